@@ -1,0 +1,71 @@
+// kube-apiserver with RBAC on. It makes its own serving certificate, which clients verify; service account tokens
+// are signed with a key made per plane.
+import { generateKeyPairSync } from 'node:crypto';
+import { access, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PartSpec } from '../process/part.ts';
+import { answers } from './probe.ts';
+
+export interface ApiServerOptions {
+  readonly binary: string;
+  readonly dir: string;
+  readonly port: number;
+  readonly etcdUrl: string;
+}
+
+export interface StaticUser {
+  readonly token: string;
+  readonly name: string;
+  readonly groups: readonly string[];
+}
+
+export const caPath = (dir: string): string => join(dir, 'certs', 'apiserver.crt');
+const keyPath = (dir: string): string => join(dir, 'service-account.key');
+const tokensPath = (dir: string): string => join(dir, 'tokens.csv');
+
+/** Writes what the API server reads at its start; keys that a kept directory already has stay valid. */
+export async function prepareApiServer(dir: string, users: readonly StaticUser[]): Promise<void> {
+  await mkdir(join(dir, 'certs'), { recursive: true });
+  if (!(await isThere(keyPath(dir)))) {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const pem = privateKey.export({ type: 'sec1', format: 'pem' });
+    await writeFile(keyPath(dir), pem, { mode: 0o600 });
+  }
+  const rows = users.map((user) => `${user.token},${user.name},${user.name},"${user.groups.join(',')}"`);
+  await writeFile(tokensPath(dir), `${rows.join('\n')}\n`, { mode: 0o600 });
+}
+
+export function apiServerSpec({ binary, dir, port, etcdUrl }: ApiServerOptions): PartSpec {
+  const url = `https://127.0.0.1:${port}`;
+  return {
+    name: 'kube-apiserver',
+    command: binary,
+    args: [
+      `--etcd-servers=${etcdUrl}`,
+      '--bind-address=127.0.0.1',
+      `--secure-port=${port}`,
+      `--cert-dir=${join(dir, 'certs')}`,
+      '--authorization-mode=RBAC',
+      `--token-auth-file=${tokensPath(dir)}`,
+      '--service-account-issuer=https://kubernetes.default.svc',
+      `--service-account-key-file=${keyPath(dir)}`,
+      `--service-account-signing-key-file=${keyPath(dir)}`,
+      '--service-cluster-ip-range=10.96.0.0/16',
+      // A Service's endpoints may not be loopback addresses, and nobody here resolves kubernetes.default.
+      '--endpoint-reconciler-type=none',
+      // No controller makes the `default` service accounts that this plugin would demand of every pod.
+      '--disable-admission-plugins=ServiceAccount',
+      '--profiling=false',
+    ],
+    env: {},
+    url,
+    ready: (signal) => answers(`${url}/readyz`, signal, caPath(dir)),
+  };
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

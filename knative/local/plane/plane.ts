@@ -1,0 +1,203 @@
+// A control plane of real parts on loopback: one harness for `npm start` and for the tests. Each plane has its own
+// directory and ports, so any number of them run at once.
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { resolvePart } from '../parts/resolve.ts';
+import { type Part, type PartChange, PartProcess, type PartSpec } from '../process/part.ts';
+import { freePort, isPortTaken } from '../process/ports.ts';
+import { makeRunDirectory, type RunDirectory, sweepLeftovers } from '../process/run-directory.ts';
+import { Supervisor } from '../process/supervisor.ts';
+import { etcdSpec } from './etcd.ts';
+import { apiServerSpec, caPath, prepareApiServer, type StaticUser } from './kube-apiserver.ts';
+import { writeKubeconfig } from './kubeconfig.ts';
+import { kwokSpec } from './kwok.ts';
+import { Links } from './links.ts';
+import { natsServerSpec } from './nats-server.ts';
+
+export type CorePart = 'etcd' | 'kube-apiserver' | 'nats-server' | 'kwok';
+
+export interface PlaneOptions {
+  /** Default: etcd, kube-apiserver, nats-server. */
+  readonly parts?: readonly CorePart[];
+  /** `backoff` starts a part that died again, as a kubelet would; tests decide themselves. */
+  readonly restart?: 'never' | 'backoff';
+  /** Puts a proxy on each connection between parts, so that they can be partitioned. */
+  readonly links?: boolean;
+  /** Where etcd and NATS keep their data; by default inside the plane's own directory, which goes with it. */
+  readonly dataDir?: string;
+  /** Ports that somebody chose; all others are free ones. */
+  readonly ports?: Readonly<Partial<Record<CorePart, number>>>;
+  readonly onChange?: (change: PartChange) => void;
+}
+
+export interface Plane {
+  readonly dir: string;
+  /** Cluster admin: CA file and token. */
+  readonly kubeconfigPath: string;
+  readonly caPath: string;
+  part(name: string): Part;
+  parts(): readonly Part[];
+  /** Starts one more part under the plane's care. */
+  add(spec: PartSpec): Promise<Part>;
+  /** The URL on which the part `client` reaches the part `server`: its own proxy when the plane has links. */
+  urlFor(client: string, server: string): Promise<string>;
+  /** Cuts every connection of a part, or those between two parts; silent until healed. */
+  partition(name: string, other?: string): void;
+  heal(name: string, other?: string): void;
+  /** Ends everything and removes what is not to be kept. */
+  stop(): Promise<void>;
+}
+
+const DEFAULT_PARTS: readonly CorePart[] = ['etcd', 'kube-apiserver', 'nats-server'];
+
+export async function startPlane(options: PlaneOptions = {}): Promise<Plane> {
+  await sweepLeftovers();
+  const run = await makeRunDirectory();
+  const plane = new LocalPlane(run, options);
+  try {
+    await plane.start(options.parts ?? DEFAULT_PARTS);
+    return plane;
+  } catch (error) {
+    await plane.stop();
+    throw error;
+  }
+}
+
+class LocalPlane implements Plane {
+  readonly #run: RunDirectory;
+  readonly #options: PlaneOptions;
+  readonly #dataDir: string;
+  readonly #links: Links;
+  readonly #supervisor: Supervisor;
+  readonly #parts = new Map<string, PartProcess>();
+  readonly #adminToken = randomBytes(24).toString('hex');
+
+  constructor(run: RunDirectory, options: PlaneOptions) {
+    this.#run = run;
+    this.#options = options;
+    this.#dataDir = options.dataDir ?? join(run.path, 'data');
+    this.#links = new Links(options.links ?? false);
+    this.#supervisor = new Supervisor(options.restart ?? 'never', (change) => this.#onChange(change));
+  }
+
+  get dir(): string {
+    return this.#run.path;
+  }
+  get kubeconfigPath(): string {
+    return join(this.#run.path, 'kubeconfig');
+  }
+  get caPath(): string {
+    return caPath(this.#dataDir);
+  }
+
+  part(name: string): Part {
+    const part = this.#parts.get(name);
+    if (part !== undefined) return part;
+    throw new Error(`no part is named ${name}; there are: ${[...this.#parts.keys()].join(', ')}`);
+  }
+
+  parts(): readonly Part[] {
+    return [...this.#parts.values()];
+  }
+
+  async add(spec: PartSpec): Promise<Part> {
+    if (this.#parts.has(spec.name)) throw new Error(`a part named ${spec.name} is there already`);
+    const part = new PartProcess(spec, this.#run.mark, this.#supervisor.onChange);
+    this.#parts.set(spec.name, part);
+    await part.start();
+    return part;
+  }
+
+  async urlFor(client: string, server: string): Promise<string> {
+    const url = new URL(this.part(server).url);
+    url.port = String(await this.#links.port(client, server, Number(url.port)));
+    return url.href.replace(/\/$/, '');
+  }
+
+  partition(name: string, other?: string): void {
+    for (const link of this.#links.between(name, other)) link.cut();
+  }
+
+  heal(name: string, other?: string): void {
+    for (const link of this.#links.between(name, other)) link.heal();
+  }
+
+  async stop(): Promise<void> {
+    this.#supervisor.close();
+    // Clients before servers, so that nobody's last words are complaints about a missing server.
+    const order = [...this.#parts.values()].reverse();
+    const core = order.filter((part) => part.name === 'etcd' || part.name === 'kube-apiserver');
+    await Promise.all(order.filter((part) => !core.includes(part)).map((part) => part.stop()));
+    for (const part of core) await part.stop();
+    await this.#links.close();
+    await this.#run.remove();
+  }
+
+  async start(names: readonly CorePart[]): Promise<void> {
+    await mkdir(this.#dataDir, { recursive: true });
+    await Promise.all([
+      names.includes('etcd') ? this.#startEtcd() : undefined,
+      names.includes('nats-server') ? this.#startNats() : undefined,
+    ]);
+    if (names.includes('kube-apiserver')) await this.#startApiServer();
+    if (names.includes('kwok')) await this.#startKwok();
+  }
+
+  async #startEtcd(): Promise<void> {
+    const [binary, clientPort, peerPort] = await Promise.all([
+      resolvePart('etcd'),
+      this.#port('etcd'),
+      freePort(),
+    ]);
+    await this.add(etcdSpec({ binary, dir: this.#dataDir, clientPort, peerPort }));
+  }
+
+  async #startNats(): Promise<void> {
+    const [binary, port, monitorPort] = await Promise.all([
+      resolvePart('nats-server'),
+      this.#port('nats-server'),
+      freePort(),
+    ]);
+    await this.add(natsServerSpec({ binary, dir: this.#dataDir, port, monitorPort }));
+  }
+
+  async #startApiServer(): Promise<void> {
+    const admin: StaticUser = { token: this.#adminToken, name: 'admin', groups: ['system:masters'] };
+    const [binary, port, etcdUrl] = await Promise.all([
+      resolvePart('kube-apiserver'),
+      this.#port('kube-apiserver'),
+      this.urlFor('kube-apiserver', 'etcd'),
+      prepareApiServer(this.#dataDir, [admin]),
+    ]);
+    await this.add(apiServerSpec({ binary, dir: this.#dataDir, port, etcdUrl }));
+    await this.#writeAdminKubeconfig(this.kubeconfigPath, this.part('kube-apiserver').url);
+  }
+
+  async #startKwok(): Promise<void> {
+    const [binary, port, server] = await Promise.all([
+      resolvePart('kwok'),
+      this.#port('kwok'),
+      this.urlFor('kwok', 'kube-apiserver'),
+    ]);
+    const kubeconfigPath = join(this.dir, 'kwok.kubeconfig');
+    await this.#writeAdminKubeconfig(kubeconfigPath, server);
+    await this.add(kwokSpec({ binary, dir: this.dir, port, kubeconfigPath }));
+  }
+
+  async #writeAdminKubeconfig(path: string, server: string): Promise<void> {
+    const credential = { token: this.#adminToken };
+    await writeKubeconfig(path, { server, caPath: this.caPath, user: 'admin', credential });
+  }
+
+  async #port(name: CorePart): Promise<number> {
+    const chosen = this.#options.ports?.[name];
+    if (chosen === undefined) return freePort();
+    if (!(await isPortTaken(chosen))) return chosen;
+    throw new Error(`port ${chosen}, asked for ${name}, is taken by another process; choose another`);
+  }
+
+  #onChange(change: PartChange): void {
+    this.#options.onChange?.(change);
+  }
+}

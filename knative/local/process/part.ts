@@ -1,0 +1,200 @@
+// One real process of the control plane: started, probed until ready, watched, ended. It never outlives a call to
+// `stop` or `kill`, and a death that nobody asked for is told to every listener with the last lines it printed.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { LineRing } from './line-ring.ts';
+
+export interface PartSpec {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The whole environment: nothing is inherited, so that a part runs the same from every shell. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Where it serves; '' when it does not. */
+  readonly url: string;
+  /** One probe; asked again and again until it is true. */
+  ready(signal: AbortSignal): Promise<boolean>;
+}
+
+export type PartState = 'starting' | 'ready' | 'dead' | 'stopped';
+
+export interface PartChange {
+  readonly part: Part;
+  readonly state: PartState;
+  /** How it ended, for dead and stopped parts: `exit code 1` or `SIGKILL`. */
+  readonly ending?: string;
+}
+
+export interface Part {
+  readonly name: string;
+  readonly url: string;
+  readonly pid: number | undefined;
+  readonly state: PartState;
+  /** When the state was reached, in milliseconds since the epoch. */
+  readonly sinceMs: number;
+  lastLines(count: number): readonly string[];
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+  pause(): void;
+  resume(): void;
+  restart(): Promise<void>;
+}
+
+/** kube-apiserver needs 2.5 s here; ten times as much still tells a slow machine from a dead part. */
+const READY_TIMEOUT_MS = 30_000;
+const PROBE_TIMEOUT_MS = 2_000;
+const PROBE_PAUSE_MS = 20;
+/** etcd and kube-apiserver end within a second of SIGTERM; whoever does not is killed. */
+const STOP_GRACE_MS = 5_000;
+const LINES_IN_MESSAGE = 8;
+
+export class PartProcess implements Part {
+  readonly #spec: PartSpec;
+  readonly #mark: string;
+  readonly #onChange: (change: PartChange) => void;
+  #child: ChildProcess | undefined;
+  #gone: Promise<string> = Promise.resolve('not started');
+  #ring = new LineRing();
+  #state: PartState = 'stopped';
+  #sinceMs = Date.now();
+  #endAsked = false;
+
+  /** `mark` is put into the environment, so that leftovers can be told from other people's processes. */
+  constructor(spec: PartSpec, mark: string, onChange: (change: PartChange) => void) {
+    this.#spec = spec;
+    this.#mark = mark;
+    this.#onChange = onChange;
+  }
+
+  get name(): string {
+    return this.#spec.name;
+  }
+  get url(): string {
+    return this.#spec.url;
+  }
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+  get state(): PartState {
+    return this.#state;
+  }
+  get sinceMs(): number {
+    return this.#sinceMs;
+  }
+
+  lastLines(count: number): readonly string[] {
+    return this.#ring.last(count);
+  }
+
+  async start(): Promise<void> {
+    if (this.#child !== undefined) throw new Error(`${this.name} is already running`);
+    this.#endAsked = false;
+    this.#ring = new LineRing();
+    this.#change('starting');
+    this.#gone = this.#spawn();
+    const ending = await this.#untilReadyOrGone();
+    if (ending !== undefined) throw new Error(this.#explain(ending));
+    this.#change('ready');
+  }
+
+  async stop(): Promise<void> {
+    await this.#end('SIGTERM');
+  }
+
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  pause(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#child?.kill('SIGCONT');
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  #spawn(): Promise<string> {
+    const [name, ...value] = this.#mark.split('=');
+    const child = spawn(this.#spec.command, this.#spec.args, {
+      // A session of its own: the terminal's Ctrl-C reaches the starter alone, which ends the parts in order.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...this.#spec.env, [name ?? '']: value.join('=') },
+    });
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => this.#ring.push(text));
+    }
+    return new Promise((resolve) => {
+      const onGone = (ending: string): void => {
+        this.#child = undefined;
+        const state = this.#endAsked ? 'stopped' : 'dead';
+        this.#change(state, ending);
+        resolve(ending);
+      };
+      child.once('error', (error) => {
+        this.#ring.push(`${error.message}\n`);
+        if (child.pid === undefined) onGone('could not be started');
+      });
+      // 'close' and not 'exit': its last words must have been read before anybody explains the death.
+      child.once('close', (code, signal) => onGone(signal ?? `exit code ${code}`));
+    });
+  }
+
+  /** Undefined when ready; how it ended when it died, or was too slow, first. */
+  async #untilReadyOrGone(): Promise<string | undefined> {
+    const abort = new AbortController();
+    const slow = setTimeout(() => abort.abort(), READY_TIMEOUT_MS);
+    const gone = this.#gone.then((ending) => {
+      abort.abort();
+      return ending;
+    });
+    const isReady = await this.#probeUntil(abort.signal);
+    clearTimeout(slow);
+    if (isReady) return undefined;
+    if (this.#child === undefined) return gone;
+    // Nobody asked for this end: the part counts as dead.
+    this.#child.kill('SIGKILL');
+    await gone;
+    return `not ready within ${READY_TIMEOUT_MS / 1000} s`;
+  }
+
+  async #probeUntil(signal: AbortSignal): Promise<boolean> {
+    while (!signal.aborted) {
+      const probe = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
+      // A probe that fails is the ordinary answer of a part that is not up yet.
+      const isReady = await this.#spec.ready(probe).catch(() => false);
+      if (isReady && this.#child !== undefined) return true;
+      await new Promise((resolve) => setTimeout(resolve, PROBE_PAUSE_MS));
+    }
+    return false;
+  }
+
+  async #end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    if (this.#child === undefined) return;
+    this.#endAsked = true;
+    // A stopped process takes no SIGTERM until it runs again.
+    if (signal === 'SIGTERM') this.#child.kill('SIGCONT');
+    this.#child.kill(signal);
+    const grace = setTimeout(() => this.#child?.kill('SIGKILL'), STOP_GRACE_MS);
+    await this.#gone;
+    clearTimeout(grace);
+  }
+
+  #change(state: PartState, ending?: string): void {
+    this.#state = state;
+    this.#sinceMs = Date.now();
+    this.#onChange({ part: this, state, ...(ending === undefined ? {} : { ending }) });
+  }
+
+  #explain(ending: string): string {
+    const lines = this.lastLines(LINES_IN_MESSAGE);
+    const said = lines.length === 0 ? 'It printed nothing.' : `Its last lines:\n${lines.join('\n')}`;
+    return `${this.name} did not start (${ending}). ${said}`;
+  }
+}

@@ -1,0 +1,40 @@
+// What Linux tells about processes under /proc. Everything here answers `undefined` for a process that is gone.
+import { readdir, readFile } from 'node:fs/promises';
+
+/** A pid alone can be reused; a pid with its start time (in clock ticks since boot) cannot. */
+export async function startTimeTicks(pid: number): Promise<number | undefined> {
+  const stat = await readProc(pid, 'stat');
+  // The command name stands in parentheses and may itself hold spaces and parentheses.
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields?.[19] === undefined ? undefined : Number(fields[19]);
+}
+
+export async function residentBytes(pid: number): Promise<number | undefined> {
+  const status = await readProc(pid, 'status');
+  const kibibytes = status?.match(/^VmRSS:\s+(\d+) kB$/m)?.[1];
+  return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
+}
+
+/** The pids of all processes whose environment holds exactly this `NAME=value`. */
+export async function pidsWithEnvironment(entry: string): Promise<readonly number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const found = await Promise.all(
+    pids.map(async (pid) => (await readProc(pid, 'environ'))?.split('\0').includes(entry)),
+  );
+  return pids.filter((_, index) => found[index]);
+}
+
+async function readProc(pid: number, file: string): Promise<string | undefined> {
+  try {
+    return await readFile(`/proc/${pid}/${file}`, 'utf8');
+  } catch (error) {
+    if (isGoneOrForeign(error)) return undefined;
+    throw error;
+  }
+}
+
+const GONE_OR_FOREIGN = new Set(['ENOENT', 'ESRCH', 'EACCES', 'EPERM']);
+
+function isGoneOrForeign(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && GONE_OR_FOREIGN.has(String(error.code));
+}

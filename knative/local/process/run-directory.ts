@@ -1,0 +1,80 @@
+// Where a running plane keeps what it must not leave behind: one directory per plane, marked with its owner. Whoever
+// starts next ends the processes, and removes the directory, of every plane whose owner is gone.
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { pidsWithEnvironment, startTimeTicks } from './proc.ts';
+
+export interface RunDirectory {
+  readonly path: string;
+  /** `NAME=value` for the environment of every process of this plane. */
+  readonly mark: string;
+  remove(): Promise<void>;
+}
+
+export interface Leftover {
+  readonly path: string;
+  readonly pids: readonly number[];
+}
+
+const MARK_NAME = 'BALLAST_PLANE';
+const OWNER_FILE = 'owner';
+
+const runRoot = (): string => join(tmpdir(), `ballast-${userInfo().uid}`);
+const markOf = (path: string): string => `${MARK_NAME}=${path}`;
+
+export async function makeRunDirectory(): Promise<RunDirectory> {
+  await mkdir(runRoot(), { recursive: true, mode: 0o700 });
+  // The owner's pid is in the name, so that a plane killed before it wrote its owner file is known too.
+  const path = await mkdtemp(join(runRoot(), `plane-${process.pid}-`));
+  await writeFile(join(path, OWNER_FILE), `${process.pid} ${await startTimeTicks(process.pid)}`);
+  const remove = (): Promise<void> => rm(path, { recursive: true, force: true });
+  return { path, mark: markOf(path), remove };
+}
+
+/** Ends what crashed starters left; safe to call from several starters at once. */
+export async function sweepLeftovers(root = runRoot()): Promise<readonly Leftover[]> {
+  const names = await readdir(root).catch((error: unknown) => {
+    if (isAbsent(error)) return [];
+    throw error;
+  });
+  const planes = names.filter((name) => name.startsWith('plane-')).map((name) => join(root, name));
+  const swept = await Promise.all(planes.map(sweepPlane));
+  return swept.filter((leftover) => leftover !== undefined);
+}
+
+/** The directories of planes that run now, for commands that look for one. */
+export async function livePlanes(root = runRoot()): Promise<readonly string[]> {
+  const names = await readdir(root).catch(() => []);
+  const planes = names.filter((name) => name.startsWith('plane-')).map((name) => join(root, name));
+  const alive = await Promise.all(planes.map(isOwnerAlive));
+  return planes.filter((_, index) => alive[index]);
+}
+
+async function sweepPlane(path: string): Promise<Leftover | undefined> {
+  if (await isOwnerAlive(path)) return undefined;
+  const pids = await pidsWithEnvironment(markOf(path));
+  for (const pid of pids) endIfThere(pid);
+  await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  return { path, pids };
+}
+
+async function isOwnerAlive(path: string): Promise<boolean> {
+  const pid = Number(/plane-(\d+)-/.exec(path)?.[1]);
+  const owner = await readFile(join(path, OWNER_FILE), 'utf8').catch(() => '');
+  const ticks = await startTimeTicks(pid);
+  if (ticks === undefined) return false;
+  return owner === '' || owner === `${pid} ${ticks}`;
+}
+
+function endIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
