@@ -1,6 +1,8 @@
+// One project per rung of the ladder: unit needs nothing, contract and integration need the real
+// parts. The bounds are for a loaded machine; a test that meets one hangs.
+
 import { defineConfig } from 'vitest/config';
 
-// One project per rung of the ladder: unit needs nothing, contract and integration need the real parts.
 const tier = (name: string, timeoutMs: number) => ({
   test: {
     name,

@@ -1,5 +1,6 @@
-// etcd, one member on loopback. fsync is off: the data live as long as the plane, or were kept for a look, not for a
-// disaster, and fsync would make the start and every write of a test many times slower.
+// etcd, one member on loopback. fsync is off: the data live as long as the plane, or were kept for
+// a look, not for a disaster, and fsync would make the start and every write of a test many times
+// slower.
 import { join } from 'node:path';
 import type { PartSpec } from '../process/part.ts';
 import { answers } from './probe.ts';

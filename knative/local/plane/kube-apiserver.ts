@@ -1,5 +1,5 @@
-// kube-apiserver with RBAC on. It makes its own serving certificate, which clients verify; service account tokens
-// are signed with a key made per plane.
+// kube-apiserver with RBAC on. It makes its own serving certificate, which clients verify; service
+// account tokens are signed with a key made per plane.
 import { generateKeyPairSync } from 'node:crypto';
 import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,9 @@ export const caPath = (dir: string): string => join(dir, 'certs', 'apiserver.crt
 const keyPath = (dir: string): string => join(dir, 'service-account.key');
 const tokensPath = (dir: string): string => join(dir, 'tokens.csv');
 
-/** Writes what the API server reads at its start; keys that a kept directory already has stay valid. */
+/**
+ * Writes what the API server reads at its start; keys that a kept directory already has stay valid.
+ */
 export async function prepareApiServer(dir: string, users: readonly StaticUser[]): Promise<void> {
   await mkdir(join(dir, 'certs'), { recursive: true });
   if (!(await isThere(keyPath(dir)))) {
@@ -31,7 +33,9 @@ export async function prepareApiServer(dir: string, users: readonly StaticUser[]
     const pem = privateKey.export({ type: 'sec1', format: 'pem' });
     await writeFile(keyPath(dir), pem, { mode: 0o600 });
   }
-  const rows = users.map((user) => `${user.token},${user.name},${user.name},"${user.groups.join(',')}"`);
+  const rows = users.map(
+    (user) => `${user.token},${user.name},${user.name},"${user.groups.join(',')}"`,
+  );
   await writeFile(tokensPath(dir), `${rows.join('\n')}\n`, { mode: 0o600 });
 }
 
@@ -51,9 +55,11 @@ export function apiServerSpec({ binary, dir, port, etcdUrl }: ApiServerOptions):
       `--service-account-key-file=${keyPath(dir)}`,
       `--service-account-signing-key-file=${keyPath(dir)}`,
       '--service-cluster-ip-range=10.96.0.0/16',
-      // A Service's endpoints may not be loopback addresses, and nobody here resolves kubernetes.default.
+      // A Service's endpoints may not be loopback addresses, and nobody here resolves
+      // kubernetes.default.
       '--endpoint-reconciler-type=none',
-      // No controller makes the `default` service accounts that this plugin would demand of every pod.
+      // No controller makes the `default` service accounts that this plugin would demand of every
+      // pod.
       '--disable-admission-plugins=ServiceAccount',
       '--profiling=false',
     ],

@@ -1,4 +1,5 @@
-// kubeconfig files for the people and parts of a plane: a server, the CA that signed it, and a token.
+// kubeconfig files for the people and parts of a plane: a server, the CA that signed it, and a
+// token.
 import { writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
 

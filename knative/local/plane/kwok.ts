@@ -1,5 +1,5 @@
-// KWOK plays every node and the life of every pod bound to one, by the stages in ../population/stages.yaml; it needs
-// the rights of a cluster admin.
+// KWOK plays every node and the life of every pod bound to one, by the stages in
+// ../population/stages.yaml; it needs the rights of a cluster admin.
 import { fileURLToPath } from 'node:url';
 import type { PartSpec } from '../process/part.ts';
 import { answers } from './probe.ts';

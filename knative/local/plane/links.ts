@@ -1,4 +1,5 @@
-// Which connection between two parts goes through which proxy. Without proxies (the default) parts talk directly.
+// Which connection between two parts goes through which proxy. Without proxies (the default) parts
+// talk directly.
 import { type Link, openLink } from '../process/link.ts';
 
 export class Links {
@@ -26,7 +27,9 @@ export class Links {
       [client, server].includes(name) && (other === undefined || [client, server].includes(other));
     const found = [...this.#links.values()].filter(({ client, server }) => isMeant(client, server));
     if (found.length === 0) {
-      throw new Error(`no proxied connection of ${[name, other].join(' ').trim()}: start the plane with links`);
+      throw new Error(
+        `no proxied connection of ${[name, other].join(' ').trim()}: start the plane with links`,
+      );
     }
     return found.map(({ link }) => link);
   }

@@ -1,7 +1,7 @@
-// A control plane of real parts on loopback: one harness for `npm start` and for the tests. Each plane has its own
-// directory and ports, so any number of them run at once.
+// A control plane of real parts on loopback: one harness for `npm start` and for the tests. Each
+// plane has its own directory and ports, so any number of them run at once.
 import { randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { resolvePart } from '../parts/resolve.ts';
 import { type Part, type PartChange, PartProcess, type PartSpec } from '../process/part.ts';
@@ -13,6 +13,7 @@ import { apiServerSpec, caPath, prepareApiServer, type StaticUser } from './kube
 import { writeKubeconfig } from './kubeconfig.ts';
 import { kwokSpec } from './kwok.ts';
 import { Links } from './links.ts';
+import { PartsFile } from './parts-file.ts';
 import { natsServerSpec } from './nats-server.ts';
 
 export type CorePart = 'etcd' | 'kube-apiserver' | 'nats-server' | 'kwok';
@@ -24,7 +25,10 @@ export interface PlaneOptions {
   readonly restart?: 'never' | 'backoff';
   /** Puts a proxy on each connection between parts, so that they can be partitioned. */
   readonly links?: boolean;
-  /** Where etcd and NATS keep their data; by default inside the plane's own directory, which goes with it. */
+  /**
+   * Where etcd and NATS keep their data; by default inside the plane's own directory, which goes
+   * with it.
+   */
   readonly dataDir?: string;
   /** Ports that somebody chose; all others are free ones. */
   readonly ports?: Readonly<Partial<Record<CorePart, number>>>;
@@ -40,7 +44,10 @@ export interface Plane {
   parts(): readonly Part[];
   /** Starts one more part under the plane's care. */
   add(spec: PartSpec): Promise<Part>;
-  /** The URL on which the part `client` reaches the part `server`: its own proxy when the plane has links. */
+  /**
+   * The URL on which the part `client` reaches the part `server`: its own proxy when the plane has
+   * links.
+   */
   urlFor(client: string, server: string): Promise<string>;
   /** Cuts every connection of a part, or those between two parts; silent until healed. */
   partition(name: string, other?: string): void;
@@ -71,14 +78,18 @@ class LocalPlane implements Plane {
   readonly #links: Links;
   readonly #supervisor: Supervisor;
   readonly #parts = new Map<string, PartProcess>();
+  readonly #partsFile: PartsFile;
   readonly #adminToken = randomBytes(24).toString('hex');
 
   constructor(run: RunDirectory, options: PlaneOptions) {
     this.#run = run;
     this.#options = options;
     this.#dataDir = options.dataDir ?? join(run.path, 'data');
+    this.#partsFile = new PartsFile(run.path);
     this.#links = new Links(options.links ?? false);
-    this.#supervisor = new Supervisor(options.restart ?? 'never', (change) => this.#onChange(change));
+    this.#supervisor = new Supervisor(options.restart ?? 'never', (change) =>
+      this.#onChange(change),
+    );
   }
 
   get dir(): string {
@@ -126,11 +137,12 @@ class LocalPlane implements Plane {
   async stop(): Promise<void> {
     this.#supervisor.close();
     // Clients before servers, so that nobody's last words are complaints about a missing server.
-    const order = [...this.#parts.values()].reverse();
+    const order = [...this.#parts.values()].toReversed();
     const core = order.filter((part) => part.name === 'etcd' || part.name === 'kube-apiserver');
     await Promise.all(order.filter((part) => !core.includes(part)).map((part) => part.stop()));
     for (const part of core) await part.stop();
     await this.#links.close();
+    await this.#partsFile.close();
     await this.#run.remove();
   }
 
@@ -163,7 +175,11 @@ class LocalPlane implements Plane {
   }
 
   async #startApiServer(): Promise<void> {
-    const admin: StaticUser = { token: this.#adminToken, name: 'admin', groups: ['system:masters'] };
+    const admin: StaticUser = {
+      token: this.#adminToken,
+      name: 'admin',
+      groups: ['system:masters'],
+    };
     const [binary, port, etcdUrl] = await Promise.all([
       resolvePart('kube-apiserver'),
       this.#port('kube-apiserver'),
@@ -194,10 +210,13 @@ class LocalPlane implements Plane {
     const chosen = this.#options.ports?.[name];
     if (chosen === undefined) return freePort();
     if (!(await isPortTaken(chosen))) return chosen;
-    throw new Error(`port ${chosen}, asked for ${name}, is taken by another process; choose another`);
+    throw new Error(
+      `port ${chosen}, asked for ${name}, is taken by another process; choose another`,
+    );
   }
 
   #onChange(change: PartChange): void {
+    this.#partsFile.write(this.parts());
     this.#options.onChange?.(change);
   }
 }

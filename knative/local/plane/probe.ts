@@ -1,4 +1,5 @@
-// Readiness probes: one HTTP GET that must answer 2xx. Over TLS the certificate is checked against the given CA.
+// Readiness probes: one HTTP GET that must answer 2xx. Over TLS the certificate is checked against
+// the given CA.
 import { readFile } from 'node:fs/promises';
 import { get as httpGet } from 'node:http';
 import { get as httpsGet } from 'node:https';

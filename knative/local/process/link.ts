@@ -1,5 +1,6 @@
-// A TCP proxy between one client and one server part, so that a test can cut exactly this connection. A cut link is
-// silent, as a lost network is: connections stay open, new ones are accepted by nobody's word, and no byte passes.
+// A TCP proxy between one client and one server part, so that a test can cut exactly this
+// connection. A cut link is silent, as a lost network is: connections stay open, new ones are
+// accepted by nobody's word, and no byte passes.
 import { type Server, type Socket, connect, createServer } from 'node:net';
 
 export interface Link {

@@ -1,5 +1,6 @@
-// One real process of the control plane: started, probed until ready, watched, ended. It never outlives a call to
-// `stop` or `kill`, and a death that nobody asked for is told to every listener with the last lines it printed.
+// One real process of the control plane: started, probed until ready, watched, ended. It never
+// outlives a call to `stop` or `kill`, and a death that nobody asked for is told to every listener
+// with the last lines it printed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { LineRing } from './line-ring.ts';
 
@@ -40,7 +41,9 @@ export interface Part {
   restart(): Promise<void>;
 }
 
-/** kube-apiserver needs 2.5 s here; ten times as much still tells a slow machine from a dead part. */
+/**
+ * kube-apiserver needs 2.5 s here; ten times as much still tells a slow machine from a dead part.
+ */
 const READY_TIMEOUT_MS = 30_000;
 const PROBE_TIMEOUT_MS = 2_000;
 const PROBE_PAUSE_MS = 20;
@@ -59,7 +62,10 @@ export class PartProcess implements Part {
   #sinceMs = Date.now();
   #endAsked = false;
 
-  /** `mark` is put into the environment, so that leftovers can be told from other people's processes. */
+  /**
+   * `mark` is put into the environment, so that leftovers can be told from other people's
+   * processes.
+   */
   constructor(spec: PartSpec, mark: string, onChange: (change: PartChange) => void) {
     this.#spec = spec;
     this.#mark = mark;
@@ -121,7 +127,8 @@ export class PartProcess implements Part {
   #spawn(): Promise<string> {
     const [name, ...value] = this.#mark.split('=');
     const child = spawn(this.#spec.command, this.#spec.args, {
-      // A session of its own: the terminal's Ctrl-C reaches the starter alone, which ends the parts in order.
+      // A session of its own: the terminal's Ctrl-C reaches the starter alone, which ends the parts
+      // in order.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...this.#spec.env, [name ?? '']: value.join('=') },
@@ -141,7 +148,8 @@ export class PartProcess implements Part {
         this.#ring.push(`${error.message}\n`);
         if (child.pid === undefined) onGone('could not be started');
       });
-      // 'close' and not 'exit': its last words must have been read before anybody explains the death.
+      // 'close' and not 'exit': its last words must have been read before anybody explains the
+      // death.
       child.once('close', (code, signal) => onGone(signal ?? `exit code ${code}`));
     });
   }
@@ -169,7 +177,7 @@ export class PartProcess implements Part {
       const probe = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
       // A probe that fails is the ordinary answer of a part that is not up yet.
       const isReady = await this.#spec.ready(probe).catch(() => false);
-      if (isReady && this.#child !== undefined) return true;
+      if (isReady && this.pid !== undefined) return true;
       await new Promise((resolve) => setTimeout(resolve, PROBE_PAUSE_MS));
     }
     return false;
@@ -194,7 +202,8 @@ export class PartProcess implements Part {
 
   #explain(ending: string): string {
     const lines = this.lastLines(LINES_IN_MESSAGE);
-    const said = lines.length === 0 ? 'It printed nothing.' : `Its last lines:\n${lines.join('\n')}`;
+    const said =
+      lines.length === 0 ? 'It printed nothing.' : `Its last lines:\n${lines.join('\n')}`;
     return `${this.name} did not start (${ending}). ${said}`;
   }
 }

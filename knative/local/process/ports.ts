@@ -1,5 +1,5 @@
-// Free TCP ports on loopback. A port is free when the kernel just gave it away; whoever starts on it may still lose
-// a race, so the part's start says which port was taken.
+// Free TCP ports on loopback. A port is free when the kernel just gave it away; whoever starts on
+// it may still lose a race, so the part's start says which port was taken.
 import { createServer } from 'node:net';
 
 export async function freePort(): Promise<number> {

@@ -1,4 +1,5 @@
-// What Linux tells about processes under /proc. Everything here answers `undefined` for a process that is gone.
+// What Linux tells about processes under /proc. Everything here answers `undefined` for a process
+// that is gone.
 import { readdir, readFile } from 'node:fs/promises';
 
 /** A pid alone can be reused; a pid with its start time (in clock ticks since boot) cannot. */

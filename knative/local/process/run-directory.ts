@@ -1,5 +1,6 @@
-// Where a running plane keeps what it must not leave behind: one directory per plane, marked with its owner. Whoever
-// starts next ends the processes, and removes the directory, of every plane whose owner is gone.
+// Where a running plane keeps what it must not leave behind: one directory per plane, marked with
+// its owner. Whoever starts next ends the processes, and removes the directory, of every plane
+// whose owner is gone.
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +26,8 @@ const markOf = (path: string): string => `${MARK_NAME}=${path}`;
 
 export async function makeRunDirectory(): Promise<RunDirectory> {
   await mkdir(runRoot(), { recursive: true, mode: 0o700 });
-  // The owner's pid is in the name, so that a plane killed before it wrote its owner file is known too.
+  // The owner's pid is in the name, so that a plane killed before it wrote its owner file is known
+  // too.
   const path = await mkdtemp(join(runRoot(), `plane-${process.pid}-`));
   await writeFile(join(path, OWNER_FILE), `${process.pid} ${await startTimeTicks(process.pid)}`);
   const remove = (): Promise<void> => rm(path, { recursive: true, force: true });

@@ -1,4 +1,5 @@
-// Starts a part again that died without being asked to, as a kubelet would: at once, then after longer and longer pauses.
+// Starts a part again that died without being asked to, as a kubelet would: at once, then after
+// longer and longer pauses.
 import type { PartChange } from './part.ts';
 
 const FIRST_PAUSE_MS = 500;
@@ -35,7 +36,9 @@ export class Supervisor {
     // A part that never came up is its starter's to judge.
     if (this.#isClosed || readyAt === undefined) return;
     const hasRecovered = Date.now() - readyAt > RECOVERED_MS;
-    const pauseMs = hasRecovered ? FIRST_PAUSE_MS : (this.#pausesMs.get(part.name) ?? FIRST_PAUSE_MS);
+    const pauseMs = hasRecovered
+      ? FIRST_PAUSE_MS
+      : (this.#pausesMs.get(part.name) ?? FIRST_PAUSE_MS);
     this.#pausesMs.set(part.name, Math.min(pauseMs * 2, LONGEST_PAUSE_MS));
     const timer = setTimeout(() => {
       this.#timers.delete(timer);

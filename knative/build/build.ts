@@ -1,0 +1,77 @@
+// Builds functions into dist/<name>: bundle, build info, primed code cache. A build replaces the one before it in one
+// step, so that nobody ever starts half of it, and several builds at once do no harm.
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import manifest from '../../package.json' with { type: 'json' };
+import { exampleEnvironment } from '../../shared/function/config.ts';
+import { definitionIn } from '../../shared/function/define.ts';
+import type { BuildInfo } from '../../shared/function/runtime.ts';
+import { bundle } from './bundle.ts';
+import { prime } from './prime.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+export interface BuiltFunction {
+  readonly name: string;
+  /** Start it with `node <dir>/index.js`. */
+  readonly dir: string;
+}
+
+export async function functionNames(): Promise<string[]> {
+  const entries = await readdir(join(root, 'functions'), { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
+
+export async function buildFunction(
+  name: string,
+  outDir: string = join(root, 'dist', name),
+): Promise<BuiltFunction> {
+  return buildFolder(join(root, 'functions', name), outDir);
+}
+
+/** For a function that lives elsewhere, as the handlers of the benchmarks do. */
+export async function buildFolder(folder: string, outDir: string): Promise<BuiltFunction> {
+  const path = join(folder, 'index.ts');
+  const module: unknown = await import(path);
+  const definition = definitionIn(module, path);
+  await mkdir(dirname(outDir), { recursive: true });
+  const workDir = await mkdtemp(join(dirname(outDir), `.${basename(outDir)}-`));
+  try {
+    await bundle({ root, folder, outDir: workDir }, await buildInfo());
+    await prime(workDir, exampleEnvironment(definition.config));
+    await replace(workDir, outDir);
+  } finally {
+    await rm(workDir, { recursive: true, force: true });
+  }
+  return { name: definition.name, dir: outDir };
+}
+
+async function replace(newDir: string, outDir: string): Promise<void> {
+  const oldDir = `${newDir}-old`;
+  try {
+    await rename(outDir, oldDir);
+  } catch (error) {
+    // The first build has nothing to move away, and another build may just have done it.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+  await rename(newDir, outDir);
+  await rm(oldDir, { recursive: true, force: true });
+}
+
+async function buildInfo(): Promise<BuildInfo> {
+  return { version: manifest.version, commit: await commitOf() };
+}
+
+async function commitOf(): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)('git', ['rev-parse', '--short=12', 'HEAD'], {
+      cwd: root,
+    });
+    return stdout.trim();
+  } catch {
+    // A release archive has no history, and a machine may have no git: the version has to do.
+    return '';
+  }
+}

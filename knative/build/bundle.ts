@@ -1,0 +1,73 @@
+// Bundles one function's folder into a directory that runs anywhere Node 24 does: `node <dir>/index.js`. What an event
+// does not need stays in chunks of its own, loaded when first used.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { build } from 'esbuild';
+import type { BuildInfo } from '../../shared/function/runtime.ts';
+
+/**
+ * Packages written for require() look for it in the module they were bundled into. Taken like this and not imported,
+ * since an import evaluates all that node:module exports: 2 MB that nobody uses.
+ */
+const REQUIRE =
+  "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);";
+
+/**
+ * A function has a fraction of one core: threads that collect and compile beside it only cost memory there, and so do
+ * nurseries of 16 MB for a kilobyte per event. Measured in docs/design/20261121-function-runtime.md.
+ */
+const V8_FLAGS = [
+  '--max-semi-space-size=1',
+  '--single-threaded-gc',
+  '--no-concurrent-recompilation',
+  '--no-concurrent-sparkplug',
+];
+
+/** Before anything else is compiled, so that all of it comes from the cache beside it. */
+const BOOT = `// Written by knative/build. Starts the function in main.js with the code cache beside it.
+process.getBuiltinModule('node:v8').setFlagsFromString('${V8_FLAGS.join(' ')}');
+const { enableCompileCache } = process.getBuiltinModule('node:module');
+enableCompileCache({ directory: import.meta.dirname + '/compile-cache', portable: true });
+await import('./main.js');
+`;
+
+export interface BundlePaths {
+  readonly root: string;
+  readonly folder: string;
+  readonly outDir: string;
+}
+
+export async function bundle(paths: BundlePaths, info: BuildInfo): Promise<void> {
+  const { root, folder, outDir } = paths;
+  const source = relative(root, folder);
+  await build({
+    stdin: { contents: mainOf(source, info), resolveDir: root, sourcefile: 'main.js' },
+    outdir: outDir,
+    entryNames: 'main',
+    chunkNames: 'chunks/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    // Whole names and lines: a stack in a log has to be readable without anything else at hand.
+    minifySyntax: true,
+    legalComments: 'linked',
+    banner: { js: REQUIRE },
+    logLevel: 'warning',
+  });
+  await mkdir(outDir, { recursive: true });
+  await writeFile(join(outDir, 'index.js'), BOOT);
+  const manifest = { type: 'module', private: true, name: source, version: info.version };
+  await writeFile(join(outDir, 'package.json'), `${JSON.stringify(manifest)}\n`);
+}
+
+function mainOf(source: string, info: BuildInfo): string {
+  const path = JSON.stringify(`./${source}/index.ts`);
+  return `
+    import * as module from ${path};
+    import { definitionIn } from './shared/function/define.ts';
+    import { serve } from './shared/function/serve.ts';
+    await serve(definitionIn(module, ${path}), ${JSON.stringify(info)});
+  `;
+}

@@ -1,0 +1,17 @@
+// `npm run build [-- name ...]`: builds the named functions, or all of them.
+import { buildFunction, functionNames } from './build.ts';
+
+const asked = process.argv.slice(2);
+const known = await functionNames();
+const unknown = asked.filter((name) => !known.includes(name));
+if (unknown.length > 0) {
+  process.stderr.write(
+    `No such function: ${unknown.join(', ')}. There are: ${known.join(', ')}.\n`,
+  );
+  process.exitCode = 2;
+} else {
+  for (const name of asked.length > 0 ? asked : known) {
+    const { dir } = await buildFunction(name);
+    process.stdout.write(`${name}: ${dir}\n`);
+  }
+}

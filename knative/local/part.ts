@@ -1,0 +1,83 @@
+// `npm run part`: what runs in the control plane that `npm start` holds up, and a way to hurt one
+// part of it by name.
+import { parseArgs } from 'node:util';
+import { type PartRow, readPartsFile } from './plane/parts-file.ts';
+import { livePlanes } from './process/run-directory.ts';
+
+const SIGNALS = { kill: 'SIGKILL', pause: 'SIGSTOP', resume: 'SIGCONT' } as const;
+type Verb = keyof typeof SIGNALS;
+
+const USAGE = `usage: npm run part -- [list | kill NAME | pause NAME | resume NAME]
+
+  list          the parts of the running control plane, with state and pid (the default)
+  kill NAME     SIGKILL: npm start reports the death and starts the part again
+  pause NAME    SIGSTOP: the part hangs until it is resumed
+  resume NAME   SIGCONT
+
+NAME is a name from the list, such as etcd or adapter/pods.
+`;
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+class UsageError extends Error {}
+
+async function main(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArguments(args);
+  if (values.help === true) return say(USAGE);
+  const [verb = 'list', name, ...more] = positionals;
+  if (more.length > 0) throw new UsageError(`too many words: ${more.join(' ')}`);
+  if (verb === 'list') return say(table(await runningParts()));
+  if (!isVerb(verb)) throw new UsageError(`there is no command "${verb}"`);
+  if (name === undefined) throw new UsageError(`${verb} needs the name of a part`);
+  await send(verb, name);
+}
+
+function parseArguments(args: readonly string[]) {
+  try {
+    const options = { help: { type: 'boolean', short: 'h' } } as const;
+    return parseArgs({ args: [...args], allowPositionals: true, options });
+  } catch (cause) {
+    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+const isVerb = (word: string): word is Verb => word in SIGNALS;
+
+async function send(verb: Verb, name: string): Promise<void> {
+  const parts = await runningParts();
+  const part = parts.find((row) => row.name === name);
+  if (part?.pid === undefined) {
+    const names = parts.filter(({ pid }) => pid !== undefined).map((row) => row.name);
+    throw new Error(`no running part is named ${name}; there are: ${names.join(', ')}`);
+  }
+  process.kill(part.pid, SIGNALS[verb]);
+  say(`${verb}: ${name} (pid ${part.pid})`);
+}
+
+async function runningParts(): Promise<readonly PartRow[]> {
+  const [dir, ...others] = await livePlanes();
+  if (dir === undefined) throw new Error('no control plane runs here; start one with: npm start');
+  if (others.length > 0)
+    throw new Error(`${others.length + 1} control planes run here; end all but one`);
+  return readPartsFile(dir);
+}
+
+function table(parts: readonly PartRow[]): string {
+  const width = Math.max(...parts.map(({ name }) => name.length));
+  return parts
+    .map(
+      ({ name, state, pid, url }) =>
+        `${name.padEnd(width)}  ${state.padEnd(8)}  ${pid ?? '-'}  ${url}`,
+    )
+    .join('\n');
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  const isUsage = error instanceof UsageError;
+  process.stderr.write(
+    `${error instanceof Error ? error.message : String(error)}\n${isUsage ? `\n${USAGE}` : ''}`,
+  );
+  process.exitCode = isUsage ? 2 : 1;
+}

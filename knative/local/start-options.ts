@@ -1,0 +1,94 @@
+// What can be asked of `npm start`, read from its arguments; every wrong one is named.
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+export interface SessionOptions {
+  readonly nodes: number;
+  readonly pods: number;
+  readonly churnPerSecond: number;
+  /** Where etcd and NATS keep their data beyond this run; undefined when they shall not. */
+  readonly dataDir: string | undefined;
+  readonly isPlain: boolean;
+  readonly apiPort: number | undefined;
+  readonly natsPort: number | undefined;
+  /** The function that runs from its sources and restarts when they change; the others are bundles. */
+  readonly devFunction: string | undefined;
+}
+
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export const START_USAGE = 'usage: npm start -- [--help] [OPTION...]';
+
+/** Enough to look like a cluster, and no more than a laptop carries along idly. */
+const DEFAULTS = { nodes: 20, pods: 300, churn: 2 };
+/** What one API server and one etcd still take on one machine. */
+const MOST = { nodes: 5_000, pods: 50_000, churn: 500 };
+const PORT_MAX = 65_535;
+
+export const START_HELP = `${START_USAGE}
+
+Runs a real control plane on this machine until Ctrl-C: etcd, kube-apiserver, nats-server, a
+cluster of nodes and pods played by KWOK, Knative's own source adapters, and our functions.
+
+  --nodes N        nodes in the cluster (${DEFAULTS.nodes})
+  --pods N         pods on them (${DEFAULTS.pods})
+  --churn N        pods replaced or changed per second, 0 for none (${DEFAULTS.churn})
+  --keep           keep the data in .ballast/data, and go on from what is there
+  --api-port N     the API server's port (any free one)
+  --nats-port N    the NATS server's port (any free one)
+  --plain          lines instead of the live view, as when the output is no terminal
+  -h, --help       this text
+
+npm run part lists the parts of a running plane, and kills, pauses and resumes them by name.
+npm run parts -- --help says where the binaries come from.
+`;
+
+/** Undefined when help was asked for. */
+export function startOptions(args: readonly string[]): StartOptions | undefined {
+  const { values } = parse(args);
+  if (values.help === true) return undefined;
+  const { nodes, pods, churn } = values;
+  return {
+    nodes: wholeNumber('--nodes', nodes, 0, MOST.nodes) ?? DEFAULTS.nodes,
+    pods: wholeNumber('--pods', pods, 0, MOST.pods) ?? DEFAULTS.pods,
+    churnPerSecond: wholeNumber('--churn', churn, 0, MOST.churn) ?? DEFAULTS.churn,
+    dataDir: values.keep === true ? join(process.cwd(), '.ballast', 'data') : undefined,
+    isPlain: values.plain ?? false,
+    apiPort: wholeNumber('--api-port', values['api-port'], 1, PORT_MAX),
+    natsPort: wholeNumber('--nats-port', values['nats-port'], 1, PORT_MAX),
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        nodes: { type: 'string' },
+        pods: { type: 'string' },
+        churn: { type: 'string' },
+        keep: { type: 'boolean' },
+        plain: { type: 'boolean' },
+        'api-port': { type: 'string' },
+        'nats-port': { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (cause) {
+    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+function wholeNumber(
+  option: string,
+  text: string | undefined,
+  least: number,
+  most: number,
+): number | undefined {
+  if (text === undefined) return undefined;
+  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  throw new UsageError(`${option} wants a whole number from ${least} to ${most}, not "${text}"`);
+}

@@ -1,0 +1,16 @@
+// What a person can do with a running plane: where its kubeconfig is, and commands to try that work
+// as they stand.
+import { resolvePart } from '../parts/resolve.ts';
+import type { Plane } from '../plane/plane.ts';
+
+export async function advice(plane: Plane): Promise<string> {
+  const kubectl = await resolvePart('kubectl');
+  const reader = plane.parts().find(({ name }) => name.startsWith('function/'));
+  return [
+    `kubeconfig: ${plane.kubeconfigPath}`,
+    'Worth trying, in another terminal:',
+    `  ${kubectl} --kubeconfig ${plane.kubeconfigPath} get pods -A --watch`,
+    ...(reader === undefined ? [] : [`  curl ${reader.url}/`]),
+    '  npm run part -- kill etcd',
+  ].join('\n');
+}

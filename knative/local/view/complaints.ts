@@ -1,0 +1,26 @@
+// Errors that come in swarms, such as every change while the API server is away: one is told, the
+// others of the same seconds are counted.
+
+/** A death lasts some seconds; one line for it is enough. */
+const QUIET_MS = 10_000;
+
+export class Complaints {
+  readonly #say: (text: string) => void;
+  #quietUntilMs = 0;
+  #untold = 0;
+
+  constructor(say: (text: string) => void) {
+    this.#say = say;
+  }
+
+  add(error: unknown): void {
+    if (Date.now() < this.#quietUntilMs) {
+      this.#untold += 1;
+      return;
+    }
+    const message = error instanceof Error ? error.message : String(error);
+    this.#say(this.#untold === 0 ? message : `${message} (and ${this.#untold} more errors before)`);
+    this.#untold = 0;
+    this.#quietUntilMs = Date.now() + QUIET_MS;
+  }
+}

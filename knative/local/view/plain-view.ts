@@ -1,0 +1,72 @@
+// The live view as lines, for pipes and logs: what changed when it changes, and a summary every few
+// seconds.
+import type { PartChange } from '../process/part.ts';
+import { byTotal } from './frame.ts';
+import type { Counted } from './rates.ts';
+import {
+  type Snapshot,
+  countReady,
+  formatBytes,
+  formatDuration,
+  formatRate,
+  totalBytes,
+} from './snapshot.ts';
+import { type LiveView, describeDeath } from './view.ts';
+
+/** Six lines a minute tell whether events flow without filling a log. */
+const SUMMARY_EVERY_MS = 10_000;
+
+export class PlainView implements LiveView {
+  readonly #write: (text: string) => void;
+  readonly #hasDied = new Set<string>();
+  #summaryAtMs = 0;
+
+  constructor(write: (text: string) => void) {
+    this.#write = write;
+  }
+
+  say(text: string): void {
+    this.#write(`${text}\n`);
+  }
+
+  partChanged(change: PartChange): void {
+    const { part, state } = change;
+    if (state === 'dead') {
+      this.#hasDied.add(part.name);
+      this.say(describeDeath(change));
+    }
+    if (state === 'starting' && this.#hasDied.has(part.name)) {
+      this.say(`${part.name} is started again`);
+    }
+    if (state === 'ready') this.say(`${part.name} is ready (pid ${part.pid ?? '-'})`);
+  }
+
+  show(snapshot: Snapshot): void {
+    if (snapshot.upMs < this.#summaryAtMs) return;
+    this.#summaryAtMs = snapshot.upMs + SUMMARY_EVERY_MS;
+    this.say(summary(snapshot));
+  }
+
+  close(): void {
+    // Nothing is pending: each line was written when it was known.
+  }
+}
+
+function summary({ upMs, parts, events, answers }: Snapshot): string {
+  const clauses = [
+    `up ${formatDuration(upMs)}`,
+    `${countReady(parts)} of ${parts.length} parts ready`,
+    formatBytes(totalBytes(parts)),
+    `events in: ${list(events)}`,
+    ...[...answers].map(([name, outcomes]) => `${name} answered: ${list(outcomes)}`),
+  ];
+  return clauses.join('; ');
+}
+
+function list(counted: ReadonlyMap<string, Counted>): string {
+  if (counted.size === 0) return 'none yet';
+  const clauses = byTotal(counted).map(
+    ([key, { total, perSecond }]) => `${key} ${total} (${formatRate(perSecond)})`,
+  );
+  return clauses.join(', ');
+}

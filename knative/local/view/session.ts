@@ -1,0 +1,146 @@
+// From the first word on the screen to the last process: finds the parts, brings the cluster up,
+// shows it until somebody ends it, and takes everything down again. `npm start` and `npm run dev`
+// are both this.
+import { join, resolve } from 'node:path';
+import { buildFunction, functionNames } from '../../build/build.ts';
+import { bundleCommand, sourceCommand } from '../cluster/function-part.ts';
+import { type LocalCluster, startCluster } from '../cluster/local-cluster.ts';
+import { partNames } from '../parts/catalog.ts';
+import { resolveParts } from '../parts/resolve.ts';
+import type { Part, PartChange } from '../process/part.ts';
+import type { SessionOptions } from '../start-options.ts';
+import { advice } from './advice.ts';
+import { Bell } from './bell.ts';
+import { Complaints } from './complaints.ts';
+import { Observer } from './observer.ts';
+import { PlainView } from './plain-view.ts';
+import { TerminalView } from './terminal-view.ts';
+import type { LiveView } from './view.ts';
+
+/** A death is shown at once; this is how fresh the numbers are. */
+const LOOK_EVERY_MS = 1_000;
+const ROOT = resolve(import.meta.dirname, '../../..');
+
+/** Resolves with the exit code. */
+export async function runSession(options: SessionOptions): Promise<number> {
+  const end = endOnSignal();
+  const view = openView(options);
+  try {
+    await resolveParts(partNames, { signal: end });
+    await buildBundles(options, end);
+    if (!end.aborted) await new Session(options, view, end).run();
+    return 0;
+  } catch (error) {
+    if (end.aborted) return 0;
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  } finally {
+    view.close();
+  }
+}
+
+class Session {
+  readonly #options: SessionOptions;
+  readonly #view: LiveView;
+  readonly #end: AbortSignal;
+  readonly #observer = new Observer();
+  readonly #complaints: Complaints;
+  readonly #parts = new Map<string, Part>();
+  readonly #startedMs = Date.now();
+  readonly #bell: Bell;
+
+  constructor(options: SessionOptions, view: LiveView, end: AbortSignal) {
+    this.#options = options;
+    this.#view = view;
+    this.#end = end;
+    this.#bell = new Bell(end);
+    this.#complaints = new Complaints((text) => view.say(text));
+  }
+
+  async run(): Promise<void> {
+    const over = new AbortController();
+    const showing = this.#showUntil(AbortSignal.any([this.#end, over.signal]));
+    try {
+      const cluster = await this.#start();
+      await this.#untilEnd(cluster);
+    } finally {
+      over.abort();
+      this.#bell.ring();
+      await showing;
+    }
+  }
+
+  async #start(): Promise<LocalCluster> {
+    const { dataDir, apiPort, natsPort, nodes, pods, churnPerSecond, devFunction } = this.#options;
+    return startCluster({
+      plane: {
+        parts: ['etcd', 'kube-apiserver', 'nats-server', 'kwok'],
+        restart: 'backoff',
+        ...(dataDir === undefined ? {} : { dataDir }),
+        ports: {
+          ...(apiPort === undefined ? {} : { 'kube-apiserver': apiPort }),
+          ...(natsPort === undefined ? {} : { 'nats-server': natsPort }),
+        },
+        onChange: (change) => this.#onChange(change),
+      },
+      population: { nodes, pods, churnPerSecond },
+      commandOf: (name) =>
+        name === devFunction ? sourceCommand(ROOT, name) : bundleCommand(join(ROOT, 'dist', name)),
+      onError: (error) => {
+        if (!this.#end.aborted) this.#complaints.add(error);
+      },
+    });
+  }
+
+  async #untilEnd(cluster: LocalCluster): Promise<void> {
+    try {
+      const seconds = ((Date.now() - this.#startedMs) / 1000).toFixed(1);
+      this.#view.say(`Everything is ready after ${seconds} s.\n\n${await advice(cluster.plane)}\n`);
+      if (!this.#end.aborted) {
+        await new Promise((wake) => this.#end.addEventListener('abort', wake, { once: true }));
+      }
+    } finally {
+      this.#view.say('Ending.');
+      await cluster.stop();
+      this.#view.say('Nothing is left running.');
+    }
+  }
+
+  #onChange(change: PartChange): void {
+    this.#parts.set(change.part.name, change.part);
+    this.#observer.partChanged(change);
+    // On the way down every part stops, and some complain that another did.
+    if (!this.#end.aborted) this.#view.partChanged(change);
+    this.#bell.ring();
+  }
+
+  async #showUntil(over: AbortSignal): Promise<void> {
+    while (!over.aborted) {
+      const snapshot = await this.#observer.look([...this.#parts.values()]);
+      if (!over.aborted) this.#view.show(snapshot);
+      await this.#bell.orAfter(LOOK_EVERY_MS);
+    }
+  }
+}
+
+/** A bundle may be older than its sources; a new one is there in the time that finding out would take. */
+async function buildBundles({ devFunction }: SessionOptions, end: AbortSignal): Promise<void> {
+  for (const name of await functionNames()) {
+    if (name !== devFunction && !end.aborted) await buildFunction(name);
+  }
+}
+
+function openView({ isPlain }: SessionOptions): LiveView {
+  const { stdout } = process;
+  if (stdout.isTTY && !isPlain) return new TerminalView(stdout);
+  return new PlainView((text) => stdout.write(text));
+}
+
+/** Aborts when somebody wants the end: Ctrl-C, a polite kill, a closed terminal, no reader left. */
+function endOnSignal(): AbortSignal {
+  const abort = new AbortController();
+  const onEnd = (): void => abort.abort();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onEnd);
+  process.stdout.on('error', onEnd);
+  return abort.signal;
+}

@@ -1,0 +1,23 @@
+// What shows a running plane to a person. Two kinds: one that repaints itself on a terminal, one
+// that writes lines.
+import type { PartChange } from '../process/part.ts';
+import type { Snapshot } from './snapshot.ts';
+
+export interface LiveView {
+  /** Something that is said once and stays. */
+  say(text: string): void;
+  partChanged(change: PartChange): void;
+  show(snapshot: Snapshot): void;
+  close(): void;
+}
+
+/** Enough to see why, short enough to leave the rest of the screen. */
+const LAST_LINES = 8;
+
+/** The death of a part, with the last that it wrote. */
+export function describeDeath({ part, ending = 'gone' }: PartChange): string {
+  const lines = part.lastLines(LAST_LINES);
+  if (lines.length === 0) return `${part.name} died (${ending}). It printed nothing.`;
+  const quoted = lines.map((line) => `  | ${line}`).join('\n');
+  return `${part.name} died (${ending}). Its last lines:\n${quoted}`;
+}

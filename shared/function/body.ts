@@ -1,0 +1,46 @@
+// Reads a request's body once, up to a limit: refused by its announced length before a byte is read, and by counting
+// when the sender announced nothing or lied.
+import type { IncomingMessage } from 'node:http';
+import { Failure } from '../errors.ts';
+
+const EMPTY = Buffer.alloc(0);
+
+/** The sender hung up: there is nobody to answer. */
+export class CallerGone extends Error {
+  constructor() {
+    super('The caller closed the connection before it had an answer.');
+    this.name = 'CallerGone';
+  }
+}
+
+export function assertAnnouncedLength(length: number | undefined, maxBytes: number): void {
+  if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes);
+}
+
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      sizeBytes += chunk.length;
+      if (sizeBytes > maxBytes) {
+        // What is still to come flows on and is dropped, so that the answer reaches a sender that writes first.
+        chunks.length = 0;
+        reject(tooLarge(maxBytes));
+      } else chunks.push(chunk);
+    });
+    request.on('end', () => resolve(joined(chunks)));
+    request.on('error', () => reject(new CallerGone()));
+    request.on('close', () => reject(new CallerGone()));
+  });
+}
+
+function joined(chunks: readonly Buffer[]): Buffer {
+  if (chunks.length > 1) return Buffer.concat(chunks);
+  return chunks[0] ?? EMPTY;
+}
+
+function tooLarge(maxBytes: number): Failure {
+  const message = `The body is larger than ${maxBytes} bytes, the most that is taken; send less.`;
+  return new Failure('BODY_TOO_LARGE', message, { field: 'content-length' });
+}

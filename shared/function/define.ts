@@ -1,0 +1,156 @@
+// What a function is, in the words of its author: a name, a purpose, the events it wakes on, its configuration, its
+// doors to the world and its handler. `defineFunction` refuses at once what could only fail later.
+import type { CloudEventV1 } from 'cloudevents';
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import { type ConfigShape, type Variable, isRequired, variablesOf } from './config.ts';
+import type { IncomingEvent } from './event.ts';
+import type { Metrics } from './metrics.ts';
+import { runtimeShape } from './runtime-config.ts';
+
+export type { IncomingEvent } from './event.ts';
+export type OutgoingEvent = CloudEventV1<unknown>;
+
+/** What lasts as long as the process. */
+export interface Scope {
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  /** Aborts when the process ends: after requests in flight are done, before doors are closed. */
+  readonly signal: AbortSignal;
+}
+
+/** What lasts as long as one request. */
+export interface Context<Doors> {
+  readonly doors: Doors;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  /** Writes the event's id, type, subject, object and traceparent into every line. */
+  readonly log: Logger;
+  /** Aborts at the deadline, when the caller goes away, or when the grace of a drain is over. Hand it to every call. */
+  readonly signal: AbortSignal;
+  readonly traceparent: string | undefined;
+}
+
+export interface RouteRequest {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** The JSON of a POST; undefined when it had no body. */
+  readonly body: unknown;
+}
+
+export interface Answer {
+  /** 200 when absent. */
+  readonly status?: number;
+  readonly body: unknown;
+  /** What a caller that asked for text gets; a table made of the body when absent. */
+  readonly text?: string;
+}
+
+export interface Route<Doors> {
+  readonly method: 'GET' | 'POST';
+  /** In Express' syntax: `/pods/:namespace`. */
+  readonly path: string;
+  readonly summary: string;
+  handle(request: RouteRequest, context: Context<Doors>): Answer | Promise<Answer>;
+}
+
+/** What a function is to those who call it. */
+export interface Behaviour<Doors> {
+  readonly name: string;
+  /** One sentence. */
+  readonly purpose: string;
+  /** The event types it takes; everything else is rejected with a reason. */
+  readonly wakesOn: readonly string[];
+  /** No event as answer means 204. */
+  handle?(event: IncomingEvent, context: Context<Doors>): Promise<OutgoingEvent | undefined>;
+  readonly routes?: readonly Route<Doors>[];
+}
+
+export interface FunctionDefinition<Config extends object, Doors> extends Behaviour<Doors> {
+  readonly config: ConfigShape<Config>;
+  /** Makes the doors without going through them: they connect when first used, so that a cold start waits for nobody. */
+  open(config: Readonly<Config>, scope: Scope): Doors | Promise<Doors>;
+  close?(doors: Doors): Promise<void>;
+}
+
+const NAME = /^[a-z][a-z0-9-]*$/;
+const ENV_NAME = /^[A-Z][A-Z0-9_]*$/;
+/** Paths that the runtime answers itself. */
+const OWN_PATHS: readonly string[] = ['/health/liveness', '/health/readiness', '/metrics'];
+const defined = new WeakSet<object>();
+
+export function defineFunction<Config extends object, Doors>(
+  definition: FunctionDefinition<Config, Doors>,
+): FunctionDefinition<Config, Doors> {
+  const problems = [
+    ...identityProblems(definition),
+    ...variablesOf(definition.config).flatMap(([, variable]) => variableProblems(variable)),
+    ...(definition.routes ?? []).flatMap((route) => routeProblems(route)),
+  ];
+  if (problems.length > 0) {
+    throw new TypeError(
+      `The function '${definition.name}' is not defined well: ${problems.join('; ')}.`,
+    );
+  }
+  const frozen = Object.freeze({ ...definition });
+  defined.add(frozen);
+  return frozen;
+}
+
+/** For entries that import a function by its path: the definition that its index.ts exports. */
+export function definitionIn(module: unknown, path: string): FunctionDefinition<object, unknown> {
+  const exported = typeof module === 'object' && module !== null ? Object.values(module) : [];
+  const [definition, second] = exported.filter((value) => isDefinition(value));
+  if (definition !== undefined && second === undefined) return definition;
+  throw new TypeError(`${path} exports not exactly one function made by defineFunction.`);
+}
+
+function isDefinition(value: unknown): value is FunctionDefinition<object, unknown> {
+  return typeof value === 'object' && value !== null && defined.has(value);
+}
+
+function identityProblems<Doors>(definition: Behaviour<Doors>): string[] {
+  const { name, purpose, wakesOn, routes = [] } = definition;
+  const hasHandle = definition.handle !== undefined;
+  const repeated = wakesOn.filter((type, index) => wakesOn.indexOf(type) !== index);
+  return [
+    NAME.test(name) ? '' : 'its name is not a Kubernetes name',
+    purpose.trim().endsWith('.') ? '' : 'its purpose is not a sentence',
+    !hasHandle && routes.length === 0 ? 'it has neither handle nor routes' : '',
+    !hasHandle && wakesOn.length > 0 ? 'it wakes on events but has no handle' : '',
+    hasHandle && wakesOn.length === 0 ? 'it has a handle but wakes on nothing' : '',
+    ...repeated.map((type) => `it wakes on ${type} twice`),
+  ].filter((problem) => problem !== '');
+}
+
+function variableProblems(variable: Variable<unknown>): string[] {
+  const { env, example } = variable;
+  const ofRuntime = variablesOf(runtimeShape).some(([, own]) => own.env === env);
+  const isOpen = isRequired(variable) && example === undefined;
+  return [
+    ENV_NAME.test(env) ? '' : `${env} is not the name of an environment variable`,
+    ofRuntime ? `${env} belongs to the runtime` : '',
+    isOpen ? `${env} has neither fallback nor example` : '',
+    example === undefined || parses(variable, example)
+      ? ''
+      : `the example of ${env} does not parse`,
+  ].filter((problem) => problem !== '');
+}
+
+function parses(variable: Variable<unknown>, example: string): boolean {
+  try {
+    variable.parse(example);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function routeProblems({ method, path }: Pick<Route<unknown>, 'method' | 'path'>): string[] {
+  const isOwn = OWN_PATHS.includes(path) || (path === '/' && method === 'GET');
+  return [
+    path.startsWith('/') ? '' : `the path ${path} does not begin with a slash`,
+    isOwn ? `${method} ${path} belongs to the runtime` : '',
+  ].filter((problem) => problem !== '');
+}

@@ -1,0 +1,113 @@
+// Who answers a request: events and probes are answered straight from node's listener; metrics and everything else are
+// loaded when first asked for, so that neither a cold start nor an event pays for them.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Failure } from '../errors.ts';
+import { eventModeOf } from './event.ts';
+import { receiveEvent, refuseEvent } from './event-work.ts';
+import { scanHeaders } from './headers.ts';
+import type { MetricsPage } from './metrics-page.ts';
+import { failureOf, sendProblem } from './problem.ts';
+import type { Runtime } from './runtime.ts';
+import type { Listener } from './server.ts';
+
+export function createDispatch<Doors>(runtime: Runtime<Doors>): Listener {
+  const toWeb = lazily(runtime, async () => (await import('./web.ts')).createWeb(runtime));
+  const toMetrics = lazily(runtime, async () => {
+    const { openMetricsPage } = await import('./metrics-page.ts');
+    const page = openMetricsPage(runtime.metrics);
+    return (_request, response) => void sendMetrics(runtime, page, response);
+  });
+  const hasPostRoute = (runtime.definition.routes ?? []).some(
+    ({ method, path }) => method === 'POST' && path === '/',
+  );
+  return (request, response) => {
+    const path = pathOf(request.url ?? '/');
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (path === '/' && request.method === 'POST') {
+      receivePost(runtime, request, response, hasPostRoute ? toWeb : undefined);
+    } else if (isRead && path === '/health/readiness') sendReadiness(runtime, response);
+    else if (isRead && path === '/health/liveness') sendLiveness(runtime, response);
+    else if (isRead && path === '/metrics') toMetrics(request, response);
+    else toWeb(request, response);
+  };
+}
+
+function receivePost<Doors>(
+  runtime: Runtime<Doors>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  toWeb: Listener | undefined,
+): void {
+  try {
+    const headers = scanHeaders(request.rawHeaders);
+    const mode = eventModeOf(headers);
+    if (mode !== undefined) void receiveEvent(runtime, request, response, headers, mode);
+    else if (toWeb !== undefined) toWeb(request, response);
+    else throw notAnEvent();
+  } catch (thrown) {
+    refuseEvent(runtime, response, thrown);
+  }
+}
+
+function notAnEvent(): Failure {
+  const message =
+    'POST / takes CloudEvents: headers ce-specversion, ce-id, ce-source and ce-type with the data as the body, ' +
+    'or application/cloudevents+json. This request has neither; GET / says what this function wakes on.';
+  return new Failure('NOT_AN_EVENT', message, { field: 'ce-specversion' });
+}
+
+/** Never calls out: an outage elsewhere must not take every instance of every function out of service. */
+function sendReadiness<Doors>({ gate }: Runtime<Doors>, response: ServerResponse): void {
+  if (gate.isDraining) sendState(response, 503, 'draining');
+  else sendState(response, 200, 'ready');
+}
+
+function sendLiveness<Doors>({ gate }: Runtime<Doors>, response: ServerResponse): void {
+  if (gate.isStuck) sendState(response, 503, 'stuck');
+  else sendState(response, 200, 'alive');
+}
+
+function sendState(response: ServerResponse, status: number, state: string): void {
+  const body = JSON.stringify({ state });
+  const headers = { 'content-type': 'application/json', 'content-length': body.length };
+  response.writeHead(status, headers).end(body);
+}
+
+async function sendMetrics<Doors>(
+  runtime: Runtime<Doors>,
+  page: MetricsPage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    const text = await page.text();
+    response.writeHead(200, { 'content-type': page.contentType }).end(text);
+  } catch (thrown) {
+    refuse(runtime, response, thrown);
+  }
+}
+
+/** Loads a listener at its first request; a load that fails is tried again by the next. */
+function lazily<Doors>(runtime: Runtime<Doors>, load: () => Promise<Listener>): Listener {
+  let loading: Promise<Listener> | undefined;
+  return (request, response) => {
+    loading ??= load();
+    loading.then(
+      (listener) => listener(request, response),
+      (thrown: unknown) => {
+        loading = undefined;
+        refuse(runtime, response, thrown);
+      },
+    );
+  };
+}
+
+function refuse<Doors>(runtime: Runtime<Doors>, response: ServerResponse, thrown: unknown): void {
+  const failure = failureOf(thrown);
+  runtime.log.error({ err: failure }, 'bug');
+  sendProblem(response, failure);
+}
+
+function pathOf(url: string): string {
+  const end = url.indexOf('?');
+  return end === -1 ? url : url.slice(0, end);
+}

@@ -1,0 +1,93 @@
+// The road of one event: admitted, read, checked, handled, answered. Everything on it runs once per event at full rate,
+// so nothing here is loaded, parsed or logged that an event which goes well does not need.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Failure } from '../errors.ts';
+import { assertAnnouncedLength, readBody } from './body.ts';
+import type { Behaviour } from './define.ts';
+import { type EventMode, type IncomingEvent, parseEvent } from './event.ts';
+import type { ScannedHeaders } from './headers.ts';
+import { eventFields } from './log.ts';
+import { sendEvent, sendNothing } from './reply.ts';
+import { BODY_BYTES_MAX } from './runtime-config.ts';
+import type { Outcome, Runtime } from './runtime.ts';
+import { Work } from './work.ts';
+
+class EventWork<Doors> extends Work<Doors> {
+  event: IncomingEvent | undefined;
+
+  protected override logFields(): Record<string, unknown> {
+    if (this.event !== undefined) return eventFields(this.event, this.traceparent);
+    return this.traceparent === undefined ? {} : { traceparent: this.traceparent };
+  }
+
+  protected override count(outcome: Outcome, tookMs: number): void {
+    this.runtime.countEvent(this.event?.type, outcome, tookMs);
+  }
+}
+
+/** For what is wrong before there is an event: counted, logged and answered like every other refusal. */
+export function refuseEvent<Doors>(
+  runtime: Runtime<Doors>,
+  response: ServerResponse,
+  thrown: unknown,
+): void {
+  new EventWork(runtime, response).fail(thrown);
+}
+
+/** Never rejects: every way it can go ends in an answer or in a caller that is gone. */
+export async function receiveEvent<Doors>(
+  runtime: Runtime<Doors>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  headers: ScannedHeaders,
+  mode: EventMode,
+): Promise<void> {
+  const work = new EventWork(runtime, response);
+  work.traceparent = headers.traceparent;
+  try {
+    runtime.gate.enter(work);
+  } catch (thrown) {
+    work.fail(thrown);
+    return;
+  }
+  try {
+    assertAnnouncedLength(headers.contentLength, BODY_BYTES_MAX);
+    const body = await readBody(request, BODY_BYTES_MAX);
+    // A body that dribbled in until the deadline has its answer already.
+    if (!work.isAnswered) await handle(work, parseEvent(headers, mode, body), mode);
+  } catch (thrown) {
+    work.fail(thrown);
+  } finally {
+    runtime.gate.leave(work);
+  }
+}
+
+async function handle<Doors>(
+  work: EventWork<Doors>,
+  event: IncomingEvent,
+  mode: EventMode,
+): Promise<void> {
+  const { definition, wakesOn } = work.runtime;
+  work.event = event;
+  if (definition.handle === undefined || !wakesOn.has(event.type)) {
+    throw unknownType(definition, event, mode);
+  }
+  const reply = await definition.handle(event, work);
+  if (reply === undefined) work.succeed('done', () => sendNothing(work.response));
+  else {
+    const { traceparent } = work;
+    work.succeed('replied', () => sendEvent(work.response, reply, { wakesOn, traceparent }));
+  }
+}
+
+function unknownType(
+  { name, wakesOn }: Pick<Behaviour<unknown>, 'name' | 'wakesOn'>,
+  event: IncomingEvent,
+  mode: EventMode,
+): Failure {
+  const known = wakesOn.length === 0 ? 'no events' : wakesOn.join(', ');
+  const message = `The function ${name} wakes on ${known}, not on ${event.type}; check the trigger's filter.`;
+  return new Failure('EVENT_TYPE_UNKNOWN', message, {
+    field: mode === 'binary' ? 'ce-type' : 'type',
+  });
+}

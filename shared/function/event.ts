@@ -1,0 +1,167 @@
+// Turns the headers and body of a request into one valid CloudEvent, or throws the Failure that names what is wrong
+// with it. Binary and structured mode give the same event; each body is decoded once.
+import type { CloudEventV1 } from 'cloudevents';
+import { Failure } from '../errors.ts';
+import {
+  type AttributeValue,
+  isAttributeValue,
+  isUriReference,
+  missingAttribute,
+  nameProblem,
+  valueProblem,
+} from './attributes.ts';
+import type { ScannedHeaders } from './headers.ts';
+import { decodeJson, decodeText } from './json.ts';
+import { type MediaType, parseMediaType } from './media-type.ts';
+import { decodeHeaderValue } from './percent.ts';
+
+export type IncomingEvent = CloudEventV1<unknown>;
+
+export type EventMode = 'binary' | 'structured';
+type Draft = Record<string, unknown>;
+
+const CLOUDEVENTS = 'application/cloudevents';
+const MODE_FIELD = 'content-type';
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Which kind of event the headers announce; undefined when they announce none, as a plain HTTP call does. */
+export function eventModeOf(headers: ScannedHeaders): EventMode | undefined {
+  const essence = headers.contentType?.trim().toLowerCase();
+  if (essence?.startsWith(CLOUDEVENTS) === true) return structuredMode(headers.contentType ?? '');
+  return headers.attributes.size > 0 ? 'binary' : undefined;
+}
+
+function structuredMode(contentType: string): EventMode {
+  const media = mediaTypeOf(contentType);
+  if (media.essence === `${CLOUDEVENTS}+json`) return 'structured';
+  if (media.essence.startsWith(`${CLOUDEVENTS}-batch`)) {
+    const message =
+      'Batches are not taken, since one answer cannot tell which of the events failed; send each event by itself.';
+    throw new Failure('EVENT_BATCH_UNSUPPORTED', message, { field: MODE_FIELD });
+  }
+  const message = `The event format ${media.essence} is not known here; send ${CLOUDEVENTS}+json or binary mode.`;
+  throw new Failure('CONTENT_TYPE_UNSUPPORTED', message, { field: MODE_FIELD });
+}
+
+export function parseEvent(headers: ScannedHeaders, mode: EventMode, body: Buffer): IncomingEvent {
+  const encoding = headers.contentEncoding?.trim().toLowerCase() ?? 'identity';
+  if (encoding !== 'identity') {
+    const message = `The body is encoded as ${encoding}; send it without a content-encoding.`;
+    throw new Failure('CONTENT_ENCODING_UNSUPPORTED', message, { field: 'content-encoding' });
+  }
+  return mode === 'binary' ? parseBinary(headers, body) : parseStructured(headers, body);
+}
+
+function parseBinary(headers: ScannedHeaders, body: Buffer): IncomingEvent {
+  const draft: Draft = {};
+  for (const [name, raw] of headers.attributes) setFromHeader(draft, name, raw);
+  const event = completed(draft, 'ce-');
+  const { contentType } = headers;
+  if (contentType !== undefined) {
+    event.datacontenttype = contentType;
+    const media = mediaTypeOf(contentType);
+    if (body.length > 0) event.data = decodeData(body, media, 'body', MODE_FIELD);
+  } else if (body.length > 0) event.data = body;
+  return event;
+}
+
+function setFromHeader(draft: Draft, name: string, raw: string): void {
+  const field = `ce-${name}`;
+  if (name === 'datacontenttype') {
+    throw invalid(field, 'in binary mode this attribute is the Content-Type header itself');
+  }
+  const badName = nameProblem(name);
+  if (badName !== undefined) throw invalid(field, badName);
+  let value = decodeHeaderValue(raw);
+  if (value === undefined) throw invalid(field, 'must be percent-encoded UTF-8');
+  // Go's SDK sends URIs as they are: what is only a URI before decoding was never encoded for the header.
+  if (name === 'source' || name === 'dataschema') {
+    if (!isUriReference(value) && isUriReference(raw)) value = raw;
+  }
+  setChecked(draft, name, value, field);
+}
+
+function parseStructured(headers: ScannedHeaders, body: Buffer): IncomingEvent {
+  assertUtf8(mediaTypeOf(headers.contentType ?? ''), MODE_FIELD);
+  const envelope = decodeJson(body, 'body');
+  if (!isObject(envelope)) {
+    const message = 'The body of a structured event is a JSON object; this one is something else.';
+    throw new Failure('BODY_NOT_JSON', message, { field: 'body' });
+  }
+  const draft: Draft = {};
+  const { data, data_base64: base64, ...attributes } = envelope;
+  for (const [name, value] of Object.entries(attributes)) {
+    const badName = nameProblem(name);
+    if (badName !== undefined) throw invalid(name, badName);
+    // The JSON format reads null as absent.
+    if (value === null) continue;
+    if (!isAttributeValue(value)) throw invalid(name, 'must be a string, a number or a boolean');
+    setChecked(draft, name, value, name);
+  }
+  const event = completed(draft, '');
+  if (base64 !== undefined && base64 !== null) {
+    event.data = decodeBase64(event.datacontenttype, base64, data !== undefined);
+  } else if (data !== undefined) event.data = data;
+  return event;
+}
+
+function decodeBase64(contentType: string | undefined, base64: unknown, hasData: boolean): unknown {
+  const field = 'data_base64';
+  if (hasData) throw invalid(field, 'an event has data or data_base64, never both');
+  if (typeof base64 !== 'string' || !BASE64.test(base64)) {
+    throw invalid(field, 'must be a string in base64');
+  }
+  const bytes = Buffer.from(base64, 'base64');
+  if (contentType === undefined) return bytes;
+  return decodeData(bytes, mediaTypeOf(contentType), field, 'datacontenttype');
+}
+
+/** JSON becomes a value, text a string, everything else stays bytes: the same in both modes. */
+function decodeData(bytes: Buffer, media: MediaType, field: string, typeField: string): unknown {
+  if (media.isJson) {
+    assertUtf8(media, typeField);
+    return decodeJson(bytes, field);
+  }
+  if (!media.isText) return bytes;
+  assertUtf8(media, typeField);
+  return decodeText(bytes, field);
+}
+
+function assertUtf8(media: MediaType, field: string): void {
+  const { charset } = media;
+  if (charset === undefined || charset === 'utf-8' || charset === 'utf8' || charset === 'us-ascii')
+    return;
+  const message = `The charset ${charset} is not read here; send ${media.essence} as UTF-8.`;
+  throw new Failure('CONTENT_TYPE_UNSUPPORTED', message, { field });
+}
+
+function mediaTypeOf(contentType: string): MediaType {
+  const media = parseMediaType(contentType);
+  if (media === undefined) throw invalid(MODE_FIELD, 'must be a media type');
+  return media;
+}
+
+function setChecked(draft: Draft, name: string, value: AttributeValue, field: string): void {
+  const problem = valueProblem(name, value);
+  if (problem !== undefined) throw invalid(field, problem);
+  draft[name] = value;
+}
+
+function invalid(field: string, problem: string): Failure {
+  const message = `The event's ${field} is not valid: ${problem}.`;
+  return new Failure('EVENT_ATTRIBUTE_INVALID', message, { field });
+}
+
+function completed(draft: Draft, prefix: string): IncomingEvent {
+  if (isComplete(draft)) return draft;
+  const field = `${prefix}${missingAttribute(draft)}`;
+  const message = `The event has no ${field}; CloudEvents 1.0 requires it.`;
+  throw new Failure('EVENT_ATTRIBUTE_MISSING', message, { field });
+}
+
+/** Each attribute that is there has been checked when it was set. */
+const isComplete = (draft: Draft): draft is Draft & IncomingEvent =>
+  missingAttribute(draft) === undefined;
+
+const isObject = (value: unknown): value is Draft =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,59 @@
+// One pass over the raw headers of a request: what an event needs, and nothing else. Raw, because node's parsed headers
+// join repeated ones into a single value, which would turn two ids into one that nobody sent.
+import { Failure } from '../errors.ts';
+
+export interface ScannedHeaders {
+  contentType: string | undefined;
+  contentEncoding: string | undefined;
+  contentLength: number | undefined;
+  traceparent: string | undefined;
+  /** Attribute name (lower case, without `ce-`) and the value as it was sent. */
+  readonly attributes: Map<string, string>;
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
+
+export function scanHeaders(raw: readonly string[]): ScannedHeaders {
+  const scanned: ScannedHeaders = {
+    contentType: undefined,
+    contentEncoding: undefined,
+    contentLength: undefined,
+    traceparent: undefined,
+    attributes: new Map(),
+  };
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    take(scanned, raw[index] ?? '', raw[index + 1] ?? '');
+  }
+  return scanned;
+}
+
+function take(scanned: ScannedHeaders, rawName: string, value: string): void {
+  const name = rawName.toLowerCase();
+  if (name.startsWith('ce-')) {
+    const attribute = name.slice(3);
+    if (scanned.attributes.has(attribute)) throw repeated(name);
+    scanned.attributes.set(attribute, value);
+    return;
+  }
+  switch (name) {
+    case 'content-type':
+      if (scanned.contentType !== undefined) throw repeated(name);
+      scanned.contentType = value;
+      break;
+    case 'content-encoding':
+      scanned.contentEncoding = value;
+      break;
+    case 'content-length':
+      scanned.contentLength = Number(value);
+      break;
+    case 'traceparent':
+      if (TRACEPARENT.test(value)) scanned.traceparent = value;
+      break;
+    default:
+  }
+}
+
+function repeated(name: string): Failure {
+  const message = `The header ${name} was sent twice; which one counts is anyone's guess. Send it once.`;
+  return new Failure('EVENT_ATTRIBUTE_REPEATED', message, { field: name });
+}

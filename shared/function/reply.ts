@@ -1,0 +1,64 @@
+// The answer to an event: 204, or exactly one CloudEvent in binary mode. Never JSON, which a broker would count as a
+// failed delivery.
+import type { ServerResponse } from 'node:http';
+import { Failure } from '../errors.ts';
+import { isAttributeValue, missingAttribute, nameProblem, valueProblem } from './attributes.ts';
+import type { OutgoingEvent } from './define.ts';
+import { parseMediaType } from './media-type.ts';
+import { encodeHeaderValue } from './percent.ts';
+
+const DEFAULT_CONTENT_TYPE = 'application/json';
+
+export interface ReplyRules {
+  /** A reply of a type that this function wakes on would come back through the broker, 255 times over. */
+  readonly wakesOn: ReadonlySet<string>;
+  readonly traceparent: string | undefined;
+}
+
+export function sendNothing(response: ServerResponse): void {
+  response.writeHead(204).end();
+}
+
+/** Throws a bug, before a byte is sent, when the event is not one that may go out. */
+export function sendEvent(response: ServerResponse, event: OutgoingEvent, rules: ReplyRules): void {
+  const headers = attributeHeaders(event, rules);
+  const contentType = event.datacontenttype ?? DEFAULT_CONTENT_TYPE;
+  const body = bodyOf(event.data, contentType);
+  if (body.length > 0) headers['content-type'] = contentType;
+  headers['content-length'] = body.length;
+  response.writeHead(200, headers).end(body);
+}
+
+function attributeHeaders(
+  event: OutgoingEvent,
+  rules: ReplyRules,
+): Record<string, string | number> {
+  if (rules.wakesOn.has(event.type)) throw bad(`its type ${event.type} wakes this very function`);
+  // What an instance of the SDK's class adds beside the attributes.
+  const { data: _data, data_base64: _base64, datacontenttype: _type, ...attributes } = event;
+  const headers: Record<string, string | number> = {};
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null) continue;
+    if (!isAttributeValue(value)) throw bad(`its ${name} is neither text, number nor boolean`);
+    const problem = nameProblem(name) ?? valueProblem(name, value);
+    if (problem !== undefined) throw bad(`its ${name} ${problem}`);
+    headers[`ce-${name}`] = encodeHeaderValue(String(value));
+  }
+  const missing = missingAttribute(attributes);
+  if (missing !== undefined) throw bad(`it has no ${missing}`);
+  if (rules.traceparent !== undefined) headers['ce-traceparent'] ??= rules.traceparent;
+  return headers;
+}
+
+function bodyOf(data: unknown, contentType: string): Buffer {
+  if (data === undefined) return Buffer.alloc(0);
+  if (data instanceof Uint8Array) return Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  const media = parseMediaType(contentType);
+  if (media === undefined) throw bad(`its datacontenttype ${contentType} is not a media type`);
+  if (media.isJson) return Buffer.from(JSON.stringify(data));
+  if (typeof data === 'string') return Buffer.from(data);
+  throw bad(`its data is neither text nor bytes, as ${contentType} asks`);
+}
+
+const bad = (why: string): Failure =>
+  new Failure('REPLY_INVALID', `The handler's reply cannot be sent: ${why}.`);

@@ -1,0 +1,69 @@
+// What every function can be told from outside, with the reason for each default.
+import type { ConfigShape } from './config.ts';
+import { integer, oneOf, secondsAsMs, text } from './parsers.ts';
+
+export interface RuntimeConfig {
+  readonly port: number;
+  readonly logLevel: LogLevel;
+  readonly deadlineMs: number;
+  readonly drainGraceMs: number;
+  readonly concurrencyMax: number;
+  readonly service: string | undefined;
+  readonly revision: string | undefined;
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+/** Longer than the 90 s for which Go callers keep an idle connection: the caller closes first, or loses a POST. */
+export const KEEP_ALIVE_MS = 120_000;
+/** Headers come in one packet; whoever needs longer holds a connection open on purpose. */
+export const HEADERS_TIMEOUT_MS = 10_000;
+/** 2 MiB in this time is 70 KB/s, slower than any network a cluster runs on. */
+export const REQUEST_TIMEOUT_MS = 30_000;
+/** An object has 1.5 MB at most in etcd; its JSON with the attributes of a structured event stays below this. */
+export const BODY_BYTES_MAX = 2 * 1024 * 1024;
+/** Subject, source and the four ApiServerSource extensions need 1 KiB when names are as long as they may be. */
+export const HEADER_BYTES_MAX = 16 * 1024;
+/** A sender that was turned away comes again after this: an instance drains, or works off its queue, in about that. */
+export const BUSY_RETRY_AFTER_MS = 1_000;
+/** The last answers are in the kernel's buffers by now; a caller that does not read them gets no more time. */
+export const LAST_BYTES_MS = 1_000;
+/** Doors flush and say goodbye in it. Grace plus this stays below Kubernetes' 30 s before SIGKILL. */
+export const CLOSE_DOORS_MS = 5_000;
+
+export const runtimeShape: ConfigShape<RuntimeConfig> = {
+  port: {
+    env: 'PORT',
+    meaning: 'where to listen (0 takes any free port)',
+    parse: integer(0, 65_535),
+    fallback: 8_080,
+  },
+  logLevel: {
+    env: 'LOG_LEVEL',
+    meaning: 'the least important line that is still written',
+    parse: oneOf('debug', 'info', 'warn', 'error', 'silent'),
+    fallback: 'info',
+  },
+  deadlineMs: {
+    env: 'REQUEST_DEADLINE_SECONDS',
+    meaning: 'when work on one request is given up; keep it below the revision timeoutSeconds',
+    parse: secondsAsMs(0.05, 600),
+    // One look and one step take a second or two; a source that sends one event at a time waits this long at worst.
+    fallback: 30_000,
+  },
+  drainGraceMs: {
+    env: 'DRAIN_GRACE_SECONDS',
+    meaning: 'how long requests in flight may take after SIGTERM',
+    parse: secondsAsMs(0, 600),
+    fallback: 20_000,
+  },
+  concurrencyMax: {
+    env: 'CONCURRENCY_LIMIT',
+    meaning: 'how many requests are worked on at once; the rest is told to come again',
+    parse: integer(1, 10_000),
+    // Knative's autoscaler aims at 70 of 100 in flight before it adds an instance.
+    fallback: 100,
+  },
+  service: { env: 'K_SERVICE', meaning: 'the Knative Service', parse: text, fallback: undefined },
+  revision: { env: 'K_REVISION', meaning: 'its revision', parse: text, fallback: undefined },
+};

@@ -1,0 +1,106 @@
+// What all requests of one running function share: its definition, doors, clock, log, counters and gate.
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import type { FailureKind } from '../errors.ts';
+import type { Behaviour } from './define.ts';
+import { Gate } from './gate.ts';
+import type { Cell, Counter, Histogram, HistogramCell, Metrics } from './metrics.ts';
+import type { RuntimeConfig } from './runtime-config.ts';
+
+export interface BuildInfo {
+  readonly version: string;
+  /** Empty when it was not built from a git checkout. */
+  readonly commit: string;
+}
+
+export type Outcome = 'done' | 'replied' | 'gone' | FailureKind;
+
+/** From a handler that only looked, to one that used its whole deadline. */
+const DURATION_BOUNDS_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** What the metrics call a type that this function does not wake on: senders must not make up series. */
+const UNKNOWN_TYPE = 'unknown';
+
+interface TypeCells {
+  readonly outcomes: Map<Outcome, Cell>;
+  readonly duration: HistogramCell;
+}
+
+export interface RuntimeParts<Doors> {
+  readonly definition: Behaviour<Doors>;
+  readonly doors: Doors;
+  readonly config: RuntimeConfig;
+  readonly build: BuildInfo;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export class Runtime<Doors> {
+  readonly definition: Behaviour<Doors>;
+  readonly wakesOn: ReadonlySet<string>;
+  readonly doors: Doors;
+  readonly build: BuildInfo;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly gate: Gate;
+  readonly failures: Counter;
+  readonly routes: Counter;
+  readonly #events: Counter;
+  readonly #durations: Histogram;
+  readonly #byType = new Map<string, TypeCells>();
+
+  constructor(parts: RuntimeParts<Doors>) {
+    const { definition, config, build, metrics } = parts;
+    this.definition = definition;
+    this.wakesOn = new Set(definition.wakesOn);
+    this.doors = parts.doors;
+    this.build = build;
+    this.clock = parts.clock;
+    this.log = parts.log;
+    this.metrics = metrics;
+    this.gate = new Gate(parts.clock, config.concurrencyMax, config.deadlineMs);
+    this.#events = metrics.counter('ballast_events_total', 'Events by type and outcome.', [
+      'type',
+      'outcome',
+    ]);
+    this.#durations = metrics.histogram(
+      'ballast_event_duration_seconds',
+      'From the admission of an event to its answer.',
+      ['type'],
+      DURATION_BOUNDS_SECONDS,
+    );
+    this.failures = metrics.counter('ballast_failures_total', 'Failed requests by kind and code.', [
+      'kind',
+      'code',
+    ]);
+    this.routes = metrics.counter('ballast_route_requests_total', 'Route calls by outcome.', [
+      'route',
+      'outcome',
+    ]);
+    const labels = { function: definition.name, ...build, node: process.version };
+    metrics
+      .gauge('ballast_build_info', 'What runs here; the value is always 1.', Object.keys(labels))
+      .set(1, labels);
+  }
+
+  countEvent(type: string | undefined, outcome: Outcome, tookMs: number): void {
+    const label = type !== undefined && this.wakesOn.has(type) ? type : UNKNOWN_TYPE;
+    const cells = this.#cellsOf(label);
+    let cell = cells.outcomes.get(outcome);
+    if (cell === undefined) {
+      cell = this.#events.of({ type: label, outcome });
+      cells.outcomes.set(outcome, cell);
+    }
+    cell.value += 1;
+    this.#durations.observe(cells.duration, tookMs / 1_000);
+  }
+
+  #cellsOf(type: string): TypeCells {
+    const known = this.#byType.get(type);
+    if (known !== undefined) return known;
+    const made = { outcomes: new Map<Outcome, Cell>(), duration: this.#durations.of({ type }) };
+    this.#byType.set(type, made);
+    return made;
+  }
+}

@@ -1,0 +1,116 @@
+// Puts a function together and runs it: configuration, doors, server, and the way down in order. Knows nothing of
+// processes, so that tests can run as many as they like side by side.
+import type { Logger } from 'pino';
+import { type Clock, systemClock } from '../clock.ts';
+import {
+  ConfigError,
+  type ConfigShape,
+  type Environment,
+  readConfig,
+  showConfig,
+} from './config.ts';
+import type { FunctionDefinition } from './define.ts';
+import { createDispatch } from './dispatch.ts';
+import { createLog } from './log.ts';
+import { Metrics } from './metrics.ts';
+import {
+  CLOSE_DOORS_MS,
+  LAST_BYTES_MS,
+  type RuntimeConfig,
+  runtimeShape,
+} from './runtime-config.ts';
+import { type BuildInfo, Runtime } from './runtime.ts';
+import { HttpServer } from './server.ts';
+
+export interface StartOptions {
+  readonly environment: Environment;
+  readonly build: BuildInfo;
+  readonly clock?: Clock;
+  /** Standard output when absent. */
+  readonly log?: Logger;
+}
+
+export interface RunningFunction {
+  readonly port: number;
+  readonly log: Logger;
+  /** Readiness down, requests in flight finished or given up, doors closed, port free. Asking twice gives the same end. */
+  stop(): Promise<void>;
+}
+
+/** Throws ConfigError when the environment does not hold, and what `open` or listening throws. */
+export async function startFunction<Config extends object, Doors>(
+  definition: FunctionDefinition<Config, Doors>,
+  options: StartOptions,
+): Promise<RunningFunction> {
+  const { environment, build, clock = systemClock } = options;
+  const both = readBoth(environment, definition.config);
+  const { name } = definition;
+  const log =
+    options.log ??
+    createLog({ level: both.runtime.logLevel, function: name, revision: both.runtime.revision });
+  const metrics = new Metrics();
+  const ending = new AbortController();
+  const scope = { log, clock, metrics, signal: ending.signal };
+  const doors = await definition.open(both.own, scope);
+  const runtime = new Runtime({
+    definition,
+    doors,
+    config: both.runtime,
+    build,
+    clock,
+    log,
+    metrics,
+  });
+  const server = new HttpServer(createDispatch(runtime));
+  const port = await server.listen(both.runtime.port);
+  const shown = {
+    ...showConfig(both.runtime, runtimeShape),
+    ...showConfig(both.own, definition.config),
+  };
+  log.info({ port, ...build, config: shown }, 'listening');
+  let stopping: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    const { drainGraceMs } = both.runtime;
+    log.info({ inFlight: runtime.gate.inFlight, graceMs: drainGraceMs }, 'draining');
+    const { cutShort } = await runtime.gate.drain(drainGraceMs);
+    if (cutShort > 0) log.warn({ cutShort }, 'the grace was too short for all requests');
+    ending.abort();
+    await server.close(clock.sleep(LAST_BYTES_MS));
+    await closeDoors(definition, doors, clock, log);
+    log.info('ended');
+  };
+  return { port, log, stop: () => (stopping ??= stop()) };
+}
+
+/** Both shapes are read before anything is thrown, so that one error names everything that is wrong. */
+function readBoth<Config extends object>(
+  environment: Environment,
+  shape: ConfigShape<Config>,
+): { readonly runtime: Readonly<RuntimeConfig>; readonly own: Readonly<Config> } {
+  const runtime = readConfig(environment, runtimeShape);
+  const own = readConfig(environment, shape);
+  const problems = [...runtime.problems, ...own.problems];
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { runtime: runtime.config(), own: own.config() };
+}
+
+/** A door that fails or hangs on its way out is told about, but holds nobody up. */
+async function closeDoors<Config extends object, Doors>(
+  definition: FunctionDefinition<Config, Doors>,
+  doors: Doors,
+  clock: Clock,
+  log: Logger,
+): Promise<void> {
+  const done = new AbortController();
+  const limit = clock.sleep(CLOSE_DOORS_MS, done.signal).then(
+    () => log.warn({ limitMs: CLOSE_DOORS_MS }, 'doors did not close in time'),
+    () => undefined,
+  );
+  try {
+    await Promise.race([definition.close?.(doors), limit]);
+  } catch (err) {
+    log.error({ err }, 'doors failed to close');
+  } finally {
+    done.abort();
+  }
+}

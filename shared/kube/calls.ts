@@ -1,0 +1,183 @@
+// Sends requests until they succeed, cannot be repeated, or the caller's time is over; counts
+// what is sent.
+import type { Clock } from '../clock.ts';
+import { Failure } from '../errors.ts';
+import type { Connection, Exchange } from './connection.ts';
+import {
+  errorFromAnswer,
+  errorFromTransport,
+  type KubeError,
+  readStatus,
+  timeoutError,
+} from './errors.ts';
+import { resourceName, withQuery } from './paths.ts';
+import type { About, CallOptions, KubeRequest } from './request.ts';
+import { mayRepeat, pauseMs, retryAfterMs, type Setback } from './retry.ts';
+
+/** pino's signature. */
+export interface KubeLog {
+  warn(fields: object, message: string): void;
+}
+
+export interface Answer {
+  readonly statusCode: number;
+  readonly contentType: string;
+  readonly text: string;
+}
+
+/** Longer than one attempt on a dead connection, shorter than what Knative gives a function. */
+const CALL_TIMEOUT_MS = 30_000;
+
+interface Wiring {
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly userAgent: string;
+  readonly log: KubeLog | undefined;
+}
+
+export class Calls {
+  readonly #wiring: Wiring;
+  readonly #counts = new Map<string, number>();
+
+  constructor(wiring: Wiring) {
+    this.#wiring = wiring;
+  }
+
+  get counts(): Map<string, number> {
+    return this.#counts;
+  }
+
+  async json<Result>(request: KubeRequest, options: CallOptions): Promise<Result> {
+    const { text } = await this.send(request, options);
+    try {
+      return JSON.parse(text);
+    } catch (cause) {
+      const found = text.slice(0, 100);
+      throw errorFromTransport(request.about, new Error(`not JSON: ${found}`, { cause }));
+    }
+  }
+
+  /** The answer when it is a success; a KubeError, or the signal's reason, otherwise. */
+  async send(request: KubeRequest, options: CallOptions): Promise<Answer> {
+    const { timeoutMs = CALL_TIMEOUT_MS } = options;
+    options.signal?.throwIfAborted();
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
+    const endsAtMs = this.#wiring.clock.nowMs() + timeoutMs;
+    let last: KubeError | undefined;
+    try {
+      for (let attempt = 0; ; attempt += 1) {
+        const outcome = await this.#attempt(request, signal);
+        if ('text' in outcome) return outcome;
+        last = outcome.error;
+        await this.#pauseBeforeNext(outcome, request, attempt, endsAtMs, signal);
+      }
+    } catch (error) {
+      // The caller knows best why it gave up; our own bound is explained by what went wrong last.
+      options.signal?.throwIfAborted();
+      if (timeout.aborted && !(error instanceof Failure)) {
+        throw timeoutError(request.about, timeoutMs, last ?? error);
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * One attempt at something that answers for long; the caller reads the body, and comes again
+   * when it breaks.
+   */
+  async open(request: KubeRequest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    const outcome = await this.#exchange(request, signal, true);
+    if ('error' in outcome) throw outcome.error;
+    return outcome.body;
+  }
+
+  async #attempt(
+    request: KubeRequest,
+    signal: AbortSignal,
+  ): Promise<Answer | { readonly error: KubeError; readonly setback: Setback }> {
+    const outcome = await this.#exchange(request, signal, false);
+    if ('error' in outcome) return outcome;
+    const { statusCode, headers, body } = outcome;
+    try {
+      const text = await body.text();
+      return { statusCode, contentType: String(headers['content-type'] ?? ''), text };
+    } catch (cause) {
+      return cut(request.about, cause, signal);
+    }
+  }
+
+  async #exchange(request: KubeRequest, signal: AbortSignal, isStream: boolean) {
+    const { connection, clock } = this.#wiring;
+    const { about } = request;
+    try {
+      const answer = await connection.send(this.#exchangeFor(request, signal, isStream), () =>
+        this.#count(about),
+      );
+      const { statusCode, headers, body } = answer;
+      if (statusCode < 300) return answer;
+      const waitMs = retryAfterMs(headers['retry-after'], clock.nowMs());
+      const status = readStatus(statusCode, await body.text(), waitMs);
+      const setback = { statusCode, retryAfterMs: status.retryAfterMs };
+      return { error: errorFromAnswer(about, status), setback };
+    } catch (cause) {
+      return cut(about, cause, signal);
+    }
+  }
+
+  #exchangeFor(request: KubeRequest, signal: AbortSignal, isStream: boolean): Exchange {
+    const { method, path, query = {}, body, contentType = 'application/json' } = request;
+    return {
+      method,
+      path: withQuery(path, query),
+      headers: {
+        accept: 'application/json',
+        'user-agent': this.#wiring.userAgent,
+        ...(body === undefined ? {} : { 'content-type': contentType }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal,
+      isStream,
+    };
+  }
+
+  async #pauseBeforeNext(
+    { error, setback }: { error: KubeError; setback: Setback },
+    request: KubeRequest,
+    attempt: number,
+    endsAtMs: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, random, log } = this.#wiring;
+    if (!mayRepeat(setback, request.repeat)) throw error;
+    const afterMs = 'statusCode' in setback ? setback.retryAfterMs : undefined;
+    const waitMs = pauseMs(attempt, random, afterMs);
+    // Waiting past the end would only hide the reason behind a timeout.
+    if (clock.nowMs() + waitMs >= endsAtMs) throw error;
+    log?.warn({ code: error.code, object: error.object, waitMs, attempt }, 'API call again');
+    await clock.sleep(waitMs, signal);
+  }
+
+  #count(about: About): void {
+    const what = 'path' in about ? about.path : resourceName(about.ref, about.subresource);
+    const key = `${about.verb} ${what}`;
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+  }
+}
+
+/** A failure without an answer; what the caller ended is not one. */
+function cut(about: About, cause: unknown, signal: AbortSignal) {
+  if (signal.aborted || cause instanceof Failure) throw cause;
+  const error = errorFromTransport(about, cause);
+  return { error, setback: { transportCode: transportCode(cause) } };
+}
+
+function transportCode(cause: unknown): string {
+  if (!(cause instanceof Error)) return '';
+  // A host with several addresses fails with all their errors at once.
+  const [inner] = cause instanceof AggregateError ? cause.errors : [];
+  const code: unknown = 'code' in cause ? cause.code : undefined;
+  if (typeof code === 'string') return code;
+  return inner === undefined ? '' : transportCode(inner);
+}

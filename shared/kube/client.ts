@@ -1,0 +1,207 @@
+// The door to the API server: reads, writes and watches objects as plain JSON over a few pooled
+// connections. Opening it calls nobody; the first use finds the credentials and connects.
+import { type Clock, systemClock } from '../clock.ts';
+import { AccessCache, accessReader } from './access.ts';
+import { type Answer, Calls, type KubeLog } from './calls.ts';
+import type { AccessSource } from './config.ts';
+import { Connection } from './connection.ts';
+import { Discovery } from './discovery.ts';
+import type {
+  DiscoveredResource,
+  KubeList,
+  KubeObject,
+  Manifest,
+  NamelessManifest,
+  ObjectName,
+  ResourceRef,
+  VersionedManifest,
+} from './objects.ts';
+import type { Query } from './paths.ts';
+import {
+  type GetOptions,
+  getObject,
+  type ListOptions,
+  listPage,
+  listPages,
+  type PagesOptions,
+} from './reads.ts';
+import type { CallOptions, Method } from './request.ts';
+import type { Repeat } from './retry.ts';
+import { type WatchEvent, type WatchOptions, watchResource } from './watch.ts';
+import {
+  type ApplyOptions,
+  type Created,
+  type DeleteOptions,
+  type Deletion,
+  type Patch,
+  type Precondition,
+  type UpdateOptions,
+  type WriteOptions,
+  Writes,
+} from './writes.ts';
+
+export interface KubeOptions {
+  /** Shown in the audit log of the API server. */
+  readonly userAgent: string;
+  /** Owns what this client writes, as far as a call does not say otherwise. */
+  readonly fieldManager: string;
+  /**
+   * Else what KUBECONFIG names, the mounted service account, or ~/.kube/config: the first there
+   * is.
+   */
+  readonly access?: AccessSource;
+  readonly kubeconfigPath?: string;
+  readonly clock?: Clock;
+  /** In [0, 1): spreads pauses. */
+  readonly random?: () => number;
+  readonly log?: KubeLog;
+}
+
+export interface RawRequest extends CallOptions {
+  readonly method: Method;
+  /** Absolute, without the query. */
+  readonly path: string;
+  readonly query?: Query;
+  readonly body?: unknown;
+  readonly contentType?: string;
+  /** Only what can be done twice with the effect of once is `always`. */
+  readonly repeat: Repeat;
+}
+
+export function openKube(options: KubeOptions): KubeClient {
+  return new KubeClient(options);
+}
+
+export class KubeClient {
+  readonly #connection: Connection;
+  readonly #calls: Calls;
+  readonly #writes: Writes;
+  readonly #discovery: Discovery;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #log: KubeLog | undefined;
+
+  constructor(options: KubeOptions) {
+    const { kubeconfigPath, userAgent, fieldManager, log } = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? Math.random;
+    this.#log = log;
+    const source =
+      kubeconfigPath === undefined ? options.access : { kubeconfigPaths: [kubeconfigPath] };
+    this.#connection = new Connection(new AccessCache(accessReader(source), this.#clock));
+    const clock = this.#clock;
+    const random = this.#random;
+    this.#calls = new Calls({ connection: this.#connection, clock, random, userAgent, log });
+    this.#writes = new Writes(this.#calls, fieldManager);
+    this.#discovery = new Discovery(this.#calls);
+  }
+
+  /** Null when there is no such object. */
+  get(ref: ResourceRef, target: ObjectName, options: GetOptions = {}): Promise<KubeObject | null> {
+    return getObject(this.#calls, ref, target, options);
+  }
+
+  /** One page, or everything when there is no limit. */
+  list(ref: ResourceRef, options: ListOptions = {}): Promise<KubeList> {
+    return listPage(this.#calls, ref, options);
+  }
+
+  /** The whole list page by page, all of the moment of the first page. */
+  pages(ref: ResourceRef, options: PagesOptions): AsyncGenerator<KubeList, void, undefined> {
+    return listPages(this.#calls, ref, options);
+  }
+
+  watch(ref: ResourceRef, options: WatchOptions): AsyncGenerator<WatchEvent, void, undefined> {
+    const wiring = { calls: this.#calls, clock: this.#clock, random: this.#random, log: this.#log };
+    return watchResource(wiring, ref, options);
+  }
+
+  /**
+   * Server-side apply. With a uid or resourceVersion in the manifest it is a KUBE_CONFLICT unless
+   * these still hold.
+   */
+  apply(ref: ResourceRef, manifest: Manifest, options: ApplyOptions): Promise<KubeObject> {
+    return this.#writes.apply(ref, manifest, options);
+  }
+
+  patch(
+    ref: ResourceRef,
+    target: ObjectName,
+    patch: Patch,
+    options: WriteOptions = {},
+  ): Promise<KubeObject> {
+    return this.#writes.patch(ref, target, patch, options);
+  }
+
+  /** Replaces the object as it was read: the manifest carries its resourceVersion. */
+  update(
+    ref: ResourceRef,
+    manifest: VersionedManifest,
+    options: UpdateOptions = {},
+  ): Promise<KubeObject> {
+    return this.#writes.update(ref, manifest, options);
+  }
+
+  /** Idempotent by name: an object that is there already is returned, and said not to be new. */
+  create(
+    ref: ResourceRef,
+    manifest: Manifest | NamelessManifest,
+    options: WriteOptions = {},
+  ): Promise<Created> {
+    return this.#writes.create(ref, manifest, options);
+  }
+
+  createSubresource(
+    ref: ResourceRef,
+    target: ObjectName & { readonly subresource: string },
+    body: Readonly<Record<string, unknown>>,
+    options: WriteOptions = {},
+  ): Promise<KubeObject> {
+    return this.#writes.createSubresource(ref, target, body, options);
+  }
+
+  delete(
+    ref: ResourceRef,
+    target: Omit<ObjectName, 'subresource'>,
+    precondition: Precondition,
+    options: DeleteOptions = {},
+  ): Promise<Deletion> {
+    return this.#writes.delete(ref, target, precondition, options);
+  }
+
+  /** The resource of a kind; undefined when the API server does not know it. */
+  resourceFor(
+    apiVersion: string,
+    kind: string,
+    options: CallOptions = {},
+  ): Promise<DiscoveredResource | undefined> {
+    return this.#discovery.find(apiVersion, kind, options);
+  }
+
+  /** Anything else: `/version`, `/readyz`, a sub-resource that is not JSON. */
+  raw({ signal, timeoutMs, ...request }: RawRequest): Promise<Answer> {
+    const about = { verb: request.method.toLowerCase(), path: request.path };
+    return this.#calls.send({ about, ...request }, { signal, timeoutMs });
+  }
+
+  /**
+   * How many requests were sent, by what RBAC would have to grant: `patch
+   * deployments.apps/status`.
+   */
+  counts(): ReadonlyMap<string, number> {
+    return new Map(this.#calls.counts);
+  }
+
+  resetCounts(): void {
+    this.#calls.counts.clear();
+  }
+
+  get connectionsOpened(): number {
+    return this.#connection.connectionsOpened;
+  }
+
+  /** Ends every watch, and every call still in flight. */
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+}

@@ -1,0 +1,43 @@
+// Where the API server and our credentials are found: a kubeconfig that somebody named, else the
+// service account that Kubernetes mounted, else the kubeconfig of the person at the keyboard.
+import { access } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+export interface ServiceAccountFiles {
+  readonly server: string;
+  /** Holds `token` and `ca.crt`. */
+  readonly dir: string;
+}
+
+export type AccessSource =
+  | { readonly kubeconfigPaths: readonly string[] }
+  | { readonly serviceAccount: ServiceAccountFiles };
+
+const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/**
+ * Unlike kubectl, the mounted service account comes before ~/.kube/config: an image may carry one
+ * by mistake.
+ */
+export async function findAccessSource(): Promise<AccessSource> {
+  const {
+    KUBECONFIG = '',
+    KUBERNETES_SERVICE_HOST: host = '',
+    KUBERNETES_SERVICE_PORT: port = '443',
+  } = process.env;
+  const named = KUBECONFIG.split(delimiter).filter((path) => path !== '');
+  if (named.length > 0) return { kubeconfigPaths: named };
+  if (host !== '' && (await isThere(join(SERVICE_ACCOUNT_DIR, 'token')))) {
+    const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+    return { serviceAccount: { server, dir: SERVICE_ACCOUNT_DIR } };
+  }
+  return { kubeconfigPaths: [join(homedir(), '.kube', 'config')] };
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,157 @@
+// The connections to the API server: a small pool for calls, and one connection per watch beside
+// it. undici is loaded, and a connection opened, by the first call.
+import type * as Undici from 'undici';
+import type { Access, AccessCache } from './access.ts';
+import { Failure } from '../errors.ts';
+
+export interface Exchange {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+  /** A watch: holds a connection of its own for as long as it lasts. */
+  readonly isStream: boolean;
+}
+
+/** More calls wait in line: a sweep must not open a TLS connection per object. */
+const CONNECTIONS_MAX = 8;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Below the 90 s after which Go servers and most load balancers hang up on an idle connection. */
+const IDLE_CONNECTION_MAX_MS = 60_000;
+/** The first probe of a silent connection; the kernel declares it dead some ten seconds later. */
+const KEEP_ALIVE_DELAY_MS = 30_000;
+/**
+ * The API server answers a page of a list within seconds; what takes longer is a connection that
+ * nobody serves.
+ */
+const ANSWER_TIMEOUT_MS = 20_000;
+/** Bookmarks come about once a minute, so a longer silence means that nobody sends any more. */
+export const WATCH_SILENCE_MAX_MS = 90_000;
+
+interface Pools {
+  readonly key: string;
+  readonly origin: string;
+  /** Some API servers live behind a path, as `https://host/k8s/clusters/a`. */
+  readonly basePath: string;
+  readonly calls: Undici.Dispatcher;
+  readonly watches: Undici.Dispatcher;
+}
+
+export class Connection {
+  readonly #access: AccessCache;
+  readonly #open = new Set<Pools>();
+  #current: Pools | undefined;
+  #isClosed = false;
+  connectionsOpened = 0;
+
+  constructor(access: AccessCache) {
+    this.#access = access;
+  }
+
+  /**
+   * One exchange. A 401 is tried once more with credentials that were read again: the server did
+   * nothing yet.
+   */
+  async send(exchange: Exchange, onSend: () => void): Promise<Undici.Dispatcher.ResponseData> {
+    const access = await this.#access.current();
+    const answer = await this.#sendAs(access, exchange, onSend);
+    if (answer.statusCode !== 401) return answer;
+    const renewed = await this.#access.after(access);
+    await answer.body.dump();
+    return this.#sendAs(renewed, exchange, onSend);
+  }
+
+  /** Ends every watch, and every call that is still in flight. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(
+      [...this.#open].flatMap(({ calls, watches }) => [calls.destroy(), watches.destroy()]),
+    );
+  }
+
+  async #sendAs(
+    access: Access,
+    exchange: Exchange,
+    onSend: () => void,
+  ): Promise<Undici.Dispatcher.ResponseData> {
+    const { calls, watches, origin, basePath } = await this.#poolsFor(access);
+    const { method, path, headers, body, signal, isStream } = exchange;
+    onSend();
+    return (isStream ? watches : calls).request({
+      origin,
+      method,
+      path: `${basePath}${path}`,
+      headers: { ...headers, ...access.headers },
+      ...(body === undefined ? {} : { body }),
+      signal,
+    });
+  }
+
+  async #poolsFor(access: Access): Promise<Pools> {
+    const { server, proxyUrl, tls } = access;
+    const key = JSON.stringify([server, proxyUrl, tls]);
+    if (this.#current?.key === key) return this.#current;
+    const undici = await import('undici');
+    if (this.#isClosed)
+      throw new Failure(
+        'INTERNAL_BUG',
+        'The client of the API server was used after it was closed.',
+      );
+    // Somebody else may have made them while undici was loading.
+    const made = [...this.#open].find((pools) => pools.key === key);
+    this.#current = made ?? this.#make(undici, key, access);
+    return this.#current;
+  }
+
+  #make(undici: typeof Undici, key: string, access: Access): Pools {
+    const { origin, pathname } = new URL(access.server);
+    const make = (connections: number | null, bodyTimeout: number): Undici.Dispatcher => {
+      const options = {
+        connections,
+        pipelining: 1,
+        // HTTP/2 would save connections, of which there are few, and costs twice the CPU per call
+        // here.
+        allowH2: false,
+        headersTimeout: ANSWER_TIMEOUT_MS,
+        bodyTimeout,
+        keepAliveTimeout: IDLE_CONNECTION_MAX_MS,
+        connectTimeout: CONNECT_TIMEOUT_MS,
+      };
+      const connect = {
+        ...access.tls,
+        keepAlive: true,
+        keepAliveInitialDelay: KEEP_ALIVE_DELAY_MS,
+      };
+      const pool =
+        access.proxyUrl === undefined
+          ? new undici.Pool(origin, { ...options, connect })
+          : new undici.ProxyAgent({ ...options, uri: access.proxyUrl, requestTls: connect });
+      return pool.on('connect', () => {
+        this.connectionsOpened += 1;
+      });
+    };
+    const pools = {
+      key,
+      origin,
+      basePath: pathname.replace(/\/$/, ''),
+      calls: make(CONNECTIONS_MAX, ANSWER_TIMEOUT_MS),
+      watches: make(null, WATCH_SILENCE_MAX_MS),
+    };
+    this.#retire();
+    this.#open.add(pools);
+    return pools;
+  }
+
+  /** After a rotation of certificates, what is in flight ends on the connections it began on. */
+  #retire(): void {
+    for (const pools of this.#open) {
+      const ended = Promise.all([pools.calls.close(), pools.watches.close()]);
+      void ended.then(
+        () => this.#open.delete(pools),
+        // Only `close` destroys them before they have ended.
+        () => undefined,
+      );
+    }
+  }
+}

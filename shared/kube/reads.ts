@@ -1,0 +1,157 @@
+// Reading: one object, one page, or a list page by page; each says how old its answer may be.
+import type { Calls } from './calls.ts';
+import { isKubeError, type KubeError } from './errors.ts';
+import type { KubeList, KubeObject, ObjectName, ResourceRef } from './objects.ts';
+import { type Query, resourcePath } from './paths.ts';
+import type { AboutResource, CallOptions, KubeRequest } from './request.ts';
+
+/**
+ * How old an answer may be. `latest`: nothing that was written before the read is missing. `any`:
+ * whatever the API server has at hand, which may be older than what was read before.
+ * `notOlderThan` a resourceVersion: at hand, but at least of then.
+ */
+export type Freshness = 'latest' | 'any' | { readonly notOlderThan: string };
+
+/** A list may also be of one past moment, for as long as etcd remembers it. */
+export type ListFreshness = Freshness | { readonly exact: string };
+
+export interface GetOptions extends CallOptions {
+  /** `latest` when absent. */
+  readonly freshness?: Freshness;
+}
+
+export interface Selection {
+  /** All namespaces when absent. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+export interface ListOptions extends Selection, CallOptions {
+  /** `latest` when absent. */
+  readonly freshness?: ListFreshness;
+  readonly limit?: number;
+  /** From the page before; freshness is then that of the first page. */
+  readonly continue?: string;
+}
+
+export interface PagesOptions extends Omit<ListOptions, 'continue'> {
+  readonly limit: number;
+  /**
+   * What to do when the list took so long that the API server forgot the moment of its first
+   * page. `fail` (when absent) throws KUBE_EXPIRED; `inconsistent` goes on with what there is
+   * now, which the resourceVersion of the page tells.
+   */
+  readonly onExpired?: 'fail' | 'inconsistent';
+}
+
+export async function getObject(
+  calls: Calls,
+  ref: ResourceRef,
+  target: ObjectName,
+  options: GetOptions,
+): Promise<KubeObject | null> {
+  const request: KubeRequest = {
+    about: { verb: 'get', ref, ...target },
+    method: 'GET',
+    path: resourcePath(ref, target),
+    query: getQuery(options.freshness ?? 'latest'),
+    repeat: 'always',
+  };
+  try {
+    return await calls.json<KubeObject>(request, options);
+  } catch (error) {
+    if (isKubeError(error, 'KUBE_NOT_FOUND') && isAbsence(error)) return null;
+    throw error;
+  }
+}
+
+export async function listPage(
+  calls: Calls,
+  ref: ResourceRef,
+  options: ListOptions,
+): Promise<KubeList> {
+  const { namespace, labelSelector, fieldSelector, limit, continue: from } = options;
+  const freshness = from === undefined ? (options.freshness ?? 'latest') : 'latest';
+  const list = await calls.json<KubeList>(
+    {
+      about: aboutSelection('list', ref, options),
+      method: 'GET',
+      path: resourcePath(ref, { namespace }),
+      query: { labelSelector, fieldSelector, limit, continue: from, ...listQuery(freshness) },
+      repeat: 'always',
+    },
+    options,
+  );
+  return { ...list, items: withTypes(list) };
+}
+
+export async function* listPages(
+  calls: Calls,
+  ref: ResourceRef,
+  options: PagesOptions,
+): AsyncGenerator<KubeList, void, undefined> {
+  let from: string | undefined;
+  do {
+    const page = await nextPage(calls, ref, options, from);
+    yield page;
+    from = page.metadata.continue;
+  } while (from !== undefined && from !== '');
+}
+
+async function nextPage(
+  calls: Calls,
+  ref: ResourceRef,
+  options: PagesOptions,
+  from: string | undefined,
+): Promise<KubeList> {
+  const page = (token: string | undefined): Promise<KubeList> =>
+    listPage(calls, ref, { ...options, ...(token === undefined ? {} : { continue: token }) });
+  try {
+    return await page(from);
+  } catch (error) {
+    const isAccepted = options.onExpired === 'inconsistent' && isKubeError(error, 'KUBE_EXPIRED');
+    const token = isAccepted ? error.answer?.continue : undefined;
+    if (token === undefined) throw error;
+    return page(token);
+  }
+}
+
+/** A field selector on one name is what RBAC checks resourceNames against. */
+export function aboutSelection(
+  verb: 'list' | 'watch',
+  ref: ResourceRef,
+  { namespace, fieldSelector }: Selection,
+): AboutResource {
+  const name = /(?:^|,)metadata\.name==?([^,]+)/.exec(fieldSelector ?? '')?.[1];
+  return { verb, ref, namespace, name };
+}
+
+/** The resource itself may be unknown to the API server, which is no statement about the object. */
+function isAbsence({ answer }: KubeError): boolean {
+  return answer?.reason === 'NotFound' && !answer.message.startsWith('the server could not find');
+}
+
+/**
+ * The items of a list of built-in kinds come without the type that each object has when it is
+ * read alone.
+ */
+function withTypes({ apiVersion, kind, items }: KubeList): readonly KubeObject[] {
+  const itemKind = kind.replace(/List$/, '');
+  return items.map((item) =>
+    item.kind === undefined ? { ...item, apiVersion, kind: itemKind } : item,
+  );
+}
+
+function getQuery(freshness: Freshness): Query {
+  if (freshness === 'latest') return {};
+  return { resourceVersion: freshness === 'any' ? '0' : freshness.notOlderThan };
+}
+
+function listQuery(freshness: ListFreshness): Query {
+  if (freshness === 'latest') return {};
+  if (freshness !== 'any' && 'exact' in freshness) {
+    return { resourceVersion: freshness.exact, resourceVersionMatch: 'Exact' };
+  }
+  return { ...getQuery(freshness), resourceVersionMatch: 'NotOlderThan' };
+}

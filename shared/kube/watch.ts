@@ -1,0 +1,207 @@
+// A watch that lasts: it goes on from the last resourceVersion after every cut, until the caller
+// ends it or the API server no longer knows that version (KUBE_EXPIRED, which the caller must
+// meet with a new list). It reads only as fast as it is read, so a slow reader slows the API
+// server down instead of filling our memory.
+import type { Clock } from '../clock.ts';
+import type { Calls, KubeLog } from './calls.ts';
+import {
+  errorFromAnswer,
+  errorFromTransport,
+  isKubeError,
+  type KubeError,
+  readStatus,
+} from './errors.ts';
+import { isRecord } from './json.ts';
+import { splitLines } from './lines.ts';
+import type { KubeObject, ResourceRef } from './objects.ts';
+import { type Query, resourcePath } from './paths.ts';
+import { aboutSelection, type Selection } from './reads.ts';
+import type { AboutResource } from './request.ts';
+import { pauseMs } from './retry.ts';
+
+export interface WatchOptions extends Selection {
+  /**
+   * After a resourceVersion; or `initial-events`: every object that there is comes as ADDED, then
+   * a bookmark with `isInitialEventsEnd`, then what changes.
+   */
+  readonly from: { readonly resourceVersion: string } | 'initial-events';
+  /**
+   * Ends the watch after this time. When its last event is a BOOKMARK, every change up to that
+   * resourceVersion was seen.
+   */
+  readonly timeoutSeconds?: number;
+  /** Ends the watch with the signal's reason. */
+  readonly signal: AbortSignal;
+}
+
+export type WatchEvent =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubeObject }
+  | {
+      readonly type: 'BOOKMARK';
+      readonly resourceVersion: string;
+      readonly isInitialEventsEnd: boolean;
+    }
+  /** The initial events were cut and come again from the start: forget what came so far. */
+  | { readonly type: 'RESTART' };
+
+export interface WatchWiring {
+  readonly calls: Calls;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: KubeLog | undefined;
+}
+
+/**
+ * Within this time, times one to two, every watch moves to a new connection, and so to API
+ * servers that came up.
+ */
+const RENEW_SECONDS = 300;
+/** The API server ends a watch to the second; before that it ended for another reason. */
+const END_TOLERANCE_MS = 1_000;
+
+export async function* watchResource(
+  wiring: WatchWiring,
+  ref: ResourceRef,
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent, void, undefined> {
+  const position = new Position(options);
+  const endsAtMs = wiring.clock.nowMs() + (options.timeoutSeconds ?? Infinity) * 1000;
+  for (let attempt = 0; ; attempt += 1) {
+    const secondsLeft = Math.ceil((endsAtMs - wiring.clock.nowMs()) / 1000);
+    let setback: KubeError | undefined;
+    try {
+      for await (const event of oneStream(wiring, ref, options, position, secondsLeft)) {
+        attempt = 0;
+        yield event;
+      }
+      if (wiring.clock.nowMs() >= endsAtMs - END_TOLERANCE_MS) return;
+    } catch (error) {
+      setback = passing(error, options.signal);
+      if (wiring.clock.nowMs() >= endsAtMs) throw setback;
+    }
+    if (position.startAgain()) yield { type: 'RESTART' };
+    const waitMs = pauseMs(attempt, wiring.random, setback?.retryAfterMs);
+    if (setback !== undefined) {
+      const { code, object, message } = setback;
+      wiring.log?.warn({ code, object, detail: message, waitMs, attempt }, 'Watch goes on');
+    }
+    await wiring.clock.sleep(waitMs, options.signal);
+  }
+}
+
+/**
+ * Where the watch stands: the last version that it saw, and whether the initial events are
+ * complete.
+ */
+class Position {
+  resourceVersion: string;
+  #isComplete: boolean;
+  #hasBegun = false;
+
+  constructor({ from }: WatchOptions) {
+    this.resourceVersion = from === 'initial-events' ? '' : from.resourceVersion;
+    this.#isComplete = from !== 'initial-events';
+  }
+
+  get query(): Query {
+    const { resourceVersion } = this;
+    if (this.#isComplete) return { resourceVersion };
+    return { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' };
+  }
+
+  note(event: WatchEvent): void {
+    this.#hasBegun = true;
+    if (event.type === 'RESTART') return;
+    const isBookmark = event.type === 'BOOKMARK';
+    // Initial events come in the order of names, so their versions are no place to go on from.
+    if (isBookmark && event.isInitialEventsEnd) this.#isComplete = true;
+    this.resourceVersion = isBookmark
+      ? event.resourceVersion
+      : event.object.metadata.resourceVersion;
+  }
+
+  /** True when initial events that were already given out have to come again. */
+  startAgain(): boolean {
+    if (this.#isComplete || !this.#hasBegun) return false;
+    this.#hasBegun = false;
+    return true;
+  }
+}
+
+async function* oneStream(
+  { calls, random }: WatchWiring,
+  ref: ResourceRef,
+  options: WatchOptions,
+  position: Position,
+  secondsLeft: number,
+): AsyncGenerator<WatchEvent, void, undefined> {
+  const { namespace, labelSelector, fieldSelector, signal } = options;
+  const about = aboutSelection('watch', ref, options);
+  const timeoutSeconds = Math.min(secondsLeft, Math.round(RENEW_SECONDS * (1 + random())));
+  const body = await calls.open(
+    {
+      about,
+      method: 'GET',
+      path: resourcePath(ref, { namespace }),
+      query: {
+        watch: true,
+        allowWatchBookmarks: true,
+        labelSelector,
+        fieldSelector,
+        timeoutSeconds: Math.max(1, timeoutSeconds),
+        ...position.query,
+      },
+      repeat: 'always',
+    },
+    signal,
+  );
+  try {
+    for await (const line of splitLines(body)) {
+      const event = parseEvent(about, line);
+      position.note(event);
+      yield event;
+    }
+  } catch (cause) {
+    if (signal.aborted || isKubeError(cause)) throw cause;
+    throw errorFromTransport(about, cause);
+  }
+}
+
+/** What a pause and another attempt may cure; throws everything else. */
+function passing(error: unknown, signal: AbortSignal): KubeError {
+  signal.throwIfAborted();
+  if (isKubeError(error, 'KUBE_UNAVAILABLE', 'KUBE_TIMEOUT', 'KUBE_THROTTLED')) return error;
+  throw error;
+}
+
+function parseEvent(about: AboutResource, line: string): WatchEvent {
+  const { type, object } = parseLine(about, line);
+  if (type === 'ERROR') {
+    const code = typeof object['code'] === 'number' ? object['code'] : 500;
+    throw errorFromAnswer(about, readStatus(code, JSON.stringify(object)));
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an event's object
+  const sent = object as KubeObject;
+  if (type === 'BOOKMARK') {
+    const { resourceVersion, annotations } = sent.metadata;
+    const isInitialEventsEnd = annotations?.['k8s.io/initial-events-end'] === 'true';
+    return { type, resourceVersion, isInitialEventsEnd };
+  }
+  if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') return { type, object: sent };
+  throw errorFromTransport(about, new Error(`an event of the unknown type ${type}`));
+}
+
+function parseLine(
+  about: AboutResource,
+  line: string,
+): { type: string; object: Record<string, unknown> } {
+  try {
+    const event: unknown = JSON.parse(line);
+    if (isRecord(event) && typeof event['type'] === 'string' && isRecord(event['object'])) {
+      return { type: event['type'], object: event['object'] };
+    }
+  } catch (cause) {
+    throw errorFromTransport(about, new Error('a line that is not JSON', { cause }));
+  }
+  throw errorFromTransport(about, new Error('a line that is not an event'));
+}

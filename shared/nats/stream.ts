@@ -1,0 +1,198 @@
+// One JetStream stream that keeps the newest message of each subject: written by compare-and-set,
+// read as a snapshot. What the `nats` client has no names for (batched direct gets, message TTLs)
+// are plain requests and headers.
+import type { Msg, MsgHdrs, NatsConnection } from 'nats';
+import { Failure } from '../errors.ts';
+import { Connection, type NatsOptions } from './connection.ts';
+
+export interface StreamSettings {
+  readonly name: string;
+  readonly subjects: readonly string[];
+  readonly replicas: number;
+  readonly storage: 'file' | 'memory';
+}
+
+export interface StoredMessage {
+  readonly subject: string;
+  readonly sequence: number;
+  readonly data: Uint8Array;
+}
+
+export interface Publication {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  /** The sequence of the newest message on the subject as the writer saw it; 0 for none. */
+  readonly expectedSequence: number;
+  /** The server drops the message after this time. */
+  readonly ttlSeconds?: number;
+}
+
+export interface StreamState {
+  readonly messages: number;
+  readonly lastSequence: number;
+}
+
+interface ApiError {
+  readonly code: number;
+  readonly err_code: number;
+  readonly description: string;
+}
+
+const REQUEST_TIMEOUT_MS = 5_000;
+/**
+ * Messages asked for at once: a batch of small projections stays well under a second and a few
+ * megabytes.
+ */
+const BATCH_MAX = 1_000;
+/** JetStream's own number for a compare-and-set that lost. */
+const WRONG_LAST_SEQUENCE = 10071;
+const STREAM_NOT_FOUND = 10059;
+
+export class Stream {
+  readonly settings: StreamSettings;
+  readonly #connection: Connection;
+  #ensured: Promise<void> | undefined;
+
+  constructor(options: NatsOptions, settings: StreamSettings) {
+    this.settings = settings;
+    this.#connection = new Connection(options);
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  /** Publishes only if nobody wrote to the subject meanwhile; answers the new sequence. */
+  async publish(message: Publication): Promise<number> {
+    const nats = await this.#ready();
+    const { headers } = await import('nats');
+    const header = headers();
+    header.set('Nats-Expected-Stream', this.settings.name);
+    header.set('Nats-Expected-Last-Subject-Sequence', String(message.expectedSequence));
+    if (message.ttlSeconds !== undefined) header.set('Nats-TTL', `${message.ttlSeconds}s`);
+    const answer = await this.#request(nats, message.subject, message.data, header);
+    return Number(answer['seq']);
+  }
+
+  /** The stored messages whose subjects match, oldest first; subjects may hold wildcards. */
+  async *read(filter: string): AsyncGenerator<StoredMessage> {
+    const nats = await this.#ready();
+    let sequence = 1;
+    for (;;) {
+      const batch = await this.#readBatch(nats, { seq: sequence, next_by_subj: filter });
+      yield* batch.messages;
+      if (batch.pending === 0) return;
+      sequence = (batch.messages.at(-1)?.sequence ?? sequence) + 1;
+    }
+  }
+
+  async state(): Promise<StreamState> {
+    const nats = await this.#ready();
+    const info = await this.#request(nats, `$JS.API.STREAM.INFO.${this.settings.name}`);
+    const state = info['state'] as { messages: number; last_seq: number };
+    return { messages: state.messages, lastSequence: state.last_seq };
+  }
+
+  /** Connected, and the stream is there: made by whoever comes first, with settings that stay. */
+  async #ready(): Promise<NatsConnection> {
+    const nats = await this.#connection.get();
+    this.#ensured ??= this.#ensure(nats);
+    try {
+      await this.#ensured;
+    } catch (error) {
+      this.#ensured = undefined;
+      throw error;
+    }
+    return nats;
+  }
+
+  async #ensure(nats: NatsConnection): Promise<void> {
+    const { name, subjects, replicas, storage } = this.settings;
+    const config = {
+      name,
+      subjects,
+      storage,
+      num_replicas: replicas,
+      max_msgs_per_subject: 1,
+      allow_direct: true,
+      allow_msg_ttl: true,
+    };
+    // Creating a stream that exists with the same settings is answered with the existing one.
+    await this.#request(nats, `$JS.API.STREAM.CREATE.${name}`, encode(config));
+  }
+
+  async #readBatch(
+    nats: NatsConnection,
+    request: { readonly seq: number; readonly next_by_subj: string },
+  ): Promise<{ messages: StoredMessage[]; pending: number }> {
+    const { createInbox } = await import('nats');
+    const inbox = createInbox();
+    const replies = nats.subscribe(inbox, { timeout: REQUEST_TIMEOUT_MS });
+    const subject = `$JS.API.DIRECT.GET.${this.settings.name}`;
+    nats.publish(subject, encode({ ...request, batch: BATCH_MAX }), { reply: inbox });
+    const messages: StoredMessage[] = [];
+    try {
+      for await (const reply of replies) {
+        const status = reply.headers?.code ?? 0;
+        if (status === 404) return { messages, pending: 0 };
+        if (status === 204) return { messages, pending: pendingOf(reply) };
+        if (status !== 0) throw this.#unavailable(`a read answered ${status}`);
+        messages.push(storedMessage(reply));
+      }
+      throw this.#unavailable('a read ended without its closing message');
+    } catch (cause) {
+      if (cause instanceof Failure) throw cause;
+      throw this.#unavailable('a read got no answer', cause);
+    } finally {
+      replies.unsubscribe();
+    }
+  }
+
+  async #request(
+    nats: NatsConnection,
+    subject: string,
+    data?: Uint8Array,
+    headers?: MsgHdrs,
+  ): Promise<Record<string, unknown>> {
+    const options = { timeout: REQUEST_TIMEOUT_MS, ...(headers === undefined ? {} : { headers }) };
+    const reply = await nats.request(subject, data, options).catch((cause: unknown) => {
+      throw this.#unavailable(`${subject} got no answer`, cause);
+    });
+    const answer = reply.json<Record<string, unknown> & { error?: ApiError }>();
+    if (answer.error !== undefined) throw this.#refused(subject, answer.error);
+    return answer;
+  }
+
+  #unavailable(what: string, cause?: unknown): Failure {
+    // Nobody answered: the stream may be gone, with the server's disk or by hand. The next call
+    // makes it anew.
+    this.#ensured = undefined;
+    const message = `NATS stream ${this.settings.name}: ${what}. It is tried again.`;
+    return new Failure('NATS_UNAVAILABLE', message, { object: this.settings.name, cause });
+  }
+
+  #refused(subject: string, error: ApiError): Failure {
+    const where = `NATS stream ${this.settings.name}, ${subject}`;
+    const object = this.settings.name;
+    if (error.err_code === WRONG_LAST_SEQUENCE) {
+      const message = `${where}: somebody else wrote meanwhile; look again.`;
+      return new Failure('NATS_CONFLICT', message, { object });
+    }
+    if (error.err_code === STREAM_NOT_FOUND) this.#ensured = undefined;
+    return new Failure('NATS_REFUSED', `${where}: ${error.description}.`, { object });
+  }
+}
+
+function storedMessage(reply: Msg): StoredMessage {
+  const subject = reply.headers?.get('Nats-Subject') ?? '';
+  const sequence = Number(reply.headers?.get('Nats-Sequence'));
+  return { subject, sequence, data: reply.data };
+}
+
+function pendingOf(endOfBatch: Msg): number {
+  return Number(endOfBatch.headers?.get('Nats-Num-Pending') ?? 0);
+}
+
+function encode(value: unknown): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}

@@ -1,0 +1,15 @@
+// The handler that both sides of P9 and P10 run: it looks at the object in the event and has nothing to do.
+import { defineFunction } from '../../../../shared/function/define.ts';
+import { look } from './look.ts';
+
+export const echo = defineFunction({
+  name: 'echo',
+  purpose: 'Looks at the object in an event, as the benchmarks need it.',
+  wakesOn: ['dev.knative.apiserver.resource.update'],
+  config: {},
+  open: () => undefined,
+  handle: async (event) => {
+    look(event.data);
+    return undefined;
+  },
+});

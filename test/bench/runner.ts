@@ -1,0 +1,83 @@
+// Runs one benchmark: pairs of both sides in the order A B B A, so that a machine that slows down
+// or warms up harms both alike, and our side against itself as the control of the whole run.
+
+export interface Sample {
+  readonly [figure: string]: number;
+}
+
+export interface Side {
+  readonly name: string;
+  /** One measured run. */
+  run(): Promise<Sample>;
+}
+
+export interface Figure {
+  readonly name: string;
+  readonly unit: string;
+  /** Names of sides; the ratio is the median over the pairs of ours / against. */
+  readonly ours: string;
+  readonly against: string;
+  readonly limit: number;
+  readonly better: 'higher' | 'lower';
+  /** The value of the sample, when it is not called like the figure. */
+  readonly sample?: string;
+}
+
+export interface Bench {
+  readonly id: string;
+  readonly title: string;
+  readonly pairs: number;
+  /** The first is the benchmark's ratio, the others stand beside it. */
+  readonly figures: readonly Figure[];
+  open(): Promise<{ readonly sides: readonly Side[]; close(): Promise<void> }>;
+}
+
+/** One pair: each side's sample by its name, and a second run of ours for the control. */
+export interface Pair {
+  readonly samples: Readonly<Record<string, Sample>>;
+  readonly again: Sample;
+}
+
+/** Fewer pairs let one disturbance decide the median. */
+export const pairsMin = 5;
+
+/** The side that the first figure calls ours runs twice in each pair: it is its own control. */
+const controlSide = (bench: Bench): string => bench.figures[0]?.ours ?? '';
+
+/**
+ * Who runs when in a pair. Odd pairs turn the order round, and so do the two runs of the control:
+ * ours, others, ours again; then ours again, others reversed, ours.
+ */
+export function orderOf(pair: number, sides: readonly string[], ours: string): readonly string[] {
+  const order = [ours, ...sides.filter((name) => name !== ours), again];
+  return pair % 2 === 0 ? order : order.toReversed();
+}
+
+/** Stands for the second run of our side. */
+export const again = 'again';
+
+export async function runPairs(
+  bench: Bench,
+  sides: readonly Side[],
+  pairs: number,
+  onPair: (done: number) => void,
+): Promise<Pair[]> {
+  const ours = controlSide(bench);
+  const byName = new Map(sides.map((side) => [side.name, side]));
+  const run = async (name: string): Promise<Sample> => {
+    const side = byName.get(name === again ? ours : name);
+    if (side === undefined) throw new Error(`${bench.id} names a side ${name} that it has not.`);
+    return side.run();
+  };
+  // The first run of each side pays for cold caches and code that is not compiled yet.
+  for (const { name } of sides) await run(name);
+  const measured: Pair[] = [];
+  for (let pair = 0; pair < pairs; pair += 1) {
+    const samples: Record<string, Sample> = {};
+    for (const name of orderOf(pair, [...byName.keys()], ours)) samples[name] = await run(name);
+    const { [again]: second = {}, ...rest } = samples;
+    measured.push({ samples: rest, again: second });
+    onPair(pair + 1);
+  }
+  return measured;
+}

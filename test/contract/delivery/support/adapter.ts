@@ -1,0 +1,39 @@
+// Starts the real adapter for a source that a test makes up.
+import type { ApiServerSourceWiring } from '../../../../knative/local/manifests/wiring.ts';
+import { resolvePart } from '../../../../knative/local/parts/resolve.ts';
+import { adapterPart } from '../../../../knative/local/plane/adapter.ts';
+import type { Plane } from '../../../../knative/local/plane/plane.ts';
+import type { Part, PartSpec } from '../../../../knative/local/process/part.ts';
+import { freePort } from '../../../../knative/local/process/ports.ts';
+
+export function sourceOf(
+  name: string,
+  changes: Partial<ApiServerSourceWiring> = {},
+): ApiServerSourceWiring {
+  return {
+    file: 'test',
+    name,
+    namespace: 'default',
+    mode: 'Reference',
+    resources: [{ apiVersion: 'v1', kind: 'ConfigMap', labelSelector: '' }],
+    extensions: {},
+    serviceAccountName: 'default',
+    sink: { kind: 'uri', uri: 'http://127.0.0.1' },
+    ...changes,
+  };
+}
+
+export async function startAdapter(
+  plane: Plane,
+  source: ApiServerSourceWiring,
+  sinkUrl: string,
+  change: (spec: PartSpec) => PartSpec = (spec) => spec,
+): Promise<Part> {
+  const spec = adapterPart(source, {
+    binary: await resolvePart('apiserver_receive_adapter'),
+    kubeconfigPath: plane.kubeconfigPath,
+    sinkUrl,
+    profilingPort: await freePort(),
+  });
+  return plane.add(change(spec));
+}

@@ -1,0 +1,74 @@
+// An HTTP server that answers as a test tells it, by what the request says, and remembers every request.
+import { once } from 'node:events';
+import { type IncomingHttpHeaders, type Server, createServer } from 'node:http';
+
+export interface Received {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly atMs: number;
+}
+
+export interface ScriptedAnswer {
+  /** 0 resets the connection. */
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** `earlier` is how many requests with the same key came before. */
+export type Script = (received: Received, earlier: number) => ScriptedAnswer;
+
+export class ScriptedSink {
+  readonly received: Received[] = [];
+  readonly #script: Script;
+  readonly #server: Server;
+
+  constructor(script: Script = () => ({ status: 204 })) {
+    this.#script = script;
+    this.#server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.once('end', () => {
+        const { url: path = '', headers } = request;
+        const body = Buffer.concat(chunks).toString('utf8');
+        const received = { path, headers, body, atMs: performance.now() };
+        const answer = this.#script(received, this.of(subjectOf(received)).length);
+        this.received.push(received);
+        if (answer.status === 0) request.socket.resetAndDestroy();
+        else response.writeHead(answer.status, { ...answer.headers }).end(answer.body);
+      });
+    });
+  }
+
+  get url(): string {
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('the sink is closed');
+    return `http://127.0.0.1:${address.port}`;
+  }
+
+  async listen(port = 0): Promise<this> {
+    this.#server.listen(port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return this;
+  }
+
+  /** All tries to deliver events about one object. */
+  of(subject: string): readonly Received[] {
+    return this.received.filter((received) => subjectOf(received) === subject);
+  }
+
+  ofType(type: string): readonly Received[] {
+    return this.received.filter(({ headers }) => headers['ce-type'] === type);
+  }
+
+  async close(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+}
+
+const subjectOf = ({ headers }: Received): string => String(headers['ce-subject']);

@@ -1,0 +1,50 @@
+// Sends bytes as they are over a socket and reads one answer: what no well-behaved client lets a test do.
+import { connect } from 'node:net';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Resolves when the server has closed the connection or the answer is complete. */
+export function sendRaw(port: number, ...parts: readonly (string | Buffer)[]): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    let received = '';
+    socket.setEncoding('latin1');
+    socket.on('data', (text: string) => {
+      received += text;
+      const answer = answerIn(received);
+      if (answer === undefined) return;
+      socket.destroy();
+      resolve(answer);
+    });
+    socket.on('error', reject);
+    socket.on('close', () => reject(new Error(`The connection ended after: ${received}`)));
+    for (const part of parts) socket.write(part);
+  });
+}
+
+export function head(
+  headers: readonly (readonly [string, string])[],
+  start = 'POST / HTTP/1.1',
+): string {
+  const lines = headers.map(([name, value]) => `${name}: ${value}`);
+  return [start, 'host: test', ...lines, '', ''].join('\r\n');
+}
+
+function answerIn(text: string): RawAnswer | undefined {
+  const end = text.indexOf('\r\n\r\n');
+  if (end === -1) return undefined;
+  const [start = '', ...lines] = text.slice(0, end).split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    }),
+  );
+  const body = text.slice(end + 4);
+  if (body.length < Number(headers['content-length'] ?? 0)) return undefined;
+  return { status: Number(start.split(' ')[1]), headers, body };
+}

@@ -1,0 +1,55 @@
+// Starts a function inside the test's process, on a free port, with its log kept for looking at.
+import { type FunctionDefinition, defineFunction } from '../../shared/function/define.ts';
+import { createLog } from '../../shared/function/log.ts';
+import { type RunningFunction, startFunction } from '../../shared/function/start.ts';
+
+export interface Started extends RunningFunction {
+  readonly url: string;
+  /** Every line so far, parsed. */
+  readonly lines: readonly Record<string, unknown>[];
+}
+
+export type Behaviour<Doors> = Partial<FunctionDefinition<object, Doors>>;
+
+export async function started<Doors>(
+  behaviour: Behaviour<Doors>,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Started> {
+  const definition = defineFunction<object, Doors>({
+    name: 'under-test',
+    purpose: 'Stands for any function.',
+    wakesOn: ['dev.ballast.test'],
+    config: {},
+    open: () => undefined as Doors,
+    handle: async () => undefined,
+    ...behaviour,
+  });
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string): void => {
+    lines.push(JSON.parse(line) as Record<string, unknown>);
+  };
+  const log = createLog({ level: 'debug', function: 'under-test', revision: 'r1', to: { write } });
+  const build = { version: '1.2.3', commit: 'abc' };
+  const running = await startFunction(definition, {
+    environment: { PORT: '0', ...environment },
+    build,
+    log,
+  });
+  return { ...running, url: `http://127.0.0.1:${running.port}`, lines };
+}
+
+export const eventHeaders: Readonly<Record<string, string>> = {
+  'ce-specversion': '1.0',
+  'ce-id': '1',
+  'ce-source': '/tests',
+  'ce-type': 'dev.ballast.test',
+  'content-type': 'application/json',
+};
+
+export function postEvent(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+  body = '{}',
+): Promise<Response> {
+  return fetch(url, { method: 'POST', headers: { ...eventHeaders, ...headers }, body });
+}

@@ -1,0 +1,122 @@
+// The stream against a real nats-server: compare-and-set, snapshot reads, and what it does when the
+// server is away or comes back without its disk.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { type StoredMessage, Stream, type StreamSettings } from '../../../shared/nats/stream.ts';
+
+let plane: Plane;
+const open: Stream[] = [];
+
+beforeAll(async () => {
+  plane = await startPlane({ parts: ['nats-server'] });
+});
+
+afterAll(async () => {
+  await Promise.all(open.map((stream) => stream.close()));
+  await plane.stop();
+});
+
+const streamOf = (name: string, more: Partial<StreamSettings> = {}): Stream => {
+  const settings = {
+    name,
+    subjects: [`${name}.>`],
+    replicas: 1,
+    storage: 'file',
+    ...more,
+  } as const;
+  const stream = new Stream({ url: plane.part('nats-server').url, name: 'test' }, settings);
+  open.push(stream);
+  return stream;
+};
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const publish = (stream: Stream, subject: string, text: string, expectedSequence: number) =>
+  stream.publish({ subject, data: bytes(text), expectedSequence });
+
+const readAll = async (stream: Stream, filter: string): Promise<string[]> => {
+  const messages: StoredMessage[] = [];
+  for await (const message of stream.read(filter)) messages.push(message);
+  return messages.map(({ subject, data }) => `${subject}=${new TextDecoder().decode(data)}`);
+};
+
+test('an empty stream reads as nothing', async () => {
+  expect(await readAll(streamOf('empty'), 'empty.>')).toEqual([]);
+});
+
+test('the newest message of each subject is what a snapshot shows', async () => {
+  const stream = streamOf('newest');
+  const first = await publish(stream, 'newest.a', '1', 0);
+  await publish(stream, 'newest.b', '1', 0);
+  await publish(stream, 'newest.a', '2', first);
+  expect(await readAll(stream, 'newest.>')).toEqual(['newest.b=1', 'newest.a=2']);
+  expect(await readAll(stream, 'newest.b')).toEqual(['newest.b=1']);
+  expect(await stream.state()).toEqual({ messages: 2, lastSequence: 3 });
+});
+
+test('whoever writes second on the same sight of a subject loses, and is told to look again', async () => {
+  const stream = streamOf('race');
+  const outcomes = await Promise.allSettled([
+    publish(stream, 'race.a', 'one', 0),
+    publish(stream, 'race.a', 'two', 0),
+  ]);
+  const lost = outcomes.filter((outcome) => outcome.status === 'rejected');
+  expect(lost.map(({ reason }) => reason.code)).toEqual(['NATS_CONFLICT']);
+  expect((await readAll(stream, 'race.>')).length).toBe(1);
+});
+
+test('a snapshot of more messages than one batch holds is whole and in order', async () => {
+  const stream = streamOf('many', { storage: 'memory' });
+  const subjects = Array.from({ length: 2_500 }, (_, index) => `many.${index}`);
+  for (let at = 0; at < subjects.length; at += 100) {
+    const slice = subjects.slice(at, at + 100);
+    await Promise.all(slice.map((subject) => publish(stream, subject, 'x', 0)));
+  }
+  const read = await readAll(stream, 'many.>');
+  expect(read.toSorted()).toEqual(subjects.map((subject) => `${subject}=x`).toSorted());
+});
+
+test('a message with a time to live is gone after it', async () => {
+  const stream = streamOf('ttl');
+  await stream.publish({ subject: 'ttl.a', data: bytes('x'), expectedSequence: 0, ttlSeconds: 1 });
+  expect(await readAll(stream, 'ttl.>')).toEqual(['ttl.a=x']);
+  await expect.poll(() => readAll(stream, 'ttl.>'), { timeout: 10_000 }).toEqual([]);
+});
+
+test('a stream that exists with other settings is refused with the server’s reason', async () => {
+  await publish(streamOf('clash'), 'clash.a', '1', 0);
+  const other = streamOf('clash', { storage: 'memory' });
+  await expect(publish(other, 'clash.b', '1', 0)).rejects.toMatchObject({
+    code: 'NATS_REFUSED',
+    message: expect.stringContaining('already in use'),
+  });
+});
+
+test('a server that is away is said, and one that came back without its disk gets the stream anew', async () => {
+  const own = await startPlane({ parts: ['nats-server'] });
+  const server = own.part('nats-server');
+  const settings = { name: 'lost', subjects: ['lost.>'], replicas: 1, storage: 'file' } as const;
+  const stream = new Stream({ url: server.url, name: 'test' }, settings);
+  await publish(stream, 'lost.a', 'before', 0);
+  await server.kill();
+  await expect(publish(stream, 'lost.a', 'away', 1)).rejects.toMatchObject({
+    code: 'NATS_UNAVAILABLE',
+    kind: 'retry',
+  });
+  await rm(join(own.dir, 'data', 'nats'), { recursive: true });
+  await server.start();
+  const again = async (): Promise<string[]> => readAll(stream, 'lost.>').catch(() => ['away']);
+  await expect.poll(again, { timeout: 20_000 }).toEqual([]);
+  await publish(stream, 'lost.a', 'after', 0);
+  expect(await readAll(stream, 'lost.>')).toEqual(['lost.a=after']);
+  await stream.close();
+  await own.stop();
+});
+
+test('no server at the address is a failure to try again, not a hang', async () => {
+  const settings = { name: 'none', subjects: ['none.>'], replicas: 1, storage: 'file' } as const;
+  const stream = new Stream({ url: 'nats://127.0.0.1:1', name: 'test' }, settings);
+  await expect(stream.state()).rejects.toMatchObject({ code: 'NATS_UNAVAILABLE' });
+  await stream.close();
+});

@@ -1,0 +1,82 @@
+// `npm start` as a person meets it, without a terminal: it comes up, shows what flows, reports a death, and leaves
+// nothing behind.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { readPartsFile } from '../../knative/local/plane/parts-file.ts';
+import { isPortTaken } from '../../knative/local/process/ports.ts';
+import { pidsWithEnvironment } from '../../knative/local/process/proc.ts';
+
+const ROOT = new URL('../..', import.meta.url);
+/** On two cores that other tests share; alone it takes five seconds. */
+const READY_TIMEOUT_MS = 45_000;
+const REPORT_WITHIN_MS = 2_000;
+
+interface Session {
+  readonly process: ChildProcess;
+  text(): string;
+  /** Resolves with the first match in the output after `from`. */
+  until(pattern: RegExp, timeoutMs: number, from?: number): Promise<RegExpExecArray>;
+}
+
+let session: Session | undefined;
+afterEach(async () => {
+  if (session?.process.exitCode === null) {
+    session.process.kill('SIGINT');
+    await once(session.process, 'close');
+  }
+});
+
+function startSession(args: readonly string[]): Session {
+  const child = spawn(process.execPath, ['knative/local/start.ts', ...args], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (more: string) => {
+      text += more;
+    });
+  }
+  const until = async (pattern: RegExp, timeoutMs: number, from = 0): Promise<RegExpExecArray> => {
+    const find = (): RegExpExecArray | null => pattern.exec(text.slice(from));
+    await expect.poll(find, { timeout: timeoutMs, interval: 20, message: text }).not.toBeNull();
+    const found = find();
+    if (found === null) throw new Error(`${pattern} was there and is gone`);
+    return found;
+  };
+  return { process: child, text: () => text, until };
+}
+
+test('a session shows events and answers, reports a killed part, goes on, and leaves nothing', async () => {
+  session = startSession(['--nodes', '3', '--pods', '12', '--churn', '5']);
+  const [, kubeconfig = ''] = await session.until(/kubeconfig: (\S+)/, READY_TIMEOUT_MS);
+  const dir = dirname(kubeconfig);
+  await session.until(/events in: dev\.knative\S+ Pod [1-9]/, READY_TIMEOUT_MS);
+  await session.until(/metadata answered: done [1-9]/, READY_TIMEOUT_MS);
+
+  const before = session.text().length;
+  const parts = await readPartsFile(dir);
+  const kwok = parts.find(({ name }) => name === 'kwok');
+  process.kill(kwok?.pid ?? 0, 'SIGKILL');
+  await session.until(
+    /kwok died \(SIGKILL\)\. Its last lines:\n {2}\| ./,
+    REPORT_WITHIN_MS,
+    before,
+  );
+  await session.until(/kwok is ready/, READY_TIMEOUT_MS, before);
+  const others = (await readPartsFile(dir)).filter(({ name }) => name !== 'kwok');
+  expect(others).toEqual(parts.filter(({ name }) => name !== 'kwok'));
+
+  session.process.kill('SIGINT');
+  const [code] = await once(session.process, 'close');
+  expect(code).toBe(0);
+  expect(session.text().trimEnd().endsWith('Nothing is left running.')).toBe(true);
+  expect(await pidsWithEnvironment(`BALLAST_PLANE=${dir}`)).toEqual([]);
+  const ports = parts.flatMap(({ url }) => (url === '' ? [] : [Number(new URL(url).port)]));
+  expect(ports.length).toBeGreaterThan(3);
+  expect(await Promise.all(ports.map(isPortTaken))).toEqual(ports.map(() => false));
+  await expect(access(dir)).rejects.toThrow('ENOENT');
+});

@@ -1,0 +1,47 @@
+// `npm test`: climbs the ladder and closes with the line `N passed, N failed`.
+// Ends with 0 only when nothing failed, with 2 when it did not understand what it was asked.
+
+import { env } from 'node:process';
+import type { Outcome } from './ladder/climb.ts';
+import { climb, total } from './ladder/climb.ts';
+import { readOptions, usage } from './ladder/options.ts';
+import { rungs } from './ladder/rungs.ts';
+
+const say = (text: string): void => {
+  process.stdout.write(text);
+};
+
+async function main(): Promise<number> {
+  const options = readOptions(process.argv.slice(2));
+  if (options.do === 'help') {
+    say(usage());
+    return 0;
+  }
+  if (options.do === 'refuse') {
+    process.stderr.write(`${options.why}\n\n${usage()}`);
+    return 2;
+  }
+  const interrupt = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => interrupt.abort());
+  }
+  const chosen = rungs.filter((rung) => options.chosen.includes(rung.name));
+  const outcomes = await climb(chosen, { signal: interrupt.signal, say });
+  const stopped = interrupt.signal.aborted;
+  say(notClimbed(outcomes, stopped));
+  const strict = env['CI'] === 'true';
+  const last = total(outcomes, strict);
+  say(`${last}\n`);
+  return stopped || !last.endsWith(' 0 failed') ? 1 : 0;
+}
+
+function notClimbed(outcomes: readonly Outcome[], stopped: boolean): string {
+  if (stopped) return '\nStopped before the end.\n';
+  const names = outcomes.filter((outcome) => outcome.state === 'left out').map((o) => o.rung);
+  if (names.length === 0) return '\n';
+  return ['', `Left out: ${names.join(', ')}. The reasons and the ways out stand above.`, ''].join(
+    '\n',
+  );
+}
+
+process.exitCode = await main();

@@ -1,0 +1,85 @@
+// Runs one command as a process group of its own, so that nothing it started outlives it:
+// not after a failure, not past its time, not when the person at the keyboard gives up.
+
+import { spawn } from 'node:child_process';
+import { delimiter, resolve } from 'node:path';
+import { env } from 'node:process';
+
+export interface Ended {
+  readonly how: 'exit' | 'too long' | 'stopped' | 'not started';
+  readonly code: number;
+  readonly output: string;
+}
+
+/** Test tools close servers and child processes of their own; SIGKILL follows when they do not. */
+const graceMs = 5_000;
+/** What a failing tool printed last is what matters; this keeps a runaway one out of memory. */
+const outputMaxChars = 200_000;
+
+/** The tools write into a pipe and cannot see for themselves whether a terminal is behind it. */
+const colour = process.stdout.isTTY ? { FORCE_COLOR: '1' } : { NO_COLOR: '1' };
+
+export interface RunOptions {
+  readonly boundMs: number;
+  readonly signal: AbortSignal;
+  readonly onOutput?: (text: string) => void;
+}
+
+export async function runCommand(argv: readonly string[], options: RunOptions): Promise<Ended> {
+  const [command = '', ...args] = argv;
+  const bin = resolve(import.meta.dirname, '../../node_modules/.bin');
+  const child = spawn(command, args, {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...env, ...colour, PATH: `${bin}${delimiter}${env['PATH'] ?? ''}` },
+  });
+  let output = '';
+  const take = (chunk: string): void => {
+    output = (output + chunk).slice(-outputMaxChars);
+    options.onOutput?.(chunk);
+  };
+  child.stdout.setEncoding('utf8').on('data', take);
+  child.stderr.setEncoding('utf8').on('data', take);
+
+  let how: Ended['how'] = 'exit';
+  const end = (reason: 'too long' | 'stopped'): void => {
+    how = reason;
+    endGroup(child.pid, 'SIGTERM');
+    setTimeout(() => endGroup(child.pid, 'SIGKILL'), graceMs).unref();
+  };
+  const bound = setTimeout(() => end('too long'), options.boundMs);
+  const onAbort = (): void => end('stopped');
+  options.signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    const code = await new Promise<number>((done) => {
+      child.once('error', (error) => {
+        how = 'not started';
+        take(`${command} could not be started: ${error.message}\n`);
+        done(1);
+      });
+      // A grandchild that kept a pipe open would hold back `close`: end the group, then let go.
+      child.once('exit', () => {
+        endGroup(child.pid, 'SIGKILL');
+        setTimeout(() => {
+          child.stdout.destroy();
+          child.stderr.destroy();
+        }, graceMs).unref();
+      });
+      child.once('close', (exitCode) => done(exitCode ?? 1));
+    });
+    return { how, code, output };
+  } finally {
+    clearTimeout(bound);
+    options.signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    const gone = error instanceof Error && 'code' in error && error.code === 'ESRCH';
+    if (!gone) throw error;
+  }
+}

@@ -1,0 +1,58 @@
+// What a person may say to the ladder, and the ways to say it wrong.
+
+import type { RungName } from './rungs.ts';
+import { rungs } from './rungs.ts';
+
+export type Options =
+  | { readonly do: 'run'; readonly chosen: readonly RungName[] }
+  | { readonly do: 'help' }
+  | { readonly do: 'refuse'; readonly why: string };
+
+export function usage(): string {
+  const rows = rungs.map((rung) => `  ${rung.name.padEnd(12)} ${rung.title}`);
+  return [
+    'npm test                          climbs every rung, in this order',
+    'npm test -- unit                  climbs some, and what they stand on',
+    'npm test -- --only unit,lint      the same',
+    '',
+    ...rows,
+    '',
+    'With CI=true in the environment a rung that had to be left out is a failure.',
+    '',
+  ].join('\n');
+}
+
+export function readOptions(args: readonly string[]): Options {
+  const names: string[] = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at] ?? '';
+    if (word === '--help' || word === '-h') return { do: 'help' };
+    if (word === '--only') {
+      at += 1;
+      const value = args[at];
+      if (value === undefined) return { do: 'refuse', why: '--only wants the names of rungs.' };
+      names.push(...split(value));
+    } else if (word.startsWith('--only=')) {
+      names.push(...split(word.slice('--only='.length)));
+    } else if (word.startsWith('-')) {
+      return { do: 'refuse', why: `There is no option ${word}.` };
+    } else {
+      names.push(...split(word));
+    }
+  }
+  const unknown = names.find((name) => !rungs.some((rung) => rung.name === name));
+  if (unknown !== undefined) return { do: 'refuse', why: `There is no rung called ${unknown}.` };
+  return { do: 'run', chosen: withFoundations(names) };
+}
+
+const split = (value: string): string[] => value.split(',').filter((name) => name !== '');
+
+/** The named rungs in ladder order, with every rung that one of them needs; all when none is named. */
+function withFoundations(names: readonly string[]): RungName[] {
+  if (names.length === 0) return rungs.map((rung) => rung.name);
+  const wanted = new Set<string>(names);
+  for (const rung of rungs.toReversed()) {
+    if (wanted.has(rung.name)) rung.needs.forEach((need) => wanted.add(need));
+  }
+  return rungs.map((rung) => rung.name).filter((name) => wanted.has(name));
+}

@@ -1,0 +1,81 @@
+// The rungs of the ladder, from the cheapest to the dearest, and how each one is climbed.
+
+export type RungName = 'types' | 'lint' | 'bundles' | 'parts' | 'unit' | 'contract' | 'integration';
+
+export interface Rung {
+  readonly name: RungName;
+  readonly title: string;
+  /** Run one after the other; all have to succeed. */
+  readonly commands: readonly (readonly string[])[];
+  /** A run that takes longer hangs: it is ended and counts as failed. */
+  readonly boundMs: number;
+  /** Rungs that must have passed, or this one is left out. */
+  readonly needs: readonly RungName[];
+  /** `tests` counts each vitest test, `one` counts the rung as a whole. */
+  readonly counts: 'one' | 'tests';
+  /** Long rungs show their output as it comes, short ones only when they fail. */
+  readonly shows: 'always' | 'on failure';
+}
+
+/** How the parts rung says that this machine has neither the parts nor the means to build them. */
+export const cannotBeHadCode = 3;
+
+const minuteMs = 60_000;
+/** Checks that take seconds; the bound leaves room for a machine ten times as slow. */
+const checkBoundMs = 5 * minuteMs;
+/** A cold build of the real parts took twelve minutes on two cores. */
+const partsBoundMs = 60 * minuteMs;
+/** Contract and integration together should stay under five minutes. */
+const realBoundMs = 15 * minuteMs;
+
+const check = (
+  name: RungName,
+  title: string,
+  ...commands: readonly (readonly string[])[]
+): Rung => ({
+  name,
+  title,
+  commands,
+  boundMs: checkBoundMs,
+  needs: [],
+  counts: 'one',
+  shows: 'on failure',
+});
+
+const tests = (
+  name: RungName,
+  title: string,
+  boundMs: number,
+  needs: readonly RungName[],
+): Rung => ({
+  name,
+  title,
+  commands: [['vitest', 'run', '--project', name]],
+  boundMs,
+  needs,
+  counts: 'tests',
+  shows: 'always',
+});
+
+export const rungs: readonly Rung[] = [
+  check('types', 'the compiler on every file', ['tsc', '--noEmit']),
+  check(
+    'lint',
+    'type-aware lint and format',
+    ['oxlint', '--deny-warnings'],
+    ['oxfmt', '--check', '.'],
+  ),
+  check('bundles', 'each function as it ships', ['node', 'knative/build/main.ts']),
+  {
+    name: 'parts',
+    title: 'the real etcd, kube-apiserver and the rest, found or built',
+    commands: [['node', 'test/ladder/parts.ts']],
+    boundMs: partsBoundMs,
+    needs: [],
+    counts: 'one',
+    shows: 'always',
+  },
+  tests('unit', 'pure parts, small servers, and the tidy rules', checkBoundMs, []),
+  tests('contract', "Knative's rules against its real adapter", realBoundMs, ['parts']),
+  tests('integration', 'the real control plane', realBoundMs, ['bundles', 'parts']),
+];

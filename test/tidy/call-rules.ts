@@ -1,0 +1,125 @@
+// Tidy rules about calls: each thing that only certain files may do, with the reason and the way
+// to do it instead.
+
+import { extname } from 'node:path';
+import type { Finding, Rule } from './rule.ts';
+import { perFile } from './rule.ts';
+import type { Source } from './sources.ts';
+import type { Node } from './syntax.ts';
+import { dotted, isNode, lineAt, walk } from './syntax.ts';
+
+interface Ban {
+  readonly name: string;
+  readonly of: RegExp;
+  /** The files the ban holds in, without those that own the matter. */
+  readonly within: RegExp;
+  readonly except: RegExp;
+  readonly reason: string;
+  readonly instead: string;
+}
+
+const bans: readonly Ban[] = [
+  {
+    name: 'environment',
+    of: /^(process\.)?env$/,
+    within: /^(functions|shared|knative)\//,
+    except: /(^|\/)(config|settings)\.ts$|^shared\/function\/serve\.ts$/,
+    reason: 'a setting that is read far from the start becomes a surprise far from the start',
+    instead: 'read it in config.ts and hand it over.',
+  },
+  {
+    name: 'clock',
+    of: /^(Date\.now|performance\.now|setTimeout|setInterval)$/,
+    within: /^(functions|shared)\//,
+    except: /^shared\/clock\.ts$/,
+    reason: 'what reads the real time cannot be tested in another',
+    instead: 'take a Clock and ask it.',
+  },
+  {
+    name: 'process-exit',
+    of: /^process\.(exit|abort)$/,
+    within: /./,
+    except:
+      /^(knative\/(local|build)\/(start|dev|main)|shared\/function\/serve|test\/bench\/main)\.ts$/,
+    reason: 'an exit in the middle loses what others have yet to write or close',
+    instead: 'throw, or set process.exitCode in the entry file.',
+  },
+];
+
+const bannedCall = (ban: Ban): Rule => ({
+  name: ban.name,
+  reason: ban.reason,
+  look: perFile(function* (source) {
+    if (!ban.within.test(source.path) || ban.except.test(source.path)) return;
+    for (const [name, line] of namesUsed(source)) {
+      if (ban.of.test(name))
+        yield { line, message: `${name} is not for this file: ${ban.instead}` };
+    }
+  }),
+});
+
+/** Member accesses, plain calls, and names imported from node's own modules. */
+function* namesUsed({ syntax, text, imports }: Source): Generator<[string, number]> {
+  for (const { from, names, line } of imports) {
+    if (/^node:(process|timers|timers\/promises|perf_hooks)$/.test(from)) {
+      for (const name of names) yield [from === 'node:process' ? `process.${name}` : name, line];
+    }
+  }
+  if (syntax === undefined) return;
+  for (const [node] of walk(syntax)) {
+    const callee = node.type === 'CallExpression' ? node['callee'] : undefined;
+    const isPlainCall = isNode(callee) && callee.type === 'Identifier';
+    const named = node.type === 'MemberExpression' ? node : isPlainCall ? callee : undefined;
+    const name = dotted(named)?.replace(/^globalThis\./, '');
+    if (name !== undefined) yield [name, lineAt(text, node.start)];
+  }
+}
+
+const sleeps: Rule = {
+  name: 'fixed-sleep',
+  reason: 'a fixed wait is too short on a slow machine and too long on every other',
+  look: perFile(function* (source) {
+    const { path, syntax, text } = source;
+    if (!path.startsWith('test/') || syntax === undefined) return;
+    const message = 'await the condition itself (expect.poll, vi.waitFor, an event).';
+    for (const { from, line } of source.imports) {
+      if (from === 'node:timers/promises') yield { line, message };
+    }
+    for (const [node, parents] of walk(syntax)) {
+      if (isTimerPromise(node, parents)) yield { line: lineAt(text, node.start), message };
+    }
+  }),
+};
+
+/** `setTimeout` right inside the function that a promise is made of, handed its resolver. */
+function isTimerPromise(node: Node, parents: readonly Node[]): boolean {
+  if (node.type !== 'CallExpression' || dotted(node['callee']) !== 'setTimeout') return false;
+  const maker = parents.findLast((parent) => parent.type === 'NewExpression');
+  if (maker === undefined || dotted(maker['callee']) !== 'Promise') return false;
+  const [executor] = Array.isArray(maker['arguments']) ? maker['arguments'] : [];
+  const [resolver] =
+    isNode(executor) && Array.isArray(executor['params']) ? executor['params'] : [];
+  const [handed] = Array.isArray(node['arguments']) ? node['arguments'] : [];
+  return dotted(resolver) !== undefined && dotted(resolver) === dotted(handed);
+}
+
+/** As for any other function; describe blocks hold many tests and are bound by the file. */
+const maxTestLines = 50;
+
+const testLength: Rule = {
+  name: 'test-length',
+  reason: 'a test that does not fit on a screen proves something nobody can name',
+  look: perFile(function* ({ path, syntax, text }): Iterable<Omit<Finding, 'path'>> {
+    if (!path.endsWith('.test.ts') || extname(path) !== '.ts' || syntax === undefined) return;
+    for (const [node] of walk(syntax)) {
+      const name = node.type === 'CallExpression' ? dotted(node['callee']) : undefined;
+      if (name === undefined || !/^(it|test|beforeAll|beforeEach)(\.|$)/.test(name)) continue;
+      const line = lineAt(text, node.start);
+      const length = lineAt(text, node.end) - line + 1;
+      if (length <= maxTestLines) continue;
+      yield { line, message: `${length} lines; split the case or name a helper for its steps.` };
+    }
+  }),
+};
+
+export const callRules: readonly Rule[] = [...bans.map(bannedCall), sleeps, testLength];

@@ -1,0 +1,104 @@
+// Tidy rules about who may know whom: the direction of imports, the one door to each system, the
+// packages we depend on, and exports that nobody uses.
+
+import type { Finding, Rule } from './rule.ts';
+import { perFile } from './rule.ts';
+import type { Source } from './sources.ts';
+
+/** `functions/deps/steps.ts` belongs to the area `functions/deps`, `shared/clock.ts` to `shared`. */
+function areaOf(path: string): string {
+  const [top = '', second = '', third] = path.split('/');
+  const split = (top === 'functions' || top === 'shared') && third !== undefined;
+  return split ? `${top}/${second}` : top;
+}
+
+function mayImport(from: string, to: string): boolean {
+  const [fromTop = ''] = from.split('/');
+  const [toTop = ''] = to.split('/');
+  if (from === to || toTop === 'shared')
+    return fromTop !== 'shared' || from === to || to === 'shared';
+  // `package.json` and the like: no area at all.
+  if (fromTop === 'test' || to.includes('.')) return true;
+  return fromTop === 'knative' && toTop === 'functions';
+}
+
+const direction: Rule = {
+  name: 'import-direction',
+  reason: 'functions meet in the status of objects, and the doors in shared/ stay replaceable',
+  look: perFile(function* ({ path, imports }) {
+    for (const { from, line } of imports.filter(({ isLocal }) => isLocal)) {
+      if (mayImport(areaOf(path), areaOf(from))) continue;
+      const message = `${areaOf(path)} must not import ${from}; move what both need to shared/.`;
+      yield { line, message };
+    }
+  }),
+};
+
+/** Only the area named may import the package; tests may, as a witness that is not our own code. */
+const doors: readonly (readonly [RegExp, string])[] = [
+  [/^(nats|@nats-io\/.*)$/, 'shared/nats'],
+  [/^@kubernetes\/client-node$/, 'shared/kube'],
+  [/^(etcd3|@grpc\/.*)$/, 'shared/etcd'],
+  [/^(express|prom-client|pino)$/, 'shared/function'],
+];
+
+const oneDoor: Rule = {
+  name: 'one-door',
+  reason: 'a library is replaced, or its traps are met, in one place',
+  look: perFile(function* ({ path, imports }) {
+    if (path.startsWith('test/')) return;
+    for (const { from, line } of imports) {
+      const door = doors.find(([name]) => name.test(from))?.[1];
+      if (door === undefined || areaOf(path) === door) continue;
+      yield { line, message: `only ${door} imports ${from}; ask it for what you need.` };
+    }
+  }),
+};
+
+const barrel: Rule = {
+  name: 'no-barrel',
+  reason: 'an import should name the file that holds what it wants',
+  look: perFile(function* ({ path, imports }) {
+    if (/^shared\/.*index\.ts$/.test(path)) {
+      yield { line: 1, message: 'no index file in shared/; name the file by what it owns.' };
+    }
+    for (const { reExports, line } of imports) {
+      if (reExports) yield { line, message: 'no re-export; import from the file that owns it.' };
+    }
+  }),
+};
+
+/** Names that a tool or the platform asks for, not one of our files. */
+const entryPoints: readonly (readonly [RegExp, RegExp])[] = [
+  [/^functions\/[^/]+\/(index|main)\.ts$/, /./],
+  [/^test\/bench\/p\d+\.ts$/, /^bench$/],
+  [/^test\/bench\/handlers\//, /./],
+];
+
+const deadExport: Rule = {
+  name: 'dead-export',
+  reason: 'an export promises a user; without one it only makes the file harder to change',
+  look: (sources) =>
+    sources.flatMap((source) =>
+      source.exports
+        .filter(({ name, isType }) => !isUsed(source, name, isType, sources))
+        .map(({ name, line }): Finding => {
+          const message = `nobody imports ${name}; drop the word export, or the code.`;
+          return { path: source.path, line, message };
+        }),
+    ),
+};
+
+function isUsed(of: Source, name: string, isType: boolean, sources: readonly Source[]): boolean {
+  const isEntry = entryPoints.some(([path, names]) => path.test(of.path) && names.test(name));
+  // A type may be exported for those who must name what another export of the file gives them.
+  const isMentioned = isType && of.text.split(new RegExp(`\\b${name}\\b`)).length > 2;
+  const isImported = sources.some((source) =>
+    source.imports.some(
+      ({ from, names }) => from === of.path && (names.includes(name) || names.includes('*')),
+    ),
+  );
+  return isEntry || isMentioned || isImported;
+}
+
+export const importRules: readonly Rule[] = [direction, oneDoor, barrel, deadExport];

@@ -1,0 +1,78 @@
+// A small reading of the syntax tree that vitest's own parser gives: what a file imports, what it
+// exports, and every node with its parents, which is all that the tidy rules ask for.
+
+export interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly [field: string]: unknown;
+}
+
+export const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
+
+export const lineAt = (text: string, offset: number): number =>
+  text.slice(0, offset).split('\n').length;
+
+export function* walk(node: Node, parents: readonly Node[] = []): Generator<[Node, Node[]]> {
+  yield [node, [...parents]];
+  const inner = [...parents, node];
+  for (const value of Object.values(node)) {
+    for (const child of Array.isArray(value) ? value : [value]) {
+      if (isNode(child)) yield* walk(child, inner);
+    }
+  }
+}
+
+/** `process.env` for the member expression, `setTimeout` for the identifier, else undefined. */
+export function dotted(node: unknown): string | undefined {
+  if (!isNode(node)) return undefined;
+  if (node.type === 'Identifier') return String(node['name']);
+  if (node.type !== 'MemberExpression' || node['computed'] === true) return undefined;
+  const object = dotted(node['object']);
+  return object === undefined ? undefined : `${object}.${dotted(node['property'])}`;
+}
+
+const nameOf = (node: unknown): string =>
+  isNode(node) ? String(node['name'] ?? node['value']) : '';
+const list = (value: unknown): readonly Node[] =>
+  Array.isArray(value) ? value.filter((item) => isNode(item)) : [];
+
+export function importsOf(
+  tree: Node,
+  text: string,
+): { from: string; names: string[]; line: number; reExports: boolean }[] {
+  const found = [];
+  for (const [node] of walk(tree)) {
+    const from = isNode(node['source']) ? node['source']['value'] : undefined;
+    if (typeof from !== 'string') continue;
+    const specifiers = list(node['specifiers']);
+    const whole =
+      node.type === 'ImportExpression' ||
+      node.type === 'ExportAllDeclaration' ||
+      specifiers.some((specifier) => specifier.type === 'ImportNamespaceSpecifier');
+    const inner = node.type === 'ImportDeclaration' ? 'imported' : 'local';
+    const names = specifiers.map((s) => nameOf(s[inner] ?? { ...s, name: 'default' }));
+    const reExports = node.type.startsWith('Export');
+    found.push({ from, names: whole ? ['*'] : names, line: lineAt(text, node.start), reExports });
+  }
+  return found;
+}
+
+export function exportsOf(
+  tree: Node,
+  text: string,
+): { name: string; line: number; isType: boolean }[] {
+  return list(tree['body'])
+    .filter((node) => node.type === 'ExportNamedDeclaration')
+    .flatMap((node) => {
+      const declaration = node['declaration'];
+      const named = isNode(declaration)
+        ? [declaration, ...list(declaration['declarations'])].map((part) => part['id'])
+        : list(node['specifiers']).map((specifier) => specifier['exported']);
+      const isType =
+        node['exportKind'] === 'type' || (isNode(declaration) && declaration.type.startsWith('TS'));
+      const line = lineAt(text, node.start);
+      return named.filter((id) => isNode(id)).map((id) => ({ name: nameOf(id), line, isType }));
+    });
+}

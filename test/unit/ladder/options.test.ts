@@ -1,0 +1,39 @@
+// What may be said to the ladder, and what it makes of it.
+
+import { describe, expect, test } from 'vitest';
+import { readOptions, usage } from '../../ladder/options.ts';
+import { rungs } from '../../ladder/rungs.ts';
+
+describe('the ladder', () => {
+  test.each([
+    ['nothing', [], rungs.map((rung) => rung.name)],
+    ['one rung', ['unit'], ['unit']],
+    ['two rungs in any order', ['unit', 'types'], ['types', 'unit']],
+    ['--only with a list', ['--only', 'unit,lint'], ['lint', 'unit']],
+    ['--only=', ['--only=types'], ['types']],
+    ['a rung that stands on others', ['integration'], ['bundles', 'parts', 'integration']],
+  ])('asked for %s climbs what that takes', (_case, args, chosen) => {
+    expect(readOptions(args)).toEqual({ do: 'run', chosen });
+  });
+
+  test.each([
+    ['a rung that does not exist', ['units'], 'There is no rung called units.'],
+    ['an option that does not exist', ['--fast'], 'There is no option --fast.'],
+    ['--only without a name', ['--only'], '--only wants the names of rungs.'],
+  ])('asked for %s refuses by name', (_case, args, why) => {
+    expect(readOptions(args)).toEqual({ do: 'refuse', why });
+  });
+
+  test('shows help whatever else it was asked', () => {
+    expect(readOptions(['unit', '--help'])).toEqual({ do: 'help' });
+    for (const rung of rungs) expect(usage()).toContain(`  ${rung.name} `);
+  });
+
+  test('has no rung that stands on a later one', () => {
+    const names = rungs.map((rung) => rung.name);
+    for (const rung of rungs) {
+      const before = names.slice(0, names.indexOf(rung.name));
+      expect(before).toEqual(expect.arrayContaining([...rung.needs]));
+    }
+  });
+});

@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { partNames } from '../../../knative/local/parts/catalog.ts';
+import { fakeMachine } from './fake-go.ts';
+
+const MAIN = fileURLToPath(new URL('../../../knative/local/parts/main.ts', import.meta.url));
+
+const run = (args: readonly string[], env: Record<string, string> = {}) =>
+  spawnSync(process.execPath, [MAIN, ...args], { env, encoding: 'utf8' });
+
+test('--help names every part and every place, and exits 0', () => {
+  const { status, stdout } = run(['--help']);
+  expect(status).toBe(0);
+  const places = ['BALLAST_PARTS', 'KUBEBUILDER_ASSETS', 'PATH', 'cache', 'Go 1.26'];
+  for (const word of [...partNames, ...places]) expect(stdout).toContain(word);
+});
+
+test.each([[['etdc']], [['--fast']]])('%j is a usage error: exit 2 and a usage line', (args) => {
+  const { status, stderr, stdout } = run(args);
+  expect(status).toBe(2);
+  expect(stderr).toContain(args[0]);
+  expect(stderr).toContain('usage: npm run parts');
+  expect(stdout).toBe('');
+});
+
+test('a part is built ahead and told with version, path and source', async () => {
+  await using machine = await fakeMachine({});
+  const env = {
+    PATH: join(machine.dir, 'bin'),
+    XDG_CACHE_HOME: join(machine.dir, 'cache'),
+  };
+  const built = run(['etcd'], env);
+  expect(built.stdout).toMatch(/^etcd +v3\.6\.8 +\/\S+\/etcd \(built\)\n$/);
+  expect(built.stderr).toContain('etcd: linking');
+  expect(run(['etcd'], env).stdout).toContain('/etcd (cache)');
+});
+
+test('what cannot be had is said without a stack trace, and exits 1', async () => {
+  await using machine = await fakeMachine(undefined);
+  const { status, stderr } = run(['etcd'], { PATH: machine.dir, HOME: machine.dir });
+  expect(status).toBe(1);
+  expect(stderr).toContain('There is no `go` on PATH.');
+  expect(stderr).not.toContain('    at ');
+});

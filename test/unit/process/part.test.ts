@@ -1,0 +1,81 @@
+// One supervised process: ready, dead with its last words, ended on request, started again.
+import { expect, test } from 'vitest';
+import {
+  type PartChange,
+  PartProcess,
+  type PartSpec,
+} from '../../../knative/local/process/part.ts';
+import { startTimeTicks } from '../../../knative/local/process/proc.ts';
+
+const MARK = 'BALLAST_PLANE=/nowhere';
+
+const node = (script: string, extra: Partial<PartSpec> = {}): PartSpec => ({
+  name: 'sample',
+  command: process.execPath,
+  args: ['-e', script],
+  env: {},
+  url: '',
+  ready: async () => true,
+  ...extra,
+});
+
+const run = (spec: PartSpec): { part: PartProcess; changes: string[] } => {
+  const changes: string[] = [];
+  const onChange = ({ state, ending }: PartChange): void => {
+    changes.push(ending === undefined ? state : `${state} ${ending}`);
+  };
+  return { part: new PartProcess(spec, MARK, onChange), changes };
+};
+
+const FOREVER = 'setInterval(() => {}, 1000)';
+
+test('a part is ready when its probe says so, and gone after stop', async () => {
+  const { part, changes } = run(node(FOREVER));
+  await part.start();
+  const pid = part.pid ?? 0;
+  expect(await startTimeTicks(pid)).toBeTypeOf('number');
+  await part.stop();
+  expect(await startTimeTicks(pid)).toBeUndefined();
+  expect(changes).toEqual(['starting', 'ready', 'stopped SIGTERM']);
+});
+
+test('a part that dies while it starts rejects the start with its last lines', async () => {
+  const { part, changes } = run(
+    node('console.error("disk is full"); process.exit(3)', { ready: async () => false }),
+  );
+  await expect(part.start()).rejects.toThrow(
+    /sample did not start \(exit code 3\)[^]*disk is full/,
+  );
+  expect(changes).toEqual(['starting', 'dead exit code 3']);
+});
+
+test('a command that does not exist rejects the start with the reason', async () => {
+  const { part } = run({ ...node(''), command: '/no/such/binary' });
+  await expect(part.start()).rejects.toThrow(/could not be started[^]*ENOENT/);
+});
+
+test('kill -9 from outside is a death that is told, with the last lines', async () => {
+  const { part, changes } = run(node(`console.log("working"); ${FOREVER}`));
+  await part.start();
+  await expect.poll(() => part.lastLines(1)).toEqual(['working']);
+  process.kill(part.pid ?? 0, 'SIGKILL');
+  await expect.poll(() => part.state).toBe('dead');
+  expect(changes.at(-1)).toBe('dead SIGKILL');
+  expect(part.lastLines(1)).toEqual(['working']);
+});
+
+test('a part that ignores SIGTERM while paused is still ended', async () => {
+  const { part } = run(node(FOREVER));
+  await part.start();
+  part.pause();
+  await part.stop();
+  expect(part.state).toBe('stopped');
+});
+
+test('nothing of the environment is inherited but the mark', async () => {
+  const { part } = run(node(`console.log(JSON.stringify(process.env)); ${FOREVER}`));
+  await part.start();
+  await expect.poll(() => part.lastLines(1).length).toBe(1);
+  expect(JSON.parse(part.lastLines(1)[0] ?? '')).toEqual({ BALLAST_PLANE: '/nowhere' });
+  await part.kill();
+});

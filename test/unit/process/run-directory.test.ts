@@ -1,0 +1,44 @@
+// What a crashed starter left is found by its mark and ended; a running plane is left alone.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startTimeTicks } from '../../../knative/local/process/proc.ts';
+import {
+  livePlanes,
+  makeRunDirectory,
+  sweepLeftovers,
+} from '../../../knative/local/process/run-directory.ts';
+
+const crashedPlane = async (root: string): Promise<{ path: string; pid: number }> => {
+  const owner = spawn(process.execPath, ['-e', '']);
+  await once(owner, 'exit');
+  const path = join(root, `plane-${owner.pid}-abc`);
+  await mkdir(path);
+  await writeFile(join(path, 'owner'), `${owner.pid} 12345`);
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {
+    env: { BALLAST_PLANE: path },
+  });
+  await once(child, 'spawn');
+  return { path, pid: child.pid ?? 0 };
+};
+
+test('processes and directory of a crashed plane are removed', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'ballast-sweep-'));
+  const { path, pid } = await crashedPlane(root);
+  expect(await sweepLeftovers(root)).toEqual([{ path, pids: [pid] }]);
+  await expect.poll(() => startTimeTicks(pid)).toBeUndefined();
+  await expect(stat(path)).rejects.toThrow('ENOENT');
+  await rm(root, { recursive: true });
+});
+
+test('a plane whose owner lives is left alone, and is found by name', async () => {
+  const run = await makeRunDirectory();
+  await sweepLeftovers();
+  expect((await stat(run.path)).isDirectory()).toBe(true);
+  expect(await livePlanes()).toContain(run.path);
+  await run.remove();
+  expect(await livePlanes()).not.toContain(run.path);
+});
