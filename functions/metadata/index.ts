@@ -10,9 +10,11 @@ import { openKube } from '../../shared/kube/client.ts';
 import { Stream } from '../../shared/nats/stream.ts';
 import { decide } from './decide.ts';
 import { type Doors, KINDS, observeAll, observeOne } from './observe.ts';
-import { type Outcome, takeAllSteps, takeSteps } from './steps.ts';
+import { type Outcome, isConflict, takeAllSteps, takeSteps } from './steps.ts';
 import type { ObjectKey } from './subjects.ts';
 
+/** Three events of one object at once are common (created, bound, started), more are not. */
+const LOOKS_MAX = 4;
 const SWEEP = 'dev.knative.sources.ping';
 const CHANGES = ['add', 'update', 'delete'].map((verb) => `dev.knative.apiserver.ref.${verb}`);
 
@@ -88,8 +90,7 @@ export const metadata = defineFunction({
       log.info(await sweep(doors, signal), 'swept');
       return undefined;
     }
-    const steps = decide(await observeOne(keyFrom(event), doors, signal));
-    await takeSteps(steps, doors);
+    await look(keyFrom(event), doors, signal);
     return undefined;
   },
   routes: [
@@ -103,6 +104,21 @@ export const metadata = defineFunction({
     },
   ],
 });
+
+/**
+ * Events about one object often come together, and all but one of them lose the compare-and-set. Who
+ * lost looks again at once; after the last look the sender is asked to come again.
+ */
+async function look(key: ObjectKey, doors: Doors, signal: AbortSignal): Promise<void> {
+  for (let left = LOOKS_MAX; ; left -= 1) {
+    const steps = decide(await observeOne(key, doors, signal));
+    try {
+      return await takeSteps(steps, doors);
+    } catch (error) {
+      if (left === 1 || !isConflict(error)) throw error;
+    }
+  }
+}
 
 /** One token of a subject, and a name that a stream may have. */
 function token(value: string): string {

@@ -39,18 +39,22 @@ export async function takeAllSteps(
   const worker = async (): Promise<void> => {
     for (const steps of queue) {
       signal.throwIfAborted();
-      const isOvertaken = await takeSteps(steps, doors).then(() => false, isConflict);
-      if (isOvertaken) outcome.overtaken += 1;
-      else
-        for (const { value } of steps)
+      try {
+        await takeSteps(steps, doors);
+        for (const { value } of steps) {
           outcome[isTombstone(value) ? 'tombstones' : 'published'] += 1;
+        }
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        outcome.overtaken += 1;
+      }
     }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT_MAX }, worker));
   return outcome;
 }
 
-function isConflict(error: unknown): true {
-  if (error instanceof Failure && error.code === 'NATS_CONFLICT') return true;
-  throw error;
+/** Somebody else wrote to the subject between the look and the step. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof Failure && error.code === 'NATS_CONFLICT';
 }

@@ -13,19 +13,14 @@ const REQUIRE =
   "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);";
 
 /**
- * A function has a fraction of one core: threads that collect and compile beside it only cost memory there, and so do
- * nurseries of 16 MB for a kilobyte per event. Measured in docs/design/20261121-function-runtime.md.
+ * V8's middle compiler keeps 10 MB of working memory for good, a third of what a function has of its own. Without it,
+ * the optimising compiler steps in earlier. Measured in docs/design/20261121-function-runtime.md.
  */
-const V8_FLAGS = [
-  '--max-semi-space-size=1',
-  '--single-threaded-gc',
-  '--no-concurrent-recompilation',
-  '--no-concurrent-sparkplug',
-];
+const V8_FLAGS = '--no-maglev --invocation-count-for-turbofan=800';
 
 /** Before anything else is compiled, so that all of it comes from the cache beside it. */
 const BOOT = `// Written by knative/build. Starts the function in main.js with the code cache beside it.
-process.getBuiltinModule('node:v8').setFlagsFromString('${V8_FLAGS.join(' ')}');
+process.getBuiltinModule('node:v8').setFlagsFromString('${V8_FLAGS}');
 const { enableCompileCache } = process.getBuiltinModule('node:module');
 enableCompileCache({ directory: import.meta.dirname + '/compile-cache', portable: true });
 await import('./main.js');

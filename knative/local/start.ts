@@ -1,18 +1,11 @@
 // `npm start`: a real control plane on this machine, shown live until Ctrl-C.
-import { START_HELP, START_USAGE, UsageError, startOptions } from './start-options.ts';
-import { runSession } from './view/session.ts';
+import { runCommand } from './view/command.ts';
 
-async function main(args: readonly string[]): Promise<number> {
-  try {
-    const options = startOptions(args);
-    if (options !== undefined) return await runSession(options);
-    process.stdout.write(START_HELP);
-    return 0;
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`${error.message}\n${START_USAGE}\n`);
-    return 2;
-  }
-}
+const about = `Runs a real control plane on this machine until Ctrl-C: etcd, kube-apiserver,
+nats-server, a cluster of nodes and pods played by KWOK, Knative's own source adapters, and our
+functions, wired as the manifests under knative/ say.`;
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await runCommand(
+  { usage: 'npm start -- [--help] [OPTION...]', about, functions: undefined },
+  process.argv.slice(2),
+);

@@ -31,7 +31,10 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
     });
     request.on('end', () => resolve(joined(chunks)));
     request.on('error', () => reject(new CallerGone()));
-    request.on('close', () => reject(new CallerGone()));
+    request.on('close', () => {
+      // It closes after a good end too, and an error with its stack costs as much as parsing the event.
+      if (!request.readableEnded) reject(new CallerGone());
+    });
   });
 }
 

@@ -23,12 +23,14 @@ export async function serve<Config extends object, Doors>(
   // Node would print a stack that no log collector can read; the sender of each event in flight tries again.
   process.once('uncaughtException', (err) => die(err, 'uncaught exception', EXIT_BROKEN));
   process.once('unhandledRejection', (err) => die(err, 'unhandled rejection', EXIT_BROKEN));
+  const starting = startFunction(definition, { environment, build });
+  // Before it listens: a signal that comes while it starts is not to kill what has just begun.
+  onSignals(async () => {
+    await (await starting).stop();
+    process.exit(0);
+  });
   try {
-    const running = await startFunction(definition, { environment, build });
-    onSignals(async () => {
-      await running.stop();
-      process.exit(0);
-    });
+    await starting;
   } catch (err) {
     if (err instanceof ConfigError) {
       lastWords.fatal({ problems: err.problems }, 'the configuration does not hold');

@@ -36,6 +36,7 @@ export class AccessCache {
   readonly #read: ReadAccess;
   readonly #clock: Clock;
   #reading: Promise<Access> | undefined;
+  #latest: Access | undefined;
   #readAtMs = 0;
 
   constructor(read: ReadAccess, clock: Clock) {
@@ -52,15 +53,15 @@ export class AccessCache {
    * What to try after `refused` was answered with 401; several calls that were refused together
    * read once.
    */
-  async after(refused: Access): Promise<Access> {
-    const current = await this.current();
-    return current === refused ? this.#readAgain(true) : current;
+  after(refused: Access): Promise<Access> {
+    return this.#latest === refused ? this.#readAgain(true) : this.current();
   }
 
   #readAgain(isRefused: boolean): Promise<Access> {
-    const reading = this.#read(isRefused);
-    this.#reading = reading;
+    this.#latest = undefined;
     this.#readAtMs = this.#clock.nowMs();
+    const reading = this.#read(isRefused).then((access) => (this.#latest = access));
+    this.#reading = reading;
     // A file that could not be read is tried again by the next call.
     reading.catch(() => {
       if (this.#reading === reading) this.#reading = undefined;

@@ -1,6 +1,7 @@
 // The connections to the API server: a small pool for calls, and one connection per watch beside
 // it. undici is loaded, and a connection opened, by the first call.
-import type * as Undici from 'undici';
+import type * as Undici from './undici.ts';
+import type { Dispatcher } from 'undici';
 import type { Access, AccessCache } from './access.ts';
 import { Failure } from '../errors.ts';
 
@@ -34,8 +35,8 @@ interface Pools {
   readonly origin: string;
   /** Some API servers live behind a path, as `https://host/k8s/clusters/a`. */
   readonly basePath: string;
-  readonly calls: Undici.Dispatcher;
-  readonly watches: Undici.Dispatcher;
+  readonly calls: Dispatcher;
+  readonly watches: Dispatcher;
 }
 
 export class Connection {
@@ -53,7 +54,7 @@ export class Connection {
    * One exchange. A 401 is tried once more with credentials that were read again: the server did
    * nothing yet.
    */
-  async send(exchange: Exchange, onSend: () => void): Promise<Undici.Dispatcher.ResponseData> {
+  async send(exchange: Exchange, onSend: () => void): Promise<Dispatcher.ResponseData> {
     const access = await this.#access.current();
     const answer = await this.#sendAs(access, exchange, onSend);
     if (answer.statusCode !== 401) return answer;
@@ -74,7 +75,7 @@ export class Connection {
     access: Access,
     exchange: Exchange,
     onSend: () => void,
-  ): Promise<Undici.Dispatcher.ResponseData> {
+  ): Promise<Dispatcher.ResponseData> {
     const { calls, watches, origin, basePath } = await this.#poolsFor(access);
     const { method, path, headers, body, signal, isStream } = exchange;
     onSend();
@@ -92,7 +93,7 @@ export class Connection {
     const { server, proxyUrl, tls } = access;
     const key = JSON.stringify([server, proxyUrl, tls]);
     if (this.#current?.key === key) return this.#current;
-    const undici = await import('undici');
+    const undici = await import('./undici.ts');
     if (this.#isClosed)
       throw new Failure(
         'INTERNAL_BUG',
@@ -106,7 +107,7 @@ export class Connection {
 
   #make(undici: typeof Undici, key: string, access: Access): Pools {
     const { origin, pathname } = new URL(access.server);
-    const make = (connections: number | null, bodyTimeout: number): Undici.Dispatcher => {
+    const make = (connections: number | null, bodyTimeout: number): Dispatcher => {
       const options = {
         connections,
         pipelining: 1,

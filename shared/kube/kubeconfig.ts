@@ -53,7 +53,7 @@ export function kubeconfigReader(paths: readonly string[]): ReadAccess {
     return {
       server: cluster.server,
       ...(cluster.proxyUrl ? { proxyUrl: cluster.proxyUrl } : {}),
-      headers: options.headers,
+      headers: lowerCased(options.headers),
       tls: { ...(await tlsOf(selection)), ...certificate(cert, key) },
     } satisfies Access;
   };
@@ -150,6 +150,13 @@ async function pem(
 ): Promise<string | undefined> {
   if (data) return Buffer.from(data, 'base64').toString();
   return file ? readFile(resolve(dir, file), 'utf8') : undefined;
+}
+
+/** An exec plugin's token comes as `Authorization`. */
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
 }
 
 /** What an exec plugin printed is PEM text; nothing else is ever put there. */

@@ -49,7 +49,7 @@ export function describeObject(ref: ResourceRef, { namespace, name, subresource 
 
 /** The API server knows no such names either, but a proxy before it might walk up the path. */
 function segment(text: string): string {
-  if (text === '' || text === '.' || text === '..' || /[/%]/.test(text)) {
+  if (['', '.', '..'].includes(text) || /[/%]/.test(text) || !text.isWellFormed()) {
     const message = `'${text}' cannot be part of a path on the API server: correct the name.`;
     throw new Failure('KUBE_NAME_INVALID', message, { object: text });
   }

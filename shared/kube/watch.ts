@@ -1,7 +1,7 @@
-// A watch that lasts: it goes on from the last resourceVersion after every cut, until the caller
-// ends it or the API server no longer knows that version (KUBE_EXPIRED, which the caller must
-// meet with a new list). It reads only as fast as it is read, so a slow reader slows the API
-// server down instead of filling our memory.
+// A watch that lasts: after every cut it goes on from the last resourceVersion, until the caller
+// ends it. Once the API server has forgotten that version, a watch with initial events begins again
+// (RESTART), and any other throws KUBE_EXPIRED, which the caller meets with a new list. It reads
+// only as fast as it is read: a slow reader slows the API server down and fills no memory.
 import type { Clock } from '../clock.ts';
 import type { Calls, KubeLog } from './calls.ts';
 import {
@@ -41,7 +41,7 @@ export type WatchEvent =
       readonly resourceVersion: string;
       readonly isInitialEventsEnd: boolean;
     }
-  /** The initial events were cut and come again from the start: forget what came so far. */
+  /** Initial events come again from the start: what came so far is void once they are complete. */
   | { readonly type: 'RESTART' };
 
 export interface WatchWiring {
@@ -76,7 +76,7 @@ export async function* watchResource(
       }
       if (wiring.clock.nowMs() >= endsAtMs - END_TOLERANCE_MS) return;
     } catch (error) {
-      setback = passing(error, options.signal);
+      setback = passing(error, options.signal, position);
       if (wiring.clock.nowMs() >= endsAtMs) throw setback;
     }
     if (position.startAgain()) yield { type: 'RESTART' };
@@ -95,12 +95,14 @@ export async function* watchResource(
  */
 class Position {
   resourceVersion: string;
+  readonly #hasInitialEvents: boolean;
   #isComplete: boolean;
   #hasBegun = false;
 
   constructor({ from }: WatchOptions) {
     this.resourceVersion = from === 'initial-events' ? '' : from.resourceVersion;
-    this.#isComplete = from !== 'initial-events';
+    this.#hasInitialEvents = from === 'initial-events';
+    this.#isComplete = !this.#hasInitialEvents;
   }
 
   get query(): Query {
@@ -118,6 +120,12 @@ class Position {
     this.resourceVersion = isBookmark
       ? event.resourceVersion
       : event.object.metadata.resourceVersion;
+  }
+
+  /** After an expiry: true when the watch can begin again by itself, with its initial events. */
+  forget(): boolean {
+    if (this.#hasInitialEvents) this.#isComplete = false;
+    return this.#hasInitialEvents;
   }
 
   /** True when initial events that were already given out have to come again. */
@@ -168,8 +176,9 @@ async function* oneStream(
 }
 
 /** What a pause and another attempt may cure; throws everything else. */
-function passing(error: unknown, signal: AbortSignal): KubeError {
+function passing(error: unknown, signal: AbortSignal, position: Position): KubeError {
   signal.throwIfAborted();
+  if (isKubeError(error, 'KUBE_EXPIRED') && position.forget()) return error;
   if (isKubeError(error, 'KUBE_UNAVAILABLE', 'KUBE_TIMEOUT', 'KUBE_THROTTLED')) return error;
   throw error;
 }

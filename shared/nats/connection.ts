@@ -44,11 +44,12 @@ export class Connection {
   }
 
   async #open(): Promise<NatsConnection> {
+    const { NatsError, connect } = await import('./client.ts');
+    const { url, name } = this.#options;
     try {
-      const { connect } = await import('nats');
       const connection = await connect({
-        servers: this.#options.url,
-        name: this.#options.name,
+        servers: url,
+        name,
         maxReconnectAttempts: -1,
         pingInterval: PING_INTERVAL_MS,
         timeout: CONNECT_TIMEOUT_MS,
@@ -61,9 +62,9 @@ export class Connection {
       return connection;
     } catch (cause) {
       this.#opening = undefined;
-      throw new Failure('NATS_UNAVAILABLE', `NATS at ${this.#options.url} does not answer.`, {
-        cause,
-      });
+      if (!(cause instanceof NatsError)) throw cause;
+      const message = `NATS at ${url} cannot be reached (${cause.message}). It is tried again.`;
+      throw new Failure('NATS_UNAVAILABLE', message, { object: url, cause });
     }
   }
 }

@@ -65,7 +65,7 @@ export class Stream {
   /** Publishes only if nobody wrote to the subject meanwhile; answers the new sequence. */
   async publish(message: Publication): Promise<number> {
     const nats = await this.#ready();
-    const { headers } = await import('nats');
+    const { headers } = await import('./client.ts');
     const header = headers();
     header.set('Nats-Expected-Stream', this.settings.name);
     header.set('Nats-Expected-Last-Subject-Sequence', String(message.expectedSequence));
@@ -125,7 +125,7 @@ export class Stream {
     nats: NatsConnection,
     request: { readonly seq: number; readonly next_by_subj: string },
   ): Promise<{ messages: StoredMessage[]; pending: number }> {
-    const { createInbox } = await import('nats');
+    const { createInbox } = await import('./client.ts');
     const inbox = createInbox();
     const replies = nats.subscribe(inbox, { timeout: REQUEST_TIMEOUT_MS });
     const subject = `$JS.API.DIRECT.GET.${this.settings.name}`;

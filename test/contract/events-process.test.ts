@@ -131,7 +131,7 @@ describe('SIGTERM', () => {
     running.child.kill('SIGTERM');
     await running.said('draining');
     running.child.kill('SIGTERM');
-    await expect(inFlight).rejects.toThrow();
+    await expect(inFlight).rejects.toThrow('fetch failed');
     expect(await running.ended()).toEqual([143, null]);
   });
 });

@@ -1,8 +1,8 @@
-// `npm start` as a person meets it, without a terminal: it comes up, shows what flows, reports a death, and leaves
-// nothing behind.
+// `npm start` as a person meets it, without a terminal: it comes up, shows what flows, reports a
+// death, and leaves nothing behind.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access } from 'node:fs/promises';
+import { access, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { readPartsFile } from '../../knative/local/plane/parts-file.ts';
@@ -13,6 +13,7 @@ const ROOT = new URL('../..', import.meta.url);
 /** On two cores that other tests share; alone it takes five seconds. */
 const READY_TIMEOUT_MS = 45_000;
 const REPORT_WITHIN_MS = 2_000;
+const POLL_MS = 20;
 
 interface Session {
   readonly process: ChildProcess;
@@ -29,8 +30,8 @@ afterEach(async () => {
   }
 });
 
-function startSession(args: readonly string[]): Session {
-  const child = spawn(process.execPath, ['knative/local/start.ts', ...args], {
+function startSession(args: readonly string[], main = 'start'): Session {
+  const child = spawn(process.execPath, [`knative/local/${main}.ts`, ...args], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -41,16 +42,18 @@ function startSession(args: readonly string[]): Session {
     });
   }
   const until = async (pattern: RegExp, timeoutMs: number, from = 0): Promise<RegExpExecArray> => {
-    const find = (): RegExpExecArray | null => pattern.exec(text.slice(from));
-    await expect.poll(find, { timeout: timeoutMs, interval: 20, message: text }).not.toBeNull();
-    const found = find();
-    if (found === null) throw new Error(`${pattern} was there and is gone`);
-    return found;
+    const deadlineMs = Date.now() + timeoutMs;
+    for (;;) {
+      const found = pattern.exec(text.slice(from));
+      if (found !== null) return found;
+      if (Date.now() > deadlineMs) throw new Error(`no ${pattern} in time, only:\n${text}`);
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
   };
   return { process: child, text: () => text, until };
 }
 
-test('a session shows events and answers, reports a killed part, goes on, and leaves nothing', async () => {
+test('a session shows what flows, reports a killed part, goes on, and leaves nothing behind', async () => {
   session = startSession(['--nodes', '3', '--pods', '12', '--churn', '5']);
   const [, kubeconfig = ''] = await session.until(/kubeconfig: (\S+)/, READY_TIMEOUT_MS);
   const dir = dirname(kubeconfig);
@@ -79,4 +82,15 @@ test('a session shows events and answers, reports a killed part, goes on, and le
   expect(ports.length).toBeGreaterThan(3);
   expect(await Promise.all(ports.map(isPortTaken))).toEqual(ports.map(() => false));
   await expect(access(dir)).rejects.toThrow('ENOENT');
+});
+
+test('in development a changed function starts again, and its log is shown', async () => {
+  session = startSession(['metadata', '--nodes', '2', '--pods', '4', '--churn', '5'], 'dev');
+  await session.until(/"message":"listening"/, READY_TIMEOUT_MS);
+  await session.until(/metadata answered: done [1-9]/, READY_TIMEOUT_MS);
+  const before = session.text().length;
+  const now = new Date();
+  await utimes(new URL('functions/metadata/index.ts', ROOT), now, now);
+  const [line] = await session.until(/^.*"message":"listening"/m, READY_TIMEOUT_MS, before);
+  expect(line).toContain('"function":"metadata"');
 });

@@ -1,5 +1,5 @@
-// Takes events in as a broker's ingress does and hands each to every trigger whose filter it passes. Knows nothing of
-// HTTP on the way in; its answers are the statuses that the ingress gives.
+// Takes events in as a broker's ingress does and hands each to every trigger whose filter it
+// passes. Knows nothing of HTTP on the way in; its answers are the statuses that the ingress gives.
 import type { Clock } from '../../../shared/clock.ts';
 import { type TriggerWiring, keyOf } from '../manifests/wiring.ts';
 import { type Event, withAttributes } from './event.ts';
@@ -60,7 +60,8 @@ export class Broker {
       [ARRIVAL_TIME]: new Date(clock.nowMs()).toISOString(),
     });
     const matching = triggers.filter(({ filter }) => passes(filter, event));
-    // 503 and not Knative's 500: a source tries again after the one and drops the event at the other.
+    // 503 and not Knative's 500: a source tries again after the one and drops the event at the
+    // other.
     if (!this.#hasRoomFor(matching.length, event.data.length)) return 503;
     stats.countIn(event.attributes['type'] ?? '', event.attributes['kind'] ?? '');
     if (matching.length === 0) stats.countUnmatched();

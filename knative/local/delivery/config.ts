@@ -1,4 +1,5 @@
-// What the broker process is told when it starts: the wiring of the manifests, and where the functions listen.
+// What the broker process is told when it starts: the wiring of the manifests, and where the
+// functions listen.
 import type { BrokerWiring, Destination, PingWiring, TriggerWiring } from '../manifests/wiring.ts';
 import { keyOf } from '../manifests/wiring.ts';
 
@@ -27,7 +28,8 @@ export interface Addresses {
 export function urlOf(destination: Destination, { brokerUrl, services }: Addresses): string {
   if (destination.kind === 'uri') return destination.uri;
   const key = keyOf(destination);
-  const base = destination.kind === 'Broker' ? `${brokerUrl}/${key}` : services[key]?.url;
+  const isBroker = destination.kind === 'Broker';
+  const base = isBroker ? `${brokerUrl}/${key}` : services[key]?.url;
   if (base === undefined) throw new Error(`no address is known for the Service ${key}`);
-  return `${base.replace(/\/$/, '')}${destination.path ?? (destination.kind === 'Broker' ? '' : '/')}`;
+  return `${base.replace(/\/$/, '')}${destination.path ?? (isBroker ? '' : '/')}`;
 }

@@ -1,5 +1,6 @@
-// Brings one event to one trigger's subscriber: tries, waits, tries again, sends a reply back to the broker and what
-// cannot be delivered to the dead letter sink, as Knative's MTChannelBasedBroker does with an in-memory channel.
+// Brings one event to one trigger's subscriber: tries, waits, tries again, sends a reply back to
+// the broker and what cannot be delivered to the dead letter sink, as Knative's
+// MTChannelBasedBroker does with an in-memory channel.
 import type { Clock } from '../../../shared/clock.ts';
 import { type Destination, type TriggerWiring, keyOf } from '../manifests/wiring.ts';
 import { type Deliver, type IngressStatus, type Letter, TTL } from './broker.ts';
@@ -22,7 +23,7 @@ import type { StatsBook } from './stats.ts';
 export interface DispatcherOptions {
   readonly config: DeliveryConfig;
   readonly brokerUrl: string;
-  readonly poster: Pick<Poster, 'post'>;
+  readonly poster: Poster;
   readonly clock: Clock;
   readonly stats: StatsBook;
   /** Ends the waits between tries. */

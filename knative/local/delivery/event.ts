@@ -1,5 +1,6 @@
-// A CloudEvent on its way through the broker: attributes as text and data as the bytes that came. Nothing is decoded,
-// so nothing is lost. Read and written in binary and structured mode, as Knative's Go SDK does it.
+// A CloudEvent on its way through the broker: attributes as text and data as the bytes that came.
+// Nothing is decoded, so nothing is lost. Read and written in binary and structured mode, as
+// Knative's Go SDK does it.
 import {
   isAttributeValue,
   missingAttribute,
@@ -29,7 +30,10 @@ const STRUCTURED = 'application/cloudevents+json';
 const BATCH = 'application/cloudevents-batch+json';
 /** Everything else would end the header, or not fit into one. */
 const UNSENDABLE = /[^\x20-\x7e]+/gu;
-/** The Go SDK reads these as absent when they are empty; an empty extension stays (cluster-scoped `namespace`). */
+/**
+ * The Go SDK reads these as absent when they are empty; an empty extension stays (cluster-scoped
+ * `namespace`).
+ */
 const ABSENT_WHEN_EMPTY: ReadonlySet<string> = new Set([
   'subject',
   'dataschema',
@@ -46,7 +50,8 @@ export function readEvent(rawHeaders: readonly string[], body: Buffer): Event | 
 }
 
 function readBinary({ attributes, contentType }: ScannedHeaders, body: Buffer): Event {
-  // Values stay as they were sent: the Go SDK does not decode them either, and filters compare what it has.
+  // Values stay as they were sent: the Go SDK does not decode them either, and filters compare what
+  // it has.
   const type = contentType === undefined ? {} : { datacontenttype: contentType };
   return { attributes: { ...Object.fromEntries(attributes), ...type }, data: body };
 }

@@ -1,4 +1,5 @@
-// Decides whether an event passes a trigger's filter, by the rules of Knative's MTChannelBasedBroker.
+// Decides whether an event passes a trigger's filter, by the rules of Knative's
+// MTChannelBasedBroker.
 import type { Filter } from '../manifests/wiring.ts';
 import type { Event } from './event.ts';
 

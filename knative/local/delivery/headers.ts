@@ -1,4 +1,5 @@
-// Which HTTP headers travel with an event from sender to subscriber and from reply to the next subscriber.
+// Which HTTP headers travel with an event from sender to subscriber and from reply to the next
+// subscriber.
 
 const NAMES: ReadonlySet<string> = new Set([
   'x-request-id',

@@ -1,4 +1,5 @@
-// How many requests may be on their way to one address at a time; the others wait in the order in which they came.
+// How many requests may be on their way to one address at a time; the others wait in the order in
+// which they came.
 
 export class Lanes {
   readonly #limitOf: (address: string) => number;

@@ -17,7 +17,7 @@ export async function brokerPart(dir: string, config: DeliveryConfig): Promise<P
   return {
     name: 'broker',
     command: process.execPath,
-    args: [MAIN, path],
+    args: ['--max-semi-space-size=1', MAIN, path],
     env: {},
     url,
     ready: (signal) => answers(`${url}/health/readiness`, signal),

@@ -1,4 +1,5 @@
-// Plays PingSource: an event each time a cron schedule comes round, sent by the rules of Knative's sources.
+// Plays PingSource: an event each time a cron schedule comes round, sent by the rules of Knative's
+// sources.
 import { randomUUID } from 'node:crypto';
 import { Cron } from 'croner';
 import type { Clock } from '../../../shared/clock.ts';
@@ -12,7 +13,7 @@ import type { StatsBook } from './stats.ts';
 
 export interface PingOptions {
   readonly addresses: Addresses;
-  readonly poster: Pick<Poster, 'post'>;
+  readonly poster: Poster;
   readonly clock: Clock;
   readonly stats: StatsBook;
   readonly signal: AbortSignal;

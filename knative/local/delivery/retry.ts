@@ -1,4 +1,5 @@
-// Who retries what, and when: Knative's two sets of rules, the one of brokers and the one of sources.
+// Who retries what, and when: Knative's two sets of rules, the one of brokers and the one of
+// sources.
 import type { Clock } from '../../../shared/clock.ts';
 import type { DeliverySpec } from '../manifests/wiring.ts';
 
@@ -25,8 +26,9 @@ const SOURCE_RETRIES = 5;
 const SOURCE_DELAY_MS = 50;
 
 /**
- * `Retry-After` is not looked at: Knative does so only where `retryAfterMax` is set, behind a feature that is off by
- * default. Both counts start at 0, so that the first linear pause is none at all.
+ * `Retry-After` is not looked at: Knative does so only where `retryAfterMax` is set, behind a
+ * feature that is off by default. Both counts start at 0, so that the first linear pause is none at
+ * all.
  */
 export function brokerRules({ retries, backoff }: DeliverySpec): RetryRules {
   return {
@@ -48,7 +50,9 @@ export const sourceRules: RetryRules = {
 
 export const isSuccess = ({ status }: Attempt): boolean => status >= 200 && status < 300;
 
-/** Resolves with the last try, whatever its end. Rejects only when `signal` aborts during a pause. */
+/**
+ * Resolves with the last try, whatever its end. Rejects only when `signal` aborts during a pause.
+ */
 export async function sendWithRetries(
   send: () => Promise<Attempt>,
   rules: RetryRules,

@@ -1,4 +1,5 @@
-// The HTTP side of the broker process: `POST /<namespace>/<broker>` is an ingress, `GET /stats` shows what went through.
+// The HTTP side of the broker process: `POST /<namespace>/<broker>` is an ingress, `GET /stats`
+// shows what went through.
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import { CallerGone, assertAnnouncedLength, readBody } from '../../../shared/function/body.ts';
 import { Failure } from '../../../shared/errors.ts';
@@ -8,7 +9,10 @@ import { passThrough } from './headers.ts';
 import { EVENT_BYTES_MAX } from './limits.ts';
 import type { StatsBook } from './stats.ts';
 
-/** Longer than the 90 s for which Go's clients keep an idle connection: whoever closes first loses no event. */
+/**
+ * Longer than the 90 s for which Go's clients keep an idle connection: whoever closes first loses
+ * no event.
+ */
 const KEEP_ALIVE_MS = 120_000;
 const BROKER_PATH = /^\/([^/]+\/[^/]+)\/?$/;
 const WEBHOOK = {

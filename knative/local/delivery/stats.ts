@@ -1,10 +1,14 @@
-// What `GET /stats` of the broker process tells: enough for a live view, and bounded however odd the traffic is.
+// What `GET /stats` of the broker process tells: enough for a live view, and bounded however odd
+// the traffic is.
 import type { Clock } from '../../../shared/clock.ts';
 import { COUNTED_TYPES_MAX, LAST_ERRORS_MAX } from './limits.ts';
 
 export interface DeliveryStats {
   readonly sinceMs: number;
-  /** Accepted by an ingress, by event type and by the `kind` of the object (empty when the event names none). */
+  /**
+   * Accepted by an ingress, by event type and by the `kind` of the object (empty when the event
+   * names none).
+   */
   readonly eventsIn: readonly EventCount[];
   /** Not accepted, by the status that the sender got. */
   readonly refused: Readonly<Record<string, number>>;

@@ -1,8 +1,13 @@
 // ISO 8601 durations as Knative's delivery specs write them: `PT0.2S`, `PT1M30S`, `P1D`.
 
-const DURATION =
-  /^P(?:(\d+(?:[.,]\d+)?)W)?(?:(\d+(?:[.,]\d+)?)D)?(?:T(?:(\d+(?:[.,]\d+)?)H)?(?:(\d+(?:[.,]\d+)?)M)?(?:(\d+(?:[.,]\d+)?)S)?)?$/;
-/** Of a week, a day, an hour, a minute, a second. Years and months have no fixed length and are refused. */
+const NUMBER = String.raw`(\d+(?:[.,]\d+)?)`;
+const DURATION = new RegExp(
+  `^P(?:${NUMBER}W)?(?:${NUMBER}D)?(?:T(?:${NUMBER}H)?(?:${NUMBER}M)?(?:${NUMBER}S)?)?$`,
+);
+/**
+ * Of a week, a day, an hour, a minute, a second. Years and months have no fixed length and are
+ * refused.
+ */
 const UNIT_MS = [604_800_000, 86_400_000, 3_600_000, 60_000, 1_000];
 
 /** Undefined when the text is not a duration of a fixed length. */

@@ -1,5 +1,5 @@
-// Reads one YAML object field by field and knows which fields nobody has read: what the embedded control plane does not
-// carry is refused by file and field, and never ignored.
+// Reads one YAML object field by field and knows which fields nobody has read: what the embedded
+// control plane does not carry is refused by file and field, and never ignored.
 
 export class ManifestError extends Error {
   readonly file: string;

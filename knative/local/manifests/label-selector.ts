@@ -1,4 +1,5 @@
-// Writes a Kubernetes label selector as the API server takes it in a query, in the order in which Go's libraries do.
+// Writes a Kubernetes label selector as the API server takes it in a query, in the order in which
+// Go's libraries do.
 import type { Fields } from './fields.ts';
 
 export function readLabelSelector(fields: Fields): string {

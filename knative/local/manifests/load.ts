@@ -1,5 +1,5 @@
-// Reads every manifest under `knative/base` and `knative/functions` into one Wiring. A new function is a new folder;
-// nothing here names any of them.
+// Reads every manifest under `knative/base` and `knative/functions` into one Wiring. A new function
+// is a new folder; nothing here names any of them.
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Document, readKustomization } from './documents.ts';

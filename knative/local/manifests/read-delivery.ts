@@ -11,7 +11,9 @@ export const DEFAULT_DELIVERY: DeliverySpec = {
 
 const API_VERSIONS = { Broker: 'eventing.knative.dev/v1', Service: 'serving.knative.dev/v1' };
 
-/** `namespace` is the one of the object that says it: a reference without a namespace stays in it. */
+/**
+ * `namespace` is the one of the object that says it: a reference without a namespace stays in it.
+ */
 export function readDestination(fields: Fields, namespace: string): Destination {
   const ref = fields.optionalObject('ref');
   const uri = fields.optionalText('uri');

@@ -1,4 +1,5 @@
-// Reads a Trigger's `filter` and `filters` into one tree, and refuses what Knative's webhook would refuse.
+// Reads a Trigger's `filter` and `filters` into one tree, and refuses what Knative's webhook would
+// refuse.
 import type { Fields } from './fields.ts';
 import type { Filter, Texts } from './wiring.ts';
 
@@ -45,7 +46,7 @@ function readOne(fields: Fields, dialect: (typeof DIALECTS)[number]): Filter {
     default:
       throw fields.error(
         'cesql',
-        'is a dialect that the embedded control plane does not speak; say it with exact, prefix, suffix, all, any, not',
+        'is a dialect that the embedded control plane does not speak; say it with the other ones',
       );
   }
 }

@@ -1,5 +1,5 @@
-// Reads a Knative Service as far as a local process can be it. What only a container has (image, probes, resources,
-// security) is accepted by name.
+// Reads a Knative Service as far as a local process can be it. What only a container has (image,
+// probes, resources, security) is accepted by name.
 import type { Fields } from './fields.ts';
 import { readMetadata } from './read-objects.ts';
 import type { FunctionWiring, Texts } from './wiring.ts';

@@ -1,12 +1,15 @@
-// What is wired to what, as the manifests say: the one list from which adapters, broker, ping sources and functions of
-// an embedded control plane are started.
+// What is wired to what, as the manifests say: the one list from which adapters, broker, ping
+// sources and functions of an embedded control plane are started.
 
 export interface ObjectName {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** Where events go: an object that stands for an address (with a path below it), or the address itself. */
+/**
+ * Where events go: an object that stands for an address (with a path below it), or the address
+ * itself.
+ */
 export type Destination =
   | ({ readonly kind: 'Broker' | 'Service'; readonly path?: string } & ObjectName)
   | { readonly kind: 'uri'; readonly uri: string };
@@ -21,7 +24,10 @@ export interface DeliverySpec {
   readonly format?: 'json' | 'binary';
 }
 
-/** `attributes` is the old field `filter`, where the empty text means "any value"; the others are dialects of `filters`. */
+/**
+ * `attributes` is the old field `filter`, where the empty text means "any value"; the others are
+ * dialects of `filters`.
+ */
 export type Filter =
   | { readonly dialect: 'attributes' | 'exact' | 'prefix' | 'suffix'; readonly values: Texts }
   | { readonly dialect: 'all' | 'any'; readonly filters: readonly Filter[] }

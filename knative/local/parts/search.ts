@@ -2,7 +2,8 @@
 // and on PATH.
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { access, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { PartEntry } from './catalog.ts';
@@ -72,15 +73,20 @@ export async function findOnPath(entry: PartEntry, settings: PartsSettings): Pro
 /** Undefined when the binary cannot run here, or says nothing that looks like a version. */
 export async function askVersion(entry: PartEntry, path: string): Promise<string | undefined> {
   if (entry.versionArgs === undefined) return undefined;
+  // A home of its own: some kubectls keep a cache even for this, and none is to look at anybody's
+  // configuration.
+  const home = await mkdtemp(join(tmpdir(), 'ballast-version-'));
   try {
-    // An empty environment: kubectl must not look at anybody's configuration for this.
     const { stdout } = await run(path, [...entry.versionArgs], {
       timeout: VERSION_TIMEOUT_MS,
-      env: {},
+      cwd: home,
+      env: { HOME: home },
     });
     return versionIn(stdout);
   } catch {
     return undefined;
+  } finally {
+    await rm(home, { recursive: true, force: true });
   }
 }
 

@@ -1,4 +1,5 @@
-// Knative's own ApiServerSource adapter, told what to watch by the source's manifest, in the words of Knative's controller.
+// Knative's own ApiServerSource adapter, told what to watch by the source's manifest, in the words
+// of Knative's controller.
 import { get } from 'node:http';
 import type { ApiServerSourceWiring, WatchedResource } from '../manifests/wiring.ts';
 import type { PartSpec } from '../process/part.ts';
@@ -34,8 +35,8 @@ export function adapterPart(source: ApiServerSourceWiring, options: AdapterOptio
       PROFILING_PORT: String(profilingPort),
     },
     url: '',
-    // Its probe port is 8080 for every adapter, taken or not, and says "ready" before the first watch. What counts is
-    // that each watch is open: what happens from then on becomes an event.
+    // Its probe port is 8080 for every adapter, taken or not, and says "ready" before the first
+    // watch. What counts is that each watch is open: what happens from then on becomes an event.
     ready: async (signal) => (await openWatches(profilingPort, signal)) >= watchCount(source),
   };
 }
@@ -62,7 +63,10 @@ function gvrOf({
   return { Group: group, Version: version, Resource: guessedPlural(kind) };
 }
 
-/** Knative guesses the plural and never asks the API server, so a kind with another one is never watched. */
+/**
+ * Knative guesses the plural and never asks the API server, so a kind with another one is never
+ * watched.
+ */
 export function guessedPlural(kind: string): string {
   const singular = kind.toLowerCase();
   if (singular.endsWith('endpoints')) return singular;
@@ -70,7 +74,10 @@ export function guessedPlural(kind: string): string {
   return singular.endsWith('y') ? `${singular.slice(0, -1)}ies` : `${singular}s`;
 }
 
-/** Of several namespaces a kind has one watch each; that none of these kinds is cluster-scoped is up to the caller. */
+/**
+ * Of several namespaces a kind has one watch each; that none of these kinds is cluster-scoped is up
+ * to the caller.
+ */
 function watchCount({ resources, namespaces }: ApiServerSourceWiring): number {
   return resources.length * (namespaces?.length ?? 1);
 }

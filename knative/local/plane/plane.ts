@@ -32,6 +32,8 @@ export interface PlaneOptions {
   readonly dataDir?: string;
   /** Ports that somebody chose; all others are free ones. */
   readonly ports?: Readonly<Partial<Record<CorePart, number>>>;
+  /** For the API server, the largest part: less memory for more CPU. Go's own when absent. */
+  readonly goGcPercent?: number;
   readonly onChange?: (change: PartChange) => void;
 }
 
@@ -186,7 +188,8 @@ class LocalPlane implements Plane {
       this.urlFor('kube-apiserver', 'etcd'),
       prepareApiServer(this.#dataDir, [admin]),
     ]);
-    await this.add(apiServerSpec({ binary, dir: this.#dataDir, port, etcdUrl }));
+    const { goGcPercent } = this.#options;
+    await this.add(apiServerSpec({ binary, dir: this.#dataDir, port, etcdUrl, goGcPercent }));
     await this.#writeAdminKubeconfig(this.kubeconfigPath, this.part('kube-apiserver').url);
   }
 

@@ -8,12 +8,13 @@ import { type LocalCluster, startCluster } from '../cluster/local-cluster.ts';
 import { partNames } from '../parts/catalog.ts';
 import { resolveParts } from '../parts/resolve.ts';
 import type { Part, PartChange } from '../process/part.ts';
-import type { SessionOptions } from '../start-options.ts';
+import type { SessionOptions } from './options.ts';
 import { advice } from './advice.ts';
 import { Bell } from './bell.ts';
 import { Complaints } from './complaints.ts';
 import { Observer } from './observer.ts';
 import { PlainView } from './plain-view.ts';
+import { Tail } from './tail.ts';
 import { TerminalView } from './terminal-view.ts';
 import type { LiveView } from './view.ts';
 
@@ -47,6 +48,7 @@ class Session {
   readonly #complaints: Complaints;
   readonly #parts = new Map<string, Part>();
   readonly #startedMs = Date.now();
+  readonly #tail = new Tail();
   readonly #bell: Bell;
 
   constructor(options: SessionOptions, view: LiveView, end: AbortSignal) {
@@ -114,16 +116,27 @@ class Session {
     this.#bell.ring();
   }
 
+  /** Who works on a function wants to read its log; a part that runs as it ships is left alone. */
+  #sayWhatTheFunctionPrints(): void {
+    const part = this.#parts.get(`function/${this.#options.devFunction ?? ''}`);
+    const lines = part === undefined ? [] : this.#tail.look(part);
+    if (lines.length > 0) this.#view.say(lines.join('\n'));
+  }
+
   async #showUntil(over: AbortSignal): Promise<void> {
     while (!over.aborted) {
       const snapshot = await this.#observer.look([...this.#parts.values()]);
       if (!over.aborted) this.#view.show(snapshot);
+      this.#sayWhatTheFunctionPrints();
       await this.#bell.orAfter(LOOK_EVERY_MS);
     }
   }
 }
 
-/** A bundle may be older than its sources; a new one is there in the time that finding out would take. */
+/**
+ * A bundle may be older than its sources; a new one is there in the time that finding out would
+ * take.
+ */
 async function buildBundles({ devFunction }: SessionOptions, end: AbortSignal): Promise<void> {
   for (const name of await functionNames()) {
     if (name !== devFunction && !end.aborted) await buildFunction(name);

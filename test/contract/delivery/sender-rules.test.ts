@@ -1,6 +1,7 @@
-// What Knative's ApiServerSource adapter does with each answer of its sink: the real binary against a scripted sink.
-// The adapter sends the events of one namespace one after the other, so an event is given up when the next one comes;
-// each row has a namespace of its own, and all rows run at once.
+// What Knative's ApiServerSource adapter does with each answer of its sink: the real binary against
+// a scripted sink. The adapter sends the events of one namespace one after the other, so an event
+// is given up when the next one comes; each row has a namespace of its own, and all rows run at
+// once.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { freePort } from '../../../knative/local/process/ports.ts';

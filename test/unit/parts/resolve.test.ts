@@ -41,6 +41,17 @@ describe('the order in which a part is looked for', () => {
     expect(await resolvePart('etcd', { settings })).toBe(join(fitting, 'etcd'));
   });
 
+  test('a binary that is asked its version leaves nothing where it is asked', async () => {
+    await using machine = await fakeMachine({});
+    const body = 'echo $HOME >> "$0.homes"; touch left-behind; echo v1.36.1';
+    const bin = await machine.script('bin', 'kubectl', body);
+    const path = await resolvePart('kubectl', { settings: machine.settings });
+    expect(path).toBe(join(bin, 'kubectl'));
+    const home = (await readFile(`${path}.homes`, 'utf8')).trim();
+    await expect(stat(home)).rejects.toThrow('ENOENT');
+    await expect(stat('left-behind')).rejects.toThrow('ENOENT');
+  });
+
   test('a binary that cannot tell its version is not taken from PATH', async () => {
     await using machine = await fakeMachine({});
     await machine.script('bin', 'apiserver_receive_adapter', 'echo v0.50.0');

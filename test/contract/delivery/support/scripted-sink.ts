@@ -1,4 +1,5 @@
-// An HTTP server that answers as a test tells it, by what the request says, and remembers every request.
+// An HTTP server that answers as a test tells it, by what the request says, and remembers every
+// request.
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, type Server, createServer } from 'node:http';
 
@@ -10,7 +11,7 @@ export interface Received {
 }
 
 export interface ScriptedAnswer {
-  /** 0 resets the connection. */
+  /** 0 resets the connection, -1 never answers. */
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -36,7 +37,8 @@ export class ScriptedSink {
         const answer = this.#script(received, this.of(subjectOf(received)).length);
         this.received.push(received);
         if (answer.status === 0) request.socket.resetAndDestroy();
-        else response.writeHead(answer.status, { ...answer.headers }).end(answer.body);
+        else if (answer.status > 0)
+          response.writeHead(answer.status, { ...answer.headers }).end(answer.body);
       });
     });
   }

@@ -1,4 +1,4 @@
-// What can be asked of `npm start`, read from its arguments; every wrong one is named.
+// What can be asked of a session, read from its arguments; every wrong one is named.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
@@ -11,7 +11,7 @@ export interface SessionOptions {
   readonly isPlain: boolean;
   readonly apiPort: number | undefined;
   readonly natsPort: number | undefined;
-  /** The function that runs from its sources and restarts when they change; the others are bundles. */
+  /** It runs from its sources and restarts when they change; the others run from their bundles. */
   readonly devFunction: string | undefined;
 }
 
@@ -19,22 +19,16 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-export const START_USAGE = 'usage: npm start -- [--help] [OPTION...]';
-
 /** Enough to look like a cluster, and no more than a laptop carries along idly. */
 const DEFAULTS = { nodes: 20, pods: 300, churn: 2 };
 /** What one API server and one etcd still take on one machine. */
 const MOST = { nodes: 5_000, pods: 50_000, churn: 500 };
 const PORT_MAX = 65_535;
 
-export const START_HELP = `${START_USAGE}
-
-Runs a real control plane on this machine until Ctrl-C: etcd, kube-apiserver, nats-server, a
-cluster of nodes and pods played by KWOK, Knative's own source adapters, and our functions.
-
+export const OPTIONS_HELP = `
   --nodes N        nodes in the cluster (${DEFAULTS.nodes})
   --pods N         pods on them (${DEFAULTS.pods})
-  --churn N        pods replaced or changed per second, 0 for none (${DEFAULTS.churn})
+  --churn N        pods replaced per second, 0 for none (${DEFAULTS.churn})
   --keep           keep the data in .ballast/data, and go on from what is there
   --api-port N     the API server's port (any free one)
   --nats-port N    the NATS server's port (any free one)
@@ -45,19 +39,27 @@ npm run part lists the parts of a running plane, and kills, pauses and resumes t
 npm run parts -- --help says where the binaries come from.
 `;
 
-/** Undefined when help was asked for. */
-export function startOptions(args: readonly string[]): StartOptions | undefined {
-  const { values } = parse(args);
+/**
+ * Undefined when help was asked for. `functions` are those of which one has to be named; undefined
+ * when none is to be.
+ */
+export function sessionOptions(
+  args: readonly string[],
+  functions: readonly string[] | undefined,
+): SessionOptions | undefined {
+  const { values, positionals } = parse(args);
   if (values.help === true) return undefined;
   const { nodes, pods, churn } = values;
   return {
-    nodes: wholeNumber('--nodes', nodes, 0, MOST.nodes) ?? DEFAULTS.nodes,
+    // Pods need somewhere to be.
+    nodes: wholeNumber('--nodes', nodes, 1, MOST.nodes) ?? DEFAULTS.nodes,
     pods: wholeNumber('--pods', pods, 0, MOST.pods) ?? DEFAULTS.pods,
     churnPerSecond: wholeNumber('--churn', churn, 0, MOST.churn) ?? DEFAULTS.churn,
     dataDir: values.keep === true ? join(process.cwd(), '.ballast', 'data') : undefined,
     isPlain: values.plain ?? false,
     apiPort: wholeNumber('--api-port', values['api-port'], 1, PORT_MAX),
     natsPort: wholeNumber('--nats-port', values['nats-port'], 1, PORT_MAX),
+    devFunction: functionIn(positionals, functions),
   };
 }
 
@@ -65,6 +67,7 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],
+      allowPositionals: true,
       options: {
         nodes: { type: 'string' },
         pods: { type: 'string' },
@@ -79,6 +82,20 @@ function parse(args: readonly string[]) {
   } catch (cause) {
     throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
   }
+}
+
+function functionIn(
+  words: readonly string[],
+  functions: readonly string[] | undefined,
+): string | undefined {
+  const [name, ...more] = words;
+  const tooMany = functions === undefined ? name : more[0];
+  if (tooMany !== undefined) throw new UsageError(`nothing is known of "${tooMany}"`);
+  if (functions === undefined) return undefined;
+  const there = `there are: ${functions.join(', ')}`;
+  if (name === undefined) throw new UsageError(`say which function; ${there}`);
+  if (!functions.includes(name)) throw new UsageError(`there is no function "${name}"; ${there}`);
+  return name;
 }
 
 function wholeNumber(

@@ -1,0 +1,128 @@
+// The road of the manifests, with real ends: the real adapter sends to our broker process, which
+// dispatches to a scripted subscriber in the function's place. What the adapter alone would drop,
+// the broker retries.
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { brokerPart, readDeliveryStats } from '../../../knative/local/delivery/part.ts';
+import type { DeliveryStats } from '../../../knative/local/delivery/stats.ts';
+import { loadWiring } from '../../../knative/local/manifests/load.ts';
+import { keyOf } from '../../../knative/local/manifests/wiring.ts';
+import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { freePort } from '../../../knative/local/process/ports.ts';
+import { startAdapter } from './support/adapter.ts';
+import { type Api, named, openApi } from './support/api.ts';
+import { ScriptedSink } from './support/scripted-sink.ts';
+
+const WAIT = { timeout: 15_000 };
+const NODES = '/api/v1/nodes';
+const subject = (name: string): string => `/apis/v1/namespaces//nodes/${name}`;
+/**
+ * The subscriber's answers to the tries of an event about the node of this name; 204 afterwards.
+ */
+const ANSWERS: Readonly<Record<string, readonly number[]>> = {
+  'flaky-500': [500],
+  'flaky-409': [409],
+  'flaky-408': [408],
+  'flaky-503': [503],
+  refused: [422],
+};
+
+let plane: Plane;
+let api: Api;
+let subscriber: ScriptedSink;
+
+const stats = (): Promise<DeliveryStats> =>
+  readDeliveryStats(plane.part('broker').url, AbortSignal.timeout(5_000));
+
+beforeAll(async () => {
+  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
+  api = await openApi(plane);
+  subscriber = await new ScriptedSink(({ headers }, earlier) => ({
+    status: ANSWERS[String(headers['ce-name'])]?.[earlier] ?? 204,
+  })).listen();
+  const wiring = await loadWiring(fileURLToPath(new URL('../../../knative', import.meta.url)));
+  const address = { url: subscriber.url, containerConcurrency: 0, timeoutSeconds: 5 };
+  const part = await brokerPart(plane.dir, {
+    ...wiring,
+    // A minute is too long for a test; how it fires does not depend on when.
+    pings: wiring.pings.map((ping) => ({ ...ping, schedule: '* * * * * *' })),
+    port: await freePort(),
+    services: Object.fromEntries(wiring.functions.map((service) => [keyOf(service), address])),
+  });
+  const broker = await plane.add(part);
+  for (const source of wiring.sources) {
+    if (source.sink.kind !== 'Broker') throw new Error(`${source.file} has another sink`);
+    await startAdapter(plane, source, `${broker.url}/${keyOf(source.sink)}`);
+  }
+  await Promise.all(Object.keys(ANSWERS).map((name) => api.create(NODES, named(name))));
+});
+
+afterAll(async () => {
+  await subscriber?.close();
+  await api?.close();
+  await plane?.stop();
+});
+
+test('an event of the real adapter reaches the function with all that it says', async () => {
+  await api.create(NODES, named('steady.example'));
+  await expect.poll(() => subscriber.of(subject('steady.example')).length, WAIT).toBe(1);
+  const [event] = subscriber.of(subject('steady.example'));
+  expect(event?.headers).toMatchObject({
+    'ce-type': 'dev.knative.apiserver.ref.add',
+    'ce-specversion': '1.0',
+    'ce-ballastfunction': 'metadata',
+    'ce-kind': 'Node',
+    'ce-name': 'steady.example',
+    'ce-namespace': '',
+    'ce-apiversion': 'v1',
+    'content-type': 'application/json',
+    'kn-namespace': 'ballast-system',
+    prefer: 'reply',
+  });
+  expect(event?.headers).not.toHaveProperty('ce-knativebrokerttl');
+  expect(JSON.parse(event?.body ?? '')).toEqual({
+    apiVersion: 'v1',
+    kind: 'Node',
+    name: 'steady.example',
+  });
+});
+
+test.each([500, 409, 408, 503])('a %d of the function is retried by the broker', async (status) => {
+  const tries = () => subscriber.of(subject(`flaky-${status}`));
+  await expect.poll(() => tries().length, WAIT).toBe(2);
+  expect(new Set(tries().map(({ headers }) => headers['ce-id'])).size).toBe(1);
+});
+
+test('a 422 of the function ends the event, and the statistics say why', async () => {
+  const triggerOf = async () => (await stats()).triggers['ballast-system/metadata-changes'];
+  await expect.poll(async () => (await triggerOf())?.failed, WAIT).toBe(1);
+  expect(subscriber.of(subject('refused'))).toHaveLength(1);
+  const { lastErrors } = await stats();
+  expect(lastErrors.map(({ message }) => message).join()).toContain('answered 422');
+});
+
+test('the ping source of the manifest reaches the function', async () => {
+  const ticks = () => subscriber.ofType('dev.knative.sources.ping');
+  await expect.poll(() => ticks().length, WAIT).toBeGreaterThanOrEqual(2);
+  expect(ticks()[0]?.headers).toMatchObject({
+    'ce-source': '/apis/v1/namespaces/ballast-system/pingsources/metadata-sweep',
+    'ce-ballastfunction': 'metadata',
+  });
+});
+
+test('the statistics count what came in by type and kind', async () => {
+  const counted = async (): Promise<number> => {
+    const { eventsIn } = await stats();
+    const row = eventsIn.find(({ type, kind }) => type.endsWith('ref.add') && kind === 'Node');
+    return row?.count ?? 0;
+  };
+  await expect.poll(counted, WAIT).toBeGreaterThanOrEqual(Object.keys(ANSWERS).length);
+});
+
+test('an event of the adapter waits for a broker that is away for a moment', async () => {
+  const broker = plane.part('broker');
+  await broker.kill();
+  await api.create(NODES, named('patient'));
+  await broker.start();
+  await expect.poll(() => subscriber.of(subject('patient')).length, WAIT).toBe(1);
+});

@@ -1,0 +1,64 @@
+// What we read from the manifests is what `kubectl apply -k` would apply, as far as anything here
+// depends on it, and the API server takes it.
+import { execFile } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { readKustomization } from '../../../knative/local/manifests/documents.ts';
+import { loadWiring } from '../../../knative/local/manifests/load.ts';
+import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { type Api, openApi } from './support/api.ts';
+
+const ROOT = fileURLToPath(new URL('../../../knative', import.meta.url));
+const PATHS: Readonly<Record<string, string>> = {
+  Namespace: '/api/v1/namespaces',
+  ServiceAccount: '/api/v1/namespaces/ballast-system/serviceaccounts',
+  ClusterRole: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
+  ClusterRoleBinding: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
+};
+
+let plane: Plane;
+let api: Api;
+
+beforeAll(async () => {
+  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
+  api = await openApi(plane);
+});
+
+afterAll(async () => {
+  await api?.close();
+  await plane?.stop();
+});
+
+const dirs = ['base', ...(await readdir(`${ROOT}/functions`)).map((name) => `functions/${name}`)];
+
+test.each(dirs)('knative/%s reads as kubectl renders it', async (dir) => {
+  const kubectl = await resolvePart('kubectl');
+  const { stdout } = await promisify(execFile)(kubectl, ['kustomize', `${ROOT}/${dir}`]);
+  const rendered = [...parseAllDocuments(stdout)].map((document) => document.toJS());
+  const read = (await readKustomization(ROOT, `${ROOT}/${dir}`)).map(({ value }) => value);
+  // kubectl puts namespaces and accounts first, and names the image's tag.
+  const sorted = (objects: readonly unknown[]): readonly string[] =>
+    objects.map((object) => JSON.stringify(inOrder(object))).toSorted();
+  expect(sorted(read)).toEqual(sorted(rendered));
+});
+
+test('the API server takes every object that is to be applied', async () => {
+  for (const { object } of (await loadWiring(ROOT)).objects) {
+    const path = PATHS[object.kind];
+    if (path === undefined) throw new Error(`the test does not know where a ${object.kind} goes`);
+    await expect(api.create(`${path}?fieldValidation=Strict`, object)).resolves.toBeUndefined();
+  }
+});
+
+/** With the fields of each object in alphabetical order, and without an image's tag. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (typeof value === 'string') return value.replace(/^(ballast\.dev\/[a-z-]+):.*$/, '$1');
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, inner]) => [name, inOrder(inner)]));
+}

@@ -1,0 +1,115 @@
+// A plain HTTP server before the API server, for what the real one does not do on demand: answer
+// 429, lose an answer after the work is done, or cut a stream. Everything else it passes through.
+
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Agent, request as requestTls } from 'node:https';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import type { Plane } from '../../../knative/local/plane/plane.ts';
+
+export interface Fault {
+  /** Which requests it is for; it is spent by the first. */
+  meets(method: string, url: string): boolean;
+  readonly does:
+    | { readonly answer: number; readonly retryAfterSeconds?: number }
+    | 'lose-answer'
+    | { readonly cutAfterBytes: number };
+}
+
+export interface Front {
+  readonly kubeconfigPath: string;
+  /** `METHOD /path`, in the order they came. */
+  readonly requests: readonly { readonly what: string; readonly atMs: number }[];
+  /** Taken from the API server so far. */
+  readonly bytesRead: number;
+  readonly faults: Fault[];
+  cutAll(): void;
+  close(): Promise<void>;
+}
+
+export async function openFront(plane: Plane): Promise<Front> {
+  const upstream = new URL(plane.part('kube-apiserver').url);
+  const agent = new Agent({ ca: await readFile(plane.caPath, 'utf8'), keepAlive: true });
+  const requests: { what: string; atMs: number }[] = [];
+  const faults: Fault[] = [];
+  let bytesRead = 0;
+  const pass = (from: IncomingMessage, to: ServerResponse, fault: Fault | undefined): void => {
+    const { method, url: path, headers } = from;
+    const onward = requestTls({
+      host: upstream.hostname,
+      port: upstream.port,
+      agent,
+      method,
+      path,
+      headers,
+    });
+    onward.on('error', () => to.destroy());
+    to.on('close', () => onward.destroy());
+    onward.on('response', (answer) => {
+      if (fault?.does === 'lose-answer') {
+        answer.resume().on('end', () => to.destroy());
+        return;
+      }
+      to.writeHead(answer.statusCode ?? 502, answer.headers);
+      const cutAt = bytesRead + cutAfter(fault);
+      answer.on('data', (chunk: Buffer) => {
+        bytesRead += chunk.length;
+        if (bytesRead > cutAt) to.destroy();
+      });
+      answer.on('error', () => to.destroy());
+      answer.pipe(to);
+    });
+    from.pipe(onward);
+  };
+  const server = createServer((from, to) => {
+    const { method = '', url = '' } = from;
+    requests.push({ what: `${method} ${url.split('?')[0]}`, atMs: performance.now() });
+    const index = faults.findIndex((candidate) => candidate.meets(method, url));
+    const [fault] = index < 0 ? [] : faults.splice(index, 1);
+    const answer = answerOf(fault);
+    if (answer === undefined) pass(from, to, fault);
+    else to.writeHead(answer.status, answer.headers).end('{}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  return {
+    kubeconfigPath: await kubeconfigFor(plane, `http://127.0.0.1:${address.port}`),
+    requests,
+    faults,
+    get bytesRead() {
+      return bytesRead;
+    },
+    cutAll: () => server.closeAllConnections(),
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      agent.destroy();
+    },
+  };
+}
+
+function answerOf(fault: Fault | undefined) {
+  if (typeof fault?.does !== 'object' || !('answer' in fault.does)) return undefined;
+  const { answer, retryAfterSeconds } = fault.does;
+  const headers = retryAfterSeconds === undefined ? {} : { 'retry-after': `${retryAfterSeconds}` };
+  return { status: answer, headers };
+}
+
+function cutAfter(fault: Fault | undefined): number {
+  return typeof fault?.does === 'object' && 'cutAfterBytes' in fault.does
+    ? fault.does.cutAfterBytes
+    : Infinity;
+}
+
+async function kubeconfigFor(plane: Plane, server: string): Promise<string> {
+  const config = parse(await readFile(plane.kubeconfigPath, 'utf8')) as {
+    clusters: { cluster: Record<string, string> }[];
+  };
+  for (const { cluster } of config.clusters) cluster['server'] = server;
+  const path = join(plane.dir, `kubeconfig-front-${new URL(server).port}`);
+  await writeFile(path, stringify(config));
+  return path;
+}

@@ -1,0 +1,145 @@
+// What a function says in a status, and what talking to the API server costs it.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { setConditions } from '../../../shared/kube/conditions.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { writeStatus } from '../../../shared/kube/status.ts';
+import {
+  configMaps,
+  crds,
+  namespace,
+  openTestKube,
+  read,
+  thing,
+  things,
+  thingsCrd,
+} from './world.ts';
+
+let plane: Plane;
+let kube: KubeClient;
+
+beforeAll(async () => {
+  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
+  kube = openTestKube(plane);
+  await kube.apply(crds, thingsCrd, { force: true });
+  await vi.waitFor(() => kube.list(things), { timeout: 10_000 });
+});
+
+afterAll(async () => {
+  await kube.close();
+  await plane.stop();
+});
+
+beforeEach(() => kube.resetCounts());
+
+describe('status', () => {
+  const ref = things;
+  const ready = { type: 'Ready', status: 'True', reason: 'Up', message: 'It is up.' } as const;
+  const say = (
+    object: KubeObject,
+    nowMs: number,
+    status: 'True' | 'False' = 'True',
+    fieldManager = 'fn',
+  ) => {
+    const before = (object['status'] as { conditions?: [] } | undefined)?.conditions;
+    const conditions = setConditions(before, [{ ...ready, status }], { nowMs });
+    return writeStatus(kube, { ref, object, status: { phase: status, conditions }, fieldManager });
+  };
+  const minute = 60_000;
+
+  test('is written once, and again only when it changes', async () => {
+    await kube.apply(things, thing('said'), { force: true });
+    const first = await say(await read(kube, things, 'said'), minute);
+    expect(first.isChanged).toBe(true);
+    kube.resetCounts();
+    const second = await say(await read(kube, things, 'said'), 2 * minute);
+    expect(second.isChanged).toBe(false);
+    expect(kube.counts()).toEqual(new Map([['get things.test.ballast.dev', 1]]));
+    expect(second.object).toEqual(first.object);
+    const third = await say(second.object, 3 * minute, 'False');
+    expect(third.object['status']).toMatchObject({
+      phase: 'False',
+      conditions: [{ status: 'False', lastTransitionTime: '1970-01-01T00:03:00Z' }],
+    });
+  });
+
+  test('of one function leaves the words of another alone', async () => {
+    await kube.apply(things, thing('shared'), { force: true });
+    const status = {
+      conditions: [{ ...ready, type: 'Backed', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+    };
+    await writeStatus(kube, {
+      ref,
+      object: await read(kube, things, 'shared'),
+      status,
+      fieldManager: 'other',
+    });
+    const own = { conditions: [{ ...ready, lastTransitionTime: '2026-01-01T00:00:00Z' }] };
+    const written = await writeStatus(kube, {
+      ref,
+      object: await read(kube, things, 'shared'),
+      status: own,
+      fieldManager: 'fn',
+    });
+    const types = (written.object['status'] as typeof own).conditions.map(({ type }) => type);
+    expect(types.toSorted()).toEqual(['Backed', 'Ready']);
+  });
+
+  test('of an object that moved is refused where that matters, and always of another object', async () => {
+    await kube.apply(things, thing('moving'), { force: true });
+    const object = await read(kube, things, 'moving');
+    await kube.apply(things, thing('moving', { size: 2 }), { force: true });
+    const write = { ref, object, status: { phase: 'Up' }, fieldManager: 'fn' };
+    await expect(writeStatus(kube, { ...write, ifUnmoved: true })).rejects.toMatchObject({
+      code: 'KUBE_CONFLICT',
+    });
+    expect((await writeStatus(kube, write)).isChanged).toBe(true);
+    await kube.delete(things, { namespace, name: 'moving' }, { uid: object.metadata.uid });
+    await kube.apply(things, thing('moving'), { force: true });
+    await expect(writeStatus(kube, write)).rejects.toMatchObject({ code: 'KUBE_CONFLICT' });
+  });
+});
+
+describe('the cost', () => {
+  test('a hundred calls at once share a few connections, and the next hundred the same', async () => {
+    const fresh = openTestKube(plane);
+    const get = () => fresh.get(configMaps, { namespace, name: 'any' });
+    await Promise.all(Array.from({ length: 100 }, get));
+    const opened = fresh.connectionsOpened;
+    expect(opened).toBeLessThanOrEqual(8);
+    await Promise.all(Array.from({ length: 100 }, get));
+    expect(fresh.connectionsOpened).toBe(opened);
+    expect(fresh.counts()).toEqual(new Map([['get configmaps', 200]]));
+    await fresh.close();
+  });
+
+  test('a kind is looked up once', async () => {
+    expect(await kube.resourceFor('apps/v1', 'Deployment')).toMatchObject({
+      group: 'apps',
+      version: 'v1',
+      resource: 'deployments',
+      isNamespaced: true,
+    });
+    expect(await kube.resourceFor('apps/v1', 'DaemonSet')).toMatchObject({
+      resource: 'daemonsets',
+    });
+    expect(await kube.resourceFor('v1', 'Node')).toMatchObject({
+      group: '',
+      resource: 'nodes',
+      isNamespaced: false,
+    });
+    expect(await kube.resourceFor('absent.dev/v1', 'Thing')).toBeUndefined();
+    expect(kube.counts().get('get /apis/apps/v1')).toBe(1);
+  });
+
+  test('a client that is closed says so', async () => {
+    const closed = openTestKube(plane);
+    await closed.get(configMaps, { namespace, name: 'any' });
+    await closed.close();
+    await expect(closed.get(configMaps, { namespace, name: 'any' })).rejects.toMatchObject({
+      code: 'INTERNAL_BUG',
+    });
+  });
+});
