@@ -1,12 +1,15 @@
-// Every failure a function can answer with, in one table. A failure is one of three kinds:
-// retry (the sender should come again), reject (it never will work) and bug (ours; the sender keeps the event).
-// docs/errors.md explains each code; a test holds the two against each other.
+// Every failure a function can answer with, in one table. A failure is one of three kinds: retry
+// (the sender should come again), reject (it never will work) and bug (ours; the sender keeps the
+// event). docs/errors.md explains each code; a test holds the two against each other.
 
 export type FailureKind = 'retry' | 'reject' | 'bug';
 
 interface ErrorRow {
   readonly kind: FailureKind;
-  /** Only for rejects that HTTP has a number of its own for (405, 413, 415, 422); retry and bug are always 503. */
+  /**
+   * Only for rejects that HTTP has a number of its own for (405, 413, 415, 422); retry and bug
+   * are always 503.
+   */
   readonly status: number;
   readonly title: string;
 }
@@ -27,6 +30,7 @@ export const errorTable = {
   KUBE_ACCESS_UNREADABLE: retry(
     'The way to the API server, or the credentials for it, cannot be read',
   ),
+  KUBE_CLOSED: retry('The client of the API server is closed, because this instance ends'),
   KUBE_UNAVAILABLE: retry('The API server cannot be reached or failed'),
   KUBE_TIMEOUT: retry('The API server did not finish in time'),
   KUBE_THROTTLED: retry('The API server takes no more requests now'),

@@ -9,9 +9,9 @@ import { integer, oneOf, secondsAsMs, text, url } from '../../shared/function/pa
 import { openKube } from '../../shared/kube/client.ts';
 import { Stream } from '../../shared/nats/stream.ts';
 import { decide } from './decide.ts';
-import { type Doors, KINDS, observeAll, observeOne } from './observe.ts';
+import { type Doors, observeAll, observeOne } from './observe.ts';
 import { type Outcome, isConflict, takeAllSteps, takeSteps } from './steps.ts';
-import type { ObjectKey } from './subjects.ts';
+import { KINDS, type ObjectKey, isKind } from './subjects.ts';
 
 /** Three events of one object at once are common (created, bound, started), more are not. */
 const LOOKS_MAX = 4;
@@ -128,7 +128,7 @@ function token(value: string): string {
 
 async function sweep(doors: Doors, signal: AbortSignal): Promise<Record<string, Outcome>> {
   const outcomes: Record<string, Outcome> = {};
-  for (const kind of Object.keys(KINDS) as ObjectKey['kind'][]) {
+  for (const kind of KINDS) {
     const work = (await observeAll(kind, doors, signal)).map(decide);
     outcomes[kind] = await takeAllSteps(work, doors, signal);
   }
@@ -138,7 +138,7 @@ async function sweep(doors: Doors, signal: AbortSignal): Promise<Record<string, 
 /** Which object an event is about. What it claims beyond that is not looked at. */
 function keyFrom(event: IncomingEvent): ObjectKey {
   const { kind, name, namespace = '' } = event;
-  if (kind !== 'Pod' && kind !== 'Node') {
+  if (!isKind(kind)) {
     const message = `The event is about a ${String(kind)}; the feed holds Pods and Nodes.`;
     throw new Failure('FEED_KIND_UNKNOWN', message, { field: 'kind' });
   }

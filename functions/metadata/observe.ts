@@ -6,7 +6,14 @@ import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import type { StoredMessage, Stream } from '../../shared/nats/stream.ts';
 import type { Input, Published } from './decide.ts';
 import { type Projection, projectNode, projectPod } from './projection.ts';
-import { type ObjectKey, keyOf, subjectFilters, subjectTail, tailOf } from './subjects.ts';
+import {
+  type Kind,
+  type ObjectKey,
+  keyOf,
+  subjectFilters,
+  subjectTail,
+  tailOf,
+} from './subjects.ts';
 
 export interface Doors {
   readonly kube: KubeClient;
@@ -16,12 +23,12 @@ export interface Doors {
   readonly tombstoneSeconds: number;
 }
 
-interface Kind {
+interface Source {
   readonly resource: ResourceRef;
   readonly project: (object: KubeObject) => Projection;
 }
 
-export const KINDS: Readonly<Record<ObjectKey['kind'], Kind>> = {
+const SOURCES: Readonly<Record<Kind, Source>> = {
   Pod: { resource: { group: '', version: 'v1', resource: 'pods' }, project: projectPod },
   Node: { resource: { group: '', version: 'v1', resource: 'nodes' }, project: projectNode },
 };
@@ -35,7 +42,7 @@ export async function observeOne(
   doors: Doors,
   signal: AbortSignal,
 ): Promise<Input> {
-  const { resource, project } = KINDS[key.kind];
+  const { resource, project } = SOURCES[key.kind];
   const [list, published] = await Promise.all([
     doors.kube.list(resource, {
       ...(key.namespace === '' ? {} : { namespace: key.namespace }),
@@ -54,7 +61,7 @@ export async function observeOne(
 
 /** Every object of a kind that the API server has, and every one that only the stream still has. */
 export async function observeAll(
-  kind: ObjectKey['kind'],
+  kind: Kind,
   doors: Doors,
   signal: AbortSignal,
 ): Promise<readonly Input[]> {
@@ -63,7 +70,7 @@ export async function observeAll(
   const ofKind = all.filter(({ subject }) => tailOf(subject).startsWith(`${kind.toLowerCase()}.`));
   const published = Map.groupBy(ofKind, ({ subject }) => tailOf(subject));
   const current = new Map<string, Projection>();
-  const { resource, project } = KINDS[kind];
+  const { resource, project } = SOURCES[kind];
   let observedAt = '';
   for await (const page of doors.kube.pages(resource, { limit: PAGE_SIZE, signal })) {
     // All pages of a list show the state as of the first one.

@@ -1,9 +1,10 @@
 // What the feed shows of an object: who it is, where it runs, how it is; never its environment,
 // annotations or data.
 import type { KubeObject } from '../../shared/kube/objects.ts';
+import type { Kind } from './subjects.ts';
 
 export interface Projection {
-  readonly kind: 'Pod' | 'Node';
+  readonly kind: Kind;
   readonly name: string;
   readonly namespace?: string;
   readonly uid: string;

@@ -4,9 +4,14 @@
 // prefix.
 import type { Projection } from './projection.ts';
 
+export const KINDS = ['Pod', 'Node'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export const isKind = (value: unknown): value is Kind => KINDS.some((kind) => kind === value);
+
 /** Which object an event or a subject is about. */
 export interface ObjectKey {
-  readonly kind: 'Pod' | 'Node';
+  readonly kind: Kind;
   readonly namespace: string;
   readonly name: string;
 }

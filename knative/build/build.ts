@@ -1,7 +1,8 @@
-// Builds functions into dist/<name>: bundle, build info, primed code cache. A build replaces the one before it in one
-// step, so that nobody ever starts half of it, and several builds at once do no harm.
+// Builds functions into dist/<name>: bundle, build info, primed code cache. A build replaces the
+// one before it in one step, so that nobody ever starts half of it, and several builds at once do
+// no harm.
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
@@ -17,11 +18,6 @@ export interface BuiltFunction {
   readonly name: string;
   /** Start it with `node <dir>/index.js`. */
   readonly dir: string;
-}
-
-export async function functionNames(): Promise<string[]> {
-  const entries = await readdir(join(root, 'functions'), { withFileTypes: true });
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
 export async function buildFunction(
@@ -49,15 +45,26 @@ export async function buildFolder(folder: string, outDir: string): Promise<Built
 }
 
 async function replace(newDir: string, outDir: string): Promise<void> {
-  const oldDir = `${newDir}-old`;
-  try {
-    await rename(outDir, oldDir);
-  } catch (error) {
-    // The first build has nothing to move away, and another build may just have done it.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  for (let round = 0; ; round += 1) {
+    const oldDir = `${newDir}-${round}`;
+    await renamed(outDir, oldDir, 'ENOENT');
+    const isIn = await renamed(newDir, outDir, 'ENOTEMPTY');
+    await rm(oldDir, { recursive: true, force: true });
+    // Not in means that another build of the same function was faster between the two: ours goes
+    // over it.
+    if (isIn) return;
   }
-  await rename(newDir, outDir);
-  await rm(oldDir, { recursive: true, force: true });
+}
+
+/** False for the one error that another build, or none before, explains. */
+async function renamed(from: string, to: string, expected: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === expected) return false;
+    throw error;
+  }
 }
 
 async function buildInfo(): Promise<BuildInfo> {

@@ -1,25 +1,28 @@
-// Bundles one function's folder into a directory that runs anywhere Node 24 does: `node <dir>/index.js`. What an event
-// does not need stays in chunks of its own, loaded when first used.
+// Bundles one function's folder into a directory that runs anywhere Node 24 does: `node
+// <dir>/index.js`. What an event does not need stays in chunks of its own, loaded when first
+// used.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import type { BuildInfo } from '../../shared/function/runtime.ts';
 
 /**
- * Packages written for require() look for it in the module they were bundled into. Taken like this and not imported,
- * since an import evaluates all that node:module exports: 2 MB that nobody uses.
+ * Packages written for require() look for it in the module they were bundled into. Taken like
+ * this and not imported, since an import evaluates all that node:module exports: 2 MB that nobody
+ * uses.
  */
 const REQUIRE =
   "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);";
 
 /**
- * V8's middle compiler keeps 10 MB of working memory for good, a third of what a function has of its own. Without it,
- * the optimising compiler steps in earlier. Measured in docs/design/20261121-function-runtime.md.
+ * V8's middle compiler keeps 10 MB of working memory for good, a third of what a function has of
+ * its own. Without it, the optimising compiler steps in earlier. Measured in
+ * docs/design/20261121-function-runtime.md.
  */
 const V8_FLAGS = '--no-maglev --invocation-count-for-turbofan=800';
 
 /** Before anything else is compiled, so that all of it comes from the cache beside it. */
-const BOOT = `// Written by knative/build. Starts the function in main.js with the code cache beside it.
+const BOOT = `// Written by knative/build: starts main.js with the code cache beside it.
 process.getBuiltinModule('node:v8').setFlagsFromString('${V8_FLAGS}');
 const { enableCompileCache } = process.getBuiltinModule('node:module');
 enableCompileCache({ directory: import.meta.dirname + '/compile-cache', portable: true });

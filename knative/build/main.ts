@@ -1,5 +1,6 @@
 // `npm run build [-- name ...]`: builds the named functions, or all of them.
-import { buildFunction, functionNames } from './build.ts';
+import { buildFunction } from './build.ts';
+import { functionNames } from './function-names.ts';
 
 const asked = process.argv.slice(2);
 const known = await functionNames();

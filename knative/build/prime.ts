@@ -1,5 +1,6 @@
-// Starts a bundle once with example settings, asks it everything it answers by itself, and lets it end: that fills the
-// code cache it will start from, and proves that the bundle runs before anybody ships it.
+// Starts a bundle once with example settings, asks it everything it answers by itself, and lets
+// it end: that fills the code cache it will start from, and proves that the bundle runs before
+// anybody ships it.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -41,7 +42,10 @@ function portIn(line: string): number | undefined {
   return message === 'listening' && typeof port === 'number' ? port : undefined;
 }
 
-/** Code is cached as far as it was run: so each lazy chunk, and the road of an event up to its handler. */
+/**
+ * Code is cached as far as it was run: so each lazy chunk, and the road of an event up to its
+ * handler.
+ */
 async function askAll(url: string): Promise<void> {
   for (const path of ['/health/readiness', '/health/liveness', '/', '/metrics', '/no-such-path']) {
     await (await fetch(`${url}${path}`)).text();

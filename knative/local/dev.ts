@@ -1,5 +1,5 @@
 // `npm run dev -- <function>`: what `npm start` runs, with one function from its sources.
-import { functionNames } from '../build/build.ts';
+import { functionNames } from '../build/function-names.ts';
 import { runCommand } from './view/command.ts';
 
 const about = `Runs what npm start runs, with one function straight from its sources: its log is

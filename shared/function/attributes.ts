@@ -1,5 +1,6 @@
-// The attribute rules of CloudEvents 1.0.2, for events that come in and for the ones that go out: names, types and the
-// form of each attribute that the specification defines. The SDK checks none of this on the way in.
+// The attribute rules of CloudEvents 1.0.2, for events that come in and for the ones that go out:
+// names, types and the form of each attribute that the specification defines. The SDK checks none
+// of this on the way in.
 import { parseMediaType } from './media-type.ts';
 
 export type AttributeValue = string | number | boolean;
@@ -7,12 +8,17 @@ export type AttributeValue = string | number | boolean;
 const REQUIRED = ['specversion', 'id', 'source', 'type'] as const;
 
 const NAME = /^[a-z0-9]+$/;
-/** URI characters with whole escapes. A first segment with a colon passes, since `host:6443` is a source in the wild. */
-const URI_REFERENCE =
-  /^(?:[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*(?:#(?:[A-Za-z0-9\-._~:/?@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*)?$/;
+/**
+ * URI characters with whole escapes. A first segment with a colon passes, since `host:6443` is a
+ * source in the wild.
+ */
+const URI_CHARACTER = String.raw`(?:[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})`;
+const URI_REFERENCE = new RegExp(`^${URI_CHARACTER}*(?:#${URI_CHARACTER}*)?$`);
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/;
-const RFC3339 =
-  /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+const DATE = String.raw`(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])`;
+const CLOCK = String.raw`(?:[01]\d|2[0-3]):[0-5]\d`;
+const SECONDS = String.raw`(?:[0-5]\d|60)(?:\.\d+)?`;
+const RFC3339 = new RegExp(`^${DATE}[Tt]${CLOCK}:${SECONDS}(?:[Zz]|[+-]${CLOCK})$`);
 /** Control characters, noncharacters and lone surrogates: no attribute may hold them. */
 const FORBIDDEN_CHARACTER = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/u;
 const INT32_MAX = 2 ** 31;

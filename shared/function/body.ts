@@ -1,5 +1,5 @@
-// Reads a request's body once, up to a limit: refused by its announced length before a byte is read, and by counting
-// when the sender announced nothing or lied.
+// Reads a request's body once, up to a limit: refused by its announced length before a byte is
+// read, and by counting when the sender announced nothing or lied.
 import type { IncomingMessage } from 'node:http';
 import { Failure } from '../errors.ts';
 
@@ -24,7 +24,8 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
     request.on('data', (chunk: Buffer) => {
       sizeBytes += chunk.length;
       if (sizeBytes > maxBytes) {
-        // What is still to come flows on and is dropped, so that the answer reaches a sender that writes first.
+        // What is still to come flows on and is dropped, so that the answer reaches a sender that
+        // writes first.
         chunks.length = 0;
         reject(tooLarge(maxBytes));
       } else chunks.push(chunk);
@@ -32,7 +33,8 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
     request.on('end', () => resolve(joined(chunks)));
     request.on('error', () => reject(new CallerGone()));
     request.on('close', () => {
-      // It closes after a good end too, and an error with its stack costs as much as parsing the event.
+      // It closes after a good end too, and an error with its stack costs as much as parsing the
+      // event.
       if (!request.readableEnded) reject(new CallerGone());
     });
   });

@@ -1,5 +1,6 @@
-// Configuration from environment variables, declared once: name, parser, default, meaning. Reading gives one frozen
-// object, or one error that names every variable that is missing or wrong.
+// Configuration from environment variables, declared once: name, parser, default, meaning.
+// Reading gives one frozen object, or one error that names every variable that is missing or
+// wrong.
 
 export interface Variable<Value> {
   /** The name in the environment, as `PORT`. */
@@ -10,7 +11,10 @@ export interface Variable<Value> {
   readonly parse: (text: string) => Value;
   /** Without this key the variable must be set. */
   readonly fallback?: NoInfer<Value>;
-  /** A value that parses; a variable without fallback needs it, so that a build can start the function once. */
+  /**
+   * A value that parses; a variable without fallback needs it, so that a build can start the
+   * function once.
+   */
   readonly example?: string;
   /** Never shown, not even in part. */
   readonly secret?: boolean;
@@ -53,13 +57,16 @@ export function readConfig<Config extends object>(
     problems,
     config: () => {
       if (problems.length > 0) throw new ConfigError(problems);
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every key was read: no problems
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every key was read
       return Object.freeze(config as Config);
     },
   };
 }
 
-/** What is in force, for the one line that is logged at the start: `{ port: 8080, token: '(secret, set)' }`. */
+/**
+ * What is in force, for the one line that is logged at the start: `{ port: 8080, token: '(secret,
+ * set)' }`.
+ */
 export function showConfig<Config extends object>(
   config: Config,
   shape: ConfigShape<Config>,
@@ -73,7 +80,10 @@ export function showConfig<Config extends object>(
   return shown;
 }
 
-/** Text for every variable that has to be set: enough to start a function without its real surroundings. */
+/**
+ * Text for every variable that has to be set: enough to start a function without its real
+ * surroundings.
+ */
 export function exampleEnvironment<Config extends object>(
   shape: ConfigShape<Config>,
 ): Record<string, string> {
@@ -88,7 +98,7 @@ export function exampleEnvironment<Config extends object>(
 export function variablesOf<Config extends object>(
   shape: ConfigShape<Config>,
 ): [keyof Config & string, Variable<Config[keyof Config & string]>][] {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.entries forgets the keys' type
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- entries() forgets the keys
   return Object.entries(shape) as [
     keyof Config & string,
     Variable<Config[keyof Config & string]>,

@@ -1,14 +1,15 @@
-// What a function is, in the words of its author: a name, a purpose, the events it wakes on, its configuration, its
-// doors to the world and its handler. `defineFunction` refuses at once what could only fail later.
+// What a function is, in the words of its author: a name, a purpose, the events it wakes on, its
+// configuration, its doors to the world and its handler. `defineFunction` refuses at once what
+// could only fail later.
 import type { CloudEventV1 } from 'cloudevents';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import { type ConfigShape, type Variable, isRequired, variablesOf } from './config.ts';
-import type { IncomingEvent } from './event.ts';
 import type { Metrics } from './metrics.ts';
 import { runtimeShape } from './runtime-config.ts';
 
-export type { IncomingEvent } from './event.ts';
+/** As the runtime hands it over: valid by CloudEvents 1.0.2, its data decoded. */
+export type IncomingEvent = CloudEventV1<unknown>;
 export type OutgoingEvent = CloudEventV1<unknown>;
 
 /** What lasts as long as the process. */
@@ -27,7 +28,10 @@ export interface Context<Doors> {
   readonly metrics: Metrics;
   /** Writes the event's id, type, subject, object and traceparent into every line. */
   readonly log: Logger;
-  /** Aborts at the deadline, when the caller goes away, or when the grace of a drain is over. Hand it to every call. */
+  /**
+   * Aborts at the deadline, when the caller goes away, or when the grace of a drain is over. Hand
+   * it to every call.
+   */
   readonly signal: AbortSignal;
   readonly traceparent: string | undefined;
 }
@@ -69,7 +73,10 @@ export interface Behaviour<Doors> {
 
 export interface FunctionDefinition<Config extends object, Doors> extends Behaviour<Doors> {
   readonly config: ConfigShape<Config>;
-  /** Makes the doors without going through them: they connect when first used, so that a cold start waits for nobody. */
+  /**
+   * Makes the doors without going through them: they connect when first used, so that a cold
+   * start waits for nobody.
+   */
   open(config: Readonly<Config>, scope: Scope): Doors | Promise<Doors>;
   close?(doors: Doors): Promise<void>;
 }

@@ -1,5 +1,6 @@
-// Who answers a request: events and probes are answered straight from node's listener; metrics and everything else are
-// loaded when first asked for, so that neither a cold start nor an event pays for them.
+// Who answers a request: events and probes are answered straight from node's listener; metrics
+// and everything else are loaded when first asked for, so that neither a cold start nor an event
+// pays for them.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '../errors.ts';
 import { eventModeOf } from './event.ts';
@@ -51,12 +52,16 @@ function receivePost<Doors>(
 
 function notAnEvent(): Failure {
   const message =
-    'POST / takes CloudEvents: headers ce-specversion, ce-id, ce-source and ce-type with the data as the body, ' +
-    'or application/cloudevents+json. This request has neither; GET / says what this function wakes on.';
+    'POST / takes CloudEvents: headers ce-specversion, ce-id, ce-source and ce-type with the ' +
+    'data as the body, or application/cloudevents+json. This request has neither; GET / says ' +
+    'what this function wakes on.';
   return new Failure('NOT_AN_EVENT', message, { field: 'ce-specversion' });
 }
 
-/** Never calls out: an outage elsewhere must not take every instance of every function out of service. */
+/**
+ * Never calls out: an outage elsewhere must not take every instance of every function out of
+ * service.
+ */
 function sendReadiness<Doors>({ gate }: Runtime<Doors>, response: ServerResponse): void {
   if (gate.isDraining) sendState(response, 503, 'draining');
   else sendState(response, 200, 'ready');

@@ -1,10 +1,11 @@
-// The road of one event: admitted, read, checked, handled, answered. Everything on it runs once per event at full rate,
-// so nothing here is loaded, parsed or logged that an event which goes well does not need.
+// The road of one event: admitted, read, checked, handled, answered. Everything on it runs once
+// per event at full rate, so nothing here is loaded, parsed or logged that an event which goes
+// well does not need.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '../errors.ts';
 import { assertAnnouncedLength, readBody } from './body.ts';
-import type { Behaviour } from './define.ts';
-import { type EventMode, type IncomingEvent, parseEvent } from './event.ts';
+import type { Behaviour, IncomingEvent } from './define.ts';
+import { type EventMode, parseEvent } from './event.ts';
 import type { ScannedHeaders } from './headers.ts';
 import { eventFields } from './log.ts';
 import { sendEvent, sendNothing } from './reply.ts';
@@ -25,7 +26,10 @@ class EventWork<Doors> extends Work<Doors> {
   }
 }
 
-/** For what is wrong before there is an event: counted, logged and answered like every other refusal. */
+/**
+ * For what is wrong before there is an event: counted, logged and answered like every other
+ * refusal.
+ */
 export function refuseEvent<Doors>(
   runtime: Runtime<Doors>,
   response: ServerResponse,
@@ -86,7 +90,9 @@ function unknownType(
   mode: EventMode,
 ): Failure {
   const known = wakesOn.length === 0 ? 'no events' : wakesOn.join(', ');
-  const message = `The function ${name} wakes on ${known}, not on ${event.type}; check the trigger's filter.`;
+  const message =
+    `The function ${name} wakes on ${known}, not on ${event.type}; check the trigger's ` +
+    'filter.';
   return new Failure('EVENT_TYPE_UNKNOWN', message, {
     field: mode === 'binary' ? 'ce-type' : 'type',
   });

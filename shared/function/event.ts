@@ -1,6 +1,6 @@
-// Turns the headers and body of a request into one valid CloudEvent, or throws the Failure that names what is wrong
-// with it. Binary and structured mode give the same event; each body is decoded once.
-import type { CloudEventV1 } from 'cloudevents';
+// Turns the headers and body of a request into one valid CloudEvent, or throws the Failure that
+// names what is wrong with it. Binary and structured mode give the same event; each body is
+// decoded once.
 import { Failure } from '../errors.ts';
 import {
   type AttributeValue,
@@ -10,12 +10,11 @@ import {
   nameProblem,
   valueProblem,
 } from './attributes.ts';
+import type { IncomingEvent } from './define.ts';
 import type { ScannedHeaders } from './headers.ts';
 import { decodeJson, decodeText } from './json.ts';
 import { type MediaType, parseMediaType } from './media-type.ts';
 import { decodeHeaderValue } from './percent.ts';
-
-export type IncomingEvent = CloudEventV1<unknown>;
 
 export type EventMode = 'binary' | 'structured';
 type Draft = Record<string, unknown>;
@@ -24,7 +23,10 @@ const CLOUDEVENTS = 'application/cloudevents';
 const MODE_FIELD = 'content-type';
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Which kind of event the headers announce; undefined when they announce none, as a plain HTTP call does. */
+/**
+ * Which kind of event the headers announce; undefined when they announce none, as a plain HTTP
+ * call does.
+ */
 export function eventModeOf(headers: ScannedHeaders): EventMode | undefined {
   const essence = headers.contentType?.trim().toLowerCase();
   if (essence?.startsWith(CLOUDEVENTS) === true) return structuredMode(headers.contentType ?? '');
@@ -36,10 +38,13 @@ function structuredMode(contentType: string): EventMode {
   if (media.essence === `${CLOUDEVENTS}+json`) return 'structured';
   if (media.essence.startsWith(`${CLOUDEVENTS}-batch`)) {
     const message =
-      'Batches are not taken, since one answer cannot tell which of the events failed; send each event by itself.';
+      'Batches are not taken, since one answer cannot tell which of the events failed; ' +
+      'send each event by itself.';
     throw new Failure('EVENT_BATCH_UNSUPPORTED', message, { field: MODE_FIELD });
   }
-  const message = `The event format ${media.essence} is not known here; send ${CLOUDEVENTS}+json or binary mode.`;
+  const message =
+    `The event format ${media.essence} is not known here; send ${CLOUDEVENTS}+json or ` +
+    'binary mode.';
   throw new Failure('CONTENT_TYPE_UNSUPPORTED', message, { field: MODE_FIELD });
 }
 
@@ -74,7 +79,8 @@ function setFromHeader(draft: Draft, name: string, raw: string): void {
   if (badName !== undefined) throw invalid(field, badName);
   let value = decodeHeaderValue(raw);
   if (value === undefined) throw invalid(field, 'must be percent-encoded UTF-8');
-  // Go's SDK sends URIs as they are: what is only a URI before decoding was never encoded for the header.
+  // Go's SDK sends URIs as they are: what is only a URI before decoding was never encoded for the
+  // header.
   if (name === 'source' || name === 'dataschema') {
     if (!isUriReference(value) && isUriReference(raw)) value = raw;
   }

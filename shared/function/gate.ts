@@ -1,10 +1,14 @@
-// Who may work: counts requests in flight, turns newcomers away when there are too many or the process is about to
-// end, and gives every admitted one a deadline. A slot is free again only when the work has really ended.
+// Who may work: counts requests in flight, turns newcomers away when there are too many or the
+// process is about to end, and gives every admitted one a deadline. A slot is free again only
+// when the work has really ended.
 import type { Clock } from '../clock.ts';
 import { Failure } from '../errors.ts';
 import { BUSY_RETRY_AFTER_MS } from './runtime-config.ts';
 
-/** One admitted request. The gate calls `expire` at most once, at the deadline or at the end of a drain. */
+/**
+ * One admitted request. The gate calls `expire` at most once, at the deadline or at the end of a
+ * drain.
+ */
 export interface Guest {
   expire(reason: Failure): void;
 }
@@ -54,7 +58,9 @@ export class Gate {
       throw new Failure('DRAINING', message, { retryAfterMs: BUSY_RETRY_AFTER_MS });
     }
     if (this.#stays.size >= this.#max) {
-      const message = `${this.#max} requests are being worked on, which is the limit; send this one again later.`;
+      const message =
+        `${this.#max} requests are being worked on, which is the limit; send this one again ` +
+        'later.';
       throw new Failure('OVERLOADED', message, { retryAfterMs: BUSY_RETRY_AFTER_MS });
     }
     const untilMs = this.#clock.nowMs() + this.#deadlineMs;
@@ -122,7 +128,9 @@ export class Gate {
     for (const stay of this.#stays.values()) {
       if (stay.untilMs > nowMs) return;
       if (stay.isExpired) continue;
-      const message = `The work took longer than the ${this.#deadlineMs / 1_000} s it may take; send the request again.`;
+      const message =
+        `The work took longer than the ${this.#deadlineMs / 1_000} s it may take; send the ` +
+        'request again.';
       this.#expire(stay, new Failure('DEADLINE_EXCEEDED', message));
     }
   }

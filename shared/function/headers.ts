@@ -1,5 +1,6 @@
-// One pass over the raw headers of a request: what an event needs, and nothing else. Raw, because node's parsed headers
-// join repeated ones into a single value, which would turn two ids into one that nobody sent.
+// One pass over the raw headers of a request: what an event needs, and nothing else. Raw, because
+// node's parsed headers join repeated ones into a single value, which would turn two ids into one
+// that nobody sent.
 import { Failure } from '../errors.ts';
 
 export interface ScannedHeaders {
@@ -54,6 +55,6 @@ function take(scanned: ScannedHeaders, rawName: string, value: string): void {
 }
 
 function repeated(name: string): Failure {
-  const message = `The header ${name} was sent twice; which one counts is anyone's guess. Send it once.`;
+  const message = `The header ${name} was sent twice; which one counts is unclear. Send it once.`;
   return new Failure('EVENT_ATTRIBUTE_REPEATED', message, { field: name });
 }

@@ -1,10 +1,14 @@
-// Bytes to text to JSON with the checks that JSON.parse and Buffer leave out: bad UTF-8 is refused instead of
-// replaced, and nesting that would exhaust a recursive reader is refused before anything is built.
+// Bytes to text to JSON with the checks that JSON.parse and Buffer leave out: bad UTF-8 is
+// refused instead of replaced, and nesting that would exhaust a recursive reader is refused
+// before anything is built.
 import { isUtf8 } from 'node:buffer';
 import { Failure } from '../errors.ts';
 
-/** Ten thousand frames fit on node's stack; the deepest schema in a CRD that we saw nests below a hundred. */
-export const JSON_DEPTH_MAX = 1_000;
+/**
+ * Ten thousand frames fit on node's stack; the deepest schema in a CRD that we saw nests below a
+ * hundred.
+ */
+const JSON_DEPTH_MAX = 1_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -26,7 +30,8 @@ export function decodeText(bytes: Buffer, field: string): string {
 
 export function decodeJson(bytes: Buffer, field: string): unknown {
   const text = decodeText(bytes, field);
-  // A document needs an opening and a closing byte per level: most events are too short to be too deep.
+  // A document needs an opening and a closing byte per level: most events are too short to be too
+  // deep.
   if (bytes.length > JSON_DEPTH_MAX * 2 && depthOf(bytes) > JSON_DEPTH_MAX) {
     const message = `The ${field} nests deeper than ${JSON_DEPTH_MAX} levels; send it flatter.`;
     throw new Failure('BODY_TOO_DEEP', message, { field });
@@ -41,7 +46,10 @@ export function decodeJson(bytes: Buffer, field: string): unknown {
   }
 }
 
-/** V8 quotes the text around the mistake; a payload must not travel into answers and logs that way. */
+/**
+ * V8 quotes the text around the mistake; a payload must not travel into answers and logs that
+ * way.
+ */
 function reasonOf(cause: unknown): string {
   const place = /at position \d+|Unexpected end/.exec(cause instanceof Error ? cause.message : '');
   return place === null

@@ -1,8 +1,9 @@
-// JSON lines on stdout: a constant message and fields. Written synchronously, so that the last line of a process that
-// ends is never lost; an event that went well writes nothing above debug, so that this costs nothing per event.
+// JSON lines on stdout: a constant message and fields. Written synchronously, so that the last
+// line of a process that ends is never lost; an event that went well writes nothing above debug,
+// so that this costs nothing per event.
 import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import type { Failure } from '../errors.ts';
-import type { IncomingEvent } from './event.ts';
+import type { IncomingEvent } from './define.ts';
 import type { LogLevel } from './runtime-config.ts';
 
 export interface LogOptions {
@@ -28,11 +29,14 @@ export function createLog(options: LogOptions): Logger {
   );
 }
 
-/** ApiServerSource's subject: `/apis/apps/v1/namespaces/web/deployments/frontend`, the namespace empty for cluster scope. */
+/**
+ * ApiServerSource's subject: `/apis/apps/v1/namespaces/web/deployments/frontend`, the namespace
+ * empty for cluster scope.
+ */
 const SUBJECT = /^\/apis\/.+\/namespaces\/([^/]*)\/([^/]+)\/([^/]+)$/;
 
 /** `pods web/frontend-1`; undefined when the event is not about an object. */
-export function objectKeyOf(event: IncomingEvent): string | undefined {
+function objectKeyOf(event: IncomingEvent): string | undefined {
   const [, namespace, resource, name] = SUBJECT.exec(event.subject ?? '') ?? [];
   if (name === undefined) return undefined;
   return namespace === '' ? `${resource} ${name}` : `${resource} ${namespace}/${name}`;
@@ -61,7 +65,8 @@ export function failureFields(failure: Failure): Record<string, unknown> {
     ...(object === undefined ? {} : { object }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     detail: failure.message,
-    // A stack says where we refuse things; only a bug, or somebody else's error, is worth reading one for.
+    // A stack says where we refuse things; only a bug, or somebody else's error, is worth reading
+    // one for.
     ...(kind === 'bug' || failure.cause !== undefined ? { err: failure } : {}),
   };
 }

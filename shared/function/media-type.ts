@@ -1,5 +1,6 @@
-// Reads a media type by the grammar of RFC 9110 instead of comparing strings: case, spaces, parameters and
-// structured suffixes (`+json`) mean what they mean. Results are remembered, since senders repeat themselves.
+// Reads a media type by the grammar of RFC 9110 instead of comparing strings: case, spaces,
+// parameters and structured suffixes (`+json`) mean what they mean. Results are remembered, since
+// senders repeat themselves.
 
 export interface MediaType {
   /** Lower case, without parameters: `application/json`. */

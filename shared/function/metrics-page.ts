@@ -1,5 +1,6 @@
-// The page /metrics: our own instruments, written in Prometheus' text format, and what prom-client knows about the
-// process. Loaded at the first scrape, since neither a cold start nor an event needs it.
+// The page /metrics: our own instruments, written in Prometheus' text format, and what
+// prom-client knows about the process. Loaded at the first scrape, since neither a cold start nor
+// an event needs it.
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import type { AnyInstrument, Histogram, Labels, Metrics } from './metrics.ts';
 
@@ -13,7 +14,8 @@ export function openMetricsPage(metrics: Metrics): MetricsPage {
   collectDefaultMetrics({ register: registry });
   return {
     contentType: registry.contentType,
-    // Two halves of one page, since prom-client's histogram takes no buckets that were counted elsewhere.
+    // Two halves of one page, since prom-client's histogram takes no buckets that were counted
+    // elsewhere.
     text: async () => `${[...metrics.all()].map(written).join('')}${await registry.metrics()}`,
   };
 }

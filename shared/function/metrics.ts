@@ -1,5 +1,5 @@
-// Counting that costs an addition: instruments are plain numbers until somebody asks for /metrics, and only then
-// they are written down (see metrics-page.ts).
+// Counting that costs an addition: instruments are plain numbers until somebody asks for
+// /metrics, and only then they are written down (see metrics-page.ts).
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -24,7 +24,10 @@ export interface Instrument<Kind extends string, Series> {
   readonly cells: Iterable<Series>;
 }
 
-/** A label value comes from outside more often than not; beyond this many series the rest is counted together. */
+/**
+ * A label value comes from outside more often than not; beyond this many series the rest is
+ * counted together.
+ */
 const SERIES_MAX = 1_000;
 const OVERFLOW = 'other';
 
@@ -88,7 +91,7 @@ export class Counter implements Instrument<'counter', Cell> {
   }
 }
 
-export class Gauge implements Instrument<'gauge', Cell> {
+class Gauge implements Instrument<'gauge', Cell> {
   readonly kind = 'gauge';
   readonly name: string;
   readonly help: string;

@@ -1,5 +1,6 @@
-// Parsers for configuration values. Each throws an Error whose message ends the sentence "PORT is ...". `oneOf` and
-// `list` are generic: give them a const of their own, since TypeScript infers `unknown` from such a call inside a shape.
+// Parsers for configuration values. Each throws an Error whose message ends the sentence "PORT is
+// ...". `oneOf` and `list` are generic: give them a const of their own, since TypeScript infers
+// `unknown` from such a call inside a shape.
 
 export const text = (value: string): string => value;
 
@@ -40,13 +41,6 @@ export function url(...protocols: readonly string[]): (value: string) => URL {
     if (parsed !== null && protocols.includes(parsed.protocol.slice(0, -1))) return parsed;
     throw new Error(`not a URL that starts with ${protocols.join(':// or ')}://`);
   };
-}
-
-/** For a variable that may stay unset: give it `fallback: undefined`. */
-export function optional<Value>(
-  parse: (value: string) => Value,
-): (value: string) => Value | undefined {
-  return parse;
 }
 
 /** Values separated by commas, blanks around them ignored. */

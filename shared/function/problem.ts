@@ -1,8 +1,9 @@
-// Every refusal on the wire: application/problem+json (RFC 9457) with the code, a sentence, and the field at fault.
+// Every refusal on the wire: application/problem+json (RFC 9457) with the code, a sentence, and
+// the field at fault.
 import type { ServerResponse } from 'node:http';
 import { Failure, errorTable } from '../errors.ts';
 
-export interface Problem {
+interface Problem {
   readonly type: string;
   readonly title: string;
   readonly status: number;
@@ -14,7 +15,7 @@ export interface Problem {
 
 const MEDIA_TYPE = 'application/problem+json';
 
-export function problemOf(failure: Failure): Problem {
+function problemOf(failure: Failure): Problem {
   const { code, status, message, field, object } = failure;
   return {
     // A name, not an address: docs/errors.md has a section for each code.
@@ -29,7 +30,7 @@ export function problemOf(failure: Failure): Problem {
   };
 }
 
-export function problemHeaders(failure: Failure, body: string): Record<string, string | number> {
+function problemHeaders(failure: Failure, body: string): Record<string, string | number> {
   const { retryAfterMs } = failure;
   return {
     'content-type': MEDIA_TYPE,
@@ -57,7 +58,10 @@ export function rawProblem(failure: Failure, reason: string): string {
   return [`HTTP/1.1 ${failure.status} ${reason}`, ...lines, '', body].join('\r\n');
 }
 
-/** Whatever was thrown, as a Failure: what nobody foresaw is a bug, and the sender keeps the event. */
+/**
+ * Whatever was thrown, as a Failure: what nobody foresaw is a bug, and the sender keeps the
+ * event.
+ */
 export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
   const what = thrown instanceof Error ? thrown.message : String(thrown);

@@ -1,5 +1,5 @@
-// The answer to an event: 204, or exactly one CloudEvent in binary mode. Never JSON, which a broker would count as a
-// failed delivery.
+// The answer to an event: 204, or exactly one CloudEvent in binary mode. Never JSON, which a
+// broker would count as a failed delivery.
 import type { ServerResponse } from 'node:http';
 import { Failure } from '../errors.ts';
 import { isAttributeValue, missingAttribute, nameProblem, valueProblem } from './attributes.ts';
@@ -10,7 +10,10 @@ import { encodeHeaderValue } from './percent.ts';
 const DEFAULT_CONTENT_TYPE = 'application/json';
 
 export interface ReplyRules {
-  /** A reply of a type that this function wakes on would come back through the broker, 255 times over. */
+  /**
+   * A reply of a type that this function wakes on would come back through the broker, 255 times
+   * over.
+   */
   readonly wakesOn: ReadonlySet<string>;
   readonly traceparent: string | undefined;
 }

@@ -14,21 +14,38 @@ export interface RuntimeConfig {
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** Longer than the 90 s for which Go callers keep an idle connection: the caller closes first, or loses a POST. */
+/**
+ * Longer than the 90 s for which Go callers keep an idle connection: the caller closes first, or
+ * loses a POST.
+ */
 export const KEEP_ALIVE_MS = 120_000;
 /** Headers come in one packet; whoever needs longer holds a connection open on purpose. */
 export const HEADERS_TIMEOUT_MS = 10_000;
 /** 2 MiB in this time is 70 KB/s, slower than any network a cluster runs on. */
 export const REQUEST_TIMEOUT_MS = 30_000;
-/** An object has 1.5 MB at most in etcd; its JSON with the attributes of a structured event stays below this. */
+/**
+ * An object has 1.5 MB at most in etcd; its JSON with the attributes of a structured event stays
+ * below this.
+ */
 export const BODY_BYTES_MAX = 2 * 1024 * 1024;
-/** Subject, source and the four ApiServerSource extensions need 1 KiB when names are as long as they may be. */
+/**
+ * Subject, source and the four ApiServerSource extensions need 1 KiB when names are as long as
+ * they may be.
+ */
 export const HEADER_BYTES_MAX = 16 * 1024;
-/** A sender that was turned away comes again after this: an instance drains, or works off its queue, in about that. */
+/**
+ * A sender that was turned away comes again after this: an instance drains, or works off its
+ * queue, in about that.
+ */
 export const BUSY_RETRY_AFTER_MS = 1_000;
-/** The last answers are in the kernel's buffers by now; a caller that does not read them gets no more time. */
+/**
+ * The last answers are in the kernel's buffers by now; a caller that does not read them gets no
+ * more time.
+ */
 export const LAST_BYTES_MS = 1_000;
-/** Doors flush and say goodbye in it. Grace plus this stays below Kubernetes' 30 s before SIGKILL. */
+/**
+ * Doors flush and say goodbye in it. Grace plus this stays below Kubernetes' 30 s before SIGKILL.
+ */
 export const CLOSE_DOORS_MS = 5_000;
 
 export const runtimeShape: ConfigShape<RuntimeConfig> = {
@@ -48,7 +65,8 @@ export const runtimeShape: ConfigShape<RuntimeConfig> = {
     env: 'REQUEST_DEADLINE_SECONDS',
     meaning: 'when work on one request is given up; keep it below the revision timeoutSeconds',
     parse: secondsAsMs(0.05, 600),
-    // One look and one step take a second or two; a source that sends one event at a time waits this long at worst.
+    // One look and one step take a second or two; a source that sends one event at a time waits
+    // this long at worst.
     fallback: 30_000,
   },
   drainGraceMs: {

@@ -1,4 +1,5 @@
-// What all requests of one running function share: its definition, doors, clock, log, counters and gate.
+// What all requests of one running function share: its definition, doors, clock, log, counters
+// and gate.
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { FailureKind } from '../errors.ts';
@@ -17,7 +18,10 @@ export type Outcome = 'done' | 'replied' | 'gone' | FailureKind;
 
 /** From a handler that only looked, to one that used its whole deadline. */
 const DURATION_BOUNDS_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** What the metrics call a type that this function does not wake on: senders must not make up series. */
+/**
+ * What the metrics call a type that this function does not wake on: senders must not make up
+ * series.
+ */
 const UNKNOWN_TYPE = 'unknown';
 
 interface TypeCells {

@@ -1,5 +1,5 @@
-// The process around a function: environment in, signals and exit codes out. 0 after SIGTERM, 1 when it broke, 2 when
-// its configuration does not hold.
+// The process around a function: environment in, signals and exit codes out. 0 after SIGTERM, 1
+// when it broke, 2 when its configuration does not hold.
 import { ConfigError, type Environment } from './config.ts';
 import type { FunctionDefinition } from './define.ts';
 import { createLog } from './log.ts';
@@ -20,7 +20,8 @@ export async function serve<Config extends object, Doors>(
     lastWords.fatal({ err }, message);
     process.exit(code);
   };
-  // Node would print a stack that no log collector can read; the sender of each event in flight tries again.
+  // Node would print a stack that no log collector can read; the sender of each event in flight
+  // tries again.
   process.once('uncaughtException', (err) => die(err, 'uncaught exception', EXIT_BROKEN));
   process.once('unhandledRejection', (err) => die(err, 'unhandled rejection', EXIT_BROKEN));
   const starting = startFunction(definition, { environment, build });
@@ -40,7 +41,10 @@ export async function serve<Config extends object, Doors>(
   }
 }
 
-/** The first signal asks, the second one insists: then the exit code is the shell's for a killed process. */
+/**
+ * The first signal asks, the second one insists: then the exit code is the shell's for a killed
+ * process.
+ */
 function onSignals(stop: () => Promise<void>): void {
   let isStopping = false;
   const codes = { SIGTERM: 143, SIGINT: 130 } as const;

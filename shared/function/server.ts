@@ -1,4 +1,5 @@
-// The HTTP server around a function: node's limits and timeouts, and answers for what never became a request.
+// The HTTP server around a function: node's limits and timeouts, and answers for what never
+// became a request.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Failure } from '../errors.ts';
@@ -11,8 +12,8 @@ import {
   REQUEST_TIMEOUT_MS,
 } from './runtime-config.ts';
 
-// Importing node:http evaluates all that it exports, WebSocket among it, and with that undici, TLS and HTTP/2: 25 ms and
-// 9 MB of a cold start. Asked for this way it stays what it is.
+// Importing node:http evaluates all that it exports, WebSocket among it, and with that undici,
+// TLS and HTTP/2: 25 ms and 9 MB of a cold start. Asked for this way it stays what it is.
 const { createServer } = process.getBuiltinModule('node:http');
 
 export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
@@ -49,14 +50,18 @@ export class HttpServer {
       this.#server.listen(port, () => {
         this.#server.off('error', reject);
         const address = this.#server.address();
-        // Text is the address of a pipe, and null of a closed server; neither is what was asked for.
+        // Text is the address of a pipe, and null of a closed server; neither is what was asked
+        // for.
         if (typeof address === 'object' && address !== null) resolve(address.port);
         else reject(new Error(`The server does not listen on a port but on ${address}.`));
       });
     });
   }
 
-  /** Resolves when no connection is left: idle ones end now, the others after their last bytes or with `limit`. */
+  /**
+   * Resolves when no connection is left: idle ones end now, the others after their last bytes or
+   * with `limit`.
+   */
   async close(limit: Promise<void>): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     await Promise.race([closed, limit]);
@@ -65,7 +70,10 @@ export class HttpServer {
   }
 }
 
-/** What node could not read as a request. 408 is never said: senders drop the event on it, and try again on 503. */
+/**
+ * What node could not read as a request. 408 is never said: senders drop the event on it, and try
+ * again on 503.
+ */
 const clientFailures: Readonly<Record<string, readonly [reason: string, make: () => Failure]>> = {
   HPE_HEADER_OVERFLOW: [
     'Request Header Fields Too Large',
@@ -77,7 +85,7 @@ const clientFailures: Readonly<Record<string, readonly [reason: string, make: ()
   ERR_HTTP_REQUEST_TIMEOUT: [
     'Service Unavailable',
     () => {
-      const message = `The request did not arrive within ${REQUEST_TIMEOUT_MS / 1_000} s; send it again.`;
+      const message = `The request did not arrive within ${REQUEST_TIMEOUT_MS / 1_000} s; repeat it.`;
       return new Failure('REQUEST_TOO_SLOW', message);
     },
   ],

@@ -1,5 +1,5 @@
-// Puts a function together and runs it: configuration, doors, server, and the way down in order. Knows nothing of
-// processes, so that tests can run as many as they like side by side.
+// Puts a function together and runs it: configuration, doors, server, and the way down in order.
+// Knows nothing of processes, so that tests can run as many as they like side by side.
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../clock.ts';
 import {
@@ -33,7 +33,10 @@ export interface StartOptions {
 export interface RunningFunction {
   readonly port: number;
   readonly log: Logger;
-  /** Readiness down, requests in flight finished or given up, doors closed, port free. Asking twice gives the same end. */
+  /**
+   * Readiness down, requests in flight finished or given up, doors closed, port free. Asking
+   * twice gives the same end.
+   */
   stop(): Promise<void>;
 }
 
@@ -82,7 +85,10 @@ export async function startFunction<Config extends object, Doors>(
   return { port, log, stop: () => (stopping ??= stop()) };
 }
 
-/** Both shapes are read before anything is thrown, so that one error names everything that is wrong. */
+/**
+ * Both shapes are read before anything is thrown, so that one error names everything that is
+ * wrong.
+ */
 function readBoth<Config extends object>(
   environment: Environment,
   shape: ConfigShape<Config>,

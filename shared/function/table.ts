@@ -1,5 +1,5 @@
-// Any JSON answer as lines that a person reads in a terminal: a list of objects becomes a table, an object becomes
-// `name: value` lines, everything else itself.
+// Any JSON answer as lines that a person reads in a terminal: a list of objects becomes a table,
+// an object becomes `name: value` lines, everything else itself.
 
 type Row = Readonly<Record<string, unknown>>;
 

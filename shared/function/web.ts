@@ -1,5 +1,6 @@
-// Everything that is not an event: Express carries the page about the function, its routes, and what HTTP wants to
-// hear about methods and paths. Loaded at the first such request, since no event needs it.
+// Everything that is not an event: Express carries the page about the function, its routes, and
+// what HTTP wants to hear about methods and paths. Loaded at the first such request, since no
+// event needs it.
 import express, { type Express, type Request, type Response } from 'express';
 import { Failure } from '../errors.ts';
 import { assertAnnouncedLength, readBody } from './body.ts';
@@ -139,7 +140,10 @@ function sendAnswer(request: Request, response: Response, answer: Answer): void 
     .end(content);
 }
 
-/** Express' own refusals: a path that cannot be decoded. Four parameters are how it knows an error handler. */
+/**
+ * Express' own refusals: a path that cannot be decoded. Four parameters are how it knows an error
+ * handler.
+ */
 function malformedPath(error: unknown, request: Request, response: Response, _next: unknown): void {
   const message = `The path ${request.path} cannot be decoded; percent-encode it.`;
   sendProblem(response, new Failure('REQUEST_MALFORMED', message, { field: 'path', cause: error }));

@@ -1,5 +1,5 @@
-// What a function says about itself to whoever asks `GET /`: in a few lines what it is, what it wakes on, and where to go
-// on reading.
+// What a function says about itself to whoever asks `GET /`: in a few lines what it is, what it
+// wakes on, and where to go on reading.
 import type { Answer } from './define.ts';
 import type { Runtime } from './runtime.ts';
 

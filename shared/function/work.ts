@@ -1,5 +1,6 @@
-// One admitted request: its context for the handler, and the promise that it is answered exactly once, whatever comes
-// first: the handler's result, the deadline, the end of a drain, or the caller hanging up.
+// One admitted request: its context for the handler, and the promise that it is answered exactly
+// once, whatever comes first: the handler's result, the deadline, the end of a drain, or the
+// caller hanging up.
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';

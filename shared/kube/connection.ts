@@ -28,7 +28,7 @@ const KEEP_ALIVE_DELAY_MS = 30_000;
  */
 const ANSWER_TIMEOUT_MS = 20_000;
 /** Bookmarks come about once a minute, so a longer silence means that nobody sends any more. */
-export const WATCH_SILENCE_MAX_MS = 90_000;
+const WATCH_SILENCE_MAX_MS = 90_000;
 
 interface Pools {
   readonly key: string;
@@ -55,6 +55,7 @@ export class Connection {
    * nothing yet.
    */
   async send(exchange: Exchange, onSend: () => void): Promise<Dispatcher.ResponseData> {
+    this.#refuseWhenClosed();
     const access = await this.#access.current();
     const answer = await this.#sendAs(access, exchange, onSend);
     if (answer.statusCode !== 401) return answer;
@@ -94,15 +95,18 @@ export class Connection {
     const key = JSON.stringify([server, proxyUrl, tls]);
     if (this.#current?.key === key) return this.#current;
     const undici = await import('./undici.ts');
-    if (this.#isClosed)
-      throw new Failure(
-        'INTERNAL_BUG',
-        'The client of the API server was used after it was closed.',
-      );
+    this.#refuseWhenClosed();
     // Somebody else may have made them while undici was loading.
     const made = [...this.#open].find((pools) => pools.key === key);
     this.#current = made ?? this.#make(undici, key, access);
     return this.#current;
+  }
+
+  #refuseWhenClosed(): void {
+    if (!this.#isClosed) return;
+    const message =
+      'The client of the API server is closed: this instance ends, another one will do it.';
+    throw new Failure('KUBE_CLOSED', message);
   }
 
   #make(undici: typeof Undici, key: string, access: Access): Pools {

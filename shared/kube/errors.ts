@@ -117,9 +117,15 @@ export function timeoutError(about: About, timeoutMs: number, cause: unknown): K
   return new KubeError('KUBE_TIMEOUT', message, about, { cause });
 }
 
+const CONFLICT = [
+  'KUBE_CONFLICT',
+  'has another state than was expected',
+  'Read the object and decide again.',
+] as const;
+
 /** The code, the middle of the sentence "The API server ...", and what to do next. */
 function judge(about: About, answer: KubeAnswer): readonly [ErrorCode, string, string] {
-  const { statusCode, reason } = answer;
+  const { statusCode, reason, causes } = answer;
   const retry = 'Try again later.';
   switch (statusCode) {
     case 401:
@@ -135,14 +141,12 @@ function judge(about: About, answer: KubeAnswer): readonly [ErrorCode, string, s
     case 409:
       return reason === 'AlreadyExists'
         ? ['KUBE_ALREADY_EXISTS', 'has an object of this name', 'Read it and decide again.']
-        : [
-            'KUBE_CONFLICT',
-            'has another state than was expected',
-            'Read the object and decide again.',
-          ];
+        : CONFLICT;
     case 410:
       return ['KUBE_EXPIRED', 'no longer has this resourceVersion', 'List again from the start.'];
     case 422:
+      // Of custom resources another uid is called an invalid field, of built-in ones a conflict.
+      if (causes.some(({ field }) => field === 'metadata.uid')) return CONFLICT;
       return ['KUBE_INVALID', 'finds the object invalid', 'Correct the named fields.'];
     case 429:
       return ['KUBE_THROTTLED', 'takes no more requests now', retry];

@@ -41,7 +41,6 @@ const CUT = new Set([
   'UND_ERR_SOCKET',
   'UND_ERR_HEADERS_TIMEOUT',
   'UND_ERR_BODY_TIMEOUT',
-  'UND_ERR_DESTROYED',
 ]);
 
 const TRANSIENT_STATUS = new Set([500, 502, 503, 504]);

@@ -2,6 +2,7 @@
 // manager of its own, and what already stands there is not written again: a write is an event,
 // and an event is another look.
 import type { KubeClient } from './client.ts';
+import { isKubeError } from './errors.ts';
 import type { KubeObject, ResourceRef } from './objects.ts';
 import { ownsExactly } from './owned-fields.ts';
 import type { CallOptions } from './request.ts';
@@ -22,27 +23,49 @@ export interface StatusWritten {
   readonly isChanged: boolean;
 }
 
+/**
+ * Another writer between our read and our write is ordinary; more in a row than this is a fight.
+ */
+const MOVES_MAX = 5;
+
+/** Never writes to another object that came by the same name: that is a KUBE_CONFLICT. */
 export async function writeStatus(kube: KubeClient, write: StatusWrite): Promise<StatusWritten> {
-  const { ref, object, status, fieldManager, ifUnmoved = false, signal, timeoutMs } = write;
+  const { ref, object, ifUnmoved = false, signal, timeoutMs } = write;
+  const { name, namespace, uid } = object.metadata;
+  let seen = object;
+  for (let moves = 0; ; moves += 1) {
+    try {
+      return await writeOnce(kube, { ...write, object: seen });
+    } catch (error) {
+      if (ifUnmoved || moves === MOVES_MAX || !isKubeError(error, 'KUBE_CONFLICT')) throw error;
+      const target = { name, ...(namespace === undefined ? {} : { namespace }) };
+      const now = await kube.get(ref, target, { signal, timeoutMs });
+      if (now?.metadata.uid !== uid) throw error;
+      seen = now;
+    }
+  }
+}
+
+async function writeOnce(kube: KubeClient, write: StatusWrite): Promise<StatusWritten> {
+  const { ref, object, status, fieldManager, signal, timeoutMs } = write;
   if (ownsExactly(object, fieldManager, status)) return { object, isChanged: false };
-  const { name, namespace, uid, resourceVersion } = object.metadata;
+  const { name, namespace, resourceVersion } = object.metadata;
   const manifest = {
     apiVersion: object.apiVersion,
     kind: object.kind,
     metadata: {
       name,
       ...(namespace === undefined ? {} : { namespace }),
-      // An object of the same name that came after it is another one, about which nothing was seen.
-      uid,
-      ...(ifUnmoved ? { resourceVersion } : {}),
+      // Not the uid: the API server does not check it when it is the status of a custom resource
+      // that is applied (1.36.3), and would write to whatever has the name now.
+      resourceVersion,
     },
     status,
   };
   const written = await kube.apply(ref, manifest, {
     subresource: 'status',
     fieldManager,
-    // A function's status is its own; what somebody edited into it by hand must not stop it for
-    // ever.
+    // A function's status is its own; an edit by hand must not stop it for ever.
     force: true,
     signal,
     timeoutMs,

@@ -27,7 +27,8 @@ export interface WatchOptions extends Selection {
   readonly from: { readonly resourceVersion: string } | 'initial-events';
   /**
    * Ends the watch after this time. When its last event is a BOOKMARK, every change up to that
-   * resourceVersion was seen.
+   * resourceVersion was seen; the API server sends one within the last seconds, unless it knows of
+   * nothing newer than the start.
    */
   readonly timeoutSeconds?: number;
   /** Ends the watch with the signal's reason. */

@@ -32,6 +32,10 @@ export interface StreamState {
   readonly lastSequence: number;
 }
 
+interface StreamInfo {
+  readonly state: { readonly messages: number; readonly last_seq: number };
+}
+
 interface ApiError {
   readonly code: number;
   readonly err_code: number;
@@ -70,8 +74,9 @@ export class Stream {
     header.set('Nats-Expected-Stream', this.settings.name);
     header.set('Nats-Expected-Last-Subject-Sequence', String(message.expectedSequence));
     if (message.ttlSeconds !== undefined) header.set('Nats-TTL', `${message.ttlSeconds}s`);
-    const answer = await this.#request(nats, message.subject, message.data, header);
-    return Number(answer['seq']);
+    const { subject, data } = message;
+    const ack = await this.#request<{ seq: number }>(nats, subject, data, header);
+    return ack.seq;
   }
 
   /** The stored messages whose subjects match, oldest first; subjects may hold wildcards. */
@@ -88,8 +93,8 @@ export class Stream {
 
   async state(): Promise<StreamState> {
     const nats = await this.#ready();
-    const info = await this.#request(nats, `$JS.API.STREAM.INFO.${this.settings.name}`);
-    const state = info['state'] as { messages: number; last_seq: number };
+    const subject = `$JS.API.STREAM.INFO.${this.settings.name}`;
+    const { state } = await this.#request<StreamInfo>(nats, subject);
     return { messages: state.messages, lastSequence: state.last_seq };
   }
 
@@ -148,17 +153,17 @@ export class Stream {
     }
   }
 
-  async #request(
+  async #request<Answer>(
     nats: NatsConnection,
     subject: string,
     data?: Uint8Array,
     headers?: MsgHdrs,
-  ): Promise<Record<string, unknown>> {
+  ): Promise<Answer> {
     const options = { timeout: REQUEST_TIMEOUT_MS, ...(headers === undefined ? {} : { headers }) };
     const reply = await nats.request(subject, data, options).catch((cause: unknown) => {
       throw this.#unavailable(`${subject} got no answer`, cause);
     });
-    const answer = reply.json<Record<string, unknown> & { error?: ApiError }>();
+    const answer = reply.json<Answer & { readonly error?: ApiError }>();
     if (answer.error !== undefined) throw this.#refused(subject, answer.error);
     return answer;
   }

@@ -1,5 +1,5 @@
-// P10: cold start, from the spawn of a process to its first 2xx answer to an event. Ours is the bundle that ships,
-// started from the code cache that its build has filled.
+// P10: cold start, from the spawn of a process to its first 2xx answer to an event. Ours is the
+// bundle that ships, started from the code cache that its build has filled.
 import { request } from 'node:http';
 import { freePort } from '../../knative/local/process/ports.ts';
 import { BARE, OURS, PEER, buildServers, endServer, startServer } from './handlers/servers.ts';
@@ -8,7 +8,10 @@ import type { Bench, Sample } from './runner.ts';
 
 /** One start says little on a machine with two cores and other things to do. */
 const STARTS_PER_RUN = 3;
-/** Finer than what is measured, coarser than what would take the processor from the process that starts. */
+/**
+ * Finer than what is measured, coarser than what would take the processor from the process that
+ * starts.
+ */
 const POLL_MS = 2;
 const START_TIMEOUT_MS = 20_000;
 

@@ -1,5 +1,6 @@
-// One side of P13, as a child process: makes the calls when told to, and says how long they took and
-// how many sockets they opened. Sockets are counted where both clients open them, in node:net.
+// One side of P13, as a child process: makes the calls when told to, and says how long they took
+// and how many sockets they opened. Sockets are counted where both clients open them, in
+// node:net.
 
 import { subscribe } from 'node:diagnostics_channel';
 import { openKube } from '../../shared/kube/client.ts';

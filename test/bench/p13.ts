@@ -1,6 +1,6 @@
-// P13: what a call to the API server costs, with ours and with client-node's typed client. Each side
-// runs in a process of its own against the same API server: 500 gets, then 500 server-side applies
-// that change the object, one after the other as a function makes them.
+// P13: what a call to the API server costs, with ours and with client-node's typed client. Each
+// side runs in a process of its own against the same API server: 500 gets, then 500 server-side
+// applies that change the object, one after the other as a function makes them.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,6 @@
-// Every malformed event of the table, sent over a real connection, gets its status, its code and the name of what is
-// wrong, as a problem of RFC 9457; and the connection is good for the next one.
+// Every malformed event of the table, sent over a real connection, gets its status, its code and
+// the name of what is wrong, as a problem of RFC 9457; and the connection is good for the next
+// one.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { errorTable } from '../../shared/errors.ts';
 import { type MalformedRow, malformedRows } from '../fixtures/events/malformed.ts';

@@ -1,4 +1,5 @@
-// A function as a process: what it says at boot, how it ends on signals, and that requests in flight come to their end.
+// A function as a process: what it says at boot, how it ends on signals, and that requests in
+// flight come to their end.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
@@ -99,7 +100,7 @@ describe('SIGTERM', () => {
     ]);
   });
 
-  it('turns readiness down, refuses new events with 503, and lets the one in flight finish', async () => {
+  it('turns readiness down, refuses new events, and lets the one in flight finish', async () => {
     const running = run({ PORT: '0', WAITING_TOKEN: 'x' });
     const url = await listening(running);
     const inFlight = postEvent(url, { 'ce-id': 'first' });

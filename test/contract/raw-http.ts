@@ -1,4 +1,5 @@
-// Sends bytes as they are over a socket and reads one answer: what no well-behaved client lets a test do.
+// Sends bytes as they are over a socket and reads one answer: what no well-behaved client lets a
+// test do.
 import { connect } from 'node:net';
 
 export interface RawAnswer {

@@ -12,6 +12,8 @@ import { pidsWithEnvironment } from '../../knative/local/process/proc.ts';
 const ROOT = new URL('../..', import.meta.url);
 /** On two cores that other tests share; alone it takes five seconds. */
 const READY_TIMEOUT_MS = 45_000;
+/** Three waits for readiness at their worst. */
+const SESSION_TIMEOUT_MS = 3 * READY_TIMEOUT_MS;
 const REPORT_WITHIN_MS = 2_000;
 const POLL_MS = 20;
 
@@ -53,44 +55,52 @@ function startSession(args: readonly string[], main = 'start'): Session {
   return { process: child, text: () => text, until };
 }
 
-test('a session shows what flows, reports a killed part, goes on, and leaves nothing behind', async () => {
-  session = startSession(['--nodes', '3', '--pods', '12', '--churn', '5']);
-  const [, kubeconfig = ''] = await session.until(/kubeconfig: (\S+)/, READY_TIMEOUT_MS);
-  const dir = dirname(kubeconfig);
-  await session.until(/events in: dev\.knative\S+ Pod [1-9]/, READY_TIMEOUT_MS);
-  await session.until(/metadata answered: done [1-9]/, READY_TIMEOUT_MS);
+test(
+  'a session shows what flows, reports a killed part, goes on, and leaves nothing behind',
+  { timeout: SESSION_TIMEOUT_MS },
+  async () => {
+    session = startSession(['--nodes', '3', '--pods', '12', '--churn', '5']);
+    const [, kubeconfig = ''] = await session.until(/kubeconfig: (\S+)/, READY_TIMEOUT_MS);
+    const dir = dirname(kubeconfig);
+    await session.until(/events in: dev\.knative\S+ Pod [1-9]/, READY_TIMEOUT_MS);
+    await session.until(/metadata answered: done [1-9]/, READY_TIMEOUT_MS);
 
-  const before = session.text().length;
-  const parts = await readPartsFile(dir);
-  const kwok = parts.find(({ name }) => name === 'kwok');
-  process.kill(kwok?.pid ?? 0, 'SIGKILL');
-  await session.until(
-    /kwok died \(SIGKILL\)\. Its last lines:\n {2}\| ./,
-    REPORT_WITHIN_MS,
-    before,
-  );
-  await session.until(/kwok is ready/, READY_TIMEOUT_MS, before);
-  const others = (await readPartsFile(dir)).filter(({ name }) => name !== 'kwok');
-  expect(others).toEqual(parts.filter(({ name }) => name !== 'kwok'));
+    const before = session.text().length;
+    const parts = await readPartsFile(dir);
+    const kwok = parts.find(({ name }) => name === 'kwok');
+    process.kill(kwok?.pid ?? 0, 'SIGKILL');
+    await session.until(
+      /kwok died \(SIGKILL\)\. Its last lines:\n {2}\| ./,
+      REPORT_WITHIN_MS,
+      before,
+    );
+    await session.until(/kwok is ready/, READY_TIMEOUT_MS, before);
+    const others = (await readPartsFile(dir)).filter(({ name }) => name !== 'kwok');
+    expect(others).toEqual(parts.filter(({ name }) => name !== 'kwok'));
 
-  session.process.kill('SIGINT');
-  const [code] = await once(session.process, 'close');
-  expect(code).toBe(0);
-  expect(session.text().trimEnd().endsWith('Nothing is left running.')).toBe(true);
-  expect(await pidsWithEnvironment(`BALLAST_PLANE=${dir}`)).toEqual([]);
-  const ports = parts.flatMap(({ url }) => (url === '' ? [] : [Number(new URL(url).port)]));
-  expect(ports.length).toBeGreaterThan(3);
-  expect(await Promise.all(ports.map(isPortTaken))).toEqual(ports.map(() => false));
-  await expect(access(dir)).rejects.toThrow('ENOENT');
-});
+    session.process.kill('SIGINT');
+    const [code] = await once(session.process, 'close');
+    expect(code).toBe(0);
+    expect(session.text().trimEnd().endsWith('Nothing is left running.')).toBe(true);
+    expect(await pidsWithEnvironment(`BALLAST_PLANE=${dir}`)).toEqual([]);
+    const ports = parts.flatMap(({ url }) => (url === '' ? [] : [Number(new URL(url).port)]));
+    expect(ports.length).toBeGreaterThan(3);
+    expect(await Promise.all(ports.map(isPortTaken))).toEqual(ports.map(() => false));
+    await expect(access(dir)).rejects.toThrow('ENOENT');
+  },
+);
 
-test('in development a changed function starts again, and its log is shown', async () => {
-  session = startSession(['metadata', '--nodes', '2', '--pods', '4', '--churn', '5'], 'dev');
-  await session.until(/"message":"listening"/, READY_TIMEOUT_MS);
-  await session.until(/metadata answered: done [1-9]/, READY_TIMEOUT_MS);
-  const before = session.text().length;
-  const now = new Date();
-  await utimes(new URL('functions/metadata/index.ts', ROOT), now, now);
-  const [line] = await session.until(/^.*"message":"listening"/m, READY_TIMEOUT_MS, before);
-  expect(line).toContain('"function":"metadata"');
-});
+test(
+  'in development a changed function starts again, and its log is shown',
+  { timeout: SESSION_TIMEOUT_MS },
+  async () => {
+    session = startSession(['metadata', '--nodes', '2', '--pods', '4', '--churn', '5'], 'dev');
+    await session.until(/"message":"listening"/, READY_TIMEOUT_MS);
+    await session.until(/metadata answered: done [1-9]/, READY_TIMEOUT_MS);
+    const before = session.text().length;
+    const now = new Date();
+    await utimes(new URL('functions/metadata/index.ts', ROOT), now, now);
+    const [line] = await session.until(/^.*"message":"listening"/m, READY_TIMEOUT_MS, before);
+    expect(line).toContain('"function":"metadata"');
+  },
+);

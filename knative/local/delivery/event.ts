@@ -1,6 +1,7 @@
 // A CloudEvent on its way through the broker: attributes as text and data as the bytes that came.
 // Nothing is decoded, so nothing is lost. Read and written in binary and structured mode, as
 // Knative's Go SDK does it.
+import { isUtf8 } from 'node:buffer';
 import {
   isAttributeValue,
   missingAttribute,
@@ -50,10 +51,17 @@ export function readEvent(rawHeaders: readonly string[], body: Buffer): Event | 
 }
 
 function readBinary({ attributes, contentType }: ScannedHeaders, body: Buffer): Event {
-  // Values stay as they were sent: the Go SDK does not decode them either, and filters compare what
-  // it has.
+  // Escapes stay as they were sent: the Go SDK does not decode them either, and filters compare
+  // what it has.
+  const entries = [...attributes].map(([name, value]) => [name, asText(value)]);
   const type = contentType === undefined ? {} : { datacontenttype: contentType };
-  return { attributes: { ...Object.fromEntries(attributes), ...type }, data: body };
+  return { attributes: { ...Object.fromEntries(entries), ...type }, data: body };
+}
+
+/** node hands header bytes over as latin1; senders that do not escape write UTF-8. */
+function asText(header: string): string {
+  const bytes = Buffer.from(header, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : header;
 }
 
 function readStructured(body: Buffer): Event {

@@ -28,7 +28,7 @@ export function startPing(ping: PingWiring, options: PingOptions): void {
   options.signal.addEventListener('abort', () => cron.stop(), { once: true });
 }
 
-export async function sendPing(ping: PingWiring, options: PingOptions): Promise<void> {
+async function sendPing(ping: PingWiring, options: PingOptions): Promise<void> {
   const { addresses, poster, clock, stats, signal } = options;
   const url = urlOf(ping.sink, addresses);
   const message = writeBinary(pingEvent(ping, randomUUID(), clock.nowMs()));

@@ -1,5 +1,6 @@
 // What lives in the embedded cluster: nodes, namespaces, and workloads with their owner chains, as
 // plain objects. Pure: the same numbers give the same cluster.
+import { createHash } from 'node:crypto';
 import type { KubeObject, Manifest } from '../../../shared/kube/objects.ts';
 
 export interface Workload {
@@ -18,7 +19,7 @@ export const namespaces = (): readonly Manifest[] =>
   NAMESPACES.map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }));
 
 export function node(index: number): Manifest {
-  const name = nodeName(index);
+  const name = nameOfNode(index);
   const zone = ZONES[index % ZONES.length] ?? 'a';
   return {
     apiVersion: 'v1',
@@ -36,7 +37,7 @@ export function node(index: number): Manifest {
   };
 }
 
-export const nodeName = (index: number): string => `node-${String(index).padStart(3, '0')}`;
+export const nameOfNode = (index: number): string => `node-${String(index).padStart(3, '0')}`;
 
 /** Workloads whose replicas together are `pods`. */
 export function workloads(pods: number): readonly Workload[] {
@@ -59,13 +60,13 @@ export function replicaSet({ namespace, name, replicas }: Workload, owner: KubeO
   return scalable('ReplicaSet', name, metadata, replicas);
 }
 
-export function pod(owner: KubeObject, suffix: string, node: string): Manifest {
+export function pod(owner: KubeObject, suffix: string, nodeName: string): Manifest {
   const { name, namespace = '', labels = {} } = owner.metadata;
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: `${name}-${suffix}`, namespace, labels, ...ownedBy(owner) },
-    spec: { nodeName: node, ...podSpec(labels['app'] ?? 'app') },
+    spec: { nodeName, ...podSpec(labels['app'] ?? 'app') },
   };
 }
 
@@ -100,7 +101,5 @@ function ownedBy({ apiVersion, kind, metadata: { name, uid } }: KubeObject) {
 
 /** Stands for the hash that a real Deployment controller would put here. */
 function hashOf(name: string): string {
-  return [...name]
-    .reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 0xffffff, 7)
-    .toString(16);
+  return createHash('sha256').update(name).digest('hex').slice(0, 8);
 }

@@ -1,5 +1,6 @@
 // Fills the embedded cluster and keeps it moving: pods are replaced at a steady rate, as rollouts
 // and evictions would. Everything goes through the API server, as an admin would do it.
+import { randomInt } from 'node:crypto';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { inParallel } from '../cluster/in-parallel.ts';
@@ -17,6 +18,10 @@ const apps = (resource: string): ResourceRef => ({ group: 'apps', version: 'v1',
 
 /** Creates in flight at once; more only queue up in the API server. */
 const IN_FLIGHT_MAX = 16;
+const PAGE_SIZE = 500;
+/** As long as the suffixes that a real ReplicaSet controller makes up. */
+const SUFFIX_LENGTH = 5;
+const SUFFIXES = 36 ** SUFFIX_LENGTH;
 
 interface LivePod {
   readonly name: string;
@@ -28,41 +33,42 @@ export class Population {
   readonly #kube: KubeClient;
   readonly #options: PopulationOptions;
   readonly #pods: LivePod[] = [];
-  #serial = 0;
   #timer: NodeJS.Timeout | undefined;
-  #ongoing: Promise<void> = Promise.resolve();
+  #ongoing: Promise<unknown> | undefined;
 
   constructor(kube: KubeClient, options: PopulationOptions) {
     this.#kube = kube;
     this.#options = options;
   }
 
+  /** Adds what is missing: a cluster whose data was kept already has most of it. */
   async fill(): Promise<void> {
     const { nodes, pods } = this.#options;
+    const indexes = Array.from({ length: nodes }, (_, index) => index);
     await this.#createAll(core('namespaces'), plan.namespaces());
-    await this.#createAll(
-      core('nodes'),
-      Array.from({ length: nodes }, (_, index) => plan.node(index)),
-    );
+    await this.#createAll(core('nodes'), indexes.map(plan.node));
     const workloads = plan.workloads(pods);
-    const sets = await inParallel(workloads, IN_FLIGHT_MAX, (workload) =>
-      this.#createSet(workload),
-    );
-    const wanted = sets.flatMap((set, index) =>
-      Array.from({ length: workloads[index]?.replicas ?? 0 }, () => set),
-    );
-    await inParallel(wanted, IN_FLIGHT_MAX, (set) => this.#addPod(set));
+    const sets = await inParallel(workloads, IN_FLIGHT_MAX, (one) => this.#createSet(one));
+    await this.#adoptPods(sets);
+    const missing = sets.flatMap((set, index) => {
+      const has = this.#pods.filter((pod) => pod.set === set).length;
+      const wanted = workloads[index]?.replicas ?? 0;
+      return Array.from({ length: Math.max(wanted - has, 0) }, () => set);
+    });
+    await inParallel(missing, IN_FLIGHT_MAX, (set) => this.#addPod(set));
   }
 
   /**
-   * Changes go on until `stop`; one that fails (the API server is away) is told and is one change
-   * less.
+   * Changes go on until `stop`. One that fails (the API server is away) is told and is one change
+   * less; while one takes longer than its time, the next ones are left out.
    */
   churn(onError: (error: unknown) => void): void {
     const { churnPerSecond } = this.#options;
     if (churnPerSecond <= 0) return;
     this.#timer = setInterval(() => {
-      this.#ongoing = this.#ongoing.then(() => this.#changeOne()).catch(onError);
+      this.#ongoing ??= this.#changeOne()
+        .catch(onError)
+        .finally(() => (this.#ongoing = undefined));
     }, 1_000 / churnPerSecond);
   }
 
@@ -84,10 +90,21 @@ export class Population {
     return set.object;
   }
 
+  async #adoptPods(sets: readonly KubeObject[]): Promise<void> {
+    const setByUid = new Map(sets.map((set) => [set.metadata.uid, set]));
+    for await (const page of this.#kube.pages(core('pods'), { limit: PAGE_SIZE })) {
+      for (const { metadata } of page.items) {
+        const set = setByUid.get(metadata.ownerReferences?.[0]?.uid ?? '');
+        const { name, namespace = '', deletionTimestamp } = metadata;
+        if (set === undefined || deletionTimestamp !== undefined) continue;
+        this.#pods.push({ name, namespace, set });
+      }
+    }
+  }
+
   async #addPod(set: KubeObject): Promise<void> {
-    this.#serial += 1;
-    const node = plan.nodeName(this.#serial % this.#options.nodes);
-    const suffix = this.#serial.toString(36).padStart(5, '0');
+    const node = plan.nameOfNode(randomInt(this.#options.nodes));
+    const suffix = randomInt(SUFFIXES).toString(36).padStart(SUFFIX_LENGTH, '0');
     const { object } = await this.#kube.create(core('pods'), plan.pod(set, suffix, node));
     const { name, namespace = '' } = object.metadata;
     this.#pods.push({ name, namespace, set });
@@ -95,7 +112,8 @@ export class Population {
 
   /** One pod is replaced, as a rollout or an eviction would: with it come some eight events. */
   async #changeOne(): Promise<void> {
-    const index = Math.floor(Math.random() * this.#pods.length);
+    if (this.#pods.length === 0) return;
+    const index = randomInt(this.#pods.length);
     const victim = this.#pods[index];
     if (victim === undefined) return;
     this.#pods.splice(index, 1);

@@ -1,8 +1,10 @@
 // From the first word on the screen to the last process: finds the parts, brings the cluster up,
 // shows it until somebody ends it, and takes everything down again. `npm start` and `npm run dev`
 // are both this.
+import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
-import { buildFunction, functionNames } from '../../build/build.ts';
+import { promisify } from 'node:util';
+import { functionNames } from '../../build/function-names.ts';
 import { bundleCommand, sourceCommand } from '../cluster/function-part.ts';
 import { type LocalCluster, startCluster } from '../cluster/local-cluster.ts';
 import { partNames } from '../parts/catalog.ts';
@@ -78,6 +80,8 @@ class Session {
       plane: {
         parts: ['etcd', 'kube-apiserver', 'nats-server', 'kwok'],
         restart: 'backoff',
+        // It is idle most of the time here: memory is what a laptop is short of.
+        goGcPercent: 50,
         ...(dataDir === undefined ? {} : { dataDir }),
         ports: {
           ...(apiPort === undefined ? {} : { 'kube-apiserver': apiPort }),
@@ -102,6 +106,8 @@ class Session {
         await new Promise((wake) => this.#end.addEventListener('abort', wake, { once: true }));
       }
     } finally {
+      // What is said from here on stands below the last picture.
+      this.#view.close();
       this.#view.say('Ending.');
       await cluster.stop();
       this.#view.say('Nothing is left running.');
@@ -138,9 +144,11 @@ class Session {
  * take.
  */
 async function buildBundles({ devFunction }: SessionOptions, end: AbortSignal): Promise<void> {
-  for (const name of await functionNames()) {
-    if (name !== devFunction && !end.aborted) await buildFunction(name);
-  }
+  const names = (await functionNames()).filter((name) => name !== devFunction);
+  if (names.length === 0) return;
+  // In a process of its own, which takes the bundler's memory with it when it ends.
+  const args = [join(ROOT, 'knative/build/main.ts'), ...names];
+  await promisify(execFile)(process.execPath, args, { signal: end });
 }
 
 function openView({ isPlain }: SessionOptions): LiveView {

@@ -8,11 +8,12 @@ export interface LiveView {
   say(text: string): void;
   partChanged(change: PartChange): void;
   show(snapshot: Snapshot): void;
+  /** The last picture stays; only what is said comes after it. */
   close(): void;
 }
 
 /** Enough to see why, short enough to leave the rest of the screen. */
-const LAST_LINES = 8;
+const LAST_LINES = 5;
 
 /** The death of a part, with the last that it wrote. */
 export function describeDeath({ part, ending = 'gone' }: PartChange): string {

@@ -1,5 +1,6 @@
-// Sends the same event over a few kept-alive connections, one at a time on each, as Go's senders do. Writes prepared
-// bytes to plain sockets, so that on two cores the load costs less than what it measures.
+// Sends the same event over a few kept-alive connections, one at a time on each, as Go's senders
+// do. Writes prepared bytes to plain sockets, so that on two cores the load costs less than what
+// it measures.
 import { type Socket, connect } from 'node:net';
 
 const HEAD_END = '\r\n\r\n';

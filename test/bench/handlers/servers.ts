@@ -1,5 +1,6 @@
-// The three servers that P9 and P10 compare, each in the form in which it ships: our bundle, the peer as JavaScript
-// beside its node_modules, and a bare node:http server. All run on the same node.
+// The three servers that P9 and P10 compare, each in the form in which it ships: our bundle, the
+// peer as JavaScript beside its node_modules, and a bare node:http server. All run on the same
+// node.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';

@@ -5,12 +5,12 @@ import { freePort } from '../../../knative/local/process/ports.ts';
 import { AT_ONCE, Delivery, EVENT, triggerOf } from './support/delivery.ts';
 import { type Script, ScriptedSink } from './support/scripted-sink.ts';
 
-const opened: ScriptedSink[] = [];
+const sinks: ScriptedSink[] = [];
 let dead: ScriptedSink;
 
 async function sinkOf(script?: Script): Promise<ScriptedSink> {
   const sink = await new ScriptedSink(script).listen();
-  opened.push(sink);
+  sinks.push(sink);
   return sink;
 }
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all(opened.splice(0).map((sink) => sink.close()));
+  await Promise.all(sinks.splice(0).map((sink) => sink.close()));
 });
 
 const toDead = () => ({
@@ -49,6 +49,14 @@ describe('a subscriber that answers', () => {
       expect(dead.received[0]?.headers['ce-knativeerrorcode']).toBe(String(status));
     },
   );
+
+  test('503 with Retry-After is tried again when the backoff says, not the header', async () => {
+    const busy = { status: 503, headers: { 'retry-after': '3600' } };
+    const sink = await sinkOf((_, earlier) => (earlier === 0 ? busy : { status: 204 }));
+    await using delivery = await Delivery.start([triggerOf('t', sink.url)]);
+    await delivery.send();
+    await expect.poll(() => sink.received.length).toBe(2);
+  });
 
   test.each([200, 202, 204])('%d without a body has taken the event', async (status) => {
     const sink = await sinkOf(always(status));
@@ -214,6 +222,7 @@ test('headers of tracing and of Knative travel along, others do not', async () =
   await expect.poll(() => sink.received.length).toBe(1);
   const headers = sink.received[0]?.headers ?? {};
   expect(headers).toMatchObject({ ...passed, prefer: 'reply', 'kn-namespace': 'test' });
+  expect(headers).not.toHaveProperty('ce-knativebrokerttl');
   expect(headers).not.toHaveProperty('authorization');
   expect(headers).not.toHaveProperty('x-other');
 });
@@ -232,17 +241,27 @@ test('a trigger of format json sends structured events', async () => {
 });
 
 test('a Service gets no more requests at a time than its containerConcurrency', async () => {
-  let release = false;
-  const sink = await sinkOf(() => ({ status: release ? 204 : -1 }));
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+  let inFlight = 0;
+  let most = 0;
+  const sink = await sinkOf(async () => {
+    most = Math.max(most, (inFlight += 1));
+    await opened;
+    inFlight -= 1;
+    return { status: 204 };
+  });
+  const marker = await sinkOf();
   const subscriber = { kind: 'Service', namespace: 'test', name: 'narrow' } as const;
-  const services = {
-    'test/narrow': { url: sink.url, containerConcurrency: 2, timeoutSeconds: 0.3 },
-  };
-  await using delivery = await Delivery.start([triggerOf('t', '', { subscriber })], { services });
-  await Promise.all(['a', 'b', 'c', 'd'].map((id) => delivery.send({ ...EVENT, 'ce-id': id })));
-  await expect.poll(() => sink.received.length).toBe(2);
-  expect((await delivery.stats()).triggers['test/t']?.pending).toBe(4);
-  release = true;
-  const delivered = async () => (await delivery.stats()).triggers['test/t']?.delivered;
+  const services = { 'test/narrow': { url: sink.url, containerConcurrency: 2, timeoutSeconds: 9 } };
+  await using delivery = await Delivery.start(
+    [triggerOf('narrow', '', { subscriber }), triggerOf('marker', marker.url)],
+    { services },
+  );
+  for (const id of ['a', 'b', 'c', 'd']) await delivery.send({ ...EVENT, 'ce-id': id });
+  // Whatever would go to the Service has been sent before what has come to its neighbour.
+  await expect.poll(() => marker.received.length).toBe(4);
+  open();
+  const delivered = async () => (await delivery.stats()).triggers['test/narrow']?.delivered;
   await expect.poll(delivered).toBe(4);
+  expect(most).toBe(2);
 });

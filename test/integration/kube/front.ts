@@ -23,7 +23,7 @@ export interface Front {
   /** `METHOD /path`, in the order they came. */
   readonly requests: readonly { readonly what: string; readonly atMs: number }[];
   /** Taken from the API server so far. */
-  readonly bytesRead: number;
+  bytesRead(): number;
   readonly faults: Fault[];
   cutAll(): void;
   close(): Promise<void>;
@@ -34,43 +34,23 @@ export async function openFront(plane: Plane): Promise<Front> {
   const agent = new Agent({ ca: await readFile(plane.caPath, 'utf8'), keepAlive: true });
   const requests: { what: string; atMs: number }[] = [];
   const faults: Fault[] = [];
-  let bytesRead = 0;
-  const pass = (from: IncomingMessage, to: ServerResponse, fault: Fault | undefined): void => {
-    const { method, url: path, headers } = from;
-    const onward = requestTls({
-      host: upstream.hostname,
-      port: upstream.port,
-      agent,
-      method,
-      path,
-      headers,
-    });
-    onward.on('error', () => to.destroy());
-    to.on('close', () => onward.destroy());
-    onward.on('response', (answer) => {
-      if (fault?.does === 'lose-answer') {
-        answer.resume().on('end', () => to.destroy());
-        return;
-      }
-      to.writeHead(answer.statusCode ?? 502, answer.headers);
-      const cutAt = bytesRead + cutAfter(fault);
-      answer.on('data', (chunk: Buffer) => {
-        bytesRead += chunk.length;
-        if (bytesRead > cutAt) to.destroy();
-      });
-      answer.on('error', () => to.destroy());
-      answer.pipe(to);
-    });
-    from.pipe(onward);
-  };
+  const read = { bytes: 0 };
   const server = createServer((from, to) => {
-    const { method = '', url = '' } = from;
-    requests.push({ what: `${method} ${url.split('?')[0]}`, atMs: performance.now() });
-    const index = faults.findIndex((candidate) => candidate.meets(method, url));
+    const { method = '', url: path = '', headers } = from;
+    requests.push({ what: `${method} ${path.split('?')[0]}`, atMs: performance.now() });
+    const index = faults.findIndex((candidate) => candidate.meets(method, path));
     const [fault] = index < 0 ? [] : faults.splice(index, 1);
     const answer = answerOf(fault);
-    if (answer === undefined) pass(from, to, fault);
-    else to.writeHead(answer.status, answer.headers).end('{}');
+    if (answer !== undefined) {
+      to.writeHead(answer.status, answer.headers).end('{}');
+      return;
+    }
+    const { hostname: host, port } = upstream;
+    const onward = requestTls({ host, port, agent, method, path, headers });
+    onward.on('response', (response) => passBack(response, to, fault, read));
+    onward.on('error', () => to.destroy());
+    to.on('close', () => onward.destroy());
+    from.pipe(onward);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
@@ -79,9 +59,7 @@ export async function openFront(plane: Plane): Promise<Front> {
     kubeconfigPath: await kubeconfigFor(plane, `http://127.0.0.1:${address.port}`),
     requests,
     faults,
-    get bytesRead() {
-      return bytesRead;
-    },
+    bytesRead: () => read.bytes,
     cutAll: () => server.closeAllConnections(),
     close: async () => {
       server.closeAllConnections();
@@ -89,6 +67,26 @@ export async function openFront(plane: Plane): Promise<Front> {
       agent.destroy();
     },
   };
+}
+
+function passBack(
+  answer: IncomingMessage,
+  to: ServerResponse,
+  fault: Fault | undefined,
+  read: { bytes: number },
+): void {
+  if (fault?.does === 'lose-answer') {
+    answer.resume().on('end', () => to.destroy());
+    return;
+  }
+  to.writeHead(answer.statusCode ?? 502, answer.headers);
+  const cutAt = read.bytes + cutAfter(fault);
+  answer.on('data', (chunk: Buffer) => {
+    read.bytes += chunk.length;
+    if (read.bytes > cutAt) to.destroy();
+  });
+  answer.on('error', () => to.destroy());
+  answer.pipe(to);
 }
 
 function answerOf(fault: Fault | undefined) {

@@ -157,7 +157,7 @@ describe('writes', () => {
     expect(object['data']).toEqual({ a: 'y' });
   });
 
-  test('an apply of nothing with uid and resourceVersion changes nothing, or conflicts', async () => {
+  test('an apply of a resourceVersion alone changes nothing, or conflicts', async () => {
     await kube.apply(configMaps, configMap('moved', { a: 'x' }), { force: true });
     const { metadata } = await read(kube, configMaps, 'moved');
     const { uid, resourceVersion } = metadata;
@@ -173,6 +173,20 @@ describe('writes', () => {
     await expect(kube.apply(configMaps, untouched, options)).rejects.toMatchObject({
       code: 'KUBE_CONFLICT',
     });
+  });
+
+  test('an apply with the uid of another object is a conflict', async () => {
+    const uid = '00000000-0000-4000-8000-000000000000';
+    await kube.apply(things, thing('other'), { force: true });
+    await kube.apply(configMaps, configMap('other'), { force: true });
+    const { kind, apiVersion } = thing('other');
+    const metadata = { name: 'other', namespace, uid };
+    const options = { fieldManager: 'migration', force: false };
+    const conflict = { code: 'KUBE_CONFLICT' };
+    const applied = kube.apply(things, { apiVersion, kind, metadata }, options);
+    await expect(applied).rejects.toMatchObject(conflict);
+    const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+    await expect(kube.apply(configMaps, manifest, options)).rejects.toMatchObject(conflict);
   });
 
   test('an update without a resourceVersion is not sent', async () => {

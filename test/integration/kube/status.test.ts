@@ -87,7 +87,7 @@ describe('status', () => {
     expect(types.toSorted()).toEqual(['Backed', 'Ready']);
   });
 
-  test('of an object that moved is refused where that matters, and always of another object', async () => {
+  test('of an object that moved is refused if so asked, of another object always', async () => {
     await kube.apply(things, thing('moving'), { force: true });
     const object = await read(kube, things, 'moving');
     await kube.apply(things, thing('moving', { size: 2 }), { force: true });
@@ -103,7 +103,7 @@ describe('status', () => {
 });
 
 describe('the cost', () => {
-  test('a hundred calls at once share a few connections, and the next hundred the same', async () => {
+  test('a hundred calls at once share a few connections, as does the next hundred', async () => {
     const fresh = openTestKube(plane);
     const get = () => fresh.get(configMaps, { namespace, name: 'any' });
     await Promise.all(Array.from({ length: 100 }, get));
@@ -139,7 +139,7 @@ describe('the cost', () => {
     await closed.get(configMaps, { namespace, name: 'any' });
     await closed.close();
     await expect(closed.get(configMaps, { namespace, name: 'any' })).rejects.toMatchObject({
-      code: 'INTERNAL_BUG',
+      code: 'KUBE_CLOSED',
     });
   });
 });

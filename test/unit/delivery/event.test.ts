@@ -75,6 +75,18 @@ describe('reading', () => {
     expect(attributes).toMatchObject({ namespace: '' });
   });
 
+  test('a header in UTF-8 is text, and an escape in one stays an escape', () => {
+    const base = ['ce-specversion', '1.0', 'ce-id', '1', 'ce-source', 's', 'ce-type', 't'];
+    const bytes = Buffer.from('gr\u00fcn%20').toString('latin1');
+    const { name } = readEvent([...base, 'ce-name', bytes], Buffer.alloc(0))?.attributes ?? {};
+    expect(name).toBe('gr\u00fcn%20');
+  });
+
+  test('a batch is refused as what it is', () => {
+    const headers = ['content-type', 'application/cloudevents-batch+json'];
+    expect(() => readEvent(headers, Buffer.from('[]'))).toThrow('batches');
+  });
+
   const base = '"specversion":"1.0","id":"1","source":"s","type":"t"';
 
   test('JSON data without a content type is JSON', () => {

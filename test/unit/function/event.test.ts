@@ -1,4 +1,5 @@
-// Reading events: what the SDK was measured to get wrong, and that both modes give one and the same event.
+// Reading events: what the SDK was measured to get wrong, and that both modes give one and the
+// same event.
 import { CloudEvent, HTTP } from 'cloudevents';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
 // Feeds headers and a body to the parser as node's listener does, for the tests of events.
-import { type IncomingEvent, eventModeOf, parseEvent } from '../../../shared/function/event.ts';
+import type { IncomingEvent } from '../../../shared/function/define.ts';
+import { eventModeOf, parseEvent } from '../../../shared/function/event.ts';
 import { scanHeaders } from '../../../shared/function/headers.ts';
 
 export const required: Readonly<Record<string, string>> = {

@@ -34,7 +34,10 @@ apiVersion: sources.knative.dev/v1
 kind: ApiServerSource
 metadata: { name: s, namespace: ns }
 spec:
-  { serviceAccountName: sa, resources: [{ apiVersion: v1, kind: Pod }], sink: ${TO_BROKER}, ${spec} }
+  serviceAccountName: sa
+  resources: [{ apiVersion: v1, kind: Pod }]
+  sink: ${TO_BROKER}
+  ${spec}
 `;
 const ping = (spec: string): string => `
 apiVersion: sources.knative.dev/v1

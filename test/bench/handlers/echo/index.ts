@@ -1,4 +1,5 @@
-// The handler that both sides of P9 and P10 run: it looks at the object in the event and has nothing to do.
+// The handler that both sides of P9 and P10 run: it looks at the object in the event and has
+// nothing to do.
 import { defineFunction } from '../../../../shared/function/define.ts';
 import { look } from './look.ts';
 

@@ -1,4 +1,5 @@
-// The work that both runtimes do per event: what a function reads first, which object and which version of it.
+// The work that both runtimes do per event: what a function reads first, which object and which
+// version of it.
 
 export function look(data: unknown): void {
   if (typeof data !== 'object' || data === null || !('metadata' in data))

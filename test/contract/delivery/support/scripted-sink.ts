@@ -1,7 +1,13 @@
 // An HTTP server that answers as a test tells it, by what the request says, and remembers every
 // request.
 import { once } from 'node:events';
-import { type IncomingHttpHeaders, type Server, createServer } from 'node:http';
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  createServer,
+} from 'node:http';
 
 export interface Received {
   readonly path: string;
@@ -18,7 +24,10 @@ export interface ScriptedAnswer {
 }
 
 /** `earlier` is how many requests with the same key came before. */
-export type Script = (received: Received, earlier: number) => ScriptedAnswer;
+export type Script = (
+  received: Received,
+  earlier: number,
+) => ScriptedAnswer | Promise<ScriptedAnswer>;
 
 export class ScriptedSink {
   readonly received: Received[] = [];
@@ -33,12 +42,7 @@ export class ScriptedSink {
       request.once('end', () => {
         const { url: path = '', headers } = request;
         const body = Buffer.concat(chunks).toString('utf8');
-        const received = { path, headers, body, atMs: performance.now() };
-        const answer = this.#script(received, this.of(subjectOf(received)).length);
-        this.received.push(received);
-        if (answer.status === 0) request.socket.resetAndDestroy();
-        else if (answer.status > 0)
-          response.writeHead(answer.status, { ...answer.headers }).end(answer.body);
+        void this.#answer({ path, headers, body, atMs: performance.now() }, request, response);
       });
     });
   }
@@ -53,6 +57,18 @@ export class ScriptedSink {
     this.#server.listen(port, '127.0.0.1');
     await once(this.#server, 'listening');
     return this;
+  }
+
+  async #answer(
+    received: Received,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const earlier = this.of(subjectOf(received)).length;
+    this.received.push(received);
+    const { status, headers, body } = await this.#script(received, earlier);
+    if (status === 0) request.socket.resetAndDestroy();
+    else if (status > 0) response.writeHead(status, { ...headers }).end(body);
   }
 
   /** All tries to deliver events about one object. */
