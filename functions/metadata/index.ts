@@ -106,8 +106,8 @@ export const metadata = defineFunction({
 });
 
 /**
- * Events about one object often come together, and all but one of them lose the compare-and-set. Who
- * lost looks again at once; after the last look the sender is asked to come again.
+ * Events about one object often come together, and all but one of them lose the compare-and-set.
+ * Who lost looks again at once; after the last look the sender is asked to come again.
  */
 async function look(key: ObjectKey, doors: Doors, signal: AbortSignal): Promise<void> {
   for (let left = LOOKS_MAX; ; left -= 1) {

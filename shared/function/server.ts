@@ -85,7 +85,8 @@ const clientFailures: Readonly<Record<string, readonly [reason: string, make: ()
   ERR_HTTP_REQUEST_TIMEOUT: [
     'Service Unavailable',
     () => {
-      const message = `The request did not arrive within ${REQUEST_TIMEOUT_MS / 1_000} s; repeat it.`;
+      const seconds = REQUEST_TIMEOUT_MS / 1_000;
+      const message = `The request did not arrive within ${seconds} s; repeat it.`;
       return new Failure('REQUEST_TOO_SLOW', message);
     },
   ],

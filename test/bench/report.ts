@@ -38,7 +38,8 @@ function block({ figure, ours, against, ratio, control, verdict }: FigureResult)
   const side = (name: string, { median, worst }: FigureResult['ours']): string =>
     `  ${name.padEnd(24)} ${number(median)} ${figure.unit} (worst ${number(worst)})`;
   const percent = `${(control * 100).toFixed(1)} %`;
-  const why = ` - ${figure.ours} differed from itself by ${percent}, more than ${controlMax * 100} %`;
+  const limit = `${controlMax * 100} %`;
+  const why = ` - ${figure.ours} differed from itself by ${percent}, more than ${limit}`;
   return [
     figure.name,
     side(figure.ours, ours),

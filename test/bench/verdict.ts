@@ -2,7 +2,9 @@
 
 import type { Bench, Figure, Pair, Sample } from './runner.ts';
 
-/** When our side differs this much from itself, the machine was not quiet enough to say anything. */
+/**
+ * When our side differs this much from itself, the machine was not quiet enough to say anything.
+ */
 export const controlMax = 0.1;
 
 export interface Spread {

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { readPartsFile } from '../../knative/local/plane/parts-file.ts';
 import { isPortTaken } from '../../knative/local/process/ports.ts';
 import { pidsWithEnvironment } from '../../knative/local/process/proc.ts';
@@ -44,13 +44,12 @@ function startSession(args: readonly string[], main = 'start'): Session {
     });
   }
   const until = async (pattern: RegExp, timeoutMs: number, from = 0): Promise<RegExpExecArray> => {
-    const deadlineMs = Date.now() + timeoutMs;
-    for (;;) {
+    const look = (): RegExpExecArray => {
       const found = pattern.exec(text.slice(from));
-      if (found !== null) return found;
-      if (Date.now() > deadlineMs) throw new Error(`no ${pattern} in time, only:\n${text}`);
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
+      if (found === null) throw new Error(`no ${pattern} in time, only:\n${text}`);
+      return found;
+    };
+    return vi.waitFor(look, { timeout: timeoutMs, interval: POLL_MS });
   };
   return { process: child, text: () => text, until };
 }

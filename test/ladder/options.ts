@@ -47,7 +47,9 @@ export function readOptions(args: readonly string[]): Options {
 
 const split = (value: string): string[] => value.split(',').filter((name) => name !== '');
 
-/** The named rungs in ladder order, with every rung that one of them needs; all when none is named. */
+/**
+ * The named rungs in ladder order, with every rung that one of them needs; all when none is named.
+ */
 function withFoundations(names: readonly string[]): RungName[] {
   if (names.length === 0) return rungs.map((rung) => rung.name);
   const wanted = new Set<string>(names);

@@ -5,7 +5,9 @@ import type { Finding, Rule } from './rule.ts';
 import { perFile } from './rule.ts';
 import type { Source } from './sources.ts';
 
-/** `functions/deps/steps.ts` belongs to the area `functions/deps`, `shared/clock.ts` to `shared`. */
+/**
+ * `functions/deps/steps.ts` belongs to the area `functions/deps`, `shared/clock.ts` to `shared`.
+ */
 function areaOf(path: string): string {
   const [top = '', second = '', third] = path.split('/');
   const split = (top === 'functions' || top === 'shared') && third !== undefined;
@@ -62,8 +64,9 @@ const barrel: Rule = {
     if (/^shared\/.*index\.ts$/.test(path)) {
       yield { line: 1, message: 'no index file in shared/; name the file by what it owns.' };
     }
-    for (const { reExports, line } of imports) {
-      if (reExports) yield { line, message: 'no re-export; import from the file that owns it.' };
+    for (const { reExports, from, line } of imports) {
+      if (reExports && from.endsWith('.ts'))
+        yield { line, message: 'no re-export; import from the file that owns it.' };
     }
   }),
 };

@@ -1,5 +1,5 @@
-// Applies the plain Kubernetes objects of the manifests (namespaces, accounts, RBAC) in their order,
-// as `kubectl apply -k` would.
+// Applies the plain Kubernetes objects of the manifests (namespaces, accounts, RBAC) in their
+// order, as `kubectl apply -k` would.
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { ClusterObject } from '../manifests/wiring.ts';
 

@@ -1,5 +1,5 @@
-// The whole of what `npm start` shows: the parts of a control plane, and on it what the manifests say,
-// wired as they say: broker and pings, functions with their accounts, one adapter per source.
+// The whole of what `npm start` shows: the parts of a control plane, and on it what the manifests
+// say, wired as they say: broker and pings, functions with their accounts, one adapter per source.
 import { resolve } from 'node:path';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { type Addresses, type ServiceAddress, urlOf } from '../delivery/config.ts';
@@ -153,7 +153,9 @@ class Cluster implements LocalCluster {
     await this.plane.add(spec);
   }
 
-  /** The sink's address as this client reaches it: through its own proxy when the plane has links. */
+  /**
+   * The sink's address as this client reaches it: through its own proxy when the plane has links.
+   */
   async #sinkUrl(client: string, sink: Destination, addresses: Addresses): Promise<string> {
     if (sink.kind === 'uri') return sink.uri;
     const part = sink.kind === 'Broker' ? 'broker' : `function/${sink.name}`;

@@ -30,7 +30,9 @@ export class ServiceAccounts {
     this.#onError = onError;
   }
 
-  /** Writes a kubeconfig with which the part `client` is this account, and keeps its token fresh. */
+  /**
+   * Writes a kubeconfig with which the part `client` is this account, and keeps its token fresh.
+   */
   async kubeconfigFor(client: string, account: Account): Promise<string> {
     const dir = join(this.#plane.dir, 'clients', client.replaceAll('/', '-'));
     await mkdir(dir, { recursive: true, mode: 0o700 });

@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WatchedResource } from '../../../knative/local/manifests/wiring.ts';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
-import { sourceOf, startAdapter } from './support/adapter.ts';
+import { PartProcess } from '../../../knative/local/process/part.ts';
+import { adapterSpec, sourceOf, startAdapter } from './support/adapter.ts';
 import { type Api, configMaps, named, openApi } from './support/api.ts';
 import { recorded } from './support/fixture.ts';
 import { type Received, ScriptedSink } from './support/scripted-sink.ts';
@@ -195,6 +196,26 @@ test('a label selector and an owner choose the objects', async () => {
   await expect.poll(() => names('/owned'), WAIT).toEqual(['last']);
   await Promise.all(parts.map((part) => part.stop()));
   await sink.close();
+});
+
+test('an adapter that cannot watch what it should is alive and never ready', async () => {
+  // Served under no such plural: the adapter says so once, and goes on with the other kinds.
+  const resources = [core('ConfigMap'), core('Gateway')];
+  const source = sourceOf('unready', { resources });
+  const spec = await adapterSpec(plane, source, sinks.reference.url);
+  const part = new PartProcess(spec, `BALLAST_PLANE=${plane.dir}`, () => undefined);
+  const started = part.start().then(
+    () => 'ready',
+    () => 'never ready',
+  );
+  try {
+    await expect.poll(() => part.lastLines(50).join('\n'), WAIT).toContain("it doesn't exist");
+    await expect.poll(() => spec.ready(AbortSignal.timeout(1_000)), WAIT).toBe(false);
+    expect(part.state).toBe('starting');
+  } finally {
+    await part.kill();
+  }
+  expect(await started).toBe('never ready');
 });
 
 test('ceOverrides put their extensions on every event', () => {

@@ -177,8 +177,10 @@ describe('throttling', () => {
     const caller = new AbortController();
     const call = kube.get(configMaps, { namespace, name: 'absent' }, { signal: caller.signal });
     await expect.poll(() => front.requests.length).toBe(1);
+    const abortedAtMs = performance.now();
     caller.abort(reason);
     await expect(call).rejects.toBe(reason);
+    expect(performance.now() - abortedAtMs).toBeLessThan(5_000);
   });
 });
 

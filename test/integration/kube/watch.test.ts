@@ -179,21 +179,37 @@ describe('an API server that was killed', () => {
     await plane.part('kube-apiserver').start();
   };
 
-  test('is watched again by a watch with initial events, which misses nothing', async () => {
-    const labels = { watch: 'killed' };
+  /** Makes the API server forget every version before now, once it is started again. */
+  const compact = async (): Promise<void> => {
+    await write('newer', String(Math.random()));
+    const { status } = await fetch(`${plane.part('etcd').url}/v3/kv/compaction`, {
+      method: 'POST',
+      body: JSON.stringify({ revision: await now(), physical: true }),
+    });
+    expect(status).toBe(200);
+  };
+
+  test.each([
+    ['that knows its version', false],
+    ['that has forgotten its version', true],
+  ])('and comes back as one %s costs a watch nothing', async (_, isForgotten) => {
+    const labels = { watch: `killed-${isForgotten}` };
+    const labelSelector = `watch=killed-${isForgotten}`;
     const state = new Map<string, string>();
     await write('killed-a', '1', labels);
+    const { signal } = end;
+    const watch = kube.watch(configMaps, {
+      namespace,
+      labelSelector,
+      from: 'initial-events',
+      signal,
+    });
     const ended = (async () => {
-      const watch = kube.watch(configMaps, {
-        namespace,
-        labelSelector: 'watch=killed',
-        from: 'initial-events',
-        signal: end.signal,
-      });
       for await (const event of watch) apply(state, event);
     })();
     ended.catch(() => undefined);
-    await expect.poll(() => [...state]).toEqual([['killed-a', '1']]);
+    await expect.poll(() => Object.fromEntries(state)).toEqual({ 'killed-a': '1' });
+    if (isForgotten) await compact();
     await killAndStart();
     await write('killed-a', '2', labels);
     await write('killed-b', '1', labels);
@@ -210,23 +226,15 @@ describe('an API server that was killed', () => {
   }
 
   test('has forgotten what was compacted: a watch and a list from then are told so', async () => {
-    const resourceVersion = await now();
-    const [first] = (await admin
-      .list(configMaps, { limit: 1 })
-      .then(({ metadata }) => [metadata.continue])) as [string];
-    await write('compacted', '1');
-    const revision = await now();
-    const compacted = await fetch(`${plane.part('etcd').url}/v3/kv/compaction`, {
-      method: 'POST',
-      body: JSON.stringify({ revision, physical: true }),
-    });
-    expect(compacted.status).toBe(200);
+    const { metadata } = await admin.list(configMaps, { limit: 1 });
+    const { resourceVersion, continue: next = '' } = metadata;
+    await compact();
     await killAndStart();
+    const expired = { code: 'KUBE_EXPIRED' };
     const { ended } = follow({ from: { resourceVersion } });
-    await expect(ended).rejects.toMatchObject({ code: 'KUBE_EXPIRED' });
-    await expect(admin.list(configMaps, { continue: first, limit: 1 })).rejects.toMatchObject({
-      code: 'KUBE_EXPIRED',
-    });
+    await expect(ended).rejects.toMatchObject(expired);
+    const page = admin.list(configMaps, { continue: next, limit: 1 });
+    await expect(page).rejects.toMatchObject(expired);
   });
 
   test('ends a list of pages, or goes on with what there is now, as was asked', async () => {
@@ -234,12 +242,7 @@ describe('an API server that was killed', () => {
     const strict = kube.pages(configMaps, { limit: 20 });
     const first = await pages.next();
     await strict.next();
-    await write('late', '1');
-    const revision = await now();
-    await fetch(`${plane.part('etcd').url}/v3/kv/compaction`, {
-      method: 'POST',
-      body: JSON.stringify({ revision, physical: true }),
-    });
+    await compact();
     await killAndStart();
     await expect(strict.next()).rejects.toMatchObject({ code: 'KUBE_EXPIRED' });
     const second = await pages.next();

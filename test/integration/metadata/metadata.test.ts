@@ -1,5 +1,5 @@
-// The metadata function against a real API server and a real NATS: whatever happened to the events, the
-// feed shows what the API server holds, at the latest after a sweep.
+// The metadata function against a real API server and a real NATS: whatever happened to the events,
+// the feed shows what the API server holds, at the latest after a sweep.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { metadata } from '../../../functions/metadata/index.ts';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
@@ -104,12 +104,13 @@ async function shown(): Promise<string[]> {
   const lines: string[] = [];
   for await (const { subject, data } of stream.read(`ballast.f${feed}.>`)) {
     const value = JSON.parse(new TextDecoder().decode(data));
-    lines.push(`${subject.split('.').slice(2).join('.')}${'deleted' in value ? ' deleted' : ''}`);
+    const place = subject.split('.').slice(2).join('.');
+    lines.push('deleted' in value ? `${place} deleted` : place);
   }
   return lines.toSorted();
 }
 
-test('add, update and delete lead to the same look: the object decides, not the event', async () => {
+test('add, update and delete lead to the same look: the object decides', async () => {
   const send = await startMetadata();
   await createPod('a', 'n1');
   expect(await send(about('a', 'delete'))).toBe(204);
@@ -194,7 +195,7 @@ test('five instances that sweep and look at once agree', async () => {
   expect((await stream.state()).lastSequence).toBe(20);
 });
 
-test('while the API server is away an event is kept by its sender, and lands afterwards', async () => {
+test('while the API server is away its sender keeps an event, which lands afterwards', async () => {
   const send = await startMetadata();
   await createPod('a', 'n1');
   await plane.part('kube-apiserver').kill();

@@ -55,7 +55,7 @@ test('the newest message of each subject is what a snapshot shows', async () => 
   expect(await stream.state()).toEqual({ messages: 2, lastSequence: 3 });
 });
 
-test('whoever writes second on the same sight of a subject loses, and is told to look again', async () => {
+test('whoever writes second on the same sight of a subject is told to look again', async () => {
   const stream = streamOf('race');
   const outcomes = await Promise.allSettled([
     publish(stream, 'race.a', 'one', 0),
@@ -93,7 +93,7 @@ test('a stream that exists with other settings is refused with the server’s re
   });
 });
 
-test('a server that is away is said, and one that came back without its disk gets the stream anew', async () => {
+test('a server that is away is said; back without its disk, it gets the stream anew', async () => {
   const own = await startPlane({ parts: ['nats-server'] });
   const server = own.part('nats-server');
   const settings = { name: 'lost', subjects: ['lost.>'], replicas: 1, storage: 'file' } as const;

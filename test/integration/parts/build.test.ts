@@ -1,3 +1,4 @@
+// A real build with Go from an empty cache, and a second start that never calls Go.
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

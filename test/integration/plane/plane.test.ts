@@ -59,7 +59,7 @@ test('a killed part comes back on the same address with the same data', async ()
   await expect.poll(() => apiAnswers('/readyz'), { timeout: 20_000 }).toBe(true);
 });
 
-test('planes run side by side, and a stopped one leaves no process, no port and no directory', async () => {
+test('planes run side by side; a stopped one leaves no process, port or directory', async () => {
   const other = await startPlane({ parts: ['etcd', 'nats-server'] });
   const pids = other.parts().map(({ pid }) => pid ?? 0);
   const etcdUrl = other.part('etcd').url;

@@ -1,3 +1,4 @@
+// The catalog agrees with the Go modules beside it: same versions, same packages, same Go.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

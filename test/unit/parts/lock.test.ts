@@ -1,3 +1,4 @@
+// One holder at a time, across processes, and no lock outlives its holder.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
@@ -27,7 +28,7 @@ test('two holders never overlap', async () => {
   const work = async (): Promise<void> => {
     inside += 1;
     most = Math.max(most, inside);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setImmediate(resolve));
     inside -= 1;
   };
   const tries = Array.from({ length: 8 }, () => withLock(name, { onWait: () => undefined }, work));

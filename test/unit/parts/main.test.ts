@@ -1,3 +1,4 @@
+// The command that builds parts ahead: help, usage errors, progress and the final table.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,3 +1,5 @@
+// What a person sees of a build: one line that changes in a terminal, and in a pipe lines with signs
+// of life.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   type BuildReporter,

@@ -1,3 +1,4 @@
+// Versions are read out of what real binaries print, and judged by what fits.
 import { describe, expect, test } from 'vitest';
 import { partEntry } from '../../../knative/local/parts/catalog.ts';
 import { fits, isGoAtLeast, versionIn, whatFits } from '../../../knative/local/parts/version.ts';

@@ -1,4 +1,5 @@
-// Shows that each tidy rule can fail: a bad sample for every one, and the nearest good one beside it.
+// Shows that each tidy rule can fail: a bad sample for every one, and the nearest good one beside
+// it.
 
 import { describe, expect, test } from 'vitest';
 import { callRules } from '../../tidy/call-rules.ts';

@@ -1,3 +1,4 @@
+// The pause between two looks ends early for news, and for the end.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Bell } from '../../../knative/local/view/bell.ts';
 

@@ -1,3 +1,4 @@
+// Many errors of one cause are told once, with their number.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Complaints } from '../../../knative/local/view/complaints.ts';
 

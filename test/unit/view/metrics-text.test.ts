@@ -1,3 +1,4 @@
+// Reads what prom-client writes, whatever stands in a label.
 import fc from 'fast-check';
 import { Counter, Registry } from 'prom-client';
 import { expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// Looks at parts over HTTP; one that hangs or is gone holds up nobody.
 import { type Server, createServer } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import type { Part } from '../../../knative/local/process/part.ts';

@@ -1,3 +1,4 @@
+// What can be asked of a session, and how a wrong wish is answered.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// Rates from counters that only grow, and from counters that began anew.
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { Rates } from '../../../knative/local/view/rates.ts';

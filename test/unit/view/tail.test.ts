@@ -1,3 +1,4 @@
+// New lines of a part are shown once.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { newLines } from '../../../knative/local/view/tail.ts';

@@ -1,3 +1,4 @@
+// What the views write, for terminals and for pipes.
 import { describe, expect, test } from 'vitest';
 import type { Part, PartChange, PartState } from '../../../knative/local/process/part.ts';
 import { frame } from '../../../knative/local/view/frame.ts';

@@ -29,11 +29,18 @@ export async function startAdapter(
   sinkUrl: string,
   change: (spec: PartSpec) => PartSpec = (spec) => spec,
 ): Promise<Part> {
-  const spec = adapterPart(source, {
+  return plane.add(change(await adapterSpec(plane, source, sinkUrl)));
+}
+
+export async function adapterSpec(
+  plane: Plane,
+  source: ApiServerSourceWiring,
+  sinkUrl: string,
+): Promise<PartSpec> {
+  return adapterPart(source, {
     binary: await resolvePart('apiserver_receive_adapter'),
     kubeconfigPath: plane.kubeconfigPath,
     sinkUrl,
     profilingPort: await freePort(),
   });
-  return plane.add(change(spec));
 }
