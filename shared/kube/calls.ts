@@ -10,6 +10,7 @@ import {
   readStatus,
   timeoutError,
 } from './errors.ts';
+import { parseLossless } from './json.ts';
 import { resourceName, withQuery } from './paths.ts';
 import type { About, CallOptions, KubeRequest } from './request.ts';
 import { mayRepeat, pauseMs, retryAfterMs, type Setback } from './retry.ts';
@@ -48,10 +49,11 @@ export class Calls {
     return this.#counts;
   }
 
+  /** What the API server answers to this request has the shape that the caller names. */
   async json<Result>(request: KubeRequest, options: CallOptions): Promise<Result> {
     const { text } = await this.send(request, options);
     try {
-      return JSON.parse(text);
+      return parseLossless<Result>(text);
     } catch (cause) {
       const found = text.slice(0, 100);
       throw errorFromTransport(request.about, new Error(`not JSON: ${found}`, { cause }));

@@ -115,8 +115,7 @@ export class Connection {
       const options = {
         connections,
         pipelining: 1,
-        // HTTP/2 would save connections, of which there are few, and costs twice the CPU per call
-        // here.
+        // Over HTTP/2 all calls would share one connection and its fate; eight are few enough.
         allowH2: false,
         headersTimeout: ANSWER_TIMEOUT_MS,
         bodyTimeout,

@@ -11,7 +11,7 @@ import {
   type KubeError,
   readStatus,
 } from './errors.ts';
-import { isRecord } from './json.ts';
+import { isRecord, parseLossless } from './json.ts';
 import { splitLines } from './lines.ts';
 import type { KubeObject, ResourceRef } from './objects.ts';
 import { type Query, resourcePath } from './paths.ts';
@@ -206,7 +206,7 @@ function parseLine(
   line: string,
 ): { type: string; object: Record<string, unknown> } {
   try {
-    const event: unknown = JSON.parse(line);
+    const event = parseLossless<unknown>(line);
     if (isRecord(event) && typeof event['type'] === 'string' && isRecord(event['object'])) {
       return { type: event['type'], object: event['object'] };
     }

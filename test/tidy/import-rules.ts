@@ -39,7 +39,7 @@ const direction: Rule = {
 /** Only the area named may import the package; tests may, as a witness that is not our own code. */
 const doors: readonly (readonly [RegExp, string])[] = [
   [/^(nats|@nats-io\/.*)$/, 'shared/nats'],
-  [/^@kubernetes\/client-node$/, 'shared/kube'],
+  [/^@kubernetes\/client-node(\/|$)/, 'shared/kube'],
   [/^(etcd3|@grpc\/.*)$/, 'shared/etcd'],
   [/^(express|prom-client|pino)$/, 'shared/function'],
 ];

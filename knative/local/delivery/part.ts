@@ -2,22 +2,38 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
 import { answers } from '../plane/probe.ts';
 import type { PartSpec } from '../process/part.ts';
 import type { DeliveryConfig } from './config.ts';
 import type { DeliveryStats } from './stats.ts';
 
+/** Packages written for require() look for it in the module they were bundled into. */
+const REQUIRE =
+  "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);";
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
 
-/** Writes the config into `dir`, which is the plane's. */
+/** Writes the config and the program into `dir`, which is the plane's. */
 export async function brokerPart(dir: string, config: DeliveryConfig): Promise<PartSpec> {
   const path = join(dir, 'delivery.json');
   await writeFile(path, JSON.stringify(config));
+  const program = join(dir, 'broker.mjs');
+  // Run from its sources it would keep 20 MB of node's TypeScript compiler for good. The bundler
+  // takes 50 ms, and in this form leaves no process of its own.
+  buildSync({
+    entryPoints: [MAIN],
+    outfile: program,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+    banner: { js: REQUIRE },
+  });
   const url = `http://127.0.0.1:${config.port}`;
   return {
     name: 'broker',
     command: process.execPath,
-    args: ['--max-semi-space-size=1', MAIN, path],
+    args: ['--max-semi-space-size=1', program, path],
     env: {},
     url,
     ready: (signal) => answers(`${url}/health/readiness`, signal),

@@ -10,7 +10,7 @@ import { buildFolder } from '../../../knative/build/build.ts';
 const root = resolve(import.meta.dirname, '../../..');
 const echo = join(import.meta.dirname, 'echo');
 /** Inside the repository, so that the peer finds its packages. */
-const outDir = join(root, 'dist/bench');
+export const outDir = join(root, 'dist/bench');
 
 export const OURS = 'ballast';
 export const PEER = 'faas-js-runtime';
@@ -39,7 +39,8 @@ export async function buildServers(): Promise<Readonly<Record<string, string>>> 
 export function startServer(script: string, port: number): ChildProcess {
   return spawn(process.execPath, [script], {
     cwd: outDir,
-    env: { PORT: String(port) },
+    // The second is for the function that ships; it is not called.
+    env: { PORT: String(port), NATS_URL: 'nats://127.0.0.1:4222' },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
 }

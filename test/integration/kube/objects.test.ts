@@ -48,6 +48,22 @@ describe('passing objects through', () => {
     expect(after.metadata.managedFields).toHaveLength(2);
   });
 
+  test('integers that no JavaScript number holds keep every digit', async () => {
+    const count = JSON.rawJSON('9007199254740993');
+    await kube.apply(things, thing('big', { count, least: -9_007_199_254_740_991 }), {
+      force: true,
+    });
+    const before = await read(kube, things, 'big');
+    await kube.update(things, { ...before, metadata: { ...before.metadata, labels: { a: 'b' } } });
+    const { text } = await kube.raw({
+      method: 'GET',
+      path: `/apis/${things.group}/${things.version}/namespaces/${namespace}/${things.resource}/big`,
+      repeat: 'always',
+    });
+    expect(text).toContain('"count":9007199254740993,');
+    expect(text).toContain('"least":-9007199254740991');
+  });
+
   test('the items of a list say what they are, as objects read alone do', async () => {
     await kube.apply(configMaps, configMap('typed'), { force: true });
     const { items } = await kube.list(configMaps, {

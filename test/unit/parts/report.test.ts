@@ -1,4 +1,4 @@
-// What a person sees of a build: one line that changes in a terminal, and in a pipe lines with signs
+// What a person sees of a build: in a terminal one line that changes, in a pipe lines with signs
 // of life.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {

@@ -1,5 +1,5 @@
-// Where a part comes from, in order, and what is said when it comes from nowhere. A script stands in
-// for Go.
+// Where a part comes from, in order, and what is said when it comes from nowhere. A script stands
+// in for Go.
 import { chmod, mkdir, readFile, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
