@@ -3,22 +3,24 @@
 declare global {
   /** In V8 since Node 22, and not yet in TypeScript's library. */
   interface JSON {
-    parse<Value>(
+    parse(
       text: string,
       reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
-    ): Value;
+    ): unknown;
     rawJSON(text: string): unknown;
   }
 }
 
-/** An integer that a JavaScript number may not hold exactly; a match inside a text costs time only. */
+/**
+ * An integer that a JavaScript number may not hold exactly; a match inside a text costs time only.
+ */
 const LONG_INTEGER = /[:[,]\s*-?\d{16}/;
 
 /**
  * As JSON.parse, but an integer beyond 2^53 stays what was written: it becomes a raw JSON value,
  * which JSON.stringify writes again digit by digit. Objects may hold any 64-bit integer.
  */
-export function parseLossless<Value>(text: string): Value {
+export function parseLossless(text: string): unknown {
   if (!LONG_INTEGER.test(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, { source }) => {
     const isRounded = typeof value === 'number' && !Number.isSafeInteger(value);

@@ -206,7 +206,7 @@ function parseLine(
   line: string,
 ): { type: string; object: Record<string, unknown> } {
   try {
-    const event = parseLossless<unknown>(line);
+    const event = parseLossless(line);
     if (isRecord(event) && typeof event['type'] === 'string' && isRecord(event['object'])) {
       return { type: event['type'], object: event['object'] };
     }
