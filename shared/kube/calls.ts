@@ -53,7 +53,8 @@ export class Calls {
   async json<Result>(request: KubeRequest, options: CallOptions): Promise<Result> {
     const { text } = await this.send(request, options);
     try {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API server checks shapes
+      // The API server keeps to the shapes of its kinds.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       return parseLossless(text) as Result;
     } catch (cause) {
       const found = text.slice(0, 100);

@@ -30,6 +30,8 @@ export interface ClusterOptions {
   readonly commandOf: (functionName: string) => readonly string[];
   /** What goes wrong beside the parts: a change or a renewal that the API server did not take. */
   readonly onError: (error: unknown) => void;
+  /** Ends a start that is still going on; what was started by then is ended too. */
+  readonly signal?: AbortSignal;
 }
 
 export interface LocalCluster {
@@ -92,9 +94,10 @@ class Cluster implements LocalCluster {
     await inParallel(functions, STARTS_AT_ONCE, (one, index) =>
       this.#startFunction(one, ports[index] ?? 0),
     );
+    this.#options.signal?.throwIfAborted();
     const addresses = await this.#startBroker();
     await inParallel(sources, STARTS_AT_ONCE, (source) => this.#startAdapter(source, addresses));
-    await this.#population?.fill();
+    await this.#population?.fill(this.#options.signal);
     this.#population?.churn(this.#options.onError);
   }
 

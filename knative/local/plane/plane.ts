@@ -82,6 +82,8 @@ class LocalPlane implements Plane {
   readonly #parts = new Map<string, PartProcess>();
   readonly #partsFile: PartsFile;
   readonly #adminToken = randomBytes(24).toString('hex');
+  /** Whoever still starts parts then would leave them behind. */
+  #isStopping = false;
 
   constructor(run: RunDirectory, options: PlaneOptions) {
     this.#run = run;
@@ -115,6 +117,7 @@ class LocalPlane implements Plane {
   }
 
   async add(spec: PartSpec): Promise<Part> {
+    if (this.#isStopping) throw new Error(`${spec.name} cannot start: the plane is ending`);
     if (this.#parts.has(spec.name)) throw new Error(`a part named ${spec.name} is there already`);
     const part = new PartProcess(spec, this.#run.mark, this.#supervisor.onChange);
     this.#parts.set(spec.name, part);
@@ -137,6 +140,7 @@ class LocalPlane implements Plane {
   }
 
   async stop(): Promise<void> {
+    this.#isStopping = true;
     this.#supervisor.close();
     // Clients before servers, so that nobody's last words are complaints about a missing server.
     const order = [...this.#parts.values()].toReversed();

@@ -42,7 +42,7 @@ export class Population {
   }
 
   /** Adds what is missing: a cluster whose data was kept already has most of it. */
-  async fill(): Promise<void> {
+  async fill(signal?: AbortSignal): Promise<void> {
     const { nodes, pods } = this.#options;
     const indexes = Array.from({ length: nodes }, (_, index) => index);
     await this.#createAll(core('namespaces'), plan.namespaces());
@@ -55,7 +55,10 @@ export class Population {
       const wanted = workloads[index]?.replicas ?? 0;
       return Array.from({ length: Math.max(wanted - has, 0) }, () => set);
     });
-    await inParallel(missing, IN_FLIGHT_MAX, (set) => this.#addPod(set));
+    await inParallel(missing, IN_FLIGHT_MAX, async (set) => {
+      signal?.throwIfAborted();
+      await this.#addPod(set);
+    });
   }
 
   /**

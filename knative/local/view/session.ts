@@ -89,6 +89,7 @@ class Session {
         },
         onChange: (change) => this.#onChange(change),
       },
+      signal: this.#end,
       population: { nodes, pods, churnPerSecond },
       commandOf: (name) =>
         name === devFunction ? sourceCommand(ROOT, name) : bundleCommand(join(ROOT, 'dist', name)),

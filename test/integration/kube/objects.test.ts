@@ -55,11 +55,9 @@ describe('passing objects through', () => {
     });
     const before = await read(kube, things, 'big');
     await kube.update(things, { ...before, metadata: { ...before.metadata, labels: { a: 'b' } } });
-    const { text } = await kube.raw({
-      method: 'GET',
-      path: `/apis/${things.group}/${things.version}/namespaces/${namespace}/${things.resource}/big`,
-      repeat: 'always',
-    });
+    const { group, version, resource } = things;
+    const path = `/apis/${group}/${version}/namespaces/${namespace}/${resource}/big`;
+    const { text } = await kube.raw({ method: 'GET', path, repeat: 'always' });
     expect(text).toContain('"count":9007199254740993,');
     expect(text).toContain('"least":-9007199254740991');
   });
