@@ -81,7 +81,7 @@ class Session {
         parts: ['etcd', 'kube-apiserver', 'nats-server', 'kwok'],
         restart: 'backoff',
         // It is idle most of the time here: memory is what a laptop is short of.
-        goGcPercent: 50,
+        goGcPercent: 40,
         ...(dataDir === undefined ? {} : { dataDir }),
         ports: {
           ...(apiPort === undefined ? {} : { 'kube-apiserver': apiPort }),
