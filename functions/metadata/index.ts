@@ -98,8 +98,8 @@ export const metadata = defineFunction({
       method: 'GET',
       path: '/feed',
       summary: 'how many objects the feed holds, and its last version',
-      handle: async (_request, { doors }) => ({
-        body: { stream: doors.stream.settings.name, ...(await doors.stream.state()) },
+      handle: async (_request, { doors, signal }) => ({
+        body: { stream: doors.stream.settings.name, ...(await doors.stream.state(signal)) },
       }),
     },
   ],
@@ -113,7 +113,7 @@ async function look(key: ObjectKey, doors: Doors, signal: AbortSignal): Promise<
   for (let left = LOOKS_MAX; ; left -= 1) {
     const steps = decide(await observeOne(key, doors, signal));
     try {
-      return await takeSteps(steps, doors);
+      return await takeSteps(steps, doors, signal);
     } catch (error) {
       if (left === 1 || !isConflict(error)) throw error;
     }

@@ -49,7 +49,7 @@ export async function observeOne(
       fieldSelector: `metadata.name=${key.name}`,
       signal,
     }),
-    readPublished(doors, subjectFilters(key)),
+    readPublished(doors, subjectFilters(key), signal),
   ]);
   const [object] = list.items;
   return {
@@ -66,7 +66,7 @@ export async function observeAll(
   signal: AbortSignal,
 ): Promise<readonly Input[]> {
   // The stream first: what is published while the list runs is then newer than what was read.
-  const all = await readPublished(doors, ['>']);
+  const all = await readPublished(doors, ['>'], signal);
   const ofKind = all.filter(({ subject }) => tailOf(subject).startsWith(`${kind.toLowerCase()}.`));
   const published = Map.groupBy(ofKind, ({ subject }) => tailOf(subject));
   const current = new Map<string, Projection>();
@@ -90,10 +90,11 @@ export async function observeAll(
 async function readPublished(
   { stream, prefix }: Doors,
   filters: readonly string[],
+  signal: AbortSignal,
 ): Promise<readonly Published[]> {
   const read = filters.map(async (filter) => {
     const published: Published[] = [];
-    for await (const message of stream.read(`${prefix}.${filter}`)) {
+    for await (const message of stream.read(`${prefix}.${filter}`, signal)) {
       published.push({
         ...publishedFrom(message),
         subject: message.subject.slice(prefix.length + 1),

@@ -18,11 +18,13 @@ const IN_FLIGHT_MAX = 64;
 export async function takeSteps(
   steps: readonly Step[],
   { stream, prefix, tombstoneSeconds }: Doors,
+  signal: AbortSignal,
 ): Promise<void> {
   for (const { subject, expectedSequence, value } of steps) {
     const data = new TextEncoder().encode(JSON.stringify(value));
     const ttl = isTombstone(value) ? { ttlSeconds: tombstoneSeconds } : {};
-    await stream.publish({ subject: `${prefix}.${subject}`, data, expectedSequence, ...ttl });
+    const message = { subject: `${prefix}.${subject}`, data, expectedSequence, ...ttl };
+    await stream.publish(message, signal);
   }
 }
 
@@ -40,7 +42,7 @@ export async function takeAllSteps(
     for (const steps of queue) {
       signal.throwIfAborted();
       try {
-        await takeSteps(steps, doors);
+        await takeSteps(steps, doors, signal);
         for (const { value } of steps) {
           outcome[isTombstone(value) ? 'tombstones' : 'published'] += 1;
         }

@@ -1,7 +1,8 @@
 // One connection to NATS, opened by its first use and kept for good: the client reconnects for
 // ever, because a function that gave up would answer 503 until somebody restarted it.
-import type { NatsConnection } from 'nats';
+import type { ConnectionOptions, NatsConnection } from 'nats';
 import { Failure } from '../errors.ts';
+import { orAbort } from './or-abort.ts';
 
 export interface NatsOptions {
   readonly url: string;
@@ -19,37 +20,42 @@ const DRAIN_MAX_MS = 1_000;
 
 export class Connection {
   readonly #options: NatsOptions;
+  /** Host and port alone: what may be shown to people. */
+  readonly #host: string;
   #opening: Promise<NatsConnection> | undefined;
+  #isClosed = false;
 
   constructor(options: NatsOptions) {
     this.#options = options;
+    this.#host = new URL(options.url).host;
   }
 
   async get(): Promise<NatsConnection> {
+    if (this.#isClosed) {
+      throw new Failure('INTERNAL_BUG', 'The connection to NATS was used after it was closed.');
+    }
     this.#opening ??= this.#open();
     return this.#opening;
   }
 
   /** Flushes what was published and closes; does nothing when nobody ever connected. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     const connection = await this.#opening?.catch(() => undefined);
     if (connection === undefined) return;
     const tooLong = AbortSignal.timeout(DRAIN_MAX_MS);
-    await Promise.race([
-      // Draining a connection whose server is away fails; closing it is all that is left to do.
-      connection.drain().catch(() => undefined),
-      new Promise((resolve) => tooLong.addEventListener('abort', resolve)),
-    ]);
+    // Draining a connection whose server is away fails, or waits for the server; closing it is all
+    // that is left to do then.
+    await orAbort(connection.drain(), tooLong).catch(() => undefined);
     await connection.close();
   }
 
   async #open(): Promise<NatsConnection> {
     const { NatsError, connect } = await import('./client.ts');
-    const { url, name } = this.#options;
     try {
       const connection = await connect({
-        servers: url,
-        name,
+        ...addressOf(this.#options.url),
+        name: this.#options.name,
         maxReconnectAttempts: -1,
         pingInterval: PING_INTERVAL_MS,
         timeout: CONNECT_TIMEOUT_MS,
@@ -63,8 +69,23 @@ export class Connection {
     } catch (cause) {
       this.#opening = undefined;
       if (!(cause instanceof NatsError)) throw cause;
-      const message = `NATS at ${url} cannot be reached (${cause.message}). It is tried again.`;
-      throw new Failure('NATS_UNAVAILABLE', message, { object: url, cause });
+      const message = `NATS at ${this.#host} cannot be reached (${cause.message}). It is tried again.`;
+      throw new Failure('NATS_UNAVAILABLE', message, { object: this.#host, cause });
     }
   }
+}
+
+/**
+ * The client takes credentials only as options of their own: `nats://user:password@host`, or
+ * `nats://token@host`.
+ */
+function addressOf(text: string): ConnectionOptions {
+  const { protocol, host, username, password } = new URL(text);
+  const user = decodeURIComponent(username);
+  const pass = decodeURIComponent(password);
+  return {
+    servers: host,
+    ...(protocol === 'tls:' ? { tls: {} } : {}),
+    ...(user === '' ? {} : pass === '' ? { token: user } : { user, pass }),
+  };
 }

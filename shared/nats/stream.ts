@@ -4,6 +4,7 @@
 import type { Msg, MsgHdrs, NatsConnection } from 'nats';
 import { Failure } from '../errors.ts';
 import { Connection, type NatsOptions } from './connection.ts';
+import { orAbort } from './or-abort.ts';
 
 export interface StreamSettings {
   readonly name: string;
@@ -34,6 +35,18 @@ export interface StreamState {
 
 interface StreamInfo {
   readonly state: { readonly messages: number; readonly last_seq: number };
+}
+
+interface ApiRequest {
+  readonly subject: string;
+  readonly data?: Uint8Array;
+  readonly header?: MsgHdrs;
+}
+
+interface Batch {
+  readonly messages: readonly StoredMessage[];
+  /** How many more messages match. */
+  readonly pending: number;
 }
 
 interface ApiError {
@@ -67,43 +80,44 @@ export class Stream {
   }
 
   /** Publishes only if nobody wrote to the subject meanwhile; answers the new sequence. */
-  async publish(message: Publication): Promise<number> {
-    const nats = await this.#ready();
+  async publish(message: Publication, signal: AbortSignal): Promise<number> {
+    const nats = await this.#ready(signal);
     const { headers } = await import('./client.ts');
     const header = headers();
     header.set('Nats-Expected-Stream', this.settings.name);
     header.set('Nats-Expected-Last-Subject-Sequence', String(message.expectedSequence));
     if (message.ttlSeconds !== undefined) header.set('Nats-TTL', `${message.ttlSeconds}s`);
     const { subject, data } = message;
-    const ack = await this.#request<{ seq: number }>(nats, subject, data, header);
+    const ack = await this.#request<{ seq: number }>(nats, { subject, data, header }, signal);
     return ack.seq;
   }
 
   /** The stored messages whose subjects match, oldest first; subjects may hold wildcards. */
-  async *read(filter: string): AsyncGenerator<StoredMessage> {
-    const nats = await this.#ready();
+  async *read(filter: string, signal: AbortSignal): AsyncGenerator<StoredMessage> {
+    const nats = await this.#ready(signal);
     let sequence = 1;
     for (;;) {
-      const batch = await this.#readBatch(nats, { seq: sequence, next_by_subj: filter });
+      const batch = await this.#readBatch(nats, { seq: sequence, next_by_subj: filter }, signal);
       yield* batch.messages;
       if (batch.pending === 0) return;
       sequence = (batch.messages.at(-1)?.sequence ?? sequence) + 1;
     }
   }
 
-  async state(): Promise<StreamState> {
-    const nats = await this.#ready();
+  async state(signal: AbortSignal): Promise<StreamState> {
+    const nats = await this.#ready(signal);
     const subject = `$JS.API.STREAM.INFO.${this.settings.name}`;
-    const { state } = await this.#request<StreamInfo>(nats, subject);
+    const { state } = await this.#request<StreamInfo>(nats, { subject }, signal);
     return { messages: state.messages, lastSequence: state.last_seq };
   }
 
   /** Connected, and the stream is there: made by whoever comes first, with settings that stay. */
-  async #ready(): Promise<NatsConnection> {
-    const nats = await this.#connection.get();
-    this.#ensured ??= this.#ensure(nats);
+  async #ready(signal: AbortSignal): Promise<NatsConnection> {
+    const nats = await orAbort(this.#connection.get(), signal);
+    // Shared by all who wait, so it ends by its own timeout and not by the signal of one of them.
+    this.#ensured ??= this.#ensure(nats, AbortSignal.timeout(REQUEST_TIMEOUT_MS));
     try {
-      await this.#ensured;
+      await orAbort(this.#ensured, signal);
     } catch (error) {
       this.#ensured = undefined;
       throw error;
@@ -111,7 +125,7 @@ export class Stream {
     return nats;
   }
 
-  async #ensure(nats: NatsConnection): Promise<void> {
+  async #ensure(nats: NatsConnection, signal: AbortSignal): Promise<void> {
     const { name, subjects, replicas, storage } = this.settings;
     const config = {
       name,
@@ -123,46 +137,50 @@ export class Stream {
       allow_msg_ttl: true,
     };
     // Creating a stream that exists with the same settings is answered with the existing one.
-    await this.#request(nats, `$JS.API.STREAM.CREATE.${name}`, encode(config));
+    const subject = `$JS.API.STREAM.CREATE.${name}`;
+    await this.#request(nats, { subject, data: encode(config) }, signal);
   }
 
   async #readBatch(
     nats: NatsConnection,
     request: { readonly seq: number; readonly next_by_subj: string },
-  ): Promise<{ messages: StoredMessage[]; pending: number }> {
+    signal: AbortSignal,
+  ): Promise<Batch> {
     const { createInbox } = await import('./client.ts');
+    signal.throwIfAborted();
     const inbox = createInbox();
-    const replies = nats.subscribe(inbox, { timeout: REQUEST_TIMEOUT_MS });
-    const subject = `$JS.API.DIRECT.GET.${this.settings.name}`;
-    nats.publish(subject, encode({ ...request, batch: BATCH_MAX }), { reply: inbox });
-    const messages: StoredMessage[] = [];
+    const replies = nats.subscribe(inbox);
+    const bound = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
+    // A server that dies in the middle of a batch says nothing more; ending the subscription ends
+    // the loop that waits for it.
+    const end = (): void => replies.unsubscribe();
+    bound.addEventListener('abort', end, { once: true });
     try {
-      for await (const reply of replies) {
-        const status = reply.headers?.code ?? 0;
-        if (status === 404) return { messages, pending: 0 };
-        if (status === 204) return { messages, pending: pendingOf(reply) };
-        if (status !== 0) throw this.#unavailable(`a read answered ${status}`);
-        messages.push(storedMessage(reply));
-      }
-      throw this.#unavailable('a read ended without its closing message');
-    } catch (cause) {
-      if (cause instanceof Failure) throw cause;
-      throw this.#unavailable('a read got no answer', cause);
+      const subject = `$JS.API.DIRECT.GET.${this.settings.name}`;
+      nats.publish(subject, encode({ ...request, batch: BATCH_MAX }), { reply: inbox });
+      const batch = await collect(replies);
+      if (typeof batch === 'object') return batch;
+      signal.throwIfAborted();
+      throw this.#unavailable(`a read ${batch}`);
     } finally {
+      bound.removeEventListener('abort', end);
       replies.unsubscribe();
     }
   }
 
   async #request<Answer>(
     nats: NatsConnection,
-    subject: string,
-    data?: Uint8Array,
-    headers?: MsgHdrs,
+    { subject, data, header }: ApiRequest,
+    signal: AbortSignal,
   ): Promise<Answer> {
-    const options = { timeout: REQUEST_TIMEOUT_MS, ...(headers === undefined ? {} : { headers }) };
-    const reply = await nats.request(subject, data, options).catch((cause: unknown) => {
+    const options = {
+      timeout: REQUEST_TIMEOUT_MS,
+      ...(header === undefined ? {} : { headers: header }),
+    };
+    const asked = nats.request(subject, data, options).catch((cause: unknown) => {
       throw this.#unavailable(`${subject} got no answer`, cause);
     });
+    const reply = await orAbort(asked, signal);
     const answer = reply.json<Answer & { readonly error?: ApiError }>();
     if (answer.error !== undefined) throw this.#refused(subject, answer.error);
     return answer;
@@ -186,6 +204,19 @@ export class Stream {
     if (error.err_code === STREAM_NOT_FOUND) this.#ensured = undefined;
     return new Failure('NATS_REFUSED', `${where}: ${error.description}.`, { object });
   }
+}
+
+/** The whole batch, or how it ended instead. */
+async function collect(replies: AsyncIterable<Msg>): Promise<Batch | string> {
+  const messages: StoredMessage[] = [];
+  for await (const reply of replies) {
+    const status = reply.headers?.code ?? 0;
+    if (status === 404) return { messages, pending: 0 };
+    if (status === 204) return { messages, pending: pendingOf(reply) };
+    if (status !== 0) return `was answered with ${status}`;
+    messages.push(storedMessage(reply));
+  }
+  return `ended after ${messages.length} messages, without its closing one`;
 }
 
 function storedMessage(reply: Msg): StoredMessage {

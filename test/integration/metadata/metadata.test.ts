@@ -10,6 +10,8 @@ import { Stream } from '../../../shared/nats/stream.ts';
 const PODS = { group: '', version: 'v1', resource: 'pods' } as const;
 const NODES = { group: '', version: 'v1', resource: 'nodes' } as const;
 
+const soon = (): AbortSignal => AbortSignal.timeout(10_000);
+
 let plane: Plane;
 let kube: KubeClient;
 let feed = 0;
@@ -102,7 +104,7 @@ async function remove(
 /** What a reader sees: subjects without prefix, tombstones marked. */
 async function shown(): Promise<string[]> {
   const lines: string[] = [];
-  for await (const { subject, data } of stream.read(`ballast.f${feed}.>`)) {
+  for await (const { subject, data } of stream.read(`ballast.f${feed}.>`, soon())) {
     const value = JSON.parse(new TextDecoder().decode(data));
     const place = subject.split('.').slice(2).join('.');
     lines.push('deleted' in value ? `${place} deleted` : place);
@@ -131,7 +133,7 @@ test('a doubled event publishes once', async () => {
   await createPod('a', 'n1');
   await Promise.all([send(about('a')), send(about('a'))]);
   expect(await send(about('a'))).toBe(204);
-  expect((await stream.state()).lastSequence).toBe(1);
+  expect((await stream.state(soon())).lastSequence).toBe(1);
 });
 
 test('a pod that is re-created on another node moves there', async () => {
@@ -164,7 +166,7 @@ test('one sweep finds what no event told: adds, moves and deletes', async () => 
   ]);
   await remove(PODS, { name: 'goes', namespace: 'default' });
   await createPod('comes');
-  const before = (await stream.state()).lastSequence;
+  const before = (await stream.state(soon())).lastSequence;
   expect(await send(SWEEP)).toBe(204);
   expect(await shown()).toEqual([
     'all.node.n1',
@@ -172,16 +174,16 @@ test('one sweep finds what no event told: adds, moves and deletes', async () => 
     'node.n1.pod.default.goes deleted',
     'node.n1.pod.default.stays',
   ]);
-  expect((await stream.state()).lastSequence).toBe(before + 2);
+  expect((await stream.state(soon())).lastSequence).toBe(before + 2);
 });
 
 test('a sweep of a cluster at rest writes nothing', async () => {
   const send = await startMetadata();
   for (const name of ['a', 'b', 'c']) await createPod(name, 'n1');
   await send(SWEEP);
-  const before = await stream.state();
+  const before = await stream.state(soon());
   await send(SWEEP);
-  expect(await stream.state()).toEqual(before);
+  expect(await stream.state(soon())).toEqual(before);
 });
 
 test('five instances that sweep and look at once agree', async () => {
@@ -192,7 +194,7 @@ test('five instances that sweep and look at once agree', async () => {
     senders.flatMap((send) => [send(SWEEP), ...names.map((name) => send(about(name)))]),
   );
   expect((await shown()).length).toBe(20);
-  expect((await stream.state()).lastSequence).toBe(20);
+  expect((await stream.state(soon())).lastSequence).toBe(20);
 });
 
 test('while the API server is away its sender keeps an event, which lands afterwards', async () => {

@@ -2,9 +2,15 @@
 // server is away or comes back without its disk.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import { natsServerSpec } from '../../../knative/local/plane/nats-server.ts';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { freePort } from '../../../knative/local/process/ports.ts';
 import { type StoredMessage, Stream, type StreamSettings } from '../../../shared/nats/stream.ts';
+
+const soon = (): AbortSignal => AbortSignal.timeout(10_000);
 
 let plane: Plane;
 const open: Stream[] = [];
@@ -33,11 +39,11 @@ const streamOf = (name: string, more: Partial<StreamSettings> = {}): Stream => {
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const publish = (stream: Stream, subject: string, text: string, expectedSequence: number) =>
-  stream.publish({ subject, data: bytes(text), expectedSequence });
+  stream.publish({ subject, data: bytes(text), expectedSequence }, soon());
 
 const readAll = async (stream: Stream, filter: string): Promise<string[]> => {
   const messages: StoredMessage[] = [];
-  for await (const message of stream.read(filter)) messages.push(message);
+  for await (const message of stream.read(filter, soon())) messages.push(message);
   return messages.map(({ subject, data }) => `${subject}=${new TextDecoder().decode(data)}`);
 };
 
@@ -52,7 +58,7 @@ test('the newest message of each subject is what a snapshot shows', async () => 
   await publish(stream, 'newest.a', '2', first);
   expect(await readAll(stream, 'newest.>')).toEqual(['newest.b=1', 'newest.a=2']);
   expect(await readAll(stream, 'newest.b')).toEqual(['newest.b=1']);
-  expect(await stream.state()).toEqual({ messages: 2, lastSequence: 3 });
+  expect(await stream.state(soon())).toEqual({ messages: 2, lastSequence: 3 });
 });
 
 test('whoever writes second on the same sight of a subject is told to look again', async () => {
@@ -79,7 +85,8 @@ test('a snapshot of more messages than one batch holds is whole and in order', a
 
 test('a message with a time to live is gone after it', async () => {
   const stream = streamOf('ttl');
-  await stream.publish({ subject: 'ttl.a', data: bytes('x'), expectedSequence: 0, ttlSeconds: 1 });
+  const message = { subject: 'ttl.a', data: bytes('x'), expectedSequence: 0, ttlSeconds: 1 };
+  await stream.publish(message, soon());
   expect(await readAll(stream, 'ttl.>')).toEqual(['ttl.a=x']);
   await expect.poll(() => readAll(stream, 'ttl.>'), { timeout: 10_000 }).toEqual([]);
 });
@@ -114,9 +121,55 @@ test('a server that is away is said; back without its disk, it gets the stream a
   await own.stop();
 });
 
+test('a deadline ends a read, a write and a look at a server that hangs', async () => {
+  const own = await startPlane({ parts: ['nats-server'] });
+  const server = own.part('nats-server');
+  const settings = { name: 'hangs', subjects: ['hangs.>'], replicas: 1, storage: 'file' } as const;
+  const stream = new Stream({ url: server.url, name: 'test' }, settings);
+  await publish(stream, 'hangs.a', 'before', 0);
+  server.pause();
+  const brief = (): AbortSignal => AbortSignal.timeout(200);
+  const message = { subject: 'hangs.a', data: bytes('x'), expectedSequence: 1 };
+  await expect(stream.read('hangs.>', brief()).next()).rejects.toThrow('timeout');
+  await expect(stream.publish(message, brief())).rejects.toThrow('timeout');
+  await expect(stream.state(brief())).rejects.toThrow('timeout');
+  server.resume();
+  await stream.close();
+  await own.stop();
+});
+
+test('a password in the address gets in, and is never shown', async () => {
+  const [binary, port, monitorPort] = await Promise.all([
+    resolvePart('nats-server'),
+    freePort(),
+    freePort(),
+  ]);
+  const spec = natsServerSpec({ binary, dir: join(plane.dir, 'guarded'), port, monitorPort });
+  const args = [...spec.args, '--user=bob', '--pass=hunter2'];
+  await plane.add({ ...spec, name: 'guarded', args });
+  const settings = {
+    name: 'secret',
+    subjects: ['secret.>'],
+    replicas: 1,
+    storage: 'file',
+  } as const;
+  const streamWith = (credentials: string): Stream => {
+    const url = `nats://${credentials}@127.0.0.1:${port}`;
+    const stream = new Stream({ url, name: 'test' }, settings);
+    open.push(stream);
+    return stream;
+  };
+  expect(await streamWith('bob:hunter2').state(soon())).toEqual({ messages: 0, lastSequence: 0 });
+  const refusal: unknown = await streamWith('bob:wr0ng')
+    .state(soon())
+    .catch((error) => error);
+  expect(refusal).toMatchObject({ code: 'NATS_UNAVAILABLE' });
+  expect(inspect(refusal)).not.toContain('wr0ng');
+});
+
 test('no server at the address is a failure to try again, not a hang', async () => {
   const settings = { name: 'none', subjects: ['none.>'], replicas: 1, storage: 'file' } as const;
   const stream = new Stream({ url: 'nats://127.0.0.1:1', name: 'test' }, settings);
-  await expect(stream.state()).rejects.toMatchObject({ code: 'NATS_UNAVAILABLE' });
+  await expect(stream.state(soon())).rejects.toMatchObject({ code: 'NATS_UNAVAILABLE' });
   await stream.close();
 });
