@@ -10,8 +10,9 @@ import { openKube } from '../../shared/kube/client.ts';
 import { Stream } from '../../shared/nats/stream.ts';
 import { decide } from './decide.ts';
 import { type Doors, observeAll, observeOne } from './observe.ts';
+import { KINDS, isKind } from './projection.ts';
 import { type Outcome, isConflict, takeAllSteps, takeSteps } from './steps.ts';
-import { KINDS, type ObjectKey, isKind } from './subjects.ts';
+import type { ObjectKey } from './subjects.ts';
 
 /** Three events of one object at once are common (created, bound, started), more are not. */
 const LOOKS_MAX = 4;

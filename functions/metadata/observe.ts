@@ -5,15 +5,8 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import type { StoredMessage, Stream } from '../../shared/nats/stream.ts';
 import type { Input, Published } from './decide.ts';
-import { type Projection, projectNode, projectPod } from './projection.ts';
-import {
-  type Kind,
-  type ObjectKey,
-  keyOf,
-  subjectFilters,
-  subjectTail,
-  tailOf,
-} from './subjects.ts';
+import { type Kind, type Projection, projectNode, projectPod } from './projection.ts';
+import { type ObjectKey, keyOf, subjectFilters, subjectTail, tailOf } from './subjects.ts';
 
 export interface Doors {
   readonly kube: KubeClient;

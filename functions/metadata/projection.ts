@@ -1,7 +1,11 @@
 // What the feed shows of an object: who it is, where it runs, how it is; never its environment,
 // annotations or data.
 import type { KubeObject } from '../../shared/kube/objects.ts';
-import type { Kind } from './subjects.ts';
+
+export const KINDS = ['Pod', 'Node'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export const isKind = (value: unknown): value is Kind => KINDS.some((kind) => kind === value);
 
 export interface Projection {
   readonly kind: Kind;

@@ -2,12 +2,7 @@
 // subscribes to its own pods only; everything else stands under `all`. Kubernetes names may hold
 // dots, which separate tokens in a subject. All subjects here are relative to the feed's own
 // prefix.
-import type { Projection } from './projection.ts';
-
-export const KINDS = ['Pod', 'Node'] as const;
-export type Kind = (typeof KINDS)[number];
-
-export const isKind = (value: unknown): value is Kind => KINDS.some((kind) => kind === value);
+import type { Kind, Projection } from './projection.ts';
 
 /** Which object an event or a subject is about. */
 export interface ObjectKey {
