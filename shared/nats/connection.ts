@@ -69,7 +69,8 @@ export class Connection {
     } catch (cause) {
       this.#opening = undefined;
       if (!(cause instanceof NatsError)) throw cause;
-      const message = `NATS at ${this.#host} cannot be reached (${cause.message}). It is tried again.`;
+      const why = `NATS at ${this.#host} cannot be reached (${cause.message})`;
+      const message = `${why}. It is tried again.`;
       throw new Failure('NATS_UNAVAILABLE', message, { object: this.#host, cause });
     }
   }
