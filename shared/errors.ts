@@ -23,7 +23,6 @@ export const errorTable = {
   FEED_KIND_UNKNOWN: reject('The event is about a kind that the feed does not hold', 422),
   FEED_NAME_MISSING: reject('The event does not name its object', 422),
   FEED_NAMESPACE_MISSING: reject('The event does not name the namespace of its object', 422),
-  FEED_FOREIGN_MESSAGE: bug('The stream holds a message that is not ours'),
   NATS_UNAVAILABLE: retry('NATS does not answer'),
   NATS_CONFLICT: retry('Another writer was first on the same NATS subject'),
   NATS_REFUSED: retry('NATS refused the request'),

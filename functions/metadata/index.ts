@@ -136,6 +136,14 @@ async function sweep(doors: Doors, signal: AbortSignal): Promise<Record<string, 
   return outcomes;
 }
 
+/** As the API server takes them: DNS labels, joined by dots. */
+const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const NAME_LENGTH_MAX = 253;
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= NAME_LENGTH_MAX && NAME.test(value);
+}
+
 /** Which object an event is about. What it claims beyond that is not looked at. */
 function keyFrom(event: IncomingEvent): ObjectKey {
   const { kind, name, namespace = '' } = event;
@@ -143,13 +151,14 @@ function keyFrom(event: IncomingEvent): ObjectKey {
     const message = `The event is about a ${String(kind)}; the feed holds Pods and Nodes.`;
     throw new Failure('FEED_KIND_UNKNOWN', message, { field: 'kind' });
   }
-  if (typeof name !== 'string' || name === '') {
-    const message = `The event about a ${kind} does not say which one.`;
+  if (!isName(name)) {
+    const message = `The event about a ${kind} does not say which one by a valid name.`;
     throw new Failure('FEED_NAME_MISSING', message, { field: 'name' });
   }
-  if (kind === 'Pod' && (typeof namespace !== 'string' || namespace === '')) {
-    const message = `The event about pod ${name} does not say in which namespace.`;
+  if (kind === 'Node') return { kind, name, namespace: '' };
+  if (!isName(namespace)) {
+    const message = `The event about pod ${name} names no valid namespace.`;
     throw new Failure('FEED_NAMESPACE_MISSING', message, { field: 'namespace' });
   }
-  return { kind, name, namespace: kind === 'Pod' ? String(namespace) : '' };
+  return { kind, name, namespace };
 }

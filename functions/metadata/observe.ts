@@ -1,12 +1,18 @@
 // Reads the world for one look: the objects from the API server, what stands about them from the
 // stream. The only place of this function that reads.
-import { Failure } from '../../shared/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import type { StoredMessage, Stream } from '../../shared/nats/stream.ts';
-import type { Input, Published } from './decide.ts';
-import { type Kind, type Projection, projectNode, projectPod } from './projection.ts';
-import { type ObjectKey, keyOf, subjectFilters, subjectTail, tailOf } from './subjects.ts';
+import type { Input, Published, Tombstone } from './decide.ts';
+import { type Kind, type Projection, isKind, projectNode, projectPod } from './projection.ts';
+import {
+  type ObjectKey,
+  keyOf,
+  kindFilters,
+  subjectFilters,
+  subjectTail,
+  tailOf,
+} from './subjects.ts';
 
 export interface Doors {
   readonly kube: KubeClient;
@@ -59,9 +65,10 @@ export async function observeAll(
   signal: AbortSignal,
 ): Promise<readonly Input[]> {
   // The stream first: what is published while the list runs is then newer than what was read.
-  const all = await readPublished(doors, ['>'], signal);
-  const ofKind = all.filter(({ subject }) => tailOf(subject).startsWith(`${kind.toLowerCase()}.`));
-  const published = Map.groupBy(ofKind, ({ subject }) => tailOf(subject));
+  const published = Map.groupBy(
+    await readPublished(doors, kindFilters(kind), signal),
+    ({ subject }) => tailOf(subject),
+  );
   const current = new Map<string, Projection>();
   const { resource, project } = SOURCES[kind];
   let observedAt = '';
@@ -99,11 +106,27 @@ async function readPublished(
 }
 
 function publishedFrom({ subject, sequence, data }: StoredMessage): Published {
+  return { subject, sequence, value: valueOf(new TextDecoder().decode(data)) };
+}
+
+/** What somebody else wrote counts as nothing: it stops no look, and is overwritten in its turn. */
+const FOREIGN: Tombstone = { deleted: true, uid: '', resourceVersion: '0' };
+
+function valueOf(text: string): Projection | Tombstone {
   try {
-    return { subject, sequence, value: JSON.parse(new TextDecoder().decode(data)) };
-  } catch (cause) {
-    const where = `Message ${sequence} on ${subject}`;
-    const message = `${where} is not JSON: somebody else writes to the stream; find out who.`;
-    throw new Failure('FEED_FOREIGN_MESSAGE', message, { object: subject, cause });
+    const value: unknown = JSON.parse(text);
+    return isOurs(value) ? value : FOREIGN;
+  } catch {
+    return FOREIGN;
   }
+}
+
+function isOurs(value: unknown): value is Projection | Tombstone {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'resourceVersion' in value &&
+    typeof value.resourceVersion === 'string' &&
+    ('deleted' in value || ('kind' in value && isKind(value.kind)))
+  );
 }

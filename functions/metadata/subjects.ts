@@ -22,7 +22,15 @@ export function subjectOf(projection: Projection): string {
 
 /** Every subject on which this object may stand, whatever its node. */
 export function subjectFilters(key: ObjectKey): readonly string[] {
-  const tail = subjectTail(key);
+  return filtersFor(subjectTail(key));
+}
+
+/** Every subject on which objects of this kind stand. */
+export function kindFilters(kind: Kind): readonly string[] {
+  return filtersFor(`${kind.toLowerCase()}.>`);
+}
+
+function filtersFor(tail: string): readonly string[] {
   return [`all.${tail}`, `node.*.${tail}`];
 }
 
@@ -38,7 +46,11 @@ export function tailOf(subject: string): string {
   return tokens.slice(tokens[0] === 'all' ? 1 : 2).join('.');
 }
 
-/** The percent sign cannot be in a Kubernetes name, so no two names meet. */
+/**
+ * Names have letters, digits, dashes and dots. Whatever else somebody claims to be a name is encoded
+ * too, so that no wildcard ever reaches a filter. The percent sign cannot be in a name, so no two
+ * names meet.
+ */
 function encodeToken(token: string): string {
-  return token.replaceAll('.', '%2E');
+  return token.replaceAll(/[^A-Za-z0-9-]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
 }

@@ -1,11 +1,12 @@
 // How to reach the API server and as whom, read anew whenever it is asked for: tokens and
 // certificates are rotated under a running process. The service account costs no module beyond
 // this one.
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { Failure } from '../errors.ts';
+import type { KubeLog } from './calls.ts';
 import { type AccessSource, type ServiceAccountFiles, findAccessSource } from './config.ts';
+import { readCredential } from './credential-file.ts';
 
 export interface Access {
   readonly server: string;
@@ -24,59 +25,124 @@ export interface TlsMaterial {
 
 /**
  * `isRefused`: the API server did not take the last credentials, so nothing that was remembered
- * is good.
+ * is good. The signal ends the read.
  */
-export type ReadAccess = (isRefused: boolean) => Promise<Access>;
+export type ReadAccess = (isRefused: boolean, signal: AbortSignal) => Promise<Access>;
 
 /** As long as client-go trusts a token that it has read; a refused one is read again at once. */
 const ACCESS_MAX_AGE_MS = 60_000;
 
-/** Reads what grants us access, at most once at a time and not again before it may have changed. */
+/** After a read that failed; the last good credentials serve until then. */
+const ACCESS_RETRY_MS = 5_000;
+/**
+ * Files take milliseconds and an exec plugin a few requests to its cloud. Half of what a call has,
+ * so that its caller hears why it failed.
+ */
+const ACCESS_READ_TIMEOUT_MS = 15_000;
+
+export interface AccessCacheOptions {
+  readonly log?: KubeLog | undefined;
+  /** 15 s when absent. */
+  readonly readTimeoutMs?: number;
+}
+
+/**
+ * Reads what grants us access, at most once at a time and not again before it may have changed.
+ * What was good stays so when it cannot be read again, until the API server refuses it.
+ */
 export class AccessCache {
   readonly #read: ReadAccess;
   readonly #clock: Clock;
+  readonly #log: KubeLog | undefined;
+  readonly #readTimeoutMs: number;
   #reading: Promise<Access> | undefined;
+  /** Undefined once it is refused. */
   #latest: Access | undefined;
-  #readAtMs = 0;
+  #dueAtMs = 0;
 
-  constructor(read: ReadAccess, clock: Clock) {
+  constructor(read: ReadAccess, clock: Clock, options: AccessCacheOptions = {}) {
     this.#read = read;
     this.#clock = clock;
+    this.#log = options.log;
+    this.#readTimeoutMs = options.readTimeoutMs ?? ACCESS_READ_TIMEOUT_MS;
   }
 
-  current(): Promise<Access> {
-    const isOld = this.#clock.nowMs() - this.#readAtMs > ACCESS_MAX_AGE_MS;
-    return this.#reading === undefined || isOld ? this.#readAgain(false) : this.#reading;
+  /** Ends with the signal's reason; the read itself goes on for the others who wait for it. */
+  async current(signal: AbortSignal): Promise<Access> {
+    const isDue = this.#clock.nowMs() > this.#dueAtMs;
+    if (this.#latest !== undefined && !isDue) return this.#latest;
+    return untilAborted(this.#reading ?? this.#readAgain(false), signal);
   }
 
   /**
    * What to try after `refused` was answered with 401; several calls that were refused together
    * read once.
    */
-  after(refused: Access): Promise<Access> {
-    return this.#latest === refused ? this.#readAgain(true) : this.current();
+  async after(refused: Access, signal: AbortSignal): Promise<Access> {
+    if (this.#latest !== refused) return this.current(signal);
+    return untilAborted(this.#readAgain(true), signal);
   }
 
   #readAgain(isRefused: boolean): Promise<Access> {
-    this.#latest = undefined;
-    this.#readAtMs = this.#clock.nowMs();
-    const reading = this.#read(isRefused).then((access) => (this.#latest = access));
+    const kept = isRefused ? undefined : this.#latest;
+    this.#latest = kept;
+    const dueAtMs = this.#clock.nowMs() + ACCESS_MAX_AGE_MS;
+    const reading = this.#readInTime(isRefused).then(
+      (access) => {
+        if (this.#reading === reading) this.#settle(access, dueAtMs);
+        return access;
+      },
+      (error: unknown) => {
+        const isLatest = this.#reading === reading;
+        if (isLatest) this.#settle(kept, this.#clock.nowMs() + ACCESS_RETRY_MS);
+        if (kept === undefined) throw error;
+        const detail = error instanceof Error ? error.message : String(error);
+        this.#log?.warn({ detail }, 'Credentials cannot be read again: the last ones serve on');
+        return kept;
+      },
+    );
     this.#reading = reading;
-    // A file that could not be read is tried again by the next call.
-    reading.catch(() => {
-      if (this.#reading === reading) this.#reading = undefined;
-    });
     return reading;
+  }
+
+  #settle(latest: Access | undefined, dueAtMs: number): void {
+    this.#reading = undefined;
+    this.#latest = latest;
+    this.#dueAtMs = dueAtMs;
+  }
+
+  async #readInTime(isRefused: boolean): Promise<Access> {
+    const timeout = AbortSignal.timeout(this.#readTimeoutMs);
+    try {
+      // A reader that does not heed its signal must not hold up everybody either.
+      return await untilAborted(this.#read(isRefused, timeout), timeout);
+    } catch (error) {
+      if (!timeout.aborted) throw error;
+      const message =
+        `The credentials for the API server were not read within ${this.#readTimeoutMs} ms: ` +
+        'see whether the exec plugin of the kubeconfig, or the disk, hangs.';
+      throw new Failure('KUBE_ACCESS_UNREADABLE', message);
+    }
   }
 }
 
+function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    const settled = (): void => signal.removeEventListener('abort', onAbort);
+    work.then(resolve, reject).finally(settled);
+  });
+}
+
 /** `source` is looked for in the environment when it is not given. */
-export function accessReader(source: AccessSource | undefined): ReadAccess {
+export function accessReader(source: AccessSource | undefined, clock: Clock): ReadAccess {
   let reader: ReadAccess | undefined;
-  return async (isRefused) => {
+  return async (isRefused, signal) => {
     try {
-      reader ??= await readerFor(source ?? (await findAccessSource()));
-      return await reader(isRefused);
+      reader ??= await readerFor(source ?? (await findAccessSource()), clock);
+      return await reader(isRefused, signal);
     } catch (cause) {
       if (cause instanceof Failure) throw cause;
       throw new Failure('KUBE_ACCESS_UNREADABLE', unreadable(cause), { cause });
@@ -84,16 +150,21 @@ export function accessReader(source: AccessSource | undefined): ReadAccess {
   };
 }
 
-async function readerFor(source: AccessSource): Promise<ReadAccess> {
-  if ('serviceAccount' in source) return () => readServiceAccount(source.serviceAccount);
+async function readerFor(source: AccessSource, clock: Clock): Promise<ReadAccess> {
+  if ('serviceAccount' in source) {
+    return (_, signal) => readServiceAccount(source.serviceAccount, signal);
+  }
   const { kubeconfigReader } = await import('./kubeconfig.ts');
-  return kubeconfigReader(source.kubeconfigPaths);
+  return kubeconfigReader(source.kubeconfigPaths, clock);
 }
 
-async function readServiceAccount({ server, dir }: ServiceAccountFiles): Promise<Access> {
+async function readServiceAccount(
+  { server, dir }: ServiceAccountFiles,
+  signal: AbortSignal,
+): Promise<Access> {
   const [token, ca] = await Promise.all([
-    readFile(join(dir, 'token'), 'utf8'),
-    readFile(join(dir, 'ca.crt'), 'utf8'),
+    readCredential(join(dir, 'token'), signal),
+    readCredential(join(dir, 'ca.crt'), signal),
   ]);
   return { server, headers: { authorization: `Bearer ${token.trim()}` }, tls: { ca } };
 }

@@ -1,16 +1,17 @@
 // Sends requests until they succeed, cannot be repeated, or the caller's time is over; counts
 // what is sent.
 import type { Clock } from '../clock.ts';
-import { Failure } from '../errors.ts';
+import { type ErrorCode, Failure } from '../errors.ts';
 import type { Connection, Exchange } from './connection.ts';
 import {
   errorFromAnswer,
   errorFromTransport,
+  isKubeError,
   type KubeError,
   readStatus,
   timeoutError,
 } from './errors.ts';
-import { parseLossless } from './json.ts';
+import { describeNotJson, parseLossless } from './json.ts';
 import { resourceName, withQuery } from './paths.ts';
 import type { About, CallOptions, KubeRequest } from './request.ts';
 import { mayRepeat, pauseMs, retryAfterMs, type Setback } from './retry.ts';
@@ -18,6 +19,16 @@ import { mayRepeat, pauseMs, retryAfterMs, type Setback } from './retry.ts';
 /** pino's signature. */
 export interface KubeLog {
   warn(fields: object, message: string): void;
+}
+
+/** One repetition of a call, or one more connection of a watch, for metrics. */
+export interface Retry {
+  readonly verb: string;
+  /** `deployments.apps/status`, or the path of what is no resource. */
+  readonly resource: string;
+  readonly code: ErrorCode;
+  /** Undefined when the API server did not answer. */
+  readonly statusCode: number | undefined;
 }
 
 export interface Answer {
@@ -35,6 +46,7 @@ interface Wiring {
   readonly random: () => number;
   readonly userAgent: string;
   readonly log: KubeLog | undefined;
+  readonly onRetry: ((retry: Retry) => void) | undefined;
 }
 
 export class Calls {
@@ -51,14 +63,14 @@ export class Calls {
 
   /** What the API server answers to this request has the shape that the caller names. */
   async json<Result>(request: KubeRequest, options: CallOptions): Promise<Result> {
-    const { text } = await this.send(request, options);
+    const { text, contentType } = await this.send(request, options);
     try {
       // The API server keeps to the shapes of its kinds.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       return parseLossless(text) as Result;
-    } catch (cause) {
-      const found = text.slice(0, 100);
-      throw errorFromTransport(request.about, new Error(`not JSON: ${found}`, { cause }));
+    } catch (error) {
+      const what = `${describeNotJson(text, error)} (${contentType || 'no content type'})`;
+      throw errorFromTransport(request.about, new Error(`it answered ${what}`));
     }
   }
 
@@ -160,15 +172,24 @@ export class Calls {
     // Waiting past the end would only hide the reason behind a timeout.
     if (clock.nowMs() + waitMs >= endsAtMs) throw error;
     log?.warn({ code: error.code, object: error.object, waitMs, attempt }, 'API call again');
+    this.noteRetry(request.about, error);
     await clock.sleep(waitMs, signal);
   }
 
+  noteRetry(about: About, failure: Failure): void {
+    const statusCode = isKubeError(failure) ? failure.answer?.statusCode : undefined;
+    const { code } = failure;
+    this.#wiring.onRetry?.({ verb: about.verb, resource: resourceOf(about), code, statusCode });
+  }
+
   #count(about: About): void {
-    const what = 'path' in about ? about.path : resourceName(about.ref, about.subresource);
-    const key = `${about.verb} ${what}`;
+    const key = `${about.verb} ${resourceOf(about)}`;
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
   }
 }
+
+const resourceOf = (about: About): string =>
+  'path' in about ? about.path : resourceName(about.ref, about.subresource);
 
 /** A failure without an answer; what the caller ended is not one. */
 function cut(about: About, cause: unknown, signal: AbortSignal) {

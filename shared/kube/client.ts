@@ -2,7 +2,7 @@
 // connections. Opening it calls nobody; the first use finds the credentials and connects.
 import { type Clock, systemClock } from '../clock.ts';
 import { AccessCache, accessReader } from './access.ts';
-import { type Answer, Calls, type KubeLog } from './calls.ts';
+import { type Answer, Calls, type KubeLog, type Retry } from './calls.ts';
 import type { AccessSource } from './config.ts';
 import { Connection } from './connection.ts';
 import { Discovery } from './discovery.ts';
@@ -55,6 +55,8 @@ export interface KubeOptions {
   /** In [0, 1): spreads pauses. */
   readonly random?: () => number;
   readonly log?: KubeLog;
+  /** Told before each repetition of a call or watch. */
+  readonly onRetry?: (retry: Retry) => void;
 }
 
 export interface RawRequest extends CallOptions {
@@ -82,16 +84,17 @@ export class KubeClient {
   readonly #log: KubeLog | undefined;
 
   constructor(options: KubeOptions) {
-    const { kubeconfigPath, userAgent, fieldManager, log } = options;
+    const { kubeconfigPath, userAgent, fieldManager, log, onRetry } = options;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
     this.#log = log;
     const source =
       kubeconfigPath === undefined ? options.access : { kubeconfigPaths: [kubeconfigPath] };
-    this.#connection = new Connection(new AccessCache(accessReader(source), this.#clock));
     const clock = this.#clock;
     const random = this.#random;
-    this.#calls = new Calls({ connection: this.#connection, clock, random, userAgent, log });
+    const connection = new Connection(new AccessCache(accessReader(source, clock), clock, { log }));
+    this.#connection = connection;
+    this.#calls = new Calls({ connection, clock, random, userAgent, log, onRetry });
     this.#writes = new Writes(this.#calls, fieldManager);
     this.#discovery = new Discovery(this.#calls);
   }

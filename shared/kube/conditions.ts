@@ -1,6 +1,10 @@
 // Conditions, as Kubernetes' API conventions have them: one entry per type, and a time that says
 // since when the status is what it is.
 
+import { isRecord } from './json.ts';
+import type { KubeObject } from './objects.ts';
+import { conditionOwner } from './owned-fields.ts';
+
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
 
 export interface ConditionInput {
@@ -19,21 +23,30 @@ export interface Condition extends ConditionInput {
 }
 
 export interface ConditionMoment {
+  /** Who will apply the conditions. */
+  readonly fieldManager: string;
   /** `metadata.generation` of the object that was looked at. */
   readonly observedGeneration?: number | undefined;
   readonly nowMs: number;
 }
 
-/** `next` in place of the conditions of its types; those of other types stay as they are. */
+/**
+ * What the manager of this moment has to apply: `next`, and as they are those of its conditions
+ * that `next` does not name. The conditions of other managers are left out, since to apply is to
+ * own.
+ */
 export function setConditions(
-  current: readonly Condition[] | undefined,
+  object: KubeObject,
   next: readonly ConditionInput[],
-  { observedGeneration, nowMs }: ConditionMoment,
+  { fieldManager, observedGeneration, nowMs }: ConditionMoment,
 ): readonly Condition[] {
-  const before = new Map(current?.map((condition) => [condition.type, condition]));
+  const current = conditionsOf(object);
+  const isOwn = conditionOwner(object, fieldManager);
+  const own = current.filter(({ type }) => isOwn(type));
+  const result = new Map(own.map((condition) => [condition.type, condition]));
   for (const { type, status, reason, message } of next) {
-    const known = before.get(type);
-    before.set(type, {
+    const known = current.find((condition) => condition.type === type);
+    result.set(type, {
       type,
       status,
       reason,
@@ -42,7 +55,14 @@ export function setConditions(
       lastTransitionTime: known?.status === status ? known.lastTransitionTime : timestamp(nowMs),
     });
   }
-  return [...before.values()];
+  return [...result.values()];
+}
+
+function conditionsOf({ status }: KubeObject): readonly Condition[] {
+  const conditions: unknown = isRecord(status) ? status['conditions'] : undefined;
+  // The API server holds them to their schema.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return Array.isArray(conditions) ? (conditions as readonly Condition[]) : [];
 }
 
 /**

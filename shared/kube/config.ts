@@ -41,3 +41,11 @@ async function isThere(path: string): Promise<boolean> {
     () => false,
   );
 }
+
+/** Ours, as a kubeconfig's exec plugin expects to find it, and what the kubeconfig adds to it. */
+export function pluginEnvironment(
+  added: readonly Readonly<Record<string, unknown>>[],
+): NodeJS.ProcessEnv {
+  const names = added.map(({ name, value }) => [String(name), String(value)]);
+  return { ...process.env, ...Object.fromEntries(names) };
+}

@@ -56,11 +56,11 @@ export class Connection {
    */
   async send(exchange: Exchange, onSend: () => void): Promise<Dispatcher.ResponseData> {
     this.#refuseWhenClosed();
-    const access = await this.#access.current();
+    const access = await this.#access.current(exchange.signal);
     const answer = await this.#sendAs(access, exchange, onSend);
     if (answer.statusCode !== 401) return answer;
-    const renewed = await this.#access.after(access);
     await answer.body.dump();
+    const renewed = await this.#access.after(access, exchange.signal);
     return this.#sendAs(renewed, exchange, onSend);
   }
 
@@ -97,8 +97,11 @@ export class Connection {
     const undici = await import('./undici.ts');
     this.#refuseWhenClosed();
     // Somebody else may have made them while undici was loading.
-    const made = [...this.#open].find((pools) => pools.key === key);
-    this.#current = made ?? this.#make(undici, key, access);
+    if (this.#current?.key === key) return this.#current;
+    const retired = this.#current;
+    this.#current = this.#make(undici, key, access);
+    this.#open.add(this.#current);
+    if (retired !== undefined) this.#retire(retired);
     return this.#current;
   }
 
@@ -135,27 +138,25 @@ export class Connection {
         this.connectionsOpened += 1;
       });
     };
-    const pools = {
+    return {
       key,
       origin,
       basePath: pathname.replace(/\/$/, ''),
       calls: make(CONNECTIONS_MAX, ANSWER_TIMEOUT_MS),
       watches: make(null, WATCH_SILENCE_MAX_MS),
     };
-    this.#retire();
-    this.#open.add(pools);
-    return pools;
   }
 
-  /** After a rotation of certificates, what is in flight ends on the connections it began on. */
-  #retire(): void {
-    for (const pools of this.#open) {
-      const ended = Promise.all([pools.calls.close(), pools.watches.close()]);
-      void ended.then(
-        () => this.#open.delete(pools),
-        // Only `close` destroys them before they have ended.
-        () => undefined,
-      );
-    }
+  /**
+   * After a rotation of certificates, what is in flight ends on the connections it began on, and
+   * nothing else begins there: should the old certificates come back, they get new pools.
+   */
+  #retire(pools: Pools): void {
+    const ended = Promise.all([pools.calls.close(), pools.watches.close()]);
+    void ended.then(
+      () => this.#open.delete(pools),
+      // Only `close` destroys them before they have ended.
+      () => undefined,
+    );
   }
 }

@@ -30,6 +30,14 @@ export function parseLossless(text: string): unknown {
   });
 }
 
+/** Why a text is not JSON, without a word of it: the parser's own message quotes the text. */
+export function describeNotJson(text: string, error: unknown): string {
+  const message = error instanceof Error ? error.message : '';
+  const position = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1];
+  const where = position === undefined ? '' : `, at position ${position}`;
+  return `${text.length} characters that are not JSON${where}`;
+}
+
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

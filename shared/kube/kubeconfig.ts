@@ -2,7 +2,6 @@
 // the package as a whole loads every typed model (4 MB of code, 50 MB resident) and nothing here
 // wants them.
 import { readFile } from 'node:fs/promises';
-import type { RequestOptions } from 'node:https';
 import { dirname, resolve } from 'node:path';
 import {
   type Cluster,
@@ -11,9 +10,11 @@ import {
   newUsers,
   type User,
 } from '@kubernetes/client-node/dist/config_types.js';
-import { ExecAuth } from '@kubernetes/client-node/dist/exec_auth.js';
-import { parse } from 'yaml';
+import { LineCounter, parseDocument } from 'yaml';
+import type { Clock } from '../clock.ts';
 import { Failure } from '../errors.ts';
+import { readCredential } from './credential-file.ts';
+import { execOf, ExecPlugins } from './exec-plugin.ts';
 import { isRecord, textOf } from './json.ts';
 import type { Access, ReadAccess, TlsMaterial } from './access.ts';
 
@@ -37,31 +38,47 @@ interface Selection {
   readonly tokenFile: string | undefined;
 }
 
-export function kubeconfigReader(paths: readonly string[]): ReadAccess {
-  let exec = new ExecAuth();
-  return async (isRefused) => {
-    // It hands out a credential until that expires, and a credential may be revoked before.
-    if (isRefused) exec = new ExecAuth();
-    const selection = select(await Promise.all(paths.map(readOne)));
+export function kubeconfigReader(paths: readonly string[], clock: Clock): ReadAccess {
+  const plugins = new ExecPlugins(clock);
+  return async (isRefused, signal) => {
+    // A credential may be revoked before it expires.
+    if (isRefused) plugins.forget();
+    const selection = select(await Promise.all(paths.map((path) => readOne(path, signal))));
     const { cluster, user } = selection;
-    // ExecAuth writes what the command printed into these: a header, or a client certificate.
-    const options: RequestOptions & { headers: Record<string, string> } = {
-      headers: await headersOf(selection),
-    };
-    if (exec.isAuthProvider(user)) await exec.applyAuthentication(user, options);
-    const { cert, key } = options;
+    const exec = execOf(user);
+    const printed = exec && (await plugins.credential(user.name, exec, signal));
+    const bearer = printed?.token && { authorization: `Bearer ${printed.token}` };
     return {
       server: cluster.server,
       ...(cluster.proxyUrl ? { proxyUrl: cluster.proxyUrl } : {}),
-      headers: lowerCased(options.headers),
-      tls: { ...(await tlsOf(selection)), ...certificate(cert, key) },
+      headers: { ...(await headersOf(selection, signal)), ...bearer },
+      tls: { ...(await tlsOf(selection, signal)), ...certificate(printed?.cert, printed?.key) },
     } satisfies Access;
   };
 }
 
-async function readOne(path: string): Promise<Kubeconfig> {
-  const raw: unknown = parse(await readFile(path, 'utf8'));
+async function readOne(path: string, signal: AbortSignal): Promise<Kubeconfig> {
+  const raw = parseYaml(path, await readFile(path, { encoding: 'utf8', signal }));
   return { path, raw: isRecord(raw) ? raw : {} };
+}
+
+/** The parser's own messages quote the text, and a kubeconfig holds tokens and keys. */
+function parseYaml(path: string, text: string): unknown {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, prettyErrors: false });
+  const [error] = document.errors;
+  if (error !== undefined) throw notYaml(path, `, line ${lineCounter.linePos(error.pos[0]).line}`);
+  try {
+    return document.toJS();
+  } catch {
+    // An alias of nothing, which is quoted too.
+    throw notYaml(path, '');
+  }
+}
+
+function notYaml(path: string, where: string): Failure {
+  const message = `The kubeconfig is not YAML (${path}${where}): correct it.`;
+  return new Failure('KUBE_ACCESS_UNREADABLE', message);
 }
 
 /** Of entries with the same name in several files the first counts, as kubectl has it. */
@@ -116,11 +133,14 @@ function refuseLegacy({ name, authProvider }: User): void {
   throw new Failure('KUBE_ACCESS_UNREADABLE', message);
 }
 
-async function headersOf({ user, userDir, tokenFile }: Selection): Promise<Record<string, string>> {
+async function headersOf(
+  { user, userDir, tokenFile }: Selection,
+  signal: AbortSignal,
+): Promise<Record<string, string>> {
   const headers: Record<string, string> = {};
   if (user.impersonateUser) headers['impersonate-user'] = user.impersonateUser;
   // A file wins over the token beside it: that one is its copy from when the file was written.
-  const token = tokenFile ? await readFile(resolve(userDir, tokenFile), 'utf8') : user.token;
+  const token = tokenFile ? await readCredential(resolve(userDir, tokenFile), signal) : user.token;
   if (token) headers['authorization'] = `Bearer ${token.trim()}`;
   else if (user.username) {
     const pair = Buffer.from(`${user.username}:${user.password ?? ''}`).toString('base64');
@@ -129,11 +149,14 @@ async function headersOf({ user, userDir, tokenFile }: Selection): Promise<Recor
   return headers;
 }
 
-async function tlsOf({ cluster, clusterDir, user, userDir }: Selection): Promise<TlsMaterial> {
+async function tlsOf(
+  { cluster, clusterDir, user, userDir }: Selection,
+  signal: AbortSignal,
+): Promise<TlsMaterial> {
   const [ca, cert, key] = await Promise.all([
-    pem(cluster.caData, cluster.caFile, clusterDir),
-    pem(user.certData, user.certFile, userDir),
-    pem(user.keyData, user.keyFile, userDir),
+    pem(cluster.caData, cluster.caFile, clusterDir, signal),
+    pem(user.certData, user.certFile, userDir, signal),
+    pem(user.keyData, user.keyFile, userDir, signal),
   ]);
   return {
     ...(ca === undefined ? {} : { ca }),
@@ -147,19 +170,12 @@ async function pem(
   data: string | undefined,
   file: string | undefined,
   dir: string,
+  signal: AbortSignal,
 ): Promise<string | undefined> {
   if (data) return Buffer.from(data, 'base64').toString();
-  return file ? readFile(resolve(dir, file), 'utf8') : undefined;
+  return file ? readCredential(resolve(dir, file), signal) : undefined;
 }
 
-/** An exec plugin's token comes as `Authorization`. */
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
-  );
-}
-
-/** What an exec plugin printed is PEM text; nothing else is ever put there. */
-function certificate(cert: unknown, key: unknown): TlsMaterial {
-  return typeof cert === 'string' && typeof key === 'string' ? { cert, key } : {};
+function certificate(cert: string | undefined, key: string | undefined): TlsMaterial {
+  return cert !== undefined && key !== undefined ? { cert, key } : {};
 }

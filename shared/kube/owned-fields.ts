@@ -2,7 +2,7 @@
 // says which fields are its own, so that a field it no longer sets, or one that another took from
 // it, is seen as a difference too.
 import { isRecord } from './json.ts';
-import type { KubeObject } from './objects.ts';
+import type { KubeObject, ManagedFieldsEntry } from './objects.ts';
 
 /**
  * True when applying `desired` as this manager's status would change neither the object nor who
@@ -13,14 +13,45 @@ export function ownsExactly(
   fieldManager: string,
   desired: Readonly<Record<string, unknown>>,
 ): boolean {
-  const entry = object.metadata.managedFields?.find(
+  const entry = statusEntry(object, fieldManager);
+  const fields = statusFields(entry);
+  // A manager with an entry in an older version of the API must move it to this one.
+  if (fields === undefined || entry?.['apiVersion'] !== object.apiVersion) return false;
+  return matches(fields, object['status'], desired);
+}
+
+/**
+ * Whether a condition of the status is this manager's, by its type. Where the list has no keys,
+ * whoever applies it applies it whole, so all of them are.
+ */
+export function conditionOwner(
+  object: KubeObject,
+  fieldManager: string,
+): (type: string) => boolean {
+  const lists = (object.metadata.managedFields ?? []).flatMap(conditionKeys);
+  const isWhole = lists.length > 0 && lists.every((keys) => keys.length === 0);
+  const own = conditionKeys(statusEntry(object, fieldManager)).flat();
+  return (type) => isWhole || own.some((key) => isSame(key, { type }));
+}
+
+/** The keys of the conditions in this entry; nothing when it does not speak of conditions. */
+function conditionKeys(entry: ManagedFieldsEntry | undefined): readonly (readonly unknown[])[] {
+  const list = statusFields(entry)?.['f:conditions'];
+  if (!isRecord(list)) return [];
+  const names = Object.keys(list).filter((name) => name.startsWith('k:'));
+  return [names.map((name): unknown => JSON.parse(name.slice(2)))];
+}
+
+function statusEntry(object: KubeObject, fieldManager: string): ManagedFieldsEntry | undefined {
+  return object.metadata.managedFields?.find(
     ({ manager, operation, subresource }) =>
       manager === fieldManager && operation === 'Apply' && subresource === 'status',
   );
+}
+
+function statusFields(entry: ManagedFieldsEntry | undefined): Record<string, unknown> | undefined {
   const fields = isRecord(entry?.fieldsV1) ? entry.fieldsV1['f:status'] : undefined;
-  // A manager with an entry in an older version of the API must move it to this one.
-  if (!isRecord(fields) || entry?.['apiVersion'] !== object.apiVersion) return false;
-  return matches(fields, object['status'], desired);
+  return isRecord(fields) ? fields : undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 // Reading: one object, one page, or a list page by page; each says how old its answer may be.
 import type { Calls } from './calls.ts';
-import { isKubeError, type KubeError } from './errors.ts';
+import { isKubeError } from './errors.ts';
 import type { KubeList, KubeObject, ObjectName, ResourceRef } from './objects.ts';
 import { type Query, resourcePath } from './paths.ts';
 import type { AboutResource, CallOptions, KubeRequest } from './request.ts';
@@ -61,7 +61,7 @@ export async function getObject(
   try {
     return await calls.json<KubeObject>(request, options);
   } catch (error) {
-    if (isKubeError(error, 'KUBE_NOT_FOUND') && isAbsence(error)) return null;
+    if (isAbsence(error)) return null;
     throw error;
   }
 }
@@ -128,8 +128,10 @@ export function aboutSelection(
 }
 
 /** The resource itself may be unknown to the API server, which is no statement about the object. */
-function isAbsence({ answer }: KubeError): boolean {
-  return answer?.reason === 'NotFound' && !answer.message.startsWith('the server could not find');
+export function isAbsence(error: unknown): boolean {
+  if (!isKubeError(error, 'KUBE_NOT_FOUND')) return false;
+  const { reason, message = '' } = error.answer ?? {};
+  return reason === 'NotFound' && !message.startsWith('the server could not find');
 }
 
 /**

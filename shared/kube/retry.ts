@@ -3,12 +3,13 @@
 // Sent again after an answer of 429, whatever it is: the API server refused before it did anything.
 // After any other failure that may pass, only what can be repeated:
 //   reads                              always
-//   apply, merge patch                 always: twice the same is once
+//   apply, of a sub-resource too       always: what its manager says is the same the second time
 //   create with a name                 always: the second one finds the first
-//   update, delete with precondition   always: the second one misses its precondition and
+//   update, delete with precondition, merge patch with a resourceVersion
+//                                      always: the second one misses its precondition and
 //                                      changes nothing, though it may say conflict or absent
-//   generated names, sub-resources, JSON and strategic patches, delete without precondition
-//                                      only when the request surely never reached the API server
+//   create with a generated name or of a sub-resource, any other patch, delete without
+//   precondition                       only when the request surely never reached the API server
 
 export type Repeat = 'always' | 'unsent';
 

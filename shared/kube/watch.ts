@@ -3,15 +3,10 @@
 // (RESTART), and any other throws KUBE_EXPIRED, which the caller meets with a new list. It reads
 // only as fast as it is read: a slow reader slows the API server down and fills no memory.
 import type { Clock } from '../clock.ts';
+import { Failure } from '../errors.ts';
 import type { Calls, KubeLog } from './calls.ts';
-import {
-  errorFromAnswer,
-  errorFromTransport,
-  isKubeError,
-  type KubeError,
-  readStatus,
-} from './errors.ts';
-import { isRecord, parseLossless } from './json.ts';
+import { errorFromAnswer, errorFromTransport, isKubeError, readStatus } from './errors.ts';
+import { describeNotJson, isRecord, parseLossless } from './json.ts';
 import { splitLines } from './lines.ts';
 import type { KubeObject, ResourceRef } from './objects.ts';
 import { type Query, resourcePath } from './paths.ts';
@@ -69,7 +64,7 @@ export async function* watchResource(
   const endsAtMs = wiring.clock.nowMs() + (options.timeoutSeconds ?? Infinity) * 1000;
   for (let attempt = 0; ; attempt += 1) {
     const secondsLeft = Math.ceil((endsAtMs - wiring.clock.nowMs()) / 1000);
-    let setback: KubeError | undefined;
+    let setback: Failure | undefined;
     try {
       for await (const event of oneStream(wiring, ref, options, position, secondsLeft)) {
         attempt = 0;
@@ -85,6 +80,7 @@ export async function* watchResource(
     if (setback !== undefined) {
       const { code, object, message } = setback;
       wiring.log?.warn({ code, object, detail: message, waitMs, attempt }, 'Watch goes on');
+      wiring.calls.noteRetry(aboutSelection('watch', ref, options), setback);
     }
     await wiring.clock.sleep(waitMs, options.signal);
   }
@@ -177,10 +173,12 @@ async function* oneStream(
 }
 
 /** What a pause and another attempt may cure; throws everything else. */
-function passing(error: unknown, signal: AbortSignal, position: Position): KubeError {
+function passing(error: unknown, signal: AbortSignal, position: Position): Failure {
   signal.throwIfAborted();
   if (isKubeError(error, 'KUBE_EXPIRED') && position.forget()) return error;
   if (isKubeError(error, 'KUBE_UNAVAILABLE', 'KUBE_TIMEOUT', 'KUBE_THROTTLED')) return error;
+  // A file of credentials may be half written.
+  if (error instanceof Failure && error.code === 'KUBE_ACCESS_UNREADABLE') return error;
   throw error;
 }
 
@@ -210,8 +208,8 @@ function parseLine(
     if (isRecord(event) && typeof event['type'] === 'string' && isRecord(event['object'])) {
       return { type: event['type'], object: event['object'] };
     }
-  } catch (cause) {
-    throw errorFromTransport(about, new Error('a line that is not JSON', { cause }));
+  } catch (error) {
+    throw errorFromTransport(about, new Error(`a line of ${describeNotJson(line, error)}`));
   }
   throw errorFromTransport(about, new Error('a line that is not an event'));
 }

@@ -3,6 +3,7 @@
 import { Failure } from '../errors.ts';
 import type { Calls } from './calls.ts';
 import { isKubeError } from './errors.ts';
+import { isRecord, textOf } from './json.ts';
 import type {
   KubeObject,
   Manifest,
@@ -12,7 +13,7 @@ import type {
   VersionedManifest,
 } from './objects.ts';
 import { describeObject, type Query, resourcePath } from './paths.ts';
-import { getObject } from './reads.ts';
+import { getObject, isAbsence } from './reads.ts';
 import type { CallOptions, KubeRequest, Method, Verb } from './request.ts';
 import type { Repeat } from './retry.ts';
 
@@ -107,12 +108,13 @@ export class Writes {
   patch(
     ref: ResourceRef,
     target: ObjectName,
-    { type, body }: Patch,
+    patch: Patch,
     options: WriteOptions,
   ): Promise<KubeObject> {
     const request = this.#write('patch', 'PATCH', ref, target, options);
-    const repeat: Repeat = type === 'merge' ? 'always' : 'unsent';
-    return this.#calls.json({ ...request, body, contentType: PATCH_TYPES[type], repeat }, options);
+    const contentType = PATCH_TYPES[patch.type];
+    const { body } = patch;
+    return this.#calls.json({ ...request, body, contentType, repeat: repeatOf(patch) }, options);
   }
 
   update(ref: ResourceRef, object: VersionedManifest, options: UpdateOptions): Promise<KubeObject> {
@@ -190,7 +192,7 @@ export class Writes {
       const { metadata } = await this.#calls.json<Partial<KubeObject>>(request, options);
       return metadata?.deletionTimestamp === undefined ? 'gone' : 'deleting';
     } catch (error) {
-      if (isKubeError(error, 'KUBE_NOT_FOUND')) return 'absent';
+      if (isAbsence(error)) return 'absent';
       throw error;
     }
   }
@@ -209,6 +211,13 @@ export class Writes {
     const query: Query = { fieldManager, ...(dryRun === true ? { dryRun: 'All' } : {}) };
     return { about: { verb, ref, ...place }, method, path: resourcePath(ref, place), query };
   }
+}
+
+/** A uid is not enough: the second patch would undo what another wrote after the first. */
+function repeatOf(patch: Patch): Repeat {
+  if (patch.type !== 'merge') return 'unsent';
+  const { metadata } = patch.body;
+  return isRecord(metadata) && textOf(metadata['resourceVersion']) !== '' ? 'always' : 'unsent';
 }
 
 function targetOf({ metadata }: Manifest, subresource: string | undefined): ObjectName {

@@ -271,6 +271,11 @@ describe('deletes', () => {
     expect(kube.counts().size).toBe(0);
   });
 
+  test('do not take a resource that nobody knows for an object that is gone', async () => {
+    const gone = kube.delete({ ...things, resource: 'unknowns' }, target('any'), { uid: 'u' });
+    await expect(gone).rejects.toMatchObject({ code: 'KUBE_NOT_FOUND' });
+  });
+
   test('say when something still holds the object', async () => {
     const held = configMap('held');
     const metadata = { ...held.metadata, finalizers: ['ballast.dev/test'] };

@@ -43,8 +43,7 @@ describe('status', () => {
     status: 'True' | 'False' = 'True',
     fieldManager = 'fn',
   ) => {
-    const before = (object['status'] as { conditions?: [] } | undefined)?.conditions;
-    const conditions = setConditions(before, [{ ...ready, status }], { nowMs });
+    const conditions = setConditions(object, [{ ...ready, status }], { fieldManager, nowMs });
     return writeStatus(kube, { ref, object, status: { phase: status, conditions }, fieldManager });
   };
   const minute = 60_000;
@@ -85,6 +84,19 @@ describe('status', () => {
     });
     const types = (written.object['status'] as typeof own).conditions.map(({ type }) => type);
     expect(types.toSorted()).toEqual(['Backed', 'Ready']);
+  });
+
+  test('of one function does not hold on to what another takes back', async () => {
+    await kube.apply(things, thing('given-up'), { force: true });
+    const backed = { ...ready, type: 'Backed', lastTransitionTime: '2026-01-01T00:00:00Z' };
+    const other = async (conditions: readonly object[]) => {
+      const object = await read(kube, things, 'given-up');
+      return writeStatus(kube, { ref, object, status: { conditions }, fieldManager: 'other' });
+    };
+    const { object } = await other([backed]);
+    await say(object, minute);
+    const written = await other([]);
+    expect(written.object['status']).toMatchObject({ conditions: [{ type: 'Ready' }] });
   });
 
   test('of an object that moved is refused if so asked, of another object always', async () => {

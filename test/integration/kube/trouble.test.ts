@@ -226,6 +226,23 @@ describe('an answer that is lost after the work was done', () => {
     expect(sent('PATCH')).toBe(1);
   });
 
+  test('of a merge patch is asked for again only with a resourceVersion', async () => {
+    const { object } = await admin.create(configMaps, configMap('merged', { a: 'b' }));
+    const { resourceVersion } = object.metadata;
+    const merge = (metadata: object, a: string) => {
+      const body = { metadata, data: { a } };
+      return kube.patch(configMaps, { namespace, name: 'merged' }, { type: 'merge', body });
+    };
+    lose('PATCH');
+    await expect(merge({ resourceVersion }, 'c')).rejects.toMatchObject({ code: 'KUBE_CONFLICT' });
+    expect((await read(admin, configMaps, 'merged'))['data']).toEqual({ a: 'c' });
+    expect(sent('PATCH')).toBe(2);
+    lose('PATCH');
+    await expect(merge({}, 'd')).rejects.toMatchObject({ code: 'KUBE_UNAVAILABLE' });
+    expect((await read(admin, configMaps, 'merged'))['data']).toEqual({ a: 'd' });
+    expect(sent('PATCH')).toBe(3);
+  });
+
   test('of a delete with its uid is found done, without it is not repeated', async () => {
     const target = { namespace, name: 'deleted' };
     const { object } = await admin.create(configMaps, configMap('deleted'));

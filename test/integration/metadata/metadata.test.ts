@@ -150,7 +150,7 @@ test('names with dots are one token each', async () => {
   const send = await startMetadata();
   await createPod('a.b.c', 'node.one.example');
   await send(about('a.b.c'));
-  expect(await shown()).toEqual(['node.node%2Eone%2Eexample.pod.default.a%2Eb%2Ec']);
+  expect(await shown()).toEqual(['node.node%2eone%2eexample.pod.default.a%2eb%2ec']);
 });
 
 test('one sweep finds what no event told: adds, moves and deletes', async () => {
@@ -207,10 +207,26 @@ test('while the API server is away its sender keeps an event, which lands afterw
   expect(await shown()).toEqual(['node.n1.pod.default.a']);
 });
 
+test('a message that somebody else wrote stops no sweep, and is overwritten', async () => {
+  const send = await startMetadata();
+  await createPod('a', 'n1');
+  await createPod('b', 'n1');
+  const subject = `ballast.f${feed}.node.n1.pod.default.a`;
+  const data = new TextEncoder().encode('{"hello":1}');
+  await stream.publish({ subject, data, expectedSequence: 0 }, soon());
+  expect(await send(SWEEP)).toBe(204);
+  expect(await shown()).toEqual(['node.n1.pod.default.a', 'node.n1.pod.default.b']);
+  for await (const message of stream.read(subject, soon())) {
+    expect(JSON.parse(new TextDecoder().decode(message.data))).toMatchObject({ name: 'a' });
+  }
+});
+
 const refusals: readonly [sentence: string, change: Record<string, string>][] = [
   ['a kind that the feed does not hold', { kind: 'Secret' }],
   ['a pod without a name', { name: '' }],
   ['a pod without a namespace', { namespace: '' }],
+  ['a wildcard for a name', { name: '*' }],
+  ['a wildcard for a namespace', { namespace: '>' }],
 ];
 
 test.each(refusals)('%s is refused for good', async (_sentence, change) => {

@@ -10,6 +10,7 @@ import { type Access, AccessCache, accessReader } from '../../../shared/kube/acc
 let dir: string;
 let nowMs: number;
 let reads: boolean[];
+const patient = new AbortController().signal;
 const clock: Clock = { nowMs: () => nowMs, sleep: async () => undefined };
 
 beforeEach(async () => {
@@ -30,25 +31,28 @@ const read = async (isRefused: boolean): Promise<Access> => {
 describe('AccessCache', () => {
   test('many callers at once read once', async () => {
     const cache = new AccessCache(read, clock);
-    await Promise.all(Array.from({ length: 50 }, () => cache.current()));
+    await Promise.all(Array.from({ length: 50 }, () => cache.current(patient)));
     expect(reads).toEqual([false]);
   });
 
   test('after a minute it is read again', async () => {
     const cache = new AccessCache(read, clock);
-    await cache.current();
+    await cache.current(patient);
     nowMs += 60_000;
-    await cache.current();
+    await cache.current(patient);
     expect(reads).toHaveLength(1);
     nowMs += 1;
-    await cache.current();
+    await cache.current(patient);
     expect(reads).toHaveLength(2);
   });
 
   test('callers that were refused together read once more, and say why', async () => {
     const cache = new AccessCache(read, clock);
-    const refused = await cache.current();
-    const renewed = await Promise.all([cache.after(refused), cache.after(refused)]);
+    const refused = await cache.current(patient);
+    const renewed = await Promise.all([
+      cache.after(refused, patient),
+      cache.after(refused, patient),
+    ]);
     expect(reads).toEqual([false, true]);
     expect(renewed[0]).toBe(renewed[1]);
   });
@@ -59,9 +63,9 @@ describe('AccessCache', () => {
       if (isBroken) throw new Error('not mounted yet');
       return read(isRefused);
     }, clock);
-    await expect(cache.current()).rejects.toThrow('not mounted yet');
+    await expect(cache.current(patient)).rejects.toThrow('not mounted yet');
     isBroken = false;
-    expect((await cache.current()).server).toBe('https://api');
+    expect((await cache.current(patient)).server).toBe('https://api');
   });
 });
 
@@ -69,19 +73,25 @@ describe('the mounted service account', () => {
   test('gives the token and the CA as they are now', async () => {
     await writeFile(join(dir, 'token'), 'first\n');
     await writeFile(join(dir, 'ca.crt'), 'PEM');
-    const readAccess = accessReader({ serviceAccount: { server: 'https://10.96.0.1:443', dir } });
-    expect(await readAccess(false)).toEqual({
+    const readAccess = accessReader(
+      { serviceAccount: { server: 'https://10.96.0.1:443', dir } },
+      clock,
+    );
+    expect(await readAccess(false, patient)).toEqual({
       server: 'https://10.96.0.1:443',
       headers: { authorization: 'Bearer first' },
       tls: { ca: 'PEM' },
     });
     await writeFile(join(dir, 'token'), 'second');
-    expect((await readAccess(false)).headers['authorization']).toBe('Bearer second');
+    expect((await readAccess(false, patient)).headers['authorization']).toBe('Bearer second');
   });
 
   test('that is not there is said, and what to do', async () => {
-    const readAccess = accessReader({ serviceAccount: { server: 'https://10.96.0.1:443', dir } });
-    await expect(readAccess(false)).rejects.toMatchObject({
+    const readAccess = accessReader(
+      { serviceAccount: { server: 'https://10.96.0.1:443', dir } },
+      clock,
+    );
+    await expect(readAccess(false, patient)).rejects.toMatchObject({
       code: 'KUBE_ACCESS_UNREADABLE',
       message: expect.stringContaining('correct the kubeconfig or the mounted service account'),
     });
@@ -101,7 +111,7 @@ describe('a kubeconfig', () => {
     return path;
   };
   const accessOf = async (path: string, isRefused = false): Promise<Access> =>
-    accessReader({ kubeconfigPaths: [path] })(isRefused);
+    accessReader({ kubeconfigPaths: [path] }, clock)(isRefused, patient);
 
   test('may name files beside itself, which are read again', async () => {
     await writeFile(join(dir, 'token-file'), 'one');
@@ -110,14 +120,14 @@ describe('a kubeconfig', () => {
       { tokenFile: 'token-file', token: 'old copy' },
       { 'certificate-authority': 'ca.pem', 'tls-server-name': 'kubernetes' },
     );
-    const readAccess = accessReader({ kubeconfigPaths: [path] });
-    expect(await readAccess(false)).toEqual({
+    const readAccess = accessReader({ kubeconfigPaths: [path] }, clock);
+    expect(await readAccess(false, patient)).toEqual({
       server: 'https://api:6443',
       headers: { authorization: 'Bearer one' },
       tls: { ca: 'CA', servername: 'kubernetes' },
     });
     await writeFile(join(dir, 'token-file'), 'two');
-    expect((await readAccess(false)).headers['authorization']).toBe('Bearer two');
+    expect((await readAccess(false, patient)).headers['authorization']).toBe('Bearer two');
   });
 
   test('may hold certificates as data', async () => {
@@ -141,9 +151,9 @@ describe('a kubeconfig', () => {
     const path = await kubeconfig({
       exec: { command, apiVersion: 'client.authentication.k8s.io/v1' },
     });
-    const readAccess = accessReader({ kubeconfigPaths: [path] });
+    const readAccess = accessReader({ kubeconfigPaths: [path] }, clock);
     const tokenOf = async (isRefused: boolean) =>
-      (await readAccess(isRefused)).headers['authorization']?.replaceAll(' ', '');
+      (await readAccess(isRefused, patient)).headers['authorization']?.replaceAll(' ', '');
     expect(await tokenOf(false)).toBe('Bearerrun-1');
     expect(await tokenOf(false)).toBe('Bearerrun-1');
     expect(await tokenOf(true)).toBe('Bearerrun-2');
@@ -167,7 +177,7 @@ describe('a kubeconfig', () => {
     const first = await kubeconfig({ token: 'first' });
     const second = join(dir, 'second');
     await writeFile(second, JSON.stringify({ users: [{ name: 'u', user: { token: 'second' } }] }));
-    const access = await accessReader({ kubeconfigPaths: [second, first] })(false);
+    const access = await accessReader({ kubeconfigPaths: [second, first] }, clock)(false, patient);
     expect(access.headers['authorization']).toBe('Bearer second');
   });
 });
