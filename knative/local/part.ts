@@ -14,7 +14,9 @@ const USAGE = `usage: npm run part -- [list | kill NAME | pause NAME | resume NA
   pause NAME    SIGSTOP: the part hangs until it is resumed
   resume NAME   SIGCONT
 
-NAME is a name from the list, such as etcd or adapter/pods.
+NAME is a name from the list, such as etcd or adapter/metadata.
+
+  --plane DIR   which control plane, when several run: the directory of its kubeconfig
 `;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -23,18 +25,22 @@ class UsageError extends Error {}
 
 async function main(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArguments(args);
-  if (values.help === true) return say(USAGE);
+  const { help, plane } = values;
+  if (help === true) return say(USAGE);
   const [verb = 'list', name, ...more] = positionals;
   if (more.length > 0) throw new UsageError(`too many words: ${more.join(' ')}`);
-  if (verb === 'list') return say(table(await runningParts()));
+  if (verb === 'list') return say(table(await runningParts(plane)));
   if (!isVerb(verb)) throw new UsageError(`there is no command "${verb}"`);
   if (name === undefined) throw new UsageError(`${verb} needs the name of a part`);
-  await send(verb, name);
+  await send(verb, name, await runningParts(plane));
 }
 
 function parseArguments(args: readonly string[]) {
   try {
-    const options = { help: { type: 'boolean', short: 'h' } } as const;
+    const options = {
+      help: { type: 'boolean', short: 'h' },
+      plane: { type: 'string' },
+    } as const;
     return parseArgs({ args: [...args], allowPositionals: true, options });
   } catch (cause) {
     throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
@@ -43,8 +49,7 @@ function parseArguments(args: readonly string[]) {
 
 const isVerb = (word: string): word is Verb => word in SIGNALS;
 
-async function send(verb: Verb, name: string): Promise<void> {
-  const parts = await runningParts();
+async function send(verb: Verb, name: string, parts: readonly PartRow[]): Promise<void> {
   const part = parts.find((row) => row.name === name);
   if (part?.pid === undefined) {
     const names = parts.filter(({ pid }) => pid !== undefined).map((row) => row.name);
@@ -54,12 +59,15 @@ async function send(verb: Verb, name: string): Promise<void> {
   say(`${verb}: ${name} (pid ${part.pid})`);
 }
 
-async function runningParts(): Promise<readonly PartRow[]> {
-  const [dir, ...others] = await livePlanes();
+async function runningParts(chosen: string | undefined): Promise<readonly PartRow[]> {
+  if (chosen !== undefined) return readPartsFile(chosen);
+  const planes = await livePlanes();
+  const [dir, ...others] = planes;
   if (dir === undefined) throw new Error('no control plane runs here; start one with: npm start');
-  if (others.length > 0)
-    throw new Error(`${others.length + 1} control planes run here; end all but one`);
-  return readPartsFile(dir);
+  if (others.length === 0) return readPartsFile(dir);
+  throw new Error(
+    `several control planes run here; choose one with --plane:\n${planes.join('\n')}`,
+  );
 }
 
 function table(parts: readonly PartRow[]): string {

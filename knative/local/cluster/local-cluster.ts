@@ -53,7 +53,7 @@ const MANIFESTS = resolve(import.meta.dirname, '../..');
 
 export async function startCluster(options: ClusterOptions): Promise<LocalCluster> {
   const wiring = await loadWiring(MANIFESTS);
-  const plane = await startPlane(options.plane);
+  const plane = await startPlane({ ...options.plane, signal: options.signal });
   const cluster = new Cluster(plane, wiring, options);
   try {
     await cluster.start();
@@ -82,12 +82,13 @@ class Cluster implements LocalCluster {
       fieldManager: 'ballast-local',
     });
     this.#accounts = new ServiceAccounts(this.kube, plane, options.onError);
-    const { population } = options;
-    this.#population = population && new Population(this.kube, population);
+    const { population, signal } = options;
+    this.#population = population && new Population(this.kube, { ...population, signal });
   }
 
   /** Sinks before senders, so that no event of the start is refused. */
   async start(): Promise<void> {
+    this.#options.signal?.throwIfAborted();
     await applyObjects(this.kube, this.wiring.objects);
     const { functions, sources } = this.wiring;
     const ports = await Promise.all(functions.map(freePort));
@@ -97,7 +98,7 @@ class Cluster implements LocalCluster {
     this.#options.signal?.throwIfAborted();
     const addresses = await this.#startBroker();
     await inParallel(sources, STARTS_AT_ONCE, (source) => this.#startAdapter(source, addresses));
-    await this.#population?.fill(this.#options.signal);
+    await this.#population?.fill();
     this.#population?.churn(this.#options.onError);
   }
 

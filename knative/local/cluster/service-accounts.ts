@@ -13,8 +13,10 @@ interface Account {
 
 /** The shortest life that a cluster's default settings give is an hour. */
 const TOKEN_SECONDS = 3_600;
-/** Half of its life before a token ends; a renewal that fails has as long again to be repeated. */
-const RENEW_EVERY_MS = (TOKEN_SECONDS / 2) * 1_000;
+/**
+ * Often enough that several renewals may fail in a row, and that a laptop may sleep for a while.
+ */
+const RENEW_EVERY_MS = (TOKEN_SECONDS / 12) * 1_000;
 
 const SERVICE_ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' } as const;
 

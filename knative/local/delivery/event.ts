@@ -1,6 +1,7 @@
 // A CloudEvent on its way through the broker: attributes as text and data as the bytes that came.
 // Nothing is decoded, so nothing is lost. Read and written in binary and structured mode, as
 // Knative's Go SDK does it.
+import { parseLossless } from '../../../shared/kube/json.ts';
 import { isUtf8 } from 'node:buffer';
 import {
   isAttributeValue,
@@ -84,7 +85,7 @@ function readStructured(body: Buffer): Event {
 
 function parseObject(body: Buffer): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
+    const value = parseLossless(body.toString('utf8'));
     if (isObject(value)) return value;
   } catch (cause) {
     throw new InvalidEvent('a structured event must be JSON', { cause });

@@ -6,7 +6,12 @@ import { join } from 'node:path';
 import { resolvePart } from '../parts/resolve.ts';
 import { type Part, type PartChange, PartProcess, type PartSpec } from '../process/part.ts';
 import { freePort, isPortTaken } from '../process/ports.ts';
-import { makeRunDirectory, type RunDirectory, sweepLeftovers } from '../process/run-directory.ts';
+import {
+  claimDirectory,
+  makeRunDirectory,
+  type RunDirectory,
+  sweepLeftovers,
+} from '../process/run-directory.ts';
 import { Supervisor } from '../process/supervisor.ts';
 import { etcdSpec } from './etcd.ts';
 import { apiServerSpec, caPath, prepareApiServer, type StaticUser } from './kube-apiserver.ts';
@@ -35,6 +40,8 @@ export interface PlaneOptions {
   /** For the API server, the largest part: less memory for more CPU. Go's own when absent. */
   readonly goGcPercent?: number;
   readonly onChange?: (change: PartChange) => void;
+  /** No part is started any more once it aborts. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Plane {
@@ -62,6 +69,7 @@ const DEFAULT_PARTS: readonly CorePart[] = ['etcd', 'kube-apiserver', 'nats-serv
 
 export async function startPlane(options: PlaneOptions = {}): Promise<Plane> {
   await sweepLeftovers();
+  if (options.dataDir !== undefined) await claimDirectory(options.dataDir);
   const run = await makeRunDirectory();
   const plane = new LocalPlane(run, options);
   try {
@@ -117,6 +125,7 @@ class LocalPlane implements Plane {
   }
 
   async add(spec: PartSpec): Promise<Part> {
+    this.#options.signal?.throwIfAborted();
     if (this.#isStopping) throw new Error(`${spec.name} cannot start: the plane is ending`);
     if (this.#parts.has(spec.name)) throw new Error(`a part named ${spec.name} is there already`);
     const part = new PartProcess(spec, this.#run.mark, this.#supervisor.onChange);

@@ -11,6 +11,8 @@ export interface PopulationOptions {
   readonly pods: number;
   /** Pods replaced or changed per second; 0 for a cluster at rest. */
   readonly churnPerSecond: number;
+  /** Ends every call that is under way. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const core = (resource: string): ResourceRef => ({ group: '', version: 'v1', resource });
@@ -34,15 +36,19 @@ export class Population {
   readonly #options: PopulationOptions;
   readonly #pods: LivePod[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #ongoing: Promise<unknown> | undefined;
+  readonly #ongoing = new Set<Promise<unknown>>();
+  readonly #end = new AbortController();
+  readonly #signal: AbortSignal;
 
   constructor(kube: KubeClient, options: PopulationOptions) {
     this.#kube = kube;
     this.#options = options;
+    const { signal } = options;
+    this.#signal = signal ? AbortSignal.any([signal, this.#end.signal]) : this.#end.signal;
   }
 
   /** Adds what is missing: a cluster whose data was kept already has most of it. */
-  async fill(signal?: AbortSignal): Promise<void> {
+  async fill(): Promise<void> {
     const { nodes, pods } = this.#options;
     const indexes = Array.from({ length: nodes }, (_, index) => index);
     await this.#createAll(core('namespaces'), plan.namespaces());
@@ -55,47 +61,49 @@ export class Population {
       const wanted = workloads[index]?.replicas ?? 0;
       return Array.from({ length: Math.max(wanted - has, 0) }, () => set);
     });
-    await inParallel(missing, IN_FLIGHT_MAX, async (set) => {
-      signal?.throwIfAborted();
-      await this.#addPod(set);
-    });
+    await inParallel(missing, IN_FLIGHT_MAX, (set) => this.#addPod(set));
   }
 
   /**
    * Changes go on until `stop`. One that fails (the API server is away) is told and is one change
-   * less; while one takes longer than its time, the next ones are left out.
+   * less; when as many are under way as may be, the next ones are left out.
    */
   churn(onError: (error: unknown) => void): void {
     const { churnPerSecond } = this.#options;
     if (churnPerSecond <= 0) return;
     this.#timer = setInterval(() => {
-      this.#ongoing ??= this.#changeOne()
-        .catch(onError)
-        .finally(() => (this.#ongoing = undefined));
+      if (this.#ongoing.size >= IN_FLIGHT_MAX) return;
+      const change = this.#changeOne().catch((error: unknown) => {
+        if (!this.#signal.aborted) onError(error);
+      });
+      this.#ongoing.add(change);
+      void change.then(() => this.#ongoing.delete(change));
     }, 1_000 / churnPerSecond);
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#ongoing;
+    this.#end.abort();
+    await Promise.all(this.#ongoing);
   }
 
   async #createAll(resource: ResourceRef, manifests: readonly Manifest[]): Promise<void> {
-    await inParallel(manifests, IN_FLIGHT_MAX, (manifest) => this.#kube.create(resource, manifest));
+    await inParallel(manifests, IN_FLIGHT_MAX, (manifest) => this.#create(resource, manifest));
   }
 
   async #createSet(workload: plan.Workload): Promise<KubeObject> {
-    const owner = await this.#kube.create(apps('deployments'), plan.deployment(workload));
-    const set = await this.#kube.create(
-      apps('replicasets'),
-      plan.replicaSet(workload, owner.object),
-    );
-    return set.object;
+    const owner = await this.#create(apps('deployments'), plan.deployment(workload));
+    return this.#create(apps('replicasets'), plan.replicaSet(workload, owner));
+  }
+
+  async #create(resource: ResourceRef, manifest: Manifest): Promise<KubeObject> {
+    return (await this.#kube.create(resource, manifest, { signal: this.#signal })).object;
   }
 
   async #adoptPods(sets: readonly KubeObject[]): Promise<void> {
     const setByUid = new Map(sets.map((set) => [set.metadata.uid, set]));
-    for await (const page of this.#kube.pages(core('pods'), { limit: PAGE_SIZE })) {
+    const options = { limit: PAGE_SIZE, signal: this.#signal };
+    for await (const page of this.#kube.pages(core('pods'), options)) {
       for (const { metadata } of page.items) {
         const set = setByUid.get(metadata.ownerReferences?.[0]?.uid ?? '');
         const { name, namespace = '', deletionTimestamp } = metadata;
@@ -108,8 +116,8 @@ export class Population {
   async #addPod(set: KubeObject): Promise<void> {
     const node = plan.nameOfNode(randomInt(this.#options.nodes));
     const suffix = randomInt(SUFFIXES).toString(36).padStart(SUFFIX_LENGTH, '0');
-    const { object } = await this.#kube.create(core('pods'), plan.pod(set, suffix, node));
-    const { name, namespace = '' } = object.metadata;
+    const { metadata } = await this.#create(core('pods'), plan.pod(set, suffix, node));
+    const { name, namespace = '' } = metadata;
     this.#pods.push({ name, namespace, set });
   }
 
@@ -120,10 +128,19 @@ export class Population {
     const victim = this.#pods[index];
     if (victim === undefined) return;
     this.#pods.splice(index, 1);
-    await this.#addPod(victim.set);
+    try {
+      await this.#addPod(victim.set);
+      await this.#removePod(victim);
+    } catch (error) {
+      this.#pods.push(victim);
+      throw error;
+    }
+  }
+
+  async #removePod({ name, namespace }: LivePod): Promise<void> {
     const because = 'whichever pod has this name now is to be replaced';
-    const { name, namespace } = victim;
-    const target = { name, namespace };
-    await this.#kube.delete(core('pods'), target, { precondition: 'none', because });
+    const precondition = { precondition: 'none', because } as const;
+    const options = { signal: this.#signal };
+    await this.#kube.delete(core('pods'), { name, namespace }, precondition, options);
   }
 }

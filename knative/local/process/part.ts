@@ -51,6 +51,16 @@ const PROBE_PAUSE_MS = 20;
 const STOP_GRACE_MS = 5_000;
 const LINES_IN_MESSAGE = 8;
 
+function endGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    // Most parts start nothing: their group is gone with them.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
 export class PartProcess implements Part {
   readonly #spec: PartSpec;
   readonly #mark: string;
@@ -148,6 +158,8 @@ export class PartProcess implements Part {
         this.#ring.push(`${error.message}\n`);
         if (child.pid === undefined) onGone('could not be started');
       });
+      // Whatever it started is in its group, and may still hold its output open.
+      child.once('exit', () => endGroup(child.pid));
       // 'close' and not 'exit': its last words must have been read before anybody explains the
       // death.
       child.once('close', (code, signal) => onGone(signal ?? `exit code ${code}`));

@@ -29,10 +29,48 @@ export async function makeRunDirectory(): Promise<RunDirectory> {
   // The owner's pid is in the name, so that a plane killed before it wrote its owner file is known
   // too.
   const path = await mkdtemp(join(runRoot(), `plane-${process.pid}-`));
-  await writeFile(join(path, OWNER_FILE), `${process.pid} ${await startTimeTicks(process.pid)}`);
   const remove = (): Promise<void> => rm(path, { recursive: true, force: true });
+  try {
+    await writeOwner(path);
+  } catch (cause) {
+    await remove();
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${runRoot()} takes no files (${why}): free space there, or set TMPDIR`, {
+      cause,
+    });
+  }
   return { path, mark: markOf(path), remove };
 }
+
+/** For a directory that outlives its plane: refuses it while another starter that lives uses it. */
+export async function claimDirectory(path: string): Promise<void> {
+  await mkdir(path, { recursive: true });
+  const [pid = '', ticks = ''] = (await ownerOf(path)).split(' ');
+  if (Number(pid) !== process.pid && ticks !== '') {
+    const isThere = (await startTimeTicks(Number(pid))) === Number(ticks);
+    if (isThere)
+      throw new Error(`${path} is used by the start with pid ${pid}: end that one first`);
+  }
+  await writeOwner(path);
+}
+
+/** Kills every process of this starter's own planes: for somebody who does not want to wait. */
+export async function killOwnPlanes(): Promise<void> {
+  const names = await readdir(runRoot()).catch(() => []);
+  const own = names.filter((name) => name.startsWith(`plane-${process.pid}-`));
+  const pids = await Promise.all(
+    own.map((name) => pidsWithEnvironment(markOf(join(runRoot(), name)))),
+  );
+  for (const pid of pids.flat()) endIfThere(pid);
+}
+
+async function writeOwner(path: string): Promise<void> {
+  const ticks = await startTimeTicks(process.pid);
+  await writeFile(join(path, OWNER_FILE), `${process.pid} ${ticks}`);
+}
+
+const ownerOf = (path: string): Promise<string> =>
+  readFile(join(path, OWNER_FILE), 'utf8').catch(() => '');
 
 /** Ends what crashed starters left; safe to call from several starters at once. */
 export async function sweepLeftovers(root = runRoot()): Promise<readonly Leftover[]> {
@@ -63,7 +101,7 @@ async function sweepPlane(path: string): Promise<Leftover | undefined> {
 
 async function isOwnerAlive(path: string): Promise<boolean> {
   const pid = Number(/plane-(\d+)-/.exec(path)?.[1]);
-  const owner = await readFile(join(path, OWNER_FILE), 'utf8').catch(() => '');
+  const owner = await ownerOf(path);
   const ticks = await startTimeTicks(pid);
   if (ticks === undefined) return false;
   return owner === '' || owner === `${pid} ${ticks}`;

@@ -10,6 +10,7 @@ import { type LocalCluster, startCluster } from '../cluster/local-cluster.ts';
 import { partNames } from '../parts/catalog.ts';
 import { resolveParts } from '../parts/resolve.ts';
 import type { Part, PartChange } from '../process/part.ts';
+import { killOwnPlanes } from '../process/run-directory.ts';
 import type { SessionOptions } from './options.ts';
 import { advice } from './advice.ts';
 import { Bell } from './bell.ts';
@@ -26,8 +27,8 @@ const ROOT = resolve(import.meta.dirname, '../../..');
 
 /** Resolves with the exit code. */
 export async function runSession(options: SessionOptions): Promise<number> {
-  const end = endOnSignal();
   const view = openView(options);
+  const end = endOnSignal(view);
   try {
     await resolveParts(partNames, { signal: end });
     await buildBundles(options, end);
@@ -39,6 +40,7 @@ export async function runSession(options: SessionOptions): Promise<number> {
     return 1;
   } finally {
     view.close();
+    if (end.aborted) view.say('Nothing is left running.');
   }
 }
 
@@ -107,11 +109,7 @@ class Session {
         await new Promise((wake) => this.#end.addEventListener('abort', wake, { once: true }));
       }
     } finally {
-      // What is said from here on stands below the last picture.
-      this.#view.close();
-      this.#view.say('Ending.');
       await cluster.stop();
-      this.#view.say('Nothing is left running.');
     }
   }
 
@@ -158,11 +156,20 @@ function openView({ isPlain }: SessionOptions): LiveView {
   return new PlainView((text) => stdout.write(text));
 }
 
-/** Aborts when somebody wants the end: Ctrl-C, a polite kill, a closed terminal, no reader left. */
-function endOnSignal(): AbortSignal {
+/**
+ * Aborts when somebody wants the end: Ctrl-C, a polite kill, a closed terminal, no reader left. Who
+ * asks twice does not want to wait: then everything is killed.
+ */
+function endOnSignal(view: LiveView): AbortSignal {
   const abort = new AbortController();
-  const onEnd = (): void => abort.abort();
+  const onEnd = (): void => {
+    if (abort.signal.aborted) return void killOwnPlanes();
+    abort.abort();
+    // What is said from here on stands below the last picture.
+    view.close();
+    view.say('Ending.');
+  };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onEnd);
-  process.stdout.on('error', onEnd);
+  process.stdout.on('error', () => abort.abort());
   return abort.signal;
 }

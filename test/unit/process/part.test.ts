@@ -5,7 +5,7 @@ import {
   PartProcess,
   type PartSpec,
 } from '../../../knative/local/process/part.ts';
-import { startTimeTicks } from '../../../knative/local/process/proc.ts';
+import { residentBytes, startTimeTicks } from '../../../knative/local/process/proc.ts';
 
 const MARK = 'BALLAST_PLANE=/nowhere';
 
@@ -70,6 +70,20 @@ test('a part that ignores SIGTERM while paused is still ended', async () => {
   part.pause();
   await part.stop();
   expect(part.state).toBe('stopped');
+});
+
+test('what a part started ends with it, though it holds its output open', async () => {
+  const child = `require('node:child_process').spawn(process.execPath, ['-e', '${FOREVER}'], {
+    stdio: 'inherit',
+  })`;
+  const { part } = run(node(`console.log(${child}.pid); ${FOREVER}`));
+  await part.start();
+  await expect.poll(() => part.lastLines(1).length).toBe(1);
+  const grandchild = Number(part.lastLines(1)[0]);
+  process.kill(part.pid ?? 0, 'SIGKILL');
+  await expect.poll(() => part.state).toBe('dead');
+  // Whoever inherits it may be slow to bury it; what counts is that it holds nothing any more.
+  await expect.poll(() => residentBytes(grandchild)).toBeUndefined();
 });
 
 test('nothing of the environment is inherited but the mark', async () => {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startTimeTicks } from '../../../knative/local/process/proc.ts';
 import {
+  claimDirectory,
   livePlanes,
   makeRunDirectory,
   sweepLeftovers,
@@ -32,6 +33,21 @@ test('processes and directory of a crashed plane are removed', async () => {
   await expect.poll(() => startTimeTicks(pid)).toBeUndefined();
   await expect(stat(path)).rejects.toThrow('ENOENT');
   await rm(root, { recursive: true });
+});
+
+test('kept data has one user at a time, and outlives a user that crashed', async () => {
+  const path = await mkdtemp(join(tmpdir(), 'ballast-kept-'));
+  await claimDirectory(path);
+  await claimDirectory(path);
+  const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  await once(other, 'spawn');
+  const ticks = await startTimeTicks(other.pid ?? 0);
+  await writeFile(join(path, 'owner'), `${other.pid} ${ticks}`);
+  await expect(claimDirectory(path)).rejects.toThrow(`is used by the start with pid ${other.pid}`);
+  other.kill('SIGKILL');
+  await once(other, 'exit');
+  await claimDirectory(path);
+  await rm(path, { recursive: true });
 });
 
 test('a plane whose owner lives is left alone, and is found by name', async () => {
