@@ -47,9 +47,9 @@ export function tailOf(subject: string): string {
 }
 
 /**
- * Names have letters, digits, dashes and dots. Whatever else somebody claims to be a name is encoded
- * too, so that no wildcard ever reaches a filter. The percent sign cannot be in a name, so no two
- * names meet.
+ * Names have letters, digits, dashes and dots. Whatever else somebody claims to be a name is
+ * encoded too, so that no wildcard ever reaches a filter. The percent sign cannot be in a name, so
+ * no two names meet.
  */
 function encodeToken(token: string): string {
   return token.replaceAll(/[^A-Za-z0-9-]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);

@@ -1,8 +1,8 @@
-// Builds functions into dist/<name>: bundle, build info, primed code cache. A build replaces the
-// one before it in one step, so that nobody ever starts half of it, and several builds at once do
-// no harm.
+// Builds functions: bundle, build info, primed code cache. dist/<name> is a link to a directory of
+// its own for each build, so that nobody ever starts half of one, running processes keep the
+// chunks they have yet to load, and several builds at once do no harm.
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
@@ -11,6 +11,7 @@ import { definitionIn } from '../../shared/function/define.ts';
 import type { BuildInfo } from '../../shared/function/runtime.ts';
 import { bundle } from './bundle.ts';
 import { prime } from './prime.ts';
+import { WORK_PREFIX, publish } from './versions.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -32,39 +33,17 @@ export async function buildFolder(folder: string, outDir: string): Promise<Built
   const path = join(folder, 'index.ts');
   const module: unknown = await import(path);
   const definition = definitionIn(module, path);
-  await mkdir(dirname(outDir), { recursive: true });
-  const workDir = await mkdtemp(join(dirname(outDir), `.${basename(outDir)}-`));
+  const versionsDir = join(dirname(outDir), '.versions', basename(outDir));
+  await mkdir(versionsDir, { recursive: true });
+  const workDir = await mkdtemp(join(versionsDir, WORK_PREFIX));
   try {
     await bundle({ root, folder, outDir: workDir }, await buildInfo());
     await prime(workDir, exampleEnvironment(definition.config));
-    await replace(workDir, outDir);
+    await publish(workDir, outDir);
   } finally {
     await rm(workDir, { recursive: true, force: true });
   }
   return { name: definition.name, dir: outDir };
-}
-
-async function replace(newDir: string, outDir: string): Promise<void> {
-  for (let round = 0; ; round += 1) {
-    const oldDir = `${newDir}-${round}`;
-    await renamed(outDir, oldDir, 'ENOENT');
-    const isIn = await renamed(newDir, outDir, 'ENOTEMPTY');
-    await rm(oldDir, { recursive: true, force: true });
-    // Not in means that another build of the same function was faster between the two: ours goes
-    // over it.
-    if (isIn) return;
-  }
-}
-
-/** False for the one error that another build, or none before, explains. */
-async function renamed(from: string, to: string, expected: string): Promise<boolean> {
-  try {
-    await rename(from, to);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === expected) return false;
-    throw error;
-  }
 }
 
 async function buildInfo(): Promise<BuildInfo> {

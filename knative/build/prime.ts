@@ -12,7 +12,8 @@ export async function prime(
   dir: string,
   examples: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const env = { ...examples, PORT: '0' };
+  // It serves nobody, so that its end need not wait for late requests.
+  const env = { ...examples, PORT: '0', DRAIN_MINIMUM_SECONDS: '0' };
   const child = spawn(process.execPath, [join(dir, 'index.js')], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -21,13 +22,22 @@ export async function prime(
   const ended = new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
     child.once('exit', (...how) => resolve(how)).once('error', reject);
   });
+  // Awaited below; what goes wrong before that must not turn it into an unhandled rejection.
+  ended.catch(() => undefined);
   const lines: string[] = [];
-  for await (const line of createInterface({ input: child.stdout })) {
-    lines.push(line);
-    const port = portIn(line);
-    if (port === undefined) continue;
-    await askAll(`http://127.0.0.1:${port}`);
-    child.kill('SIGTERM');
+  try {
+    for await (const line of createInterface({ input: child.stdout })) {
+      lines.push(line);
+      const port = portIn(line);
+      if (port === undefined) continue;
+      await askAll(`http://127.0.0.1:${port}`);
+      child.kill('SIGTERM');
+    }
+    await ended;
+  } finally {
+    // Nothing for one that has ended; without it, one that cannot be talked to would stay.
+    child.kill('SIGKILL');
+    await Promise.allSettled([ended]);
   }
   const [code, signal] = await ended;
   if (code === 0) return;

@@ -17,6 +17,13 @@ export function assertAnnouncedLength(length: number | undefined, maxBytes: numb
   if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes);
 }
 
+export function assertNotEncoded(contentEncoding: string | undefined): void {
+  const encoding = contentEncoding?.trim().toLowerCase() ?? 'identity';
+  if (encoding === 'identity') return;
+  const message = `The body is encoded as ${encoding}; send it without a content-encoding.`;
+  throw new Failure('CONTENT_ENCODING_UNSUPPORTED', message, { field: 'content-encoding' });
+}
+
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -64,6 +64,14 @@ export function readConfig<Config extends object>(
 }
 
 /**
+ * What stands before an @ may be a password, in a list of addresses and in one with a typing error
+ * too.
+ */
+const USER_INFO = /^([a-z][a-z0-9+.-]*:\/\/)?.*@/is;
+
+const withoutUserInfo = (text: string): string => text.replace(USER_INFO, '$1***@');
+
+/**
  * What is in force, for the one line that is logged at the start: `{ port: 8080, token: '(secret,
  * set)' }`.
  */
@@ -75,9 +83,16 @@ export function showConfig<Config extends object>(
   for (const [key, { secret }] of variablesOf(shape)) {
     const value: unknown = config[key];
     const isSet = value !== undefined && value !== '';
-    shown[key] = secret === true ? `(secret, ${isSet ? 'set' : 'unset'})` : value;
+    shown[key] = secret === true ? `(secret, ${isSet ? 'set' : 'unset'})` : shownValue(value);
   }
   return shown;
+}
+
+function shownValue(value: unknown): unknown {
+  if (typeof value === 'string') return withoutUserInfo(value);
+  if (value instanceof URL) return withoutUserInfo(value.href);
+  if (Array.isArray(value)) return value.map((item) => shownValue(item));
+  return value;
 }
 
 /**
@@ -117,7 +132,11 @@ function readOne<Value>(environment: Environment, variable: Variable<Value>): Va
 
 function problemOf(variable: Variable<unknown>, environment: Environment, cause: unknown): string {
   const why = cause instanceof Error ? cause.message : String(cause);
-  const text = environment[variable.env];
-  const given = text === undefined || text === '' || variable.secret === true ? '' : ` ('${text}')`;
-  return `${variable.env}${given} is ${why}; it says ${variable.meaning}`;
+  const { env, meaning, secret } = variable;
+  const text = environment[env] ?? '';
+  if (text === '') return `${env} is ${why}; it says ${meaning}`;
+  const shown = secret === true ? '(secret)' : withoutUserInfo(text);
+  // A parser may quote what it was given.
+  const reason = why.replaceAll(text, shown);
+  return `${env}${secret === true ? '' : ` ('${shown}')`} is ${reason}; it says ${meaning}`;
 }

@@ -44,7 +44,7 @@ export interface RouteRequest {
 }
 
 export interface Answer {
-  /** 200 when absent. */
+  /** 200 when absent; never 408, 409 or 500, on which senders drop an event. */
   readonly status?: number;
   readonly body: unknown;
   /** What a caller that asked for text gets; a table made of the body when absent. */
@@ -84,7 +84,7 @@ export interface FunctionDefinition<Config extends object, Doors> extends Behavi
 const NAME = /^[a-z][a-z0-9-]*$/;
 const ENV_NAME = /^[A-Z][A-Z0-9_]*$/;
 /** Paths that the runtime answers itself. */
-const OWN_PATHS: readonly string[] = ['/health/liveness', '/health/readiness', '/metrics'];
+export const OWN_PATHS: readonly string[] = ['/health/liveness', '/health/readiness', '/metrics'];
 const defined = new WeakSet<object>();
 
 export function defineFunction<Config extends object, Doors>(

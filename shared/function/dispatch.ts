@@ -3,11 +3,13 @@
 // pays for them.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '../errors.ts';
+import { OWN_PATHS } from './define.ts';
 import { eventModeOf } from './event.ts';
 import { receiveEvent, refuseEvent } from './event-work.ts';
 import { scanHeaders } from './headers.ts';
 import type { MetricsPage } from './metrics-page.ts';
-import { failureOf, sendProblem } from './problem.ts';
+import { READ_METHODS, refuseMethod } from './methods.ts';
+import { refuseAsBug } from './refuse.ts';
 import type { Runtime } from './runtime.ts';
 import type { Listener } from './server.ts';
 
@@ -16,12 +18,19 @@ export function createDispatch<Doors>(runtime: Runtime<Doors>): Listener {
   const toMetrics = lazily(runtime, async () => {
     const { openMetricsPage } = await import('./metrics-page.ts');
     const page = openMetricsPage(runtime.metrics);
-    return (_request, response) => void sendMetrics(runtime, page, response);
+    return (_request, response) => {
+      runtime.readGauges();
+      void sendMetrics(runtime, page, response);
+    };
   });
   const hasPostRoute = (runtime.definition.routes ?? []).some(
     ({ method, path }) => method === 'POST' && path === '/',
   );
   return (request, response) => {
+    // A connection that outlives the process would cost its next request.
+    if (runtime.gate.isDraining) response.shouldKeepAlive = false;
+    const url = request.url ?? '/';
+    if (!url.startsWith('/')) request.url = originFormOf(url);
     const path = pathOf(request.url ?? '/');
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (path === '/' && request.method === 'POST') {
@@ -29,7 +38,9 @@ export function createDispatch<Doors>(runtime: Runtime<Doors>): Listener {
     } else if (isRead && path === '/health/readiness') sendReadiness(runtime, response);
     else if (isRead && path === '/health/liveness') sendLiveness(runtime, response);
     else if (isRead && path === '/metrics') toMetrics(request, response);
-    else toWeb(request, response);
+    else if (OWN_PATHS.includes(path)) {
+      refuseMethod(response, request.method ?? '', path, READ_METHODS);
+    } else toWeb(request, response);
   };
 }
 
@@ -87,7 +98,7 @@ async function sendMetrics<Doors>(
     const text = await page.text();
     response.writeHead(200, { 'content-type': page.contentType }).end(text);
   } catch (thrown) {
-    refuse(runtime, response, thrown);
+    refuseAsBug(runtime, response, thrown);
   }
 }
 
@@ -100,16 +111,16 @@ function lazily<Doors>(runtime: Runtime<Doors>, load: () => Promise<Listener>): 
       (listener) => listener(request, response),
       (thrown: unknown) => {
         loading = undefined;
-        refuse(runtime, response, thrown);
+        refuseAsBug(runtime, response, thrown);
       },
     );
   };
 }
 
-function refuse<Doors>(runtime: Runtime<Doors>, response: ServerResponse, thrown: unknown): void {
-  const failure = failureOf(thrown);
-  runtime.log.error({ err: failure }, 'bug');
-  sendProblem(response, failure);
+/** Proxies are asked with the whole address, and so is every server by who takes it for one. */
+function originFormOf(url: string): string {
+  const parsed = /^https?:/i.test(url) ? URL.parse(url) : null;
+  return parsed === null ? url : `${parsed.pathname}${parsed.search}`;
 }
 
 function pathOf(url: string): string {

@@ -6,7 +6,7 @@ import { Failure } from '../errors.ts';
 import { assertAnnouncedLength, readBody } from './body.ts';
 import type { Behaviour, IncomingEvent } from './define.ts';
 import { type EventMode, parseEvent } from './event.ts';
-import type { ScannedHeaders } from './headers.ts';
+import { type ScannedHeaders, asTraceparent } from './headers.ts';
 import { eventFields } from './log.ts';
 import { sendEvent, sendNothing } from './reply.ts';
 import { BODY_BYTES_MAX } from './runtime-config.ts';
@@ -73,6 +73,8 @@ async function handle<Doors>(
 ): Promise<void> {
   const { definition, wakesOn } = work.runtime;
   work.event = event;
+  // A broker forwards the extension, and not the header.
+  work.traceparent ??= asTraceparent(event['traceparent']);
   if (definition.handle === undefined || !wakesOn.has(event.type)) {
     throw unknownType(definition, event, mode);
   }

@@ -10,6 +10,8 @@ import {
   nameProblem,
   valueProblem,
 } from './attributes.ts';
+import { decodeBase64 } from './base64.ts';
+import { assertNotEncoded } from './body.ts';
 import type { IncomingEvent } from './define.ts';
 import type { ScannedHeaders } from './headers.ts';
 import { decodeJson, decodeText } from './json.ts';
@@ -21,7 +23,6 @@ type Draft = Record<string, unknown>;
 
 const CLOUDEVENTS = 'application/cloudevents';
 const MODE_FIELD = 'content-type';
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
  * Which kind of event the headers announce; undefined when they announce none, as a plain HTTP
@@ -49,11 +50,7 @@ function structuredMode(contentType: string): EventMode {
 }
 
 export function parseEvent(headers: ScannedHeaders, mode: EventMode, body: Buffer): IncomingEvent {
-  const encoding = headers.contentEncoding?.trim().toLowerCase() ?? 'identity';
-  if (encoding !== 'identity') {
-    const message = `The body is encoded as ${encoding}; send it without a content-encoding.`;
-    throw new Failure('CONTENT_ENCODING_UNSUPPORTED', message, { field: 'content-encoding' });
-  }
+  assertNotEncoded(headers.contentEncoding);
   return mode === 'binary' ? parseBinary(headers, body) : parseStructured(headers, body);
 }
 
@@ -106,18 +103,16 @@ function parseStructured(headers: ScannedHeaders, body: Buffer): IncomingEvent {
   }
   const event = completed(draft, '');
   if (base64 !== undefined && base64 !== null) {
-    event.data = decodeBase64(event.datacontenttype, base64, data !== undefined);
+    event.data = dataOf(event.datacontenttype, base64, data !== undefined);
   } else if (data !== undefined) event.data = data;
   return event;
 }
 
-function decodeBase64(contentType: string | undefined, base64: unknown, hasData: boolean): unknown {
+function dataOf(contentType: string | undefined, base64: unknown, hasData: boolean): unknown {
   const field = 'data_base64';
   if (hasData) throw invalid(field, 'an event has data or data_base64, never both');
-  if (typeof base64 !== 'string' || !BASE64.test(base64)) {
-    throw invalid(field, 'must be a string in base64');
-  }
-  const bytes = Buffer.from(base64, 'base64');
+  const bytes = decodeBase64(base64);
+  if (bytes === undefined) throw invalid(field, 'must be a string in base64');
   if (contentType === undefined) return bytes;
   return decodeData(bytes, mediaTypeOf(contentType), field, 'datacontenttype');
 }

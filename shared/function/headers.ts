@@ -14,6 +14,10 @@ export interface ScannedHeaders {
 
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 
+/** Undefined for what is not one: a broken trace is worth less than none. */
+export const asTraceparent = (value: unknown): string | undefined =>
+  typeof value === 'string' && TRACEPARENT.test(value) ? value : undefined;
+
 export function scanHeaders(raw: readonly string[]): ScannedHeaders {
   const scanned: ScannedHeaders = {
     contentType: undefined,
@@ -48,7 +52,7 @@ function take(scanned: ScannedHeaders, rawName: string, value: string): void {
       scanned.contentLength = Number(value);
       break;
     case 'traceparent':
-      if (TRACEPARENT.test(value)) scanned.traceparent = value;
+      scanned.traceparent = asTraceparent(value) ?? scanned.traceparent;
       break;
     default:
   }

@@ -91,7 +91,7 @@ export class Counter implements Instrument<'counter', Cell> {
   }
 }
 
-class Gauge implements Instrument<'gauge', Cell> {
+export class Gauge implements Instrument<'gauge', Cell> {
   readonly kind = 'gauge';
   readonly name: string;
   readonly help: string;

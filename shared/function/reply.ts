@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { Failure } from '../errors.ts';
 import { isAttributeValue, missingAttribute, nameProblem, valueProblem } from './attributes.ts';
 import type { OutgoingEvent } from './define.ts';
+import { decodeBase64 } from './base64.ts';
 import { parseMediaType } from './media-type.ts';
 import { encodeHeaderValue } from './percent.ts';
 
@@ -26,7 +27,7 @@ export function sendNothing(response: ServerResponse): void {
 export function sendEvent(response: ServerResponse, event: OutgoingEvent, rules: ReplyRules): void {
   const headers = attributeHeaders(event, rules);
   const contentType = event.datacontenttype ?? DEFAULT_CONTENT_TYPE;
-  const body = bodyOf(event.data, contentType);
+  const body = bodyOf(event, contentType);
   if (body.length > 0) headers['content-type'] = contentType;
   headers['content-length'] = body.length;
   response.writeHead(200, headers).end(body);
@@ -53,11 +54,17 @@ function attributeHeaders(
   return headers;
 }
 
-function bodyOf(data: unknown, contentType: string): Buffer {
-  if (data === undefined) return Buffer.alloc(0);
-  if (data instanceof Uint8Array) return Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+function bodyOf({ data, data_base64: base64 }: OutgoingEvent, contentType: string): Buffer {
   const media = parseMediaType(contentType);
   if (media === undefined) throw bad(`its datacontenttype ${contentType} is not a media type`);
+  // The SDK's class keeps bytes as both; they are the same.
+  if (data === undefined && base64 !== undefined) {
+    const bytes = decodeBase64(base64);
+    if (bytes === undefined) throw bad('its data_base64 is not base64');
+    return bytes;
+  }
+  if (data === undefined) return Buffer.alloc(0);
+  if (data instanceof Uint8Array) return Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   if (media.isJson) return Buffer.from(JSON.stringify(data));
   if (typeof data === 'string') return Buffer.from(data);
   throw bad(`its data is neither text nor bytes, as ${contentType} asks`);

@@ -7,6 +7,7 @@ export interface RuntimeConfig {
   readonly logLevel: LogLevel;
   readonly deadlineMs: number;
   readonly drainGraceMs: number;
+  readonly drainMinimumMs: number;
   readonly concurrencyMax: number;
   readonly service: string | undefined;
   readonly revision: string | undefined;
@@ -21,6 +22,10 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 export const KEEP_ALIVE_MS = 120_000;
 /** Headers come in one packet; whoever needs longer holds a connection open on purpose. */
 export const HEADERS_TIMEOUT_MS = 10_000;
+/**
+ * A connection that has sent nothing: Go opens some in advance and closes them itself after 90 s.
+ */
+export const PARKED_MS = KEEP_ALIVE_MS;
 /** 2 MiB in this time is 70 KB/s, slower than any network a cluster runs on. */
 export const REQUEST_TIMEOUT_MS = 30_000;
 /**
@@ -74,6 +79,14 @@ export const runtimeShape: ConfigShape<RuntimeConfig> = {
     meaning: 'how long requests in flight may take after SIGTERM',
     parse: secondsAsMs(0, 600),
     fallback: 20_000,
+  },
+  drainMinimumMs: {
+    env: 'DRAIN_MINIMUM_SECONDS',
+    meaning: 'how long the port stays open after SIGTERM when nothing is in flight',
+    parse: secondsAsMs(0, 600),
+    // What was written on a warm connection before its sender knew gets an answer, and a probe
+    // that asks every second sees that the instance ends.
+    fallback: 1_000,
   },
   concurrencyMax: {
     env: 'CONCURRENCY_LIMIT',

@@ -2,10 +2,10 @@
 // and gate.
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
-import type { FailureKind } from '../errors.ts';
+import type { Failure, FailureKind } from '../errors.ts';
 import type { Behaviour } from './define.ts';
 import { Gate } from './gate.ts';
-import type { Cell, Counter, Histogram, HistogramCell, Metrics } from './metrics.ts';
+import type { Cell, Counter, Gauge, Histogram, HistogramCell, Metrics } from './metrics.ts';
 import type { RuntimeConfig } from './runtime-config.ts';
 
 export interface BuildInfo {
@@ -48,8 +48,10 @@ export class Runtime<Doors> {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly gate: Gate;
-  readonly failures: Counter;
-  readonly routes: Counter;
+  readonly #failures: Counter;
+  readonly #routes: Counter;
+  readonly #routeDurations: Histogram;
+  readonly #inFlight: Gauge;
   readonly #events: Counter;
   readonly #durations: Histogram;
   readonly #byType = new Map<string, TypeCells>();
@@ -74,14 +76,22 @@ export class Runtime<Doors> {
       ['type'],
       DURATION_BOUNDS_SECONDS,
     );
-    this.failures = metrics.counter('ballast_failures_total', 'Failed requests by kind and code.', [
-      'kind',
-      'code',
-    ]);
-    this.routes = metrics.counter('ballast_route_requests_total', 'Route calls by outcome.', [
+    this.#failures = metrics.counter(
+      'ballast_failures_total',
+      'Failed requests by kind and code.',
+      ['kind', 'code'],
+    );
+    this.#routes = metrics.counter('ballast_route_requests_total', 'Route calls by outcome.', [
       'route',
       'outcome',
     ]);
+    this.#routeDurations = metrics.histogram(
+      'ballast_route_duration_seconds',
+      'From the admission of a route call to its answer.',
+      ['route'],
+      DURATION_BOUNDS_SECONDS,
+    );
+    this.#inFlight = metrics.gauge('ballast_requests_in_flight', 'Requests being worked on now.');
     const labels = { function: definition.name, ...build, node: process.version };
     metrics
       .gauge('ballast_build_info', 'What runs here; the value is always 1.', Object.keys(labels))
@@ -98,6 +108,20 @@ export class Runtime<Doors> {
     }
     cell.value += 1;
     this.#durations.observe(cells.duration, tookMs / 1_000);
+  }
+
+  countRoute(route: string, outcome: Outcome, tookMs: number): void {
+    this.#routes.add(1, { route, outcome });
+    this.#routeDurations.observe(this.#routeDurations.of({ route }), tookMs / 1_000);
+  }
+
+  countFailure({ kind, code }: Failure): void {
+    this.#failures.add(1, { kind, code });
+  }
+
+  /** For what is cheaper to look at once per scrape than to keep up per request. */
+  readGauges(): void {
+    this.#inFlight.set(this.gate.inFlight);
   }
 
   #cellsOf(type: string): TypeCells {

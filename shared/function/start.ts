@@ -64,7 +64,9 @@ export async function startFunction<Config extends object, Doors>(
     log,
     metrics,
   });
-  const server = new HttpServer(createDispatch(runtime));
+  const server = new HttpServer(createDispatch(runtime), (failure) =>
+    runtime.countFailure(failure),
+  );
   const port = await server.listen(both.runtime.port);
   const shown = {
     ...showConfig(both.runtime, runtimeShape),
@@ -73,9 +75,12 @@ export async function startFunction<Config extends object, Doors>(
   log.info({ port, ...build, config: shown }, 'listening');
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
-    const { drainGraceMs } = both.runtime;
+    const { drainGraceMs, drainMinimumMs } = both.runtime;
     log.info({ inFlight: runtime.gate.inFlight, graceMs: drainGraceMs }, 'draining');
-    const { cutShort } = await runtime.gate.drain(drainGraceMs);
+    const [{ cutShort }] = await Promise.all([
+      runtime.gate.drain(drainGraceMs),
+      clock.sleep(drainMinimumMs),
+    ]);
     if (cutShort > 0) log.warn({ cutShort }, 'the grace was too short for all requests');
     ending.abort();
     await server.close(clock.sleep(LAST_BYTES_MS));

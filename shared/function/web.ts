@@ -3,12 +3,14 @@
 // event needs it.
 import express, { type Express, type Request, type Response } from 'express';
 import { Failure } from '../errors.ts';
-import { assertAnnouncedLength, readBody } from './body.ts';
+import { assertAnnouncedLength, assertNotEncoded, readBody } from './body.ts';
 import type { Answer, Route, RouteRequest } from './define.ts';
 import { scanHeaders } from './headers.ts';
 import { decodeJson } from './json.ts';
 import { parseMediaType } from './media-type.ts';
+import { READ_METHODS, refuseMethod } from './methods.ts';
 import { sendProblem } from './problem.ts';
+import { refuseAsBug } from './refuse.ts';
 import { BODY_BYTES_MAX } from './runtime-config.ts';
 import type { Outcome, Runtime } from './runtime.ts';
 import { textOf } from './table.ts';
@@ -28,8 +30,8 @@ class RouteWork<Doors> extends Work<Doors> {
     return { route, ...(traceparent === undefined ? {} : { traceparent }) };
   }
 
-  protected override count(outcome: Outcome): void {
-    this.runtime.routes.add(1, { route: this.route, outcome });
+  protected override count(outcome: Outcome, tookMs: number): void {
+    this.runtime.countRoute(this.route, outcome, tookMs);
   }
 }
 
@@ -40,7 +42,7 @@ export function createWeb<Doors>(runtime: Runtime<Doors>): Express {
   app.disable('x-powered-by');
   // Answers come from a world that moves: nothing is to be compared with yesterday's.
   app.disable('etag');
-  const methods = new Map<string, Set<string>>([['/', new Set(['GET', 'HEAD'])]]);
+  const methods = new Map<string, Set<string>>([['/', new Set(READ_METHODS)]]);
   if (definition.handle !== undefined) methods.get('/')?.add('POST');
   app.get('/', (request, response) => sendAnswer(request, response, welcome(runtime)));
   for (const route of routes) {
@@ -53,26 +55,17 @@ export function createWeb<Doors>(runtime: Runtime<Doors>): Express {
     if (route.method === 'GET') app.get(route.path, run);
     else app.post(route.path, run);
   }
-  for (const [path, allowed] of methods) app.all(path, refuseMethod([...allowed, 'OPTIONS']));
+  for (const [path, allowed] of methods) {
+    app.all(path, (request, response) =>
+      refuseMethod(response, request.method, request.path, [...allowed]),
+    );
+  }
   app.use((request, response) => {
     const message = `Nothing answers at ${request.path}; GET / says what does.`;
     sendProblem(response, new Failure('PATH_UNKNOWN', message, { field: 'path' }));
   });
-  app.use(malformedPath);
+  app.use(answerError(runtime));
   return app;
-}
-
-function refuseMethod(allowed: readonly string[]): (request: Request, response: Response) => void {
-  const allow = allowed.join(', ');
-  return (request, response) => {
-    if (request.method === 'OPTIONS') {
-      response.writeHead(204, { allow }).end();
-      return;
-    }
-    const message = `${request.path} does not take ${request.method}; it takes ${allow}.`;
-    const failure = new Failure('METHOD_NOT_ALLOWED', message, { field: 'method' });
-    sendProblem(response, failure, { allow });
-  };
 }
 
 async function runRoute<Doors>(
@@ -104,6 +97,7 @@ async function readRequest<Doors>(request: Request, work: Work<Doors>): Promise<
   const headers = scanHeaders(request.rawHeaders);
   work.traceparent = headers.traceparent;
   assertAnnouncedLength(headers.contentLength, BODY_BYTES_MAX);
+  if (request.method === 'POST') assertNotEncoded(headers.contentEncoding);
   const bytes =
     request.method === 'POST' ? await readBody(request, BODY_BYTES_MAX) : Buffer.alloc(0);
   if (bytes.length > 0 && parseMediaType(headers.contentType ?? '')?.isJson !== true) {
@@ -125,14 +119,22 @@ function paramsOf(request: Request): Record<string, string> {
   return params;
 }
 
-/** JSON, unless the caller would rather have text. */
+/** Senders drop an event on these: docs/errors.md promises that they never get one. */
+const NEVER_SENT = [408, 409, 500];
+
+/** JSON, unless the caller would rather have text. Throws a bug before a byte is sent. */
 function sendAnswer(request: Request, response: Response, answer: Answer): void {
+  const { status = 200 } = answer;
+  if (NEVER_SENT.includes(status)) {
+    const message = `The answer of ${request.path} cannot be sent: its status is ${status}.`;
+    throw new Failure('REPLY_INVALID', message);
+  }
   const wantsText = request.accepts(['application/json', 'text/plain']) === 'text/plain';
   const content = wantsText
     ? (answer.text ?? textOf(answer.body))
     : `${JSON.stringify(answer.body)}\n`;
   response
-    .writeHead(answer.status ?? 200, {
+    .writeHead(status, {
       'content-type': wantsText ? 'text/plain; charset=utf-8' : 'application/json',
       'content-length': Buffer.byteLength(content),
       vary: 'accept',
@@ -140,11 +142,21 @@ function sendAnswer(request: Request, response: Response, answer: Answer): void 
     .end(content);
 }
 
-/**
- * Express' own refusals: a path that cannot be decoded. Four parameters are how it knows an error
- * handler.
- */
-function malformedPath(error: unknown, request: Request, response: Response, _next: unknown): void {
-  const message = `The path ${request.path} cannot be decoded; percent-encode it.`;
-  sendProblem(response, new Failure('REQUEST_MALFORMED', message, { field: 'path', cause: error }));
+/** Four parameters are how Express knows an error handler. */
+function answerError<Doors>(
+  runtime: Runtime<Doors>,
+): (thrown: unknown, request: Request, response: Response, next: unknown) => void {
+  return (thrown, request, response, _next) => {
+    if (!isClientError(thrown)) return refuseAsBug(runtime, response, thrown);
+    const message = `The path ${request.path} cannot be decoded; percent-encode it.`;
+    const detail = { field: 'path', cause: thrown };
+    sendProblem(response, new Failure('REQUEST_MALFORMED', message, detail));
+  };
+}
+
+/** Express' own refusals carry their status: the one that can happen is a path it cannot decode. */
+function isClientError(thrown: unknown): boolean {
+  if (typeof thrown !== 'object' || thrown === null || !('status' in thrown)) return false;
+  const { status } = thrown;
+  return typeof status === 'number' && status >= 400 && status < 500;
 }

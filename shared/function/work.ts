@@ -86,7 +86,7 @@ export abstract class Work<Doors> implements Context<Doors>, Guest {
     }
     this.#announceEnd();
     sendProblem(this.response, failure);
-    this.runtime.failures.add(1, { kind: failure.kind, code: failure.code });
+    this.runtime.countFailure(failure);
     if (failure.kind === 'bug') this.log.error(failureFields(failure), 'bug');
     else
       this.log.warn(failureFields(failure), failure.kind === 'retry' ? 'to be retried' : 'refused');

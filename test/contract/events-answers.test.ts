@@ -19,6 +19,9 @@ async function serving(
   return server;
 }
 
+const TRACE = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-00`;
+const OTHER_TRACE = `00-${'3'.repeat(32)}-${'4'.repeat(16)}-00`;
+
 const throwing = (error: unknown): Behaviour<undefined> => ({
   handle: async () => {
     throw error;
@@ -68,12 +71,24 @@ describe('an event', () => {
     ['would wake the function again', { type: 'dev.ballast.test' }],
     ['has no source', { source: undefined }],
     ['has an attribute that is an object', { ext: {} }],
+    ['has a content type that is none for its bytes', { datacontenttype: 'x', data: Buffer.of(1) }],
+    ['has base64 that is none', { data_base64: '?' }],
     ['has data that its content type cannot carry', { datacontenttype: 'text/plain', data: 1 }],
   ])('whose reply %s is kept by the sender as a bug', async (_what, wrong) => {
     const good = { specversion: '1.0', id: '1', source: '/tests', type: 'dev.ballast.reply' };
     const { url } = await serving({ handle: async () => ({ ...good, ...wrong }) as OutgoingEvent });
     const answer = await postEvent(url);
     expect([answer.status, await codeOf(answer)]).toEqual([503, 'REPLY_INVALID']);
+  });
+
+  it('whose handler replies with base64 alone is answered with those bytes', async () => {
+    const reply = { specversion: '1.0', id: '1', source: '/tests', type: 'dev.ballast.reply' };
+    const { url } = await serving({
+      handle: async () => ({ ...reply, datacontenttype: 'image/png', data_base64: 'AAEC/w==' }),
+    });
+    const answer = await postEvent(url);
+    expect(answer.headers.get('content-type')).toBe('image/png');
+    expect([...new Uint8Array(await answer.arrayBuffer())]).toEqual([0, 1, 2, 255]);
   });
 
   it('reaches the handler once, whole, at 1.9 MB', async () => {
@@ -126,6 +141,25 @@ describe('a failure', () => {
       code: 'NATS_CONFLICT',
     });
     expect(JSON.stringify(lines)).not.toContain('aHVudGVyMg');
+  });
+
+  it('over a Secret that is not JSON has not a character of it in answer or log', async () => {
+    const { url, lines } = await serving({});
+    const answer = await postEvent(url, {}, '{"kind":"Secret","data":{"pw":hunter2}}');
+    const text = await answer.text();
+    expect([answer.status, text.includes('BODY_NOT_JSON')]).toEqual([400, true]);
+    expect(lines.map(({ code }) => code)).toContain('BODY_NOT_JSON');
+    expect(`${text}${JSON.stringify(lines)}`).not.toMatch(/hunter2|Secret/);
+  });
+
+  it.each([
+    ['the header', { traceparent: TRACE, 'ce-traceparent': OTHER_TRACE }],
+    ['the extension, which is all that a broker forwards', { 'ce-traceparent': TRACE }],
+    ['the extension when the header is broken', { traceparent: '00', 'ce-traceparent': TRACE }],
+  ])('takes its trace from %s', async (_what, headers) => {
+    const { url, lines } = await serving(throwing(new Failure('NATS_CONFLICT', 'Too late.')));
+    await postEvent(url, headers);
+    expect(lines.find(({ level }) => level === 'warn')).toMatchObject({ traceparent: TRACE });
   });
 });
 
@@ -214,6 +248,8 @@ describe('a plain HTTP call', () => {
   it.each([
     ['PUT', '/', 405, 'METHOD_NOT_ALLOWED', 'GET, HEAD, POST, OPTIONS'],
     ['DELETE', '/convert', 405, 'METHOD_NOT_ALLOWED', 'POST, OPTIONS'],
+    ['POST', '/metrics', 405, 'METHOD_NOT_ALLOWED', 'GET, HEAD, OPTIONS'],
+    ['DELETE', '/health/readiness', 405, 'METHOD_NOT_ALLOWED', 'GET, HEAD, OPTIONS'],
     ['GET', '/nowhere', 404, 'PATH_UNKNOWN', null],
     ['GET', '/pods/%zz', 400, 'REQUEST_MALFORMED', null],
   ])('%s %s is %i %s', async (method, path, status, code, allow) => {
@@ -226,10 +262,60 @@ describe('a plain HTTP call', () => {
     ]);
   });
 
-  it('with OPTIONS hears which methods a path takes', async () => {
+  it.each([
+    ['/', 'GET, HEAD, POST, OPTIONS'],
+    ['/metrics', 'GET, HEAD, OPTIONS'],
+  ])('with OPTIONS hears which methods %s takes', async (path, allow) => {
     const { url } = await serving({});
-    const answer = await fetch(url, { method: 'OPTIONS' });
-    expect([answer.status, answer.headers.get('allow')]).toEqual([204, 'GET, HEAD, POST, OPTIONS']);
+    const answer = await fetch(`${url}${path}`, { method: 'OPTIONS' });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([204, allow]);
+  });
+
+  it('with a compressed body is told that it is not read', async () => {
+    const { url } = await serving({ routes: [convert] });
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    const answer = await fetch(`${url}/convert`, { method: 'POST', headers, body: '[1]' });
+    expect([answer.status, await codeOf(answer)]).toEqual([415, 'CONTENT_ENCODING_UNSUPPORTED']);
+  });
+
+  it.each([408, 409, 500])('never hears %i, whatever its route answers', async (status) => {
+    const handle = () => ({ body: {}, status });
+    const { url } = await serving({ routes: [{ ...convert, handle }] });
+    const answer = await fetch(`${url}/convert`, { method: 'POST' });
+    expect([answer.status, await codeOf(answer)]).toEqual([503, 'REPLY_INVALID']);
+  });
+
+  it('hears of our own mistakes as such, and we do in the log', async () => {
+    const route = Object.defineProperty({ ...pods }, 'summary', {
+      get: () => {
+        throw new RangeError('secret detail');
+      },
+    });
+    const { url, lines } = await serving({ routes: [route] });
+    const answer = await fetch(url);
+    expect([answer.status, await codeOf(answer)]).toEqual([503, 'INTERNAL_BUG']);
+    expect(lines.find(({ level }) => level === 'error')).toMatchObject({ code: 'INTERNAL_BUG' });
+  });
+
+  it('is counted and timed, and what is in flight can be seen', async () => {
+    const entered = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<undefined>();
+    const handle = (): Promise<undefined> => {
+      entered.resolve();
+      return go.promise;
+    };
+    const { url } = await serving({ routes: [pods], handle });
+    await (await fetch(`${url}/pods/web`)).text();
+    const event = postEvent(url);
+    await entered.promise;
+    const page = await (await fetch(`${url}/metrics`)).text();
+    const route = 'route="GET /pods/:namespace"';
+    expect(page).toContain(`ballast_route_duration_seconds_count{${route}} 1`);
+    expect(page).toContain('\nballast_requests_in_flight 1\n');
+    go.resolve(undefined);
+    await event;
+    const after = await (await fetch(`${url}/metrics`)).text();
+    expect(after).toContain('\nballast_requests_in_flight 0\n');
   });
 
   it('to a probe is answered without the handler', async () => {

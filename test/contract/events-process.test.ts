@@ -2,6 +2,7 @@
 // flight come to their end.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Agent, get } from 'node:http';
 import { resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { postEvent } from './started.ts';
@@ -24,7 +25,7 @@ function run(environment: Readonly<Record<string, string>>): Running {
   const script = resolve(root, 'shared/function/run.ts');
   const child = spawn(process.execPath, [script, 'test/fixtures/events/waiting'], {
     cwd: root,
-    env: environment,
+    env: { DRAIN_MINIMUM_SECONDS: '0', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
@@ -49,6 +50,18 @@ function run(environment: Readonly<Record<string, string>>): Running {
 
 async function listening(running: Running): Promise<string> {
   return `http://127.0.0.1:${String((await running.said('listening'))['port'])}`;
+}
+
+/** Readiness over the agent's connection: status, and what becomes of the connection. */
+function probe(port: number, agent: Agent): Promise<unknown[]> {
+  return new Promise((done, reject) => {
+    get({ port, path: '/health/readiness', agent }, (answer) => {
+      answer.resume().once('end', () => {
+        // The agent has the connection back only when both of its sides know of the end.
+        setImmediate(() => done([answer.statusCode, answer.headers.connection]));
+      });
+    }).once('error', reject);
+  });
 }
 
 describe('the boot', () => {
@@ -87,7 +100,20 @@ describe('the boot', () => {
 });
 
 describe('SIGTERM', () => {
-  it('ends an idle function at once, with 0, its doors closed', async () => {
+  it('is heard on warm connections and by probes, though nothing is in flight', async () => {
+    const running = run({ PORT: '0', WAITING_TOKEN: 'x', DRAIN_MINIMUM_SECONDS: '2' });
+    const { port } = new URL(await listening(running));
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    expect(await probe(Number(port), agent)).toEqual([200, 'keep-alive']);
+    running.child.kill('SIGTERM');
+    await running.said('draining');
+    expect(await probe(Number(port), agent)).toEqual([503, 'close']);
+    const refused = await postEvent(`http://127.0.0.1:${port}`);
+    expect([refused.status, refused.headers.get('connection')]).toEqual([503, 'close']);
+    expect(await running.ended()).toEqual([0, null]);
+  });
+
+  it('ends an idle function with 0, its doors closed', async () => {
     const running = run({ PORT: '0', WAITING_TOKEN: 'x' });
     await listening(running);
     running.child.kill('SIGTERM');

@@ -31,8 +31,15 @@ export function head(
   headers: readonly (readonly [string, string])[],
   start = 'POST / HTTP/1.1',
 ): string {
+  return headWithoutHost([['host', 'test'], ...headers], start);
+}
+
+export function headWithoutHost(
+  headers: readonly (readonly [string, string])[],
+  start = 'POST / HTTP/1.1',
+): string {
   const lines = headers.map(([name, value]) => `${name}: ${value}`);
-  return [start, 'host: test', ...lines, '', ''].join('\r\n');
+  return [start, ...lines, '', ''].join('\r\n');
 }
 
 function answerIn(text: string): RawAnswer | undefined {

@@ -31,7 +31,8 @@ export async function started<Doors>(
   const log = createLog({ level: 'debug', function: 'under-test', revision: 'r1', to: { write } });
   const build = { version: '1.2.3', commit: 'abc' };
   const running = await startFunction(definition, {
-    environment: { PORT: '0', ...environment },
+    // No test here waits for a late request, but for the one that says so.
+    environment: { PORT: '0', DRAIN_MINIMUM_SECONDS: '0', ...environment },
     build,
     log,
   });

@@ -44,6 +44,45 @@ describe('reading', () => {
     expect(shown).toEqual({ count: 3, token: '(secret, set)' });
   });
 
+  it.each([
+    ['nats://user:hunter2@host:4222', 'nats://***@host:4222'],
+    ['nats://hunter2@host', 'nats://***@host'],
+    ['nats://user:hun/ter2@host:x', 'nats://***@host:x'],
+    ['nats://a:hunter2@one,nats://b:hunter2@two', 'nats://***@two'],
+    ['user:hunter2@host', '***@host'],
+    ['nats://host:4222', 'nats://host:4222'],
+  ])('never shows who %s logs in as', (given, shown) => {
+    const refusing = { env: 'NATS', meaning: 'where', parse: integer(1, 2) };
+    expect(readConfig({ NATS: given }, { nats: refusing }).problems).toEqual([
+      `NATS ('${shown}') is not a whole number from 1 to 2; it says where`,
+    ]);
+    const open = { nats: { env: 'NATS', meaning: 'where', parse: text, example: 'x' } };
+    expect(showConfig({ nats: given }, open)).toEqual({ nats: shown });
+    const several: { readonly nats: readonly string[] } = { nats: [given] };
+    expect(showConfig(several, { nats: { ...open.nats, parse: list(text) } })).toEqual({
+      nats: [shown],
+    });
+  });
+
+  it('never shows the user info of what was parsed to a URL', () => {
+    const parsed = {
+      nats: { env: 'NATS', meaning: 'where', parse: url('nats'), example: 'nats://x' },
+    };
+    const config = readConfig({ NATS: 'nats://user:hunter2@host' }, parsed).config();
+    expect(showConfig(config, parsed)).toEqual({ nats: 'nats://***@host' });
+  });
+
+  it('does not repeat a value that a parser quotes in its refusal', () => {
+    const quoting = (value: string): never => {
+      throw new Error(`not a place (${value})`);
+    };
+    const open = { env: 'NATS', meaning: 'where', parse: quoting };
+    const said = [open, { ...open, secret: true }].flatMap(
+      (nats) => readConfig({ NATS: 'nats://user:hunter2@host' }, { nats }).problems,
+    );
+    expect(said.join()).not.toContain('hunter2');
+  });
+
   it('has an example for each variable that must be set', () => {
     expect(exampleEnvironment(shape)).toEqual({ TOKEN: 'example' });
   });

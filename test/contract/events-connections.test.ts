@@ -1,0 +1,130 @@
+// What node's HTTP server would answer on its own: requests in unusual form, connections that
+// send nothing, and those that send too slowly.
+import { once } from 'node:events';
+import { type Socket, connect } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { HttpServer } from '../../shared/function/server.ts';
+import { head, headWithoutHost, sendRaw } from './raw-http.ts';
+import { type Started, eventHeaders, started } from './started.ts';
+
+describe('a request', () => {
+  const event = [...Object.entries(eventHeaders), ['content-length', '2']] as const;
+  let server: Started;
+  beforeAll(async () => {
+    server = await started({});
+  });
+  afterAll(() => server.stop());
+
+  it.each(['http://somewhere/', 'http://somewhere', 'HTTP://somewhere/?a=b'])(
+    'whose target is the whole address %s is an event for /',
+    async (target) => {
+      const start = `POST ${target} HTTP/1.1`;
+      expect((await sendRaw(server.port, head(event, start), '{}')).status).toBe(204);
+    },
+  );
+
+  it('whose target is the whole address finds its path', async () => {
+    const start = 'GET http://somewhere/nowhere HTTP/1.1';
+    const answer = await sendRaw(server.port, head([], start));
+    expect([answer.status, JSON.parse(answer.body).code]).toEqual([404, 'PATH_UNKNOWN']);
+  });
+
+  it('without Host is refused with a problem, and the connection ends', async () => {
+    const answer = await sendRaw(server.port, headWithoutHost(event), '{}');
+    expect(answer.headers['connection']).toBe('close');
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([
+      400,
+      expect.objectContaining({ code: 'REQUEST_MALFORMED', field: 'host' }),
+    ]);
+  });
+
+  it('that expects something unknown is answered as if it did not', async () => {
+    const headers = [...event, ['expect', 'foo']] as const;
+    expect((await sendRaw(server.port, head(headers), '{}')).status).toBe(204);
+  });
+
+  it('that cannot be read is counted', async () => {
+    await sendRaw(server.port, 'HELLO\r\n\r\n');
+    const page = await (await fetch(`${server.url}/metrics`)).text();
+    expect(page).toMatch(/ballast_failures_total\{kind="reject",code="REQUEST_MALFORMED"\} [1-9]/);
+  });
+});
+
+describe('a connection', () => {
+  const times = { headersMs: 100, parkedMs: 600, checkMs: 20 };
+  const refused: string[] = [];
+  let server: HttpServer;
+  let port = 0;
+  const sockets: Socket[] = [];
+  let held = Promise.resolve();
+  beforeAll(async () => {
+    server = new HttpServer(
+      (_request, response) => void held.then(() => response.writeHead(204).end()),
+      ({ code }) => refused.push(code),
+      times,
+    );
+    port = await server.listen(0);
+  });
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    refused.length = 0;
+  });
+  afterAll(() => server.close(Promise.resolve()));
+
+  const open = async (): Promise<Socket> => {
+    const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+    sockets.push(socket);
+    await once(socket, 'connect');
+    return socket;
+  };
+
+  /** All that comes until the other side closes, and how long that took. */
+  async function heard(socket: Socket): Promise<{ text: string; tookMs: number }> {
+    const sinceMs = performance.now();
+    let text = '';
+    socket.on('data', (part: string) => (text += part));
+    await once(socket, 'close');
+    return { text, tookMs: performance.now() - sinceMs };
+  }
+
+  it('that sends nothing is kept long, and then closed without a word', async () => {
+    const { text, tookMs } = await heard(await open());
+    expect([text, refused]).toEqual(['', []]);
+    expect(tookMs).toBeGreaterThanOrEqual(times.parkedMs);
+  });
+
+  it('that was parked takes a request later, and as long for its answer as it needs', async () => {
+    const parked = await open();
+    const tooSlow = await open();
+    tooSlow.write('P');
+    // By now the one that was opened before has been given up on for its headers too.
+    expect((await heard(tooSlow)).text).toContain('REQUEST_TOO_SLOW');
+    const go = Promise.withResolvers<void>();
+    held = go.promise;
+    parked.write(head([['content-length', '0']]));
+    await heard(await open());
+    go.resolve();
+    expect((await once(parked, 'data'))[0]).toContain('204 No Content');
+  });
+
+  it.each([
+    ['at once', async () => undefined],
+    [
+      'after it was parked',
+      async () => {
+        const other = await open();
+        other.write('P');
+        await heard(other);
+      },
+    ],
+  ])('that begins a request %s and does not go on is refused soon', async (_when, before) => {
+    const socket = await open();
+    await before();
+    refused.length = 0;
+    socket.write('POST / HTTP/1.1\r\nhost: ');
+    const { text, tookMs } = await heard(socket);
+    expect(text).toMatch(/^HTTP\/1\.1 503 .*REQUEST_TOO_SLOW/s);
+    expect(refused).toEqual(['REQUEST_TOO_SLOW']);
+    expect(tookMs).toBeLessThan(times.parkedMs);
+  });
+});
