@@ -2,7 +2,8 @@
 // its own for each build, so that nobody ever starts half of one, running processes keep the
 // chunks they have yet to load, and several builds at once do no harm.
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
@@ -36,12 +37,15 @@ export async function buildFolder(folder: string, outDir: string): Promise<Built
   const versionsDir = join(dirname(outDir), '.versions', basename(outDir));
   await mkdir(versionsDir, { recursive: true });
   const workDir = await mkdtemp(join(versionsDir, WORK_PREFIX));
+  const removeWork = (): void => rmSync(workDir, { recursive: true, force: true });
+  process.once('exit', removeWork);
   try {
     await bundle({ root, folder, outDir: workDir }, await buildInfo());
     await prime(workDir, exampleEnvironment(definition.config));
     await publish(workDir, outDir);
   } finally {
-    await rm(workDir, { recursive: true, force: true });
+    removeWork();
+    process.off('exit', removeWork);
   }
   return { name: definition.name, dir: outDir };
 }

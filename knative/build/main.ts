@@ -2,6 +2,9 @@
 import { buildFunction } from './build.ts';
 import { functionNames } from './function-names.ts';
 
+// What a build has begun is ended and removed on the way out (see prime.ts and build.ts).
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 const asked = process.argv.slice(2);
 const known = await functionNames();
 const unknown = asked.filter((name) => !known.includes(name));

@@ -22,6 +22,9 @@ export async function prime(
   const ended = new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
     child.once('exit', (...how) => resolve(how)).once('error', reject);
   });
+  // A build that is ended from outside gets no further than this.
+  const endWithBuild = (): void => void child.kill('SIGKILL');
+  process.once('exit', endWithBuild);
   // Awaited below; what goes wrong before that must not turn it into an unhandled rejection.
   ended.catch(() => undefined);
   const lines: string[] = [];
@@ -38,6 +41,7 @@ export async function prime(
     // Nothing for one that has ended; without it, one that cannot be talked to would stay.
     child.kill('SIGKILL');
     await Promise.allSettled([ended]);
+    process.off('exit', endWithBuild);
   }
   const [code, signal] = await ended;
   if (code === 0) return;

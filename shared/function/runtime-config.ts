@@ -4,6 +4,7 @@ import { integer, oneOf, secondsAsMs, text } from './parsers.ts';
 
 export interface RuntimeConfig {
   readonly port: number;
+  readonly host: string | undefined;
   readonly logLevel: LogLevel;
   readonly deadlineMs: number;
   readonly drainGraceMs: number;
@@ -59,6 +60,12 @@ export const runtimeShape: ConfigShape<RuntimeConfig> = {
     meaning: 'where to listen (0 takes any free port)',
     parse: integer(0, 65_535),
     fallback: 8_080,
+  },
+  host: {
+    env: 'LISTEN_HOST',
+    meaning: 'the only address to listen on; all of them when not set, as Knative needs it',
+    parse: text,
+    fallback: undefined,
   },
   logLevel: {
     env: 'LOG_LEVEL',

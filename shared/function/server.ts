@@ -66,11 +66,11 @@ export class HttpServer {
     this.#server.on('clientError', this.#answerClientError);
   }
 
-  /** Resolves with the port, which is a free one when 0 was asked for. */
-  listen(port: number): Promise<number> {
+  /** Resolves with the port, a free one for 0. On all interfaces when no host is given. */
+  listen(port: number, host?: string): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen(port, () => {
+      this.#server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
         this.#server.off('error', reject);
         const address = this.#server.address();
         // Text is the address of a pipe, and null of a closed server; neither is what was asked

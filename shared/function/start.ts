@@ -67,7 +67,7 @@ export async function startFunction<Config extends object, Doors>(
   const server = new HttpServer(createDispatch(runtime), (failure) =>
     runtime.countFailure(failure),
   );
-  const port = await server.listen(both.runtime.port);
+  const port = await server.listen(both.runtime.port, both.runtime.host);
   const shown = {
     ...showConfig(both.runtime, runtimeShape),
     ...showConfig(both.own, definition.config),

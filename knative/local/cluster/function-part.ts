@@ -28,6 +28,7 @@ export function functionSpec({
     env: {
       ...env,
       PORT: String(port),
+      LISTEN_HOST: '127.0.0.1',
       KUBECONFIG: kubeconfigPath,
       K_SERVICE: name,
       K_CONFIGURATION: name,
