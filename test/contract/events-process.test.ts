@@ -164,7 +164,7 @@ describe('SIGTERM', () => {
 });
 
 it('listens where it is told to, and nowhere else', async () => {
-  const url = await listening(run({ PORT: '0', LISTEN_HOST: '127.0.0.1' }));
+  const url = await listening(run({ PORT: '0', WAITING_TOKEN: 'x', LISTEN_HOST: '127.0.0.1' }));
   expect((await fetch(`${url}/health/liveness`)).status).toBe(200);
   await expect(fetch(url.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow('fetch failed');
 });
