@@ -2,6 +2,7 @@
 // shows it until somebody ends it, and takes everything down again. `npm start` and `npm run dev`
 // are both this.
 import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { functionNames } from '../../build/function-names.ts';
@@ -15,6 +16,7 @@ import type { SessionOptions } from './options.ts';
 import { advice } from './advice.ts';
 import { Bell } from './bell.ts';
 import { Complaints } from './complaints.ts';
+import { DiskWatch } from './disk-watch.ts';
 import { Observer } from './observer.ts';
 import { PlainView } from './plain-view.ts';
 import { Tail } from './tail.ts';
@@ -54,12 +56,15 @@ class Session {
   readonly #startedMs = Date.now();
   readonly #tail = new Tail();
   readonly #bell: Bell;
+  readonly #disk: DiskWatch;
 
   constructor(options: SessionOptions, view: LiveView, end: AbortSignal) {
     this.#options = options;
     this.#view = view;
     this.#end = end;
     this.#bell = new Bell(end);
+    const dirs = [tmpdir(), ...(options.dataDir === undefined ? [] : [ROOT])];
+    this.#disk = new DiskWatch(dirs, (text) => view.say(text));
     this.#complaints = new Complaints((text) => view.say(text));
   }
 
@@ -133,6 +138,7 @@ class Session {
       const snapshot = await this.#observer.look([...this.#parts.values()]);
       if (!over.aborted) this.#view.show(snapshot);
       this.#sayWhatTheFunctionPrints();
+      await this.#disk.look();
       await this.#bell.orAfter(LOOK_EVERY_MS);
     }
   }
