@@ -2,7 +2,9 @@
 // outlives a call to `stop` or `kill`, and a death that nobody asked for is told to every listener
 // with the last lines it printed.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LineRing } from './line-ring.ts';
+import { isStopped } from './proc.ts';
 
 export interface PartSpec {
   readonly name: string;
@@ -36,7 +38,8 @@ export interface Part {
   start(): Promise<void>;
   stop(): Promise<void>;
   kill(): Promise<void>;
-  pause(): void;
+  /** Resolves when it stands still: whatever is sent afterwards finds nobody at work. */
+  pause(): Promise<void>;
   resume(): void;
   restart(): Promise<void>;
 }
@@ -121,8 +124,12 @@ export class PartProcess implements Part {
     await this.#end('SIGKILL');
   }
 
-  pause(): void {
+  async pause(): Promise<void> {
+    const { pid } = this;
+    if (pid === undefined) throw new Error(`${this.name} is not running: it cannot be paused`);
     this.#child?.kill('SIGSTOP');
+    // The signal stops one thread after the other; until the last one stands, it still answers.
+    while (this.pid === pid && !(await isStopped(pid))) await sleep(PROBE_PAUSE_MS);
   }
 
   resume(): void {
@@ -190,7 +197,7 @@ export class PartProcess implements Part {
       // A probe that fails is the ordinary answer of a part that is not up yet.
       const isReady = await this.#spec.ready(probe).catch(() => false);
       if (isReady && this.pid !== undefined) return true;
-      await new Promise((resolve) => setTimeout(resolve, PROBE_PAUSE_MS));
+      await sleep(PROBE_PAUSE_MS);
     }
     return false;
   }

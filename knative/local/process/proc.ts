@@ -16,6 +16,18 @@ export async function residentBytes(pid: number): Promise<number | undefined> {
   return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
 }
 
+/** Whether every thread of it stands still, as after SIGSTOP; a process that is gone does too. */
+export async function isStopped(pid: number): Promise<boolean> {
+  const threads = await readOrGone(readdir(`/proc/${pid}/task`));
+  const states = await Promise.all((threads ?? []).map((thread) => threadState(pid, thread)));
+  return states.every((state) => state === undefined || 'TtZX'.includes(state));
+}
+
+async function threadState(pid: number, thread: string): Promise<string | undefined> {
+  const stat = await readProc(pid, `task/${thread}/stat`);
+  return stat?.charAt(stat.lastIndexOf(')') + 2);
+}
+
 /** The pids of all processes whose environment holds exactly this `NAME=value`. */
 export async function pidsWithEnvironment(entry: string): Promise<readonly number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
@@ -26,8 +38,12 @@ export async function pidsWithEnvironment(entry: string): Promise<readonly numbe
 }
 
 async function readProc(pid: number, file: string): Promise<string | undefined> {
+  return await readOrGone(readFile(`/proc/${pid}/${file}`, 'utf8'));
+}
+
+async function readOrGone<Read>(reading: Promise<Read>): Promise<Read | undefined> {
   try {
-    return await readFile(`/proc/${pid}/${file}`, 'utf8');
+    return await reading;
   } catch (error) {
     if (isGoneOrForeign(error)) return undefined;
     throw error;

@@ -127,7 +127,7 @@ test('a deadline ends a read, a write and a look at a server that hangs', async 
   const settings = { name: 'hangs', subjects: ['hangs.>'], replicas: 1, storage: 'file' } as const;
   const stream = new Stream({ url: server.url, name: 'test' }, settings);
   await publish(stream, 'hangs.a', 'before', 0);
-  server.pause();
+  await server.pause();
   const brief = (): AbortSignal => AbortSignal.timeout(200);
   const message = { subject: 'hangs.a', data: bytes('x'), expectedSequence: 1 };
   await expect(stream.read('hangs.>', brief()).next()).rejects.toThrow('timeout');

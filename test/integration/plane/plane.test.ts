@@ -41,7 +41,7 @@ test('a partition between the API server and etcd is felt, and healed', async ()
 
 test('a paused part hangs without dying', async () => {
   const part = plane.part('kube-apiserver');
-  part.pause();
+  await part.pause();
   expect(await apiAnswers('/livez')).toBe(false);
   expect(part.state).toBe('ready');
   part.resume();

@@ -1,4 +1,5 @@
 // One supervised process: ready, dead with its last words, ended on request, started again.
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import {
   type PartChange,
@@ -6,6 +7,14 @@ import {
   type PartSpec,
 } from '../../../knative/local/process/part.ts';
 import { residentBytes, startTimeTicks } from '../../../knative/local/process/proc.ts';
+
+/** Read at once, so that no time passes in which a thread may still come to a stand. */
+function hasRunningThread(pid: number): boolean {
+  return readdirSync(`/proc/${pid}/task`).some((thread) => {
+    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+    return !stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');
+  });
+}
 
 const MARK = 'BALLAST_PLANE=/nowhere';
 
@@ -67,9 +76,24 @@ test('kill -9 from outside is a death that is told, with the last lines', async 
 test('a part that ignores SIGTERM while paused is still ended', async () => {
   const { part } = run(node(FOREVER));
   await part.start();
-  part.pause();
+  await part.pause();
   await part.stop();
   expect(part.state).toBe('stopped');
+});
+
+test('a paused part has no thread at work any more when pause resolves', async () => {
+  const worker = 'new (require("node:worker_threads").Worker)("for (;;);", { eval: true });';
+  const { part } = run(node(`${worker.repeat(4)} setTimeout(() => console.log("busy"), 100)`));
+  await part.start();
+  await expect.poll(() => part.lastLines(1)).toEqual(['busy']);
+  const moving: boolean[] = [];
+  for (let round = 0; round < 20; round += 1) {
+    await part.pause();
+    moving.push(hasRunningThread(part.pid ?? 0));
+    part.resume();
+  }
+  expect(moving).not.toContain(true);
+  await part.kill();
 });
 
 test('what a part started ends with it, though it holds its output open', async () => {

@@ -37,7 +37,7 @@ function part(name: string, url: string, pid: number | undefined = process.pid):
     stop: never,
     kill: never,
     restart: never,
-    pause: () => undefined,
+    pause: never,
     resume: () => undefined,
   };
 }

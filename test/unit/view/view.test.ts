@@ -69,7 +69,7 @@ function change(state: PartState, lines: readonly string[] = [], ending?: string
     stop: never,
     kill: never,
     restart: never,
-    pause: () => undefined,
+    pause: never,
     resume: () => undefined,
   };
   return { part, state, ...(ending === undefined ? {} : { ending }) };
