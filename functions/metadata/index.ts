@@ -5,7 +5,9 @@
 import { Failure } from '../../shared/errors.ts';
 import type { Variable } from '../../shared/function/config.ts';
 import { type IncomingEvent, defineFunction } from '../../shared/function/define.ts';
+import type { Metrics } from '../../shared/function/metrics.ts';
 import { integer, oneOf, secondsAsMs, text, url } from '../../shared/function/parsers.ts';
+import type { Retry } from '../../shared/kube/calls.ts';
 import { openKube } from '../../shared/kube/client.ts';
 import { Stream } from '../../shared/nats/stream.ts';
 import { decide } from './decide.ts';
@@ -65,10 +67,12 @@ export const metadata = defineFunction({
       fallback: 3_600_000,
     },
   },
-  open: ({ kubeconfigPath, natsUrl, feedName, ...config }): Doors => ({
+  open: ({ kubeconfigPath, natsUrl, feedName, ...config }, { log, metrics }): Doors => ({
     kube: openKube({
       userAgent: 'ballast-metadata',
       fieldManager: 'ballast-metadata',
+      log,
+      onRetry: retryCounter(metrics),
       ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
     }),
     stream: new Stream(
@@ -119,6 +123,12 @@ async function look(key: ObjectKey, doors: Doors, signal: AbortSignal): Promise<
       if (left === 1 || !isConflict(error)) throw error;
     }
   }
+}
+
+function retryCounter(metrics: Metrics): (retry: Retry) => void {
+  const help = 'Calls to the API server that were sent again, by what was answered before.';
+  const retries = metrics.counter('ballast_kube_retries_total', help, ['verb', 'resource', 'code']);
+  return ({ verb, resource, code }) => retries.add(1, { verb, resource, code });
 }
 
 /** One token of a subject, and a name that a stream may have. */

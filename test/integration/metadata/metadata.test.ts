@@ -202,6 +202,10 @@ test('while the API server is away its sender keeps an event, which lands afterw
   await createPod('a', 'n1');
   await plane.part('kube-apiserver').kill();
   expect(await send(about('a'))).toBe(503);
+  const metrics = await fetch(`http://127.0.0.1:${functions[0]?.port}/metrics`);
+  expect(await metrics.text()).toMatch(
+    /ballast_kube_retries_total\{verb="list",resource="pods",code="KUBE_UNAVAILABLE"\} [1-9]/,
+  );
   await plane.part('kube-apiserver').start();
   await expect.poll(() => send(about('a')), { timeout: 20_000 }).toBe(204);
   expect(await shown()).toEqual(['node.n1.pod.default.a']);
