@@ -1,6 +1,6 @@
 // One supervised process: ready, dead with its last words, ended on request, started again.
 import { readdirSync, readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import {
   type PartChange,
   PartProcess,
@@ -33,7 +33,10 @@ const run = (spec: PartSpec): { part: PartProcess; changes: string[] } => {
   const onChange = ({ state, ending }: PartChange): void => {
     changes.push(ending === undefined ? state : `${state} ${ending}`);
   };
-  return { part: new PartProcess(spec, MARK, onChange), changes };
+  const part = new PartProcess(spec, MARK, onChange);
+  // Also when the test fails: a busy process left behind disturbs everything after it.
+  onTestFinished(() => part.kill());
+  return { part, changes };
 };
 
 const FOREVER = 'setInterval(() => {}, 1000)';
