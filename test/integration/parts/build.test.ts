@@ -40,7 +40,8 @@ test(
       const settings = { ...partsSettings({ ...env, ...cache }), pathDirs: [] };
       const built = await resolvePart('nats-server', { settings, reporter });
       expect(execFileSync(built, ['--version'], { encoding: 'utf8' })).toContain('v2.15.2');
-      expect(text()).toMatch(/nats-server: compiling, \d+ of \d+ packages/);
+      // With Go's own cache filled there may be nothing left to compile.
+      expect(text()).toMatch(/nats-server: (compiling, \d+ of \d+ packages|linking)/);
       expect(text()).toMatch(/nats-server: built in \d+ s/);
 
       const without = partsSettings({ ...cache, PATH: [noGo, '/usr/bin'].join(delimiter) });
