@@ -20,9 +20,13 @@ const bug = (title: string): ErrorRow => ({ kind: 'bug', status: 503, title });
 
 export const errorTable = {
   INTERNAL_BUG: bug('The function met a state that it believed impossible'),
-  FEED_KIND_UNKNOWN: reject('The event is about a kind that the feed does not hold', 422),
-  FEED_NAME_MISSING: reject('The event does not name its object', 422),
-  FEED_NAMESPACE_MISSING: reject('The event does not name the namespace of its object', 422),
+  FEED_OBJECT_MISSING: reject('The event does not carry its object', 422),
+  FEED_OBJECT_BROKEN: reject('The object in the event cannot be one of the API server', 422),
+  FEED_NATS_UNKNOWN: retry('The Secret that names the NATS of a feed does not say where it is'),
+  FEED_CATCHING_UP: retry('The picture of the cluster is not whole yet'),
+  FEED_VERSION_AHEAD: retry('The version that was asked for is not reached yet'),
+  QUERY_INVALID: reject('A parameter of the question is missing, unknown or wrong'),
+  OBJECT_UNKNOWN: reject('The feed holds nothing of what was asked for', 404),
   NATS_UNAVAILABLE: retry('NATS does not answer'),
   NATS_CONFLICT: retry('Another writer was first on the same NATS subject'),
   NATS_REFUSED: retry('NATS refused the request'),

@@ -1,87 +1,145 @@
 // What the stream lacks to agree with the API server about one object. Pure: no reads, no clock.
-import type { Projection } from './projection.ts';
-import { subjectOf } from './subjects.ts';
+import type { Shown } from '../../shared/feed/projections/show.ts';
+import {
+  type FeedMessage,
+  type LastSeen,
+  type ObjectMessage,
+  type Tombstone,
+  isTombstone,
+} from '../../shared/feed/messages.ts';
 
-/**
- * What stands on a subject now: the projection, or a tombstone, with the stream sequence it has.
- */
+/** What stands on a subject now. */
 export interface Published {
   readonly subject: string;
   readonly sequence: number;
-  readonly value: Projection | Tombstone;
+  /** Undefined when it is none of ours: it stops no look, and is overwritten in its turn. */
+  readonly message: FeedMessage | undefined;
 }
 
-export interface Tombstone {
-  readonly deleted: true;
-  readonly uid: string;
+/** One object as it was seen. */
+export interface Sight {
+  readonly epoch: number;
+  /** As of when: the object's own version, or that of the read that did not find it. */
   readonly resourceVersion: string;
-}
-
-export interface Input {
-  /** The object as the API server has it; undefined when it has none. */
-  readonly current: Projection | undefined;
-  /** The resourceVersion of the read: what the API server knew when it answered. */
-  readonly observedAt: string;
-  readonly published: readonly Published[];
+  /** Everything that the feed has to show of it; nothing when it is gone or not selected. */
+  readonly shown: readonly Shown[];
+  /** Subjects that must not be free for an older sight of it, though nothing stands there. */
+  readonly closed: readonly string[];
+  /** What a tombstone names when there is nothing else to name. */
+  readonly uid: string;
+  /** RFC 3339. */
+  readonly at: string;
+  /** It was read from the API server after the stream: whatever claims to be newer is unfounded. */
+  readonly isTruth: boolean;
 }
 
 export interface Step {
   readonly subject: string;
   readonly expectedSequence: number;
-  readonly value: Projection | Tombstone;
-  readonly reason: 'New' | 'Changed' | 'Moved' | 'Deleted';
+  readonly message: FeedMessage;
+}
+
+/** All steps of a decision are taken together or not at all. */
+export interface Decision {
+  /**
+   * `overtaken`: somebody published what he saw later than this, and his word stands. `unfounded`:
+   * what stood claimed to be later than the truth.
+   */
+  readonly outcome: 'unchanged' | 'changed' | 'overtaken' | 'unfounded';
+  readonly steps: readonly Step[];
+}
+
+export function decide(sight: Sight, published: readonly Published[]): Decision {
+  const newer = sight.isTruth ? [] : published.filter((entry) => isLater(entry, sight));
+  // What is gone is gone wherever it stood before; what came by its name later stays.
+  const older = published.filter((entry) => !newer.includes(entry));
+  if (newer.length > 0 && sight.shown.length > 0) return { outcome: 'overtaken', steps: [] };
+  const there = new Map(published.map((entry) => [entry.subject, entry]));
+  const writes = sight.shown.flatMap(({ subject, message }) =>
+    write(subject, message, there.get(subject)),
+  );
+  const changes = [...tombstones(sight, older), ...writes];
+  const isNews = changes.length > 0 || sight.shown.length === 0;
+  const steps = isNews ? [...changes, ...closings(sight, there)] : [];
+  if (steps.length === 0) return { outcome: newer.length > 0 ? 'overtaken' : 'unchanged', steps };
+  const isUnfounded = published.some((entry) => isLater(entry, sight)) && sight.isTruth;
+  return { outcome: isUnfounded ? 'unfounded' : 'changed', steps };
+}
+
+const isLater = ({ message }: Published, sight: Sight): boolean =>
+  message !== undefined && isNewer(message, sight);
+
+export const isLive = ({ message }: Published): boolean =>
+  message !== undefined && !isTombstone(message);
+
+function write(
+  subject: string,
+  message: ObjectMessage,
+  there: Published | undefined,
+): readonly Step[] {
+  const expectedSequence = there?.sequence ?? 0;
+  if (there?.message !== undefined && showsTheSame(there.message, message)) return [];
+  return [{ subject, expectedSequence, message }];
+}
+
+/** Where it stood and stands no more. */
+function tombstones(sight: Sight, published: readonly Published[]): readonly Step[] {
+  const targets = new Set(sight.shown.map(({ subject }) => subject));
+  return published.flatMap(({ subject, sequence, message }) => {
+    if (targets.has(subject) || message === undefined || isTombstone(message)) return [];
+    const value: Tombstone = { ...tombstone(sight, message.uid), last: lastOf(message) };
+    return [{ subject, expectedSequence: sequence, message: value }];
+  });
+}
+
+/** So that an older sight that comes late finds that it is late. */
+function closings(sight: Sight, there: ReadonlyMap<string, Published>): readonly Step[] {
+  return sight.closed
+    .filter((subject) => !there.has(subject))
+    .map((subject) => ({ subject, expectedSequence: 0, message: tombstone(sight, sight.uid) }));
+}
+
+function tombstone({ epoch, resourceVersion, at, shown }: Sight, uid: string): Tombstone {
+  const moved = shown.length > 0 ? ({ moved: true } as const) : {};
+  return { deleted: true, epoch, uid, resourceVersion, at, ...moved };
+}
+
+/** What questions about the past are answered from. */
+function lastOf(message: ObjectMessage): LastSeen {
+  const { kind, created, node, ips, owner } = message;
+  return {
+    kind,
+    ...(created === undefined ? {} : { created }),
+    ...(node === undefined ? {} : { node }),
+    ...(ips === undefined ? {} : { ips }),
+    ...(owner === undefined ? {} : { owner }),
+  };
 }
 
 /**
- * The old place goes before the new one is written: a reader sees an object missing for a moment,
- * never twice.
+ * Heartbeats move the resourceVersion and nothing that a reader sees. A message of an earlier
+ * epoch is written anew whatever it shows: its version means nothing any more.
  */
-export function decide({ current, observedAt, published }: Input): readonly Step[] {
-  // Another instance read later than this one: its word stands.
-  if (published.some(({ value }) => isNewer(value.resourceVersion, observedAt))) return [];
-  const target = current === undefined ? undefined : subjectOf(current);
-  const reason = current === undefined ? 'Deleted' : 'Moved';
-  const tombstones = published
-    .filter(({ subject, value }) => subject !== target && !isTombstone(value))
-    .map((entry) => tombstone(entry, observedAt, reason));
-  if (current === undefined || target === undefined) return tombstones;
-  const there = published.find(({ subject }) => subject === target);
-  return [...tombstones, ...write(current, target, there)];
-}
-
-export function isTombstone(value: Projection | Tombstone): value is Tombstone {
-  return 'deleted' in value;
-}
-
-function write(
-  current: Projection,
-  subject: string,
-  there: Published | undefined,
-): readonly Step[] {
-  if (there === undefined) return [{ subject, expectedSequence: 0, value: current, reason: 'New' }];
-  const { sequence: expectedSequence, value } = there;
-  if (isTombstone(value)) return [{ subject, expectedSequence, value: current, reason: 'New' }];
-  if (showsTheSame(value, current)) return [];
-  return [{ subject, expectedSequence, value: current, reason: 'Changed' }];
-}
-
-function tombstone(entry: Published, observedAt: string, reason: 'Deleted' | 'Moved'): Step {
-  const value = { deleted: true, uid: entry.value.uid, resourceVersion: observedAt } as const;
-  return { subject: entry.subject, expectedSequence: entry.sequence, value, reason };
-}
-
-/** Heartbeats move the resourceVersion and nothing that a reader sees. */
-function showsTheSame(published: Projection, current: Projection): boolean {
+function showsTheSame(published: FeedMessage, message: ObjectMessage): boolean {
+  if (isTombstone(published) || published.epoch !== message.epoch) return false;
   return (
     JSON.stringify({ ...published, resourceVersion: '' }) ===
-    JSON.stringify({ ...current, resourceVersion: '' })
+    JSON.stringify({ ...message, resourceVersion: '' })
   );
+}
+
+type Versioned = Pick<FeedMessage, 'epoch' | 'resourceVersion'>;
+
+export function isNewer(a: Versioned, b: Versioned): boolean {
+  if (a.epoch !== b.epoch) return a.epoch > b.epoch;
+  return compareVersions(a.resourceVersion, b.resourceVersion) > 0;
 }
 
 /**
  * Within a kind, resourceVersions are decimal numbers that only grow (stable since Kubernetes
  * 1.35).
  */
-export function isNewer(a: string, b: string): boolean {
-  return a.length === b.length ? a > b : a.length > b.length;
+export function compareVersions(a: string, b: string): number {
+  if (a.length !== b.length) return a.length - b.length;
+  return a < b ? -1 : Number(a > b);
 }

@@ -1,25 +1,23 @@
-// Publishes what runs where. Wakes on changes of pods and nodes and on the sweep's tick; looks at
-// the object, or at all of them; writes to the stream what it lacks. Its state is the stream
-// itself: two instances at once, lost events and a killed process cost time, never a wrong answer
-// that stays.
-import { Failure } from '../../shared/errors.ts';
+// Publishes what runs where. Wakes on changes of the kinds its feeds show, and on the sweep's tick;
+// compares an object, or what happened since the last sweep, with the stream, and writes what the
+// stream lacks. Its memory is the stream and the feed's status: two instances at once, lost events
+// and a killed process cost time, never a wrong answer that stays.
 import type { Variable } from '../../shared/function/config.ts';
-import { type IncomingEvent, defineFunction } from '../../shared/function/define.ts';
+import { type Context, type IncomingEvent, defineFunction } from '../../shared/function/define.ts';
 import type { Metrics } from '../../shared/function/metrics.ts';
-import { integer, oneOf, secondsAsMs, text, url } from '../../shared/function/parsers.ts';
+import { text, url } from '../../shared/function/parsers.ts';
 import type { Retry } from '../../shared/kube/calls.ts';
 import { openKube } from '../../shared/kube/client.ts';
-import { Stream } from '../../shared/nats/stream.ts';
-import { decide } from './decide.ts';
-import { type Doors, observeAll, observeOne } from './observe.ts';
-import { KINDS, isKind } from './projection.ts';
-import { type Outcome, isConflict, takeAllSteps, takeSteps } from './steps.ts';
-import type { ObjectKey } from './subjects.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+import { CHANGES, lookOf, objectOf } from './change.ts';
+import { Doors } from './doors.ts';
+import type { Feed } from './feed.ts';
+import { type Outcome, lookAt } from './look.ts';
+import type { Session } from './session.ts';
+import { FIELD_MANAGER, writeClash } from './status.ts';
+import { sweep } from './sweep.ts';
 
-/** Three events of one object at once are common (created, bound, started), more are not. */
-const LOOKS_MAX = 4;
 const SWEEP = 'dev.knative.sources.ping';
-const CHANGES = ['add', 'update', 'delete'].map((verb) => `dev.knative.apiserver.ref.${verb}`);
 
 const KUBECONFIG: Variable<string | undefined> = {
   env: 'KUBECONFIG',
@@ -28,102 +26,55 @@ const KUBECONFIG: Variable<string | undefined> = {
   fallback: undefined,
 };
 
-const STORAGE: Variable<'file' | 'memory'> = {
-  env: 'STREAM_STORAGE',
-  meaning: 'where the stream is kept',
-  parse: oneOf('file', 'memory'),
-  fallback: 'file',
-};
-
 export const metadata = defineFunction({
   name: 'metadata',
-  purpose: 'Publishes which pods and nodes there are, and where, as deltas on NATS JetStream.',
+  purpose: 'Publishes what runs where in the cluster, as deltas on NATS JetStream.',
   wakesOn: [...CHANGES, SWEEP],
   config: {
     kubeconfigPath: KUBECONFIG,
+    namespace: {
+      env: 'FEED_NAMESPACE',
+      meaning: 'the namespace whose MetadataFeeds are served',
+      parse: text,
+      fallback: 'ballast-system',
+    },
     natsUrl: {
       env: 'NATS_URL',
-      meaning: 'where NATS is',
+      meaning: 'the NATS of feeds that name none of their own',
       parse: url('nats', 'tls'),
       example: 'nats://localhost:4222',
     },
-    feedName: {
-      env: 'FEED_NAME',
-      meaning: 'the stream ballast-<name> with the subjects ballast.<name>.> to publish to',
-      parse: token,
-      fallback: 'metadata',
-    },
-    streamReplicas: {
-      env: 'STREAM_REPLICAS',
-      meaning: 'how many NATS servers keep the stream',
-      parse: integer(1, 5),
-      fallback: 1,
-    },
-    streamStorage: STORAGE,
-    tombstoneMs: {
-      env: 'TOMBSTONE_SECONDS',
-      meaning: 'how long a deleted object leaves a trace',
-      parse: secondsAsMs(60, 30 * 86_400),
-      fallback: 3_600_000,
-    },
   },
-  open: ({ kubeconfigPath, natsUrl, feedName, ...config }, { log, metrics }): Doors => ({
-    kube: openKube({
-      userAgent: 'ballast-metadata',
-      fieldManager: 'ballast-metadata',
-      log,
-      onRetry: retryCounter(metrics),
-      ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
+  open: ({ kubeconfigPath, natsUrl, namespace }, { clock, log, metrics }): Doors =>
+    new Doors({
+      kube: openKube({
+        userAgent: FIELD_MANAGER,
+        fieldManager: FIELD_MANAGER,
+        log,
+        onRetry: retryCounter(metrics),
+        ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
+      }),
+      clock,
+      namespace,
+      natsUrl: natsUrl.href,
     }),
-    stream: new Stream(
-      { url: natsUrl.href, name: 'ballast-metadata' },
-      {
-        name: `ballast-${feedName}`,
-        subjects: [`ballast.${feedName}.>`],
-        replicas: config.streamReplicas,
-        storage: config.streamStorage,
-      },
-    ),
-    prefix: `ballast.${feedName}`,
-    tombstoneSeconds: Math.ceil(config.tombstoneMs / 1_000),
-  }),
-  close: async (doors) => {
-    await Promise.all([doors.stream.close(), doors.kube.close()]);
-  },
-  handle: async (event, { doors, signal, log }) => {
-    if (event.type === SWEEP) {
-      log.info(await sweep(doors, signal), 'swept');
-      return undefined;
-    }
-    await look(keyFrom(event), doors, signal);
+  close: (doors) => doors.close(),
+  handle: async (event, context) => {
+    if (event.type === SWEEP) await sweepAll(context);
+    else await takeChange(event, context);
     return undefined;
   },
   routes: [
     {
       method: 'GET',
-      path: '/feed',
-      summary: 'how many objects the feed holds, and its last version',
+      path: '/feeds',
+      summary: 'the feeds that are served, and how far each was compared with the API server',
       handle: async (_request, { doors, signal }) => ({
-        body: { stream: doors.stream.settings.name, ...(await doors.stream.state(signal)) },
+        body: (await doors.sessions(signal)).map(describe),
       }),
     },
   ],
 });
-
-/**
- * Events about one object often come together, and all but one of them lose the compare-and-set.
- * Who lost looks again at once; after the last look the sender is asked to come again.
- */
-async function look(key: ObjectKey, doors: Doors, signal: AbortSignal): Promise<void> {
-  for (let left = LOOKS_MAX; ; left -= 1) {
-    const steps = decide(await observeOne(key, doors, signal));
-    try {
-      return await takeSteps(steps, doors, signal);
-    } catch (error) {
-      if (left === 1 || !isConflict(error)) throw error;
-    }
-  }
-}
 
 function retryCounter(metrics: Metrics): (retry: Retry) => void {
   const help = 'Calls to the API server that were sent again, by what was answered before.';
@@ -131,44 +82,99 @@ function retryCounter(metrics: Metrics): (retry: Retry) => void {
   return ({ verb, resource, code }) => retries.add(1, { verb, resource, code });
 }
 
-/** One token of a subject, and a name that a stream may have. */
-function token(value: string): string {
-  if (/^[A-Za-z0-9_-]+$/.test(value)) return value;
-  throw new Error('not a name of letters, digits, dashes and underscores');
+async function sweepAll(context: Context<Doors>): Promise<void> {
+  const { doors, signal } = context;
+  await doors.refresh(signal);
+  for (const clash of doors.clashes) await writeClash(doors, clash, signal);
+  for (const { feed } of await doors.sessions(signal)) {
+    if (isDue(feed, doors.clock.nowMs())) await sweepOne(feed.object.metadata.uid, context);
+  }
 }
 
-async function sweep(doors: Doors, signal: AbortSignal): Promise<Record<string, Outcome>> {
-  const outcomes: Record<string, Outcome> = {};
-  for (const kind of KINDS) {
-    const work = (await observeAll(kind, doors, signal)).map(decide);
-    outcomes[kind] = await takeAllSteps(work, doors, signal);
-  }
-  return outcomes;
+/** Ticks come each minute, and sweeps as often as the feed says: a tick may be a little early. */
+const EARLY_MS = 10_000;
+
+function isDue({ status, spec, object }: Feed, nowMs: number): boolean {
+  if (status.observedGeneration !== object.metadata.generation) return true;
+  const sweptMs = Date.parse(status.sweptAt ?? '1970-01-01T00:00:00Z');
+  return nowMs - sweptMs >= spec.sweepSeconds * 1_000 - EARLY_MS;
 }
 
-/** As the API server takes them: DNS labels, joined by dots. */
-const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const NAME_LENGTH_MAX = 253;
-
-function isName(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= NAME_LENGTH_MAX && NAME.test(value);
+/** From the feed as it is now: the sweep goes on from its status. */
+async function sweepOne(uid: string, { doors, log, signal }: Context<Doors>): Promise<void> {
+  const session = await doors.session(uid, signal);
+  await session?.sweepOnce(async () => {
+    try {
+      const swept = await sweep({ doors, session, signal });
+      const { beginning, reason, version, outcomes, resources } = swept;
+      const listed = resources.filter(({ isListed }) => isListed).map(({ name }) => name);
+      const what = { feed: session.feed.name, version, ...beginning, reason, listed, ...outcomes };
+      log.info(what, 'swept');
+    } catch (error) {
+      session.forgetMarker();
+      throw error;
+    }
+  });
 }
 
-/** Which object an event is about. What it claims beyond that is not looked at. */
-function keyFrom(event: IncomingEvent): ObjectKey {
-  const { kind, name, namespace = '' } = event;
-  if (!isKind(kind)) {
-    const message = `The event is about a ${String(kind)}; the feed holds Pods and Nodes.`;
-    throw new Failure('FEED_KIND_UNKNOWN', message, { field: 'kind' });
+async function takeChange(event: IncomingEvent, context: Context<Doors>): Promise<void> {
+  const { doors, signal, log } = context;
+  const object = objectOf(event);
+  if (object.kind === 'MetadataFeed') return takeFeedChange(object, context);
+  for (const session of await doors.sessions(signal)) {
+    const look = lookOf(event, object, session.feed);
+    if (look === undefined) continue;
+    const { marker } = await session.marker(signal);
+    // Nothing was published yet, or all of it was lost: the first sweep lists everything, this
+    // object too.
+    if (marker?.id === undefined) {
+      await sweepOne(session.feed.object.metadata.uid, context);
+      continue;
+    }
+    const moment = { epoch: marker.epoch, nowMs: doors.clock.nowMs() };
+    try {
+      count(
+        session,
+        await lookAt(session, look, { ...moment, trust: 'hint' }, signal),
+        log,
+        object,
+      );
+    } catch (error) {
+      session.forgetMarker();
+      throw error;
+    }
   }
-  if (!isName(name)) {
-    const message = `The event about a ${kind} does not say which one by a valid name.`;
-    throw new Failure('FEED_NAME_MISSING', message, { field: 'name' });
-  }
-  if (kind === 'Node') return { kind, name, namespace: '' };
-  if (!isName(namespace)) {
-    const message = `The event about pod ${name} names no valid namespace.`;
-    throw new Failure('FEED_NAMESPACE_MISSING', message, { field: 'namespace' });
-  }
-  return { kind, name, namespace };
+}
+
+/** Its status changes with every sweep; only a new spec is a reason to act. */
+async function takeFeedChange(
+  { metadata: { uid, generation = 0 } }: KubeObject,
+  context: Context<Doors>,
+): Promise<void> {
+  const { doors, signal } = context;
+  const isSwept = (session: Session | undefined): boolean =>
+    session !== undefined && session.feed.status.observedGeneration === generation;
+  const sessions = await doors.sessions(signal);
+  if (sessions.some((one) => one.feed.object.metadata.uid === uid && isSwept(one))) return;
+  // Another instance may have swept it meanwhile.
+  if (!isSwept(await doors.session(uid, signal))) await sweepOne(uid, context);
+}
+
+function count(
+  { counts }: Session,
+  outcome: Outcome,
+  log: Context<Doors>['log'],
+  object: KubeObject,
+): void {
+  counts.received += 1;
+  counts[outcome] += 1;
+  if (outcome !== 'oversize') return;
+  const { namespace, name } = object.metadata;
+  log.warn({ kind: object.kind, namespace, name }, 'too large to be shown in one message');
+}
+
+function describe({ feed: { name, status } }: Session): Readonly<Record<string, unknown>> {
+  const { epoch, version, sweptAt, resources = [] } = status;
+  const objects = resources.reduce((sum, row) => sum + row.objects, 0);
+  return { feed: name, epoch, version, sweptAt, objects };
 }

@@ -1,132 +1,86 @@
-// Reads the world for one look: the objects from the API server, what stands about them from the
-// stream. The only place of this function that reads.
-import type { KubeClient } from '../../shared/kube/client.ts';
-import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
-import type { StoredMessage, Stream } from '../../shared/nats/stream.ts';
-import type { Input, Published, Tombstone } from './decide.ts';
-import { type Kind, type Projection, isKind, projectNode, projectPod } from './projection.ts';
-import {
-  type ObjectKey,
-  keyOf,
-  kindFilters,
-  subjectFilters,
-  subjectTail,
-  tailOf,
-} from './subjects.ts';
+// Reads what the stream has about objects. What the API server has comes with the event, or is read
+// by the sweep.
+import { decodeMessage, isTombstone } from '../../shared/feed/messages.ts';
+import { placeTokens, subjectOf } from '../../shared/feed/subjects.ts';
+import type { StoredMessage } from '../../shared/nats/jetstream.ts';
+import type { Published } from './decide.ts';
+import type { Session } from './session.ts';
+import type { LookPlan } from './sight.ts';
 
-export interface Doors {
-  readonly kube: KubeClient;
-  readonly stream: Stream;
-  /** What every subject of this feed begins with. */
-  readonly prefix: string;
-  readonly tombstoneSeconds: number;
+export function publishedFrom(
+  prefix: string,
+  { subject, sequence, data }: StoredMessage,
+): Published {
+  return { subject: subject.slice(prefix.length + 1), sequence, message: decodeMessage(data) };
 }
 
-interface Source {
-  readonly resource: ResourceRef;
-  readonly project: (object: KubeObject) => Projection;
-}
-
-const SOURCES: Readonly<Record<Kind, Source>> = {
-  Pod: { resource: { group: '', version: 'v1', resource: 'pods' }, project: projectPod },
-  Node: { resource: { group: '', version: 'v1', resource: 'nodes' }, project: projectNode },
-};
-
-/** Objects per page of a sweep: a page of pods stays near 2 MB. */
-const PAGE_SIZE = 500;
-
-/** One object. A list by name and not a get: only a list says as of when the object is absent. */
-export async function observeOne(
-  key: ObjectKey,
-  doors: Doors,
+/** What stands about each of these, in their order. */
+export async function readPublished(
+  session: Session,
+  plans: readonly LookPlan[],
   signal: AbortSignal,
-): Promise<Input> {
-  const { resource, project } = SOURCES[key.kind];
-  const [list, published] = await Promise.all([
-    doors.kube.list(resource, {
-      ...(key.namespace === '' ? {} : { namespace: key.namespace }),
-      fieldSelector: `metadata.name=${key.name}`,
-      signal,
-    }),
-    readPublished(doors, subjectFilters(key), signal),
-  ]);
-  const [object] = list.items;
-  return {
-    current: object === undefined ? undefined : project(object),
-    observedAt: list.metadata.resourceVersion,
-    published,
+): Promise<readonly (readonly Published[])[]> {
+  const { prefix } = session.feed;
+  const read = async (subjects: readonly string[]): Promise<ReadonlyMap<string, Published>> => {
+    const full = subjects.map((subject) => `${prefix}.${subject}`);
+    const stored = await session.stream.last(full, signal);
+    const found = [...stored.values()].map((message) => publishedFrom(prefix, message));
+    return new Map(found.map((entry) => [entry.subject, entry]));
   };
-}
-
-/** Every object of a kind that the API server has, and every one that only the stream still has. */
-export async function observeAll(
-  kind: Kind,
-  doors: Doors,
-  signal: AbortSignal,
-): Promise<readonly Input[]> {
-  // The stream first: what is published while the list runs is then newer than what was read.
-  const published = Map.groupBy(
-    await readPublished(doors, kindFilters(kind), signal),
-    ({ subject }) => tailOf(subject),
+  const first = await read(plans.flatMap(({ subjects }) => subjects));
+  const further = plans.map((plan) => partsElsewhere(plan, first));
+  const more = further.flat();
+  const second = more.length === 0 ? new Map<string, Published>() : await read(more);
+  return plans.map(({ subjects }, index) =>
+    [...subjects, ...(further[index] ?? [])].flatMap(
+      (subject) => first.get(subject) ?? second.get(subject) ?? [],
+    ),
   );
-  const current = new Map<string, Projection>();
-  const { resource, project } = SOURCES[kind];
-  let observedAt = '';
-  for await (const page of doors.kube.pages(resource, { limit: PAGE_SIZE, signal })) {
-    // All pages of a list show the state as of the first one.
-    observedAt ||= page.metadata.resourceVersion;
-    for (const object of page.items) {
-      const projection = project(object);
-      current.set(subjectTail(keyOf(projection)), projection);
-    }
-  }
-  return [...new Set([...current.keys(), ...published.keys()])].map((key) => ({
-    current: current.get(key),
-    observedAt,
-    published: published.get(key) ?? [],
-  }));
 }
 
-async function readPublished(
-  { stream, prefix }: Doors,
-  filters: readonly string[],
+/** What stands about one object, read now and remembered. */
+export async function readOne(
+  session: Session,
+  plan: LookPlan,
   signal: AbortSignal,
 ): Promise<readonly Published[]> {
-  const read = filters.map(async (filter) => {
-    const published: Published[] = [];
-    for await (const message of stream.read(`${prefix}.${filter}`, signal)) {
-      published.push({
-        ...publishedFrom(message),
-        subject: message.subject.slice(prefix.length + 1),
-      });
-    }
-    return published;
-  });
-  return (await Promise.all(read)).flat();
-}
-
-function publishedFrom({ subject, sequence, data }: StoredMessage): Published {
-  return { subject, sequence, value: valueOf(new TextDecoder().decode(data)) };
-}
-
-/** What somebody else wrote counts as nothing: it stops no look, and is overwritten in its turn. */
-const FOREIGN: Tombstone = { deleted: true, uid: '', resourceVersion: '0' };
-
-function valueOf(text: string): Projection | Tombstone {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isOurs(value) ? value : FOREIGN;
-  } catch {
-    return FOREIGN;
+  const [published = []] = await readPublished(session, [plan], signal);
+  for (const subject of plan.subjects) {
+    session.recent.note(
+      subject,
+      published.find((entry) => entry.subject === subject),
+    );
   }
+  return published;
 }
 
-function isOurs(value: unknown): value is Projection | Tombstone {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'resourceVersion' in value &&
-    typeof value.resourceVersion === 'string' &&
-    ('deleted' in value || ('kind' in value && isKind(value.kind)))
-  );
+/** What stands about it as far as this instance remembers all of it. */
+export function recentlyPublished(
+  { recent }: Session,
+  plan: LookPlan,
+): readonly Published[] | undefined {
+  const known = recent.find(plan.subjects);
+  if (known === undefined) return undefined;
+  const further = partsElsewhere(plan, new Map(known.map((entry) => [entry.subject, entry])));
+  const parts = recent.find(further);
+  return parts && [...known, ...parts];
 }
+
+/** The head of an endpoint slice names the nodes that hold a part of it. */
+function partsElsewhere(
+  { key, subjects }: LookPlan,
+  published: ReadonlyMap<string, Published>,
+): readonly string[] {
+  const head = published.get(subjectOf('cluster', key))?.message;
+  if (head === undefined || isTombstone(head)) return [];
+  return (head.nodes ?? [])
+    .map((node) => subjectOf({ node }, key))
+    .filter((subject) => !subjects.includes(subject));
+}
+
+/** Every subject on which objects of this resource stand. */
+export const resourceFilter = (prefix: string, resource: string): string =>
+  `${prefix}.*.*.${placeToken(resource)}.*.*`;
+
+const placeToken = (resource: string): string =>
+  placeTokens({ node: resource }).slice('node.'.length);

@@ -1,59 +1,65 @@
 // Carries out what was decided. Each step names the message it replaces, so that a second instance,
 // or a second try, changes nothing that it did not see.
+import { encodeMessage, isTombstone } from '../../shared/feed/messages.ts';
 import { Failure } from '../../shared/errors.ts';
-import { type Step, isTombstone } from './decide.ts';
-import type { Doors } from './observe.ts';
+import type { Publication } from '../../shared/nats/stream.ts';
+import type { Step } from './decide.ts';
+import type { Session } from './session.ts';
 
-export interface Outcome {
-  readonly published: number;
-  readonly tombstones: number;
-  /** Somebody else wrote first; what he wrote stands, and the next look sees it. */
-  readonly overtaken: number;
-}
+/** What headers and the server's own need of the message limit take. */
+const HEADROOM_BYTES = 4_096;
 
-/** Publishes in flight at once: enough to hide the round trip, few enough to keep memory flat. */
-const IN_FLIGHT_MAX = 64;
-
-/** The steps about one object, in their order; the first one that was overtaken ends it. */
-export async function takeSteps(
-  steps: readonly Step[],
-  { stream, prefix, tombstoneSeconds }: Doors,
-  signal: AbortSignal,
-): Promise<void> {
-  for (const { subject, expectedSequence, value } of steps) {
-    const data = new TextEncoder().encode(JSON.stringify(value));
-    const ttl = isTombstone(value) ? { ttlSeconds: tombstoneSeconds } : {};
-    const message = { subject: `${prefix}.${subject}`, data, expectedSequence, ...ttl };
-    await stream.publish(message, signal);
-  }
-}
+export type Taken = 'published' | 'oversize';
 
 /**
- * The steps about many objects, several objects at a time. Ends early, between objects, on abort.
+ * The steps about one object, all or none. What is too large for one message is not shown at all,
+ * and whatever stood there goes: a reader must not take the old for the present.
  */
-export async function takeAllSteps(
-  work: readonly (readonly Step[])[],
-  doors: Doors,
+export async function takeSteps(
+  session: Session,
+  steps: readonly Step[],
   signal: AbortSignal,
-): Promise<Outcome> {
-  const outcome = { published: 0, tombstones: 0, overtaken: 0 };
-  const queue = work.values();
-  const worker = async (): Promise<void> => {
-    for (const steps of queue) {
-      signal.throwIfAborted();
-      try {
-        await takeSteps(steps, doors, signal);
-        for (const { value } of steps) {
-          outcome[isTombstone(value) ? 'tombstones' : 'published'] += 1;
-        }
-      } catch (error) {
-        if (!isConflict(error)) throw error;
-        outcome.overtaken += 1;
-      }
+): Promise<Taken> {
+  const { feed, stream } = session;
+  const limitBytes = (await stream.maxPayloadBytes(signal)) - HEADROOM_BYTES;
+  const messages = steps.map((step) => publicationOf(step, feed.prefix, feed.spec.retention));
+  const large = messages.filter(({ data }) => data.length > limitBytes);
+  if (large.length === 0) {
+    const first = await stream.publish(messages, signal);
+    for (const [index, { subject, message }] of steps.entries()) {
+      session.recent.note(subject, { subject, sequence: first + index, message });
     }
+    return 'published';
+  }
+  session.recent.clear();
+  const instead = steps.flatMap((step) => withdrawn(step));
+  if (instead.length > 0) {
+    const removals = instead.map((step) => publicationOf(step, feed.prefix, feed.spec.retention));
+    await stream.publish(removals, signal);
+  }
+  return 'oversize';
+}
+
+/** A tombstone in the place of what cannot be shown; nothing where nothing stands. */
+function withdrawn({ subject, expectedSequence, message }: Step): readonly Step[] {
+  if (isTombstone(message)) return [{ subject, expectedSequence, message }];
+  if (expectedSequence === 0) return [];
+  const { epoch, uid, resourceVersion, created = '' } = message;
+  const tombstone = { deleted: true, epoch, uid, resourceVersion, at: created } as const;
+  return [{ subject, expectedSequence, message: tombstone }];
+}
+
+function publicationOf(
+  { subject, expectedSequence, message }: Step,
+  prefix: string,
+  { tombstoneSeconds }: { readonly tombstoneSeconds: number },
+): Publication {
+  return {
+    subject: `${prefix}.${subject}`,
+    data: encodeMessage(message),
+    expectedSequence,
+    ...(isTombstone(message) ? { ttlSeconds: tombstoneSeconds } : {}),
   };
-  await Promise.all(Array.from({ length: IN_FLIGHT_MAX }, worker));
-  return outcome;
 }
 
 /** Somebody else wrote to the subject between the look and the step. */

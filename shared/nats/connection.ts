@@ -8,6 +8,10 @@ export interface NatsOptions {
   readonly url: string;
   /** Shown by `nats server list connections`. */
   readonly name: string;
+  /**
+   * Answers arrive below it, `_INBOX` when absent: permissions can give each user one of its own.
+   */
+  readonly inboxPrefix?: string | undefined;
 }
 
 /** A half-open connection is noticed after two missed pings. */
@@ -52,10 +56,12 @@ export class Connection {
 
   async #open(): Promise<NatsConnection> {
     const { NatsError, connect } = await import('./client.ts');
+    const { inboxPrefix } = this.#options;
     try {
       const connection = await connect({
         ...addressOf(this.#options.url),
         name: this.#options.name,
+        ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
         maxReconnectAttempts: -1,
         pingInterval: PING_INTERVAL_MS,
         timeout: CONNECT_TIMEOUT_MS,

@@ -1,29 +1,38 @@
 // One JetStream stream that keeps the newest message of each subject: written by compare-and-set,
-// read as a snapshot. What the `nats` client has no names for (batched direct gets, message TTLs)
-// are plain requests and headers.
-import type { Msg, MsgHdrs, NatsConnection } from 'nats';
-import { Failure } from '../errors.ts';
+// several subjects at once or not at all; read as a snapshot, or by subject. The stream is made by
+// whoever comes first, and brought to the settings that are asked for.
+import { randomUUID } from 'node:crypto';
+import type { MsgHdrs, NatsConnection } from 'nats';
 import { Connection, type NatsOptions } from './connection.ts';
+import {
+  JetStreamFailure,
+  ask,
+  type StoredMessage,
+  directGet,
+  directGetLast,
+  encodeJson,
+} from './jetstream.ts';
+import { GroupCommit } from './group-commit.ts';
 import { orAbort } from './or-abort.ts';
+import { Replies } from './replies.ts';
 
 export interface StreamSettings {
   readonly name: string;
-  readonly subjects: readonly string[];
+  /** Every subject begins with this; the stream stores all of them. */
+  readonly prefix: string;
+  /** What was stored is sent on, once, under this. */
+  readonly livePrefix: string;
   readonly replicas: number;
   readonly storage: 'file' | 'memory';
-}
-
-export interface StoredMessage {
-  readonly subject: string;
-  readonly sequence: number;
-  readonly data: Uint8Array;
 }
 
 export interface Publication {
   readonly subject: string;
   readonly data: Uint8Array;
-  /** The sequence of the newest message on the subject as the writer saw it; 0 for none. */
+  /** The newest sequence on the subject as the writer saw it; 0 for none. */
   readonly expectedSequence: number;
+  /** The newest sequence is that of all subjects that match this, instead of the subject's own. */
+  readonly expectedOn?: string;
   /** The server drops the message after this time. */
   readonly ttlSeconds?: number;
 }
@@ -33,41 +42,34 @@ export interface StreamState {
   readonly lastSequence: number;
 }
 
+interface Door {
+  readonly nats: NatsConnection;
+  readonly replies: Replies;
+}
+
 interface StreamInfo {
+  readonly config: Readonly<Record<string, unknown>>;
   readonly state: { readonly messages: number; readonly last_seq: number };
 }
 
-interface ApiRequest {
-  readonly subject: string;
-  readonly data?: Uint8Array;
-  readonly header?: MsgHdrs;
-}
-
-interface Batch {
-  readonly messages: readonly StoredMessage[];
-  /** How many more messages match. */
-  readonly pending: number;
-}
-
-interface ApiError {
-  readonly code: number;
-  readonly err_code: number;
-  readonly description: string;
-}
-
-const REQUEST_TIMEOUT_MS = 5_000;
 /**
  * Messages asked for at once: a batch of small projections stays well under a second and a few
  * megabytes.
  */
 const BATCH_MAX = 1_000;
-/** JetStream's own number for a compare-and-set that lost. */
-const WRONG_LAST_SEQUENCE = 10071;
-const STREAM_NOT_FOUND = 10059;
+/** Subjects named in one request: with 300 characters each, it stays under 200 kB. */
+const SUBJECTS_MAX = 500;
+/** Up to so many subjects are asked for one by one: the server finds each without a search. */
+const SINGLE_READS_MAX = 4;
+const ENSURE_TIMEOUT_MS = 5_000;
+/** The server's own default. */
+const MAX_PAYLOAD_BYTES = 1_048_576;
 
 export class Stream {
   readonly settings: StreamSettings;
   readonly #connection: Connection;
+  readonly #group = new GroupCommit((messages, signal) => this.#send(messages, signal), isConflict);
+  #door: Door | undefined;
   #ensured: Promise<void> | undefined;
 
   constructor(options: NatsOptions, settings: StreamSettings) {
@@ -79,156 +81,174 @@ export class Stream {
     await this.#connection.close();
   }
 
-  /** Publishes only if nobody wrote to the subject meanwhile; answers the new sequence. */
-  async publish(message: Publication, signal: AbortSignal): Promise<number> {
-    const nats = await this.#ready(signal);
-    const { headers } = await import('./client.ts');
-    const header = headers();
-    header.set('Nats-Expected-Stream', this.settings.name);
-    header.set('Nats-Expected-Last-Subject-Sequence', String(message.expectedSequence));
-    if (message.ttlSeconds !== undefined) header.set('Nats-TTL', `${message.ttlSeconds}s`);
-    const { subject, data } = message;
-    const ack = await this.#request<{ seq: number }>(nats, { subject, data, header }, signal);
-    return ack.seq;
+  /**
+   * All of them or none, each only if nobody wrote to its subject meanwhile. Answers the sequence
+   * of the first; the others follow without a gap.
+   */
+  publish(messages: readonly Publication[], signal: AbortSignal): Promise<number> {
+    return this.#group.publish(messages, signal);
+  }
+
+  async #send(messages: readonly Publication[], signal: AbortSignal): Promise<number> {
+    return this.#use(signal, async ({ nats, replies }) => {
+      const { headers } = await import('./client.ts');
+      const prepared = messages.map((message) => ({
+        message,
+        header: this.#headerOf(message, headers()),
+      }));
+      if (prepared.length > 1) asBatch(prepared);
+      const last = prepared.pop();
+      if (last === undefined) throw new TypeError('nothing to publish');
+      for (const { message, header } of prepared) {
+        nats.publish(message.subject, message.data, { headers: header });
+      }
+      const { subject, data } = last.message;
+      const ack = await ask<{ seq: number }>(
+        replies,
+        this.settings.name,
+        { subject, data, header: last.header },
+        signal,
+      );
+      return ack.seq - prepared.length;
+    });
+  }
+
+  /** The newest message of each of these subjects, as far as there is one. */
+  async last(
+    subjects: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, StoredMessage>> {
+    const found = new Map<string, StoredMessage>();
+    await this.#use(signal, async ({ replies }) => {
+      if (subjects.length <= SINGLE_READS_MAX) {
+        const reads = subjects.map((one) =>
+          directGetLast(replies, this.settings.name, one, signal),
+        );
+        for (const one of await Promise.all(reads)) if (one) found.set(one.subject, one);
+        return;
+      }
+      for (let at = 0; at < subjects.length; at += SUBJECTS_MAX) {
+        const query = { multi_last: subjects.slice(at, at + SUBJECTS_MAX) };
+        const { messages } = await directGet(replies, this.settings.name, query, signal);
+        for (const message of messages) found.set(message.subject, message);
+      }
+    });
+    return found;
   }
 
   /** The stored messages whose subjects match, oldest first; subjects may hold wildcards. */
-  async *read(filter: string, signal: AbortSignal): AsyncGenerator<StoredMessage> {
-    const nats = await this.#ready(signal);
-    let sequence = 1;
+  async *read(
+    filter: string,
+    signal: AbortSignal,
+    fromSequence = 1,
+  ): AsyncGenerator<StoredMessage> {
+    let sequence = fromSequence;
     for (;;) {
-      const batch = await this.#readBatch(nats, { seq: sequence, next_by_subj: filter }, signal);
+      const query = { seq: sequence, next_by_subj: filter, batch: BATCH_MAX };
+      const batch = await this.#use(signal, ({ replies }) =>
+        directGet(replies, this.settings.name, query, signal),
+      );
       yield* batch.messages;
       if (batch.pending === 0) return;
       sequence = (batch.messages.at(-1)?.sequence ?? sequence) + 1;
     }
   }
 
+  /** What one message may weigh with its headers: the server says so. */
+  async maxPayloadBytes(signal: AbortSignal): Promise<number> {
+    return this.#use(signal, async ({ nats }) => nats.info?.max_payload ?? MAX_PAYLOAD_BYTES);
+  }
+
   async state(signal: AbortSignal): Promise<StreamState> {
-    const nats = await this.#ready(signal);
-    const subject = `$JS.API.STREAM.INFO.${this.settings.name}`;
-    const { state } = await this.#request<StreamInfo>(nats, { subject }, signal);
+    const { state } = await this.#use(signal, ({ replies }) => this.#info(replies, signal));
     return { messages: state.messages, lastSequence: state.last_seq };
   }
 
-  /** Connected, and the stream is there: made by whoever comes first, with settings that stay. */
-  async #ready(signal: AbortSignal): Promise<NatsConnection> {
-    const nats = await orAbort(this.#connection.get(), signal);
+  #headerOf({ expectedSequence, expectedOn, ttlSeconds }: Publication, header: MsgHdrs): MsgHdrs {
+    header.set('Nats-Expected-Stream', this.settings.name);
+    header.set('Nats-Expected-Last-Subject-Sequence', String(expectedSequence));
+    if (expectedOn !== undefined) {
+      header.set('Nats-Expected-Last-Subject-Sequence-Subject', expectedOn);
+    }
+    if (ttlSeconds !== undefined) header.set('Nats-TTL', `${ttlSeconds}s`);
+    return header;
+  }
+
+  /** Connected, and the stream is there. */
+  async #use<Result>(signal: AbortSignal, work: (door: Door) => Promise<Result>): Promise<Result> {
+    const door = await this.#open(signal);
     // Shared by all who wait, so it ends by its own timeout and not by the signal of one of them.
-    this.#ensured ??= this.#ensure(nats, AbortSignal.timeout(REQUEST_TIMEOUT_MS));
+    const ensured = (this.#ensured ??= this.#ensure(
+      door.replies,
+      AbortSignal.timeout(ENSURE_TIMEOUT_MS),
+    ));
     try {
-      await orAbort(this.#ensured, signal);
+      await orAbort(ensured, signal);
+      return await work(door);
     } catch (error) {
-      this.#ensured = undefined;
+      // Nobody answered, or not this stream: it may be gone, with the server's disk or by hand.
+      // The next call makes it anew.
+      if (!isConflict(error) && this.#ensured === ensured) this.#ensured = undefined;
       throw error;
     }
-    return nats;
   }
 
-  async #ensure(nats: NatsConnection, signal: AbortSignal): Promise<void> {
-    const { name, subjects, replicas, storage } = this.settings;
-    const config = {
-      name,
-      subjects,
-      storage,
-      num_replicas: replicas,
-      max_msgs_per_subject: 1,
-      allow_direct: true,
-      allow_msg_ttl: true,
-    };
-    // Creating a stream that exists with the same settings is answered with the existing one.
-    const subject = `$JS.API.STREAM.CREATE.${name}`;
-    await this.#request(nats, { subject, data: encode(config) }, signal);
+  async #open(signal: AbortSignal): Promise<Door> {
+    const nats = await orAbort(this.#connection.get(), signal);
+    // A connection that was closed for good was replaced by another.
+    if (this.#door?.nats !== nats) {
+      const { createInbox } = await import('./client.ts');
+      if (this.#door?.nats !== nats)
+        this.#door = { nats, replies: new Replies(nats, createInbox()) };
+    }
+    return this.#door;
   }
 
-  async #readBatch(
-    nats: NatsConnection,
-    request: { readonly seq: number; readonly next_by_subj: string },
-    signal: AbortSignal,
-  ): Promise<Batch> {
-    const { createInbox } = await import('./client.ts');
-    signal.throwIfAborted();
-    const inbox = createInbox();
-    const replies = nats.subscribe(inbox);
-    const bound = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
-    // A server that dies in the middle of a batch says nothing more; ending the subscription ends
-    // the loop that waits for it.
-    const end = (): void => replies.unsubscribe();
-    bound.addEventListener('abort', end, { once: true });
+  async #ensure(replies: Replies, signal: AbortSignal): Promise<void> {
+    const { name } = this.settings;
+    const wanted = configOf(this.settings);
     try {
-      const subject = `$JS.API.DIRECT.GET.${this.settings.name}`;
-      nats.publish(subject, encode({ ...request, batch: BATCH_MAX }), { reply: inbox });
-      const batch = await collect(replies);
-      if (typeof batch === 'object') return batch;
-      signal.throwIfAborted();
-      throw this.#unavailable(`a read ${batch}`);
-    } finally {
-      bound.removeEventListener('abort', end);
-      replies.unsubscribe();
+      // Creating a stream that exists with the same settings is answered with the existing one.
+      const subject = `$JS.API.STREAM.CREATE.${name}`;
+      await ask(replies, name, { subject, data: encodeJson(wanted) }, signal);
+    } catch (error) {
+      if (!(error instanceof JetStreamFailure) || error.refusal !== 'stream-differs') throw error;
+      const { config } = await this.#info(replies, signal);
+      const subject = `$JS.API.STREAM.UPDATE.${name}`;
+      await ask(replies, name, { subject, data: encodeJson({ ...config, ...wanted }) }, signal);
     }
   }
 
-  async #request<Answer>(
-    nats: NatsConnection,
-    { subject, data, header }: ApiRequest,
-    signal: AbortSignal,
-  ): Promise<Answer> {
-    const options = {
-      timeout: REQUEST_TIMEOUT_MS,
-      ...(header === undefined ? {} : { headers: header }),
-    };
-    const asked = nats.request(subject, data, options).catch((cause: unknown) => {
-      throw this.#unavailable(`${subject} got no answer`, cause);
-    });
-    const reply = await orAbort(asked, signal);
-    const answer = reply.json<Answer & { readonly error?: ApiError }>();
-    if (answer.error !== undefined) throw this.#refused(subject, answer.error);
-    return answer;
-  }
-
-  #unavailable(what: string, cause?: unknown): Failure {
-    // Nobody answered: the stream may be gone, with the server's disk or by hand. The next call
-    // makes it anew.
-    this.#ensured = undefined;
-    const message = `NATS stream ${this.settings.name}: ${what}. It is tried again.`;
-    return new Failure('NATS_UNAVAILABLE', message, { object: this.settings.name, cause });
-  }
-
-  #refused(subject: string, error: ApiError): Failure {
-    const where = `NATS stream ${this.settings.name}, ${subject}`;
-    const object = this.settings.name;
-    if (error.err_code === WRONG_LAST_SEQUENCE) {
-      const message = `${where}: somebody else wrote meanwhile; look again.`;
-      return new Failure('NATS_CONFLICT', message, { object });
-    }
-    if (error.err_code === STREAM_NOT_FOUND) this.#ensured = undefined;
-    return new Failure('NATS_REFUSED', `${where}: ${error.description}.`, { object });
+  async #info(replies: Replies, signal: AbortSignal): Promise<StreamInfo> {
+    const { name } = this.settings;
+    return ask<StreamInfo>(replies, name, { subject: `$JS.API.STREAM.INFO.${name}` }, signal);
   }
 }
 
-/** The whole batch, or how it ended instead. */
-async function collect(replies: AsyncIterable<Msg>): Promise<Batch | string> {
-  const messages: StoredMessage[] = [];
-  for await (const reply of replies) {
-    const status = reply.headers?.code ?? 0;
-    if (status === 404) return { messages, pending: 0 };
-    if (status === 204) return { messages, pending: pendingOf(reply) };
-    if (status !== 0) return `was answered with ${status}`;
-    messages.push(storedMessage(reply));
+const isConflict = (error: unknown): boolean =>
+  error instanceof JetStreamFailure && error.refusal === 'conflict';
+
+/** Stored together or not at all; the answer comes for the last one, which commits. */
+function asBatch(prepared: readonly { readonly header: MsgHdrs }[]): void {
+  const id = randomUUID();
+  for (const [index, { header }] of prepared.entries()) {
+    header.set('Nats-Batch-Id', id);
+    header.set('Nats-Batch-Sequence', String(index + 1));
+    if (index === prepared.length - 1) header.set('Nats-Batch-Commit', '1');
   }
-  return `ended after ${messages.length} messages, without its closing one`;
 }
 
-function storedMessage(reply: Msg): StoredMessage {
-  const subject = reply.headers?.get('Nats-Subject') ?? '';
-  const sequence = Number(reply.headers?.get('Nats-Sequence'));
-  return { subject, sequence, data: reply.data };
-}
-
-function pendingOf(endOfBatch: Msg): number {
-  return Number(endOfBatch.headers?.get('Nats-Num-Pending') ?? 0);
-}
-
-function encode(value: unknown): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify(value));
+function configOf({ name, prefix, livePrefix, replicas, storage }: StreamSettings) {
+  return {
+    name,
+    subjects: [`${prefix}.>`],
+    storage,
+    num_replicas: replicas,
+    max_msgs_per_subject: 1,
+    discard: 'old',
+    allow_direct: true,
+    allow_msg_ttl: true,
+    allow_atomic: true,
+    republish: { src: `${prefix}.>`, dest: `${livePrefix}.>` },
+  };
 }

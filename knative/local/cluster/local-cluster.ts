@@ -89,7 +89,7 @@ class Cluster implements LocalCluster {
   /** Sinks before senders, so that no event of the start is refused. */
   async start(): Promise<void> {
     this.#options.signal?.throwIfAborted();
-    await applyObjects(this.kube, this.wiring.objects);
+    await applyObjects(this.kube, this.wiring.objects, { signal: this.#options.signal });
     const { functions, sources } = this.wiring;
     const ports = await Promise.all(functions.map(freePort));
     await inParallel(functions, STARTS_AT_ONCE, (one, index) =>
@@ -99,7 +99,7 @@ class Cluster implements LocalCluster {
     const addresses = await this.#startBroker();
     await inParallel(sources, STARTS_AT_ONCE, (source) => this.#startAdapter(source, addresses));
     await this.#population?.fill();
-    this.#population?.churn(this.#options.onError);
+    this.#population?.live(this.#options.onError);
   }
 
   async stop(): Promise<void> {

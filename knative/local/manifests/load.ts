@@ -1,5 +1,5 @@
-// Reads every manifest under `knative/base` and `knative/functions` into one Wiring. A new function
-// is a new folder; nothing here names any of them.
+// Reads every manifest under `knative/crds`, `knative/base` and `knative/functions` into one
+// Wiring. A new function is a new folder; nothing here names any of them.
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Document, readKustomization } from './documents.ts';
@@ -40,6 +40,8 @@ const CLUSTER_KINDS: readonly string[] = [
   'rbac.authorization.k8s.io/v1 ClusterRoleBinding',
   'rbac.authorization.k8s.io/v1 Role',
   'rbac.authorization.k8s.io/v1 RoleBinding',
+  'apiextensions.k8s.io/v1 CustomResourceDefinition',
+  'ballast.dev/v1alpha1 MetadataFeed',
 ];
 
 interface Draft {
@@ -56,7 +58,8 @@ export async function loadWiring(root: string): Promise<Wiring> {
   const functions = join(root, 'functions');
   const entries = await readdir(functions, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  const dirs = [join(root, 'base'), ...names.toSorted().map((name) => join(functions, name))];
+  const shared = [join(root, 'crds'), join(root, 'base')];
+  const dirs = [...shared, ...names.toSorted().map((name) => join(functions, name))];
   const documents = await Promise.all(dirs.map((dir) => readKustomization(dirname(root), dir)));
   return wiringOf(documents.flat());
 }

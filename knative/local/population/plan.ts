@@ -11,6 +11,12 @@ export interface Workload {
 
 const NAMESPACES = ['shop', 'payments', 'search', 'media'] as const;
 const APPS = ['web', 'api', 'worker', 'cache', 'queue'] as const;
+/** Who answers requests from elsewhere, and so has a service. */
+const SERVED_APP = 'web';
+export const SERVED_LABEL = `app=${SERVED_APP}`;
+/** More than this, and the API server refuses the slice; a real controller would write several. */
+const ENDPOINTS_MAX = 1_000;
+const PORT = 8080;
 const ZONES = ['a', 'b', 'c'] as const;
 /** Shown in the nodes' status only: no packet is ever sent there. */
 const NODE_NETWORK = '10.1';
@@ -70,6 +76,51 @@ export function pod(owner: KubeObject, suffix: string, nodeName: string): Manife
   };
 }
 
+export function services(all: readonly Workload[]): readonly Manifest[] {
+  return all
+    .filter(({ name }) => name === SERVED_APP)
+    .map(({ name, namespace }) => ({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name, namespace, labels: { app: name } },
+      spec: { selector: { app: name }, ports: [{ name: 'http', port: 80, targetPort: PORT }] },
+    }));
+}
+
+/** Of the pods that have an address; one on its way out is still named, as terminating. */
+export function endpointSlice(service: KubeObject, pods: readonly KubeObject[]): Manifest {
+  const { name, namespace = '' } = service.metadata;
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      name: `${name}-${hashOf(name).slice(0, 5)}`,
+      namespace,
+      labels: { 'kubernetes.io/service-name': name },
+      ...ownedBy(service),
+    },
+    addressType: 'IPv4',
+    ports: [{ name: 'http', port: PORT, protocol: 'TCP' }],
+    endpoints: pods.flatMap(endpoint).slice(0, ENDPOINTS_MAX),
+  };
+}
+
+function endpoint({ metadata, spec, status }: KubeObject): readonly Record<string, unknown>[] {
+  const { name, namespace, uid, deletionTimestamp } = metadata;
+  // The API server holds pods to their schema.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { nodeName, podIP } = { ...(spec as object), ...(status as object) } as {
+    readonly nodeName?: string;
+    readonly podIP?: string;
+  };
+  if (podIP === undefined) return [];
+  const terminating = deletionTimestamp !== undefined;
+  // Here a pod gets its address at the moment in which it is ready.
+  const conditions = { ready: !terminating, serving: true, terminating };
+  const targetRef = { kind: 'Pod', namespace, name, uid };
+  return [{ addresses: [podIP], conditions, nodeName, targetRef }];
+}
+
 function scalable(
   kind: string,
   app: string,
@@ -89,7 +140,7 @@ function scalable(
 function podSpec(app: string): Record<string, unknown> {
   return {
     containers: [
-      { name: app, image: `registry.local/${app}:1.0.0`, ports: [{ containerPort: 8080 }] },
+      { name: app, image: `registry.local/${app}:1.0.0`, ports: [{ containerPort: PORT }] },
       { name: 'proxy', image: 'registry.local/proxy:2.3.1' },
     ],
   };

@@ -1,10 +1,12 @@
 // Fills the embedded cluster and keeps it moving: pods are replaced at a steady rate, as rollouts
-// and evictions would. Everything goes through the API server, as an admin would do it.
+// and evictions would, and services follow them. Everything goes through the API server, as an
+// admin would do it.
 import { randomInt } from 'node:crypto';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { inParallel } from '../cluster/in-parallel.ts';
 import * as plan from './plan.ts';
+import { ServiceEndpoints } from './service-endpoints.ts';
 
 export interface PopulationOptions {
   readonly nodes: number;
@@ -35,6 +37,8 @@ export class Population {
   readonly #kube: KubeClient;
   readonly #options: PopulationOptions;
   readonly #pods: LivePod[] = [];
+  readonly #endpoints: ServiceEndpoints;
+  #services: readonly KubeObject[] = [];
   #timer: NodeJS.Timeout | undefined;
   readonly #ongoing = new Set<Promise<unknown>>();
   readonly #end = new AbortController();
@@ -45,6 +49,7 @@ export class Population {
     this.#options = options;
     const { signal } = options;
     this.#signal = signal ? AbortSignal.any([signal, this.#end.signal]) : this.#end.signal;
+    this.#endpoints = new ServiceEndpoints(kube, this.#signal);
   }
 
   /** Adds what is missing: a cluster whose data was kept already has most of it. */
@@ -55,6 +60,7 @@ export class Population {
     await this.#createAll(core('nodes'), indexes.map(plan.node));
     const workloads = plan.workloads(pods);
     const sets = await inParallel(workloads, IN_FLIGHT_MAX, (one) => this.#createSet(one));
+    this.#services = await this.#createAll(core('services'), plan.services(workloads));
     await this.#adoptPods(sets);
     const missing = sets.flatMap((set, index) => {
       const has = this.#pods.filter((pod) => pod.set === set).length;
@@ -65,10 +71,12 @@ export class Population {
   }
 
   /**
-   * Changes go on until `stop`. One that fails (the API server is away) is told and is one change
-   * less; when as many are under way as may be, the next ones are left out.
+   * Services follow their pods, and changes go on, until `stop`. One that fails (the API server is
+   * away) is told and is one change less; when as many are under way as may be, the next ones are
+   * left out.
    */
-  churn(onError: (error: unknown) => void): void {
+  live(onError: (error: unknown) => void): void {
+    this.#endpoints.follow(this.#services, onError);
     const { churnPerSecond } = this.#options;
     if (churnPerSecond <= 0) return;
     this.#timer = setInterval(() => {
@@ -84,11 +92,14 @@ export class Population {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#end.abort();
-    await Promise.all(this.#ongoing);
+    await Promise.all([...this.#ongoing, this.#endpoints.ended()]);
   }
 
-  async #createAll(resource: ResourceRef, manifests: readonly Manifest[]): Promise<void> {
-    await inParallel(manifests, IN_FLIGHT_MAX, (manifest) => this.#create(resource, manifest));
+  #createAll(
+    resource: ResourceRef,
+    manifests: readonly Manifest[],
+  ): Promise<readonly KubeObject[]> {
+    return inParallel(manifests, IN_FLIGHT_MAX, (manifest) => this.#create(resource, manifest));
   }
 
   async #createSet(workload: plan.Workload): Promise<KubeObject> {

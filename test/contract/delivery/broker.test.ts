@@ -3,12 +3,14 @@
 // the broker retries.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
 import { brokerPart, readDeliveryStats } from '../../../knative/local/delivery/part.ts';
 import type { DeliveryStats } from '../../../knative/local/delivery/stats.ts';
 import { loadWiring } from '../../../knative/local/manifests/load.ts';
 import { keyOf } from '../../../knative/local/manifests/wiring.ts';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { freePort } from '../../../knative/local/process/ports.ts';
+import { openKube } from '../../../shared/kube/client.ts';
 import { startAdapter } from './support/adapter.ts';
 import { type Api, named, openApi } from './support/api.ts';
 import { ScriptedSink } from './support/scripted-sink.ts';
@@ -41,6 +43,10 @@ beforeAll(async () => {
     status: ANSWERS[String(headers['ce-name'])]?.[earlier] ?? 204,
   })).listen();
   const wiring = await loadWiring(fileURLToPath(new URL('../../../knative', import.meta.url)));
+  const { kubeconfigPath } = plane;
+  const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+  await applyObjects(kube, wiring.objects);
+  await kube.close();
   const address = { url: subscriber.url, containerConcurrency: 0, timeoutSeconds: 5 };
   const part = await brokerPart(plane.dir, {
     ...wiring,
@@ -68,7 +74,7 @@ test('an event of the real adapter reaches the function with all that it says', 
   await expect.poll(() => subscriber.of(subject('steady.example')).length, WAIT).toBe(1);
   const [event] = subscriber.of(subject('steady.example'));
   expect(event?.headers).toMatchObject({
-    'ce-type': 'dev.knative.apiserver.ref.add',
+    'ce-type': 'dev.knative.apiserver.resource.add',
     'ce-specversion': '1.0',
     'ce-ballastfunction': 'metadata',
     'ce-kind': 'Node',
@@ -80,10 +86,11 @@ test('an event of the real adapter reaches the function with all that it says', 
     prefer: 'reply',
   });
   expect(event?.headers).not.toHaveProperty('ce-knativebrokerttl');
-  expect(JSON.parse(event?.body ?? '')).toEqual({
+  expect(JSON.parse(event?.body ?? '')).toMatchObject({
     apiVersion: 'v1',
     kind: 'Node',
-    name: 'steady.example',
+    metadata: { name: 'steady.example', uid: expect.any(String) },
+    status: expect.any(Object),
   });
 });
 
@@ -113,7 +120,7 @@ test('the ping source of the manifest reaches the function', async () => {
 test('the statistics count what came in by type and kind', async () => {
   const counted = async (): Promise<number> => {
     const { eventsIn } = await stats();
-    const row = eventsIn.find(({ type, kind }) => type.endsWith('ref.add') && kind === 'Node');
+    const row = eventsIn.find(({ type, kind }) => type.endsWith('resource.add') && kind === 'Node');
     return row?.count ?? 0;
   };
   await expect.poll(counted, WAIT).toBeGreaterThanOrEqual(Object.keys(ANSWERS).length);

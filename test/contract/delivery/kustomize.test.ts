@@ -18,7 +18,13 @@ const PATHS: Readonly<Record<string, string>> = {
   ServiceAccount: '/api/v1/namespaces/ballast-system/serviceaccounts',
   ClusterRole: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
   ClusterRoleBinding: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
+  Role: '/apis/rbac.authorization.k8s.io/v1/namespaces/ballast-system/roles',
+  RoleBinding: '/apis/rbac.authorization.k8s.io/v1/namespaces/ballast-system/rolebindings',
+  CustomResourceDefinition: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+  MetadataFeed: '/apis/ballast.dev/v1alpha1/namespaces/ballast-system/metadatafeeds',
 };
+/** A kind is served a moment after its definition was taken. */
+const WAIT = { timeout: 10_000 };
 
 let plane: Plane;
 let api: Api;
@@ -33,7 +39,11 @@ afterAll(async () => {
   await plane?.stop();
 });
 
-const dirs = ['base', ...(await readdir(`${ROOT}/functions`)).map((name) => `functions/${name}`)];
+const dirs = [
+  'crds',
+  'base',
+  ...(await readdir(`${ROOT}/functions`)).map((name) => `functions/${name}`),
+];
 
 test.each(dirs)('knative/%s reads as kubectl renders it', async (dir) => {
   const kubectl = await resolvePart('kubectl');
@@ -50,7 +60,9 @@ test('the API server takes every object that is to be applied', async () => {
   for (const { object } of (await loadWiring(ROOT)).objects) {
     const path = PATHS[object.kind];
     if (path === undefined) throw new Error(`the test does not know where a ${object.kind} goes`);
-    await expect(api.create(`${path}?fieldValidation=Strict`, object)).resolves.toBeUndefined();
+    const create = (): Promise<unknown> =>
+      api.create(`${path}?fieldValidation=Strict`, object).catch((error: unknown) => error);
+    await expect.poll(create, WAIT).toBeUndefined();
   }
 });
 

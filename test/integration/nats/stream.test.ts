@@ -8,7 +8,8 @@ import { resolvePart } from '../../../knative/local/parts/resolve.ts';
 import { natsServerSpec } from '../../../knative/local/plane/nats-server.ts';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { freePort } from '../../../knative/local/process/ports.ts';
-import { type StoredMessage, Stream, type StreamSettings } from '../../../shared/nats/stream.ts';
+import type { StoredMessage } from '../../../shared/nats/jetstream.ts';
+import { Stream, type StreamSettings } from '../../../shared/nats/stream.ts';
 
 const soon = (): AbortSignal => AbortSignal.timeout(10_000);
 
@@ -27,7 +28,8 @@ afterAll(async () => {
 const streamOf = (name: string, more: Partial<StreamSettings> = {}): Stream => {
   const settings = {
     name,
-    subjects: [`${name}.>`],
+    prefix: name,
+    livePrefix: `live-${name}`,
     replicas: 1,
     storage: 'file',
     ...more,
@@ -39,7 +41,7 @@ const streamOf = (name: string, more: Partial<StreamSettings> = {}): Stream => {
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const publish = (stream: Stream, subject: string, text: string, expectedSequence: number) =>
-  stream.publish({ subject, data: bytes(text), expectedSequence }, soon());
+  stream.publish([{ subject, data: bytes(text), expectedSequence }], soon());
 
 const readAll = async (stream: Stream, filter: string): Promise<string[]> => {
   const messages: StoredMessage[] = [];
@@ -86,24 +88,107 @@ test('a snapshot of more messages than one batch holds is whole and in order', a
 test('a message with a time to live is gone after it', async () => {
   const stream = streamOf('ttl');
   const message = { subject: 'ttl.a', data: bytes('x'), expectedSequence: 0, ttlSeconds: 1 };
-  await stream.publish(message, soon());
+  await stream.publish([message], soon());
   expect(await readAll(stream, 'ttl.>')).toEqual(['ttl.a=x']);
   await expect.poll(() => readAll(stream, 'ttl.>'), { timeout: 10_000 }).toEqual([]);
 });
 
-test('a stream that exists with other settings is refused with the server’s reason', async () => {
+test('all messages of one publish land, in order, or none of them', async () => {
+  const stream = streamOf('move');
+  await publish(stream, 'move.old', '1', 0);
+  const moved = [
+    { subject: 'move.old', data: bytes('gone'), expectedSequence: 1, ttlSeconds: 60 },
+    { subject: 'move.new', data: bytes('1'), expectedSequence: 0 },
+  ];
+  expect(await stream.publish(moved, soon())).toBe(2);
+  await expect(stream.publish(moved, soon())).rejects.toMatchObject({ code: 'NATS_CONFLICT' });
+  expect(await readAll(stream, 'move.>')).toEqual(['move.old=gone', 'move.new=1']);
+});
+
+test('of those who publish at the same time only who lost fails', async () => {
+  const stream = streamOf('group');
+  await publish(stream, 'group.7', 'there', 0);
+  const texts = Array.from({ length: 50 }, (_, index) => String(index));
+  const outcomes = await Promise.allSettled(
+    texts.map((text) => publish(stream, `group.${text}`, text, 0)),
+  );
+  const lost = outcomes.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []));
+  expect(lost).toEqual([7]);
+  const stored = await stream.last(
+    texts.map((text) => `group.${text}`),
+    soon(),
+  );
+  for (const [index, outcome] of outcomes.entries()) {
+    if (outcome.status === 'rejected') continue;
+    const { sequence, data } = stored.get(`group.${index}`) ?? { sequence: 0, data: bytes('') };
+    expect([sequence, new TextDecoder().decode(data)]).toEqual([outcome.value, String(index)]);
+  }
+});
+
+test('of two writes to one subject at the same time the second is told', async () => {
+  const stream = streamOf('twice');
+  const outcomes = await Promise.allSettled(
+    ['0', '1', '2', '3'].map((text) => publish(stream, 'twice.a', text, 0)),
+  );
+  expect(outcomes.map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'rejected',
+    'rejected',
+  ]);
+});
+
+test('a message may depend on a whole part of the stream', async () => {
+  const stream = streamOf('part');
+  await publish(stream, 'part.a.x', '1', 0);
+  const sum = {
+    subject: 'part.a.sum',
+    data: bytes('s'),
+    expectedSequence: 1,
+    expectedOn: 'part.a.*',
+  };
+  await publish(stream, 'part.b.x', '1', 0);
+  await stream.publish([sum], soon());
+  await expect(stream.publish([sum], soon())).rejects.toMatchObject({ code: 'NATS_CONFLICT' });
+});
+
+test('the last message of each of many subjects is found, and what is absent is not', async () => {
+  const stream = streamOf('last', { storage: 'memory' });
+  const subjects = Array.from({ length: 1_200 }, (_, index) => `last.${index}`);
+  for (let at = 0; at < subjects.length; at += 100) {
+    await Promise.all(subjects.slice(at, at + 100).map((one) => publish(stream, one, one, 0)));
+  }
+  const found = await stream.last([...subjects, 'last.none'], soon());
+  expect([...found.keys()].toSorted()).toEqual(subjects.toSorted());
+  expect(await stream.last(['last.none'], soon())).toEqual(new Map());
+});
+
+test('settings that the server can change are changed in place', async () => {
+  await publish(streamOf('grow'), 'grow.a', '1', 0);
+  const other = streamOf('grow', { livePrefix: 'elsewhere' });
+  await publish(other, 'grow.b', '1', 0);
+  expect(await readAll(other, 'grow.>')).toEqual(['grow.a=1', 'grow.b=1']);
+});
+
+test('settings that it cannot change are refused with the server’s reason', async () => {
   await publish(streamOf('clash'), 'clash.a', '1', 0);
   const other = streamOf('clash', { storage: 'memory' });
   await expect(publish(other, 'clash.b', '1', 0)).rejects.toMatchObject({
     code: 'NATS_REFUSED',
-    message: expect.stringContaining('already in use'),
+    message: expect.stringContaining('storage'),
   });
 });
 
 test('a server that is away is said; back without its disk, it gets the stream anew', async () => {
   const own = await startPlane({ parts: ['nats-server'] });
   const server = own.part('nats-server');
-  const settings = { name: 'lost', subjects: ['lost.>'], replicas: 1, storage: 'file' } as const;
+  const settings = {
+    name: 'lost',
+    prefix: 'lost',
+    livePrefix: 'l',
+    replicas: 1,
+    storage: 'file',
+  } as const;
   const stream = new Stream({ url: server.url, name: 'test' }, settings);
   await publish(stream, 'lost.a', 'before', 0);
   await server.kill();
@@ -124,14 +209,20 @@ test('a server that is away is said; back without its disk, it gets the stream a
 test('a deadline ends a read, a write and a look at a server that hangs', async () => {
   const own = await startPlane({ parts: ['nats-server'] });
   const server = own.part('nats-server');
-  const settings = { name: 'hangs', subjects: ['hangs.>'], replicas: 1, storage: 'file' } as const;
+  const settings = {
+    name: 'hangs',
+    prefix: 'hangs',
+    livePrefix: 'l',
+    replicas: 1,
+    storage: 'file',
+  } as const;
   const stream = new Stream({ url: server.url, name: 'test' }, settings);
   await publish(stream, 'hangs.a', 'before', 0);
   await server.pause();
   const brief = (): AbortSignal => AbortSignal.timeout(200);
   const message = { subject: 'hangs.a', data: bytes('x'), expectedSequence: 1 };
   await expect(stream.read('hangs.>', brief()).next()).rejects.toThrow('timeout');
-  await expect(stream.publish(message, brief())).rejects.toThrow('timeout');
+  await expect(stream.publish([message], brief())).rejects.toThrow('timeout');
   await expect(stream.state(brief())).rejects.toThrow('timeout');
   server.resume();
   await stream.close();
@@ -149,7 +240,8 @@ test('a password in the address gets in, and is never shown', async () => {
   await plane.add({ ...spec, name: 'guarded', args });
   const settings = {
     name: 'secret',
-    subjects: ['secret.>'],
+    prefix: 'secret',
+    livePrefix: 'l',
     replicas: 1,
     storage: 'file',
   } as const;
@@ -168,7 +260,13 @@ test('a password in the address gets in, and is never shown', async () => {
 });
 
 test('no server at the address is a failure to try again, not a hang', async () => {
-  const settings = { name: 'none', subjects: ['none.>'], replicas: 1, storage: 'file' } as const;
+  const settings = {
+    name: 'none',
+    prefix: 'none',
+    livePrefix: 'l',
+    replicas: 1,
+    storage: 'file',
+  } as const;
   const stream = new Stream({ url: 'nats://127.0.0.1:1', name: 'test' }, settings);
   await expect(stream.state(soon())).rejects.toMatchObject({ code: 'NATS_UNAVAILABLE' });
   await stream.close();

@@ -3,14 +3,16 @@
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { locate } from '../../../functions/locate/index.ts';
 import { metadata } from '../../../functions/metadata/index.ts';
 import { passes } from '../../../knative/local/delivery/filter.ts';
 import { readKustomization } from '../../../knative/local/manifests/documents.ts';
 import { loadWiring } from '../../../knative/local/manifests/load.ts';
 import { keyOf } from '../../../knative/local/manifests/wiring.ts';
+import { BUILT_IN } from '../../../shared/feed/projections/built-in.ts';
 
 const REPO = fileURLToPath(new URL('../../../', import.meta.url));
-const FUNCTIONS = [metadata];
+const FUNCTIONS = [locate, metadata];
 const wiring = await loadWiring(`${REPO}knative`);
 
 interface Manifest {
@@ -21,6 +23,7 @@ interface Manifest {
     // What is looked at differs by kind; the tests below say what they expect there.
     readonly spec?: Readonly<Record<string, never>>;
     readonly rules?: readonly {
+      readonly apiGroups: readonly string[];
       readonly resources: readonly string[];
       readonly verbs: readonly string[];
     }[];
@@ -64,7 +67,7 @@ describe.each(FUNCTIONS)('$name', ({ name, wakesOn }) => {
 
   test('events of another function, and types that it does not know, pass none', () => {
     const types = wakesOn.map((type) => event(type, 'another'));
-    const unknown = [event('dev.knative.apiserver.resource.add', name), event('', name)];
+    const unknown = [event('dev.knative.apiserver.ref.add', name), event('', name)];
     for (const other of [...types, ...unknown]) {
       expect(triggers.filter(({ filter }) => passes(filter, other))).toEqual([]);
     }
@@ -74,7 +77,7 @@ describe.each(FUNCTIONS)('$name', ({ name, wakesOn }) => {
     const own = [...wiring.sources, ...wiring.pings].filter(({ file }) =>
       file.includes(`/functions/${name}/`),
     );
-    expect(own.length).toBeGreaterThan(0);
+    expect(own.length > 0).toBe(wakesOn.length > 0);
     for (const { extensions } of own) expect(extensions).toEqual({ ballastfunction: name });
   });
 });
@@ -126,14 +129,52 @@ test('every delivery waits longer for a function than the function may take', ()
   }
 });
 
+/** Each group/resource that a role names, with its verbs. */
+const granted = (file: string): Readonly<Record<string, readonly string[]>> => {
+  const role = manifests.find((one) => one.file === file);
+  const entries = (role?.value.rules ?? []).flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) => resources.map((one) => [`${group}/${one}`, verbs] as const)),
+  );
+  return Object.fromEntries(entries);
+};
+
 test('a source may read the kinds it watches only, and no role holds a wildcard', () => {
   for (const { resources, file } of wiring.sources) {
     const dir = file.slice(0, file.lastIndexOf('/'));
-    const role = manifests.find((one) => one.file === `${dir}/source-cluster-role.yaml`);
-    const plurals = resources.map(({ kind }) => `${kind.toLowerCase()}s`);
-    expect(role?.value.rules).toEqual([
-      { apiGroups: [''], resources: plurals, verbs: ['get', 'list', 'watch'] },
-    ]);
+    const watched = resources.map(({ apiVersion, kind }) => {
+      const [, group = ''] = apiVersion.split('/').toReversed();
+      return [`${group}/${kind.toLowerCase()}s`, ['get', 'list', 'watch']];
+    });
+    expect(granted(`${dir}/source-cluster-role.yaml`)).toEqual(Object.fromEntries(watched));
   }
   for (const { value } of manifests) expect(JSON.stringify(value.rules ?? [])).not.toContain('*');
+});
+
+const dir = 'knative/functions/metadata';
+
+test('the source of metadata watches the kinds that a feed knows, and the feeds', () => {
+  const shown = BUILT_IN.map(({ ref: { group, resource } }) => `${group}/${resource}`);
+  const watched = Object.keys(granted(`${dir}/source-cluster-role.yaml`));
+  expect(watched.toSorted()).toEqual([...shown, 'ballast.dev/metadatafeeds'].toSorted());
+});
+
+test('metadata reads the kinds that a feed knows everywhere, and feeds at home, no more', () => {
+  const shown = BUILT_IN.map(({ ref: { group, resource } }) => [
+    `${group}/${resource}`,
+    ['list', 'watch'],
+  ]);
+  expect(granted(`${dir}/cluster-role.yaml`)).toEqual(Object.fromEntries(shown));
+  expect(granted(`${dir}/role.yaml`)).toEqual({
+    'ballast.dev/metadatafeeds': ['get', 'list'],
+    'ballast.dev/metadatafeeds/status': ['patch'],
+    '/secrets': ['get'],
+  });
+});
+
+test('a definition comes before its objects, and feeds are looked for where they are', () => {
+  const kinds = wiring.objects.map(({ object }) => object.kind);
+  expect(kinds[0]).toBe('CustomResourceDefinition');
+  const feed = wiring.objects.find(({ object }) => object.kind === 'MetadataFeed');
+  const service = wiring.functions.find(({ name }) => name === metadata.name);
+  expect(service?.env['FEED_NAMESPACE']).toBe(feed?.object.metadata.namespace);
 });

@@ -1,161 +1,230 @@
 // What the stream lacks to agree with the API server about one object, as a table.
 import { expect, test } from 'vitest';
-import { decide, type Input, isNewer, type Published } from '../../../functions/metadata/decide.ts';
-import type { Projection } from '../../../functions/metadata/projection.ts';
-import { subjectOf } from '../../../functions/metadata/subjects.ts';
+import {
+  compareVersions,
+  decide,
+  isNewer,
+  type Published,
+  type Sight,
+} from '../../../functions/metadata/decide.ts';
+import {
+  type FeedMessage,
+  isTombstone,
+  type ObjectMessage,
+} from '../../../shared/feed/messages.ts';
 
-const pod = (changes: Partial<Projection> = {}): Projection => ({
+const N1 = 'node.n1.pods.web.front-1';
+const N2 = 'node.n2.pods.web.front-1';
+const PENDING = 'cluster._.pods.web.front-1';
+
+const pod = (changes: Partial<ObjectMessage> = {}): ObjectMessage => ({
+  epoch: 1,
   kind: 'Pod',
   namespace: 'web',
   name: 'front-1',
   uid: 'u1',
   resourceVersion: '100',
-  labels: {},
   node: 'n1',
   phase: 'Running',
-  ready: true,
   ips: ['10.0.0.1'],
-  containers: [],
   ...changes,
 });
 
-const stands = (value: Projection, sequence = 7): Published => ({
-  subject: subjectOf(value),
+const shown = (subject: string, message: ObjectMessage): Sight['shown'][number] => ({
+  place: 'all',
+  key: { resource: 'pods', namespace: 'web', name: 'front-1' },
+  subject,
+  message,
+});
+
+const sees = (subject: string, message: ObjectMessage, more: Partial<Sight> = {}): Sight => ({
+  epoch: 1,
+  resourceVersion: message.resourceVersion,
+  shown: [shown(subject, message)],
+  closed: [],
+  uid: message.uid,
+  at: '2026-11-21T00:00:00Z',
+  isTruth: false,
+  ...more,
+});
+
+const gone = (resourceVersion: string, more: Partial<Sight> = {}): Sight => ({
+  ...sees(N1, pod({ resourceVersion })),
+  shown: [],
+  ...more,
+});
+
+const stands = (subject: string, message: FeedMessage | undefined, sequence = 7): Published => ({
+  subject,
   sequence,
-  value,
+  message,
 });
 
-const buried = (value: Projection, resourceVersion: string): Published => ({
-  subject: subjectOf(value),
-  sequence: 7,
-  value: { deleted: true, uid: value.uid, resourceVersion },
+const buried = (resourceVersion: string, epoch = 1): FeedMessage => ({
+  deleted: true,
+  epoch,
+  uid: 'u1',
+  resourceVersion,
+  at: '2026-11-20T00:00:00Z',
 });
 
-const N1 = 'node.n1.pod.web.front-1';
-const N2 = 'node.n2.pod.web.front-1';
-const PENDING = 'all.pod.web.front-1';
+interface Row {
+  readonly says: string;
+  readonly sight: Sight;
+  readonly published: readonly Published[];
+  readonly outcome: string;
+  /** `subject over sequence: version`, with a cross for a tombstone. */
+  readonly steps: readonly string[];
+}
 
-const rows: readonly [sentence: string, input: Input, steps: readonly string[]][] = [
-  [
-    'an object that nobody published is new',
-    { current: pod(), observedAt: '120', published: [] },
-    [`New ${N1} over 0`],
-  ],
-  [
-    'an object that stands as it is needs nothing',
-    { current: pod(), observedAt: '120', published: [stands(pod())] },
-    [],
-  ],
-  [
-    'a resourceVersion that moved alone needs nothing',
-    { current: pod({ resourceVersion: '110' }), observedAt: '120', published: [stands(pod())] },
-    [],
-  ],
-  [
-    'a visible change is published over what stands',
-    {
-      current: pod({ resourceVersion: '110', phase: 'Failed' }),
-      observedAt: '120',
-      published: [stands(pod(), 9)],
-    },
-    [`Changed ${N1} over 9`],
-  ],
-  [
-    'what a faster instance published from a later read stays',
-    {
-      current: pod({ resourceVersion: '110', phase: 'Failed' }),
-      observedAt: '110',
-      published: [stands(pod({ resourceVersion: '115' }))],
-    },
-    [],
-  ],
-  [
-    'an object that is gone leaves a tombstone',
-    { current: undefined, observedAt: '120', published: [stands(pod())] },
-    [`Deleted ${N1} over 7`],
-  ],
-  [
-    'an object published after the read that missed it is not buried',
-    {
-      current: undefined,
-      observedAt: '120',
-      published: [stands(pod({ resourceVersion: '130' }))],
-    },
-    [],
-  ],
-  [
-    'a tombstone of what is gone is enough',
-    { current: undefined, observedAt: '130', published: [buried(pod(), '120')] },
-    [],
-  ],
-  [
-    'a late read does not dig up what was buried after it',
-    { current: pod(), observedAt: '110', published: [buried(pod(), '120')] },
-    [],
-  ],
-  [
-    'an object that came back under its name replaces its tombstone',
-    {
-      current: pod({ uid: 'u2', resourceVersion: '130' }),
-      observedAt: '140',
-      published: [buried(pod(), '120')],
-    },
-    [`New ${N1} over 7`],
-  ],
-  [
-    'another uid under the same name is a change, even if all else is equal',
-    {
-      current: pod({ uid: 'u2', resourceVersion: '130' }),
-      observedAt: '140',
-      published: [stands(pod())],
-    },
-    [`Changed ${N1} over 7`],
-  ],
-  [
-    'a pod that got its node leaves the unscheduled ones first',
-    {
-      current: pod({ resourceVersion: '110' }),
-      observedAt: '120',
-      published: [
-        {
-          subject: PENDING,
-          sequence: 3,
-          value: { ...pod(), node: undefined } as unknown as Projection,
-        },
-      ],
-    },
-    [`Moved ${PENDING} over 3`, `New ${N1} over 0`],
-  ],
-  [
-    'a pod re-created on another node moves there',
-    {
-      current: pod({ uid: 'u2', node: 'n2', resourceVersion: '130' }),
-      observedAt: '140',
-      published: [stands(pod())],
-    },
-    [`Moved ${N1} over 7`, `New ${N2} over 0`],
-  ],
-  [
-    'a read older than what stands anywhere is not acted upon',
-    {
-      current: pod(),
-      observedAt: '110',
-      published: [stands(pod({ uid: 'u2', node: 'n2', resourceVersion: '130' }))],
-    },
-    [],
-  ],
+const rows: readonly Row[] = [
+  {
+    says: 'an object that nobody published is written where nothing stands',
+    sight: sees(N1, pod()),
+    published: [],
+    outcome: 'changed',
+    steps: [`${N1} over 0: 100`],
+  },
+  {
+    says: 'an object that stands as it is needs nothing',
+    sight: sees(N1, pod()),
+    published: [stands(N1, pod())],
+    outcome: 'unchanged',
+    steps: [],
+  },
+  {
+    says: 'a resourceVersion that moved alone needs nothing',
+    sight: sees(N1, pod({ resourceVersion: '110' })),
+    published: [stands(N1, pod())],
+    outcome: 'unchanged',
+    steps: [],
+  },
+  {
+    says: 'a visible change is written over what stands',
+    sight: sees(N1, pod({ resourceVersion: '110', phase: 'Failed' })),
+    published: [stands(N1, pod(), 9)],
+    outcome: 'changed',
+    steps: [`${N1} over 9: 110`],
+  },
+  {
+    says: 'an older sight changes nothing',
+    sight: sees(N1, pod({ resourceVersion: '99', phase: 'Pending' })),
+    published: [stands(N1, pod())],
+    outcome: 'overtaken',
+    steps: [],
+  },
+  {
+    says: 'a sight from before its deletion changes nothing',
+    sight: sees(N1, pod({ resourceVersion: '101', phase: 'Failed' })),
+    published: [stands(N1, buried('105'))],
+    outcome: 'overtaken',
+    steps: [],
+  },
+  {
+    says: 'an object that comes back under its name is written over the tombstone',
+    sight: sees(N1, pod({ resourceVersion: '120', uid: 'u2' })),
+    published: [stands(N1, buried('105'), 8)],
+    outcome: 'changed',
+    steps: [`${N1} over 8: 120`],
+  },
+  {
+    says: 'a pod that gets its node leaves the place of those without, in the same step',
+    sight: sees(N1, pod({ resourceVersion: '120' })),
+    published: [stands(PENDING, pod({ node: '', resourceVersion: '90' }), 3)],
+    outcome: 'changed',
+    steps: [`${PENDING} over 3: x 120 moved`, `${N1} over 0: 120`],
+  },
+  {
+    says: 'what is gone leaves a tombstone with what it held',
+    sight: gone('130'),
+    published: [stands(N1, pod(), 5)],
+    outcome: 'changed',
+    steps: [`${N1} over 5: x 130 last 10.0.0.1`],
+  },
+  {
+    says: 'what is gone and was re-created on another node is buried where it stood alone',
+    sight: gone('130'),
+    published: [stands(N1, pod(), 5), stands(N2, pod({ resourceVersion: '140', uid: 'u2' }), 6)],
+    outcome: 'changed',
+    steps: [`${N1} over 5: x 130 last 10.0.0.1`],
+  },
+  {
+    says: 'a death that everybody knows of needs nothing',
+    sight: gone('130'),
+    published: [stands(N1, buried('130'))],
+    outcome: 'unchanged',
+    steps: [],
+  },
+  {
+    says: 'a death before anything was published closes the subject to older sights',
+    sight: gone('130', { closed: [N1] }),
+    published: [],
+    outcome: 'changed',
+    steps: [`${N1} over 0: x 130`],
+  },
+  {
+    says: 'a subject is not closed for a change that shows nowhere',
+    sight: sees(N1, pod({ resourceVersion: '110' }), { closed: [PENDING] }),
+    published: [stands(N1, pod())],
+    outcome: 'unchanged',
+    steps: [],
+  },
+  {
+    says: 'a message of an earlier epoch is written anew, whatever its version claims',
+    sight: sees(N1, pod({ epoch: 2, resourceVersion: '10' }), { epoch: 2 }),
+    published: [stands(N1, pod(), 4)],
+    outcome: 'changed',
+    steps: [`${N1} over 4: 10`],
+  },
+  {
+    says: 'a sight of an earlier epoch changes nothing',
+    sight: sees(N1, pod({ resourceVersion: '500', phase: 'Failed' })),
+    published: [stands(N1, pod({ epoch: 2, resourceVersion: '10' }))],
+    outcome: 'overtaken',
+    steps: [],
+  },
+  {
+    says: 'what somebody else wrote is overwritten',
+    sight: sees(N1, pod()),
+    published: [stands(N1, undefined, 12)],
+    outcome: 'changed',
+    steps: [`${N1} over 12: 100`],
+  },
+  {
+    says: 'the truth overrules a claim to be newer, and says that it had no ground',
+    sight: sees(N1, pod(), { isTruth: true }),
+    published: [stands(N1, pod({ resourceVersion: '999', phase: 'Failed' }), 12)],
+    outcome: 'unfounded',
+    steps: [`${N1} over 12: 100`],
+  },
 ];
 
-test.each(rows)('%s', (_sentence, input, steps) => {
-  const said = decide(input).map(
-    (step) => `${step.reason} ${step.subject} over ${step.expectedSequence}`,
-  );
-  expect(said).toEqual(steps);
+function tell({ subject, expectedSequence, message }: ReturnType<typeof decide>['steps'][number]) {
+  const what = isTombstone(message)
+    ? ['x', message.resourceVersion, message.moved && 'moved', tellLast(message.last?.ips)]
+    : [message.resourceVersion];
+  return `${subject} over ${expectedSequence}: ${what.filter(Boolean).join(' ')}`;
+}
+
+const tellLast = (ips: readonly string[] | undefined): string =>
+  ips === undefined ? '' : `last ${ips.join()}`;
+
+test.each(rows)('$says', ({ sight, published, outcome, steps }) => {
+  const decision = decide(sight, published);
+  const told = decision.steps
+    .map(tell)
+    .map((line) => line.replace(' moved last 10.0.0.1', ' moved'));
+  expect([decision.outcome, told]).toEqual([outcome, steps]);
 });
 
-test('resourceVersions are compared as numbers of any length', () => {
-  expect(isNewer('1000', '999')).toBe(true);
-  expect(isNewer('999', '1000')).toBe(false);
-  expect(isNewer('18446744073709551615', '18446744073709551614')).toBe(true);
-  expect(isNewer('7', '7')).toBe(false);
+test('resourceVersions compare as numbers, whatever their length', () => {
+  expect(compareVersions('9', '10')).toBeLessThan(0);
+  expect(compareVersions('10', '10')).toBe(0);
+  expect(compareVersions('9007199254740993', '9007199254740992')).toBeGreaterThan(0);
+});
+
+test('a later epoch is newer than any version of an earlier one', () => {
+  expect(isNewer({ epoch: 2, resourceVersion: '1' }, { epoch: 1, resourceVersion: '99' })).toBe(
+    true,
+  );
 });

@@ -1,0 +1,68 @@
+// What the questions are asked of: a replica of the whole feed, and how fresh it has to be.
+import { Failure } from '../../shared/errors.ts';
+import type { Replica } from '../../shared/nats/replica/replica.ts';
+
+/** What is used of a replica. */
+export type Reader = Pick<Replica, 'catalog' | 'counts' | 'state' | 'whenCurrent' | 'close'>;
+
+/** A catch-up takes a second or a few. */
+const RETRY_CATCHING_UP_MS = 2_000;
+/** The version that a caller waits for was published already: it is on its way. */
+const RETRY_VERSION_MS = 1_000;
+
+export class Doors {
+  readonly replica: Reader;
+  readonly #waitMs: number;
+  /** A picture that was whole once stays one, though it grows old while NATS is away. */
+  #isWhole = false;
+
+  constructor(replica: Reader, waitMs: number) {
+    this.replica = replica;
+    this.#waitMs = waitMs;
+    replica.whenCurrent().then(
+      () => {
+        this.#isWhole = true;
+      },
+      // Closed before it ever was.
+      () => undefined,
+    );
+  }
+
+  /** Rejects while there is no whole picture yet, or none as new as the caller wants it. */
+  async reach(minVersion: number, signal: AbortSignal): Promise<void> {
+    const { replica } = this;
+    if (!this.#isWhole && replica.state.phase !== 'current') throw this.#catchingUp();
+    if (replica.state.version >= minVersion) return;
+    const limit = AbortSignal.timeout(this.#waitMs);
+    const either = AbortSignal.any([signal, limit]);
+    try {
+      await replica.whenCurrent({ minVersion, signal: either });
+    } catch (error) {
+      if (!limit.aborted) throw error;
+    }
+    if (replica.state.version < minVersion) throw this.#notReached(minVersion);
+  }
+
+  close(): Promise<void> {
+    return this.replica.close();
+  }
+
+  #catchingUp(): Failure {
+    const { catalog, state } = this.replica;
+    const left = state.behind === undefined ? '' : `, ${state.behind} messages to go`;
+    const why = state.why === undefined ? '' : ` (${state.why})`;
+    const message =
+      `The picture of the cluster is not whole yet: ${state.phase}${why}, ` +
+      `${catalog.size} objects held${left}. Come again.`;
+    return new Failure('FEED_CATCHING_UP', message, { retryAfterMs: RETRY_CATCHING_UP_MS });
+  }
+
+  #notReached(minVersion: number): Failure {
+    const { version, phase } = this.replica.state;
+    const message =
+      `Version ${minVersion} was asked for; after ${this.#waitMs / 1_000} s this instance stands ` +
+      `at ${version} (${phase}). Come again.`;
+    const detail = { field: 'minVersion', retryAfterMs: RETRY_VERSION_MS };
+    return new Failure('FEED_VERSION_AHEAD', message, detail);
+  }
+}

@@ -1,0 +1,41 @@
+// `/feed`: how well this instance knows the cluster.
+import type { Question } from './question.ts';
+import { COUNT, STRING, TIME, record } from './schema.ts';
+
+export const FEED: Question = {
+  method: 'GET',
+  path: '/feed',
+  summary: 'how fresh the picture of the cluster is, and when it was last proven right',
+  isAboutFeed: true,
+  answers: record({
+    'behind?': { ...COUNT, description: 'messages that are yet to be read' },
+    'why?': STRING,
+    'verifiedVersion?': { ...COUNT, description: 'the last version at which the digests agreed' },
+    'verifiedAt?': TIME,
+    historySeconds: { ...COUNT, description: 'how long traces of the past are kept' },
+    objects: { type: 'object', additionalProperties: COUNT },
+    counts: { type: 'object', additionalProperties: COUNT },
+  }),
+  answer: (_asked, { catalog, state, counts }) => {
+    const { phase, behind, why, verifiedVersion, verifiedAtMs } = state;
+    const verifiedAt = verifiedAtMs === undefined ? undefined : new Date(verifiedAtMs);
+    const head = {
+      state: phase,
+      ...(behind === undefined ? {} : { behind }),
+      ...(why === undefined ? {} : { why }),
+      ...(verifiedVersion === undefined ? {} : { verifiedVersion }),
+      ...(verifiedAt === undefined ? {} : { verifiedAt: verifiedAt.toISOString() }),
+      historySeconds: catalog.historySeconds,
+    };
+    const objects = catalog.counts();
+    return {
+      body: { ...head, objects, counts: { ...counts } },
+      shown: { ...head, objects: rowsOf(objects), counts: rowsOf({ ...counts }) },
+    };
+  },
+};
+
+const rowsOf = (counts: Readonly<Record<string, number>>): readonly object[] =>
+  Object.entries(counts)
+    .toSorted(([a], [b]) => Number(a > b) - Number(a < b))
+    .map(([name, count]) => ({ name, count }));

@@ -1,0 +1,53 @@
+// Answers over HTTP where workloads run and what an address, a uid or a container is, from a
+// replica of the whole feed that it keeps in memory. Wakes on no event: it follows the feed by
+// itself, and asks the API server nothing.
+import { defineFunction } from '../../shared/function/define.ts';
+import { secondsAsMs, url } from '../../shared/function/parsers.ts';
+import { openReplica } from '../../shared/nats/replica/replica.ts';
+import { Doors } from './doors.ts';
+import { routes } from './questions.ts';
+
+export const locate = defineFunction({
+  name: 'locate',
+  purpose: 'Says which nodes run a workload, and what an address, a uid or a container is.',
+  wakesOn: [],
+  config: {
+    natsUrl: {
+      env: 'NATS_URL',
+      meaning: 'where NATS is',
+      parse: url('nats', 'tls'),
+      example: 'nats://localhost:4222',
+    },
+    feedName: {
+      env: 'FEED_NAME',
+      meaning: 'the feed to read, as the metadata function names it',
+      parse: feedName,
+      fallback: 'cluster',
+    },
+    waitMs: {
+      env: 'MIN_VERSION_WAIT_SECONDS',
+      meaning: 'how long an answer waits for the version that its caller wants at least',
+      parse: secondsAsMs(0, 30),
+      fallback: 5_000,
+    },
+  },
+  open: ({ natsUrl, feedName: feed, waitMs }, { clock, log }): Doors => {
+    const replica = openReplica({
+      url: natsUrl.href,
+      feed,
+      scope: 'cluster',
+      name: 'ballast-locate',
+      clock,
+      log,
+    });
+    return new Doors(replica, waitMs);
+  },
+  close: (doors) => doors.close(),
+  routes,
+});
+
+/** One token of a subject, and a name that a stream may have. */
+function feedName(value: string): string {
+  if (/^[A-Za-z0-9_-]+$/.test(value)) return value;
+  throw new Error('not a name of letters, digits, dashes and underscores');
+}

@@ -1,0 +1,161 @@
+// `/pod` and `/hydrate`: what an address, a uid, a container's id or a name stands for, one or a
+// thousand at a time.
+import type { Entry } from '../../shared/nats/replica/entry.ts';
+import { type Asked, invalid, parseOne } from './asked.ts';
+import { DESCRIBED, describe, linesOf, rowOf, titleOf } from './describe.ts';
+import { type Search, notFound } from './not-found.ts';
+import {
+  CONTAINER,
+  IP,
+  POD_NAME,
+  type Name,
+  UID,
+  parseId,
+  parseIp,
+  parseName,
+} from './parameters.ts';
+import type { Question, World } from './question.ts';
+import { STRING, listOf, record } from './schema.ts';
+
+/** The answers of so many fit into a few megabytes and a few hundredths of a second. */
+const HYDRATE_MAX = 1_000;
+
+type Look = (world: World) => readonly Entry[];
+
+const byUid =
+  (uid: string): Look =>
+  ({ catalog }) =>
+    catalog.byUid(uid);
+const byIp =
+  (ip: string): Look =>
+  ({ catalog }) =>
+    catalog.byIp(ip);
+const byContainer =
+  (id: string): Look =>
+  ({ catalog }) =>
+    present(catalog.byContainer(id));
+const byName =
+  (name: Name): Look =>
+  ({ catalog }) =>
+    present(catalog.find({ resource: 'pods', ...name }));
+
+const present = (entry: Entry | undefined): readonly Entry[] =>
+  entry === undefined ? [] : [entry];
+
+export const POD: Question = {
+  method: 'GET',
+  path: '/pod',
+  summary: 'what a uid, an address, a container or a name stands for',
+  choice: [UID, IP, CONTAINER, POD_NAME],
+  isSearch: true,
+  answers: record({
+    object: DESCRIBED,
+    'alsoThere?': {
+      ...listOf(STRING),
+      description: 'who shares the address: pods on the network of their node, pods that are done',
+    },
+  }),
+  answer: (asked, world) => {
+    const { look, search } = lookFor(asked);
+    const [first, ...others] = look(world);
+    if (first === undefined) throw notFound(search, world);
+    const object = describe(world.catalog, first);
+    const alsoThere = asked.get(IP) === undefined ? [] : others.map((entry) => titleOf(entry));
+    const more = alsoThere.length === 0 ? {} : { alsoThere };
+    return { body: { object, ...more }, shown: { ...linesOf(object), ...more } };
+  },
+};
+
+function lookFor(asked: Asked): { readonly look: Look; readonly search: Search } {
+  const uid = asked.get(UID);
+  if (uid !== undefined) {
+    return { look: byUid(uid), search: { what: `object with uid ${uid}`, field: UID.name } };
+  }
+  const ip = asked.get(IP);
+  if (ip !== undefined) {
+    const hint = 'GET /who says who had it before.';
+    const search = { what: `object with address ${ip}`, field: IP.name, hint };
+    return { look: byIp(ip), search };
+  }
+  const id = asked.get(CONTAINER);
+  if (id !== undefined) {
+    const among = { resource: 'pods' };
+    const search = { what: `container ${id}`, field: CONTAINER.name, among };
+    return { look: byContainer(id), search };
+  }
+  const { namespace = '', name = '' } = asked.get(POD_NAME) ?? {};
+  const among = { resource: 'pods', namespace };
+  const search = { what: `pod ${namespace}/${name}`, field: POD_NAME.name, among };
+  return { look: byName({ namespace, name }), search };
+}
+
+/** What a batch may hold, by the names of its lists. */
+const LISTS: Readonly<Record<string, (text: string) => Look>> = {
+  ips: (text) => byIp(parseIp(text)),
+  uids: (text) => byUid(parseId(text)),
+  containers: (text) => byContainer(parseId(text)),
+  names: (text) => byName(parseName(text)),
+};
+
+interface Item {
+  readonly list: string;
+  readonly value: string;
+  readonly look: Look;
+}
+
+const LISTED = Object.keys(LISTS).map((list) => [`${list}?`, listOf(STRING)] as const);
+const MENTIONED = { list: STRING, value: STRING };
+
+export const HYDRATE: Question = {
+  method: 'POST',
+  path: '/hydrate',
+  summary: `what up to ${HYDRATE_MAX} addresses, uids, containers and names stand for`,
+  body: {
+    ...record(Object.fromEntries(LISTED)),
+    description: `at least one and at most ${HYDRATE_MAX} in all`,
+  },
+  answers: record({
+    found: listOf(record({ ...MENTIONED, object: DESCRIBED })),
+    missing: listOf(record(MENTIONED)),
+  }),
+  answer: (_asked, world, body) => {
+    const looked = itemsOf(body).map(({ list, value, look }) => {
+      const [entry] = look(world);
+      return { list, value, object: entry && describe(world.catalog, entry) };
+    });
+    const found = looked.filter(({ object }) => object !== undefined);
+    const missing = looked.filter(({ object }) => object === undefined);
+    const rows = found.map(({ value, object }) => ({ value, ...(object && rowOf(object)) }));
+    const left = missing.map(({ list, value }) => ({ list, value }));
+    return { body: { found, missing: left }, shown: { found: rows, missing: left } };
+  },
+};
+
+function itemsOf(body: unknown): readonly Item[] {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    const names = Object.keys(LISTS).join(', ');
+    throw invalid('body', `The body is not a JSON object with the lists ${names}.`);
+  }
+  const items: Item[] = [];
+  for (const [list, values] of Object.entries(body)) items.push(...itemsIn(list, values));
+  if (items.length >= 1 && items.length <= HYDRATE_MAX) return items;
+  const message = `The body asks for ${items.length}; ask for 1 to ${HYDRATE_MAX} at a time.`;
+  throw invalid('body', message);
+}
+
+function itemsIn(list: string, values: unknown): readonly Item[] {
+  const lookOf = Object.hasOwn(LISTS, list) ? LISTS[list] : undefined;
+  if (lookOf === undefined) {
+    const names = Object.keys(LISTS).join(', ');
+    throw invalid(
+      list.slice(0, 60),
+      `The body has a field that is not known; known are: ${names}.`,
+    );
+  }
+  if (!Array.isArray(values)) throw invalid(list, `The field ${list} is not a list.`);
+  return values.map((value: unknown, index) => {
+    const name = `${list}[${index}]`;
+    if (typeof value !== 'string') throw invalid(name, `The field ${name} is not a text.`);
+    return { list, value, look: parseOne({ name, parse: lookOf }, value) };
+  });
+}

@@ -1,0 +1,45 @@
+// Asks the API server about what was published and what its own history did not confirm: mostly
+// changes that are younger than the history just read, and now and then a claim without ground.
+import type { Suspect } from './audit.ts';
+import type { Doors } from './doors.ts';
+import type { ShownResource } from './feed.ts';
+import { type Outcome, buryAt, lookAtTruth } from './look.ts';
+import type { Session } from './session.ts';
+import { type Moment, planLook } from './sight.ts';
+
+export interface ConfirmTask extends Moment {
+  readonly doors: Doors;
+  readonly session: Session;
+  readonly signal: AbortSignal;
+}
+
+/** The outcome of each thing done about it. */
+export async function confirm(
+  task: ConfirmTask,
+  resource: ShownResource,
+  { key, entries }: Suspect,
+): Promise<readonly Outcome[]> {
+  const { doors, session, signal, ...moment } = task;
+  const { name, namespace } = key;
+  const before = Math.max(...entries.map(({ sequence }) => sequence));
+  // A list and not a get: only a list says as of when the object is absent.
+  const list = await doors.kube.list(resource.ref, {
+    ...(namespace === '' ? {} : { namespace }),
+    fieldSelector: `metadata.name=${name}`,
+    signal,
+  });
+  const [object] = list.items;
+  const { resourceVersion } = object?.metadata ?? list.metadata;
+  const outcomes: Outcome[] = [];
+  let subjects: readonly string[] = [];
+  if (object !== undefined) {
+    const look = { resource, object, isGone: false, resourceVersion };
+    ({ subjects } = planLook(session.feed, look, moment.epoch));
+    outcomes.push(await lookAtTruth(session, look, { ...moment, before }, signal));
+  }
+  for (const entry of entries.filter(({ subject }) => !subjects.includes(subject))) {
+    const options = { ...moment, resourceVersion, isTruth: true };
+    outcomes.push(await buryAt(session, entry, options, signal));
+  }
+  return outcomes;
+}

@@ -1,0 +1,138 @@
+// What this function holds while it is awake: the API server, and a session for each MetadataFeed
+// of its namespace.
+import { Failure } from '../../shared/errors.ts';
+import { METADATA_FEEDS } from '../../shared/api/metadata-feed.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { type Feed, feedOf } from './feed.ts';
+import { Session } from './session.ts';
+
+export interface DoorsOptions {
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+  /** Where the feeds are. */
+  readonly namespace: string;
+  /** For feeds that name no NATS of their own. */
+  readonly natsUrl: string;
+}
+
+/** A feed whose stream belongs to another one. */
+export interface Clash {
+  readonly feed: Feed;
+  readonly owner: string;
+}
+
+/** An edit of a feed is seen by its event; this long at most when that was lost. */
+const FEEDS_FRESH_MS = 30_000;
+
+const SECRETS = { group: '', version: 'v1', resource: 'secrets' } as const;
+
+export class Doors {
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+  readonly #options: DoorsOptions;
+  #sessions = new Map<string, Session>();
+  #reading: Promise<void> | undefined;
+  #readAtMs = -Infinity;
+  #clashes: readonly Clash[] = [];
+
+  constructor(options: DoorsOptions) {
+    this.#options = options;
+    this.kube = options.kube;
+    this.clock = options.clock;
+  }
+
+  /** Feeds that cannot be served. */
+  get clashes(): readonly Clash[] {
+    return this.#clashes;
+  }
+
+  /** One for each feed, as of a short while ago. */
+  async sessions(signal: AbortSignal): Promise<readonly Session[]> {
+    if (this.clock.nowMs() - this.#readAtMs > FEEDS_FRESH_MS) await this.refresh(signal);
+    return [...this.#sessions.values()];
+  }
+
+  /** Reads the feeds anew; those who ask at the same time share one read. */
+  async refresh(signal: AbortSignal): Promise<void> {
+    this.#reading ??= this.#read(signal).finally(() => {
+      this.#reading = undefined;
+    });
+    await this.#reading;
+  }
+
+  /** As it is now; undefined when the feed is no more. */
+  async session(uid: string, signal: AbortSignal): Promise<Session | undefined> {
+    await this.refresh(signal);
+    return this.#sessions.get(uid);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sessions.values()].map((session) => session.close()));
+    await this.kube.close();
+  }
+
+  async #read(signal: AbortSignal): Promise<void> {
+    const { namespace } = this.#options;
+    const { items } = await this.kube.list(METADATA_FEEDS, { namespace, signal });
+    const next = new Map<string, Session>();
+    const { served, clashes } = apart(items.map(feedOf));
+    this.#clashes = clashes;
+    for (const feed of served) {
+      const known = this.#sessions.get(feed.object.metadata.uid);
+      next.set(feed.object.metadata.uid, await this.#sessionFor(feed, known, signal));
+    }
+    const gone = [...this.#sessions.values()].filter((one) => ![...next.values()].includes(one));
+    this.#sessions = next;
+    this.#readAtMs = this.clock.nowMs();
+    await Promise.all(gone.map((session) => session.close()));
+  }
+
+  /** A changed spec may mean another stream or another server; a new session is cheap. */
+  async #sessionFor(feed: Feed, known: Session | undefined, signal: AbortSignal): Promise<Session> {
+    const { generation } = feed.object.metadata;
+    if (known !== undefined && known.feed.object.metadata.generation === generation) {
+      known.feed = feed;
+      return known;
+    }
+    return new Session(feed, { url: await this.#natsUrl(feed, signal), name: 'ballast-metadata' });
+  }
+
+  async #natsUrl({ object, spec }: Feed, signal: AbortSignal): Promise<string> {
+    if (spec.nats === undefined) return this.#options.natsUrl;
+    const { name } = spec.nats.secretRef;
+    const { namespace } = this.#options;
+    const secret = await this.kube.get(SECRETS, { namespace, name }, { signal });
+    const url = urlIn(secret?.['data']);
+    if (URL.canParse(url)) return url;
+    const what =
+      secret === null ? 'does not exist' : 'has no key url that is the address of a NATS';
+    const feed = `MetadataFeed ${namespace}/${object.metadata.name}`;
+    const asked = `${feed} is to use Secret ${namespace}/${name}`;
+    const message = `${asked}, which ${what}. It is tried again.`;
+    throw new Failure('FEED_NATS_UNKNOWN', message, { object: feed });
+  }
+}
+
+/** Two feeds in one stream would each bury what the other shows: the older one has it. */
+function apart(feeds: readonly Feed[]): {
+  readonly served: readonly Feed[];
+  readonly clashes: readonly Clash[];
+} {
+  const age = ({ object: { metadata } }: Feed): string =>
+    `${metadata.creationTimestamp ?? ''} ${metadata.name}`;
+  const byName = new Map<string, Feed>();
+  const clashes: Clash[] = [];
+  for (const feed of feeds.toSorted((a, b) => (age(a) < age(b) ? -1 : 1))) {
+    const owner = byName.get(feed.name);
+    if (owner === undefined) byName.set(feed.name, feed);
+    else clashes.push({ feed, owner: owner.object.metadata.name });
+  }
+  return { served: [...byName.values()], clashes };
+}
+
+/** Secrets hold their values in base64. */
+function urlIn(data: unknown): string {
+  if (typeof data !== 'object' || data === null || !('url' in data)) return '';
+  return typeof data.url === 'string' ? Buffer.from(data.url, 'base64').toString() : '';
+}

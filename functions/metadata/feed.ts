@@ -1,0 +1,109 @@
+// A MetadataFeed as it was read, and what it asks for in the terms of this function: which
+// resources, which of their objects, shown how. Pure.
+import type {
+  FeedResource,
+  MetadataFeedSpec,
+  MetadataFeedStatus,
+} from '../../shared/api/metadata-feed.ts';
+import { BUILT_IN } from '../../shared/feed/projections/built-in.ts';
+import type { ShowPlan } from '../../shared/feed/projections/show.ts';
+import {
+  type ResourceName,
+  livePrefix,
+  storedPrefix,
+  streamName,
+} from '../../shared/feed/subjects.ts';
+import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
+import type { StreamSettings } from '../../shared/nats/stream.ts';
+
+export interface ShownResource {
+  readonly name: ResourceName;
+  readonly ref: ResourceRef;
+  /** Undefined for kinds of others: their events say it. */
+  readonly kind: string | undefined;
+  readonly isNamespaced: boolean | undefined;
+  readonly matchLabels: Readonly<Record<string, string>>;
+  readonly fields: ShowPlan['fields'];
+}
+
+export interface Feed {
+  /** As it was read. */
+  readonly object: KubeObject;
+  readonly spec: MetadataFeedSpec;
+  readonly status: MetadataFeedStatus;
+  /** What it is called on NATS. */
+  readonly name: string;
+  readonly prefix: string;
+  readonly resources: readonly ShownResource[];
+}
+
+export function feedOf(object: KubeObject): Feed {
+  // The API server holds both to their schema, and fills in the defaults.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { spec, status = {} } = object as unknown as {
+    spec: MetadataFeedSpec;
+    status?: MetadataFeedStatus;
+  };
+  const name = spec.stream.name ?? object.metadata.name;
+  return { object, spec, status, name, prefix: storedPrefix(name), resources: resourcesOf(spec) };
+}
+
+function resourcesOf({ resources }: MetadataFeedSpec): readonly ShownResource[] {
+  if (resources !== undefined) return resources.map(shownResource);
+  return BUILT_IN.map((row) => ({
+    name: row.resource,
+    ref: row.ref,
+    kind: row.kind,
+    isNamespaced: row.isNamespaced,
+    matchLabels: {},
+    fields: [],
+  }));
+}
+
+function shownResource({
+  group,
+  version,
+  resource,
+  matchLabels = {},
+  fields = [],
+}: FeedResource): ShownResource {
+  const ref = { group, version, resource };
+  const builtIn = BUILT_IN.find((row) => row.ref.group === group && row.ref.resource === resource);
+  const name = builtIn?.resource ?? (group === '' ? resource : `${resource}.${group}`);
+  const { kind, isNamespaced } = builtIn ?? {};
+  return { name, ref, kind, isNamespaced, matchLabels, fields };
+}
+
+export function streamSettings({ name, spec }: Feed): StreamSettings {
+  return {
+    name: streamName(name),
+    prefix: storedPrefix(name),
+    livePrefix: livePrefix(name),
+    replicas: spec.stream.replicas,
+    storage: spec.stream.storage === 'File' ? 'file' : 'memory',
+  };
+}
+
+export function showPlan({ spec }: Feed, { fields }: ShownResource, epoch: number): ShowPlan {
+  return { epoch, podLabels: spec.pods.labels, podAnnotations: spec.pods.annotations, fields };
+}
+
+/** Whether anything of the feed's spec leaves out objects of this resource. */
+export function isWhole({ spec }: Feed, { matchLabels }: ShownResource): boolean {
+  return spec.namespaces === undefined && Object.keys(matchLabels).length === 0;
+}
+
+export function selects(
+  { spec }: Feed,
+  { matchLabels }: ShownResource,
+  { metadata, kind }: KubeObject,
+): boolean {
+  const { include, exclude = [] } = spec.namespaces ?? {};
+  // A namespace is shown when its objects are; what belongs to none always is.
+  const namespace = kind === 'Namespace' ? metadata.name : metadata.namespace;
+  if (namespace !== undefined) {
+    if (include !== undefined && !include.includes(namespace)) return false;
+    if (exclude.includes(namespace)) return false;
+  }
+  return Object.entries(matchLabels).every(([key, value]) => metadata.labels?.[key] === value);
+}

@@ -1,0 +1,41 @@
+// What the API server says about a resource without listing it: its newest revision, and how many
+// objects there are. The cheapest proof that nothing happened, and that nothing is missing.
+import { isKubeError } from '../../shared/kube/errors.ts';
+import type { ShownResource } from './feed.ts';
+import type { Doors } from './doors.ts';
+
+export interface Head {
+  readonly resourceVersion: string;
+  /** Undefined when the API server does not say. */
+  readonly objects: number | undefined;
+}
+
+/** Why a resource cannot be read at all: its kind is not installed, or nobody allowed it. */
+export interface Blocked {
+  readonly reason: 'ResourceUnknown' | 'ResourceForbidden';
+  readonly message: string;
+}
+
+export async function readHead(
+  { kube }: Doors,
+  { ref }: ShownResource,
+  signal: AbortSignal,
+): Promise<Head | Blocked> {
+  try {
+    const { metadata, items } = await kube.list(ref, { limit: 1, signal });
+    const { resourceVersion, remainingItemCount, continue: more = '' } = metadata;
+    const rest = more === '' ? 0 : remainingItemCount;
+    return { resourceVersion, objects: rest === undefined ? undefined : items.length + rest };
+  } catch (error) {
+    // The others go on: one kind that is not there must not stop the feed.
+    if (isKubeError(error, 'KUBE_NOT_FOUND')) {
+      return { reason: 'ResourceUnknown', message: error.message };
+    }
+    if (isKubeError(error, 'KUBE_FORBIDDEN')) {
+      return { reason: 'ResourceForbidden', message: error.message };
+    }
+    throw error;
+  }
+}
+
+export const isBlocked = (head: Head | Blocked): head is Blocked => 'reason' in head;

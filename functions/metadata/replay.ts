@@ -1,0 +1,154 @@
+// Brings one resource up to the present: by what happened since it was last verified, in the API
+// server's own order, deletes included; or, when the API server no longer knows, by its list.
+import { isKubeError } from '../../shared/kube/errors.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+import { compareVersions, isLive } from './decide.ts';
+import type { Doors } from './doors.ts';
+import type { ShownResource } from './feed.ts';
+import type { Head } from './heads.ts';
+import { type LookOptions, type Tally, buryAt, lookAtAll, noTally } from './look.ts';
+import { publishedFrom, resourceFilter } from './observe.ts';
+import type { Session } from './session.ts';
+import { type Look, type Moment, planLook } from './sight.ts';
+
+export interface Replayed {
+  /** Every change up to it is in the stream. */
+  readonly resourceVersion: string;
+  /** It reached what the API server had when the sweep began. */
+  readonly isVerified: boolean;
+  /** Objects whose message is as the API server said: `namespace/name`. */
+  readonly settled: ReadonlySet<string>;
+  readonly outcomes: Readonly<Tally>;
+  readonly isListed: boolean;
+}
+
+export interface ReplayTask extends Moment {
+  readonly doors: Doors;
+  readonly session: Session;
+  readonly resource: ShownResource;
+  readonly head: Head;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The API server sends the bookmark that closes a bounded watch some two seconds before its end:
+ * a shorter watch may get none.
+ */
+const WATCH_SECONDS = 4;
+/** Objects per page: a page of pods stays near 2 MB. */
+const PAGE_SIZE = 500;
+
+export async function replay(task: ReplayTask, from: string | undefined): Promise<Replayed> {
+  if (from === undefined) return relist(task);
+  if (compareVersions(from, task.head.resourceVersion) >= 0) return settle(task, [], from, true);
+  try {
+    return await rewatch(task, from);
+  } catch (error) {
+    if (isKubeError(error, 'KUBE_EXPIRED')) return relist(task);
+    throw error;
+  }
+}
+
+async function rewatch(task: ReplayTask, from: string): Promise<Replayed> {
+  const { doors, resource, head, signal } = task;
+  const looks: Look[] = [];
+  let seen = from;
+  const options = { from: { resourceVersion: from }, timeoutSeconds: WATCH_SECONDS, signal };
+  for await (const event of doors.kube.watch(resource.ref, options)) {
+    if (event.type === 'RESTART') continue;
+    if (event.type === 'BOOKMARK') seen = event.resourceVersion;
+    else {
+      const { object } = event;
+      seen = object.metadata.resourceVersion;
+      looks.push({ resource, object, isGone: event.type === 'DELETED', resourceVersion: seen });
+    }
+    if (compareVersions(seen, head.resourceVersion) >= 0) break;
+  }
+  return settle(task, looks, seen, compareVersions(seen, head.resourceVersion) >= 0);
+}
+
+/** Of several changes of one object the last counts; where it stood before has to be seen too. */
+async function settle(
+  task: ReplayTask,
+  looks: readonly Look[],
+  resourceVersion: string,
+  isVerified: boolean,
+): Promise<Replayed> {
+  const rounds = roundsOf(looks);
+  const outcomes = noTally();
+  const settled = new Set<string>();
+  for (const round of rounds) await take(task, round, outcomes, settled);
+  return { resourceVersion, isVerified, settled, outcomes, isListed: false };
+}
+
+/**
+ * Looks that may be taken side by side. An object that was deleted and made again under its name
+ * may have stood on another node: its deaths come first, its last state after them.
+ */
+function roundsOf(looks: readonly Look[]): readonly (readonly Look[])[] {
+  const last = new Map<string, Look>();
+  for (const look of looks) last.set(nameOf(look.object), look);
+  const deaths = looks.filter((look) => look.isGone && last.get(nameOf(look.object)) !== look);
+  return [...deaths.map((look) => [look]), [...last.values()]];
+}
+
+async function relist(task: ReplayTask): Promise<Replayed> {
+  const { doors, resource, signal } = task;
+  const outcomes = noTally();
+  const settled = new Set<string>();
+  const present = new Set<string>();
+  let resourceVersion = '';
+  for await (const page of doors.kube.pages(resource.ref, { limit: PAGE_SIZE, signal })) {
+    // All pages of a list show the state as of the first one.
+    resourceVersion ||= page.metadata.resourceVersion;
+    const looks = page.items.map((object) => lookOf(resource, object));
+    for (const look of looks) {
+      for (const { subject } of planLook(task.session.feed, look, task.epoch).shown) {
+        present.add(subject);
+      }
+    }
+    await take(task, looks, outcomes, settled);
+  }
+  await bury(task, { present, resourceVersion }, outcomes);
+  return { resourceVersion, isVerified: true, settled, outcomes, isListed: true };
+}
+
+const lookOf = (resource: ShownResource, object: KubeObject): Look => {
+  const { resourceVersion } = object.metadata;
+  return { resource, object, isGone: false, resourceVersion };
+};
+
+/** What the stream still shows and the list no longer has. */
+async function bury(
+  { session, resource, epoch, nowMs, signal }: ReplayTask,
+  list: { readonly present: ReadonlySet<string>; readonly resourceVersion: string },
+  outcomes: Tally,
+): Promise<void> {
+  const { prefix } = session.feed;
+  const { present, resourceVersion } = list;
+  for await (const stored of session.stream.read(resourceFilter(prefix, resource.name), signal)) {
+    const entry = publishedFrom(prefix, stored);
+    if (isLive(entry) && !present.has(entry.subject)) {
+      const options = { epoch, nowMs, resourceVersion, isTruth: false };
+      outcomes[await buryAt(session, entry, options, signal)] += 1;
+    }
+  }
+}
+
+async function take(
+  { session, epoch, nowMs, signal }: ReplayTask,
+  looks: readonly Look[],
+  outcomes: Tally,
+  settled: Set<string>,
+): Promise<void> {
+  const options: LookOptions = { epoch, nowMs, trust: 'history' };
+  const taken = await lookAtAll(session, looks, options, signal);
+  for (const [index, outcome] of taken.entries()) {
+    outcomes[outcome] += 1;
+    const look = looks[index];
+    // Who was overtaken was so by somebody's word; the audit looks whether it holds.
+    if (look !== undefined && outcome !== 'overtaken') settled.add(nameOf(look.object));
+  }
+}
+
+const nameOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;

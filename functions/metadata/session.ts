@@ -1,0 +1,90 @@
+// What an instance keeps of one feed while it is awake: its stream, which epoch the stream is in,
+// and what was counted since the last sweep. All of it may be lost.
+import type { EventCounts } from '../../shared/api/metadata-feed.ts';
+import { type Marker, decodeMarker } from '../../shared/feed/messages.ts';
+import { MARKER_SUBJECT } from '../../shared/feed/subjects.ts';
+import type { NatsOptions } from '../../shared/nats/connection.ts';
+import { Stream } from '../../shared/nats/stream.ts';
+import { type Feed, streamSettings } from './feed.ts';
+import { Recent } from './recent.ts';
+
+export type Counts = { -readonly [Name in keyof EventCounts]: number };
+
+const noCounts = (): Counts => ({
+  received: 0,
+  published: 0,
+  unchanged: 0,
+  overtaken: 0,
+  healed: 0,
+  unfounded: 0,
+  oversize: 0,
+});
+
+export interface StoredMarker {
+  /** 0 when there is none. */
+  readonly sequence: number;
+  readonly marker: Marker | undefined;
+}
+
+export class Session {
+  /** As it was last read; its spec never changes within a session. */
+  feed: Feed;
+  readonly stream: Stream;
+  #counts = noCounts();
+  #marker: StoredMarker | undefined;
+  #sweeping: Promise<void> | undefined;
+  readonly recent = new Recent();
+  /** How many objects each resource lacked at the last sweep: twice the same is no coincidence. */
+  readonly lacking = new Map<string, number>();
+
+  constructor(feed: Feed, nats: NatsOptions) {
+    this.feed = feed;
+    this.stream = new Stream(nats, streamSettings(feed));
+  }
+
+  get counts(): Counts {
+    return this.#counts;
+  }
+
+  /** What was counted so far, for whoever writes it down; counting begins again. */
+  takeCounts(): Counts {
+    const taken = this.#counts;
+    this.#counts = noCounts();
+    return taken;
+  }
+
+  /** As it was last seen; read when it was not seen yet. */
+  async marker(signal: AbortSignal): Promise<StoredMarker> {
+    this.#marker ??= await this.#readMarker(signal);
+    return this.#marker;
+  }
+
+  noteMarker(marker: StoredMarker): void {
+    this.#marker = marker;
+  }
+
+  /** After anything that did not go as expected: the stream may be another one by now. */
+  forgetMarker(): void {
+    this.#marker = undefined;
+    this.recent.clear();
+  }
+
+  /** One sweep at a time: who comes meanwhile gets what the running one ends with. */
+  sweepOnce(run: () => Promise<void>): Promise<void> {
+    this.#sweeping ??= run().finally(() => {
+      this.#sweeping = undefined;
+    });
+    return this.#sweeping;
+  }
+
+  async close(): Promise<void> {
+    await this.stream.close();
+  }
+
+  async #readMarker(signal: AbortSignal): Promise<StoredMarker> {
+    const subject = `${this.feed.prefix}.${MARKER_SUBJECT}`;
+    const message = (await this.stream.last([subject], signal)).get(subject);
+    if (message === undefined) return { sequence: 0, marker: undefined };
+    return { sequence: message.sequence, marker: decodeMarker(message.data) };
+  }
+}

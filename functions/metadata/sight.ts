@@ -1,0 +1,68 @@
+// What one object, as it was just seen, means for the feed: what is shown of it, and which subjects
+// have to be looked at to know where it stood. Pure.
+import { type Shown, show } from '../../shared/feed/projections/show.ts';
+import { type ObjectKey, subjectOf } from '../../shared/feed/subjects.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+import type { Sight } from './decide.ts';
+import { type Feed, type ShownResource, selects, showPlan } from './feed.ts';
+
+/** An object, or the news that it is no more. */
+export interface Look {
+  readonly resource: ShownResource;
+  readonly object: KubeObject;
+  readonly isGone: boolean;
+  /** The state of the cluster in which it was seen so. */
+  readonly resourceVersion: string;
+}
+
+export interface Moment {
+  readonly epoch: number;
+  readonly nowMs: number;
+}
+
+export interface LookPlan {
+  readonly key: ObjectKey;
+  readonly shown: readonly Shown[];
+  /** Where it stands, or stood if the feed saw it before; more may be named by its head. */
+  readonly subjects: readonly string[];
+}
+
+function keyOf({ name: resource }: ShownResource, { metadata }: KubeObject): ObjectKey {
+  return { resource, namespace: metadata.namespace ?? '', name: metadata.name };
+}
+
+export function planLook(feed: Feed, look: Look, epoch: number): LookPlan {
+  const { resource, object, isGone } = look;
+  const key = keyOf(resource, object);
+  // Also for what is gone or not selected: it says where it stood.
+  const places = show(resource.name, object, showPlan(feed, resource, epoch));
+  const shown = !isGone && selects(feed, resource, object) ? places : [];
+  const subjects = new Set(places.map(({ subject }) => subject));
+  if (isPlaced(resource)) subjects.add(subjectOf('cluster', key));
+  return { key, shown, subjects: [...subjects] };
+}
+
+/** Kinds whose objects stand with the whole cluster until they have a node. */
+const isPlaced = ({ name }: ShownResource): boolean => name === 'pods' || name === 'endpointslices';
+
+export function sightOf(
+  feed: Feed,
+  { object, resourceVersion, isGone, resource }: Look,
+  { shown, subjects }: LookPlan,
+  { epoch, nowMs }: Moment,
+): Sight {
+  const shownOn = new Set(shown.map(({ subject }) => subject));
+  // An older sight of it may still be under way, unless it is older than what tombstones cover.
+  const bornMs = Date.parse(object.metadata.creationTimestamp ?? '');
+  const isYoung = nowMs - bornMs < feed.spec.retention.tombstoneSeconds * 1_000;
+  const mayComeLate = isYoung && (isGone || resource.name === 'pods');
+  return {
+    epoch,
+    resourceVersion,
+    shown,
+    closed: mayComeLate ? subjects.filter((subject) => !shownOn.has(subject)) : [],
+    uid: object.metadata.uid,
+    at: new Date(nowMs).toISOString(),
+    isTruth: false,
+  };
+}

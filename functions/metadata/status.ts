@@ -1,0 +1,195 @@
+// Says in the MetadataFeed's status what a sweep saw. The status is also the sweep's memory: from
+// which version it goes on, and in which epoch.
+import {
+  type EventCounts,
+  METADATA_FEEDS,
+  type MetadataFeedStatus,
+  type ScopeStatus,
+} from '../../shared/api/metadata-feed.ts';
+import { Digest } from '../../shared/feed/digest.ts';
+import { type ConditionInput, setConditions } from '../../shared/kube/conditions.ts';
+import { writeStatus } from '../../shared/kube/status.ts';
+import type { Audit } from './audit.ts';
+import type { Clash, Doors } from './doors.ts';
+import type { Beginning, Reason } from './epoch.ts';
+import { type Feed, feedOf } from './feed.ts';
+import type { Session } from './session.ts';
+import type { Swept } from './sweep.ts';
+
+export const FIELD_MANAGER = 'ballast-metadata';
+
+/** Of an epoch that has just begun: nothing is verified in it. */
+export async function writeBeginning(
+  doors: Doors,
+  session: Session,
+  { epoch, streamId }: Beginning,
+  reason: Reason,
+  signal: AbortSignal,
+): Promise<void> {
+  const { events } = session.feed.status;
+  const message = `Epoch ${epoch} begins (${reason}): everything is compared and published anew.`;
+  const conditions: readonly ConditionInput[] = [
+    { type: 'Ready', status: 'False', reason, message },
+    { type: 'InSync', status: 'False', reason, message },
+  ];
+  const status = { epoch, streamId, ...(events === undefined ? {} : { events }) };
+  // Two instances that begin the same epoch would not have the same marker: one of them may.
+  session.feed = await write(doors, session.feed, status, conditions, {
+    ifUnmoved: true,
+    signal,
+  });
+}
+
+/** Says why a feed is not served. */
+export async function writeClash(
+  doors: Doors,
+  { feed, owner }: Clash,
+  signal: AbortSignal,
+): Promise<void> {
+  const message =
+    `The stream of feed ${feed.name} belongs to MetadataFeed ${owner}, which is older. ` +
+    'Make this feed anew with another spec.stream.name.';
+  const conditions: readonly ConditionInput[] = [
+    { type: 'Ready', status: 'False', reason: 'StreamTaken', message },
+  ];
+  await write(doors, feed, {}, conditions, { ifUnmoved: false, signal });
+}
+
+export async function writeSwept(
+  doors: Doors,
+  session: Session,
+  swept: Swept,
+  signal: AbortSignal,
+): Promise<void> {
+  const { object, status: before } = session.feed;
+  const { epoch, streamId } = swept.beginning;
+  const status: MetadataFeedStatus = {
+    observedGeneration: object.metadata.generation ?? 0,
+    epoch,
+    streamId,
+    version: swept.version,
+    sweptAt: new Date(doors.clock.nowMs()).toISOString().replace(/\.\d+Z$/, 'Z'),
+    resources: swept.resources.map((row) => ({
+      name: row.name,
+      resourceVersion: row.resourceVersion,
+      verifiedAt: row.isVerified ? row.verifiedAt : previousTime(before, row.name, row.verifiedAt),
+      objects: row.objects,
+    })),
+    scopes: scopesOf(swept.audit),
+    events: addUp(before.events, session, swept),
+  };
+  session.feed = await write(doors, session.feed, status, conditionsOf(swept), {
+    ifUnmoved: true,
+    signal,
+  });
+}
+
+const previousTime = (before: MetadataFeedStatus, name: string, now: string): string =>
+  before.resources?.find((row) => row.name === name)?.verifiedAt ?? now;
+
+async function write(
+  doors: Doors,
+  { object }: Feed,
+  status: MetadataFeedStatus,
+  conditions: readonly ConditionInput[],
+  options: { readonly ifUnmoved: boolean; readonly signal: AbortSignal },
+): Promise<Feed> {
+  const moment = {
+    fieldManager: FIELD_MANAGER,
+    observedGeneration: object.metadata.generation,
+    nowMs: doors.clock.nowMs(),
+  };
+  const written = await writeStatus(doors.kube, {
+    ref: METADATA_FEEDS,
+    object,
+    status: { ...status, conditions: setConditions(object, conditions, moment) },
+    fieldManager: FIELD_MANAGER,
+    ...options,
+  });
+  return feedOf(written.object);
+}
+
+function addUp(
+  before: EventCounts | undefined,
+  session: Session,
+  { outcomes }: Swept,
+): EventCounts {
+  const counts = session.takeCounts();
+  const sum = (name: keyof EventCounts, more = 0): number =>
+    (before?.[name] ?? 0) + counts[name] + more;
+  return {
+    received: sum('received'),
+    published: sum('published'),
+    unchanged: sum('unchanged'),
+    overtaken: sum('overtaken'),
+    healed: sum('healed', outcomes.published),
+    unfounded: sum('unfounded', outcomes.unfounded),
+    oversize: sum('oversize', outcomes.oversize),
+  };
+}
+
+/** XOR over the ledgers of one kind: what a reader of the whole cluster adds up to. */
+function scopesOf({ ledgers }: Audit): readonly ScopeStatus[] {
+  const names = ['all', 'cluster', 'node'] as const;
+  return names.map((name) => {
+    const own = [...ledgers].filter(([ledger]) => ledger.startsWith(`${name}.`));
+    const digest = new Digest();
+    for (const [, sum] of own) digest.merge(sum.digest);
+    return { name, scopes: own.length, objects: digest.objects, digest: digest.toString() };
+  });
+}
+
+function conditionsOf({ resources, blocked, outcomes, version }: Swept): readonly ConditionInput[] {
+  const unverified = resources.filter(({ isVerified }) => !isVerified).map(({ name }) => name);
+  const isReady = unverified.length === 0;
+  const { published, unfounded, oversize } = outcomes;
+  const healed = published + unfounded;
+  const [[name, problem] = []] = [...blocked];
+  return [
+    isReady
+      ? {
+          type: 'Ready',
+          status: 'True',
+          reason: 'Published',
+          message: `Whole at version ${version}.`,
+        }
+      : { type: 'Ready', status: 'False', reason: 'Catching', message: late(unverified) },
+    isReady
+      ? {
+          type: 'InSync',
+          status: 'True',
+          reason: healed > 0 ? 'Healed' : 'Verified',
+          message: found(healed, unfounded, version),
+        }
+      : { type: 'InSync', status: 'False', reason: 'NotVerified', message: late(unverified) },
+    problem !== undefined
+      ? {
+          type: 'Degraded',
+          status: 'True',
+          reason: problem.reason,
+          message: `${name}: ${problem.message}`,
+        }
+      : oversize > 0
+        ? {
+            type: 'Degraded',
+            status: 'True',
+            reason: 'ObjectTooLarge',
+            message: `${oversize} objects are too large for one message and are left out.`,
+          }
+        : {
+            type: 'Degraded',
+            status: 'False',
+            reason: 'AsExpected',
+            message: 'Every resource is read, every object fits.',
+          },
+  ];
+}
+
+const late = (names: readonly string[]): string =>
+  `Not yet compared up to the present: ${names.join(', ')}. The next sweep goes on.`;
+
+function found(healed: number, unfounded: number, version: number): string {
+  if (healed === 0) return `Equal to the API server at version ${version}.`;
+  const claims = unfounded === 0 ? '' : `, ${unfounded} of them claims without ground`;
+  return `Equal to the API server at version ${version}, after ${healed} repairs${claims}.`;
+}

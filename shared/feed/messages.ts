@@ -1,0 +1,174 @@
+// What the messages of a feed say. docs/feed.md explains them to those who write a reader of their
+// own; here are the types, and the one place where bytes become messages and back.
+import type { ResourceName } from './subjects.ts';
+
+/** An object as the feed shows it. Fields that say nothing are left out. */
+export interface ObjectMessage {
+  /** The epoch in which it was written; resourceVersions compare within one epoch only. */
+  readonly epoch: number;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  readonly uid: string;
+  /** Of the last change that a reader can see. */
+  readonly resourceVersion: string;
+  readonly created?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** The controller among its owners. */
+  readonly owner?: OwnerMessage;
+  /** Pods, and the parts of endpoint slices. */
+  readonly node?: string;
+  readonly phase?: string;
+  readonly ready?: boolean;
+  readonly reason?: string;
+  readonly hostNetwork?: true;
+  /** Of a pod, a node or a service, all families. */
+  readonly ips?: readonly string[];
+  readonly containers?: readonly ContainerMessage[];
+  readonly ports?: readonly PortMessage[];
+  readonly selector?: Readonly<Record<string, string>>;
+  /** The service that an endpoint slice belongs to. */
+  readonly service?: string;
+  readonly addressType?: string;
+  readonly endpoints?: readonly EndpointMessage[];
+  /** In the head of an endpoint slice: the nodes that hold a part of it. */
+  readonly nodes?: readonly string[];
+  readonly replicas?: ReplicasMessage;
+  /** Of kinds that the feed was told about: the named fields. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+export interface OwnerMessage {
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface ContainerMessage {
+  readonly name: string;
+  readonly image: string;
+  readonly id?: string;
+  readonly state?: 'waiting' | 'running' | 'terminated';
+  readonly reason?: string;
+  readonly ready?: boolean;
+  readonly restarts?: number;
+  /** What else than an ordinary container it is. */
+  readonly role?: 'init' | 'ephemeral';
+}
+
+export interface PortMessage {
+  readonly name?: string;
+  readonly port?: number;
+  readonly protocol?: string;
+  readonly target?: number | string;
+}
+
+export interface EndpointMessage {
+  readonly ips: readonly string[];
+  readonly ready?: boolean;
+  readonly serving?: boolean;
+  readonly terminating?: boolean;
+  readonly pod?: { readonly name: string; readonly uid: string };
+}
+
+export interface ReplicasMessage {
+  readonly desired?: number;
+  readonly current?: number;
+  readonly ready?: number;
+}
+
+/** The object is not on this subject any more: deleted, or moved to another place. */
+export interface Tombstone {
+  readonly deleted: true;
+  readonly epoch: number;
+  readonly uid: string;
+  /** The state of the cluster in which it was seen to be absent. */
+  readonly resourceVersion: string;
+  /**
+   * When it was seen to be absent; what it held until then is kept for questions about the past.
+   */
+  readonly at: string;
+  readonly moved?: true;
+  readonly last?: LastSeen;
+}
+
+export type LastSeen = Pick<ObjectMessage, 'kind' | 'created' | 'node' | 'ips' | 'owner'>;
+
+export type FeedMessage = ObjectMessage | Tombstone;
+
+/** The head of a feed. A new `id` means: what a reader holds is of another stream. */
+export interface Marker {
+  readonly format: 1;
+  readonly id: string;
+  readonly epoch: number;
+  /** False from the beginning of an epoch until every object has been published in it. */
+  readonly ready: boolean;
+  readonly resources: readonly ResourceName[];
+  readonly historySeconds: number;
+}
+
+/**
+ * True at its own sequence: who has applied all of the ledger before it holds these objects and
+ * this digest.
+ */
+export interface Checkpoint {
+  readonly epoch: number;
+  readonly objects: number;
+  readonly digest: string;
+}
+
+/** A reader that stands below `version` must take the snapshot. */
+export interface Floor {
+  readonly version: number;
+}
+
+export const isTombstone = (message: FeedMessage): message is Tombstone => 'deleted' in message;
+
+const utf8 = new TextDecoder();
+
+export function encodeMessage(message: FeedMessage | Marker | Checkpoint | Floor): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(message));
+}
+
+/** Undefined for what is no object message or tombstone: somebody else wrote it. */
+export function decodeMessage(data: Uint8Array): FeedMessage | undefined {
+  const value = decodeRecord(data);
+  const { epoch, uid, resourceVersion, kind, name, deleted } = value ?? {};
+  const isVersioned =
+    typeof epoch === 'number' && typeof uid === 'string' && typeof resourceVersion === 'string';
+  const isNamed = typeof kind === 'string' && typeof name === 'string';
+  if (!isVersioned || !(deleted === true || isNamed)) return undefined;
+  // The fields that decide were looked at; the others are shown as they came.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return value as unknown as FeedMessage;
+}
+
+export function decodeMarker(data: Uint8Array): Marker | undefined {
+  const value = decodeRecord(data);
+  const { format, id, epoch } = value ?? {};
+  if (format !== 1 || typeof id !== 'string' || typeof epoch !== 'number') return undefined;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return value as unknown as Marker;
+}
+
+export function decodeCheckpoint(data: Uint8Array): Checkpoint | undefined {
+  const value = decodeRecord(data);
+  const { epoch, objects, digest } = value ?? {};
+  const isWhole = typeof objects === 'number' && typeof digest === 'string';
+  return isWhole && typeof epoch === 'number' ? { epoch, objects, digest } : undefined;
+}
+
+export function decodeFloor(data: Uint8Array): Floor | undefined {
+  const version = decodeRecord(data)?.['version'];
+  return typeof version === 'number' ? { version } : undefined;
+}
+
+function decodeRecord(data: Uint8Array): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(utf8.decode(data));
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

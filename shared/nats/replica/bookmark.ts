@@ -1,0 +1,39 @@
+// What a replica holds, to be stored and taken up again by the next process: plain JSON. It is
+// checked like everything else, by the digest of the next checkpoint.
+import { encodeMessage, decodeMessage, isTombstone } from '../../feed/messages.ts';
+import type { ObjectMessage } from '../../feed/messages.ts';
+import { parseSubject } from '../../feed/subjects.ts';
+import type { Entry } from './entry.ts';
+
+export interface Bookmark {
+  readonly format: 1;
+  /** Of the marker: which stream the versions are of. */
+  readonly id: string;
+  /** All up to here is in the entries; 0 when they say nothing about a version. */
+  readonly version: number;
+  readonly entries: readonly BookmarkEntry[];
+}
+
+/** Subject, version, the two halves of the message's fingerprint, and the message. */
+export type BookmarkEntry = readonly [string, number, number, number, ObjectMessage];
+
+export function bookmarkOf(id: string, version: number, entries: Iterable<Entry>): Bookmark {
+  const rows = Array.from(entries, (entry): BookmarkEntry => {
+    const { high, low } = entry.fingerprint;
+    return [entry.subject, entry.version, high, low, entry.object];
+  });
+  return { format: 1, id, version, entries: rows };
+}
+
+/** Undefined when one of them cannot be read: then all of it is worth nothing. */
+export function entriesOf({ entries }: Bookmark): readonly Entry[] | undefined {
+  const read: Entry[] = [];
+  for (const [subject, version, high, low, message] of entries) {
+    const place = parseSubject(subject);
+    // A copy: the catalog takes over what it is given.
+    const object = decodeMessage(encodeMessage(message));
+    if (place === undefined || object === undefined || isTombstone(object)) return undefined;
+    read.push({ subject, version, fingerprint: { high, low }, ...place, object });
+  }
+  return read;
+}

@@ -1,0 +1,241 @@
+// Follows one feed: subscribes first, catches up from the stream, then applies what comes live; and
+// does it all again whenever something may have been missed. It never gives up, and never waits for
+// whoever reads the replica.
+import type { Clock } from '../../clock.ts';
+import { type Marker, decodeFloor, decodeMarker } from '../../feed/messages.ts';
+import { FLOOR_SUBJECT, MARKER_SUBJECT } from '../../feed/subjects.ts';
+import { orAbort } from '../or-abort.ts';
+import { Healing } from './healing.ts';
+import type { Holdings } from './holdings.ts';
+import type { Ledgers } from './ledgers.ts';
+import { type BufferLimits, LiveBuffer } from './live-buffer.ts';
+import { Pauses } from './pauses.ts';
+import type { Progress } from './progress.ts';
+import { readAll } from './read-all.ts';
+import type { LiveMessage, Source, StoredMessage } from './source.ts';
+import type { Phase, StateBoard } from './state.ts';
+
+export interface FollowerOptions {
+  readonly filters: readonly string[];
+  readonly holdings: Holdings;
+  readonly ledgers: Ledgers;
+  readonly progress: Progress;
+  readonly board: StateBoard;
+  readonly clock: Clock;
+  readonly bufferLimits?: BufferLimits | undefined;
+  readonly onMarker: (marker: Marker) => void;
+  readonly warn: (fields: object, message: string) => void;
+}
+
+/** The marker comes live, too: looking for it is for the case that its message was lost. */
+const MARKER_POLL_MS = 10_000;
+/** NATS answers again within seconds of a restart; a refusal lasts until somebody changes it. */
+const RETRY_PAUSES = { firstMs: 200, longestMs: 10_000 };
+
+export class Follower {
+  readonly counts = { snapshots: 0, resumes: 0, gaps: 0, overflows: 0, disconnects: 0, heals: 0 };
+  readonly #options: FollowerOptions;
+  readonly #progress: Progress;
+  readonly #buffer: LiveBuffer;
+  readonly #retryPauses: Pauses;
+  readonly #healing: Healing;
+  readonly #closed = new AbortController();
+  #mode: 'idle' | 'buffering' | 'live' = 'buffering';
+  #mustSnapshot = false;
+  #isInterrupted = false;
+  #interruption = Promise.withResolvers<void>();
+  #attempt = new AbortController();
+
+  constructor(options: FollowerOptions) {
+    const { clock, ledgers } = options;
+    this.#options = options;
+    this.#progress = options.progress;
+    this.#buffer = new LiveBuffer(options.bufferLimits);
+    this.#retryPauses = new Pauses(clock, RETRY_PAUSES);
+    this.#healing = new Healing(ledgers, clock, () => this.#heal());
+  }
+
+  async run(source: Source): Promise<void> {
+    const closed = this.#closed.signal;
+    while (!closed.aborted) {
+      this.#attempt = new AbortController();
+      const attempt = AbortSignal.any([closed, this.#attempt.signal]);
+      try {
+        await this.#follow(source, attempt);
+      } catch (cause) {
+        if (closed.aborted) return;
+        this.#show('connecting', { why: cause instanceof Error ? cause.message : String(cause) });
+        this.#mode = 'buffering';
+        if (!attempt.aborted) {
+          this.#options.warn({ err: cause }, 'following the feed failed; it is tried again');
+        }
+        await this.#retryPauses.next(closed).catch(() => undefined);
+      }
+    }
+  }
+
+  close(): void {
+    this.#closed.abort(new Error('the replica was closed'));
+  }
+
+  /** Live messages may be lost from here on. */
+  onLost(why: string): void {
+    this.counts.disconnects += 1;
+    this.#interrupt();
+    this.#attempt.abort(new Error(why));
+    this.#show('connecting', { why });
+  }
+
+  onMessage(message: LiveMessage): void {
+    if (this.#mode === 'live' && this.#isInOrder(message)) return this.#applyLive(message);
+    if (this.#mode === 'buffering') this.#buffer.push(message);
+    else if (message.subject === MARKER_SUBJECT) this.#interrupt();
+  }
+
+  /** From being connected to the next time that something may have been missed. */
+  async #follow(source: Source, signal: AbortSignal): Promise<void> {
+    await source.open(signal);
+    this.#isInterrupted = false;
+    this.#interruption = Promise.withResolvers();
+    this.#mode = 'buffering';
+    const stored = await source.last(MARKER_SUBJECT, signal);
+    const marker = stored === undefined ? undefined : decodeMarker(stored.data);
+    if (marker?.ready === true) {
+      await this.#catchUp(source, marker, signal);
+      this.#retryPauses.reset();
+      return orAbort(this.#interruption.promise, signal);
+    }
+    this.#mode = 'idle';
+    this.#buffer.take();
+    const why = marker === undefined ? 'there is no such feed yet' : 'the feed is being filled';
+    this.#show('waiting', { why });
+    const poll = this.#options.clock.sleep(MARKER_POLL_MS, signal);
+    await Promise.race([poll, orAbort(this.#interruption.promise, signal)]);
+  }
+
+  async #catchUp(source: Source, marker: Marker, signal: AbortSignal): Promise<void> {
+    const progress = this.#progress;
+    const floor = await source.last(FLOOR_SUBJECT, signal);
+    progress.floor = floor === undefined ? undefined : decodeFloor(floor.data)?.version;
+    this.#options.onMarker(marker);
+    if (progress.isOther(marker)) {
+      progress.startOver(marker.id);
+      // What came so far is of the stream before, or will be read.
+      this.#buffer.take();
+    }
+    const isSnapshot = this.#mustSnapshot || !progress.canResume;
+    if (isSnapshot) this.#options.holdings.startSnapshot();
+    this.#show('catching-up');
+    let from = isSnapshot ? undefined : progress.version + 1;
+    let reached = progress.version;
+    for (;;) {
+      reached = Math.max(reached, await this.#read(source, from, signal));
+      // A full buffer holds an unbroken run; what came after it is read from the stream.
+      const isWhole = !this.#buffer.isOverfull;
+      if (isWhole) this.#mode = 'live';
+      else this.counts.overflows += 1;
+      reached = Math.max(reached, this.#applyBuffer());
+      if (this.#isInterrupted) return;
+      if (isWhole) return this.#finish(isSnapshot, reached);
+      from = reached + 1;
+    }
+  }
+
+  async #read(source: Source, from: number | undefined, signal: AbortSignal): Promise<number> {
+    const options = {
+      filters: this.#options.filters,
+      fromSequence: from,
+      take: (message: StoredMessage) => this.#progress.applyStored(message),
+      onLeft: (behind: number) => this.#show('catching-up', { behind }),
+    };
+    return readAll(source, options, signal);
+  }
+
+  /** Answers the newest sequence. */
+  #applyBuffer(): number {
+    let newest = 0;
+    for (const message of this.#buffer.take()) {
+      if (this.#progress.goesBack(message)) this.#startFromSnapshot();
+      else this.#apply(message);
+      if (this.#isInterrupted) return newest;
+      newest = message.sequence;
+    }
+    return newest;
+  }
+
+  #finish(isSnapshot: boolean, reached: number): void {
+    if (isSnapshot) {
+      this.counts.snapshots += 1;
+      this.#mustSnapshot = false;
+      this.#options.holdings.finishSnapshot(reached);
+      this.#healing.tookSnapshot(reached);
+    } else this.counts.resumes += 1;
+    this.#progress.caughtUp(reached);
+    this.#healing.consider(this.#closed.signal);
+    this.#show('current');
+  }
+
+  /** Looks whether anything before it is missing, and if so, begins to catch up. */
+  #isInOrder(message: LiveMessage): boolean {
+    const goesBack = this.#progress.goesBack(message);
+    if (!goesBack && !this.#progress.showsGap(message)) return true;
+    this.counts.gaps += 1;
+    if (goesBack) this.#startFromSnapshot();
+    else this.#interrupt();
+    return false;
+  }
+
+  #applyLive(message: LiveMessage): void {
+    try {
+      this.#apply(message);
+    } catch (cause) {
+      // Thrown on, it would end the client's connection.
+      this.#options.warn({ err: cause }, 'a message could not be applied; the snapshot is taken');
+      this.#startFromSnapshot();
+    }
+    if (this.#isInterrupted) return;
+    this.#progress.reached(message.sequence);
+    this.#show('current');
+  }
+
+  #apply(message: LiveMessage): void {
+    const marker = this.#progress.applyLive(message);
+    this.#healing.consider(this.#closed.signal);
+    if (marker === undefined) return;
+    if (marker.ready && !this.#progress.isOther(marker)) this.#options.onMarker(marker);
+    else this.#interrupt();
+  }
+
+  #heal(): void {
+    this.counts.heals += 1;
+    this.#mustSnapshot = true;
+    this.#interrupt();
+  }
+
+  #startFromSnapshot(): void {
+    this.#progress.expectAnyLive();
+    this.#mustSnapshot = true;
+    this.#interrupt();
+  }
+
+  #interrupt(): void {
+    if (this.#mode !== 'buffering') this.#buffer.take();
+    this.#mode = 'buffering';
+    this.#isInterrupted = true;
+    this.#interruption.resolve();
+  }
+
+  #show(phase: Phase, more: { readonly behind?: number; readonly why?: string } = {}): void {
+    const { difference, verified } = this.#options.ledgers;
+    const { version, verifiedAtMs } = this.#progress;
+    const isWrong = difference !== undefined && (phase === 'current' || phase === 'catching-up');
+    this.#options.board.set({
+      phase: isWrong ? 'wrong' : phase,
+      version,
+      ...more,
+      ...(isWrong ? { why: difference.why } : {}),
+      ...(verified === 0 ? {} : { verifiedVersion: verified }),
+      ...(verifiedAtMs === undefined ? {} : { verifiedAtMs }),
+    });
+  }
+}

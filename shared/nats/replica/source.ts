@@ -1,0 +1,200 @@
+// A feed as NATS shows it to a reader: its newest messages by subject, its live messages, and pages
+// of what it stores. The only file of the replica that talks to NATS; it needs no more rights than
+// docs/feed.md gives to a node.
+import { randomUUID } from 'node:crypto';
+import type { Msg, NatsConnection, Subscription } from 'nats';
+import { livePrefix, storedPrefix, streamName } from '../../feed/subjects.ts';
+import { Connection } from '../connection.ts';
+import { type ApiRequest, encodeJson, request } from '../jetstream.ts';
+import { orAbort } from '../or-abort.ts';
+import { type PageReader, readPage } from './page.ts';
+
+export interface StoredMessage {
+  /** Relative to the feed's prefix. */
+  readonly subject: string;
+  readonly sequence: number;
+  readonly data: Uint8Array;
+}
+
+export interface LiveMessage extends StoredMessage {
+  /** The sequence of the message before on this subject; 0 for none. */
+  readonly lastSequence: number;
+}
+
+export interface SourceOptions {
+  readonly url: string;
+  readonly feed: string;
+  readonly filters: readonly string[];
+  readonly name: string;
+  readonly inboxPrefix?: string | undefined;
+}
+
+export interface SourceEvents {
+  onMessage(message: LiveMessage): void;
+  /** From here on live messages may be lost, until `open` has answered again. */
+  onLost(why: string): void;
+}
+
+/** A consumer that nobody reads ends itself: ending it by name would need one more right. */
+const CONSUMER_IDLE_NS = 10_000_000_000;
+const REQUEST_TIMEOUT_MS = 5_000;
+
+export class Source {
+  readonly #options: SourceOptions;
+  readonly #events: SourceEvents;
+  readonly #connection: Connection;
+  readonly #stream: string;
+  readonly #storedPrefix: string;
+  readonly #livePrefix: string;
+  #nats: NatsConnection | undefined;
+  #subscriptions: readonly Subscription[] = [];
+  #refusal: Error | undefined;
+  /** Resolves when the client is connected again, or has given up this connection. */
+  #away: PromiseWithResolvers<void> | undefined;
+
+  constructor(options: SourceOptions, events: SourceEvents) {
+    const { url, name, feed, inboxPrefix } = options;
+    this.#options = options;
+    this.#events = events;
+    this.#connection = new Connection({ url, name, inboxPrefix });
+    this.#stream = streamName(feed);
+    this.#storedPrefix = `${storedPrefix(feed)}.`;
+    this.#livePrefix = `${livePrefix(feed)}.`;
+  }
+
+  /** Connected, and every live message from here on arrives, in order. */
+  async open(signal: AbortSignal): Promise<void> {
+    while (this.#away !== undefined) await orAbort(this.#away.promise, signal);
+    const nats = await orAbort(this.#connection.get(), signal);
+    if (nats !== this.#nats) {
+      this.#nats = nats;
+      this.#subscriptions = [];
+      void this.#watch(nats);
+    }
+    if (this.#subscriptions.length > 0) return;
+    this.#refusal = undefined;
+    this.#subscriptions = this.#options.filters.map((filter) => this.#subscribe(nats, filter));
+    // A server that refuses one has said so before it answers this.
+    await orAbort(nats.flush(), signal);
+    if (this.#refusal !== undefined) throw this.#refusal;
+  }
+
+  /** The newest message on a subject; undefined when there is none, or no stream. */
+  async last(subject: string, signal: AbortSignal): Promise<StoredMessage | undefined> {
+    const nats = this.#current();
+    const api = `$JS.API.DIRECT.GET.${this.#stream}.${this.#storedPrefix}${subject}`;
+    const { NatsError } = await import('../client.ts');
+    const asked = nats.request(api, undefined, { timeout: REQUEST_TIMEOUT_MS });
+    const reply = await orAbort(asked, signal).catch((error: unknown) => {
+      if (error instanceof NatsError && error.code === NO_RESPONDERS) return undefined;
+      throw error;
+    });
+    if (reply === undefined || (reply.headers?.code ?? 0) !== 0) return undefined;
+    return { subject, sequence: Number(reply.headers?.get('Nats-Sequence')), data: reply.data };
+  }
+
+  /**
+   * Begins to read what is stored under a filter: all since a sequence, or the newest message of
+   * each subject.
+   */
+  async read(
+    filter: string,
+    fromSequence: number | undefined,
+    signal: AbortSignal,
+  ): Promise<PageReader> {
+    const nats = this.#current();
+    const name = randomUUID().replaceAll('-', '');
+    const subject = `${this.#storedPrefix}${filter}`;
+    const create: ApiRequest = {
+      subject: `$JS.API.CONSUMER.CREATE.${this.#stream}.${name}.${subject}`,
+      data: encodeJson({
+        stream_name: this.#stream,
+        config: consumerConfig(name, subject, fromSequence),
+      }),
+    };
+    const answer = await request<{ num_pending: number }>(nats, this.#stream, create, signal);
+    const api = `$JS.API.CONSUMER.MSG.NEXT.${this.#stream}.${name}`;
+    const { inboxPrefix } = this.#options;
+    return {
+      pending: answer.num_pending,
+      next: (take) =>
+        readPage({ nats, api, inboxPrefix, prefixLength: this.#storedPrefix.length }, take, signal),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  #current(): NatsConnection {
+    if (this.#nats === undefined) throw new TypeError('the source is not open');
+    return this.#nats;
+  }
+
+  #subscribe(nats: NatsConnection, filter: string): Subscription {
+    return nats.subscribe(`${this.#livePrefix}${filter}`, {
+      callback: (error, message) => {
+        if (error === null) return this.#events.onMessage(this.#liveMessage(message));
+        for (const subscription of this.#subscriptions) subscription.unsubscribe();
+        this.#subscriptions = [];
+        this.#refusal = error;
+        this.#events.onLost(error.message);
+      },
+    });
+  }
+
+  #liveMessage({ subject, headers, data }: Msg): LiveMessage {
+    return {
+      subject: subject.slice(this.#livePrefix.length),
+      sequence: Number(headers?.get('Nats-Sequence')),
+      lastSequence: Number(headers?.get('Nats-Last-Sequence')),
+      data,
+    };
+  }
+
+  /** The client reconnects and subscribes again by itself; what was said meanwhile is lost. */
+  async #watch(nats: NatsConnection): Promise<void> {
+    void nats.closed().then(() => {
+      if (this.#nats === nats) this.#nats = undefined;
+      this.#lost('the connection to NATS was closed');
+      this.#back();
+    });
+    for await (const { type } of nats.status()) {
+      const happened = String(type);
+      if (happened === DISCONNECTED) this.#lost('NATS is away');
+      if (happened === RECONNECTED) this.#back();
+    }
+  }
+
+  #lost(why: string): void {
+    this.#away ??= Promise.withResolvers();
+    this.#events.onLost(why);
+  }
+
+  #back(): void {
+    this.#away?.resolve();
+    this.#away = undefined;
+  }
+}
+
+/** The client's words, whose enums would have to be loaded before they are needed. */
+const DISCONNECTED = 'disconnect';
+const RECONNECTED = 'reconnect';
+const NO_RESPONDERS = '503';
+
+function consumerConfig(name: string, filter: string, fromSequence: number | undefined) {
+  const start =
+    fromSequence === undefined
+      ? { deliver_policy: 'last_per_subject' }
+      : { deliver_policy: 'by_start_sequence', opt_start_seq: fromSequence };
+  return {
+    ...start,
+    name,
+    filter_subject: filter,
+    ack_policy: 'none',
+    replay_policy: 'instant',
+    mem_storage: true,
+    num_replicas: 1,
+    inactive_threshold: CONSUMER_IDLE_NS,
+  };
+}

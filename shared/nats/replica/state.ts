@@ -1,0 +1,52 @@
+// What a replica says of itself, and who waits for it.
+import { orAbort } from '../or-abort.ts';
+
+export type Phase = 'connecting' | 'waiting' | 'catching-up' | 'current' | 'wrong';
+
+export interface ReplicaState {
+  /**
+   * `waiting`: the feed is not there, or not whole yet. `wrong`: a checkpoint disagrees, and the
+   * replica is about to heal. What is held stays readable in every phase.
+   */
+  readonly phase: Phase;
+  /** All changes up to here are held. */
+  readonly version: number;
+  /** While catching up: how many messages are still to be read. */
+  readonly behind?: number;
+  /** The newest checkpoint that agreed, and when that was seen. */
+  readonly verifiedVersion?: number;
+  readonly verifiedAtMs?: number;
+  readonly why?: string;
+}
+
+export class StateBoard {
+  #state: ReplicaState = { phase: 'connecting', version: 0 };
+  readonly #listeners = new Set<(state: ReplicaState) => void>();
+
+  get state(): ReplicaState {
+    return this.#state;
+  }
+
+  set(state: ReplicaState): void {
+    this.#state = state;
+    for (const listener of this.#listeners) listener(state);
+  }
+
+  watch(listener: (state: ReplicaState) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async until(condition: (state: ReplicaState) => boolean, signal: AbortSignal): Promise<void> {
+    if (condition(this.#state)) return;
+    const met = Promise.withResolvers<void>();
+    const stop = this.watch((state) => {
+      if (condition(state)) met.resolve();
+    });
+    try {
+      await orAbort(met.promise, signal);
+    } finally {
+      stop();
+    }
+  }
+}

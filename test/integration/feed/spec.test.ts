@@ -1,0 +1,200 @@
+// What a MetadataFeed says is what its stream shows, and every edit is carried out: what changes is
+// published anew, and nothing else.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
+import type { Stream } from '../../../shared/nats/stream.ts';
+import { SLICES, createPod, labelPod, removeAllPods } from './objects.ts';
+import { FEED_NAMESPACE, FeedWorld, type Sender, soon } from './world.ts';
+
+let world: FeedWorld;
+let number = 0;
+let feed = '';
+let stream: Stream;
+let sender: Sender;
+
+beforeAll(async () => {
+  world = await FeedWorld.start();
+});
+
+afterAll(async () => {
+  await world?.stop();
+});
+
+beforeEach(async () => {
+  number += 1;
+  feed = `s${number}`;
+  stream = world.stream(feed);
+  sender = await world.startFunction();
+});
+
+afterEach(async () => {
+  await world.stopFunctions();
+  await world.removeFeed(feed);
+  await removeAllPods(world.kube);
+});
+
+async function edit(spec: Readonly<Record<string, unknown>>): Promise<void> {
+  const target = { namespace: FEED_NAMESPACE, name: feed };
+  await world.kube.patch(METADATA_FEEDS, target, { type: 'merge', body: { spec } });
+}
+
+const podsOf = async (): Promise<readonly string[]> =>
+  [...(await world.shown(stream)).keys()].filter((subject) => subject.includes('.pods.'));
+
+test('labels that an edit no longer shows are published away, and nothing else', async () => {
+  await world.createFeed(feed);
+  await createPod(world.kube, 'plain', 'n1');
+  await createPod(world.kube, 'labelled', 'n1');
+  await labelPod(world.kube, 'labelled', { app: 'web', secret: 'x' });
+  await sender.sweep();
+  const before = await stream.state(soon());
+  await edit({ pods: { labels: ['app'] } });
+  await sender.sweep();
+  const shown = await world.shown(stream);
+  expect(shown.get('node.n1.pods.default.labelled')).toMatchObject({ labels: { app: 'web' } });
+  const changed = await world.changedSince(stream, before.lastSequence);
+  expect(changed).toEqual(['node.n1.pods.default.labelled']);
+});
+
+test('namespaces that an edit leaves out disappear, and come back', async () => {
+  await world.createFeed(feed);
+  await createPod(world.kube, 'a', 'n1');
+  await sender.sweep();
+  await edit({ namespaces: { exclude: ['default'] } });
+  await sender.sweep();
+  expect(await podsOf()).toEqual([]);
+  await edit({ namespaces: null });
+  await sender.sweep();
+  expect(await podsOf()).toEqual(['node.n1.pods.default.a']);
+});
+
+test('a label selector holds for events too', async () => {
+  const web = { group: '', version: 'v1', resource: 'pods', matchLabels: { app: 'web' } };
+  await world.createFeed(feed, { resources: [web] });
+  await sender.sweep();
+  await sender.change(await createPod(world.kube, 'a', 'n1'), 'add');
+  expect(await podsOf()).toEqual([]);
+  await sender.change(await labelPod(world.kube, 'a', { app: 'web' }), 'update');
+  expect(await podsOf()).toEqual(['node.n1.pods.default.a']);
+  await sender.change(await labelPod(world.kube, 'a', { app: 'db' }), 'update');
+  expect(await podsOf()).toEqual([]);
+});
+
+test('a resource that an edit no longer names goes, with all its objects', async () => {
+  await world.createFeed(feed);
+  await createPod(world.kube, 'a', 'n1');
+  await sender.sweep();
+  await edit({ resources: [{ group: '', version: 'v1', resource: 'namespaces' }] });
+  await sender.sweep();
+  const left = [...(await world.shown(stream)).keys()];
+  expect(left.every((subject) => subject.startsWith('all._.namespaces.'))).toBe(true);
+  expect(left.length).toBeGreaterThan(0);
+});
+
+test('a kind of somebody else is shown with its named fields, at each sweep', async () => {
+  const resource = { group: 'ballast.dev', version: 'v1alpha1', resource: 'metadatafeeds' };
+  const fields = [{ name: 'sweep', path: '.spec.sweepSeconds' }];
+  await world.createFeed(feed, { resources: [{ ...resource, fields }] });
+  await sender.sweep();
+  const subject = `all._.metadatafeeds%2eballast%2edev.${FEED_NAMESPACE}.${feed}`;
+  const shown = await world.shown(stream);
+  expect(shown.get(subject)).toMatchObject({ kind: 'MetadataFeed', fields: { sweep: 60 } });
+});
+
+test('a resource that is not there, or not allowed, stops no other and is told', async () => {
+  const missing = { group: 'nobody.example', version: 'v1', resource: 'widgets' };
+  const nodes = { group: '', version: 'v1', resource: 'namespaces' };
+  await world.createFeed(feed, { resources: [missing, nodes] });
+  expect(await sender.sweep()).toBe(204);
+  const { conditions } = await world.status(feed);
+  expect(conditions).toContainEqual(
+    expect.objectContaining({ type: 'Degraded', status: 'True', reason: 'ResourceUnknown' }),
+  );
+  expect(conditions).toContainEqual(expect.objectContaining({ type: 'Ready', status: 'True' }));
+});
+
+test('an object that is too large is left out, told, and comes when it fits', async () => {
+  await world.createFeed(feed, { pods: { annotations: ['*'] } });
+  const pod = await createPod(world.kube, 'a', 'n1');
+  await sender.sweep();
+  const huge = { note: 'x'.repeat(2_000_000) };
+  const grown = { ...pod, metadata: { ...pod.metadata, annotations: huge } };
+  const metadata = {
+    ...grown.metadata,
+    resourceVersion: String(Number(pod.metadata.resourceVersion) + 1),
+  };
+  const body = JSON.stringify({ ...grown, metadata }).length;
+  expect(body).toBeGreaterThan(1_048_576);
+  expect(await sender.change({ ...grown, metadata }, 'update')).toBe(204);
+  expect(await podsOf()).toEqual([]);
+  await sender.sweep();
+  expect(await podsOf()).toEqual(['node.n1.pods.default.a']);
+  expect((await world.status(feed)).events).toMatchObject({ oversize: 1 });
+});
+
+test('endpoint slices are told per node, also to a node that loses its last one', async () => {
+  await world.createFeed(feed);
+  await sender.sweep();
+  const slice = await sliceOn(['n1', 'n2', undefined]);
+  await sender.change(slice, 'add');
+  expect(await world.shown(stream)).toEqual(await world.expected());
+  const less = await sliceOn(['n2']);
+  await sender.change(less, 'update');
+  expect((await world.shown(stream)).has('node.n1.endpointslices.default.web-1')).toBe(false);
+  expect(await world.shown(stream)).toEqual(await world.expected());
+  const none = await sliceOn([]);
+  await sender.change(none, 'update');
+  expect(await world.shown(stream)).toEqual(await world.expected());
+  await sender.change(slice, 'update');
+  expect(await world.shown(stream)).toEqual(await world.expected());
+});
+
+async function sliceOn(nodes: readonly (string | undefined)[]) {
+  return world.kube.apply(
+    SLICES,
+    {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: {
+        name: 'web-1',
+        namespace: 'default',
+        labels: { 'kubernetes.io/service-name': 'web' },
+      },
+      addressType: 'IPv4',
+      ports: [{ name: 'http', port: 80, protocol: 'TCP' }],
+      endpoints: nodes.map((nodeName, index) => ({
+        addresses: [`10.0.0.${index + 1}`],
+        conditions: { ready: true },
+        ...(nodeName === undefined ? {} : { nodeName }),
+      })),
+    },
+    { force: true },
+  );
+}
+
+test('the NATS of a feed may come from a Secret; one that is not there is told', async () => {
+  await world.createFeed(feed, { nats: { secretRef: { name: 'other-nats' } } });
+  expect(await sender.sweep()).toBe(503);
+  const secrets = { group: '', version: 'v1', resource: 'secrets' };
+  await world.kube.create(secrets, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'other-nats', namespace: FEED_NAMESPACE },
+    stringData: { url: world.plane.part('nats-server').url },
+  });
+  expect(await sender.sweep()).toBe(204);
+  expect(await world.shown(stream)).toEqual(await world.expected());
+});
+
+test('two feeds cannot have one stream: the younger is told whose it is', async () => {
+  await world.createFeed(feed);
+  await sender.sweep();
+  await world.createFeed(`${feed}-too`, { stream: { name: feed } });
+  await createPod(world.kube, 'a', 'n1');
+  await sender.sweep();
+  expect(await world.shown(stream)).toEqual(await world.expected());
+  expect((await world.status(`${feed}-too`)).conditions).toMatchObject([
+    { type: 'Ready', status: 'False', reason: 'StreamTaken' },
+  ]);
+  await world.removeFeed(`${feed}-too`);
+});

@@ -1,0 +1,97 @@
+// What happens to NATS, and what a replica makes of it: it goes on by itself, keeps what it holds
+// meanwhile, and is exact again.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Part } from '../../../knative/local/process/part.ts';
+import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { PATIENCE, World, heldBy, node1, pod, told, untilEqual, untilPhase } from './world.ts';
+
+let plane: Plane;
+let world: World;
+let server: Part;
+
+beforeEach(async () => {
+  plane = await startPlane({ parts: ['nats-server'] });
+  server = plane.part('nats-server');
+  world = new World(server);
+});
+
+afterEach(async () => {
+  await world.close();
+  await plane.stop();
+});
+
+test('a server that is away and comes back with its disk: it reads on', async () => {
+  const feed = await world.feed();
+  await feed.put(node1, pod('a'));
+  const replicas = [world.reader(feed), world.reader(feed, node1)];
+  for (const replica of replicas) await replica.whenCurrent();
+  await server.stop();
+  for (const replica of replicas) await untilPhase(replica, 'connecting');
+  expect(replicas.map(({ catalog }) => catalog.size)).toEqual([1, 1]);
+  await server.start();
+  await expect.poll(() => feed.put(node1, pod('b')).catch(() => 0), PATIENCE).toBeGreaterThan(0);
+  for (const replica of replicas) {
+    await untilEqual(replica, feed);
+    await untilPhase(replica, 'current');
+    expect(replica.counts).toMatchObject({ snapshots: 1, digestMismatches: 0 });
+    expect(replica.counts.resumes).toBeGreaterThan(0);
+  }
+});
+
+test('killed and without its disk: it waits for the feed, and follows the new one', async () => {
+  const feed = await world.feed();
+  for (const name of ['a', 'b', 'c']) await feed.put(node1, pod(name));
+  const replica = world.reader(feed, node1);
+  await replica.whenCurrent();
+  const lines = told(replica);
+  await server.kill();
+  await rm(join(plane.dir, 'data', 'nats'), { recursive: true });
+  await server.start();
+  await untilPhase(replica, 'waiting');
+  expect(replica.catalog.size).toBe(3);
+  await expect
+    .poll(
+      () =>
+        feed.begin().then(
+          () => true,
+          () => false,
+        ),
+      PATIENCE,
+    )
+    .toBe(true);
+  await feed.put(node1, pod('c'), { phase: 'Running' });
+  await untilEqual(replica, feed);
+  await untilPhase(replica, 'current');
+  expect(lines.slice(3).toSorted()).toEqual([
+    'changed node.n1.pods.web.c',
+    'removed node.n1.pods.web.a',
+    'removed node.n1.pods.web.b',
+  ]);
+});
+
+test('paused in the middle of a catch-up: it asks again', async () => {
+  const feed = await world.feed();
+  await feed.put(node1, pod('a'));
+  const first = world.reader(feed);
+  await first.whenCurrent();
+  await server.pause();
+  const replica = world.reader(feed);
+  await expect.poll(() => replica.state.why, PATIENCE).toBeDefined();
+  server.resume();
+  await untilEqual(replica, feed);
+  await feed.put(node1, pod('b'));
+  await untilEqual(replica, feed);
+  await untilEqual(first, feed);
+});
+
+test('no server at all is said, not thrown, and ends with close', async () => {
+  await server.stop();
+  const replica = world.reader({ feed: 'nowhere' });
+  await expect.poll(() => replica.state.why, PATIENCE).toContain('cannot be reached');
+  expect(replica.state.phase).toBe('connecting');
+  const waiting = replica.whenCurrent();
+  await Promise.all([expect(waiting).rejects.toThrow('closed'), replica.close()]);
+  expect(heldBy(replica)).toEqual({});
+});

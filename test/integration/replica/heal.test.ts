@@ -1,0 +1,90 @@
+// A replica that differs from what a checkpoint says: it says so, heals itself once, and does not
+// go round in circles when it is the checkpoint that is wrong.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { PATIENCE, World, heldBy, node1, pod, stored, told, untilEqual } from './world.ts';
+import { untilPhase } from './world.ts';
+
+let plane: Plane;
+let world: World;
+
+beforeAll(async () => {
+  plane = await startPlane({ parts: ['nats-server'] });
+  world = new World(plane.part('nats-server'));
+});
+
+afterAll(async () => {
+  await world.close();
+  await plane.stop();
+});
+
+test('a message that never came is found by the next checkpoint, and healed', async () => {
+  const feed = await world.feed();
+  await feed.put(node1, pod('a'));
+  await feed.put(node1, pod('lost'));
+  await feed.put(node1, pod('ghost'));
+  const before = world.reader(feed, node1);
+  await before.whenCurrent();
+  const { entries, ...bookmark } = stored(before);
+  const kept = entries.filter(([subject]) => !subject.endsWith('.lost'));
+  await feed.purge(node1, pod('ghost'));
+  const replica = world.reader(feed, node1, { resumeFrom: { ...bookmark, entries: kept } });
+  await replica.whenCurrent();
+  const phases: string[] = [];
+  replica.watchState(({ phase, why = '' }) => phases.push(`${phase} ${why}`));
+  const lines = told(replica);
+  const checkpoint = await feed.checkpoint('node.n1');
+  await expect.poll(() => replica.counts.heals, PATIENCE).toBe(1);
+  await replica.whenCurrent();
+  expect(phases[0]).toContain(`wrong the checkpoint of node.n1 at ${checkpoint} says 2 objects`);
+  expect(heldBy(replica)).toEqual(feed.alive());
+  expect(replica.counts).toMatchObject({ digestMismatches: 1, heals: 1, snapshots: 1 });
+  expect(replica.state.verifiedVersion).toBe(checkpoint);
+  await expect
+    .poll(() => lines.slice(2))
+    .toEqual(['added node.n1.pods.web.lost', 'removed node.n1.pods.web.ghost']);
+});
+
+test('a checkpoint that is wrong itself costs one snapshot, not one after the other', async () => {
+  const feed = await world.feed();
+  await feed.put(node1, pod('a'));
+  const replica = world.reader(feed, node1);
+  await replica.whenCurrent();
+  await feed.checkpoint('node.n1', { objects: 5 });
+  await expect.poll(() => replica.counts.snapshots, PATIENCE).toBe(2);
+  await untilPhase(replica, 'wrong');
+  const last = await feed.put(node1, pod('b'));
+  await expect.poll(() => replica.state.version, PATIENCE).toBe(last);
+  expect(replica.state.phase).toBe('wrong');
+  expect(replica.counts).toMatchObject({ digestMismatches: 1, heals: 1, snapshots: 2 });
+  const minVersion = await feed.checkpoint('node.n1');
+  await replica.whenCurrent({ minVersion });
+  expect(replica.counts).toMatchObject({ digestMismatches: 1, heals: 1, snapshots: 2 });
+});
+
+test('a checkpoint that later deletes may have followed, now forgotten, accuses nobody', async () => {
+  const feed = await world.feed();
+  await feed.put(node1, pod('a'));
+  await feed.put(node1, pod('b'));
+  const checkpoint = await feed.checkpoint('node.n1');
+  await feed.purge(node1, pod('b'));
+  await feed.floor(checkpoint + 1);
+  const replica = world.reader(feed, node1);
+  await replica.whenCurrent();
+  expect(replica.state.verifiedVersion).toBeUndefined();
+  expect(replica.counts.digestMismatches).toBe(0);
+});
+
+test('a live message that was missed is noticed by the next one on its subject', async () => {
+  const feed = await world.feed();
+  await feed.put(node1, pod('a'));
+  const replica = world.reader(feed, node1);
+  await replica.whenCurrent();
+  await feed.silently(async () => {
+    await feed.put(node1, pod('a'));
+    await feed.put(node1, pod('b'));
+  });
+  await feed.put(node1, pod('a'));
+  await untilEqual(replica, feed);
+  expect(replica.counts).toMatchObject({ gaps: 1, resumes: 1, snapshots: 1 });
+});
