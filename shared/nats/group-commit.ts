@@ -20,6 +20,8 @@ const GROUP_BYTES_MAX = 4_000_000;
 const ALONE_MAX = 16;
 /** Fewer are cheaper one by one: a batch is stored twice, once while it is not complete. */
 const GROUP_UNITS_MIN = 16;
+/** One is written while the next ones come over the wire. */
+const GROUPS_MAX = 2;
 const GROUP_TIMEOUT_MS = 10_000;
 
 export class GroupCommit {
@@ -27,7 +29,8 @@ export class GroupCommit {
   readonly #isConflict: (error: unknown) => boolean;
   #waiting: Unit[] = [];
   #alone = 0;
-  #hasGroup = false;
+  #groups = 0;
+  #isGathering = false;
 
   constructor(send: Send, isConflict: (error: unknown) => boolean) {
     this.#send = send;
@@ -38,18 +41,32 @@ export class GroupCommit {
     const unit = { messages, signal, done: Promise.withResolvers<number>() };
     // A condition on more than its own subject depends on what else the group holds.
     const isFree = messages.every(({ expectedOn }) => expectedOn === undefined);
-    if (!isFree || this.#alone < ALONE_MAX) void this.#sendAlone(unit);
-    else this.#waiting.push(unit);
+    if (isFree) this.#waiting.push(unit);
+    else void this.#sendAlone(unit);
     this.#next();
     return orAbort(unit.done.promise, signal);
   }
 
+  /** As soon as units gather, nobody goes alone any more: each that does costs one more sync. */
   #next(): void {
-    while (this.#waiting.length > 0 && this.#alone < ALONE_MAX) {
+    if (this.#waiting.length >= GROUP_UNITS_MIN) {
+      this.#gather();
+      return;
+    }
+    while (this.#waiting.length > 0 && this.#alone < ALONE_MAX && this.#groups === 0) {
       const unit = this.#waiting.shift();
       if (unit !== undefined) void this.#sendAlone(unit);
     }
-    if (!this.#hasGroup && this.#waiting.length >= GROUP_UNITS_MIN) void this.#sendGroup();
+  }
+
+  /** Whoever was waiting for the group before is about to come again: the next one takes them in. */
+  #gather(): void {
+    if (this.#isGathering || this.#groups === GROUPS_MAX) return;
+    this.#isGathering = true;
+    setImmediate(() => {
+      this.#isGathering = false;
+      void this.#sendGroup();
+    });
   }
 
   /**
@@ -85,7 +102,7 @@ export class GroupCommit {
 
   async #sendGroup(): Promise<void> {
     const group = this.#takeGroup();
-    this.#hasGroup = true;
+    this.#groups += 1;
     try {
       // Not the signal of one of them: the others still wait.
       const signal = AbortSignal.timeout(GROUP_TIMEOUT_MS);
@@ -100,7 +117,7 @@ export class GroupCommit {
       if (this.#isConflict(error)) await Promise.all(group.map((unit) => this.#sendAlone(unit)));
       else for (const { done } of group) done.reject(error);
     }
-    this.#hasGroup = false;
+    this.#groups -= 1;
     this.#next();
   }
 

@@ -163,6 +163,12 @@ export class FeedWriter {
     return answer.seq;
   }
 
+  /** Told live without being stored, as by somebody who may publish there. */
+  async forge(subject: string, data: Uint8Array): Promise<void> {
+    this.#nats.publish(`${livePrefix(this.feed)}.${subject}`, data);
+    await this.#nats.flush();
+  }
+
   object(place: Place, key: ObjectKey, more: Partial<ObjectMessage> = {}): ObjectMessage {
     this.#resourceVersion += 1;
     return {

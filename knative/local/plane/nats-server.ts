@@ -23,6 +23,7 @@ export function natsServerSpec({ binary, dir, port, monitorPort }: NatsOptions):
     ],
     env: {},
     url: `nats://127.0.0.1:${port}`,
+    monitorUrl: `http://127.0.0.1:${monitorPort}`,
     ready: (signal) => answers(`http://127.0.0.1:${monitorPort}/healthz`, signal),
   };
 }

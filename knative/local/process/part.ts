@@ -14,6 +14,8 @@ export interface PartSpec {
   readonly env: Readonly<Record<string, string>>;
   /** Where it serves; '' when it does not. */
   readonly url: string;
+  /** Where it tells about itself, when that is another address. */
+  readonly monitorUrl?: string;
   /** One probe; asked again and again until it is true. */
   ready(signal: AbortSignal): Promise<boolean>;
 }
@@ -30,6 +32,7 @@ export interface PartChange {
 export interface Part {
   readonly name: string;
   readonly url: string;
+  readonly monitorUrl?: string | undefined;
   readonly pid: number | undefined;
   readonly state: PartState;
   /** When the state was reached, in milliseconds since the epoch. */
@@ -90,6 +93,9 @@ export class PartProcess implements Part {
   }
   get url(): string {
     return this.#spec.url;
+  }
+  get monitorUrl(): string | undefined {
+    return this.#spec.monitorUrl;
   }
   get pid(): number | undefined {
     return this.#child?.pid;

@@ -10,7 +10,8 @@ export async function advice(plane: Plane): Promise<string> {
     `kubeconfig: ${plane.kubeconfigPath}`,
     'Worth trying, in another terminal:',
     `  ${kubectl} --kubeconfig ${plane.kubeconfigPath} get pods -A --watch`,
+    '  npm run watch -- --node node-000',
+    '  npm run part -- kill adapter/metadata     # changes are missed; the next sweep heals the feed',
     ...(reader === undefined ? [] : [`  curl ${reader.url}/`]),
-    '  npm run part -- kill etcd',
   ].join('\n');
 }

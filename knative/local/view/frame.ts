@@ -1,5 +1,6 @@
 // Lays a snapshot out as the lines of the live view. Pure, so that what a person sees can be
 // tested.
+import { type FeedView, sweptText } from './feed-view.ts';
 import type { Counted } from './rates.ts';
 import {
   type PartView,
@@ -24,11 +25,16 @@ const GAP = '  ';
 
 /** Never wider or higher than the terminal, because only then can it be painted over. */
 export function frame(snapshot: Snapshot, { columns, rows }: FrameSize): readonly string[] {
-  const { parts, events, triggers, answers } = snapshot;
+  const { parts, feeds, events, triggers, answers } = snapshot;
   const lines = [
     headline(snapshot),
     '',
     ...table(['PART', 'STATE', 'PID', 'FOR', 'MEMORY', 'DEATHS'], parts.map(partRow)),
+    '',
+    ...table(
+      ['FEED', 'STATE', 'VERSION', 'RATE', 'EPOCH', 'OBJECTS', 'READERS', 'SWEPT', 'HEALED'],
+      feeds.map(feedRow),
+    ),
     '',
     ...table(['EVENTS IN', 'TOTAL', 'RATE'], eventRows(events)),
     '',
@@ -71,6 +77,20 @@ function eventRows(events: Snapshot['events']): readonly (readonly string[])[] {
   return [
     ...shown.map(([type, counted]) => [type, ...numbers(counted)]),
     ...(rest > 0 ? [[`and ${rest} more`]] : []),
+  ];
+}
+
+function feedRow(feed: FeedView): readonly string[] {
+  const { name, state, version, epoch, objects, readers, healed } = feed;
+  return [
+    name,
+    state,
+    ...numbers(version),
+    String(epoch),
+    String(objects),
+    String(readers),
+    sweptText(feed),
+    String(healed),
   ];
 }
 

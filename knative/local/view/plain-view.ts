@@ -1,6 +1,7 @@
 // The live view as lines, for pipes and logs: what changed when it changes, and a summary every few
 // seconds.
 import type { PartChange } from '../process/part.ts';
+import { feedClause } from './feed-view.ts';
 import { byTotal } from './frame.ts';
 import type { Counted } from './rates.ts';
 import {
@@ -15,6 +16,8 @@ import { type LiveView, describeDeath } from './view.ts';
 
 /** Six lines a minute tell whether events flow without filling a log. */
 const SUMMARY_EVERY_MS = 10_000;
+/** Of each sort; a line has to be read at a glance. */
+const CLAUSES_MAX = 4;
 
 export class PlainView implements LiveView {
   readonly #write: (text: string) => void;
@@ -52,11 +55,12 @@ export class PlainView implements LiveView {
   }
 }
 
-function summary({ upMs, parts, events, answers }: Snapshot): string {
+function summary({ upMs, parts, feeds, events, answers }: Snapshot): string {
   const clauses = [
     `up ${formatDuration(upMs)}`,
     `${countReady(parts)} of ${parts.length} parts ready`,
     formatBytes(totalBytes(parts)),
+    ...feeds.map(feedClause),
     `events in: ${list(events)}`,
     ...[...answers].map(([name, outcomes]) => `${name} answered: ${list(outcomes)}`),
   ];
@@ -65,8 +69,10 @@ function summary({ upMs, parts, events, answers }: Snapshot): string {
 
 function list(counted: ReadonlyMap<string, Counted>): string {
   if (counted.size === 0) return 'none yet';
-  const clauses = byTotal(counted).map(
+  const most = byTotal(counted).slice(0, CLAUSES_MAX);
+  const clauses = most.map(
     ([key, { total, perSecond }]) => `${key} ${total} (${formatRate(perSecond)})`,
   );
-  return clauses.join(', ');
+  const rest = counted.size - most.length;
+  return [...clauses, ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
 }

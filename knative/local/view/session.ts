@@ -17,6 +17,7 @@ import { advice } from './advice.ts';
 import { Bell } from './bell.ts';
 import { Complaints } from './complaints.ts';
 import { DiskWatch } from './disk-watch.ts';
+import { FeedWatch } from './feed-watch.ts';
 import { Observer } from './observer.ts';
 import { PlainView } from './plain-view.ts';
 import { Tail } from './tail.ts';
@@ -56,6 +57,7 @@ class Session {
   readonly #startedMs = Date.now();
   readonly #tail = new Tail();
   readonly #bell: Bell;
+  #feeds: FeedWatch | undefined;
   readonly #disk: DiskWatch;
 
   constructor(options: SessionOptions, view: LiveView, end: AbortSignal) {
@@ -109,11 +111,14 @@ class Session {
   async #untilEnd(cluster: LocalCluster): Promise<void> {
     try {
       const seconds = ((Date.now() - this.#startedMs) / 1000).toFixed(1);
+      this.#feeds = new FeedWatch(cluster.plane, cluster.kube);
       this.#view.say(`Everything is ready after ${seconds} s.\n\n${await advice(cluster.plane)}\n`);
       if (!this.#end.aborted) {
         await new Promise((wake) => this.#end.addEventListener('abort', wake, { once: true }));
       }
     } finally {
+      await this.#feeds?.close();
+      this.#feeds = undefined;
       await cluster.stop();
     }
   }
@@ -135,7 +140,11 @@ class Session {
 
   async #showUntil(over: AbortSignal): Promise<void> {
     while (!over.aborted) {
-      const snapshot = await this.#observer.look([...this.#parts.values()]);
+      const [seen, feeds] = await Promise.all([
+        this.#observer.look([...this.#parts.values()]),
+        this.#feeds?.look() ?? [],
+      ]);
+      const snapshot = { ...seen, feeds };
       if (!over.aborted) this.#view.show(snapshot);
       this.#sayWhatTheFunctionPrints();
       await this.#disk.look();

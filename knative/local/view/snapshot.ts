@@ -1,5 +1,6 @@
 // What the live view shows at one moment, as plain data, and how its numbers are written.
 import type { PartState } from '../process/part.ts';
+import type { FeedView } from './feed-view.ts';
 import type { Counted } from './rates.ts';
 
 export interface PartView {
@@ -27,6 +28,7 @@ export interface Snapshot {
   readonly parts: readonly PartView[];
   /** Events that the broker took in, by type and the kind of their object. */
   readonly events: ReadonlyMap<string, Counted>;
+  readonly feeds: readonly FeedView[];
   readonly triggers: readonly TriggerView[];
   /** What each function answered, by outcome. */
   readonly answers: ReadonlyMap<string, ReadonlyMap<string, Counted>>;

@@ -1,6 +1,5 @@
 // What a replica holds, to be stored and taken up again by the next process: plain JSON. It is
 // checked like everything else, by the digest of the next checkpoint.
-import { encodeMessage, decodeMessage, isTombstone } from '../../feed/messages.ts';
 import type { ObjectMessage } from '../../feed/messages.ts';
 import { parseSubject } from '../../feed/subjects.ts';
 import type { Entry } from './entry.ts';
@@ -30,10 +29,14 @@ export function entriesOf({ entries }: Bookmark): readonly Entry[] | undefined {
   const read: Entry[] = [];
   for (const [subject, version, high, low, message] of entries) {
     const place = parseSubject(subject);
-    // A copy: the catalog takes over what it is given.
-    const object = decodeMessage(encodeMessage(message));
-    if (place === undefined || object === undefined || isTombstone(object)) return undefined;
-    read.push({ subject, version, fingerprint: { high, low }, ...place, object });
+    if (place === undefined || !isWhole(message)) return undefined;
+    read.push({ subject, version, fingerprint: { high, low }, ...place, object: message });
   }
   return read;
+}
+
+/** It was stored in between: what lookups build on is looked at, as when a message arrives. */
+function isWhole({ epoch, kind, name, uid, resourceVersion }: ObjectMessage): boolean {
+  const texts: readonly unknown[] = [kind, name, uid, resourceVersion];
+  return typeof epoch === 'number' && texts.every((text) => typeof text === 'string');
 }

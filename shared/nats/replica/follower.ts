@@ -27,16 +27,22 @@ export interface FollowerOptions {
   readonly warn: (fields: object, message: string) => void;
 }
 
-/** The marker comes live, too: looking for it is for the case that its message was lost. */
-const MARKER_POLL_MS = 10_000;
+/**
+ * The marker comes live, too. Looking for it helps when its message was lost, or when NATS has just
+ * started and does not know its streams yet.
+ */
+const MARKER_PAUSES = { firstMs: 500, longestMs: 10_000 };
 /** NATS answers again within seconds of a restart; a refusal lasts until somebody changes it. */
 const RETRY_PAUSES = { firstMs: 200, longestMs: 10_000 };
+/** Who was live for this long may catch up at once. */
+const CALM_MS = 2_000;
 
 export class Follower {
   readonly counts = { snapshots: 0, resumes: 0, gaps: 0, overflows: 0, disconnects: 0, heals: 0 };
   readonly #options: FollowerOptions;
   readonly #progress: Progress;
   readonly #buffer: LiveBuffer;
+  readonly #markerPauses: Pauses;
   readonly #retryPauses: Pauses;
   readonly #healing: Healing;
   readonly #closed = new AbortController();
@@ -51,6 +57,7 @@ export class Follower {
     this.#options = options;
     this.#progress = options.progress;
     this.#buffer = new LiveBuffer(options.bufferLimits);
+    this.#markerPauses = new Pauses(clock, MARKER_PAUSES);
     this.#retryPauses = new Pauses(clock, RETRY_PAUSES);
     this.#healing = new Healing(ledgers, clock, () => this.#heal());
   }
@@ -87,6 +94,8 @@ export class Follower {
   }
 
   onMessage(message: LiveMessage): void {
+    // The server numbers what it passes on; this came past it.
+    if (!(message.sequence > 0)) return this.#options.holdings.sawForeign();
     if (this.#mode === 'live' && this.#isInOrder(message)) return this.#applyLive(message);
     if (this.#mode === 'buffering') this.#buffer.push(message);
     else if (message.subject === MARKER_SUBJECT) this.#interrupt();
@@ -102,15 +111,29 @@ export class Follower {
     const marker = stored === undefined ? undefined : decodeMarker(stored.data);
     if (marker?.ready === true) {
       await this.#catchUp(source, marker, signal);
-      this.#retryPauses.reset();
-      return orAbort(this.#interruption.promise, signal);
+      this.#markerPauses.reset();
+      return this.#stayLive(signal);
     }
     this.#mode = 'idle';
     this.#buffer.take();
-    const why = marker === undefined ? 'there is no such feed yet' : 'the feed is being filled';
-    this.#show('waiting', { why });
-    const poll = this.#options.clock.sleep(MARKER_POLL_MS, signal);
+    const unread =
+      stored === undefined ? 'there is no such feed yet' : 'its marker is not of format 1';
+    this.#show('waiting', { why: marker === undefined ? unread : 'the feed is being filled' });
+    const poll = this.#markerPauses.next(signal);
     await Promise.race([poll, orAbort(this.#interruption.promise, signal)]);
+  }
+
+  /** Until something may have been missed. What interrupts it all the time is slowed down. */
+  async #stayLive(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const sinceMs = clock.nowMs();
+    const isCalm = (): boolean => clock.nowMs() - sinceMs >= CALM_MS;
+    try {
+      await orAbort(this.#interruption.promise, signal);
+    } finally {
+      if (isCalm()) this.#retryPauses.reset();
+    }
+    if (!isCalm()) await this.#retryPauses.next(signal);
   }
 
   async #catchUp(source: Source, marker: Marker, signal: AbortSignal): Promise<void> {
@@ -219,8 +242,10 @@ export class Follower {
   }
 
   #interrupt(): void {
+    const wasLive = this.#mode === 'live';
     if (this.#mode !== 'buffering') this.#buffer.take();
     this.#mode = 'buffering';
+    if (wasLive) this.#show('catching-up');
     this.#isInterrupted = true;
     this.#interruption.resolve();
   }

@@ -5,8 +5,8 @@ import type { Clock } from '../../clock.ts';
 import type { Ledgers } from './ledgers.ts';
 import { Pauses } from './pauses.ts';
 
-/** A thousand readers spread over this ask for five hundred pages a second. */
-const PAUSES = { firstMs: 2_000, longestMs: 300_000 };
+/** Of a thousand readers some three hundred a second ask for a snapshot, each for its scope. */
+const PAUSES = { firstMs: 4_000, longestMs: 300_000 };
 
 export class Healing {
   readonly #ledgers: Ledgers;

@@ -39,6 +39,10 @@ export class Holdings {
     return this.#foreign;
   }
 
+  sawForeign(): void {
+    this.#foreign += 1;
+  }
+
   /** The sequence that the subject is held at in this stream, as far as that is known. */
   versionOf(subject: string): number | undefined {
     if (this.#stale.has(subject)) return undefined;
@@ -79,7 +83,7 @@ export class Holdings {
     const place = parseSubject(subject);
     const message = place === undefined ? undefined : decodeMessage(data);
     if (place === undefined || message === undefined) {
-      this.#foreign += 1;
+      this.sawForeign();
       return;
     }
     this.#missing?.delete(subject);
@@ -98,7 +102,8 @@ export class Holdings {
     const { subject, version } = entry;
     this.#stale.delete(subject);
     this.#removed.delete(subject);
-    const previous = this.#catalog.put(entry);
+    const isNew = this.#catalog.entry(subject) === undefined;
+    const previous = this.#catalog.put(isNew ? { ...entry, subject: ownText(subject) } : entry);
     if (previous !== undefined) this.#discount(previous);
     this.#count(entry);
     // The catalog may hold it in a form that shares what it can.
@@ -126,6 +131,9 @@ export class Holdings {
     this.#options.ledgers.remove(this.#options.ledgerOf(subject), sum);
   }
 }
+
+/** A part of a longer text keeps all of that in memory; this is the part alone. */
+const ownText = (ascii: string): string => Buffer.from(ascii, 'latin1').toString('latin1');
 
 /** A feed that starts over writes everything anew; readers are told only what differs. */
 function isSame(a: Entry, b: Entry): boolean {

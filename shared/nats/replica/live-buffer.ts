@@ -1,5 +1,5 @@
-// Keeps live messages while a replica catches up: an unbroken run from its first message on. When it
-// is full it keeps that run and says so; what came after it must be read from the stream.
+// Keeps live messages while a replica catches up: an unbroken run from its first message on. When
+// it is full it keeps that run and says so; what came after it must be read from the stream.
 import type { LiveMessage } from './source.ts';
 
 export interface BufferLimits {
@@ -23,10 +23,6 @@ export class LiveBuffer {
   /** Messages after those in here were dropped. */
   get isOverfull(): boolean {
     return this.#isOverfull;
-  }
-
-  get firstSequence(): number | undefined {
-    return this.#messages[0]?.sequence;
   }
 
   push(message: LiveMessage): void {

@@ -7,6 +7,9 @@ export interface PauseBounds {
   readonly longestMs: number;
 }
 
+/** Of a pause that is not left to chance. */
+const LEAST_PART = 0.1;
+
 export class Pauses {
   readonly #clock: Clock;
   readonly #bounds: PauseBounds;
@@ -21,7 +24,7 @@ export class Pauses {
     const { firstMs, longestMs } = this.#bounds;
     const boundMs = Math.min(longestMs, firstMs * 2 ** this.#tries);
     this.#tries += 1;
-    await this.#clock.sleep((boundMs * (1 + Math.random())) / 2, signal);
+    await this.#clock.sleep(boundMs * (LEAST_PART + (1 - LEAST_PART) * Math.random()), signal);
   }
 
   reset(): void {

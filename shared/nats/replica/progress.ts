@@ -98,7 +98,6 @@ export class Progress {
     this.#apply(message);
   }
 
-
   /** All before it has been applied. Answers the marker when it is one. */
   applyLive(message: LiveMessage): Marker | undefined {
     const { subject, sequence, data } = message;

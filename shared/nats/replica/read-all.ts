@@ -11,7 +11,7 @@ export interface ReadOptions {
 
 /** Answers a sequence up to which every message of every filter has been taken; 0 for none. */
 export async function readAll(
-  source: Source,
+  source: Pick<Source, 'read'>,
   { filters, fromSequence, take, onLeft }: ReadOptions,
   signal: AbortSignal,
 ): Promise<number> {

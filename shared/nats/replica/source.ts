@@ -48,7 +48,6 @@ export class Source {
   readonly #livePrefix: string;
   #nats: NatsConnection | undefined;
   #subscriptions: readonly Subscription[] = [];
-  #refusal: Error | undefined;
   /** Resolves when the client is connected again, or has given up this connection. */
   #away: PromiseWithResolvers<void> | undefined;
 
@@ -72,11 +71,9 @@ export class Source {
       void this.#watch(nats);
     }
     if (this.#subscriptions.length > 0) return;
-    this.#refusal = undefined;
     this.#subscriptions = this.#options.filters.map((filter) => this.#subscribe(nats, filter));
-    // A server that refuses one has said so before it answers this.
+    // A server that refuses one has said so, and so ended this attempt, before it answers.
     await orAbort(nats.flush(), signal);
-    if (this.#refusal !== undefined) throw this.#refusal;
   }
 
   /** The newest message on a subject; undefined when there is none, or no stream. */
@@ -137,7 +134,6 @@ export class Source {
         if (error === null) return this.#events.onMessage(this.#liveMessage(message));
         for (const subscription of this.#subscriptions) subscription.unsubscribe();
         this.#subscriptions = [];
-        this.#refusal = error;
         this.#events.onLost(error.message);
       },
     });
@@ -160,7 +156,7 @@ export class Source {
       this.#back();
     });
     for await (const { type } of nats.status()) {
-      const happened = String(type);
+      const happened: string = type;
       if (happened === DISCONNECTED) this.#lost('NATS is away');
       if (happened === RECONNECTED) this.#back();
     }

@@ -1,6 +1,7 @@
 // A replica in good times, on a real nats-server: snapshot, then live, in each of the scopes.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { encodeMessage } from '../../../shared/feed/messages.ts';
 import { PATIENCE, World, heldBy, node1, node2, pod, told, untilEqual } from './world.ts';
 
 let plane: Plane;
@@ -140,9 +141,11 @@ test('a message that somebody else wrote is counted and changes nothing', async 
   await replica.whenCurrent();
   await feed.raw('node.n1.pods.web.a', 'hello');
   await feed.raw('node.n1.pods.web.b', '{"kind":"Pod"}');
+  const forged = feed.object(node1, pod('c'));
+  await feed.forge('node.n1.pods.web.c', encodeMessage(forged));
   const minVersion = await feed.raw('some.where.else', 'hello');
   await replica.whenCurrent({ minVersion });
-  expect(replica.counts.foreign).toBe(3);
+  expect(replica.counts).toMatchObject({ foreign: 4, gaps: 0, snapshots: 1 });
   expect(Object.keys(heldBy(replica))).toEqual(['node.n1.pods.web.a']);
 });
 

@@ -2,8 +2,18 @@
 // go round in circles when it is the checkpoint that is wrong.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
-import { PATIENCE, World, heldBy, node1, pod, stored, told, untilEqual } from './world.ts';
-import { untilPhase } from './world.ts';
+import {
+  PATIENCE,
+  World,
+  heldBy,
+  node1,
+  pod,
+  standingClock,
+  stored,
+  told,
+  untilEqual,
+  untilPhase,
+} from './world.ts';
 
 let plane: Plane;
 let world: World;
@@ -18,6 +28,9 @@ afterAll(async () => {
   await plane.stop();
 });
 
+/** Pauses take no time, so that what is repeated after a pause would be seen at once. */
+const clock = { nowMs: () => Date.now(), sleep: () => Promise.resolve() };
+
 test('a message that never came is found by the next checkpoint, and healed', async () => {
   const feed = await world.feed();
   await feed.put(node1, pod('a'));
@@ -28,7 +41,10 @@ test('a message that never came is found by the next checkpoint, and healed', as
   const { entries, ...bookmark } = stored(before);
   const kept = entries.filter(([subject]) => !subject.endsWith('.lost'));
   await feed.purge(node1, pod('ghost'));
-  const replica = world.reader(feed, node1, { resumeFrom: { ...bookmark, entries: kept } });
+  const replica = world.reader(feed, node1, {
+    resumeFrom: { ...bookmark, entries: kept },
+    clock,
+  });
   await replica.whenCurrent();
   const phases: string[] = [];
   replica.watchState(({ phase, why = '' }) => phases.push(`${phase} ${why}`));
@@ -48,7 +64,7 @@ test('a message that never came is found by the next checkpoint, and healed', as
 test('a checkpoint that is wrong itself costs one snapshot, not one after the other', async () => {
   const feed = await world.feed();
   await feed.put(node1, pod('a'));
-  const replica = world.reader(feed, node1);
+  const replica = world.reader(feed, node1, { clock });
   await replica.whenCurrent();
   await feed.checkpoint('node.n1', { objects: 5 });
   await expect.poll(() => replica.counts.snapshots, PATIENCE).toBe(2);
@@ -56,13 +72,14 @@ test('a checkpoint that is wrong itself costs one snapshot, not one after the ot
   const last = await feed.put(node1, pod('b'));
   await expect.poll(() => replica.state.version, PATIENCE).toBe(last);
   expect(replica.state.phase).toBe('wrong');
+  expect(stored(replica).version).toBe(0);
   expect(replica.counts).toMatchObject({ digestMismatches: 1, heals: 1, snapshots: 2 });
   const minVersion = await feed.checkpoint('node.n1');
   await replica.whenCurrent({ minVersion });
   expect(replica.counts).toMatchObject({ digestMismatches: 1, heals: 1, snapshots: 2 });
 });
 
-test('a checkpoint that later deletes may have followed, now forgotten, accuses nobody', async () => {
+test('a checkpoint that forgotten deletes may have followed accuses nobody', async () => {
   const feed = await world.feed();
   await feed.put(node1, pod('a'));
   await feed.put(node1, pod('b'));
@@ -86,5 +103,30 @@ test('a live message that was missed is noticed by the next one on its subject',
   });
   await feed.put(node1, pod('a'));
   await untilEqual(replica, feed);
+  await replica.whenCurrent();
   expect(replica.counts).toMatchObject({ gaps: 1, resumes: 1, snapshots: 1 });
+});
+
+test('also when others came in between, and nothing else is missing', async () => {
+  const feed = await world.feed();
+  await feed.put(node1, pod('a'));
+  const replica = world.reader(feed);
+  await replica.whenCurrent();
+  await feed.silently(async () => void (await feed.put(node1, pod('a'))));
+  await feed.put(node1, pod('b'));
+  await feed.put(node1, pod('a'));
+  await untilEqual(replica, feed);
+  await replica.whenCurrent();
+  expect(replica.counts).toMatchObject({ gaps: 1, resumes: 1, snapshots: 1 });
+});
+
+test('as long as it knows that something is missing, it does not call itself current', async () => {
+  const feed = await world.feed();
+  await feed.put(node1, pod('a'));
+  const replica = world.reader(feed, 'cluster', { clock: standingClock });
+  await replica.whenCurrent();
+  await feed.silently(async () => void (await feed.put(node1, pod('a'))));
+  await feed.put(node1, pod('a'));
+  await expect.poll(() => replica.counts.gaps, PATIENCE).toBe(1);
+  expect(replica.state.phase).toBe('catching-up');
 });

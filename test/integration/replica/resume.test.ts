@@ -2,8 +2,19 @@
 // still knows, and else the snapshot; what is gone is told either way.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
-import { PATIENCE, World, heldBy, node1, node2, pod, stored, told, untilEqual } from './world.ts';
-import { untilPhase } from './world.ts';
+import {
+  standingClock,
+  PATIENCE,
+  World,
+  heldBy,
+  node1,
+  node2,
+  pod,
+  stored,
+  told,
+  untilEqual,
+  untilPhase,
+} from './world.ts';
 
 let plane: Plane;
 let world: World;
@@ -101,7 +112,26 @@ test('a stream that was made anew is followed, whichever sequences it begins wit
   ]);
 });
 
-test('while the feed is filled again, what was held stays, and then only differences are told', async () => {
+test('a stream that was made anew while nobody was told is noticed by its sequences', async () => {
+  const feed = await world.feed();
+  for (const name of ['a', 'b', 'c', 'd']) await feed.put(node1, pod(name));
+  const replica = world.reader(feed);
+  await replica.whenCurrent();
+  await feed.put(node1, pod('e'));
+  await untilEqual(replica, feed);
+  await feed.delete();
+  await feed.create();
+  await feed.silently(async () => {
+    await feed.mark({ id: 'another', epoch: 2 });
+    await feed.put(node1, pod('a'));
+  });
+  await feed.put(node1, pod('d'));
+  await untilEqual(replica, feed);
+  await replica.whenCurrent();
+  expect(replica.counts).toMatchObject({ gaps: 1, snapshots: 2 });
+});
+
+test('while the feed is filled again, what was held stays, and differences are told', async () => {
   const feed = await world.feed();
   const [first] = [await feed.put(node1, pod('a'), { resourceVersion: '7' })];
   await feed.put(node1, pod('b'));
@@ -121,9 +151,12 @@ test('while the feed is filled again, what was held stays, and then only differe
 
 test('before there is a feed it waits, and begins by itself when there is one', async () => {
   const feed = await world.writer();
-  const replica = world.reader(feed, node1);
+  const replica = world.reader(feed, node1, { clock: standingClock });
   await untilPhase(replica, 'waiting');
   expect(replica.state.why).toContain('no such feed');
+  await feed.create();
+  await feed.raw('all._.feed', '{"format":2,"id":"x","epoch":1,"ready":true}');
+  await expect.poll(() => replica.state.why, PATIENCE).toContain('not of format 1');
   await feed.begin({ ready: false });
   await feed.put(node1, pod('a'));
   await expect.poll(() => replica.state.why, PATIENCE).toContain('being filled');

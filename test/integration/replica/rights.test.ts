@@ -29,6 +29,11 @@ authorization {
         subscribe: ["ballast-live.f.node.n1.>", "ballast-live.f.all._.>", "_INBOX.n1.>"]
       }
     }
+    {
+      user: deaf
+      password: secret
+      permissions { publish: ["$JS.API.>"], subscribe: ["_INBOX.>"] }
+    }
   ]
 }
 `;
@@ -96,6 +101,17 @@ test('another node is not', async () => {
     .poll(() => replica.state.why, PATIENCE)
     .toMatch(/permissions violation.*ballast-live\.f\.node\.n2/i);
   expect(replica.catalog.size).toBe(0);
+  await replica.close();
+});
+
+test('whoever may read what is stored, but hear nothing live, is never current', async () => {
+  const url = `nats://deaf:secret@${address}`;
+  const replica = openReplica({ url, feed: 'f', scope: node1 });
+  const phases = new Set<string>();
+  replica.watchState(({ phase }) => phases.add(phase));
+  await expect.poll(() => replica.counts.disconnects, PATIENCE).toBeGreaterThan(3);
+  expect(replica.state.why).toMatch(/permissions violation.*subscription/i);
+  expect([...phases]).toEqual(['connecting']);
   await replica.close();
 });
 

@@ -2,6 +2,7 @@
 // witness that no reader was ever shown an older state.
 import { expect } from 'vitest';
 import type { Part } from '../../../knative/local/process/part.ts';
+import type { Clock } from '../../../shared/clock.ts';
 import type { Bookmark } from '../../../shared/nats/replica/bookmark.ts';
 import type { Change } from '../../../shared/nats/replica/changes.ts';
 import {
@@ -18,6 +19,15 @@ export const node2 = { node: 'n2' } as const;
 
 /** How long a reader may take on a busy machine. */
 export const PATIENCE = { timeout: 15_000 } as const;
+
+/** No pause ever ends by itself: what happens then, happens for another reason. */
+export const standingClock: Clock = {
+  nowMs: () => Date.now(),
+  sleep: (_ms, signal) =>
+    new Promise((_resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+    }),
+};
 
 export class World {
   readonly #server: Part;
@@ -71,8 +81,9 @@ export async function untilEqual(
   await expect.poll(() => heldBy(replica), PATIENCE).toEqual(writer.alive(isShown));
 }
 
-export const untilPhase = (replica: Replica, phase: string) =>
-  expect.poll(() => replica.state.phase, PATIENCE).toBe(phase);
+export async function untilPhase(replica: Replica, phase: string): Promise<void> {
+  await expect.poll(() => replica.state.phase, PATIENCE).toBe(phase);
+}
 
 /** What a consumer was told, in a few words each. */
 export function told(replica: Replica): string[] {

@@ -44,6 +44,19 @@ const snapshot = (upMs = 65_000): Snapshot => ({
       failed: 1,
     },
   ],
+  feeds: [
+    {
+      name: 'cluster',
+      epoch: 1,
+      version: { total: 1234, perSecond: 6.1 },
+      objects: 320,
+      readers: 2,
+      sweptMsAgo: 12_000,
+      healed: 3,
+      unfounded: 0,
+      state: 'in sync',
+    },
+  ],
   answers: new Map([
     [
       'metadata',
@@ -84,6 +97,9 @@ describe('a frame', () => {
       '  etcd  ready  41   1m04s  40 MiB',
       '  kwok  dead   -    0s     -       2',
       '',
+      '  FEED     STATE    VERSION  RATE   EPOCH  OBJECTS  READERS  SWEPT    HEALED',
+      '  cluster  in sync  1234     6.1/s  1      320      2        12s ago  3',
+      '',
       '  EVENTS IN                         TOTAL  RATE',
       '  dev.knative.apiserver.ref.update  900    13/s',
       '  dev.knative.apiserver.ref.add     5      0.0/s',
@@ -102,7 +118,7 @@ describe('a frame', () => {
     const types = Array.from({ length: 9 }, (_, index) => `type-${index}`);
     const events = new Map(types.map((type, total) => [type, { total, perSecond: 0 }]));
     const lines = frame({ ...snapshot(), events }, { columns: 80, rows: 40 });
-    const shown = lines.slice(6, 14).map((line) => line.trim().split('  ')[0]);
+    const shown = lines.slice(9, 17).map((line) => line.trim().split('  ')[0]);
     const most = ['type-8', 'type-7', 'type-6', 'type-5', 'type-4', 'type-3'];
     expect(shown).toEqual(['EVENTS IN', ...most, 'and 3 more']);
   });
@@ -253,6 +269,7 @@ describe('as lines', () => {
     expect(lines()).toHaveLength(3);
     expect(lines()[1]).toBe(
       'up 10s; 1 of 2 parts ready; 40 MiB; ' +
+        'feed cluster: in sync, version 1234 (6.1/s), 2 readers, swept 12s ago, healed 3; ' +
         'events in: dev.knative.apiserver.ref.update 900 (13/s), ' +
         'dev.knative.apiserver.ref.add 5 (0.0/s); ' +
         'metadata answered: done 900 (13/s), retry 5 (0.3/s); locate answered: none yet',

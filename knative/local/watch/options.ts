@@ -1,0 +1,107 @@
+// What can be asked of `npm run watch`, read from its arguments; every wrong one is named.
+import { parseArgs } from 'node:util';
+import type { Scope } from '../../../shared/nats/replica/scope.ts';
+
+export interface WatchOptions {
+  readonly scope: Scope;
+  /** Undefined for the NATS of the control plane that runs here. */
+  readonly natsUrl: string | undefined;
+  readonly planeDir: string | undefined;
+  readonly feed: string;
+  readonly isJson: boolean;
+  readonly isOnce: boolean;
+  /** Undefined when nothing is to be compared. */
+  readonly verifyWithinMs: number | undefined;
+  /** Undefined for the API server of the control plane that runs here. */
+  readonly kubeconfigPath: string | undefined;
+}
+
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** Of the MetadataFeed in knative/functions/metadata. */
+const FEED = 'cluster';
+
+/** A lost event is made good by the sweep, which comes each minute and takes some seconds. */
+const WITHIN_SECONDS = 75;
+
+export const USAGE = `usage: npm run watch -- SCOPE [OPTION...]
+
+Shows what a reader of the metadata feed holds, and every change as it comes.
+
+SCOPE is one of
+  --node NAME        what the agent of this node sees
+  --cluster          everything
+  --namespace NAME   what is in this namespace, and what belongs to none; may be repeated
+
+and then
+  --once             show what is held as soon as it is current, and end
+  --verify           compare with the API server, and end: 0 when they agree, 1 when not
+  --within SECONDS   how long a difference may last (${WITHIN_SECONDS}: a sweep and a little)
+  --kubeconfig FILE  which API server (that of npm start)
+  --json             one JSON object per line
+  --feed NAME        which feed (${FEED})
+  --nats URL         which NATS: nats://[user:password@]host:port (that of npm start)
+  --plane DIR        which control plane, when several run: the directory of its kubeconfig
+  -h, --help         this text
+`;
+
+/** Undefined when help was asked for. */
+export function watchOptions(args: readonly string[]): WatchOptions | undefined {
+  const { help, node, cluster, namespace = [], ...values } = parse(args);
+  if (help === true) return undefined;
+  const { nats, plane, feed = FEED, json = false, once = false, verify = false } = values;
+  const chosen = [node, cluster, namespace[0]].filter((each) => each !== undefined).length;
+  if (chosen === 0) throw new UsageError('say what to watch: --node, --cluster or --namespace');
+  if (chosen > 1) throw new UsageError('--node, --cluster and --namespace exclude each other');
+  if (node === '' || namespace.includes('') || feed === '') {
+    throw new UsageError('a name must not be empty');
+  }
+  if (nats !== undefined && !isNatsUrl(nats)) {
+    throw new UsageError('--nats must be an address such as nats://127.0.0.1:4222');
+  }
+  const scope = node === undefined ? (cluster ? 'cluster' : { namespaces: namespace }) : { node };
+  if (once && verify) throw new UsageError('--once and --verify exclude each other');
+  return {
+    scope,
+    natsUrl: nats,
+    planeDir: plane,
+    feed,
+    isJson: json,
+    isOnce: once,
+    verifyWithinMs: verify ? withinMs(values.within) : undefined,
+    kubeconfigPath: values.kubeconfig,
+  };
+}
+
+function withinMs(given: string | undefined): number {
+  const seconds = Number(given ?? WITHIN_SECONDS);
+  if (Number.isInteger(seconds) && seconds > 0) return seconds * 1_000;
+  throw new UsageError(`--within wants a whole number of seconds, not ${given}`);
+}
+
+function parse(args: readonly string[]) {
+  const options = {
+    help: { type: 'boolean', short: 'h' },
+    node: { type: 'string' },
+    cluster: { type: 'boolean' },
+    namespace: { type: 'string', multiple: true },
+    once: { type: 'boolean' },
+    verify: { type: 'boolean' },
+    within: { type: 'string' },
+    kubeconfig: { type: 'string' },
+    json: { type: 'boolean' },
+    feed: { type: 'string' },
+    nats: { type: 'string' },
+    plane: { type: 'string' },
+  } as const;
+  try {
+    return parseArgs({ args: [...args], options }).values;
+  } catch (cause) {
+    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+const isNatsUrl = (text: string): boolean =>
+  URL.canParse(text) && ['nats:', 'tls:'].includes(new URL(text).protocol);

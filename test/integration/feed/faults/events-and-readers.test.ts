@@ -1,0 +1,86 @@
+// The road stands, but what comes along it does not hold: events are lost, doubled, late, in another
+// order, or untrue. And readers that were away.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Random } from '../../../chaos/random.ts';
+import type { Odds } from '../../../chaos/relay.ts';
+import type { Rig } from '../../../chaos/rig.ts';
+import { Story } from './story.ts';
+
+let story: Story;
+let rig: Rig;
+
+beforeAll(async () => {
+  story = await Story.open();
+  ({ rig } = story);
+});
+
+afterAll(async () => {
+  await story?.close();
+});
+
+beforeEach(async ({ task }) => {
+  await story.begins(task.name);
+});
+
+async function mangled(odds: Odds): Promise<void> {
+  rig.relay.mangle(odds, new Random(JSON.stringify(odds)));
+  await story.goesOn();
+  await rig.relay.quiet();
+}
+
+test('every event is lost', async () => {
+  await mangled({ drop: 1 });
+  await story.isWrong();
+  await story.endsWell();
+});
+
+test('every event comes twice at once: readers are right before any sweep', async () => {
+  await mangled({ double: 1 });
+  await story.isRight();
+  await story.endsWell();
+});
+
+test('events come in any order within windows of five', async () => {
+  await mangled({ reorder: 1 });
+  await story.endsWell();
+});
+
+test('events come after up to twelve of their successors', async () => {
+  await mangled({ delay: 0.7 });
+  await story.endsWell();
+});
+
+test('with every event comes one that claims what is not so: no claim outlives a sweep', async () => {
+  const repairs = async (): Promise<number> => {
+    const { healed = 0, unfounded = 0 } = (await rig.status()).events ?? {};
+    return healed + unfounded;
+  };
+  const before = await repairs();
+  await mangled({ forge: 1 });
+  await story.isWrong();
+  await story.endsWell();
+  expect(await repairs()).toBeGreaterThan(before);
+});
+
+test('readers are killed, and resume from what they held', async () => {
+  await Promise.all(rig.readers.map((reader) => reader.close()));
+  await story.goesOn();
+  for (const reader of rig.readers) reader.open('bookmark');
+  await story.endsWell();
+  const resumed = rig.readers.map(({ replica }) => replica.counts);
+  expect(resumed.map(({ resumes, snapshots }) => [resumes > 0, snapshots])).toEqual(
+    resumed.map(() => [true, 0]),
+  );
+});
+
+test('readers were away for longer than deletes are kept: they take the snapshot', async () => {
+  await Promise.all(rig.readers.map((reader) => reader.close()));
+  await story.goesOn();
+  await rig.relay.quiet();
+  await rig.forgetTombstones();
+  for (const reader of rig.readers) reader.open('bookmark');
+  await story.isRight();
+  expect(rig.readers.map(({ replica }) => replica.counts.snapshots)).toEqual(
+    rig.readers.map(() => 1),
+  );
+});

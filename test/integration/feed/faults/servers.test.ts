@@ -1,0 +1,99 @@
+// The ground breaks: NATS and the API server die, hang, come back with and without what they knew,
+// and lose sight of each other and of those who need them.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { NATS_WIPED } from '../../../chaos/faults.ts';
+import { Random } from '../../../chaos/random.ts';
+import { API_SERVER, NATS, type Rig } from '../../../chaos/rig.ts';
+import { LONG, Story } from './story.ts';
+
+const FUNCTION = 'function/metadata-0';
+const ADAPTER = 'adapter/metadata';
+
+let story: Story;
+let rig: Rig;
+
+beforeAll(async () => {
+  story = await Story.open();
+  ({ rig } = story);
+});
+
+afterAll(async () => {
+  await story?.close();
+});
+
+beforeEach(async ({ task }) => {
+  await story.begins(task.name);
+});
+
+test('nats-server is killed, and comes back with its disk', async () => {
+  const { epoch } = await rig.status();
+  const nats = rig.plane.part(NATS);
+  await nats.kill();
+  await story.goesOn();
+  await nats.start();
+  await story.isWrong();
+  await story.endsWell();
+  expect((await rig.status()).epoch).toBe(epoch);
+});
+
+test('nats-server hangs', async () => {
+  const nats = rig.plane.part(NATS);
+  await nats.pause();
+  await story.goesOn();
+  await story.isWrong();
+  nats.resume();
+  await story.endsWell();
+});
+
+test('gap 9: nats-server comes back without its disk: a new epoch, and readers follow', async () => {
+  const { epoch = 0 } = await rig.status();
+  const lift = await NATS_WIPED.begin(rig, new Random(''));
+  await story.goesOn();
+  await lift();
+  await story.endsWell();
+  expect((await rig.status()).epoch).toBeGreaterThan(epoch);
+});
+
+test('the API server is killed, and comes back', async () => {
+  const server = rig.plane.part(API_SERVER);
+  await story.goesOn();
+  await server.kill();
+  expect(await rig.tick()).toBe(503);
+  await server.start();
+  await story.goesOn();
+  await story.endsWell();
+});
+
+test('the function loses NATS', async () => {
+  rig.plane.partition(FUNCTION, NATS);
+  await story.goesOn();
+  await story.isWrong();
+  rig.plane.heal(FUNCTION, NATS);
+  await story.endsWell();
+});
+
+test('the function loses the API server: events go on, sweeps do not', async () => {
+  rig.plane.partition(FUNCTION, API_SERVER);
+  await story.goesOn();
+  expect(await rig.tick()).toBe(503);
+  rig.plane.heal(FUNCTION, API_SERVER);
+  await story.endsWell();
+});
+
+test('the adapter loses the API server', async () => {
+  rig.plane.partition(ADAPTER, API_SERVER);
+  await story.goesOn();
+  await story.isWrong();
+  rig.plane.heal(ADAPTER, API_SERVER);
+  await story.endsWell();
+});
+
+test('the API server loses etcd', async () => {
+  await story.goesOn();
+  rig.plane.partition(API_SERVER, 'etcd');
+  expect(await rig.tick()).toBe(503);
+  rig.plane.heal(API_SERVER, 'etcd');
+  await expect.poll(() => rig.tick(), LONG).toBe(204);
+  await story.goesOn();
+  await story.endsWell();
+});

@@ -1,0 +1,59 @@
+// Reading filter after filter while the stream goes on: what is answered must be whole.
+import { expect, test } from 'vitest';
+import { readAll } from '../../../shared/nats/replica/read-all.ts';
+import type { StoredMessage } from '../../../shared/nats/replica/source.ts';
+
+const soon = (): AbortSignal => AbortSignal.timeout(5_000);
+
+/** A stream in memory; `whenRead` may write while a filter is about to be read. */
+function streamOf(whenRead: (filter: string, write: (subject: string) => void) => void) {
+  const stored: StoredMessage[] = [];
+  const write = (subject: string): void => {
+    stored.push({ subject, sequence: stored.length + 1, data: new Uint8Array() });
+  };
+  const read = (filter: string, from = 0) => {
+    whenRead(filter, write);
+    const matching = stored.filter(
+      ({ subject, sequence }) => subject.startsWith(filter) && sequence >= from,
+    );
+    return Promise.resolve({
+      pending: matching.length,
+      next: (take: (message: StoredMessage) => void) => {
+        const message = matching.shift();
+        if (message !== undefined) take(message);
+        return Promise.resolve(matching.length);
+      },
+    });
+  };
+  return { read, write };
+}
+
+test('what an earlier filter got while a later one was read is not left out', async () => {
+  const { read, write } = streamOf((filter, more) => {
+    if (filter !== 'b') return;
+    more('a');
+    more('b');
+  });
+  write('a');
+  const taken = new Set<number>();
+  const options = {
+    filters: ['a', 'b'],
+    fromSequence: undefined,
+    take: ({ sequence }: StoredMessage) => void taken.add(sequence),
+    onLeft: () => undefined,
+  };
+  const reached = await readAll({ read }, options, soon());
+  expect(reached).toBe(3);
+  expect([...taken].toSorted((a, b) => a - b)).toEqual([1, 2, 3]);
+});
+
+test('nothing there is nothing read', async () => {
+  const { read } = streamOf(() => undefined);
+  const options = {
+    filters: ['a', 'b'],
+    fromSequence: 5,
+    take: () => expect.unreachable(),
+    onLeft: () => expect.unreachable(),
+  };
+  expect(await readAll({ read }, options, soon())).toBe(0);
+});

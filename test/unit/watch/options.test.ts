@@ -1,0 +1,44 @@
+// The arguments of `npm run watch`: each kind of asking, and each kind of asking wrongly.
+import { expect, test } from 'vitest';
+import { watchOptions } from '../../../knative/local/watch/options.ts';
+
+test.each([
+  [['--node', 'n1'], { node: 'n1' }],
+  [['--cluster'], 'cluster'],
+  [['--namespace', 'a', '--namespace', 'b'], { namespaces: ['a', 'b'] }],
+])('%j', (args, scope) => {
+  expect(watchOptions(args)).toEqual({
+    scope,
+    natsUrl: undefined,
+    planeDir: undefined,
+    feed: 'cluster',
+    isJson: false,
+    isOnce: false,
+  });
+});
+
+test('everything else that can be asked', () => {
+  const args = '--cluster --json --once --feed f --nats nats://u:p@h:1 --plane /x'.split(' ');
+  expect(watchOptions(args)).toEqual({
+    scope: 'cluster',
+    natsUrl: 'nats://u:p@h:1',
+    planeDir: '/x',
+    feed: 'f',
+    isJson: true,
+    isOnce: true,
+  });
+  expect(watchOptions(['--help'])).toBeUndefined();
+});
+
+test.each([
+  [[], 'say what to watch'],
+  [['--cluster', '--node', 'n'], 'exclude each other'],
+  [['--node='], 'must not be empty'],
+  [['--cluster', '--feed='], 'must not be empty'],
+  [['--cluster', '--nats', 'localhost'], 'must be an address'],
+  [['--cluster', '--nats', 'http://localhost'], 'must be an address'],
+  [['--pod', 'x'], "'--pod'"],
+  [['everything'], "'everything'"],
+])('%j is refused', (args, why) => {
+  expect(() => watchOptions(args)).toThrow(why);
+});
