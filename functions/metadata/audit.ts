@@ -17,6 +17,8 @@ export interface LedgerSum {
   readonly digest: Digest;
   /** The newest sequence of its objects, tombstones included. */
   lastSequence: number;
+  /** The newest sequence of anything that its filter matches. */
+  lastWritten: number;
   /** As it stands in the stream, with its sequence. */
   checkpoint: (Checkpoint & { readonly sequence: number }) | undefined;
 }
@@ -56,20 +58,14 @@ function sumUp(
 ): void {
   const subject = stored.subject.slice(prefix.length + 1);
   const place = parseSubject(subject);
-  if (place === undefined) {
-    const ledger = checkpointLedger(subject);
-    const checkpoint = ledger === undefined ? undefined : decodeCheckpoint(stored.data);
-    if (ledger !== undefined && checkpoint !== undefined) {
-      ledgerOf(ledgers, ledger).checkpoint = { ...checkpoint, sequence: stored.sequence };
-    }
-    return;
-  }
+  if (place === undefined) return noteOther(ledgers, subject, stored);
   const { message } = publishedFrom(prefix, stored);
   const isShown = message !== undefined && !isTombstone(message);
   const mark = isShown ? fingerprint(subject, stored.data) : undefined;
   for (const name of ledgersOf(subject)) {
     const ledger = ledgerOf(ledgers, name);
     ledger.lastSequence = stored.sequence;
+    ledger.lastWritten = stored.sequence;
     if (mark !== undefined) ledger.digest.add(mark);
   }
   if (isShown && isHead(place.key, message)) {
@@ -77,19 +73,28 @@ function sumUp(
   }
 }
 
+/** Checkpoints, and in the place that all share the marker and the floor. */
+function noteOther(
+  ledgers: Map<string, LedgerSum>,
+  subject: string,
+  { sequence, data }: StoredMessage,
+): void {
+  const [scope = '', rest = ''] = subject.split('.');
+  const ledger = ledgerOf(ledgers, `${scope}.${rest}`);
+  // The filter of a namespace matches objects alone.
+  if (scope !== 'namespace') ledger.lastWritten = sequence;
+  const checkpoint = subject.endsWith(`.${CHECKPOINT}`) ? decodeCheckpoint(data) : undefined;
+  if (checkpoint !== undefined) ledger.checkpoint = { ...checkpoint, sequence };
+}
+
 /** The parts of an endpoint slice on its nodes are no objects of their own. */
 const isHead = ({ resource }: ObjectKey, { node }: ObjectMessage): boolean =>
   resource !== 'endpointslices' || node === undefined;
 
-function checkpointLedger(subject: string): string | undefined {
-  const tail = `.${CHECKPOINT}`;
-  return subject.endsWith(tail) ? subject.slice(0, -tail.length) : undefined;
-}
-
 function ledgerOf(ledgers: Map<string, LedgerSum>, name: string): LedgerSum {
   const known = ledgers.get(name);
   if (known !== undefined) return known;
-  const made = { digest: new Digest(), lastSequence: 0, checkpoint: undefined };
+  const made = { digest: new Digest(), lastSequence: 0, lastWritten: 0, checkpoint: undefined };
   ledgers.set(name, made);
   return made;
 }

@@ -46,18 +46,43 @@ function broken(kind: string, path: string, problem: string): Failure {
 }
 
 /** Undefined when the feed shows no such kind. */
-export function lookOf(event: IncomingEvent, object: KubeObject, feed: Feed): Look | undefined {
-  const resource = feed.resources.find((one) => shows(one, object));
+export async function lookOf(
+  event: IncomingEvent,
+  object: KubeObject,
+  { resources }: Feed,
+  resourceFor: ResourceFor,
+): Promise<Look | undefined> {
+  const resource =
+    resources.find((one) => shows(one, object)) ??
+    (await foreignResource(resources, object, resourceFor));
   if (resource === undefined) return undefined;
   const { resourceVersion } = object.metadata;
   return { resource, object, isGone: event.type === DELETE, resourceVersion };
 }
 
-/** Events name kinds and not resources; of kinds of others only the sweep knows which is which. */
-function shows({ ref, kind, isNamespaced }: ShownResource, object: KubeObject): boolean {
-  const [group, version] = object.apiVersion.includes('/')
-    ? object.apiVersion.split('/')
-    : ['', object.apiVersion];
-  const isKind = kind === object.kind && ref.group === group && ref.version === version;
-  return isKind && isNamespaced === (object.metadata.namespace !== undefined);
+type ResourceFor = (
+  apiVersion: string,
+  kind: string,
+) => Promise<{ readonly resource: string; readonly isNamespaced: boolean } | undefined>;
+
+function shows(resource: ShownResource, object: KubeObject): boolean {
+  const isKind = resource.kind === object.kind && isOfGroup(resource, object);
+  return isKind && resource.isNamespaced === (object.metadata.namespace !== undefined);
+}
+
+/** Events name kinds and not resources: of kinds of others the API server knows which is which. */
+async function foreignResource(
+  resources: readonly ShownResource[],
+  object: KubeObject,
+  resourceFor: ResourceFor,
+): Promise<ShownResource | undefined> {
+  const candidates = resources.filter((one) => one.kind === undefined && isOfGroup(one, object));
+  if (candidates.length === 0) return undefined;
+  const found = await resourceFor(object.apiVersion, object.kind);
+  if (found?.isNamespaced !== (object.metadata.namespace !== undefined)) return undefined;
+  return candidates.find(({ ref }) => ref.resource === found.resource);
+}
+
+function isOfGroup({ ref }: ShownResource, { apiVersion }: KubeObject): boolean {
+  return apiVersion === (ref.group === '' ? ref.version : `${ref.group}/${ref.version}`);
 }

@@ -40,18 +40,15 @@ function isDue({ digest, checkpoint, lastSequence }: LedgerSum, epoch: number): 
 function checkpointOf(
   { feed }: Session,
   name: string,
-  { digest, lastSequence, checkpoint }: LedgerSum,
+  { digest, lastWritten }: LedgerSum,
   epoch: number,
 ): Publication {
-  const isPlace = !name.startsWith('namespace.');
-  // The filter of a place holds its checkpoint too.
-  const own = isPlace ? (checkpoint?.sequence ?? 0) : 0;
   const value = { epoch, objects: digest.objects, digest: digest.toString() };
   return {
     subject: `${feed.prefix}.${checkpointSubject(name)}`,
     data: encodeMessage(value),
     expectedOn: `${feed.prefix}.${ledgerFilter(name)}`,
-    expectedSequence: Math.max(lastSequence, own),
+    expectedSequence: lastWritten,
     // A node or a namespace that is empty for long is gone: so is what sums it up.
     ...(digest.objects === 0 ? { ttlSeconds: feed.spec.retention.tombstoneSeconds } : {}),
   };

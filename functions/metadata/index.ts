@@ -124,7 +124,9 @@ async function takeChange(event: IncomingEvent, context: Context<Doors>): Promis
   const object = objectOf(event);
   if (object.kind === 'MetadataFeed') return takeFeedChange(object, context);
   for (const session of await doors.sessions(signal)) {
-    const look = lookOf(event, object, session.feed);
+    const look = await lookOf(event, object, session.feed, (apiVersion, kind) =>
+      doors.kube.resourceFor(apiVersion, kind, { signal }),
+    );
     if (look === undefined) continue;
     const { marker } = await session.marker(signal);
     // Nothing was published yet, or all of it was lost: the first sweep lists everything, this

@@ -1,13 +1,11 @@
 // Carries out what was decided. Each step names the message it replaces, so that a second instance,
 // or a second try, changes nothing that it did not see.
+import { fits } from '../../shared/feed/limits.ts';
 import { encodeMessage, isTombstone } from '../../shared/feed/messages.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { Publication } from '../../shared/nats/stream.ts';
 import type { Step } from './decide.ts';
 import type { Session } from './session.ts';
-
-/** What headers and the server's own need of the message limit take. */
-const HEADROOM_BYTES = 4_096;
 
 export type Taken = 'published' | 'oversize';
 
@@ -21,9 +19,9 @@ export async function takeSteps(
   signal: AbortSignal,
 ): Promise<Taken> {
   const { feed, stream } = session;
-  const limitBytes = (await stream.maxPayloadBytes(signal)) - HEADROOM_BYTES;
+  const limitBytes = await stream.maxPayloadBytes(signal);
   const messages = steps.map((step) => publicationOf(step, feed.prefix, feed.spec.retention));
-  const large = messages.filter(({ data }) => data.length > limitBytes);
+  const large = messages.filter(({ data }) => !fits(data, limitBytes));
   if (large.length === 0) {
     const first = await stream.publish(messages, signal);
     for (const [index, { subject, message }] of steps.entries()) {

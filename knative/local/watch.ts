@@ -65,11 +65,10 @@ function tellVerdict(verdict: Verdict, seconds: number, isJson: boolean): void {
   if (!agrees) process.exitCode = 1;
   if (isJson) return void process.stdout.write(`${JSON.stringify({ agrees, ...verdict })}\n`);
   for (const line of differences) process.stdout.write(`${line}\n`);
-  process.stdout.write(
-    agrees
-      ? `Agrees with the API server: ${objects} objects at version ${version}, after ${seconds} s.\n`
-      : `Differs from the API server in ${differences.length} of ${objects} objects, still after ${seconds} s.\n`,
-  );
+  const matter = agrees
+    ? `Agrees with the API server: ${objects} objects at version ${version}, after`
+    : `Differs from the API server in ${differences.length} of ${objects} objects, still after`;
+  process.stdout.write(`${matter} ${seconds} s.\n`);
 }
 
 /** Somebody ends it, or whoever read its output is gone. */

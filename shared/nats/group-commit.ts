@@ -59,7 +59,7 @@ export class GroupCommit {
     }
   }
 
-  /** Whoever was waiting for the group before is about to come again: the next one takes them in. */
+  /** Whoever waited for the group before is about to come again: the next one takes them in. */
   #gather(): void {
     if (this.#isGathering || this.#groups === GROUPS_MAX) return;
     this.#isGathering = true;

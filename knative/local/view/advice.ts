@@ -11,7 +11,7 @@ export async function advice(plane: Plane): Promise<string> {
     'Worth trying, in another terminal:',
     `  ${kubectl} --kubeconfig ${plane.kubeconfigPath} get pods -A --watch`,
     '  npm run watch -- --node node-000',
-    '  npm run part -- kill adapter/metadata     # changes are missed; the next sweep heals the feed',
+    '  npm run part -- kill adapter/metadata     # the next sweep heals what is missed',
     ...(reader === undefined ? [] : [`  curl ${reader.url}/`]),
   ].join('\n');
 }

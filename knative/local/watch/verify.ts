@@ -50,7 +50,7 @@ function held(replica: Replica): Picture {
   return new Map(entries.map(({ subject, object }) => [subject, visible(object)]));
 }
 
-export function differing(is: Picture, ought: Picture): readonly string[] {
+function differing(is: Picture, ought: Picture): readonly string[] {
   const subjects = [...new Set([...is.keys(), ...ought.keys()])];
   return subjects.filter((subject) => is.get(subject) !== ought.get(subject)).toSorted();
 }

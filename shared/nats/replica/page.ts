@@ -46,7 +46,9 @@ export async function readPage(
     callback: (error, message) => {
       if (error !== null) return fail(error.message);
       const status = message.headers?.code ?? 0;
-      if (PAGE_ENDED.has(status)) return page.resolve(status === NO_MESSAGES ? 0 : left);
+      if (status === NO_MESSAGES) return page.resolve(0);
+      // Before the first message nobody knows how many are left: it says nothing about the end.
+      if (PAGE_ENDED.has(status) && received > 0) return page.resolve(left);
       if (status !== 0) return fail(`it was answered with ${status}`);
       const { sequence, pending } = placeOf(message);
       try {
@@ -74,8 +76,8 @@ export async function readPage(
 }
 
 const NO_MESSAGES = 404;
-/** Nothing more is there, its time is over, or the bytes are used up. */
-const PAGE_ENDED: ReadonlySet<number> = new Set([NO_MESSAGES, 408, 409]);
+/** Its time is over, or the bytes are used up. */
+const PAGE_ENDED: ReadonlySet<number> = new Set([408, 409]);
 
 /**
  * `$JS.ACK.<stream>.<consumer>.<deliveries>.<sequence>.<consumer's>.<time>.<pending>`; a newer form

@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Stream } from '../../../shared/nats/stream.ts';
 import { isTombstone } from '../../../shared/feed/messages.ts';
+import { FLOOR_SUBJECT } from '../../../shared/feed/subjects.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { annotatePod, bindPod, createPod, labelPod, removeAllPods, removePod } from './objects.ts';
 import { FeedWorld, soon } from './world.ts';
@@ -222,6 +223,26 @@ test('a message that somebody else wrote is overwritten by the sweep', async () 
   await stream.publish([{ subject, data, expectedSequence: there?.sequence ?? 0 }], soon());
   await sweep();
   expect(await difference()).toEqual([]);
+});
+
+test('a floor that comes between a change and the sweep keeps no checkpoint away', async () => {
+  const { sweep, change } = await world.startFunction();
+  await sweep();
+  const name = 'late';
+  const { object } = await world.kube.create(
+    { group: '', version: 'v1', resource: 'namespaces' },
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: `${name}-${feed}` } },
+  );
+  await change(object, 'add');
+  const { lastSequence } = await stream.state(soon());
+  const floor = `${stream.settings.prefix}.${FLOOR_SUBJECT}`;
+  const there = (await stream.last([floor], soon())).get(floor);
+  const data = new TextEncoder().encode('{"version":0}');
+  await stream.publish([{ subject: floor, data, expectedSequence: there?.sequence ?? 0 }], soon());
+  await sweep();
+  const checkpoint = `${stream.settings.prefix}.all._.checkpoint`;
+  const written = (await stream.last([checkpoint], soon())).get(checkpoint);
+  expect(written?.sequence).toBeGreaterThan(lastSequence);
 });
 
 test('a stream that was deleted begins a new epoch', async () => {

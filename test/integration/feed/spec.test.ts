@@ -101,6 +101,25 @@ test('a kind of somebody else is shown with its named fields, at each sweep', as
   expect(shown.get(subject)).toMatchObject({ kind: 'MetadataFeed', fields: { sweep: 60 } });
 });
 
+test('a kind of somebody else is shown by its events too', async () => {
+  const resource = { group: 'ballast.dev', version: 'v1alpha1', resource: 'metadatafeeds' };
+  const leases = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
+  const fields = [{ name: 'holder', path: '.spec.holderIdentity' }];
+  await world.createFeed(feed, { resources: [resource, { ...leases, fields }] });
+  await sender.sweep();
+  const lease = {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: feed, namespace: 'default' },
+    spec: { holderIdentity: 'somebody' },
+  };
+  const { object } = await world.kube.create(leases, lease);
+  expect(await sender.change(object, 'add')).toBe(204);
+  const subject = `all._.leases%2ecoordination%2ek8s%2eio.default.${feed}`;
+  const shown = await world.shown(stream);
+  expect(shown.get(subject)).toMatchObject({ kind: 'Lease', fields: { holder: 'somebody' } });
+});
+
 test('a resource that is not there, or not allowed, stops no other and is told', async () => {
   const missing = { group: 'nobody.example', version: 'v1', resource: 'widgets' };
   const nodes = { group: '', version: 'v1', resource: 'namespaces' };
