@@ -9,7 +9,6 @@ import {
 import { Digest, fingerprint } from '../../shared/feed/digest.ts';
 import { CHECKPOINT, type ObjectKey, ledgersOf, parseSubject } from '../../shared/feed/subjects.ts';
 import type { StoredMessage } from '../../shared/nats/jetstream.ts';
-import type { Published } from './decide.ts';
 import { publishedFrom } from './observe.ts';
 import type { Session } from './session.ts';
 
@@ -19,6 +18,8 @@ export interface LedgerSum {
   lastSequence: number;
   /** The newest sequence of anything that its filter matches. */
   lastWritten: number;
+  /** Something of it was written while it was summed up. */
+  isMoving: boolean;
   /** As it stands in the stream, with its sequence. */
   checkpoint: (Checkpoint & { readonly sequence: number }) | undefined;
 }
@@ -27,27 +28,37 @@ export interface Audit {
   readonly ledgers: ReadonlyMap<string, LedgerSum>;
   /** Objects shown, by resource; an endpoint slice counts once. */
   readonly objects: ReadonlyMap<string, number>;
-  readonly lastSequence: number;
-  /** The newest sequence that is older than the time asked for: what is after it is whole. */
-  readonly sequenceBefore: number;
+  /** From here on nothing that was deleted is forgotten, as far as the time asked for tells. */
+  readonly floor: number;
 }
 
+/** Everything as of the moment when it begins: what is written meanwhile is left out. */
 export async function audit(
   session: Session,
-  beforeMs: number,
+  floorMs: number,
   signal: AbortSignal,
 ): Promise<Audit> {
   const { prefix } = session.feed;
   const ledgers = new Map<string, LedgerSum>();
   const objects = new Map<string, number>();
-  let lastSequence = 0;
-  let sequenceBefore = 0;
+  const { lastSequence } = await session.stream.state(signal);
+  let floor: number | undefined;
   for await (const stored of session.stream.read(`${prefix}.>`, signal)) {
-    lastSequence = stored.sequence;
-    if (Date.parse(stored.time) < beforeMs) sequenceBefore = stored.sequence;
+    if (stored.sequence > lastSequence) {
+      noteLater(ledgers, stored.subject.slice(prefix.length + 1));
+      continue;
+    }
+    // Whatever was written before it and since the time asked for would stand here as well.
+    if (floor === undefined && Date.parse(stored.time) >= floorMs) floor = stored.sequence - 1;
     sumUp(ledgers, objects, prefix, stored);
   }
-  return { ledgers, objects, lastSequence, sequenceBefore };
+  return { ledgers, objects, floor: floor ?? lastSequence };
+}
+
+/** Its older message may have been summed up already, or be gone: the sum says nothing. */
+function noteLater(ledgers: Map<string, LedgerSum>, subject: string): void {
+  if (parseSubject(subject) === undefined) return;
+  for (const name of ledgersOf(subject)) ledgerOf(ledgers, name).isMoving = true;
 }
 
 function sumUp(
@@ -94,33 +105,48 @@ const isHead = ({ resource }: ObjectKey, { node }: ObjectMessage): boolean =>
 function ledgerOf(ledgers: Map<string, LedgerSum>, name: string): LedgerSum {
   const known = ledgers.get(name);
   if (known !== undefined) return known;
-  const made = { digest: new Digest(), lastSequence: 0, lastWritten: 0, checkpoint: undefined };
+  const made = {
+    digest: new Digest(),
+    lastSequence: 0,
+    lastWritten: 0,
+    isMoving: false,
+    checkpoint: undefined,
+  };
   ledgers.set(name, made);
   return made;
-}
-
-/** What was published after `version`, by object. */
-export async function publishedSince(
-  session: Session,
-  version: number,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, Suspect>> {
-  const { prefix } = session.feed;
-  const suspects = new Map<string, Suspect>();
-  for await (const stored of session.stream.read(`${prefix}.>`, signal, version + 1)) {
-    const entry = publishedFrom(prefix, stored);
-    const key = parseSubject(entry.subject)?.key;
-    if (key === undefined) continue;
-    const name = `${key.resource} ${key.namespace}/${key.name}`;
-    const known = suspects.get(name) ?? { key, entries: [] };
-    known.entries.push(entry);
-    suspects.set(name, known);
-  }
-  return suspects;
 }
 
 /** An object about which something was published that no sweep has confirmed. */
 export interface Suspect {
   readonly key: ObjectKey;
-  readonly entries: Published[];
+  /** Sequences, by subject. */
+  readonly stands: Map<string, number>;
+}
+
+export interface Range {
+  /** The last one that was confirmed. */
+  readonly after: number;
+  readonly upTo: number;
+}
+
+/** What stands from this range of versions and is not settled, by object. */
+export async function suspectsIn(
+  session: Session,
+  { after, upTo }: Range,
+  isSettled: (subject: string, sequence: number) => boolean,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Suspect>> {
+  const { prefix } = session.feed;
+  const suspects = new Map<string, Suspect>();
+  for await (const { subject, sequence } of session.stream.read(`${prefix}.>`, signal, after + 1)) {
+    if (sequence > upTo) break;
+    const place = subject.slice(prefix.length + 1);
+    const key = parseSubject(place)?.key;
+    if (key === undefined || isSettled(place, sequence)) continue;
+    const name = `${key.resource} ${key.namespace}/${key.name}`;
+    const suspect = suspects.get(name) ?? { key, stands: new Map<string, number>() };
+    suspect.stands.set(place, sequence);
+    suspects.set(name, suspect);
+  }
+  return suspects;
 }

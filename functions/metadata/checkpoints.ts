@@ -11,6 +11,8 @@ import { isConflict } from './steps.ts';
 
 /** How many sweeps may fail before readers stop trusting the floor, and take the snapshot. */
 const FLOOR_SWEEPS = 3;
+/** From the begin of a sweep to its floor, and for clocks that differ. */
+const SLACK_SECONDS = 120;
 
 export async function writeCheckpoints(
   session: Session,
@@ -29,7 +31,8 @@ function moved(error: unknown): void {
   if (!isConflict(error)) throw error;
 }
 
-function isDue({ digest, checkpoint, lastSequence }: LedgerSum, epoch: number): boolean {
+function isDue({ digest, checkpoint, lastSequence, isMoving }: LedgerSum, epoch: number): boolean {
+  if (isMoving) return false;
   if (checkpoint === undefined) return lastSequence > 0;
   const { objects, sequence } = checkpoint;
   const isTrue = objects === digest.objects && checkpoint.digest === digest.toString();
@@ -40,10 +43,15 @@ function isDue({ digest, checkpoint, lastSequence }: LedgerSum, epoch: number): 
 function checkpointOf(
   { feed }: Session,
   name: string,
-  { digest, lastWritten }: LedgerSum,
+  { digest, lastSequence, lastWritten }: LedgerSum,
   epoch: number,
 ): Publication {
-  const value = { epoch, objects: digest.objects, digest: digest.toString() };
+  const value = {
+    epoch,
+    version: lastSequence,
+    objects: digest.objects,
+    digest: digest.toString(),
+  };
   return {
     subject: `${feed.prefix}.${checkpointSubject(name)}`,
     data: encodeMessage(value),
@@ -62,7 +70,7 @@ export async function writeFloor(
   session: Session,
   version: number,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number> {
   const { feed, stream } = session;
   const subject = `${feed.prefix}.${FLOOR_SUBJECT}`;
   const floor: Floor = { version };
@@ -73,11 +81,12 @@ export async function writeFloor(
     expectedSequence: there?.sequence ?? 0,
     ttlSeconds: FLOOR_SWEEPS * feed.spec.sweepSeconds,
   };
-  await stream.publish([message], signal).catch(moved);
+  return stream.publish([message], signal);
 }
 
 /** Tombstones that were written before this may be gone before the floor is. */
 export function floorTimeMs({ feed }: Session, nowMs: number): number {
   const { retention, sweepSeconds } = feed.spec;
-  return nowMs - (retention.tombstoneSeconds - FLOOR_SWEEPS * sweepSeconds) * 1_000;
+  const lastsSeconds = FLOOR_SWEEPS * sweepSeconds + SLACK_SECONDS;
+  return nowMs - (retention.tombstoneSeconds - lastsSeconds) * 1_000;
 }

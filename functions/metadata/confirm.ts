@@ -4,6 +4,7 @@ import type { Suspect } from './audit.ts';
 import type { Doors } from './doors.ts';
 import type { ShownResource } from './feed.ts';
 import { type Outcome, buryAt, lookAtTruth } from './look.ts';
+import { readSubjects } from './observe.ts';
 import type { Session } from './session.ts';
 import { type Moment, planLook } from './sight.ts';
 
@@ -17,11 +18,11 @@ export interface ConfirmTask extends Moment {
 export async function confirm(
   task: ConfirmTask,
   resource: ShownResource,
-  { key, entries }: Suspect,
+  { key, stands }: Suspect,
 ): Promise<readonly Outcome[]> {
   const { doors, session, signal, ...moment } = task;
   const { name, namespace } = key;
-  const before = Math.max(...entries.map(({ sequence }) => sequence));
+  const before = Math.max(...stands.values());
   // A list and not a get: only a list says as of when the object is absent.
   const list = await doors.kube.list(resource.ref, {
     ...(namespace === '' ? {} : { namespace }),
@@ -35,11 +36,14 @@ export async function confirm(
   if (object !== undefined) {
     const look = { resource, object, isGone: false, resourceVersion };
     ({ subjects } = planLook(session.feed, look, moment.epoch));
-    outcomes.push(await lookAtTruth(session, look, { ...moment, before }, signal));
+    outcomes.push((await lookAtTruth(session, look, { ...moment, before }, signal)).outcome);
   }
-  for (const entry of entries.filter(({ subject }) => !subjects.includes(subject))) {
+  const others = [...stands.keys()].filter((subject) => !subjects.includes(subject));
+  for (const entry of await readSubjects(session, others, signal)) {
+    // What was written since is somebody else's word, and the next sweep's matter.
+    if (entry.sequence !== stands.get(entry.subject)) continue;
     const options = { ...moment, resourceVersion, isTruth: true };
-    outcomes.push(await buryAt(session, entry, options, signal));
+    outcomes.push((await buryAt(session, entry, options, signal)).outcome);
   }
   return outcomes;
 }

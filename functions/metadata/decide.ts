@@ -37,6 +37,8 @@ export interface Step {
   readonly subject: string;
   readonly expectedSequence: number;
   readonly message: FeedMessage;
+  /** When it was decided, RFC 3339. */
+  readonly at: string;
 }
 
 /** All steps of a decision are taken together or not at all. */
@@ -56,7 +58,7 @@ export function decide(sight: Sight, published: readonly Published[]): Decision 
   if (newer.length > 0 && sight.shown.length > 0) return { outcome: 'overtaken', steps: [] };
   const there = new Map(published.map((entry) => [entry.subject, entry]));
   const writes = sight.shown.flatMap(({ subject, message }) =>
-    write(subject, message, there.get(subject)),
+    write(subject, message, there.get(subject), sight.at),
   );
   const changes = [...tombstones(sight, older), ...writes];
   const isNews = changes.length > 0 || sight.shown.length === 0;
@@ -76,10 +78,11 @@ function write(
   subject: string,
   message: ObjectMessage,
   there: Published | undefined,
+  at: string,
 ): readonly Step[] {
   const expectedSequence = there?.sequence ?? 0;
   if (there?.message !== undefined && showsTheSame(there.message, message)) return [];
-  return [{ subject, expectedSequence, message }];
+  return [{ subject, expectedSequence, message, at }];
 }
 
 /** Where it stood and stands no more. */
@@ -88,15 +91,26 @@ function tombstones(sight: Sight, published: readonly Published[]): readonly Ste
   return published.flatMap(({ subject, sequence, message }) => {
     if (targets.has(subject) || message === undefined || isTombstone(message)) return [];
     const value: Tombstone = { ...tombstone(sight, message.uid), last: lastOf(message) };
-    return [{ subject, expectedSequence: sequence, message: value }];
+    return [{ subject, expectedSequence: sequence, message: value, at: sight.at }];
   });
 }
 
-/** So that an older sight that comes late finds that it is late. */
+/**
+ * So that an older sight that comes late finds that it is late. A tombstone of an earlier life does
+ * not tell it that: the older sight may be of this life.
+ */
 function closings(sight: Sight, there: ReadonlyMap<string, Published>): readonly Step[] {
-  return sight.closed
-    .filter((subject) => !there.has(subject))
-    .map((subject) => ({ subject, expectedSequence: 0, message: tombstone(sight, sight.uid) }));
+  const { at, uid } = sight;
+  return sight.closed.flatMap((subject) => {
+    const { message, sequence: expectedSequence } = there.get(subject) ?? { sequence: 0 };
+    const isOpen =
+      expectedSequence === 0 ||
+      (message !== undefined &&
+        isTombstone(message) &&
+        message.uid !== uid &&
+        !isNewer(message, sight));
+    return isOpen ? [{ subject, expectedSequence, message: tombstone(sight, uid), at }] : [];
+  });
 }
 
 function tombstone({ epoch, resourceVersion, at, shown }: Sight, uid: string): Tombstone {
@@ -122,10 +136,19 @@ function lastOf(message: ObjectMessage): LastSeen {
  */
 function showsTheSame(published: FeedMessage, message: ObjectMessage): boolean {
   if (isTombstone(published) || published.epoch !== message.epoch) return false;
-  return (
-    JSON.stringify({ ...published, resourceVersion: '' }) ===
-    JSON.stringify({ ...message, resourceVersion: '' })
-  );
+  return visible(published) === visible(asRead(message));
+}
+
+const visible = (message: ObjectMessage): string =>
+  JSON.stringify({ ...message, resourceVersion: '' });
+
+/** Named fields may hold numbers that come back from their bytes as other numbers. */
+function asRead(message: ObjectMessage): ObjectMessage {
+  if (message.fields === undefined) return message;
+  const fields: unknown = JSON.parse(JSON.stringify(message.fields));
+  return typeof fields === 'object' && fields !== null
+    ? { ...message, fields: { ...fields } }
+    : message;
 }
 
 type Versioned = Pick<FeedMessage, 'epoch' | 'resourceVersion'>;

@@ -35,6 +35,7 @@ export class Doors {
   #reading: Promise<void> | undefined;
   #readAtMs = -Infinity;
   #clashes: readonly Clash[] = [];
+  #failures: readonly unknown[] = [];
 
   constructor(options: DoorsOptions) {
     this.#options = options;
@@ -45,6 +46,11 @@ export class Doors {
   /** Feeds that cannot be served. */
   get clashes(): readonly Clash[] {
     return this.#clashes;
+  }
+
+  /** Why feeds have no session. */
+  get failures(): readonly unknown[] {
+    return this.#failures;
   }
 
   /** One for each feed, as of a short while ago. */
@@ -78,10 +84,17 @@ export class Doors {
     const next = new Map<string, Session>();
     const { served, clashes } = apart(items.map(feedOf));
     this.#clashes = clashes;
+    const failures: unknown[] = [];
     for (const feed of served) {
-      const known = this.#sessions.get(feed.object.metadata.uid);
-      next.set(feed.object.metadata.uid, await this.#sessionFor(feed, known, signal));
+      const { uid } = feed.object.metadata;
+      try {
+        next.set(uid, await this.#sessionFor(feed, this.#sessions.get(uid), signal));
+      } catch (error) {
+        // The other feeds go on; whoever asks for all of them is told of this one.
+        failures.push(error);
+      }
     }
+    this.#failures = failures;
     const gone = [...this.#sessions.values()].filter((one) => ![...next.values()].includes(one));
     this.#sessions = next;
     this.#readAtMs = this.clock.nowMs();
@@ -92,6 +105,9 @@ export class Doors {
   async #sessionFor(feed: Feed, known: Session | undefined, signal: AbortSignal): Promise<Session> {
     const { generation } = feed.object.metadata;
     if (known !== undefined && known.feed.object.metadata.generation === generation) {
+      const { epoch, streamId } = known.feed.status;
+      // Another instance began it.
+      if (feed.status.epoch !== epoch || feed.status.streamId !== streamId) known.forgetMarker();
       known.feed = feed;
       return known;
     }

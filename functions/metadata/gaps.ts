@@ -22,11 +22,14 @@ export async function fillGaps(
   const { session } = task;
   for (const [resource, head] of heads) {
     if (head.objects === undefined || !isWhole(session.feed, resource)) continue;
-    const lacking = head.objects - (sums.objects.get(resource.name) ?? 0);
+    const shown =
+      (sums.objects.get(resource.name) ?? 0) + (session.tooLarge.get(resource.name) ?? 0);
+    const lacking = head.objects - shown;
     const isSame = lacking !== 0 && session.lacking.get(resource.name) === lacking;
     session.lacking.set(resource.name, isSame ? 0 : lacking);
     if (!isSame) continue;
     const { outcomes: more } = await replay({ ...task, resource, head }, undefined);
+    session.tooLarge.set(resource.name, more.oversize);
     addTally(outcomes, more);
   }
 }
@@ -47,7 +50,8 @@ export async function retire(
       // It may well be there still: as of its own version it is not shown any more.
       const { resourceVersion = '0' } = entry.message ?? {};
       const options = { epoch, nowMs, resourceVersion, isTruth: true };
-      outcomes[await buryAt(session, entry, options, signal)] += 1;
+      const { outcome } = await buryAt(session, entry, options, signal);
+      outcomes[outcome] += 1;
     }
   }
 }

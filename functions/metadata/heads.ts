@@ -27,15 +27,19 @@ export async function readHead(
     const rest = more === '' ? 0 : remainingItemCount;
     return { resourceVersion, objects: rest === undefined ? undefined : items.length + rest };
   } catch (error) {
-    // The others go on: one kind that is not there must not stop the feed.
-    if (isKubeError(error, 'KUBE_NOT_FOUND')) {
-      return { reason: 'ResourceUnknown', message: error.message };
-    }
-    if (isKubeError(error, 'KUBE_FORBIDDEN')) {
-      return { reason: 'ResourceForbidden', message: error.message };
-    }
-    throw error;
+    return blockedBy(error);
   }
 }
 
-export const isBlocked = (head: Head | Blocked): head is Blocked => 'reason' in head;
+/** The others go on: one kind that is not there, or not allowed, must not stop the feed. */
+export function blockedBy(error: unknown): Blocked {
+  if (isKubeError(error, 'KUBE_NOT_FOUND')) {
+    return { reason: 'ResourceUnknown', message: error.message };
+  }
+  if (isKubeError(error, 'KUBE_FORBIDDEN')) {
+    return { reason: 'ResourceForbidden', message: error.message };
+  }
+  throw error;
+}
+
+export const isBlocked = (result: object): result is Blocked => 'reason' in result;

@@ -10,10 +10,18 @@ export async function inTurns<Item>(
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
   const queue = Iterator.from(items);
+  let hasFailed = false;
   const worker = async (): Promise<void> => {
     for (const item of queue) {
       signal.throwIfAborted();
-      await work(item);
+      // Whoever waits has been told of the failure; nothing may go on behind his back.
+      if (hasFailed) return;
+      try {
+        await work(item);
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
     }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT_MAX }, worker));

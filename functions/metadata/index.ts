@@ -2,6 +2,7 @@
 // compares an object, or what happened since the last sweep, with the stream, and writes what the
 // stream lacks. Its memory is the stream and the feed's status: two instances at once, lost events
 // and a killed process cost time, never a wrong answer that stays.
+import { Failure } from '../../shared/errors.ts';
 import type { Variable } from '../../shared/function/config.ts';
 import { type Context, type IncomingEvent, defineFunction } from '../../shared/function/define.ts';
 import type { Metrics } from '../../shared/function/metrics.ts';
@@ -14,7 +15,7 @@ import { Doors } from './doors.ts';
 import type { Feed } from './feed.ts';
 import { type Outcome, lookAt } from './look.ts';
 import type { Session } from './session.ts';
-import { FIELD_MANAGER, writeClash } from './status.ts';
+import { FIELD_MANAGER, writeClash, writeFailure } from './status.ts';
 import { sweep } from './sweep.ts';
 
 const SWEEP = 'dev.knative.sources.ping';
@@ -85,21 +86,48 @@ function retryCounter(metrics: Metrics): (retry: Retry) => void {
 async function sweepAll(context: Context<Doors>): Promise<void> {
   const { doors, signal } = context;
   await doors.refresh(signal);
-  for (const clash of doors.clashes) await writeClash(doors, clash, signal);
-  for (const { feed } of await doors.sessions(signal)) {
-    if (isDue(feed, doors.clock.nowMs())) await sweepOne(feed.object.metadata.uid, context);
-  }
+  const nowMs = doors.clock.nowMs();
+  // Who waits longest comes first: the time of one tick may not be enough for all.
+  const due = (await doors.sessions(signal))
+    .filter(({ feed }) => isDue(feed, nowMs))
+    .toSorted((a, b) => sweptMs(a.feed) - sweptMs(b.feed));
+  await eachOrThrow(doors.failures, [
+    ...doors.clashes.map((clash) => () => writeClash(doors, clash, signal)),
+    ...due.map(
+      ({ feed }) =>
+        () =>
+          sweepOne(feed.object.metadata.uid, context),
+    ),
+  ]);
 }
+
+/** One feed's failure is no other's: all are tried, and then the first failure is told. */
+async function eachOrThrow(
+  failures: readonly unknown[],
+  works: readonly (() => Promise<void>)[],
+): Promise<void> {
+  const failed = [...failures];
+  for (const work of works) {
+    try {
+      await work();
+    } catch (error) {
+      failed.push(error);
+    }
+  }
+  if (failed.length > 0) throw failed[0];
+}
+
+const sweptMs = ({ status }: Feed): number => Date.parse(status.sweptAt ?? '1970-01-01T00:00:00Z');
 
 const TICK_MS = 60_000;
 /** Two instances may be told of the same tick. */
 const SAME_TICK_MS = 10_000;
 
-function isDue({ status, spec, object }: Feed, nowMs: number): boolean {
+function isDue(feed: Feed, nowMs: number): boolean {
+  const { status, spec, object } = feed;
   if (status.observedGeneration !== object.metadata.generation) return true;
-  const sweptMs = Date.parse(status.sweptAt ?? '1970-01-01T00:00:00Z');
   // Ticks come each minute: this one, if the next one would be too late.
-  return nowMs - sweptMs > Math.max(SAME_TICK_MS, spec.sweepSeconds * 1_000 - TICK_MS);
+  return nowMs - sweptMs(feed) > Math.max(SAME_TICK_MS, spec.sweepSeconds * 1_000 - TICK_MS);
 }
 
 /** From the feed as it is now: the sweep goes on from its status. */
@@ -114,39 +142,49 @@ async function sweepOne(uid: string, { doors, log, signal }: Context<Doors>): Pr
       log.info(what, 'swept');
     } catch (error) {
       session.forgetMarker();
+      // What failed is told in the status too, if that can be written.
+      if (error instanceof Failure && error.code !== 'KUBE_CONFLICT') {
+        await writeFailure(doors, session, error, signal).catch(() => undefined);
+      }
       throw error;
     }
   });
 }
 
 async function takeChange(event: IncomingEvent, context: Context<Doors>): Promise<void> {
-  const { doors, signal, log } = context;
+  const { doors, signal } = context;
   const object = objectOf(event);
   if (object.kind === 'MetadataFeed') return takeFeedChange(object, context);
-  for (const session of await doors.sessions(signal)) {
-    const look = await lookOf(event, object, session.feed, (apiVersion, kind) =>
-      doors.kube.resourceFor(apiVersion, kind, { signal }),
-    );
-    if (look === undefined) continue;
-    const { marker } = await session.marker(signal);
-    // Nothing was published yet, or all of it was lost: the first sweep lists everything, this
-    // object too.
-    if (marker?.id === undefined) {
+  const sessions = await doors.sessions(signal);
+  await eachOrThrow(
+    doors.failures,
+    sessions.map((session) => () => takeInto(session, event, object, context)),
+  );
+}
+
+async function takeInto(
+  session: Session,
+  event: IncomingEvent,
+  object: KubeObject,
+  context: Context<Doors>,
+): Promise<void> {
+  const { doors, signal, log } = context;
+  const look = await lookOf(event, object, session.feed, (apiVersion, kind) =>
+    doors.kube.resourceFor(apiVersion, kind, { signal }),
+  );
+  if (look === undefined) return;
+  try {
+    // Nothing was published yet, or all of it was lost: the first sweep begins the epoch.
+    if ((await session.marker(signal)).marker === undefined) {
       await sweepOne(session.feed.object.metadata.uid, context);
-      continue;
     }
-    const moment = { epoch: marker.epoch, nowMs: doors.clock.nowMs() };
-    try {
-      count(
-        session,
-        await lookAt(session, look, { ...moment, trust: 'hint' }, signal),
-        log,
-        object,
-      );
-    } catch (error) {
-      session.forgetMarker();
-      throw error;
-    }
+    const { marker } = await session.marker(signal);
+    const moment = { epoch: marker?.epoch ?? 0, nowMs: doors.clock.nowMs() };
+    const { outcome } = await lookAt(session, look, { ...moment, trust: 'hint' }, signal);
+    count(session, outcome, log, object);
+  } catch (error) {
+    session.forgetMarker();
+    throw error;
   }
 }
 

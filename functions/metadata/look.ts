@@ -35,12 +35,21 @@ export function addTally(to: Tally, more: Readonly<Tally>): void {
 /** Three events of one object at once are common (created, bound, started), more are not. */
 const LOOKS_MAX = 4;
 
+/** What came of a look. */
+export interface Looked {
+  readonly outcome: Outcome;
+  /** What stands about the object now and is as it was seen: sequences, by subject. */
+  readonly settled: ReadonlyMap<string, number>;
+}
+
+const OVERTAKEN: Looked = { outcome: 'overtaken', settled: new Map() };
+
 export async function lookAt(
   session: Session,
   look: Look,
   options: LookOptions,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<Looked> {
   const plan = planLook(session.feed, look, options.epoch);
   let known = recentlyPublished(session, plan);
   for (let left = LOOKS_MAX; ; left -= 1) {
@@ -51,32 +60,33 @@ export async function lookAt(
     known = undefined;
     if (!isSure) continue;
     try {
-      return await act(session, decision, signal);
+      return await act(session, decision, published, signal);
     } catch (error) {
       if (left <= 1 || !isConflict(error)) throw error;
     }
   }
 }
 
-/** Many looks with few reads. Answers the outcome of each, in their order. */
+/** Many looks with few reads. Answers what came of each, in their order. */
 export async function lookAtAll(
   session: Session,
   looks: readonly Look[],
   options: LookOptions,
   signal: AbortSignal,
-): Promise<readonly Outcome[]> {
+): Promise<readonly Looked[]> {
   const plans = looks.map((look) => planLook(session.feed, look, options.epoch));
   const published = await readPublished(session, plans, signal);
-  const outcomes: Outcome[] = [];
+  const looked: Looked[] = [];
   await inTurns(looks.entries(), signal, async ([index, look]) => {
     const plan = plans[index] ?? planLook(session.feed, look, options.epoch);
-    const decision = judge(session, look, plan, published[index] ?? [], options);
-    outcomes[index] = await act(session, decision, signal).catch((error: unknown) => {
+    const there = published[index] ?? [];
+    const decision = judge(session, look, plan, there, options);
+    looked[index] = await act(session, decision, there, signal).catch((error: unknown) => {
       if (isConflict(error)) return lookAt(session, look, options, signal);
       throw error;
     });
   });
-  return outcomes;
+  return looked;
 }
 
 /**
@@ -88,12 +98,12 @@ export async function lookAtTruth(
   look: Look,
   options: Moment & { readonly before: number },
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<Looked> {
   const plan = planLook(session.feed, look, options.epoch);
   const [published = []] = await readPublished(session, [plan], signal);
-  if (published.some(({ sequence }) => sequence > options.before)) return 'overtaken';
+  if (published.some(({ sequence }) => sequence > options.before)) return OVERTAKEN;
   const decision = judge(session, look, plan, published, { ...options, trust: 'truth' });
-  return act(session, decision, signal).catch(overtakenOnConflict);
+  return act(session, decision, published, signal).catch(overtakenOnConflict);
 }
 
 /** Ends what stands on one subject and should not. */
@@ -102,16 +112,16 @@ export async function buryAt(
   entry: Published,
   options: Moment & { readonly resourceVersion: string; readonly isTruth: boolean },
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<Looked> {
   const { nowMs, ...sight } = options;
   const at = new Date(nowMs).toISOString();
   const uid = entry.message?.uid ?? '';
   const decision = decide({ ...sight, shown: [], closed: [], uid, at }, [entry]);
-  return act(session, decision, signal).catch(overtakenOnConflict);
+  return act(session, decision, [entry], signal).catch(overtakenOnConflict);
 }
 
-function overtakenOnConflict(error: unknown): Outcome {
-  if (isConflict(error)) return 'overtaken';
+function overtakenOnConflict(error: unknown): Looked {
+  if (isConflict(error)) return OVERTAKEN;
   throw error;
 }
 
@@ -127,12 +137,18 @@ function judge(
   return decide({ ...sight, closed, isTruth: trust === 'truth' }, published);
 }
 
-async function act(session: Session, decision: Decision, signal: AbortSignal): Promise<Outcome> {
-  if (decision.steps.length === 0) return asOutcome(decision);
-  const taken = await takeSteps(session, decision.steps, signal);
-  return taken === 'oversize' ? 'oversize' : asOutcome(decision);
-}
-
-function asOutcome({ outcome }: Decision): Outcome {
-  return outcome === 'changed' ? 'published' : outcome;
+async function act(
+  session: Session,
+  { outcome, steps }: Decision,
+  published: readonly Published[],
+  signal: AbortSignal,
+): Promise<Looked> {
+  if (outcome === 'overtaken') return OVERTAKEN;
+  const settled = new Map(published.map(({ subject, sequence }) => [subject, sequence]));
+  if (steps.length > 0) {
+    const taken = await takeSteps(session, steps, signal);
+    if (taken === 'oversize') return { outcome: 'oversize', settled: new Map() };
+    for (const [subject, sequence] of taken) settled.set(subject, sequence);
+  }
+  return { outcome: outcome === 'changed' ? 'published' : outcome, settled };
 }

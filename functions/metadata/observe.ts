@@ -14,17 +14,25 @@ export function publishedFrom(
   return { subject: subject.slice(prefix.length + 1), sequence, message: decodeMessage(data) };
 }
 
+/** What stands on these subjects. */
+export async function readSubjects(
+  { feed: { prefix }, stream }: Session,
+  subjects: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Published[]> {
+  const full = subjects.map((subject) => `${prefix}.${subject}`);
+  const stored = await stream.last(full, signal);
+  return [...stored.values()].map((message) => publishedFrom(prefix, message));
+}
+
 /** What stands about each of these, in their order. */
 export async function readPublished(
   session: Session,
   plans: readonly LookPlan[],
   signal: AbortSignal,
 ): Promise<readonly (readonly Published[])[]> {
-  const { prefix } = session.feed;
   const read = async (subjects: readonly string[]): Promise<ReadonlyMap<string, Published>> => {
-    const full = subjects.map((subject) => `${prefix}.${subject}`);
-    const stored = await session.stream.last(full, signal);
-    const found = [...stored.values()].map((message) => publishedFrom(prefix, message));
+    const found = await readSubjects(session, subjects, signal);
     return new Map(found.map((entry) => [entry.subject, entry]));
   };
   const first = await read(plans.flatMap(({ subjects }) => subjects));

@@ -16,8 +16,11 @@ export interface Replayed {
   readonly resourceVersion: string;
   /** It reached what the API server had when the sweep began. */
   readonly isVerified: boolean;
-  /** Objects whose message is as the API server said: `namespace/name`. */
-  readonly settled: ReadonlySet<string>;
+  /**
+   * What stands and is as the API server said: sequences, by subject. A subject on which something
+   * ought to stand, and on which somebody claims to know better, has none.
+   */
+  readonly settled: ReadonlyMap<string, number>;
   readonly outcomes: Readonly<Tally>;
   readonly isListed: boolean;
 }
@@ -35,6 +38,8 @@ export interface ReplayTask extends Moment {
  * a shorter watch may get none.
  */
 const WATCH_SECONDS = 4;
+/** No sequence is as low. */
+const UNSETTLED = 0;
 /** Objects per page: a page of pods stays near 2 MB. */
 const PAGE_SIZE = 500;
 
@@ -76,7 +81,7 @@ async function settle(
 ): Promise<Replayed> {
   const rounds = roundsOf(looks);
   const outcomes = noTally();
-  const settled = new Set<string>();
+  const settled = new Map<string, number>();
   for (const round of rounds) await take(task, round, outcomes, settled);
   return { resourceVersion, isVerified, settled, outcomes, isListed: false };
 }
@@ -95,8 +100,7 @@ function roundsOf(looks: readonly Look[]): readonly (readonly Look[])[] {
 async function relist(task: ReplayTask): Promise<Replayed> {
   const { doors, resource, signal } = task;
   const outcomes = noTally();
-  const settled = new Set<string>();
-  const present = new Set<string>();
+  const settled = new Map<string, number>();
   let resourceVersion = '';
   for await (const page of doors.kube.pages(resource.ref, { limit: PAGE_SIZE, signal })) {
     // All pages of a list show the state as of the first one.
@@ -104,12 +108,12 @@ async function relist(task: ReplayTask): Promise<Replayed> {
     const looks = page.items.map((object) => lookOf(resource, object));
     for (const look of looks) {
       for (const { subject } of planLook(task.session.feed, look, task.epoch).shown) {
-        present.add(subject);
+        settled.set(subject, UNSETTLED);
       }
     }
     await take(task, looks, outcomes, settled);
   }
-  await bury(task, { present, resourceVersion }, outcomes);
+  await bury(task, { settled, resourceVersion }, outcomes);
   return { resourceVersion, isVerified: true, settled, outcomes, isListed: true };
 }
 
@@ -121,16 +125,17 @@ const lookOf = (resource: ShownResource, object: KubeObject): Look => {
 /** What the stream still shows and the list no longer has. */
 async function bury(
   { session, resource, epoch, nowMs, signal }: ReplayTask,
-  list: { readonly present: ReadonlySet<string>; readonly resourceVersion: string },
+  list: { readonly settled: ReadonlyMap<string, number>; readonly resourceVersion: string },
   outcomes: Tally,
 ): Promise<void> {
   const { prefix } = session.feed;
-  const { present, resourceVersion } = list;
+  const { settled, resourceVersion } = list;
   for await (const stored of session.stream.read(resourceFilter(prefix, resource.name), signal)) {
     const entry = publishedFrom(prefix, stored);
-    if (isLive(entry) && !present.has(entry.subject)) {
+    if (isLive(entry) && !settled.has(entry.subject)) {
       const options = { epoch, nowMs, resourceVersion, isTruth: false };
-      outcomes[await buryAt(session, entry, options, signal)] += 1;
+      const { outcome } = await buryAt(session, entry, options, signal);
+      outcomes[outcome] += 1;
     }
   }
 }
@@ -139,15 +144,13 @@ async function take(
   { session, epoch, nowMs, signal }: ReplayTask,
   looks: readonly Look[],
   outcomes: Tally,
-  settled: Set<string>,
+  settled: Map<string, number>,
 ): Promise<void> {
   const options: LookOptions = { epoch, nowMs, trust: 'history' };
-  const taken = await lookAtAll(session, looks, options, signal);
-  for (const [index, outcome] of taken.entries()) {
-    outcomes[outcome] += 1;
-    const look = looks[index];
-    // Who was overtaken was so by somebody's word; the audit looks whether it holds.
-    if (look !== undefined && outcome !== 'overtaken') settled.add(nameOf(look.object));
+  for (const looked of await lookAtAll(session, looks, options, signal)) {
+    outcomes[looked.outcome] += 1;
+    // Who was overtaken was so by somebody's word: it is asked about afterwards.
+    for (const [subject, sequence] of looked.settled) settled.set(subject, sequence);
   }
 }
 

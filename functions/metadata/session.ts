@@ -36,6 +36,8 @@ export class Session {
   readonly recent = new Recent();
   /** How many objects each resource lacked at the last sweep: twice the same is no coincidence. */
   readonly lacking = new Map<string, number>();
+  /** How many did not fit into a message when the resource was last listed. */
+  readonly tooLarge = new Map<string, number>();
 
   constructor(feed: Feed, nats: NatsOptions) {
     this.feed = feed;

@@ -1,5 +1,6 @@
 // What one object, as it was just seen, means for the feed: what is shown of it, and which subjects
 // have to be looked at to know where it stood. Pure.
+import { Failure } from '../../shared/errors.ts';
 import { type Shown, show } from '../../shared/feed/projections/show.ts';
 import { type ObjectKey, subjectOf } from '../../shared/feed/subjects.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
@@ -38,8 +39,19 @@ export function planLook(feed: Feed, look: Look, epoch: number): LookPlan {
   const places = show(resource.name, object, showPlan(feed, resource, epoch));
   const shown = !isGone && selects(feed, resource, object) ? places : [];
   const subjects = new Set(places.map(({ subject }) => subject));
+  for (const subject of subjects) refuseLong(subject, object);
   if (isPlaced(resource)) subjects.add(subjectOf('cluster', key));
   return { key, shown, subjects: [...subjects] };
+}
+
+/** Beyond it NATS ends the connection of everybody who shares it. */
+const SUBJECT_LENGTH_MAX = 2_000;
+
+/** Names that an API server takes stay well below; an event may claim any. */
+function refuseLong(subject: string, { kind, metadata }: KubeObject): void {
+  if (subject.length <= SUBJECT_LENGTH_MAX) return;
+  const message = `${kind} ${metadata.namespace ?? ''}/${metadata.name} names a node that cannot be.`;
+  throw new Failure('FEED_OBJECT_BROKEN', message, { field: 'data.spec.nodeName' });
 }
 
 /** Kinds whose objects stand with the whole cluster until they have a node. */

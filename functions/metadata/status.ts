@@ -6,6 +6,7 @@ import {
   type MetadataFeedStatus,
   type ScopeStatus,
 } from '../../shared/api/metadata-feed.ts';
+import type { Failure } from '../../shared/errors.ts';
 import { Digest } from '../../shared/feed/digest.ts';
 import { type ConditionInput, setConditions } from '../../shared/kube/conditions.ts';
 import { writeStatus } from '../../shared/kube/status.ts';
@@ -17,6 +18,8 @@ import type { Session } from './session.ts';
 import type { Swept } from './sweep.ts';
 
 export const FIELD_MANAGER = 'ballast-metadata';
+/** What the API's conventions allow is 32,768 characters; a person reads less. */
+const MESSAGE_MAX = 1_000;
 
 /** Of an epoch that has just begun: nothing is verified in it. */
 export async function writeBeginning(
@@ -38,6 +41,19 @@ export async function writeBeginning(
     ifUnmoved: true,
     signal,
   });
+}
+
+/** Says that a sweep failed, and leaves what the one before it said. */
+export async function writeFailure(
+  doors: Doors,
+  { feed }: Session,
+  failure: Failure,
+  signal: AbortSignal,
+): Promise<void> {
+  const { conditions: _said, ...status } = feed.status;
+  const message = `The last sweep failed (${failure.code}): ${failure.message}`;
+  const conditions = [say('InSync', 'Unknown', 'SweepFailed', message.slice(0, MESSAGE_MAX))];
+  await write(doors, feed, status, conditions, { ifUnmoved: true, signal });
 }
 
 /** Says why a feed is not served. */
@@ -68,6 +84,7 @@ export async function writeSwept(
     epoch,
     streamId,
     version: swept.version,
+    floorSequence: swept.floorSequence,
     sweptAt: new Date(doors.clock.nowMs()).toISOString().replace(/\.\d+Z$/, 'Z'),
     resources: swept.resources.map((row) => ({
       name: row.name,
@@ -139,50 +156,49 @@ function scopesOf({ ledgers }: Audit): readonly ScopeStatus[] {
   });
 }
 
-function conditionsOf({ resources, blocked, outcomes, version }: Swept): readonly ConditionInput[] {
+function conditionsOf(swept: Swept): readonly ConditionInput[] {
+  const { resources, blocked, outcomes, version } = swept;
   const unverified = resources.filter(({ isVerified }) => !isVerified).map(({ name }) => name);
-  const isReady = unverified.length === 0;
-  const { published, unfounded, oversize } = outcomes;
-  const healed = published + unfounded;
+  const but = blocked.size === 0 ? '' : `, but for ${[...blocked.keys()].join(', ')}`;
+  const ready: ConditionInput =
+    unverified.length === 0
+      ? say('Ready', 'True', 'Published', `Whole at version ${version}${but}.`)
+      : say('Ready', 'False', 'Catching', late(unverified));
+  return [ready, inSync(swept, unverified), degraded(blocked, outcomes.oversize)];
+}
+
+const say = (
+  type: string,
+  status: ConditionInput['status'],
+  reason: string,
+  message: string,
+): ConditionInput => ({ type, status, reason, message });
+
+function inSync(
+  { blocked, outcomes, version }: Swept,
+  unverified: readonly string[],
+): ConditionInput {
+  if (unverified.length > 0) return say('InSync', 'False', 'NotVerified', late(unverified));
+  if (blocked.size > 0) {
+    const names = [...blocked.keys()].join(', ');
+    return say('InSync', 'False', 'ResourceBlocked', `Cannot be compared: ${names}.`);
+  }
+  const healed = outcomes.published + outcomes.unfounded;
+  const reason = healed > 0 ? 'Healed' : 'Verified';
+  return say('InSync', 'True', reason, found(healed, outcomes.unfounded, version));
+}
+
+function degraded(blocked: Swept['blocked'], oversize: number): ConditionInput {
   const [[name, problem] = []] = [...blocked];
-  return [
-    isReady
-      ? {
-          type: 'Ready',
-          status: 'True',
-          reason: 'Published',
-          message: `Whole at version ${version}.`,
-        }
-      : { type: 'Ready', status: 'False', reason: 'Catching', message: late(unverified) },
-    isReady
-      ? {
-          type: 'InSync',
-          status: 'True',
-          reason: healed > 0 ? 'Healed' : 'Verified',
-          message: found(healed, unfounded, version),
-        }
-      : { type: 'InSync', status: 'False', reason: 'NotVerified', message: late(unverified) },
-    problem !== undefined
-      ? {
-          type: 'Degraded',
-          status: 'True',
-          reason: problem.reason,
-          message: `${name}: ${problem.message}`,
-        }
-      : oversize > 0
-        ? {
-            type: 'Degraded',
-            status: 'True',
-            reason: 'ObjectTooLarge',
-            message: `${oversize} objects are too large for one message and are left out.`,
-          }
-        : {
-            type: 'Degraded',
-            status: 'False',
-            reason: 'AsExpected',
-            message: 'Every resource is read, every object fits.',
-          },
-  ];
+  if (problem !== undefined) {
+    return say('Degraded', 'True', problem.reason, `${name}: ${problem.message}`);
+  }
+  if (oversize > 0) {
+    const message = `${oversize} objects are too large for one message and are left out.`;
+    return say('Degraded', 'True', 'ObjectTooLarge', message);
+  }
+  const message = 'Every resource is read, every object fits.';
+  return say('Degraded', 'False', 'AsExpected', message);
 }
 
 const late = (names: readonly string[]): string =>

@@ -1,13 +1,17 @@
 // Carries out what was decided. Each step names the message it replaces, so that a second instance,
 // or a second try, changes nothing that it did not see.
 import { fits } from '../../shared/feed/limits.ts';
-import { encodeMessage, isTombstone } from '../../shared/feed/messages.ts';
+import { decodeMessage, encodeMessage, isTombstone } from '../../shared/feed/messages.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { Publication } from '../../shared/nats/stream.ts';
 import type { Step } from './decide.ts';
 import type { Session } from './session.ts';
 
-export type Taken = 'published' | 'oversize';
+/** NATS takes 1,000 in one batch. */
+const BATCH_STEPS_MAX = 900;
+
+/** The sequences that were written, by subject; or that the object does not fit into a message. */
+export type Taken = ReadonlyMap<string, number> | 'oversize';
 
 /**
  * The steps about one object, all or none. What is too large for one message is not shown at all,
@@ -21,30 +25,67 @@ export async function takeSteps(
   const { feed, stream } = session;
   const limitBytes = await stream.maxPayloadBytes(signal);
   const messages = steps.map((step) => publicationOf(step, feed.prefix, feed.spec.retention));
-  const large = messages.filter(({ data }) => !fits(data, limitBytes));
-  if (large.length === 0) {
-    const first = await stream.publish(messages, signal);
-    for (const [index, { subject, message }] of steps.entries()) {
-      session.recent.note(subject, { subject, sequence: first + index, message });
-    }
-    return 'published';
+  const isLarge = messages.some(({ data }) => !fits(data, limitBytes));
+  if (isLarge) {
+    await withdraw(session, steps, signal);
+    return 'oversize';
   }
-  session.recent.clear();
-  const instead = steps.flatMap((step) => withdrawn(step));
-  if (instead.length > 0) {
-    const removals = instead.map((step) => publicationOf(step, feed.prefix, feed.spec.retention));
-    await stream.publish(removals, signal);
-  }
-  return 'oversize';
+  return publish(session, steps, messages, signal);
 }
 
-/** A tombstone in the place of what cannot be shown; nothing where nothing stands. */
-function withdrawn({ subject, expectedSequence, message }: Step): readonly Step[] {
-  if (isTombstone(message)) return [{ subject, expectedSequence, message }];
-  if (expectedSequence === 0) return [];
-  const { epoch, uid, resourceVersion, created = '' } = message;
-  const tombstone = { deleted: true, epoch, uid, resourceVersion, at: created } as const;
-  return [{ subject, expectedSequence, message: tombstone }];
+async function publish(
+  session: Session,
+  steps: readonly Step[],
+  messages: readonly Publication[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, number>> {
+  const written = new Map<string, number>();
+  // An endpoint slice on very many nodes does not fit into one batch. Its head comes last: until
+  // then the next look finds by the old head what there is to do.
+  const order = steps.length <= BATCH_STEPS_MAX ? [...steps.keys()] : headLast(steps);
+  for (let at = 0; at < order.length; at += BATCH_STEPS_MAX) {
+    const part = order.slice(at, at + BATCH_STEPS_MAX);
+    const first = await session.stream.publish(
+      part.flatMap((index) => messages[index] ?? []),
+      signal,
+    );
+    for (const [place, index] of part.entries()) {
+      const step = steps[index];
+      if (step === undefined) continue;
+      const { subject, message } = step;
+      written.set(subject, first + place);
+      session.recent.note(subject, { subject, sequence: first + place, message });
+    }
+  }
+  return written;
+}
+
+function headLast(steps: readonly Step[]): readonly number[] {
+  const isHead = (index: number): boolean => steps[index]?.subject.startsWith('cluster.') ?? false;
+  const all = [...steps.keys()];
+  return [...all.filter((index) => !isHead(index)), ...all.filter(isHead)];
+}
+
+/** A tombstone in the place of everything that still stands; nothing where nothing does. */
+async function withdraw(
+  session: Session,
+  steps: readonly Step[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { feed, stream } = session;
+  session.recent.clear();
+  const full = steps.map(({ subject }) => `${feed.prefix}.${subject}`);
+  const stands = await stream.last(full, signal);
+  const removals = steps.flatMap(({ subject, message, at }) => {
+    const there = stands.get(`${feed.prefix}.${subject}`);
+    const old = there && decodeMessage(there.data);
+    if (there === undefined || (old !== undefined && isTombstone(old))) return [];
+    const { epoch, uid, resourceVersion } = message;
+    const tombstone = { deleted: true, epoch, uid, resourceVersion, at } as const;
+    const step = { subject, expectedSequence: there.sequence, message: tombstone, at };
+    return [publicationOf(step, feed.prefix, feed.spec.retention)];
+  });
+  for (const removal of removals) await stream.publish([removal], signal);
 }
 
 function publicationOf(

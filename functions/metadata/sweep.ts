@@ -2,7 +2,8 @@
 // or late, and says as of which version that is so. It costs the API server what changed since the
 // last one; it lists only what it never saw, or when the API server has forgotten.
 import type { ResourceStatus } from '../../shared/api/metadata-feed.ts';
-import { type Audit, audit, publishedSince } from './audit.ts';
+import { FLOOR_SUBJECT, parseSubject } from '../../shared/feed/subjects.ts';
+import { type Audit, audit, suspectsIn } from './audit.ts';
 import { floorTimeMs, writeCheckpoints, writeFloor } from './checkpoints.ts';
 import { type ConfirmTask, confirm } from './confirm.ts';
 import { compareVersions } from './decide.ts';
@@ -10,7 +11,7 @@ import type { Doors } from './doors.ts';
 import { type Beginning, type Reason, begin, markerOf, putMarker, reasonToBegin } from './epoch.ts';
 import type { ShownResource } from './feed.ts';
 import { fillGaps, retire } from './gaps.ts';
-import { type Blocked, type Head, isBlocked, readHead } from './heads.ts';
+import { type Blocked, type Head, blockedBy, isBlocked, readHead } from './heads.ts';
 import { inTurns } from './in-turns.ts';
 import { type Tally, addTally, noTally } from './look.ts';
 import { type Replayed, replay } from './replay.ts';
@@ -26,6 +27,7 @@ export interface Swept {
   readonly beginning: Beginning;
   readonly reason: Reason | undefined;
   readonly version: number;
+  readonly floorSequence: number;
   readonly resources: readonly SweptResource[];
   readonly blocked: ReadonlyMap<string, Blocked>;
   readonly outcomes: Readonly<Tally>;
@@ -50,28 +52,20 @@ export async function sweep(task: SweepTask): Promise<Swept> {
   });
   const { beginning, reason } = await settleEpoch(task, heads);
   const moment = { epoch: beginning.epoch, nowMs: doors.clock.nowMs() };
-  const replayed = new Map<ShownResource, Replayed>();
-  const outcomes = noTally();
-  const known = reason === undefined && isCurrent(session) ? session.feed.status.resources : [];
-  await inTurns(heads, signal, async ([resource, head]) => {
-    const from = known?.find(({ name }) => name === resource.name)?.resourceVersion;
-    const one = await replay({ ...moment, doors, session, resource, head, signal }, from);
-    replayed.set(resource, one);
-    // What is published for the first time was never wrong.
-    if (from === undefined) session.counts.published += one.outcomes.published;
-    else addTally(outcomes, one.outcomes);
-  });
-  await confirmRest({ ...moment, doors, session, signal }, replayed, outcomes);
-  const sums = await audit(session, floorTimeMs(session, moment.nowMs), signal);
   const rest = { ...moment, doors, session, signal };
+  const outcomes = noTally();
+  const isKnown = reason === undefined && isCurrent(session);
+  const replayed = await replayAll({ ...rest, isKnown }, heads, blocked, outcomes);
+  const version = await confirmRest(rest, reason === undefined, replayed, outcomes);
+  const sums = await audit(session, floorTimeMs(session, moment.nowMs), signal);
   await fillGaps(rest, heads, sums, outcomes);
   await retire(rest, sums, outcomes);
   await writeCheckpoints(session, sums, beginning.epoch, signal);
-  await writeFloor(session, sums.sequenceBefore, signal);
   const swept: Swept = {
     beginning,
     reason,
-    version: sums.lastSequence,
+    version,
+    floorSequence: await writeFloor(session, sums.floor, signal),
     resources: [...replayed].map(([resource, one]) => statusOf(resource, one, sums, moment.nowMs)),
     blocked,
     outcomes,
@@ -82,16 +76,43 @@ export async function sweep(task: SweepTask): Promise<Swept> {
   return swept;
 }
 
+async function replayAll(
+  { isKnown, ...task }: ConfirmTask & { readonly isKnown: boolean },
+  heads: ReadonlyMap<ShownResource, Head>,
+  blocked: Map<string, Blocked>,
+  outcomes: Tally,
+): Promise<ReadonlyMap<ShownResource, Replayed>> {
+  const { session, signal } = task;
+  const replayed = new Map<ShownResource, Replayed>();
+  const verified = isKnown ? (session.feed.status.resources ?? []) : [];
+  await inTurns(heads, signal, async ([resource, head]) => {
+    const from = verified.find(({ name }) => name === resource.name)?.resourceVersion;
+    const one = await replay({ ...task, resource, head }, from).catch(blockedBy);
+    if (isBlocked(one)) {
+      blocked.set(resource.name, one);
+      return;
+    }
+    replayed.set(resource, one);
+    if (one.isListed) session.tooLarge.set(resource.name, one.outcomes.oversize);
+    // What is published for the first time was never wrong.
+    if (from === undefined) session.counts.published += one.outcomes.published;
+    addTally(outcomes, from === undefined ? { ...one.outcomes, published: 0 } : one.outcomes);
+  });
+  return replayed;
+}
+
 /** Open for business, once everything was published; and so it stays for this epoch. */
 async function open(
   session: Session,
-  { beginning, resources }: Swept,
+  { beginning, resources, blocked }: Swept,
   signal: AbortSignal,
 ): Promise<void> {
   const stored = await session.marker(signal);
   const wasReady = stored.marker?.ready === true && stored.marker.epoch === beginning.epoch;
   const isReady = wasReady || resources.every(({ isVerified }) => isVerified);
-  await putMarker(session, markerOf(session.feed, beginning, isReady), stored, signal);
+  const shown = session.feed.resources.filter(({ name }) => !blocked.has(name));
+  const wanted = markerOf({ ...session.feed, resources: shown }, beginning, isReady);
+  await putMarker(session, wanted, stored, signal);
 }
 
 /** A spec that was edited since may select or show differently: everything is compared anew. */
@@ -108,6 +129,7 @@ async function settleEpoch(
   const stored = await session.marker(signal);
   const reason =
     reasonToBegin(feed.status, stored.marker, lastSequence) ??
+    (await lostItsEnd(session, signal)) ??
     (wentBack(session, heads) ? 'RevisionsWentBack' : undefined);
   const { epoch = 0, streamId = '' } = feed.status;
   if (reason === undefined) return { beginning: { epoch, streamId }, reason };
@@ -116,6 +138,17 @@ async function settleEpoch(
   await writeBeginning(doors, session, beginning, reason, signal);
   await putMarker(session, markerOf(feed, beginning, false), stored, signal);
   return { beginning, reason };
+}
+
+/** A stream that lost its end and grew on has an older floor than the one that was written last. */
+async function lostItsEnd(
+  { feed, stream }: Session,
+  signal: AbortSignal,
+): Promise<'StreamLostItsEnd' | undefined> {
+  const subject = `${feed.prefix}.${FLOOR_SUBJECT}`;
+  const floor = (await stream.last([subject], signal)).get(subject);
+  const isOlder = floor !== undefined && floor.sequence < (feed.status.floorSequence ?? 0);
+  return isOlder ? 'StreamLostItsEnd' : undefined;
 }
 
 function wentBack({ feed }: Session, heads: ReadonlyMap<ShownResource, Head>): boolean {
@@ -127,23 +160,31 @@ function wentBack({ feed }: Session, heads: ReadonlyMap<ShownResource, Head>): b
   });
 }
 
+/** Answers up to which version everything that stands was confirmed, by history or one by one. */
 async function confirmRest(
   task: ConfirmTask,
+  isSameEpoch: boolean,
   replayed: ReadonlyMap<ShownResource, Replayed>,
   outcomes: Tally,
-): Promise<void> {
+): Promise<number> {
   const { session, signal } = task;
-  const since = session.feed.status.version ?? 0;
-  const suspects = await publishedSince(session, since, signal);
+  const { lastSequence: upTo } = await session.stream.state(signal);
+  const after = isSameEpoch ? (session.feed.status.version ?? 0) : 0;
+  const byName = new Map(
+    [...replayed].map(([resource, one]) => [resource.name, { resource, one }]),
+  );
+  const isSettled = (subject: string, sequence: number): boolean => {
+    const resource = parseSubject(subject)?.key.resource ?? '';
+    return byName.get(resource)?.one.settled.get(subject) === sequence;
+  };
+  const suspects = await suspectsIn(session, { after, upTo }, isSettled, signal);
   await inTurns(suspects.values(), signal, async (suspect) => {
-    const { key } = suspect;
-    const entry = [...replayed].find(([{ name }]) => name === key.resource);
-    // Of a resource that the feed no longer shows nothing may stay.
-    if (entry === undefined) return;
-    const [resource, { settled }] = entry;
-    if (settled.has(`${key.namespace}/${key.name}`)) return;
-    for (const outcome of await confirm(task, resource, suspect)) outcomes[outcome] += 1;
+    // What the feed no longer shows is retired; what cannot be read now waits until it can.
+    const found = byName.get(suspect.key.resource);
+    if (found === undefined) return;
+    for (const outcome of await confirm(task, found.resource, suspect)) outcomes[outcome] += 1;
   });
+  return upTo;
 }
 
 function statusOf(

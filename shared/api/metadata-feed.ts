@@ -46,6 +46,8 @@ export interface MetadataFeedStatus {
   /** The sequence up to which the stream was compared with the API server, and when. */
   readonly version?: number;
   readonly sweptAt?: string;
+  /** Of the floor that the last sweep wrote: a stream that lost its end has an older one. */
+  readonly floorSequence?: number;
   readonly resources?: readonly ResourceStatus[];
   readonly scopes?: readonly ScopeStatus[];
   readonly events?: EventCounts;

@@ -114,6 +114,8 @@ export interface Marker {
  */
 export interface Checkpoint {
   readonly epoch: number;
+  /** Of the newest object message or tombstone that it sums up. */
+  readonly version: number;
   readonly objects: number;
   readonly digest: string;
 }
@@ -154,9 +156,10 @@ export function decodeMarker(data: Uint8Array): Marker | undefined {
 
 export function decodeCheckpoint(data: Uint8Array): Checkpoint | undefined {
   const value = decodeRecord(data);
-  const { epoch, objects, digest } = value ?? {};
-  const isWhole = typeof objects === 'number' && typeof digest === 'string';
-  return isWhole && typeof epoch === 'number' ? { epoch, objects, digest } : undefined;
+  const { epoch, version, objects, digest } = value ?? {};
+  if (typeof epoch !== 'number' || typeof version !== 'number') return undefined;
+  if (typeof objects !== 'number' || typeof digest !== 'string') return undefined;
+  return { epoch, version, objects, digest };
 }
 
 export function decodeFloor(data: Uint8Array): Floor | undefined {

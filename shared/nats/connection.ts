@@ -36,7 +36,8 @@ export class Connection {
 
   async get(): Promise<NatsConnection> {
     if (this.#isClosed) {
-      throw new Failure('INTERNAL_BUG', 'The connection to NATS was used after it was closed.');
+      const message = `The connection to NATS at ${this.#host} is closed. It is tried again.`;
+      throw new Failure('NATS_UNAVAILABLE', message, { object: this.#host });
     }
     this.#opening ??= this.#open();
     return this.#opening;

@@ -39,6 +39,8 @@ const REQUEST_TIMEOUT_MS = 5_000;
 const NOTHING = new Uint8Array();
 /** JetStream's own number for a compare-and-set that lost. */
 const WRONG_LAST_SEQUENCE = 10071;
+/** The same, of a server in a cluster that has another write to the subject under way. */
+const WRONG_LAST_SEQUENCE_IN_FLIGHT = 10164;
 const STREAM_NOT_FOUND = 10059;
 const STREAM_DIFFERS = 10058;
 
@@ -169,7 +171,8 @@ function unavailable(stream: string, what: string, cause?: unknown): JetStreamFa
 function refused(stream: string, subject: string, error: ApiError): JetStreamFailure {
   const where = `NATS stream ${stream}, ${subject}`;
   switch (error.err_code) {
-    case WRONG_LAST_SEQUENCE: {
+    case WRONG_LAST_SEQUENCE:
+    case WRONG_LAST_SEQUENCE_IN_FLIGHT: {
       const message = `${where}: somebody else wrote meanwhile; look again.`;
       return new JetStreamFailure('conflict', message, stream);
     }

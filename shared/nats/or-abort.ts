@@ -2,6 +2,8 @@
 
 /** As `work`, or rejects with the signal's reason as soon as it aborts. */
 export async function orAbort<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  // Nobody waits for it any more when the signal comes first.
+  void work.catch(() => undefined);
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason);

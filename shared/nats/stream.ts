@@ -53,10 +53,11 @@ interface StreamInfo {
 }
 
 /**
- * Messages asked for at once: a batch of small projections stays well under a second and a few
- * megabytes.
+ * Messages asked for at once. The server counts what is left for every batch, which costs it
+ * 80 ms with 100,000 messages: few large batches, bounded in bytes.
  */
-const BATCH_MAX = 1_000;
+const BATCH_MAX = 10_000;
+const BATCH_BYTES_MAX = 4_000_000;
 /** Subjects named in one request: with 300 characters each, it stays under 200 kB. */
 const SUBJECTS_MAX = 500;
 /** Up to so many subjects are asked for one by one: the server finds each without a search. */
@@ -144,7 +145,12 @@ export class Stream {
   ): AsyncGenerator<StoredMessage> {
     let sequence = fromSequence;
     for (;;) {
-      const query = { seq: sequence, next_by_subj: filter, batch: BATCH_MAX };
+      const query = {
+        seq: sequence,
+        next_by_subj: filter,
+        batch: BATCH_MAX,
+        max_bytes: BATCH_BYTES_MAX,
+      };
       const batch = await this.#use(signal, ({ replies }) =>
         directGet(replies, this.settings.name, query, signal),
       );

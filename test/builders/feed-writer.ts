@@ -140,12 +140,14 @@ export class FeedWriter {
   /** True of what was written through here; `objects` makes it false. */
   async checkpoint(ledger: string, more: { readonly objects?: number } = {}): Promise<number> {
     const digest = new Digest();
-    for (const [subject, { data }] of this.held) {
-      if (data === undefined || !ledgersOf(subject).includes(ledger)) continue;
-      digest.add(fingerprint(subject, data));
+    let version = 0;
+    for (const [subject, { sequence, data }] of this.held) {
+      if (!ledgersOf(subject).includes(ledger)) continue;
+      version = Math.max(version, sequence);
+      if (data !== undefined) digest.add(fingerprint(subject, data));
     }
     const { objects } = digest;
-    const checkpoint = { epoch: 1, objects, digest: digest.toString(), ...more };
+    const checkpoint = { epoch: 1, version, objects, digest: digest.toString(), ...more };
     // Without the real one's condition: a test has one writer, which writes one after the other.
     return this.raw(checkpointSubject(ledger), encodeMessage(checkpoint));
   }

@@ -98,7 +98,8 @@ export class Ledgers {
   }
 
   #compare({ name, digest, lastSequence, checkpoint }: LedgerState, trusted: number): boolean {
-    if (checkpoint === undefined || checkpoint.sequence < lastSequence) return false;
+    // Servers in a cluster may put a write before a checkpoint that did not see it.
+    if (checkpoint === undefined || checkpoint.version < lastSequence) return false;
     const { sequence } = checkpoint;
     const own = digest.toString();
     if (digest.objects === checkpoint.objects && own === checkpoint.digest) {

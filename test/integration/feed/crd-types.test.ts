@@ -57,6 +57,7 @@ const status: Whole<Omit<MetadataFeedStatus, 'conditions'>> & { readonly conditi
   streamId: 'f3b1',
   version: 9_007_199_254_740_991,
   sweptAt: at,
+  floorSequence: 12,
   resources: [{ name: 'pods', resourceVersion: '123', verifiedAt: at, objects: 4 }],
   scopes: [{ name: 'node', scopes: 5, objects: 6, digest: '0123456789abcdef' }],
   events: {

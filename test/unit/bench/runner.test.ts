@@ -40,6 +40,28 @@ test('a run warms each side up once and then measures ours twice in each pair', 
   ]);
 });
 
+test('a side beside another is asked after each run of that one, and never by itself', async () => {
+  const ran: string[] = [];
+  let seen = 0;
+  const sides: Side[] = [
+    {
+      name: 'ours',
+      run: () => {
+        ran.push('ours');
+        seen += 1;
+        return Promise.resolve({ cost: seen });
+      },
+    },
+    { name: 'peer', beside: 'ours', run: () => Promise.resolve({ cost: seen * 10 }) },
+  ];
+  const pairs = await runPairs(bench(sides), sides, 2, () => {});
+  expect(ran).toHaveLength(5);
+  expect(pairs).toEqual([
+    { samples: { ours: { cost: 2 }, peer: { cost: 20 } }, again: { cost: 3 } },
+    { samples: { ours: { cost: 5 }, peer: { cost: 50 } }, again: { cost: 4 } },
+  ]);
+});
+
 test('a side that a figure names and nobody opened is named in the error', async () => {
   const sides = [counting('peer', 2, [])];
   await expect(runPairs(bench(sides), sides, 1, () => {})).rejects.toThrow('P0 names a side ours');

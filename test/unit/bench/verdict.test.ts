@@ -41,6 +41,10 @@ describe('median', () => {
     expect(median(values)).toBe(expected);
   });
 
+  test('with one that is no number is none', () => {
+    expect(median([3, Number.NaN, 1])).toBeNaN();
+  });
+
   test('of nothing is no number', () => {
     expect(median([])).toBeNaN();
   });
@@ -117,4 +121,28 @@ describe('the report', () => {
     const text = page(bench, judge(bench, [pair(1, 4, 2)]), 1);
     expect(text).toContain('void - ours differed from itself by 100.0 %, more than 10 %');
   });
+});
+
+test('a difference about zero is checked by the value that its figure names', () => {
+  const noise = (cpu: number, all: number) => ({ cpu, all });
+  const pairs = [1, -3, 2, -1, 0.5].map((value): Pair => {
+    const samples = { ours: noise(value, 100), peer: noise(1_000, 900) };
+    return { samples, again: noise(-value, 102) };
+  });
+  expect(verdictOf(figure({ limit: 0.01 }), pairs)).toBe('void');
+  expect(verdictOf(figure({ limit: 0.01, control: 'all' }), pairs)).toBe('pass');
+});
+
+test('a figure without a limit is stated, and says that it is no more than that', () => {
+  const bench = benchOf(figure({ limit: Infinity }));
+  const results = judge(bench, [pair(9, 1), pair(9, 1)]);
+  expect(results[0]?.verdict).toBe('pass');
+  expect(page(bench, results, 2)).toContain('none: stated only');
+});
+
+test('runs that give no number are void, and say so', () => {
+  const bench = benchOf(figure());
+  const results = judge(bench, [pair(Number.NaN, 1)]);
+  expect(results[0]?.verdict).toBe('void');
+  expect(page(bench, results, 1)).toContain('gave no number');
 });

@@ -48,7 +48,7 @@ test('marker, checkpoint and floor come back', () => {
     resources: ['pods', 'widgets.example.com'],
     historySeconds: 60,
   } as const;
-  const checkpoint = { epoch: 3, objects: 12, digest: '17ec03b09353c348' };
+  const checkpoint = { epoch: 3, version: 9, objects: 12, digest: '17ec03b09353c348' };
   expect(decodeMarker(encodeMessage(marker))).toStrictEqual(marker);
   expect(decodeCheckpoint(encodeMessage(checkpoint))).toStrictEqual(checkpoint);
   expect(decodeFloor(encodeMessage({ version: 17 }))).toStrictEqual({ version: 17 });

@@ -10,7 +10,7 @@ const two = { high: 2, low: 2 };
 function checkpointOf(...held: readonly { high: number; low: number }[]) {
   const digest = new Digest();
   for (const each of held) digest.add(each);
-  return { epoch: 1, objects: held.length, digest: digest.toString() };
+  return { epoch: 1, version: 5, objects: held.length, digest: digest.toString() };
 }
 
 test('a checkpoint agrees, or differs until a later one agrees', () => {
@@ -34,6 +34,14 @@ test('one that came before the newest message of its ledger says nothing', () =>
   const ledgers = new Ledgers(() => true);
   ledgers.touch('all._', 6);
   ledgers.note('all._', 5, checkpointOf(one));
+  expect(ledgers.compare('all._')).toBe(false);
+  expect(ledgers.mismatches).toBe(0);
+});
+
+test('one that comes after a write which it did not see says nothing', () => {
+  const ledgers = new Ledgers(() => true);
+  ledgers.touch('all._', 6);
+  ledgers.note('all._', 7, checkpointOf(one));
   expect(ledgers.compare('all._')).toBe(false);
   expect(ledgers.mismatches).toBe(0);
 });

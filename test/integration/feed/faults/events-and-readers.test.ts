@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Random } from '../../../chaos/random.ts';
 import type { Odds } from '../../../chaos/relay.ts';
 import type { Rig } from '../../../chaos/rig.ts';
+import { NAMESPACE, PODS } from '../../../chaos/shapes.ts';
 import { Story } from './story.ts';
 
 let story: Story;
@@ -50,16 +51,38 @@ test('events come after up to twelve of their successors', async () => {
   await story.endsWell();
 });
 
-test('with every event comes one that claims what is not so: no claim outlives a sweep', async () => {
+test('what was forged does not outlive a sweep, and is told', async () => {
   const repairs = async (): Promise<number> => {
     const { healed = 0, unfounded = 0 } = (await rig.status()).events ?? {};
     return healed + unfounded;
   };
   const before = await repairs();
-  await mangled({ forge: 1 });
-  await story.isWrong();
+  const real = await rig.kube.get(PODS, { namespace: NAMESPACE, name: 'changed' });
+  for (const more of [FUTURE, { name: 'ghost', uid: 'of-nobody' }]) {
+    const object = { ...real, metadata: { ...real?.metadata, ...more } };
+    expect(await rig.relay.send(updateOf(object))).toBe(204);
+  }
+  for (const name of ['changed', 'ghost']) rig.relay.slandered.add(`Pod ${NAMESPACE}/${name}`);
+  const wrong = async (): Promise<string> => (await rig.differences(0)).join();
+  await expect.poll(wrong).toContain('cluster: still has node.n0.pods.default.ghost');
+  await expect.poll(wrong).toContain('cluster: has node.n0.pods.default.changed');
+  await story.goesOn();
   await story.endsWell();
   expect(await repairs()).toBeGreaterThan(before);
+});
+
+const FUTURE = { resourceVersion: '1000000000', labels: { forged: 'yes' } };
+
+/** As the adapter would send it. */
+const updateOf = (object: object): { headers: Record<string, string>; body: string } => ({
+  headers: {
+    'content-type': 'application/json',
+    'ce-specversion': '1.0',
+    'ce-id': crypto.randomUUID(),
+    'ce-source': '/forger',
+    'ce-type': 'dev.knative.apiserver.resource.update',
+  },
+  body: JSON.stringify(object),
 });
 
 test('readers are killed, and resume from what they held', async () => {

@@ -61,7 +61,12 @@ export class Story {
     await mutator.create(PODS, pod('reborn', random, 'n2'));
     await mutator.merge(SLICES, 'e0', { endpoints: endpoints(random) });
     await mutator.remove(SERVICES, 's0');
-    for (let left = CHANGES; left > 0; left -= 1) await mutator.mutate(random);
+    await this.isBusy();
+  }
+
+  /** Whatever may happen to whatever is there. */
+  async isBusy(): Promise<void> {
+    for (let left = CHANGES; left > 0; left -= 1) await this.mutator.mutate(this.#random);
   }
 
   /** Something is wrong now, or the fault was none. */
