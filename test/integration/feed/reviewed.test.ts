@@ -1,0 +1,111 @@
+// Interleavings that once left something wrong in the stream, each by what happened.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { isTombstone } from '../../../shared/feed/messages.ts';
+import type { Stream } from '../../../shared/nats/stream.ts';
+import { SLICES, bindPod, createPod, labelPod, removeAllPods, removePod } from './objects.ts';
+import { FeedWorld, type Sender } from './world.ts';
+
+let world: FeedWorld;
+let number = 0;
+let feed = '';
+let stream: Stream;
+let sender: Sender;
+
+beforeAll(async () => {
+  world = await FeedWorld.start();
+});
+
+afterAll(async () => {
+  await world?.stop();
+});
+
+beforeEach(async () => {
+  number += 1;
+  feed = `r${number}`;
+  await world.createFeed(feed);
+  stream = world.stream(feed);
+  sender = await world.startFunction();
+  await sender.sweep();
+});
+
+afterEach(async () => {
+  await world.stopFunctions();
+  await world.removeFeed(feed);
+  await removeAllPods(world.kube);
+});
+
+test('a late event of an earlier life on another node does not outlive a sweep', async () => {
+  const first = await createPod(world.kube, 'web-0', 'n1');
+  await removePod(world.kube, 'web-0');
+  await createPod(world.kube, 'web-0', 'n2');
+  await sender.sweep();
+  await labelPod(world.kube, 'web-0', { step: '1' });
+  // Nobody ever published it on n1: nothing there says that the event is late.
+  await sender.change({ ...first, metadata: { ...first.metadata, uid: 'earlier' } }, 'update');
+  await sender.sweep();
+  expect(await world.difference(stream)).toEqual([]);
+});
+
+test('a second life opens no door to its own past', async () => {
+  const pending = await createPod(world.kube, 'web-0');
+  await sender.change(pending, 'add');
+  await sender.change(await bindPod(world.kube, 'web-0', 'n1'), 'update');
+  await sender.change(await removePod(world.kube, 'web-0'), 'delete');
+  const again = await createPod(world.kube, 'web-0');
+  await sender.change(await bindPod(world.kube, 'web-0', 'n2'), 'update');
+  await sender.change(again, 'add');
+  const live = [...(await world.published(stream))].filter(([, message]) => !isTombstone(message));
+  expect(live.map(([subject]) => subject).filter((one) => one.includes('.pods.'))).toEqual([
+    'node.n2.pods.default.web-0',
+  ]);
+});
+
+test('an endpoint slice on more nodes than a batch holds is shown, and so is its end', async () => {
+  const slice = (nodes: number) => ({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name: 'wide', namespace: 'default' },
+    addressType: 'IPv4' as const,
+    endpoints: Array.from({ length: nodes }, (_, index) => ({
+      addresses: [`10.1.${index >> 8}.${index & 255}`],
+      nodeName: `n${index}`,
+    })),
+  });
+  await sender.change(await world.kube.apply(SLICES, slice(1_000), { force: true }), 'add');
+  expect(await world.difference(stream)).toEqual([]);
+  await sender.change(await world.kube.apply(SLICES, slice(0), { force: true }), 'update');
+  expect(await world.difference(stream)).toEqual([]);
+  const because = 'the test owns the cluster';
+  const target = { namespace: 'default', name: 'wide' };
+  await world.kube.delete(SLICES, target, { precondition: 'none', because });
+});
+
+test('a feed whose NATS nobody knows stops no other feed', async () => {
+  await world.createFeed(`${feed}-lost`, { nats: { secretRef: { name: 'nobody' } } });
+  await createPod(world.kube, 'a', 'n1');
+  expect(await sender.sweep()).toBe(503);
+  expect(await world.difference(stream)).toEqual([]);
+  await world.removeFeed(`${feed}-lost`);
+});
+
+test('an instance that did not begin the epoch writes in it all the same', async () => {
+  const other = await world.startFunction();
+  await other.change(await createPod(world.kube, 'a', 'n1'), 'add');
+  await world.deleteStream(stream);
+  await expect.poll(() => sender.sweep()).toBe(204);
+  await other.sweep();
+  await other.change(await labelPod(world.kube, 'a', { step: '1' }), 'update');
+  expect(await world.difference(stream)).toEqual([]);
+  const epochs = [...(await world.published(stream)).values()].map(({ epoch }) => epoch);
+  expect(new Set(epochs)).toEqual(new Set([2]));
+});
+
+test('a node name that cannot be is refused, and harms nobody beside it', async () => {
+  const pod = await createPod(world.kube, 'a', 'n1');
+  const odd = { ...pod, spec: { nodeName: 'n'.repeat(5_000) } };
+  const [refused, taken] = await Promise.all([
+    sender.change(odd, 'update'),
+    sender.change(pod, 'add'),
+  ]);
+  expect([refused, taken]).toEqual([422, 204]);
+});
