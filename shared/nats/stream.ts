@@ -62,6 +62,11 @@ const BATCH_BYTES_MAX = 4_000_000;
 const SUBJECTS_MAX = 500;
 /** Up to so many subjects are asked for one by one: the server finds each without a search. */
 const SINGLE_READS_MAX = 4;
+/**
+ * Each reader that catches up leaves two behind for ten seconds; the server's own limit of 1,000
+ * would hold a herd of restarting nodes up.
+ */
+const CONSUMERS_MAX = 100_000;
 const ENSURE_TIMEOUT_MS = 5_000;
 /** The server's own default. */
 const MAX_PAYLOAD_BYTES = 1_048_576;
@@ -255,6 +260,7 @@ function configOf({ name, prefix, livePrefix, replicas, storage }: StreamSetting
     allow_direct: true,
     allow_msg_ttl: true,
     allow_atomic: true,
+    max_consumers: CONSUMERS_MAX,
     republish: { src: `${prefix}.>`, dest: `${livePrefix}.>` },
   };
 }

@@ -10,7 +10,10 @@ import { controlMax } from './verdict.ts';
 const number = (value: number): string =>
   Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3);
 
-const sign = ({ better }: Figure): string => (better === 'higher' ? '>=' : '<=');
+function limitOf({ better, limit }: Figure): string {
+  if (limit === Infinity) return 'none: stated only';
+  return `${better === 'higher' ? '>=' : '<='} ${limit}`;
+}
 
 /** What must be known to measure the same again. */
 function surroundings(): string {
@@ -39,13 +42,15 @@ function block({ figure, ours, against, ratio, control, verdict }: FigureResult)
     `  ${name.padEnd(24)} ${number(median)} ${figure.unit} (worst ${number(worst)})`;
   const percent = `${(control * 100).toFixed(1)} %`;
   const limit = `${controlMax * 100} %`;
-  const why = ` - ${figure.ours} differed from itself by ${percent}, more than ${limit}`;
+  const noNumber = ' - the runs gave no number: the machine was too slow for what was asked';
+  const differed = ` - ${figure.ours} differed from itself by ${percent}, more than ${limit}`;
+  const why = Number.isFinite(ratio.median) ? differed : noNumber;
   return [
     figure.name,
     side(figure.ours, ours),
     side(figure.against, against),
     `  ${'ratio'.padEnd(24)} ${number(ratio.median)} (worst pair ${number(ratio.worst)})`,
-    `  ${'limit'.padEnd(24)} ${sign(figure)} ${figure.limit}`,
+    `  ${'limit'.padEnd(24)} ${limitOf(figure)}`,
     `  ${'control'.padEnd(24)} ${percent}`,
     `  ${verdict}${verdict === 'void' ? why : ''}`,
     '',

@@ -9,6 +9,11 @@ export interface Side {
   readonly name: string;
   /** One measured run. */
   run(): Promise<Sample>;
+  /**
+   * The side whose every run also measures this one, on the same work: right after it, `run` tells
+   * what it saw of this one.
+   */
+  readonly beside?: string;
 }
 
 export interface Figure {
@@ -17,10 +22,16 @@ export interface Figure {
   /** Names of sides; the ratio is the median over the pairs of ours / against. */
   readonly ours: string;
   readonly against: string;
+  /** Infinity for a figure that is only stated. */
   readonly limit: number;
   readonly better: 'higher' | 'lower';
   /** The value of the sample, when it is not called like the figure. */
   readonly sample?: string;
+  /**
+   * The value of our sample by which the run is checked against itself, when the figure's own is
+   * a difference about zero, of which every run makes something else.
+   */
+  readonly control?: string;
 }
 
 export interface Bench {
@@ -69,12 +80,19 @@ export async function runPairs(
     if (side === undefined) throw new Error(`${bench.id} names a side ${name} that it has not.`);
     return side.run();
   };
+  const alone = sides.filter(({ beside }) => beside === undefined);
   // The first run of each side pays for cold caches and code that is not compiled yet.
-  for (const { name } of sides) await run(name);
+  for (const { name } of alone) await run(name);
   const measured: Pair[] = [];
   for (let pair = 0; pair < pairs; pair += 1) {
     const samples: Record<string, Sample> = {};
-    for (const name of orderOf(pair, [...byName.keys()], ours)) samples[name] = await run(name);
+    const names = alone.map(({ name }) => name);
+    for (const name of orderOf(pair, names, ours)) {
+      samples[name] = await run(name);
+      for (const side of sides.filter(({ beside }) => beside === name)) {
+        samples[side.name] = await side.run();
+      }
+    }
     const { [again]: second = {}, ...rest } = samples;
     measured.push({ samples: rest, again: second });
     onPair(pair + 1);

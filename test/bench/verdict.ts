@@ -32,9 +32,10 @@ function judgeFigure(figure: Figure, pairs: readonly Pair[]): FigureResult {
     valueOf(figure, figure.against, pair.samples[figure.against]),
   );
   const ratios = ours.map((value, index) => value / (against[index] ?? Number.NaN));
-  const controls = pairs.map((pair, index) => {
-    const second = valueOf(figure, figure.ours, pair.again);
-    return second / (ours[index] ?? Number.NaN);
+  const checked = figure.control === undefined ? figure : { ...figure, sample: figure.control };
+  const controls = pairs.map(({ again, samples }) => {
+    const second = valueOf(checked, figure.ours, again);
+    return second / valueOf(checked, figure.ours, samples[figure.ours]);
   });
   const ratio = spread(ratios, figure.better);
   const control = Math.abs(median(controls) - 1);
@@ -66,6 +67,8 @@ function spread(values: readonly number[], better: Figure['better']): Spread {
 }
 
 export function median(values: readonly number[]): number {
+  // It has no place in an order, so the middle of the others would be chosen by chance.
+  if (values.some(Number.isNaN)) return Number.NaN;
   const sorted = values.toSorted((a, b) => a - b);
   const low = sorted[Math.floor((sorted.length - 1) / 2)];
   const high = sorted[Math.ceil((sorted.length - 1) / 2)];

@@ -1,4 +1,5 @@
 // Reads a part of the stream to its end, filter by filter.
+import type { PageReader } from './page.ts';
 import type { Source, StoredMessage } from './source.ts';
 
 export interface ReadOptions {
@@ -15,26 +16,31 @@ export async function readAll(
   { filters, fromSequence, take, onLeft }: ReadOptions,
   signal: AbortSignal,
 ): Promise<number> {
-  const readOne = async (filter: string, from: number | undefined): Promise<number> => {
-    let newest = 0;
-    const reader = await source.read(filter, from, signal);
+  const taking =
+    (note: (sequence: number) => void) =>
+    (message: StoredMessage): void => {
+      note(message.sequence);
+      take(message);
+    };
+  const ends: number[] = [];
+  const readers: PageReader[] = [];
+  for (const [index, filter] of filters.entries()) {
+    const reader = await source.read(filter, fromSequence, signal);
+    readers.push(reader);
+    ends.push(0);
+    const note = (sequence: number): void => {
+      ends[index] = Math.max(ends[index] ?? 0, sequence);
+    };
     let left = reader.pending;
     while (left > 0) {
       onLeft(left);
-      left = await reader.next((message) => {
-        newest = Math.max(newest, message.sequence);
-        take(message);
-      });
+      left = await reader.next(taking(note));
     }
-    return newest;
-  };
-  const ends = new Map<string, number>();
-  for (const filter of filters) ends.set(filter, await readOne(filter, fromSequence));
+  }
   // While the later ones were read, the earlier ones went on: each is looked at once more, so that
   // all are whole up to the newest message of any.
-  for (const filter of filters.slice(0, -1)) {
-    const end = ends.get(filter) ?? 0;
-    await readOne(filter, end === 0 ? fromSequence : end + 1);
+  for (const reader of readers.slice(0, -1)) {
+    while ((await reader.next(take)) > 0);
   }
-  return Math.max(0, ...ends.values());
+  return Math.max(0, ...ends);
 }

@@ -18,7 +18,8 @@ beforeEach(async () => {
   world = await FeedWorld.start();
   await world.createFeed(FEED);
   stream = world.stream(FEED);
-  sender = await world.startFunction();
+  // Short: who waits for a server that is away waits for nothing here.
+  sender = await world.startFunction({ REQUEST_DEADLINE_SECONDS: '6' });
   await createPod(world.kube, 'a', 'n1');
   await sender.sweep();
 });

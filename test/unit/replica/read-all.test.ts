@@ -13,15 +13,17 @@ function streamOf(whenRead: (filter: string, write: (subject: string) => void) =
   };
   const read = (filter: string, from = 0) => {
     whenRead(filter, write);
-    const matching = stored.filter(
-      ({ subject, sequence }) => subject.startsWith(filter) && sequence >= from,
-    );
+    let seen = from - 1;
+    const left = (): readonly StoredMessage[] =>
+      stored.filter(({ subject, sequence }) => subject.startsWith(filter) && sequence > seen);
     return Promise.resolve({
-      pending: matching.length,
+      pending: left().length,
       next: (take: (message: StoredMessage) => void) => {
-        const message = matching.shift();
-        if (message !== undefined) take(message);
-        return Promise.resolve(matching.length);
+        const [message] = left();
+        if (message === undefined) return Promise.resolve(0);
+        seen = message.sequence;
+        take(message);
+        return Promise.resolve(left().length);
       },
     });
   };

@@ -1,4 +1,5 @@
-// Thirty runs of random faults on top of each other. A thousand: `npm run chaos:feed -- --seeds 1000`.
+// Thirty runs of random faults on top of each other; `npm run chaos:feed -- --seeds 1000` makes a
+// thousand.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { complaint } from '../../../chaos/figures.ts';
 import type { Rig } from '../../../chaos/rig.ts';
@@ -6,13 +7,15 @@ import { openScene } from '../../../chaos/scene.ts';
 import { runSeed } from '../../../chaos/seed.ts';
 
 const SEEDS = 30;
-/** These cost seconds each, and have tests of their own beside this one. */
+/**
+ * The first three are sweeps in the midst of late events, and the fourth leaves traces: see "Not
+ * yet so" in docs/design/20261121-metadata-feed-faults.md. The last costs half a minute.
+ */
 const LEFT_OUT = [
   'sweeps',
-  'events forge',
-  'events misplace',
-  'nats-server without its disk',
   'stream deleted',
+  'nats-server without its disk',
+  'events misplace',
   'API server killed',
 ];
 const ALL_OF_THEM_MS = 400_000;
@@ -32,7 +35,7 @@ test(
   async () => {
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       const { wrong } = await runSeed(rig, String(seed), LEFT_OUT);
-      expect(wrong, complaint(String(seed), wrong)).toEqual([]);
+      expect(wrong.length === 0 ? '' : complaint(String(seed), wrong)).toBe('');
     }
   },
   ALL_OF_THEM_MS,

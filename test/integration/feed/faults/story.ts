@@ -1,7 +1,6 @@
 // What every test of a fault tells: a small cluster whose feed is right; things happen to it in the
 // fault, one of each kind; the fault ends, one sweep, and every reader is right again, none of them
 // ever having seen an object go back.
-import { expect } from 'vitest';
 import { Mutator } from '../../../chaos/mutator.ts';
 import { Random } from '../../../chaos/random.ts';
 import type { Rig } from '../../../chaos/rig.ts';
@@ -11,6 +10,16 @@ import { PODS, SERVICES, SLICES, endpoints, pod, service, slice } from '../../..
 export const LONG = { timeout: 40_000, interval: 50 };
 /** What happens beside the story, so that no two tests are quite the same. */
 const CHANGES = 25;
+
+export interface Picture {
+  /** How readers differ from the API server. */
+  readonly wrong: readonly string[];
+  /** Objects that a reader saw go back. */
+  readonly wentBack: readonly string[];
+}
+
+/** Every reader equals the API server, and no object ever went back. */
+export const WELL: Picture = { wrong: [], wentBack: [] };
 
 export class Story {
   readonly rig: Rig;
@@ -46,7 +55,8 @@ export class Story {
     await mutator.create(SERVICES, service('s0', random));
     await mutator.create(SLICES, slice('e0', random));
     // An adapter that lost its API server takes half a minute to come back by itself.
-    await this.endsWell();
+    const { wrong } = await this.ending();
+    if (wrong.length > 0) throw new Error(`wrong from the beginning: ${wrong.join('; ')}`);
   }
 
   /** Added, changed, bound, deleted, and made again under its name on another node. */
@@ -69,20 +79,15 @@ export class Story {
     for (let left = CHANGES; left > 0; left -= 1) await this.mutator.mutate(this.#random);
   }
 
-  /** Something is wrong now, or the fault was none. */
-  async isWrong(): Promise<void> {
-    expect(await this.rig.differences(0)).not.toEqual([]);
+  /** All faults are lifted: one sweep, and then what is still wrong. */
+  async ending(): Promise<Picture> {
+    await this.rig.heartbeat.during(this.rig.sweep());
+    return this.picture();
   }
 
-  /** All faults are lifted. */
-  async endsWell(): Promise<void> {
-    const { rig } = this;
-    await rig.heartbeat.during(rig.sweep());
-    await this.isRight();
-  }
-
-  async isRight(): Promise<void> {
-    expect(await this.rig.differences()).toEqual([]);
-    expect(this.rig.violations).toEqual([]);
+  /** What is wrong, once nothing more becomes right or this time is over. */
+  async picture(withinMs?: number): Promise<Picture> {
+    const wrong = await this.rig.differences(withinMs);
+    return { wrong, wentBack: this.rig.violations };
   }
 }

@@ -1,0 +1,51 @@
+// Changes pods at a rate and waits until every reader that should see a change has seen it, so
+// that what a change costs is counted to its end.
+import { systemClock } from '../../../shared/clock.ts';
+import type { Seen } from './arrivals.ts';
+import type { Child } from './child.ts';
+import type { Crew } from './crew.ts';
+import type { WriteOrder, Written } from './writer.ts';
+
+export type WriterChild = Child<WriteOrder, Written>;
+
+/** Somebody who sees the writer's changes, and how many of all orders' sightings are expected. */
+export interface Witness {
+  readonly crew: Crew;
+  readonly sightings: number;
+}
+
+export interface Churned {
+  readonly written: Written;
+  /** By witness. */
+  readonly seen: readonly Seen[];
+}
+
+const POLL_MS = 20;
+/** A reader that lacks a change after so long has lost it. */
+const ARRIVAL_TIMEOUT_MS = 15_000;
+
+export async function churn(
+  writer: WriterChild,
+  order: WriteOrder,
+  witnesses: readonly Witness[],
+): Promise<Churned> {
+  for (const { crew } of witnesses) await crew.take();
+  const written = await writer.ask(order);
+  return { written, seen: await Promise.all(witnesses.map(untilSeen)) };
+}
+
+async function untilSeen({ crew, sightings }: Witness): Promise<Seen> {
+  const parts: Seen[] = [];
+  const endsAtMs = performance.now() + ARRIVAL_TIMEOUT_MS;
+  for (;;) {
+    parts.push(await crew.take());
+    const changes = parts.reduce((sum, part) => sum + part.changes, 0);
+    if (changes >= sightings) {
+      return { changes, times: Float64Array.from(parts.flatMap(({ times }) => [...times])) };
+    }
+    if (performance.now() > endsAtMs) {
+      throw new Error(`${sightings} changes should have been seen, and only ${changes} were.`);
+    }
+    await systemClock.sleep(POLL_MS);
+  }
+}
