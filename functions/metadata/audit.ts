@@ -9,6 +9,7 @@ import {
 import { Digest, fingerprint } from '../../shared/feed/digest.ts';
 import { CHECKPOINT, type ObjectKey, ledgersOf, parseSubject } from '../../shared/feed/subjects.ts';
 import type { StoredMessage } from '../../shared/nats/jetstream.ts';
+import type { Doubt } from './look.ts';
 import { publishedFrom } from './observe.ts';
 import type { Session } from './session.ts';
 
@@ -116,13 +117,6 @@ function ledgerOf(ledgers: Map<string, LedgerSum>, name: string): LedgerSum {
   return made;
 }
 
-/** An object about which something was published that no sweep has confirmed. */
-export interface Suspect {
-  readonly key: ObjectKey;
-  /** Sequences, by subject. */
-  readonly stands: Map<string, number>;
-}
-
 export interface Range {
   /** The last one that was confirmed. */
   readonly after: number;
@@ -130,23 +124,23 @@ export interface Range {
 }
 
 /** What stands from this range of versions and is not settled, by object. */
-export async function suspectsIn(
+export async function doubtsIn(
   session: Session,
   { after, upTo }: Range,
   isSettled: (subject: string, sequence: number) => boolean,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, Suspect>> {
+): Promise<readonly Doubt[]> {
   const { prefix } = session.feed;
-  const suspects = new Map<string, Suspect>();
+  const doubts = new Map<string, Doubt>();
   for await (const { subject, sequence } of session.stream.read(`${prefix}.>`, signal, after + 1)) {
     if (sequence > upTo) break;
     const place = subject.slice(prefix.length + 1);
     const key = parseSubject(place)?.key;
     if (key === undefined || isSettled(place, sequence)) continue;
     const name = `${key.resource} ${key.namespace}/${key.name}`;
-    const suspect = suspects.get(name) ?? { key, stands: new Map<string, number>() };
-    suspect.stands.set(place, sequence);
-    suspects.set(name, suspect);
+    const doubt = doubts.get(name) ?? { key, subjects: new Set<string>() };
+    doubt.subjects.add(place);
+    doubts.set(name, doubt);
   }
-  return suspects;
+  return [...doubts.values()];
 }

@@ -1,9 +1,8 @@
 // Asks the API server about what was published and what its own history did not confirm: mostly
 // changes that are younger than the history just read, and now and then a claim without ground.
-import type { Suspect } from './audit.ts';
 import type { Doors } from './doors.ts';
 import type { ShownResource } from './feed.ts';
-import { type Outcome, buryAt, lookAtTruth } from './look.ts';
+import { type Doubt, type Outcome, buryAt, lookAtTruth } from './look.ts';
 import { readSubjects } from './observe.ts';
 import type { Session } from './session.ts';
 import { type Moment, planLook } from './sight.ts';
@@ -14,15 +13,17 @@ export interface ConfirmTask extends Moment {
   readonly signal: AbortSignal;
 }
 
-/** The outcome of each thing done about it. */
+/**
+ * The outcome of each thing done about it. What was written after `before` may be later than what
+ * the API server answers here.
+ */
 export async function confirm(
-  task: ConfirmTask,
+  task: ConfirmTask & { readonly before: number },
   resource: ShownResource,
-  { key, stands }: Suspect,
+  { key, subjects: doubted }: Doubt,
 ): Promise<readonly Outcome[]> {
-  const { doors, session, signal, ...moment } = task;
+  const { doors, session, signal, before, ...moment } = task;
   const { name, namespace } = key;
-  const before = Math.max(...stands.values());
   // A list and not a get: only a list says as of when the object is absent.
   const list = await doors.kube.list(resource.ref, {
     ...(namespace === '' ? {} : { namespace }),
@@ -38,10 +39,10 @@ export async function confirm(
     ({ subjects } = planLook(session.feed, look, moment.epoch));
     outcomes.push((await lookAtTruth(session, look, { ...moment, before }, signal)).outcome);
   }
-  const others = [...stands.keys()].filter((subject) => !subjects.includes(subject));
+  const others = [...doubted].filter((subject) => !subjects.includes(subject));
   for (const entry of await readSubjects(session, others, signal)) {
     // What was written since is somebody else's word, and the next sweep's matter.
-    if (entry.sequence !== stands.get(entry.subject)) continue;
+    if (entry.sequence > before) continue;
     const options = { ...moment, resourceVersion, isTruth: true };
     outcomes.push((await buryAt(session, entry, options, signal)).outcome);
   }

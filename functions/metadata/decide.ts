@@ -89,8 +89,11 @@ function write(
 function tombstones(sight: Sight, published: readonly Published[]): readonly Step[] {
   const targets = new Set(sight.shown.map(({ subject }) => subject));
   return published.flatMap(({ subject, sequence, message }) => {
-    if (targets.has(subject) || message === undefined || isTombstone(message)) return [];
-    const value: Tombstone = { ...tombstone(sight, message.uid), last: lastOf(message) };
+    if (targets.has(subject) || message === undefined) return [];
+    // One that claims to be of the future would keep out whatever comes by this name.
+    if (isTombstone(message) && !(sight.isTruth && isNewer(message, sight))) return [];
+    const last = isTombstone(message) ? message.last : lastOf(message);
+    const value = { ...tombstone(sight, message.uid), ...(last === undefined ? {} : { last }) };
     return [{ subject, expectedSequence: sequence, message: value, at: sight.at }];
   });
 }

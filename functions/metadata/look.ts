@@ -2,6 +2,7 @@
 // faster. The same road for events and for the sweep.
 import { type Decision, type Published, decide } from './decide.ts';
 import { inTurns } from './in-turns.ts';
+import type { ObjectKey } from '../../shared/feed/subjects.ts';
 import { readOne, readPublished, recentlyPublished } from './observe.ts';
 import type { Session } from './session.ts';
 import { type Look, type LookPlan, type Moment, planLook, sightOf } from './sight.ts';
@@ -40,6 +41,12 @@ export interface Looked {
   readonly outcome: Outcome;
   /** What stands about the object now and is as it was seen: sequences, by subject. */
   readonly settled: ReadonlyMap<string, number>;
+}
+
+/** What a look would have to see to be sure. */
+export interface Doubt {
+  readonly key: ObjectKey;
+  readonly subjects: Set<string>;
 }
 
 const OVERTAKEN: Looked = { outcome: 'overtaken', settled: new Map() };
@@ -133,7 +140,8 @@ function judge(
   { trust, ...moment }: LookOptions,
 ): Decision {
   const sight = sightOf(session.feed, look, plan, moment);
-  const closed = trust === 'hint' ? sight.closed : [];
+  // Who asks for the truth mends what stands; the others may be the first to tell of it.
+  const closed = trust === 'truth' ? [] : sight.closed;
   return decide({ ...sight, closed, isTruth: trust === 'truth' }, published);
 }
 

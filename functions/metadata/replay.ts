@@ -6,7 +6,7 @@ import { compareVersions, isLive } from './decide.ts';
 import type { Doors } from './doors.ts';
 import type { ShownResource } from './feed.ts';
 import type { Head } from './heads.ts';
-import { type LookOptions, type Tally, buryAt, lookAtAll, noTally } from './look.ts';
+import { type Doubt, type LookOptions, type Tally, buryAt, lookAtAll, noTally } from './look.ts';
 import { publishedFrom, resourceFilter } from './observe.ts';
 import type { Session } from './session.ts';
 import { type Look, type Moment, planLook } from './sight.ts';
@@ -21,6 +21,8 @@ export interface Replayed {
    * ought to stand, and on which somebody claims to know better, has none.
    */
   readonly settled: ReadonlyMap<string, number>;
+  /** Objects about which somebody claims to know something later. */
+  readonly doubts: readonly Doubt[];
   readonly outcomes: Readonly<Tally>;
   readonly isListed: boolean;
 }
@@ -81,9 +83,10 @@ async function settle(
 ): Promise<Replayed> {
   const rounds = roundsOf(looks);
   const outcomes = noTally();
+  const doubts: Doubt[] = [];
   const settled = new Map<string, number>();
-  for (const round of rounds) await take(task, round, outcomes, settled);
-  return { resourceVersion, isVerified, settled, outcomes, isListed: false };
+  for (const round of rounds) await take(task, round, { outcomes, settled, doubts });
+  return { resourceVersion, isVerified, settled, doubts, outcomes, isListed: false };
 }
 
 /**
@@ -100,6 +103,7 @@ function roundsOf(looks: readonly Look[]): readonly (readonly Look[])[] {
 async function relist(task: ReplayTask): Promise<Replayed> {
   const { doors, resource, signal } = task;
   const outcomes = noTally();
+  const doubts: Doubt[] = [];
   const settled = new Map<string, number>();
   let resourceVersion = '';
   for await (const page of doors.kube.pages(resource.ref, { limit: PAGE_SIZE, signal })) {
@@ -111,10 +115,10 @@ async function relist(task: ReplayTask): Promise<Replayed> {
         settled.set(subject, UNSETTLED);
       }
     }
-    await take(task, looks, outcomes, settled);
+    await take(task, looks, { outcomes, settled, doubts });
   }
   await bury(task, { settled, resourceVersion }, outcomes);
-  return { resourceVersion, isVerified: true, settled, outcomes, isListed: true };
+  return { resourceVersion, isVerified: true, settled, doubts, outcomes, isListed: true };
 }
 
 const lookOf = (resource: ShownResource, object: KubeObject): Look => {
@@ -140,17 +144,27 @@ async function bury(
   }
 }
 
+interface Found {
+  readonly outcomes: Tally;
+  readonly settled: Map<string, number>;
+  readonly doubts: Doubt[];
+}
+
 async function take(
   { session, epoch, nowMs, signal }: ReplayTask,
   looks: readonly Look[],
-  outcomes: Tally,
-  settled: Map<string, number>,
+  { outcomes, settled, doubts }: Found,
 ): Promise<void> {
   const options: LookOptions = { epoch, nowMs, trust: 'history' };
-  for (const looked of await lookAtAll(session, looks, options, signal)) {
+  const taken = await lookAtAll(session, looks, options, signal);
+  for (const [index, looked] of taken.entries()) {
     outcomes[looked.outcome] += 1;
-    // Who was overtaken was so by somebody's word: it is asked about afterwards.
     for (const [subject, sequence] of looked.settled) settled.set(subject, sequence);
+    const look = looks[index];
+    // Somebody's word stands against the history: it is asked about afterwards.
+    if (look === undefined || looked.outcome !== 'overtaken') continue;
+    const { key, subjects } = planLook(session.feed, look, epoch);
+    doubts.push({ key, subjects: new Set(subjects) });
   }
 }
 

@@ -50,7 +50,8 @@ const SUBJECT_LENGTH_MAX = 2_000;
 /** Names that an API server takes stay well below; an event may claim any. */
 function refuseLong(subject: string, { kind, metadata }: KubeObject): void {
   if (subject.length <= SUBJECT_LENGTH_MAX) return;
-  const message = `${kind} ${metadata.namespace ?? ''}/${metadata.name} names a node that cannot be.`;
+  const object = `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
+  const message = `${object} names a node that cannot be.`;
   throw new Failure('FEED_OBJECT_BROKEN', message, { field: 'data.spec.nodeName' });
 }
 

@@ -3,7 +3,7 @@
 // last one; it lists only what it never saw, or when the API server has forgotten.
 import type { ResourceStatus } from '../../shared/api/metadata-feed.ts';
 import { FLOOR_SUBJECT, parseSubject } from '../../shared/feed/subjects.ts';
-import { type Audit, audit, suspectsIn } from './audit.ts';
+import { type Audit, audit, doubtsIn } from './audit.ts';
 import { floorTimeMs, writeCheckpoints, writeFloor } from './checkpoints.ts';
 import { type ConfirmTask, confirm } from './confirm.ts';
 import { compareVersions } from './decide.ts';
@@ -177,12 +177,16 @@ async function confirmRest(
     const resource = parseSubject(subject)?.key.resource ?? '';
     return byName.get(resource)?.one.settled.get(subject) === sequence;
   };
-  const suspects = await suspectsIn(session, { after, upTo }, isSettled, signal);
-  await inTurns(suspects.values(), signal, async (suspect) => {
+  const doubts = [
+    ...(await doubtsIn(session, { after, upTo }, isSettled, signal)),
+    ...[...replayed.values()].flatMap((one) => one.doubts),
+  ];
+  await inTurns(doubts, signal, async (doubt) => {
     // What the feed no longer shows is retired; what cannot be read now waits until it can.
-    const found = byName.get(suspect.key.resource);
+    const found = byName.get(doubt.key.resource);
     if (found === undefined) return;
-    for (const outcome of await confirm(task, found.resource, suspect)) outcomes[outcome] += 1;
+    const done = await confirm({ ...task, before: upTo }, found.resource, doubt);
+    for (const outcome of done) outcomes[outcome] += 1;
   });
   return upTo;
 }

@@ -109,3 +109,26 @@ test('a node name that cannot be is refused, and harms nobody beside it', async 
   ]);
   expect([refused, taken]).toEqual([422, 204]);
 });
+
+test('a forged delete of the far future keeps nobody out who comes by the name', async () => {
+  const pod = await createPod(world.kube, 'x', 'n1');
+  await sender.sweep();
+  const future = { ...pod.metadata, resourceVersion: '999999999' };
+  await sender.change({ ...pod, metadata: future }, 'delete');
+  await removePod(world.kube, 'x');
+  await sender.sweep();
+  await sender.change(await createPod(world.kube, 'x', 'n1'), 'add');
+  await sender.sweep();
+  expect(await world.difference(stream)).toEqual([]);
+});
+
+test('an event that comes after the sweep that told its successor changes nothing', async () => {
+  const pending = await createPod(world.kube, 'late');
+  await bindPod(world.kube, 'late', 'n1');
+  const dead = await createPod(world.kube, 'dead', 'n1');
+  await removePod(world.kube, 'dead');
+  await sender.sweep();
+  await sender.change(pending, 'add');
+  await sender.change(dead, 'add');
+  expect(await world.difference(stream)).toEqual([]);
+});

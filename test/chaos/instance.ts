@@ -1,0 +1,42 @@
+// One instance of the function in a process of its own, as it ships but for the bundle: it can be
+// killed, paused and cut off without its neighbours noticing.
+import { join } from 'node:path';
+import { functionSpec } from '../../knative/local/cluster/function-part.ts';
+import type { ServiceAccounts } from '../../knative/local/cluster/service-accounts.ts';
+import type { FunctionWiring } from '../../knative/local/manifests/wiring.ts';
+import type { Plane } from '../../knative/local/plane/plane.ts';
+import type { Part } from '../../knative/local/process/part.ts';
+import { freePort } from '../../knative/local/process/ports.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** Below the relay's patience; what hangs in a fault ends soon after it. */
+const DEADLINE_SECONDS = '6';
+
+export interface InstanceDoors {
+  readonly plane: Plane;
+  readonly accounts: ServiceAccounts;
+  readonly wiring: FunctionWiring;
+}
+
+export async function addInstance(
+  { plane, accounts, wiring }: InstanceDoors,
+  name: string,
+): Promise<Part> {
+  const client = `function/${name}`;
+  const { namespace, serviceAccountName } = wiring;
+  const account = { namespace, name: serviceAccountName };
+  const spec = functionSpec({
+    name,
+    command: [join(ROOT, 'shared/function/run.ts'), join(ROOT, 'functions/metadata')],
+    port: await freePort(),
+    kubeconfigPath: await accounts.kubeconfigFor(client, account),
+    env: {
+      ...wiring.env,
+      NATS_URL: await plane.urlFor(client, 'nats-server'),
+      LOG_LEVEL: 'warn',
+      REQUEST_DEADLINE_SECONDS: DEADLINE_SECONDS,
+      DRAIN_MINIMUM_SECONDS: '0',
+    },
+  });
+  return plane.add(spec);
+}

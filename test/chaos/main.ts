@@ -1,0 +1,93 @@
+// `npm run chaos:feed -- --seeds N`: breaks a feed on real parts in N ways that come from N seeds,
+// and says whether every reader was right in the end. Ends with 1 when one was not, with 2 when it
+// was asked wrongly.
+import { parseArgs } from 'node:util';
+import { systemClock } from '../../shared/clock.ts';
+import { Figures } from './figures.ts';
+import { openScene } from './scene.ts';
+import { runSeed } from './seed.ts';
+
+const usage = `npm run chaos:feed -- --seeds N       runs the seeds 1 to N
+npm run chaos:feed -- --seed S        runs this one; with --seeds N, N from this one on
+npm run chaos:feed -- --minutes M     begins no seed after so many minutes
+npm run chaos:feed -- --rigs R        on so many control planes at once, 600 MB each
+`;
+
+class UsageError extends Error {}
+
+interface Options {
+  readonly first: number;
+  readonly count: number;
+  readonly minutes: number;
+  readonly rigs: number;
+}
+
+function readOptions(args: readonly string[]): Options {
+  const options = {
+    seeds: { type: 'string' },
+    seed: { type: 'string' },
+    minutes: { type: 'string' },
+    rigs: { type: 'string' },
+  } as const;
+  try {
+    const { values } = parseArgs({ args: [...args], options });
+    const first = whole('--seed', values.seed ?? '1');
+    const count = whole('--seeds', values.seeds ?? (values.seed === undefined ? '30' : '1'));
+    const minutes = whole('--minutes', values.minutes ?? '100000');
+    return { first, count, minutes, rigs: whole('--rigs', values.rigs ?? '1') };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+function whole(name: string, text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new Error(`${name} wants a whole number from 1 on, not ${text}.`);
+}
+
+/** Rigs side by side share the seeds between them. */
+async function run({ first, count, minutes, rigs }: Options): Promise<number> {
+  const figures = new Figures();
+  const endsAtMs = systemClock.nowMs() + minutes * 60_000;
+  const seeds = Iterator.from(seedsFrom(first, count));
+  const isOver = new AbortController();
+  const end = (): void => isOver.abort();
+  process.once('SIGINT', end).once('SIGTERM', end);
+  const work = async (): Promise<void> => {
+    const rig = await openScene();
+    try {
+      for (const seed of seeds) {
+        if (isOver.signal.aborted || systemClock.nowMs() > endsAtMs) return;
+        const result = await runSeed(rig, String(seed));
+        figures.add(result);
+        process.stdout.write(figures.line(result));
+      }
+    } finally {
+      figures.addRelay(rig.relay);
+      await rig.stop();
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: rigs }, work));
+  } finally {
+    process.stdout.write(figures.page());
+  }
+  return figures.isClean ? 0 : 1;
+}
+
+function* seedsFrom(first: number, count: number): Generator<number> {
+  for (let seed = first; seed < first + count; seed += 1) yield seed;
+}
+
+async function main(): Promise<number> {
+  try {
+    return await run(readOptions(process.argv.slice(2)));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`${error.message}\n\n${usage}`);
+    return 2;
+  }
+}
+
+process.exitCode = await main();

@@ -1,0 +1,206 @@
+// Everything that a feed runs on, for real and on loopback, each connection through a proxy: etcd,
+// API server, NATS, Knative's adapter, instances of the function as processes, and readers that
+// stay open through whatever is done to the others.
+import { join } from 'node:path';
+import { applyObjects } from '../../knative/local/cluster/apply-objects.ts';
+import { ServiceAccounts } from '../../knative/local/cluster/service-accounts.ts';
+import { loadWiring } from '../../knative/local/manifests/load.ts';
+import type { ApiServerSourceWiring, Wiring } from '../../knative/local/manifests/wiring.ts';
+import { resolvePart } from '../../knative/local/parts/resolve.ts';
+import { adapterPart } from '../../knative/local/plane/adapter.ts';
+import { type Plane, startPlane } from '../../knative/local/plane/plane.ts';
+import type { Part } from '../../knative/local/process/part.ts';
+import { freePort } from '../../knative/local/process/ports.ts';
+import { METADATA_FEEDS, type MetadataFeedStatus } from '../../shared/api/metadata-feed.ts';
+import { type Clock, systemClock } from '../../shared/clock.ts';
+import { type KubeClient, openKube } from '../../shared/kube/client.ts';
+import { expectedView } from './compare.ts';
+import { forgetTombstones } from './forget.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { addInstance } from './instance.ts';
+import { Reader } from './reader.ts';
+import { Relay } from './relay.ts';
+
+export const FEED = 'cluster';
+export const NATS = 'nats-server';
+export const API_SERVER = 'kube-apiserver';
+const FEED_OBJECT = { namespace: 'ballast-system', name: FEED };
+const MANIFESTS = join(import.meta.dirname, '../../knative');
+const RETRY_MS = 100;
+/** The clients try again every two seconds; this is many tries. */
+const HEALED_WITHIN_MS = 40_000;
+const TICK_TIMEOUT_MS = 15_000;
+
+export class Rig {
+  readonly plane: Plane;
+  /** As cluster admin, straight to the API server. */
+  readonly kube: KubeClient;
+  readonly relay = new Relay();
+  readonly readers: Reader[] = [];
+  readonly clock: Clock = systemClock;
+  readonly heartbeat: Heartbeat;
+  readonly #accounts: ServiceAccounts;
+  readonly #wiring: Wiring;
+  readonly #instances: Part[] = [];
+  readonly #ticks = new Set<Promise<number>>();
+
+  private constructor(plane: Plane, wiring: Wiring) {
+    this.plane = plane;
+    this.#wiring = wiring;
+    const { kubeconfigPath } = plane;
+    this.kube = openKube({ kubeconfigPath, userAgent: 'chaos', fieldManager: 'chaos' });
+    this.heartbeat = new Heartbeat(this.kube, this.clock);
+    this.#accounts = new ServiceAccounts(this.kube, plane, () => undefined);
+  }
+
+  static async start(options: { readonly instances?: number } = {}): Promise<Rig> {
+    const rig = new Rig(await startPlane({ links: true }), await loadWiring(MANIFESTS));
+    try {
+      await applyObjects(rig.kube, rig.#wiring.objects);
+      await rig.heartbeat.create();
+      await rig.setInstances(options.instances ?? 1);
+      await rig.#startAdapter(await rig.relay.listen());
+      return rig;
+    } catch (error) {
+      await rig.stop();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#accounts.close();
+    for (const part of this.plane.parts()) part.resume();
+    await Promise.all(this.readers.map((reader) => reader.close()));
+    await this.kube.close();
+    await this.plane.stop();
+    await this.relay.close();
+  }
+
+  get adapter(): Part {
+    return this.plane.part('adapter/metadata');
+  }
+
+  get instances(): readonly Part[] {
+    return this.#instances;
+  }
+
+  /** More are added, and those that are too many get no events. */
+  async setInstances(count: number): Promise<void> {
+    const [wiring] = this.#wiring.functions.filter(({ name }) => name === 'metadata');
+    if (wiring === undefined) throw new Error('the manifests have no function metadata');
+    while (this.#instances.length < count) {
+      const doors = { plane: this.plane, accounts: this.#accounts, wiring };
+      this.#instances.push(await addInstance(doors, `metadata-${this.#instances.length}`));
+    }
+    this.relay.targets = this.#instances.slice(0, count).map(({ url }) => url);
+  }
+
+  addReader(scope: ConstructorParameters<typeof Reader>[0]['scope']): Reader {
+    const { url } = this.plane.part(NATS);
+    const isSlandered = (name: string): boolean => this.relay.slandered.has(name);
+    const reader = new Reader({ url, feed: FEED, scope, isSlandered });
+    this.readers.push(reader);
+    reader.open();
+    return reader;
+  }
+
+  async status(): Promise<MetadataFeedStatus> {
+    const object = await this.kube.get(METADATA_FEEDS, FEED_OBJECT, { timeoutMs: 2_000 });
+    return object?.['status'] ?? {};
+  }
+
+  /** The tick of a sweep period: a minute is taken off the last sweep, so that one is due. */
+  async tick(instance = 0): Promise<number> {
+    const ticking = this.#tick(instance);
+    this.#ticks.add(ticking);
+    return ticking.finally(() => this.#ticks.delete(ticking));
+  }
+
+  /** Also those of before the faults were lifted. */
+  async allTicks(): Promise<void> {
+    await Promise.all(this.#ticks);
+  }
+
+  async #tick(instance: number): Promise<number> {
+    const target = this.#instances[instance]?.url ?? '';
+    const headers = {
+      'content-type': 'application/json',
+      'ce-specversion': '1.0',
+      'ce-id': crypto.randomUUID(),
+      'ce-source': '/chaos',
+      'ce-type': 'dev.knative.sources.ping',
+    };
+    try {
+      await this.#ageSweep();
+      const signal = AbortSignal.timeout(TICK_TIMEOUT_MS);
+      return (await fetch(target, { method: 'POST', headers, body: '{}', signal })).status;
+    } catch {
+      // In a fault this is the ordinary answer; whoever counts on the tick sends it again.
+      return 503;
+    }
+  }
+
+  async #ageSweep(): Promise<void> {
+    if ((await this.status()).streamId === undefined) return;
+    const body = { status: { sweptAt: '2000-01-01T00:00:00Z' } };
+    const target = { ...FEED_OBJECT, subresource: 'status' };
+    const options = { fieldManager: 'ballast-metadata', timeoutMs: 2_000 };
+    await this.kube.patch(METADATA_FEEDS, target, { type: 'merge', body }, options);
+  }
+
+  /**
+   * One sweep, after the events that are still under way. Answers how many ticks were turned away
+   * before it.
+   */
+  async sweep(instance = 0): Promise<number> {
+    await this.relay.straighten();
+    await this.relay.quiet();
+    await this.allTicks();
+    const endsAtMs = this.clock.nowMs() + HEALED_WITHIN_MS;
+    for (let refused = 0; ; refused += 1) {
+      const status = await this.tick(instance);
+      if (status === 204) return refused;
+      if (this.clock.nowMs() > endsAtMs) throw new Error(`the sweep is refused: ${status}`);
+      await this.clock.sleep(RETRY_MS);
+    }
+  }
+
+  /** How every reader differs from the API server; waits until none does, for so long. */
+  async differences(withinMs = HEALED_WITHIN_MS): Promise<readonly string[]> {
+    const expected = await expectedView(this.kube);
+    const endsAtMs = this.clock.nowMs() + withinMs;
+    for (;;) {
+      const found = this.readers.flatMap((reader) => reader.differences(expected));
+      if (found.length === 0 || this.clock.nowMs() > endsAtMs) return found;
+      await this.clock.sleep(RETRY_MS / 5);
+    }
+  }
+
+  /** As after some hours in which readers were away: deletes are gone, and the floor says so. */
+  async forgetTombstones(): Promise<void> {
+    await forgetTombstones(this.plane.part(NATS).url, FEED);
+  }
+
+  get violations(): readonly string[] {
+    return this.readers.flatMap(({ observer }) => observer.violations);
+  }
+
+  async #startAdapter(sinkUrl: string): Promise<void> {
+    const source = this.#source();
+    const { namespace, serviceAccountName: name } = source;
+    const client = 'adapter/metadata';
+    const spec = adapterPart(source, {
+      binary: await resolvePart('apiserver_receive_adapter'),
+      kubeconfigPath: await this.#accounts.kubeconfigFor(client, { namespace, name }),
+      sinkUrl,
+      profilingPort: await freePort(),
+    });
+    await this.plane.add(spec);
+  }
+
+  #source(): ApiServerSourceWiring {
+    const source = this.#wiring.sources.find(({ name }) => name === 'metadata');
+    if (source === undefined) throw new Error('the manifests have no source metadata');
+    return source;
+  }
+}

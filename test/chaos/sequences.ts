@@ -1,0 +1,12 @@
+// How many messages a feed's stream has taken so far.
+import { connect } from 'nats';
+import { streamName } from '../../shared/feed/subjects.ts';
+import { FEED } from './rig.ts';
+
+export async function lastSequence(url: string): Promise<number> {
+  const nats = await connect({ servers: new URL(url).host });
+  const answer = await nats.request(`$JS.API.STREAM.INFO.${streamName(FEED)}`);
+  await nats.close();
+  const { state } = answer.json<{ readonly state: { readonly last_seq: number } }>();
+  return state.last_seq;
+}
