@@ -12,8 +12,15 @@ const tier = (name: string, timeoutMs: number) => ({
   },
 });
 
+/**
+ * Tests on real parts wait for most of their time: for servers that come up, and for sweeps. Beside
+ * each other they keep two cores busy, and each brings its own servers.
+ */
+const FILES_AT_ONCE = 3;
+
 export default defineConfig({
   test: {
+    maxWorkers: FILES_AT_ONCE,
     projects: [tier('unit', 10_000), tier('contract', 60_000), tier('integration', 60_000)],
   },
 });
