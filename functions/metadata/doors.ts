@@ -4,8 +4,8 @@ import { Failure } from '../../shared/errors.ts';
 import { METADATA_FEEDS } from '../../shared/api/metadata-feed.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { type Feed, feedOf } from './feed.ts';
-import { Session } from './session.ts';
+import type { Feed } from './feed.ts';
+import type { Session } from './session.ts';
 
 export interface DoorsOptions {
   readonly kube: KubeClient;
@@ -80,6 +80,7 @@ export class Doors {
 
   async #read(signal: AbortSignal): Promise<void> {
     const { namespace } = this.#options;
+    const { feedOf } = await import('./feed.ts');
     const { items } = await this.kube.list(METADATA_FEEDS, { namespace, signal });
     const next = new Map<string, Session>();
     const { served, clashes } = apart(items.map(feedOf));
@@ -111,6 +112,7 @@ export class Doors {
       known.feed = feed;
       return known;
     }
+    const { Session } = await import('./session.ts');
     return new Session(feed, { url: await this.#natsUrl(feed, signal), name: 'ballast-metadata' });
   }
 

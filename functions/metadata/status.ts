@@ -14,10 +14,10 @@ import type { Audit } from './audit.ts';
 import type { Clash, Doors } from './doors.ts';
 import type { Beginning, Reason } from './epoch.ts';
 import { type Feed, feedOf } from './feed.ts';
+import { FIELD_MANAGER } from './field-manager.ts';
 import type { Session } from './session.ts';
 import type { Swept } from './sweep.ts';
 
-export const FIELD_MANAGER = 'ballast-metadata';
 /** What the API's conventions allow is 32,768 characters; a person reads less. */
 const MESSAGE_MAX = 1_000;
 
