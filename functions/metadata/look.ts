@@ -1,8 +1,8 @@
 // One look at one object, or at many: read what stands, decide, act; again when somebody else was
 // faster. The same road for events and for the sweep.
+import type { ObjectKey } from '../../shared/feed/subjects.ts';
 import { type Decision, type Published, decide } from './decide.ts';
 import { inTurns } from './in-turns.ts';
-import type { ObjectKey } from '../../shared/feed/subjects.ts';
 import { readOne, readPublished, recentlyPublished } from './observe.ts';
 import type { Session } from './session.ts';
 import { type Look, type LookPlan, type Moment, planLook, sightOf } from './sight.ts';
@@ -81,11 +81,14 @@ export async function lookAtAll(
   options: LookOptions,
   signal: AbortSignal,
 ): Promise<readonly Looked[]> {
-  const plans = looks.map((look) => planLook(session.feed, look, options.epoch));
+  const planned = looks.map((look) => ({
+    look,
+    plan: planLook(session.feed, look, options.epoch),
+  }));
+  const plans = planned.map(({ plan }) => plan);
   const published = await readPublished(session, plans, signal);
   const looked: Looked[] = [];
-  await inTurns(looks.entries(), signal, async ([index, look]) => {
-    const plan = plans[index] ?? planLook(session.feed, look, options.epoch);
+  await inTurns(planned.entries(), signal, async ([index, { look, plan }]) => {
     const there = published[index] ?? [];
     const decision = judge(session, look, plan, there, options);
     looked[index] = await act(session, decision, there, signal).catch((error: unknown) => {

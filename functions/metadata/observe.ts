@@ -1,7 +1,7 @@
 // Reads what the stream has about objects. What the API server has comes with the event, or is read
 // by the sweep.
 import { decodeMessage, isTombstone } from '../../shared/feed/messages.ts';
-import { placeTokens, subjectOf } from '../../shared/feed/subjects.ts';
+import { encodeToken, subjectOf } from '../../shared/feed/subjects.ts';
 import type { StoredMessage } from '../../shared/nats/jetstream.ts';
 import type { Published } from './decide.ts';
 import type { Session } from './session.ts';
@@ -88,7 +88,4 @@ function partsElsewhere(
 
 /** Every subject on which objects of this resource stand. */
 export const resourceFilter = (prefix: string, resource: string): string =>
-  `${prefix}.*.*.${placeToken(resource)}.*.*`;
-
-const placeToken = (resource: string): string =>
-  placeTokens({ node: resource }).slice('node.'.length);
+  `${prefix}.*.*.${encodeToken(resource)}.*.*`;

@@ -51,7 +51,7 @@ const SUBJECT_LENGTH_MAX = 2_000;
 function refuseLong(subject: string, { kind, metadata }: KubeObject): void {
   if (subject.length <= SUBJECT_LENGTH_MAX) return;
   const object = `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
-  const message = `${object} names a node that cannot be.`;
+  const message = `${object} cannot be published: no node has a name as long as its spec.nodeName.`;
   throw new Failure('FEED_OBJECT_BROKEN', message, { field: 'data.spec.nodeName' });
 }
 

@@ -10,6 +10,7 @@ import type { Failure } from '../../shared/errors.ts';
 import { Digest } from '../../shared/feed/digest.ts';
 import { type ConditionInput, setConditions } from '../../shared/kube/conditions.ts';
 import { writeStatus } from '../../shared/kube/status.ts';
+import { timestamp } from '../../shared/kube/timestamp.ts';
 import type { Audit } from './audit.ts';
 import type { Clash, Doors } from './doors.ts';
 import type { Beginning, Reason } from './epoch.ts';
@@ -85,12 +86,12 @@ export async function writeSwept(
     streamId,
     version: swept.version,
     floorSequence: swept.floorSequence,
-    sweptAt: new Date(doors.clock.nowMs()).toISOString().replace(/\.\d+Z$/, 'Z'),
-    resources: swept.resources.map((row) => ({
-      name: row.name,
-      resourceVersion: row.resourceVersion,
-      verifiedAt: row.isVerified ? row.verifiedAt : previousTime(before, row.name, row.verifiedAt),
-      objects: row.objects,
+    sweptAt: timestamp(doors.clock.nowMs()),
+    resources: swept.resources.map(({ name, resourceVersion, verifiedAt, objects }) => ({
+      name,
+      resourceVersion,
+      verifiedAt,
+      objects,
     })),
     scopes: scopesOf(swept.audit),
     events: addUp(before.events, session, swept),
@@ -100,9 +101,6 @@ export async function writeSwept(
     signal,
   });
 }
-
-const previousTime = (before: MetadataFeedStatus, name: string, now: string): string =>
-  before.resources?.find((row) => row.name === name)?.verifiedAt ?? now;
 
 async function write(
   doors: Doors,

@@ -1,8 +1,8 @@
 // Carries out what was decided. Each step names the message it replaces, so that a second instance,
 // or a second try, changes nothing that it did not see.
+import { Failure } from '../../shared/errors.ts';
 import { fits } from '../../shared/feed/limits.ts';
 import { decodeMessage, encodeMessage, isTombstone } from '../../shared/feed/messages.ts';
-import { Failure } from '../../shared/errors.ts';
 import type { Publication } from '../../shared/nats/stream.ts';
 import type { Step } from './decide.ts';
 import type { Session } from './session.ts';

@@ -3,6 +3,7 @@
 // last one; it lists only what it never saw, or when the API server has forgotten.
 import type { ResourceStatus } from '../../shared/api/metadata-feed.ts';
 import { FLOOR_SUBJECT, parseSubject } from '../../shared/feed/subjects.ts';
+import { timestamp } from '../../shared/kube/timestamp.ts';
 import { type Audit, audit, doubtsIn } from './audit.ts';
 import { floorTimeMs, writeCheckpoints, writeFloor } from './checkpoints.ts';
 import { type ConfirmTask, confirm } from './confirm.ts';
@@ -66,7 +67,9 @@ export async function sweep(task: SweepTask): Promise<Swept> {
     reason,
     version,
     floorSequence: await writeFloor(session, sums.floor, signal),
-    resources: [...replayed].map(([resource, one]) => statusOf(resource, one, sums, moment.nowMs)),
+    resources: [...replayed].map(([resource, one]) =>
+      statusOf(session, resource, one, sums, moment.nowMs),
+    ),
     blocked,
     outcomes,
     audit: sums,
@@ -191,17 +194,19 @@ async function confirmRest(
   return upTo;
 }
 
+/** What could not be brought up to the present keeps the time at which it last was. */
 function statusOf(
+  { feed: { status } }: Session,
   { name }: ShownResource,
   { resourceVersion, isVerified, isListed }: Replayed,
   { objects }: Audit,
   nowMs: number,
 ): SweptResource {
-  const verifiedAt = new Date(nowMs).toISOString().replace(/\.\d+Z$/, 'Z');
+  const before = status.resources?.find((row) => row.name === name)?.verifiedAt;
   return {
     name,
     resourceVersion,
-    verifiedAt,
+    verifiedAt: isVerified || before === undefined ? timestamp(nowMs) : before,
     objects: objects.get(name) ?? 0,
     isVerified,
     isListed,

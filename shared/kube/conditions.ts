@@ -4,6 +4,7 @@
 import { isRecord } from './json.ts';
 import type { KubeObject } from './objects.ts';
 import { conditionOwner } from './owned-fields.ts';
+import { timestamp } from './timestamp.ts';
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
 
@@ -64,9 +65,3 @@ function conditionsOf({ status }: KubeObject): readonly Condition[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return Array.isArray(conditions) ? (conditions as readonly Condition[]) : [];
 }
-
-/**
- * Kubernetes writes times to the second; a finer one would come back changed and look like a
- * difference.
- */
-const timestamp = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');

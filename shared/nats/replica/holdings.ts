@@ -21,7 +21,7 @@ export interface HoldingsOptions {
 export class Holdings {
   readonly #options: HoldingsOptions;
   readonly #catalog: Catalog;
-  /** Held as of a version of another stream: any message of this one is newer. */
+  /** Held as of a version of another stream: every message of this one is newer. */
   readonly #stale = new Set<string>();
   /** What was removed at which sequence, as long as something older may still arrive. */
   readonly #removed = new Map<string, number>();

@@ -1,37 +1,21 @@
 // The metadata function against a real API server and a real NATS: whatever happened to the events,
 // the feed shows what the API server holds, at the latest after a sweep.
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Stream } from '../../../shared/nats/stream.ts';
 import { isTombstone } from '../../../shared/feed/messages.ts';
 import { FLOOR_SUBJECT } from '../../../shared/feed/subjects.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
-import { annotatePod, bindPod, createPod, labelPod, removeAllPods, removePod } from './objects.ts';
-import { FeedWorld, soon } from './world.ts';
+import { annotatePod, bindPod, createPod, labelPod, removePod } from './objects.ts';
+import { type FeedWorld, soon } from './world.ts';
+import { withFeedEach } from './each.ts';
 
 let world: FeedWorld;
-let number = 0;
 let feed = '';
 let stream: Stream;
 
-beforeAll(async () => {
-  world = await FeedWorld.start();
-});
-
-afterAll(async () => {
-  await world?.stop();
-});
-
-beforeEach(async () => {
-  number += 1;
-  feed = `f${number}`;
+withFeedEach(async (given) => {
+  ({ world, feed, stream } = given);
   await world.createFeed(feed);
-  stream = world.stream(feed);
-});
-
-afterEach(async () => {
-  await world.stopFunctions();
-  await world.removeFeed(feed);
-  await removeAllPods(world.kube);
 });
 
 const difference = (): Promise<readonly string[]> => world.difference(stream);

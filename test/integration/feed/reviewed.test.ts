@@ -1,37 +1,21 @@
 // Interleavings that once left something wrong in the stream, each by what happened.
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { isTombstone } from '../../../shared/feed/messages.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
-import { SLICES, bindPod, createPod, labelPod, removeAllPods, removePod } from './objects.ts';
-import { FeedWorld, type Sender } from './world.ts';
+import { SLICES, bindPod, createPod, labelPod, removePod } from './objects.ts';
+import { type FeedWorld, type Sender } from './world.ts';
+import { withFeedEach } from './each.ts';
 
 let world: FeedWorld;
-let number = 0;
 let feed = '';
 let stream: Stream;
 let sender: Sender;
 
-beforeAll(async () => {
-  world = await FeedWorld.start();
-});
-
-afterAll(async () => {
-  await world?.stop();
-});
-
-beforeEach(async () => {
-  number += 1;
-  feed = `r${number}`;
+withFeedEach(async (given) => {
+  ({ world, feed, stream } = given);
   await world.createFeed(feed);
-  stream = world.stream(feed);
   sender = await world.startFunction();
   await sender.sweep();
-});
-
-afterEach(async () => {
-  await world.stopFunctions();
-  await world.removeFeed(feed);
-  await removeAllPods(world.kube);
 });
 
 test('a late event of an earlier life on another node does not outlive a sweep', async () => {

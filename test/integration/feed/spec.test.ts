@@ -1,36 +1,20 @@
 // What a MetadataFeed says is what its stream shows, and every edit is carried out: what changes is
 // published anew, and nothing else.
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
-import { SLICES, createPod, labelPod, removeAllPods } from './objects.ts';
-import { FEED_NAMESPACE, FeedWorld, type Sender, soon } from './world.ts';
+import { SLICES, createPod, labelPod } from './objects.ts';
+import { FEED_NAMESPACE, type FeedWorld, type Sender, soon } from './world.ts';
+import { withFeedEach } from './each.ts';
 
 let world: FeedWorld;
-let number = 0;
 let feed = '';
 let stream: Stream;
 let sender: Sender;
 
-beforeAll(async () => {
-  world = await FeedWorld.start();
-});
-
-afterAll(async () => {
-  await world?.stop();
-});
-
-beforeEach(async () => {
-  number += 1;
-  feed = `s${number}`;
-  stream = world.stream(feed);
+withFeedEach(async (given) => {
+  ({ world, feed, stream } = given);
   sender = await world.startFunction();
-});
-
-afterEach(async () => {
-  await world.stopFunctions();
-  await world.removeFeed(feed);
-  await removeAllPods(world.kube);
 });
 
 async function edit(spec: Readonly<Record<string, unknown>>): Promise<void> {

@@ -1,20 +1,22 @@
 // A replica in good times, on a real nats-server: snapshot, then live, in each of the scopes.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { expect, test } from 'vitest';
 import { encodeMessage } from '../../../shared/feed/messages.ts';
-import { PATIENCE, World, heldBy, node1, node2, pod, told, untilEqual } from './world.ts';
+import {
+  PATIENCE,
+  type World,
+  heldBy,
+  node1,
+  node2,
+  pod,
+  told,
+  untilEqual,
+  withWorld,
+} from './world.ts';
 
-let plane: Plane;
 let world: World;
 
-beforeAll(async () => {
-  plane = await startPlane({ parts: ['nats-server'] });
-  world = new World(plane.part('nats-server'));
-});
-
-afterAll(async () => {
-  await world.close();
-  await plane.stop();
+withWorld((opened) => {
+  world = opened;
 });
 
 const namespace = { resource: 'namespaces', namespace: '', name: 'web' } as const;

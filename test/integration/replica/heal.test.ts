@@ -1,10 +1,9 @@
 // A replica that differs from what a checkpoint says: it says so, heals itself once, and does not
 // go round in circles when it is the checkpoint that is wrong.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { expect, test } from 'vitest';
 import {
   PATIENCE,
-  World,
+  type World,
   heldBy,
   node1,
   pod,
@@ -13,19 +12,13 @@ import {
   told,
   untilEqual,
   untilPhase,
+  withWorld,
 } from './world.ts';
 
-let plane: Plane;
 let world: World;
 
-beforeAll(async () => {
-  plane = await startPlane({ parts: ['nats-server'] });
-  world = new World(plane.part('nats-server'));
-});
-
-afterAll(async () => {
-  await world.close();
-  await plane.stop();
+withWorld((opened) => {
+  world = opened;
 });
 
 /** Pauses take no time, so that what is repeated after a pause would be seen at once. */

@@ -1,23 +1,15 @@
 // Readers that open at any moment while a writer never rests: all of them end with what the stream
 // holds, and nobody was ever shown a subject going back.
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { expect, test } from 'vitest';
 import type { Replica } from '../../../shared/nats/replica/replica.ts';
 import type { FeedWriter } from '../../builders/feed-writer.ts';
-import { PATIENCE, World, node1, node2, pod, untilEqual } from './world.ts';
+import { PATIENCE, type World, node1, node2, pod, untilEqual, withWorld } from './world.ts';
 
-let plane: Plane;
 let world: World;
 
-beforeAll(async () => {
-  plane = await startPlane({ parts: ['nats-server'] });
-  world = new World(plane.part('nats-server'));
-});
-
-afterAll(async () => {
-  await world.close();
-  await plane.stop();
+withWorld((opened) => {
+  world = opened;
 });
 
 const READERS = 20;

@@ -1,11 +1,10 @@
 // A replica that comes back, or whose feed does: it reads what happened since as far as the feed
 // still knows, and else the snapshot; what is gone is told either way.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { expect, test } from 'vitest';
 import {
   standingClock,
   PATIENCE,
-  World,
+  type World,
   heldBy,
   node1,
   node2,
@@ -14,19 +13,13 @@ import {
   told,
   untilEqual,
   untilPhase,
+  withWorld,
 } from './world.ts';
 
-let plane: Plane;
 let world: World;
 
-beforeAll(async () => {
-  plane = await startPlane({ parts: ['nats-server'] });
-  world = new World(plane.part('nats-server'));
-});
-
-afterAll(async () => {
-  await world.close();
-  await plane.stop();
+withWorld((opened) => {
+  world = opened;
 });
 
 test('across a restart it reads what happened since, deletes included', async () => {

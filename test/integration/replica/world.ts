@@ -1,6 +1,7 @@
 // What the tests of the replica share: a feed on a server, readers that are closed with it, and a
 // witness that no reader was ever shown an older state.
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import type { Part } from '../../../knative/local/process/part.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { Bookmark } from '../../../shared/nats/replica/bookmark.ts';
@@ -103,3 +104,20 @@ function inWords(change: Change): string {
 /** Through storage, as an agent would. */
 export const stored = (replica: Replica): Bookmark =>
   JSON.parse(JSON.stringify(replica.bookmark()));
+
+/** One nats-server for the tests of a file. */
+export function withWorld(begin: (opened: World) => void): void {
+  let plane: Plane | undefined;
+  let world: World | undefined;
+
+  beforeAll(async () => {
+    plane = await startPlane({ parts: ['nats-server'] });
+    world = new World(plane.part('nats-server'));
+    begin(world);
+  });
+
+  afterAll(async () => {
+    await world?.close();
+    await plane?.stop();
+  });
+}

@@ -1,24 +1,16 @@
 // The road of events breaks: Knative's adapter and the function die, hang, come back and multiply.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { API_SERVER, NATS, type Rig } from '../../../chaos/rig.ts';
 import { PODS } from '../../../chaos/shapes.ts';
 import { isKubeError } from '../../../../shared/kube/errors.ts';
-import { LONG, Story, WELL } from './story.ts';
+import { LONG, type Story, WELL, withStory } from './story.ts';
 
 let story: Story;
 let rig: Rig;
 
-beforeAll(async () => {
-  story = await Story.open();
-  ({ rig } = story);
-});
-
-afterAll(async () => {
-  await story?.close();
-});
-
-beforeEach(async ({ task }) => {
-  await story.begins(task.name);
+withStory((opened) => {
+  story = opened;
+  ({ rig } = opened);
 });
 
 test('gap 2: the adapter is killed while objects are added, changed, deleted, reborn', async () => {

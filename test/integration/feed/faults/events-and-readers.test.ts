@@ -1,26 +1,18 @@
 // The road stands, but what comes along it does not hold: events are lost, doubled, late, in
 // another order, or untrue. And readers that were away.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Random } from '../../../chaos/random.ts';
 import type { Odds } from '../../../chaos/relay.ts';
 import type { Rig } from '../../../chaos/rig.ts';
 import { NAMESPACE, PODS } from '../../../chaos/shapes.ts';
-import { Story, WELL } from './story.ts';
+import { type Story, WELL, withStory } from './story.ts';
 
 let story: Story;
 let rig: Rig;
 
-beforeAll(async () => {
-  story = await Story.open();
-  ({ rig } = story);
-});
-
-afterAll(async () => {
-  await story?.close();
-});
-
-beforeEach(async ({ task }) => {
-  await story.begins(task.name);
+withStory((opened) => {
+  story = opened;
+  ({ rig } = opened);
 });
 
 async function mangled(odds: Odds): Promise<void> {

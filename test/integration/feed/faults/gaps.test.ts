@@ -1,6 +1,6 @@
 // What a feed of another kind was seen to get wrong, each a test by its number; those that are not
 // here are named in docs/design/20261121-metadata-feed-faults.md with the test that has them.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Reader } from '../../../chaos/reader.ts';
 import { NATS, type Rig } from '../../../chaos/rig.ts';
 import {
@@ -17,24 +17,16 @@ import {
 } from '../../../chaos/shapes.ts';
 import { Random } from '../../../chaos/random.ts';
 import { lastSequence } from '../../../chaos/sequences.ts';
-import { LONG, Story, WELL } from './story.ts';
+import { LONG, type Story, WELL, withStory } from './story.ts';
 
 const random = new Random('gaps');
 
 let story: Story;
 let rig: Rig;
 
-beforeAll(async () => {
-  story = await Story.open();
-  ({ rig } = story);
-});
-
-afterAll(async () => {
-  await story?.close();
-});
-
-beforeEach(async ({ task }) => {
-  await story.begins(task.name);
+withStory((opened) => {
+  story = opened;
+  ({ rig } = opened);
 });
 
 const sequence = (): Promise<number> => lastSequence(rig.plane.part(NATS).url);

@@ -1,10 +1,10 @@
 // The ground breaks: NATS and the API server die, hang, come back with and without what they knew,
 // and lose sight of each other and of those who need them.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { NATS_WIPED } from '../../../chaos/faults.ts';
 import { Random } from '../../../chaos/random.ts';
 import { API_SERVER, NATS, type Rig } from '../../../chaos/rig.ts';
-import { LONG, Story, WELL } from './story.ts';
+import { LONG, type Story, WELL, withStory } from './story.ts';
 
 const FUNCTION = 'function/metadata-0';
 const ADAPTER = 'adapter/metadata';
@@ -12,17 +12,9 @@ const ADAPTER = 'adapter/metadata';
 let story: Story;
 let rig: Rig;
 
-beforeAll(async () => {
-  story = await Story.open();
-  ({ rig } = story);
-});
-
-afterAll(async () => {
-  await story?.close();
-});
-
-beforeEach(async ({ task }) => {
-  await story.begins(task.name);
+withStory((opened) => {
+  story = opened;
+  ({ rig } = opened);
 });
 
 test('nats-server is killed, and comes back with its disk', async () => {

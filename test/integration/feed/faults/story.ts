@@ -1,6 +1,7 @@
 // What every test of a fault tells: a small cluster whose feed is right; things happen to it in the
 // fault, one of each kind; the fault ends, one sweep, and every reader is right again, none of them
 // ever having seen an object go back.
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { Mutator } from '../../../chaos/mutator.ts';
 import { Random } from '../../../chaos/random.ts';
 import type { Rig } from '../../../chaos/rig.ts';
@@ -90,4 +91,22 @@ export class Story {
     const wrong = await this.rig.differences(withinMs);
     return { wrong, wentBack: this.rig.violations };
   }
+}
+
+/** One scene for the tests of a file; each begins with a small cluster whose feed is right. */
+export function withStory(begin: (opened: Story) => void): void {
+  let story: Story | undefined;
+
+  beforeAll(async () => {
+    story = await Story.open();
+    begin(story);
+  });
+
+  afterAll(async () => {
+    await story?.close();
+  });
+
+  beforeEach(async ({ task }) => {
+    await story?.begins(task.name);
+  });
 }

@@ -1,0 +1,39 @@
+// One control plane for the tests of a file, and for each test a feed of its own on it.
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import type { Stream } from '../../../shared/nats/stream.ts';
+import { removeAllPods } from './objects.ts';
+import { FeedWorld } from './world.ts';
+
+export interface FeedOfOneTest {
+  readonly world: FeedWorld;
+  /** Its name; nobody has made it yet. */
+  readonly feed: string;
+  readonly stream: Stream;
+}
+
+export function withFeedEach(begin: (given: FeedOfOneTest) => Promise<void>): void {
+  let world: FeedWorld | undefined;
+  let feed = '';
+  let number = 0;
+
+  beforeAll(async () => {
+    world = await FeedWorld.start();
+  });
+
+  afterAll(async () => {
+    await world?.stop();
+  });
+
+  beforeEach(async () => {
+    if (world === undefined) throw new Error('there is no control plane');
+    number += 1;
+    feed = `f${number}`;
+    await begin({ world, feed, stream: world.stream(feed) });
+  });
+
+  afterEach(async () => {
+    await world?.stopFunctions();
+    await world?.removeFeed(feed);
+    if (world !== undefined) await removeAllPods(world.kube);
+  });
+}
