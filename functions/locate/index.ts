@@ -40,6 +40,8 @@ export const locate = defineFunction({
       clock,
       log,
     });
+    // Kept up from the beginning: the first question must not wait for it.
+    replica.catalog.index();
     return new Doors(replica, waitMs);
   },
   close: (doors) => doors.close(),

@@ -71,8 +71,10 @@ export const checkpointSubject = (ledger: string): string => `${ledger}.${CHECKP
 
 /** An object is summed up twice: in its place and in its namespace. */
 export function ledgersOf(subject: string): readonly [string, string] {
-  const [scope = '', node = '', , namespace = ''] = subject.split('.');
-  return [`${scope}.${node}`, `namespace.${namespace}`];
+  const place = subject.indexOf('.', subject.indexOf('.') + 1);
+  const namespace = subject.indexOf('.', place + 1) + 1;
+  const end = subject.indexOf('.', namespace);
+  return [subject.slice(0, place), `namespace.${subject.slice(namespace, end)}`];
 }
 
 export function ledgerFilter(ledger: string): string {
@@ -97,6 +99,7 @@ export function encodeToken(token: string): string {
 }
 
 export function decodeToken(token: string): string {
+  if (!token.includes('%')) return token;
   try {
     return decodeURIComponent(token);
   } catch {

@@ -5,7 +5,7 @@
 import { systemClock } from '../../shared/clock.ts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openReplica, type Replica } from '../../shared/nats/replica/replica.ts';
+import { openReplica, type Replica } from '../../shared/nats/replica/library.ts';
 import { writtenBytes } from './feed/accounts.ts';
 import type { CatchUpQuestion, CaughtUp } from './feed/catch-up.ts';
 import { Child } from './feed/child.ts';

@@ -9,7 +9,7 @@ import { Indexes, PODS, SLICES } from './indexes.ts';
 import { type Completion, completeName } from './names.ts';
 import { ownersOf, podsOf, servicesOf } from './relations.ts';
 import { type Requirement, satisfies } from './selector.ts';
-import { TextPool, shareTexts } from './sharing.ts';
+import { Siblings, TextPool, shareTexts } from './sharing.ts';
 
 export interface Selection {
   readonly resource?: string;
@@ -26,7 +26,8 @@ export interface CompletionOptions {
 
 export class Catalog {
   readonly #bySubject = new Map<string, Entry>();
-  readonly #held = new Indexes();
+  #indexes: Indexes | undefined;
+  readonly #siblings = new Siblings();
   readonly #history: History;
   readonly #texts = new TextPool();
 
@@ -54,9 +55,10 @@ export class Catalog {
   /** Takes the entry over. Answers what stood on its subject. */
   put(entry: Entry): Entry | undefined {
     const stood = this.#bySubject.get(entry.subject);
-    const held = shareTexts(entry, stood, this.#siblingOf(entry), this.#texts);
+    const held = shareTexts(entry, stood, this.#siblings.of(entry), this.#texts);
     this.#bySubject.set(held.subject, held);
-    this.#held.update(stood, held);
+    this.#siblings.note(held);
+    this.#indexes?.update(stood, held);
     const createdMs = timeOf(held.object.created);
     this.#history.sawTime(createdMs);
     if (stood !== undefined) this.#endAddresses(stood, held, createdMs);
@@ -71,7 +73,7 @@ export class Catalog {
     const stood = this.#bySubject.get(subject);
     if (stood !== undefined) {
       this.#bySubject.delete(subject);
-      this.#held.update(stood, undefined);
+      this.#indexes?.update(stood, undefined);
     }
     if (tombstone?.moved === true) return stood;
     if (tombstone !== undefined) this.#history.sawTime(timeOf(tombstone.at));
@@ -83,6 +85,14 @@ export class Catalog {
     const isKnown = stood !== undefined && stood.object.uid === tombstone?.uid;
     if (tombstone !== undefined && !isKnown) this.#history.learn(subject, tombstone, this.#texts);
     return stood;
+  }
+
+  /**
+   * Prepares for lookups, which else the first of them does: some 10 µs for each object held. Who
+   * only follows the changes never pays for it.
+   */
+  index(): void {
+    void this.#held;
   }
 
   entry(subject: string): Entry | undefined {
@@ -190,11 +200,13 @@ export class Catalog {
     return completeName(prefix, named, limit);
   }
 
-  /** Who says much the same. */
-  #siblingOf({ object }: Entry): Entry | undefined {
-    const { owner, node } = object;
-    if (owner !== undefined) return this.#held.byOwner.first(owner.uid);
-    return node === undefined ? undefined : this.#held.byNode.first(node);
+  /** Made for the first lookup, and kept up from then on. */
+  get #held(): Indexes {
+    if (this.#indexes !== undefined) return this.#indexes;
+    const indexes = new Indexes();
+    for (const entry of this.#bySubject.values()) indexes.update(undefined, entry);
+    this.#indexes = indexes;
+    return indexes;
   }
 
   /** Without those that stand, written later, on another subject. */

@@ -26,6 +26,27 @@ export class TextPool {
   }
 }
 
+/** A cluster's workloads and nodes, about; who is forgotten is met again. */
+const SIBLINGS_MAX = 5_000;
+
+/** Of each owner, and of each node for what has no owner, the entry that was seen last. */
+export class Siblings {
+  readonly #last = new Map<string, Entry>();
+
+  /** Who says much the same. */
+  of({ object: { owner, node = '' } }: Entry): Entry | undefined {
+    return this.#last.get(owner?.uid ?? node);
+  }
+
+  note(entry: Entry): void {
+    const { owner, node } = entry.object;
+    const name = owner?.uid ?? node;
+    if (name === undefined) return;
+    if (this.#last.size >= SIBLINGS_MAX) this.#last.clear();
+    this.#last.set(name, entry);
+  }
+}
+
 type Open<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
 /**

@@ -8,7 +8,7 @@ import { createGunzip } from 'node:zlib';
 import { systemClock } from '../../../shared/clock.ts';
 import { accessReader } from '../../../shared/kube/access.ts';
 import type { Bookmark } from '../../../shared/nats/replica/bookmark.ts';
-import { openReplica } from '../../../shared/nats/replica/replica.ts';
+import { openReplica } from '../../../shared/nats/replica/library.ts';
 import { nowMs } from './arrivals.ts';
 import { answerWith } from './child.ts';
 import { FEED } from './names.ts';

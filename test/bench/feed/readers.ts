@@ -1,6 +1,6 @@
 // Readers of the feed, many in one process, each with a connection to NATS of its own, as each
 // agent would have one.
-import { openReplica, type Replica } from '../../../shared/nats/replica/replica.ts';
+import { openReplica, type Replica } from '../../../shared/nats/replica/library.ts';
 import { Arrivals, nowMs } from './arrivals.ts';
 import { answerWith } from './child.ts';
 import { FEED } from './names.ts';

@@ -39,6 +39,10 @@ export class World {
     this.#server = server;
   }
 
+  get url(): string {
+    return this.#server.url;
+  }
+
   async writer(): Promise<FeedWriter> {
     this.#feeds += 1;
     const writer = await FeedWriter.open(this.#server.url, `f${this.#feeds}`);

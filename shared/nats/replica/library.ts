@@ -1,0 +1,16 @@
+// What other programs import, as `ballast/replica`. Beside the names it only loads the client of
+// NATS at once: who embeds a replica is about to connect, and need not be ready before.
+// oxlint-disable-next-line import/no-unassigned-import -- loading it is all that is wanted
+import '../client.ts';
+
+export { openReplica } from './replica.ts';
+export type { Replica, ReplicaCounts, ReplicaOptions } from './replica.ts';
+export type { Bookmark } from './bookmark.ts';
+export type { Catalog, CompletionOptions, Selection } from './catalog.ts';
+export type { Change } from './changes.ts';
+export type { Entry } from './entry.ts';
+export type { Holder } from './history.ts';
+export type { Completion } from './names.ts';
+export type { Scope } from './scope.ts';
+export type { Requirement } from './selector.ts';
+export type { Phase, ReplicaState } from './state.ts';
