@@ -23,6 +23,7 @@ export const errorTable = {
   FEED_OBJECT_MISSING: reject('The event does not carry its object', 422),
   FEED_OBJECT_BROKEN: reject('The object in the event cannot be one of the API server', 422),
   FEED_NATS_UNKNOWN: retry('The Secret that names the NATS of a feed does not say where it is'),
+  FEED_EPOCH_PASSED: retry('The feed has begun another epoch meanwhile'),
   FEED_CATCHING_UP: retry('The picture of the cluster is not whole yet'),
   FEED_VERSION_AHEAD: retry('The version that was asked for is not reached yet'),
   QUERY_INVALID: reject('A parameter of the question is missing, unknown or wrong'),

@@ -7,11 +7,12 @@ import {
   isTombstone,
 } from '../../shared/feed/messages.ts';
 import { Digest, fingerprint } from '../../shared/feed/digest.ts';
-import { CHECKPOINT, type ObjectKey, ledgersOf, parseSubject } from '../../shared/feed/subjects.ts';
+import { CHECKPOINT, ledgersOf, parseSubject } from '../../shared/feed/subjects.ts';
 import type { StoredMessage } from '../../shared/nats/jetstream.ts';
 import type { Doubt } from './look.ts';
 import { publishedFrom } from './observe.ts';
 import type { Session } from './session.ts';
+import { SLICES } from './sight.ts';
 
 export interface LedgerSum {
   readonly digest: Digest;
@@ -29,6 +30,8 @@ export interface Audit {
   readonly ledgers: ReadonlyMap<string, LedgerSum>;
   /** Objects shown, by resource; an endpoint slice counts once. */
   readonly objects: ReadonlyMap<string, number>;
+  /** Parts of endpoint slices that stand, less those that their heads name. */
+  readonly strayParts: number;
   /** From here on nothing that was deleted is forgotten, as far as the time asked for tells. */
   readonly floor: number;
 }
@@ -42,6 +45,7 @@ export async function audit(
   const { prefix } = session.feed;
   const ledgers = new Map<string, LedgerSum>();
   const objects = new Map<string, number>();
+  let strayParts = 0;
   const { lastSequence } = await session.stream.state(signal);
   let floor: number | undefined;
   for await (const stored of session.stream.read(`${prefix}.>`, signal)) {
@@ -51,9 +55,14 @@ export async function audit(
     }
     // Whatever was written before it and since the time asked for would stand here as well.
     if (floor === undefined && Date.parse(stored.time) >= floorMs) floor = stored.sequence - 1;
-    sumUp(ledgers, objects, prefix, stored);
+    const shown = sumUp(ledgers, prefix, stored);
+    if (shown === undefined) continue;
+    const { resource, message } = shown;
+    if (resource === SLICES) strayParts += strayBy(message);
+    if (resource === SLICES && message.node !== undefined) continue;
+    objects.set(resource, (objects.get(resource) ?? 0) + 1);
   }
-  return { ledgers, objects, floor: floor ?? lastSequence };
+  return { ledgers, objects, strayParts, floor: floor ?? lastSequence };
 }
 
 /** Its older message may have been summed up already, or be gone: the sum says nothing. */
@@ -62,15 +71,22 @@ function noteLater(ledgers: Map<string, LedgerSum>, subject: string): void {
   for (const name of ledgersOf(subject)) ledgerOf(ledgers, name).isMoving = true;
 }
 
+/** A part counts for itself, and its head against it. */
+const strayBy = ({ node, nodes = [] }: ObjectMessage): number =>
+  node === undefined ? -nodes.length : 1;
+
+/** Answers the object that is shown, if it is one. */
 function sumUp(
   ledgers: Map<string, LedgerSum>,
-  objects: Map<string, number>,
   prefix: string,
   stored: StoredMessage,
-): void {
+): { readonly resource: string; readonly message: ObjectMessage } | undefined {
   const subject = stored.subject.slice(prefix.length + 1);
   const place = parseSubject(subject);
-  if (place === undefined) return noteOther(ledgers, subject, stored);
+  if (place === undefined) {
+    noteOther(ledgers, subject, stored);
+    return undefined;
+  }
   const { message } = publishedFrom(prefix, stored);
   const isShown = message !== undefined && !isTombstone(message);
   const mark = isShown ? fingerprint(subject, stored.data) : undefined;
@@ -80,9 +96,7 @@ function sumUp(
     ledger.lastWritten = stored.sequence;
     if (mark !== undefined) ledger.digest.add(mark);
   }
-  if (isShown && isHead(place.key, message)) {
-    objects.set(place.key.resource, (objects.get(place.key.resource) ?? 0) + 1);
-  }
+  return isShown ? { resource: place.key.resource, message } : undefined;
 }
 
 /** Checkpoints, and in the place that all share the marker and the floor. */
@@ -98,10 +112,6 @@ function noteOther(
   const checkpoint = subject.endsWith(`.${CHECKPOINT}`) ? decodeCheckpoint(data) : undefined;
   if (checkpoint !== undefined) ledger.checkpoint = { ...checkpoint, sequence };
 }
-
-/** The parts of an endpoint slice on its nodes are no objects of their own. */
-const isHead = ({ resource }: ObjectKey, { node }: ObjectMessage): boolean =>
-  resource !== 'endpointslices' || node === undefined;
 
 function ledgerOf(ledgers: Map<string, LedgerSum>, name: string): LedgerSum {
   const known = ledgers.get(name);

@@ -2,8 +2,9 @@
 // changes that are younger than the history just read, and now and then a claim without ground.
 import type { Doors } from './doors.ts';
 import type { ShownResource } from './feed.ts';
+import { subjectOf } from '../../shared/feed/subjects.ts';
 import { type Doubt, type Outcome, buryAt, lookAtTruth } from './look.ts';
-import { readSubjects } from './observe.ts';
+import { readPublished } from './observe.ts';
 import type { Session } from './session.ts';
 import { type Moment, planLook } from './sight.ts';
 
@@ -33,14 +34,20 @@ export async function confirm(
   const [object] = list.items;
   const { resourceVersion } = object?.metadata ?? list.metadata;
   const outcomes: Outcome[] = [];
-  let subjects: readonly string[] = [];
+  const head = subjectOf('cluster', key);
+  // What is gone is gone with all that its head names, in doubt or not.
+  const rest = new Set(object === undefined ? [...doubted, head] : doubted);
   if (object !== undefined) {
     const look = { resource, object, isGone: false, resourceVersion };
-    ({ subjects } = planLook(session.feed, look, moment.epoch));
+    for (const subject of planLook(session.feed, look, moment.epoch).subjects) rest.delete(subject);
     outcomes.push((await lookAtTruth(session, look, { ...moment, before }, signal)).outcome);
   }
-  const others = [...doubted].filter((subject) => !subjects.includes(subject));
-  for (const entry of await readSubjects(session, others, signal)) {
+  const plan = { key, shown: [], subjects: [...rest] };
+  const [found = []] = await readPublished(session, [plan], signal);
+  // The head last: while it stands, whoever comes after us finds the others.
+  for (const entry of found.toSorted(
+    (a, b) => Number(a.subject === head) - Number(b.subject === head),
+  )) {
     // What was written since is somebody else's word, and the next sweep's matter.
     if (entry.sequence > before) continue;
     const options = { ...moment, resourceVersion, isTruth: true };

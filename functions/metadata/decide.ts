@@ -23,6 +23,8 @@ export interface Sight {
   readonly resourceVersion: string;
   /** Everything that the feed has to show of it; nothing when it is gone or not selected. */
   readonly shown: readonly Shown[];
+  /** The subject whose message names the others; undefined where each stands for itself. */
+  readonly head: string | undefined;
   /** Subjects that must not be free for an older sight of it, though nothing stands there. */
   readonly closed: readonly string[];
   /** What a tombstone names when there is nothing else to name. */
@@ -60,7 +62,7 @@ export function decide(sight: Sight, published: readonly Published[]): Decision 
   const writes = sight.shown.flatMap(({ subject, message }) =>
     write(subject, message, there.get(subject), sight.at),
   );
-  const changes = [...tombstones(sight, older), ...writes];
+  const changes = [...tombstones(sight, older), ...writes, ...headAlong(sight, writes, there)];
   const isNews = changes.length > 0 || sight.shown.length === 0;
   const steps = isNews ? [...changes, ...closings(sight, there)] : [];
   if (steps.length === 0) return { outcome: newer.length > 0 ? 'overtaken' : 'unchanged', steps };
@@ -83,6 +85,25 @@ function write(
   const expectedSequence = there?.sequence ?? 0;
   if (there?.message !== undefined && showsTheSame(there.message, message)) return [];
   return [{ subject, expectedSequence, message, at }];
+}
+
+/**
+ * What comes to stand where nothing stood is found again by its head alone. So the head is written
+ * with it even when it says the same: had another one changed it meanwhile, both would fail.
+ */
+function headAlong(
+  { head, shown, at }: Sight,
+  writes: readonly Step[],
+  there: ReadonlyMap<string, Published>,
+): readonly Step[] {
+  const isBirth = writes.some(({ subject }) => {
+    const stood = there.get(subject);
+    return stood === undefined || !isLive(stood);
+  });
+  const named = shown.find(({ subject }) => subject === head);
+  if (!isBirth || named === undefined || writes.some(({ subject }) => subject === head)) return [];
+  const { subject, message } = named;
+  return [{ subject, expectedSequence: there.get(subject)?.sequence ?? 0, message, at }];
 }
 
 /** Where it stood and stands no more. */

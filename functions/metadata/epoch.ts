@@ -2,6 +2,7 @@
 // they do not, one of them was lost, and a new epoch begins: nothing of before compares with it.
 import { randomUUID } from 'node:crypto';
 import type { MetadataFeedStatus } from '../../shared/api/metadata-feed.ts';
+import { Failure } from '../../shared/errors.ts';
 import { type Marker, encodeMessage } from '../../shared/feed/messages.ts';
 import { MARKER_SUBJECT } from '../../shared/feed/subjects.ts';
 import type { Feed } from './feed.ts';
@@ -45,6 +46,28 @@ export function begin(
   const keepsId = reason === 'RevisionsWentBack' && marker !== undefined;
   return { epoch, streamId: keepsId ? marker.id : randomUUID() };
 }
+
+/**
+ * The marker as it is now, of this epoch. Whoever works in an epoch asks before he overrules others
+ * or says that all is well: another instance may have begun the next one, in another stream even.
+ */
+export async function requireEpoch(
+  session: Session,
+  { epoch, streamId }: Pick<Beginning, 'epoch'> & Partial<Beginning>,
+  signal: AbortSignal,
+): Promise<StoredMarker> {
+  const stored = await session.readMarker(signal);
+  const { marker } = stored;
+  const isSame = streamId === undefined || marker?.id === streamId;
+  if (marker?.epoch === epoch && isSame) return stored;
+  const now = marker === undefined ? 'has no epoch yet' : `is in epoch ${marker.epoch}`;
+  const { name } = session.feed;
+  const message = `Epoch ${epoch} of feed ${name} is over; its stream ${now}. It is tried again.`;
+  throw new Failure('FEED_EPOCH_PASSED', message, { object: name });
+}
+
+export const isEpochPassed = (error: unknown): boolean =>
+  error instanceof Failure && error.code === 'FEED_EPOCH_PASSED';
 
 /** The marker that the stream should have now. */
 export function markerOf(feed: Feed, { epoch, streamId }: Beginning, ready: boolean): Marker {

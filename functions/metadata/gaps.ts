@@ -1,5 +1,6 @@
 // What neither events nor history tell: messages that somebody removed by hand, and those of
 // resources that the feed no longer shows.
+import type { ResourceStatus } from '../../shared/api/metadata-feed.ts';
 import type { Audit } from './audit.ts';
 import type { ConfirmTask } from './confirm.ts';
 import { isLive } from './decide.ts';
@@ -7,31 +8,55 @@ import { type ShownResource, isWhole } from './feed.ts';
 import type { Head } from './heads.ts';
 import { type Tally, addTally, buryAt } from './look.ts';
 import { publishedFrom, resourceFilter } from './observe.ts';
-import { replay } from './replay.ts';
+import { type Replayed, replay } from './replay.ts';
+import type { Session } from './session.ts';
+import { SLICES } from './sight.ts';
+
+/** What the counts of one resource say, for its status. */
+export type Counted = Pick<Required<ResourceStatus>, 'lacking' | 'stray' | 'oversize'>;
 
 /**
  * Counts tell what neither events nor history can: messages that somebody removed by hand. What
- * changes while the two sides are counted looks like a gap, so a gap counts when it stays.
+ * changes while the two sides are counted looks like a gap, so a gap counts when it stays: the
+ * status keeps it until the next sweep, whichever instance that wakes.
  */
 export async function fillGaps(
   task: ConfirmTask,
+  replayed: ReadonlyMap<ShownResource, Replayed>,
   heads: ReadonlyMap<ShownResource, Head>,
   sums: Audit,
   outcomes: Tally,
-): Promise<void> {
+): Promise<ReadonlyMap<ShownResource, Counted>> {
   const { session } = task;
-  for (const [resource, head] of heads) {
-    if (head.objects === undefined || !isWhole(session.feed, resource)) continue;
-    const shown =
-      (sums.objects.get(resource.name) ?? 0) + (session.tooLarge.get(resource.name) ?? 0);
-    const lacking = head.objects - shown;
-    const isSame = lacking !== 0 && session.lacking.get(resource.name) === lacking;
-    session.lacking.set(resource.name, isSame ? 0 : lacking);
-    if (!isSame) continue;
-    const { outcomes: more } = await replay({ ...task, resource, head }, undefined);
-    session.tooLarge.set(resource.name, more.oversize);
-    addTally(outcomes, more);
+  const counted = new Map<ShownResource, Counted>();
+  for (const [resource, one] of replayed) {
+    const head = heads.get(resource);
+    if (head === undefined) continue;
+    const before = session.feed.status.resources?.find(({ name }) => name === resource.name);
+    const oversize = one.isListed ? one.outcomes.oversize : (before?.oversize ?? 0);
+    const now = count(session, resource, head, sums, oversize);
+    const isGap = now.lacking !== 0 || now.stray !== 0;
+    if (isGap && now.lacking === (before?.lacking ?? 0) && now.stray === (before?.stray ?? 0)) {
+      const { outcomes: more } = await replay({ ...task, resource, head }, undefined);
+      addTally(outcomes, more);
+      counted.set(resource, { lacking: 0, stray: 0, oversize: more.oversize });
+    } else counted.set(resource, now);
   }
+  return counted;
+}
+
+function count(
+  { feed }: Session,
+  resource: ShownResource,
+  head: Head,
+  { objects, strayParts }: Audit,
+  oversize: number,
+): Counted {
+  const shown = (objects.get(resource.name) ?? 0) + oversize;
+  // The API server counts all of them, and this feed may show some.
+  const isCountable = head.objects !== undefined && isWhole(feed, resource);
+  const lacking = isCountable ? (head.objects ?? shown) - shown : 0;
+  return { lacking, stray: resource.name === SLICES ? strayParts : 0, oversize };
 }
 
 /** A spec that was edited: what it no longer names goes. */

@@ -2,6 +2,7 @@
 // faster. The same road for events and for the sweep.
 import type { ObjectKey } from '../../shared/feed/subjects.ts';
 import { type Decision, type Published, decide } from './decide.ts';
+import { requireEpoch } from './epoch.ts';
 import { inTurns } from './in-turns.ts';
 import { readOne, readPublished, recentlyPublished } from './observe.ts';
 import type { Session } from './session.ts';
@@ -61,6 +62,7 @@ export async function lookAt(
   let known = recentlyPublished(session, plan);
   for (let left = LOOKS_MAX; ; left -= 1) {
     const published = known ?? (await readOne(session, plan, signal));
+    await checkEpoch(session, published, options.epoch, signal);
     const decision = judge(session, look, plan, published, options);
     // What is only remembered is reason enough to try, but not to do nothing.
     const isSure = known === undefined || decision.steps.length > 0;
@@ -87,6 +89,7 @@ export async function lookAtAll(
   }));
   const plans = planned.map(({ plan }) => plan);
   const published = await readPublished(session, plans, signal);
+  await checkEpoch(session, published.flat(), options.epoch, signal);
   const looked: Looked[] = [];
   await inTurns(planned.entries(), signal, async ([index, { look, plan }]) => {
     const there = published[index] ?? [];
@@ -112,6 +115,7 @@ export async function lookAtTruth(
   const plan = planLook(session.feed, look, options.epoch);
   const [published = []] = await readPublished(session, [plan], signal);
   if (published.some(({ sequence }) => sequence > options.before)) return OVERTAKEN;
+  await checkEpoch(session, published, options.epoch, signal);
   const decision = judge(session, look, plan, published, { ...options, trust: 'truth' });
   return act(session, decision, published, signal).catch(overtakenOnConflict);
 }
@@ -126,8 +130,23 @@ export async function buryAt(
   const { nowMs, ...sight } = options;
   const at = new Date(nowMs).toISOString();
   const uid = entry.message?.uid ?? '';
-  const decision = decide({ ...sight, shown: [], closed: [], uid, at }, [entry]);
+  await checkEpoch(session, [entry], options.epoch, signal);
+  const decision = decide({ ...sight, shown: [], head: undefined, closed: [], uid, at }, [entry]);
   return act(session, decision, [entry], signal).catch(overtakenOnConflict);
+}
+
+/**
+ * A message of a later epoch: either ours is over, and nothing of it may be written any more, or
+ * somebody wrote what is none of the feed's.
+ */
+async function checkEpoch(
+  session: Session,
+  published: readonly Published[],
+  epoch: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const isLater = published.some(({ message }) => message !== undefined && message.epoch > epoch);
+  if (isLater) await requireEpoch(session, { epoch }, signal);
 }
 
 function overtakenOnConflict(error: unknown): Looked {
@@ -143,9 +162,7 @@ function judge(
   { trust, ...moment }: LookOptions,
 ): Decision {
   const sight = sightOf(session.feed, look, plan, moment);
-  // Who asks for the truth mends what stands; the others may be the first to tell of it.
-  const closed = trust === 'truth' ? [] : sight.closed;
-  return decide({ ...sight, closed, isTruth: trust === 'truth' }, published);
+  return decide({ ...sight, isTruth: trust === 'truth' }, published);
 }
 
 async function act(

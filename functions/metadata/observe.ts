@@ -15,7 +15,7 @@ export function publishedFrom(
 }
 
 /** What stands on these subjects. */
-export async function readSubjects(
+async function readSubjects(
   { feed: { prefix }, stream }: Session,
   subjects: readonly string[],
   signal: AbortSignal,

@@ -34,10 +34,6 @@ export class Session {
   #marker: StoredMarker | undefined;
   #sweeping: Promise<void> | undefined;
   readonly recent = new Recent();
-  /** How many objects each resource lacked at the last sweep: twice the same is no coincidence. */
-  readonly lacking = new Map<string, number>();
-  /** How many did not fit into a message when the resource was last listed. */
-  readonly tooLarge = new Map<string, number>();
 
   constructor(feed: Feed, nats: NatsOptions) {
     this.feed = feed;
@@ -57,7 +53,17 @@ export class Session {
 
   /** As it was last seen; read when it was not seen yet. */
   async marker(signal: AbortSignal): Promise<StoredMarker> {
-    this.#marker ??= await this.#readMarker(signal);
+    return this.#marker ?? this.readMarker(signal);
+  }
+
+  /** As it is now. */
+  async readMarker(signal: AbortSignal): Promise<StoredMarker> {
+    const subject = `${this.feed.prefix}.${MARKER_SUBJECT}`;
+    const message = (await this.stream.last([subject], signal)).get(subject);
+    this.#marker =
+      message === undefined
+        ? { sequence: 0, marker: undefined }
+        : { sequence: message.sequence, marker: decodeMarker(message.data) };
     return this.#marker;
   }
 
@@ -81,12 +87,5 @@ export class Session {
 
   async close(): Promise<void> {
     await this.stream.close();
-  }
-
-  async #readMarker(signal: AbortSignal): Promise<StoredMarker> {
-    const subject = `${this.feed.prefix}.${MARKER_SUBJECT}`;
-    const message = (await this.stream.last([subject], signal)).get(subject);
-    if (message === undefined) return { sequence: 0, marker: undefined };
-    return { sequence: message.sequence, marker: decodeMarker(message.data) };
   }
 }

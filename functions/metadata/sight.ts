@@ -7,6 +7,9 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Sight } from './decide.ts';
 import { type Feed, type ShownResource, selects, showPlan } from './feed.ts';
 
+/** Cut by node: the head of each says which nodes hold a part. */
+export const SLICES = 'endpointslices';
+
 /** An object, or the news that it is no more. */
 export interface Look {
   readonly resource: ShownResource;
@@ -56,12 +59,12 @@ function refuseLong(subject: string, { kind, metadata }: KubeObject): void {
 }
 
 /** Kinds whose objects stand with the whole cluster until they have a node. */
-const isPlaced = ({ name }: ShownResource): boolean => name === 'pods' || name === 'endpointslices';
+const isPlaced = ({ name }: ShownResource): boolean => name === 'pods' || name === SLICES;
 
 export function sightOf(
   feed: Feed,
   { object, resourceVersion, isGone, resource }: Look,
-  { shown, subjects }: LookPlan,
+  { key, shown, subjects }: LookPlan,
   { epoch, nowMs }: Moment,
 ): Sight {
   const shownOn = new Set(shown.map(({ subject }) => subject));
@@ -73,6 +76,7 @@ export function sightOf(
     epoch,
     resourceVersion,
     shown,
+    head: resource.name === SLICES ? subjectOf('cluster', key) : undefined,
     closed: mayComeLate ? subjects.filter((subject) => !shownOn.has(subject)) : [],
     uid: object.metadata.uid,
     at: new Date(nowMs).toISOString(),

@@ -87,12 +87,7 @@ export async function writeSwept(
     version: swept.version,
     floorSequence: swept.floorSequence,
     sweptAt: timestamp(doors.clock.nowMs()),
-    resources: swept.resources.map(({ name, resourceVersion, verifiedAt, objects }) => ({
-      name,
-      resourceVersion,
-      verifiedAt,
-      objects,
-    })),
+    resources: swept.resources.map(({ isVerified: _verified, isListed: _listed, ...row }) => row),
     scopes: scopesOf(swept.audit),
     events: addUp(before.events, session, swept),
   };

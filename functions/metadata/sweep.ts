@@ -9,9 +9,17 @@ import { floorTimeMs, writeCheckpoints, writeFloor } from './checkpoints.ts';
 import { type ConfirmTask, confirm } from './confirm.ts';
 import { compareVersions } from './decide.ts';
 import type { Doors } from './doors.ts';
-import { type Beginning, type Reason, begin, markerOf, putMarker, reasonToBegin } from './epoch.ts';
+import {
+  type Beginning,
+  type Reason,
+  begin,
+  markerOf,
+  putMarker,
+  reasonToBegin,
+  requireEpoch,
+} from './epoch.ts';
 import type { ShownResource } from './feed.ts';
-import { fillGaps, retire } from './gaps.ts';
+import { type Counted, fillGaps, retire } from './gaps.ts';
 import { type Blocked, type Head, blockedBy, isBlocked, readHead } from './heads.ts';
 import { inTurns } from './in-turns.ts';
 import { type Tally, addTally, noTally } from './look.ts';
@@ -59,17 +67,20 @@ export async function sweep(task: SweepTask): Promise<Swept> {
   const replayed = await replayAll({ ...rest, isKnown }, heads, blocked, outcomes);
   const version = await confirmRest(rest, reason === undefined, replayed, outcomes);
   const sums = await audit(session, floorTimeMs(session, moment.nowMs), signal);
-  await fillGaps(rest, heads, sums, outcomes);
+  const counted = await fillGaps(rest, replayed, heads, sums, outcomes);
   await retire(rest, sums, outcomes);
+  await requireEpoch(session, beginning, signal);
   await writeCheckpoints(session, sums, beginning.epoch, signal);
   const swept: Swept = {
     beginning,
     reason,
     version,
     floorSequence: await writeFloor(session, sums.floor, signal),
-    resources: [...replayed].map(([resource, one]) =>
-      statusOf(session, resource, one, sums, moment.nowMs),
-    ),
+    resources: [...replayed].map(([resource, one]) => {
+      const objects = sums.objects.get(resource.name) ?? 0;
+      const counts = { objects, nowMs: moment.nowMs, ...counted.get(resource) };
+      return statusOf(session, resource, one, counts);
+    }),
     blocked,
     outcomes,
     audit: sums,
@@ -96,7 +107,6 @@ async function replayAll(
       return;
     }
     replayed.set(resource, one);
-    if (one.isListed) session.tooLarge.set(resource.name, one.outcomes.oversize);
     // What is published for the first time was never wrong.
     if (from === undefined) session.counts.published += one.outcomes.published;
     addTally(outcomes, from === undefined ? { ...one.outcomes, published: 0 } : one.outcomes);
@@ -110,8 +120,8 @@ async function open(
   { beginning, resources, blocked }: Swept,
   signal: AbortSignal,
 ): Promise<void> {
-  const stored = await session.marker(signal);
-  const wasReady = stored.marker?.ready === true && stored.marker.epoch === beginning.epoch;
+  const stored = await requireEpoch(session, beginning, signal);
+  const wasReady = stored.marker?.ready === true;
   const isReady = wasReady || resources.every(({ isVerified }) => isVerified);
   const shown = session.feed.resources.filter(({ name }) => !blocked.has(name));
   const wanted = markerOf({ ...session.feed, resources: shown }, beginning, isReady);
@@ -199,15 +209,16 @@ function statusOf(
   { feed: { status } }: Session,
   { name }: ShownResource,
   { resourceVersion, isVerified, isListed }: Replayed,
-  { objects }: Audit,
-  nowMs: number,
+  { objects, nowMs, ...counted }: Partial<Counted> & { readonly objects: number; nowMs: number },
 ): SweptResource {
   const before = status.resources?.find((row) => row.name === name)?.verifiedAt;
+  const said = Object.entries(counted).filter(([, count]) => count !== 0);
   return {
     name,
     resourceVersion,
     verifiedAt: isVerified || before === undefined ? timestamp(nowMs) : before,
-    objects: objects.get(name) ?? 0,
+    objects,
+    ...Object.fromEntries(said),
     isVerified,
     isListed,
   };

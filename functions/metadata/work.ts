@@ -6,8 +6,10 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import { lookOf, objectOf } from './change.ts';
 import type { Doors } from './doors.ts';
 import type { Feed } from './feed.ts';
-import { type Outcome, lookAt } from './look.ts';
+import { isEpochPassed } from './epoch.ts';
+import { type Looked, type Outcome, lookAt } from './look.ts';
 import type { Session } from './session.ts';
+import type { Look } from './sight.ts';
 import { writeClash, writeFailure } from './status.ts';
 import { sweep } from './sweep.ts';
 
@@ -71,7 +73,7 @@ async function sweepOne(uid: string, { doors, log, signal }: Context<Doors>): Pr
     } catch (error) {
       session.forgetMarker();
       // What failed is told in the status too, if that can be written.
-      if (error instanceof Failure && error.code !== 'KUBE_CONFLICT') {
+      if (error instanceof Failure && error.code !== 'KUBE_CONFLICT' && !isEpochPassed(error)) {
         await writeFailure(doors, session, error, signal).catch(() => undefined);
       }
       throw error;
@@ -102,18 +104,28 @@ async function takeInto(
   );
   if (look === undefined) return;
   try {
-    // Nothing was published yet, or all of it was lost: the first sweep begins the epoch.
-    if ((await session.marker(signal)).marker === undefined) {
-      await sweepOne(session.feed.object.metadata.uid, context);
-    }
-    const { marker } = await session.marker(signal);
-    const moment = { epoch: marker?.epoch ?? 0, nowMs: doors.clock.nowMs() };
-    const { outcome } = await lookAt(session, look, { ...moment, trust: 'hint' }, signal);
+    const { outcome } = await takeLook(session, look, context).catch((error: unknown) => {
+      if (!isEpochPassed(error)) throw error;
+      // Another instance began the next one.
+      session.forgetMarker();
+      return takeLook(session, look, context);
+    });
     count(session, outcome, log, object);
   } catch (error) {
     session.forgetMarker();
     throw error;
   }
+}
+
+async function takeLook(session: Session, look: Look, context: Context<Doors>): Promise<Looked> {
+  const { doors, signal } = context;
+  // Nothing was published yet, or all of it was lost: the first sweep begins the epoch.
+  if ((await session.marker(signal)).marker === undefined) {
+    await sweepOne(session.feed.object.metadata.uid, context);
+  }
+  const { marker } = await session.marker(signal);
+  const moment = { epoch: marker?.epoch ?? 0, nowMs: doors.clock.nowMs() };
+  return lookAt(session, look, { ...moment, trust: 'hint' }, signal);
 }
 
 /** Its status changes with every sweep; only a new spec is a reason to act. */

@@ -2,6 +2,8 @@
 // how it is lifted.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Part } from '../../knative/local/process/part.ts';
+import { systemClock } from '../../shared/clock.ts';
 import type { Random } from './random.ts';
 import type { Mangling } from './relay.ts';
 import { API_SERVER, FEED, NATS, type Rig } from './rig.ts';
@@ -19,6 +21,7 @@ export interface Fault {
   readonly begin: (rig: Rig, random: Random) => Promise<Lift>;
 }
 
+const RESTARTED_WITHIN_MS = 30_000;
 const ADAPTER = 'adapter/metadata';
 const FUNCTION = 'function/metadata-0';
 
@@ -28,9 +31,22 @@ const killed = (kind: string, on: string, weight: number): Fault => ({
   weight,
   begin: async ({ plane }) => {
     await plane.part(on).kill();
-    return () => plane.part(on).start();
+    return () => restart(plane.part(on));
   },
 });
+
+/** As often as it takes, like a kubelet: some end at once while what they need is not back yet. */
+async function restart(part: Part): Promise<void> {
+  const endsAtMs = systemClock.nowMs() + RESTARTED_WITHIN_MS;
+  for (;;) {
+    try {
+      await part.start();
+      return;
+    } catch (error) {
+      if (systemClock.nowMs() > endsAtMs) throw error;
+    }
+  }
+}
 
 const paused = (kind: string, on: string, weight: number): Fault => ({
   kind,

@@ -58,7 +58,17 @@ const status: Whole<Omit<MetadataFeedStatus, 'conditions'>> & { readonly conditi
   version: 9_007_199_254_740_991,
   sweptAt: at,
   floorSequence: 12,
-  resources: [{ name: 'pods', resourceVersion: '123', verifiedAt: at, objects: 4 }],
+  resources: [
+    {
+      name: 'pods',
+      resourceVersion: '123',
+      verifiedAt: at,
+      objects: 4,
+      lacking: 1,
+      stray: 2,
+      oversize: 3,
+    },
+  ],
   scopes: [{ name: 'node', scopes: 5, objects: 6, digest: '0123456789abcdef' }],
   events: {
     received: 1,

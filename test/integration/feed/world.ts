@@ -159,6 +159,20 @@ export class FeedWorld {
     await this.#jetStream(`STREAM.PURGE.${name}`, body);
   }
 
+  /** Listens from now on; `asked` resolves when somebody has asked how far the stream is. */
+  async listen({ settings: { name } }: Stream): Promise<{ readonly asked: Promise<void> }> {
+    const nats = await connect({ servers: new URL(this.plane.part('nats-server').url).host });
+    const found = Promise.withResolvers<void>();
+    nats.subscribe('$JS.EVENT.ADVISORY.API', {
+      callback: (_error, message) => {
+        const { subject } = message.json<{ readonly subject: string }>();
+        if (subject === `$JS.API.STREAM.INFO.${name}`) found.resolve();
+      },
+    });
+    await nats.flush();
+    return { asked: found.promise.then(() => nats.close()) };
+  }
+
   async #jetStream(subject: string, body: string): Promise<void> {
     const nats = await connect({ servers: new URL(this.plane.part('nats-server').url).host });
     await nats.request(`$JS.API.${subject}`, body);

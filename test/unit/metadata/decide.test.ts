@@ -41,12 +41,23 @@ const sees = (subject: string, message: ObjectMessage, more: Partial<Sight> = {}
   epoch: 1,
   resourceVersion: message.resourceVersion,
   shown: [shown(subject, message)],
+  head: undefined,
   closed: [],
   uid: message.uid,
   at: '2026-11-21T00:00:00Z',
   isTruth: false,
   ...more,
 });
+
+/** A head that names one part. */
+const ofTwo = (head: ObjectMessage, part: ObjectMessage): Sight => ({
+  ...sees(PENDING, head),
+  resourceVersion: part.resourceVersion,
+  shown: [shown(PENDING, head), shown(N1, part)],
+  head: PENDING,
+});
+const slice = (changes: Partial<ObjectMessage> = {}): ObjectMessage =>
+  pod({ kind: 'EndpointSlice', nodes: ['n1'], ...changes });
 
 const gone = (resourceVersion: string, more: Partial<Sight> = {}): Sight => ({
   ...sees(N1, pod({ resourceVersion })),
@@ -189,6 +200,20 @@ const rows: readonly Row[] = [
     published: [stands(N1, undefined, 12)],
     outcome: 'changed',
     steps: [`${N1} over 12: 100`],
+  },
+  {
+    says: 'a part that comes to stand brings its head, which says the same, along',
+    sight: ofTwo(slice({ resourceVersion: '110' }), slice({ resourceVersion: '110', node: 'n1' })),
+    published: [stands(PENDING, slice(), 5), stands(N1, buried('105'), 9)],
+    outcome: 'changed',
+    steps: [`${N1} over 9: 110`, `${PENDING} over 5: 110`],
+  },
+  {
+    says: 'a part that changes and stood before leaves its head alone',
+    sight: ofTwo(slice(), slice({ resourceVersion: '110', node: 'n1', phase: 'x' })),
+    published: [stands(PENDING, slice(), 5), stands(N1, slice({ node: 'n1' }), 9)],
+    outcome: 'changed',
+    steps: [`${N1} over 9: 110`],
   },
   {
     says: 'the truth overrules a claim to be newer, and says that it had no ground',
