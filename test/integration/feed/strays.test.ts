@@ -1,0 +1,83 @@
+// Messages where no look finds them: they are not there to begin with, or the sweep's counts tell.
+import { expect, test } from 'vitest';
+import { feedOf } from '../../../functions/metadata/feed.ts';
+import { lookAt, lookAtTruth } from '../../../functions/metadata/look.ts';
+import { Session } from '../../../functions/metadata/session.ts';
+import type { Look } from '../../../functions/metadata/sight.ts';
+import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
+import { encodeMessage } from '../../../shared/feed/messages.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import type { Stream } from '../../../shared/nats/stream.ts';
+import { withFeedEach } from './each.ts';
+import { SLICES, bindPod, createPod, removePod } from './objects.ts';
+import { FEED_NAMESPACE, type FeedWorld, type Sender, soon } from './world.ts';
+
+let world: FeedWorld;
+let feed = '';
+let stream: Stream;
+let sender: Sender;
+
+withFeedEach(async (given) => {
+  ({ world, feed, stream } = given);
+  await world.createFeed(feed);
+  sender = await world.startFunction();
+  await sender.sweep();
+});
+
+async function openSession(): Promise<Session> {
+  const object = await world.kube.get(METADATA_FEEDS, { namespace: FEED_NAMESPACE, name: feed });
+  if (object === null) throw new Error('there is no feed');
+  return new Session(feedOf(object), { url: world.plane.part('nats-server').url, name: 'test' });
+}
+
+test('the truth about an object that came back closes the place of its birth', async () => {
+  const session = await openSession();
+  const [resource] = session.feed.resources.filter(({ name }) => name === 'pods');
+  if (resource === undefined) throw new Error('the feed shows no pods');
+  const look = (object: KubeObject, isGone = false): Look => {
+    const { resourceVersion } = object.metadata;
+    return { resource, object, isGone, resourceVersion };
+  };
+  const hint = { epoch: 1, nowMs: Date.now(), trust: 'hint' } as const;
+  await lookAt(session, look(await createPod(world.kube, 'twice')), hint, soon());
+  await lookAt(session, look(await removePod(world.kube, 'twice'), true), hint, soon());
+  const pending = await createPod(world.kube, 'twice');
+  const bound = await bindPod(world.kube, 'twice', 'n1');
+  const truth = { epoch: 1, nowMs: Date.now(), before: Infinity };
+  expect((await lookAtTruth(session, look(bound), truth, soon())).outcome).toBe('published');
+  // Its birth is told last.
+  expect((await lookAt(session, look(pending), hint, soon())).outcome).toBe('overtaken');
+  expect(await world.difference(stream)).toEqual([]);
+  await session.close();
+});
+
+test('a part of an endpoint slice that no head names is found by its count', async () => {
+  const stray = 'node.n9.endpointslices.default.gone';
+  const { prefix } = stream.settings;
+  const message = { epoch: 1, kind: 'EndpointSlice', namespace: 'default', name: 'gone' };
+  const data = encodeMessage({ ...message, uid: 'u', resourceVersion: '1', node: 'n9' });
+  const version = await stream.publish(
+    [{ subject: `${prefix}.${stray}`, data, expectedSequence: 0 }],
+    soon(),
+  );
+  // As if a sweep had confirmed it.
+  const target = { namespace: FEED_NAMESPACE, name: feed, subresource: 'status' };
+  const body = { status: { version } };
+  const options = { fieldManager: 'ballast-metadata' };
+  await world.kube.patch(METADATA_FEEDS, target, { type: 'merge', body }, options);
+  await sender.sweep();
+  const { resources = [] } = await world.status(feed);
+  expect(resources.find(({ name }) => name === SLICES.resource)).toMatchObject({ stray: 1 });
+  // Another instance: this one may have gone to sleep.
+  const other = await world.startFunction();
+  // Its clock is a minute ahead with each.
+  await expect
+    .poll(
+      async () => {
+        await other.sweep();
+        return world.difference(stream);
+      },
+      { timeout: 20_000 },
+    )
+    .toEqual([]);
+});
