@@ -44,6 +44,8 @@ export interface StreamState {
 
 interface Door {
   readonly nats: NatsConnection;
+  /** Makes them; kept, because asking for its module costs as much as what it makes. */
+  readonly headers: () => MsgHdrs;
   readonly replies: Replies;
 }
 
@@ -96,8 +98,7 @@ export class Stream {
   }
 
   async #send(messages: readonly Publication[], signal: AbortSignal): Promise<number> {
-    return this.#use(signal, async ({ nats, replies }) => {
-      const { headers } = await import('./client.ts');
+    return this.#use(signal, async ({ nats, replies, headers }) => {
       const prepared = messages.map((message) => ({
         message,
         header: this.#headerOf(message, headers()),
@@ -208,9 +209,10 @@ export class Stream {
     const nats = await orAbort(this.#connection.get(), signal);
     // A connection that was closed for good was replaced by another.
     if (this.#door?.nats !== nats) {
-      const { createInbox } = await import('./client.ts');
-      if (this.#door?.nats !== nats)
-        this.#door = { nats, replies: new Replies(nats, createInbox()) };
+      const { createInbox, headers } = await import('./client.ts');
+      if (this.#door?.nats !== nats) {
+        this.#door = { nats, headers, replies: new Replies(nats, createInbox()) };
+      }
     }
     return this.#door;
   }

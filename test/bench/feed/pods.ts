@@ -14,14 +14,20 @@ export const nodeName = (index: number): string => `node-${String(index).padStar
 export const nodeNames = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => nodeName(index));
 
+/** The pods from one number to before another. */
+export async function createPods(
+  kube: KubeClient,
+  { from = 0, to, nodes }: { readonly from?: number; readonly to: number; readonly nodes: number },
+): Promise<void> {
+  const indexes = Array.from({ length: to - from }, (_, index) => from + index);
+  await inParallel(indexes, IN_FLIGHT_MAX, (index) => createPod(kube, index, nodes));
+}
+
 /** Pod i runs on node i modulo `nodes`. */
-export async function createPods(kube: KubeClient, count: number, nodes: number): Promise<void> {
-  const indexes = Array.from({ length: count }, (_, index) => index);
-  await inParallel(indexes, IN_FLIGHT_MAX, async (index) => {
-    await kube.create(PODS, manifest(index, nodes));
-    const target = { namespace: POD_NAMESPACE, name: podName(index), subresource: 'status' };
-    await kube.patch(PODS, target, { type: 'merge', body: { status: running(index) } });
-  });
+export async function createPod(kube: KubeClient, index: number, nodes: number): Promise<void> {
+  await kube.create(PODS, manifest(index, nodes));
+  const target = { namespace: POD_NAMESPACE, name: podName(index), subresource: 'status' };
+  await kube.patch(PODS, target, { type: 'merge', body: { status: running(index) } });
 }
 
 function manifest(index: number, nodes: number): Manifest {

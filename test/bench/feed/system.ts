@@ -34,11 +34,18 @@ const LINES_IN_MESSAGE = 12;
 const POLL_MS = 200;
 const LONG_AGO = '1970-01-01T00:00:00Z';
 
+interface StreamState {
+  readonly messages: number;
+  readonly bytes: number;
+  readonly consumer_count: number;
+}
+
 interface StreamAnswer {
-  readonly config?: object;
-  readonly state?: { readonly consumer_count: number };
+  readonly state?: StreamState;
   readonly error?: { readonly description: string };
 }
+
+export class Interrupted extends Error {}
 
 export class FeedSystem {
   readonly plane: Plane;
@@ -57,11 +64,17 @@ export class FeedSystem {
   /** Starts it and makes of it what is wanted; what was started ends with a failure. */
   static async prepare<Result>(work: (system: FeedSystem) => Promise<Result>): Promise<Result> {
     const system = await FeedSystem.#start();
+    // What was started must not outlive whoever is told to end meanwhile.
+    const told = Promise.withResolvers<never>();
+    const giveUp = (): void => told.reject(new Interrupted('Told to end.'));
+    process.once('SIGINT', giveUp).once('SIGTERM', giveUp);
     try {
-      return await work(system);
+      return await Promise.race([work(system), told.promise]);
     } catch (error) {
       await system.stop();
       throw error;
+    } finally {
+      process.off('SIGINT', giveUp).off('SIGTERM', giveUp);
     }
   }
 
@@ -119,9 +132,9 @@ export class FeedSystem {
     }
   }
 
-  /** Pods that are in the feed, too, and nobody has work left. */
-  async fill(pods: number, nodes: number): Promise<void> {
-    await createPods(this.kube, pods, nodes);
+  /** So many pods that are in the feed, too, and nobody has work left. */
+  async fill(pods: number, nodes: number, from = 0): Promise<void> {
+    await createPods(this.kube, { from, to: pods, nodes });
     await this.settle();
   }
 
@@ -134,8 +147,17 @@ export class FeedSystem {
 
   /** What readers left behind when they caught up has expired: from here on it costs nothing. */
   async untilNoConsumers(): Promise<void> {
-    while ((await this.#stream('INFO', '')).state?.consumer_count !== 0)
-      await systemClock.sleep(POLL_MS);
+    while ((await this.streamState()).consumer_count !== 0) await systemClock.sleep(POLL_MS);
+  }
+
+  async streamState(): Promise<StreamState> {
+    const { state } = await this.#stream('INFO');
+    if (state === undefined) throw new Error('The stream has no state.');
+    return state;
+  }
+
+  async deleteStream(): Promise<void> {
+    await this.#stream('DELETE');
   }
 
   async stop(): Promise<void> {
@@ -144,10 +166,10 @@ export class FeedSystem {
     await this.plane.stop();
   }
 
-  async #stream(verb: 'INFO', body: string): Promise<StreamAnswer> {
+  async #stream(verb: 'INFO' | 'DELETE'): Promise<StreamAnswer> {
     const nats = await connect({ servers: new URL(this.nats.url).host });
     try {
-      const reply = await nats.request(`$JS.API.STREAM.${verb}.${streamName(FEED)}`, body);
+      const reply = await nats.request(`$JS.API.STREAM.${verb}.${streamName(FEED)}`);
       const answer = reply.json<StreamAnswer>();
       if (answer.error !== undefined) throw new Error(answer.error.description);
       return answer;

@@ -1,0 +1,74 @@
+// `npm run measure -- WHAT`: numbers that are no ratio against anybody, such as what a larger cluster
+// costs. Ends with 2 when it was asked wrongly.
+import { parseArgs } from 'node:util';
+import { Interrupted } from '../bench/feed/system.ts';
+import { scale } from './scale.ts';
+import { soak } from './soak.ts';
+
+const usage = `npm run measure -- scale                       at 5,000, 10,000 and 20,000 pods
+npm run measure -- scale --pods 1000,2000      at other sizes, each larger than the one before
+npm run measure -- soak                        memory over an hour of changes
+npm run measure -- soak --minutes 5            over a shorter time
+`;
+
+/** What a shell expects after Ctrl-C. */
+const ENDED_BY_SIGNAL = 130;
+
+class UsageError extends Error {}
+
+interface Asked {
+  readonly what: string | undefined;
+  readonly sizes: readonly number[];
+  readonly minutes: number;
+}
+
+function readOptions(args: readonly string[]): Asked {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        pods: { type: 'string', default: '5000,10000,20000' },
+        minutes: { type: 'string', default: '60' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+    const sizes = values.pods.split(',').map((text) => whole('--pods', text));
+    if (sizes.some((size, at) => size <= (sizes[at - 1] ?? 0))) {
+      throw new Error('--pods wants each size larger than the one before.');
+    }
+    const what = values.help ? 'help' : positionals.join(' ');
+    return { what, sizes, minutes: whole('--minutes', values.minutes) };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+function whole(name: string, text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new Error(`${name} wants whole numbers from 1 on, not ${text}.`);
+}
+
+async function run({ what, sizes, minutes }: Asked): Promise<number> {
+  const print = (line: string): void => void process.stdout.write(`${line}\n`);
+  if (what === 'scale') await scale(sizes, print);
+  else if (what === 'soak') await soak(minutes, print);
+  else if (what === 'help') print(usage.trimEnd());
+  else throw new UsageError(`There is no measurement ${what ?? ''}.`);
+  return 0;
+}
+
+async function main(): Promise<number> {
+  try {
+    return await run(readOptions(process.argv.slice(2)));
+  } catch (error) {
+    // The cluster is stopped; the helpers end with whoever forked them.
+    if (error instanceof Interrupted) process.exit(ENDED_BY_SIGNAL);
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`${error.message}\n\n${usage}`);
+    return 2;
+  }
+}
+
+process.exitCode = await main();
