@@ -102,10 +102,15 @@ export class Doors {
     await Promise.all(gone.map((session) => session.close()));
   }
 
-  /** A changed spec may mean another stream or another server; a new session is cheap. */
+  /** A changed spec or Secret may mean another stream or server; a new session is cheap. */
   async #sessionFor(feed: Feed, known: Session | undefined, signal: AbortSignal): Promise<Session> {
-    const { generation } = feed.object.metadata;
-    if (known !== undefined && known.feed.object.metadata.generation === generation) {
+    const isEdited = known?.feed.object.metadata.generation !== feed.object.metadata.generation;
+    const url = await this.#natsUrl(feed, signal).catch((error: unknown) => {
+      // Where it is was known a moment ago, and need not be wrong by now.
+      if (known === undefined || isEdited) throw error;
+      return known.natsUrl;
+    });
+    if (known !== undefined && !isEdited && known.natsUrl === url) {
       const { epoch, streamId } = known.feed.status;
       // Another instance began it.
       if (feed.status.epoch !== epoch || feed.status.streamId !== streamId) known.forgetMarker();
@@ -113,7 +118,7 @@ export class Doors {
       return known;
     }
     const { Session } = await import('./session.ts');
-    return new Session(feed, { url: await this.#natsUrl(feed, signal), name: 'ballast-metadata' });
+    return new Session(feed, { url, name: 'ballast-metadata' });
   }
 
   async #natsUrl({ object, spec }: Feed, signal: AbortSignal): Promise<string> {

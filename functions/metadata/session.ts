@@ -30,6 +30,7 @@ export class Session {
   /** As it was last read; its spec never changes within a session. */
   feed: Feed;
   readonly stream: Stream;
+  readonly natsUrl: string;
   #counts = noCounts();
   #marker: StoredMarker | undefined;
   #sweeping: Promise<void> | undefined;
@@ -37,6 +38,7 @@ export class Session {
 
   constructor(feed: Feed, nats: NatsOptions) {
     this.feed = feed;
+    this.natsUrl = nats.url;
     this.stream = new Stream(nats, streamSettings(feed));
   }
 

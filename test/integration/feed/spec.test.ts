@@ -189,6 +189,23 @@ test('the NATS of a feed may come from a Secret; one that is not there is told',
   expect(await world.shown(stream)).toEqual(await world.expected());
 });
 
+test('a Secret that changes is followed without an edit of the feed', async () => {
+  const secrets = { group: '', version: 'v1', resource: 'secrets' };
+  const { url } = world.plane.part('nats-server');
+  await world.kube.create(secrets, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'moving-nats', namespace: FEED_NAMESPACE },
+    stringData: { url: 'nats://127.0.0.1:1' },
+  });
+  await world.createFeed(feed, { nats: { secretRef: { name: 'moving-nats' } } });
+  expect(await sender.sweep()).toBe(503);
+  const target = { namespace: FEED_NAMESPACE, name: 'moving-nats' };
+  await world.kube.patch(secrets, target, { type: 'merge', body: { stringData: { url } } });
+  expect(await sender.sweep()).toBe(204);
+  expect(await world.shown(stream)).toEqual(await world.expected());
+});
+
 test('two feeds cannot have one stream: the younger is told whose it is', async () => {
   await world.createFeed(feed);
   await sender.sweep();
