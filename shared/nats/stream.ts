@@ -1,7 +1,7 @@
 // One JetStream stream that keeps the newest message of each subject: written by compare-and-set,
 // several subjects at once or not at all; read as a snapshot, or by subject. The stream is made by
 // whoever comes first, and brought to the settings that are asked for.
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { MsgHdrs, NatsConnection } from 'nats';
 import { Connection, type NatsOptions } from './connection.ts';
 import {
@@ -101,7 +101,7 @@ export class Stream {
     return this.#use(signal, async ({ nats, replies, headers }) => {
       const prepared = messages.map((message) => ({
         message,
-        header: this.#headerOf(message, headers()),
+        header: conditionsOf(message, headers()),
       }));
       if (prepared.length > 1) asBatch(prepared);
       const last = prepared.pop();
@@ -109,6 +109,8 @@ export class Stream {
       for (const { message, header } of prepared) {
         nats.publish(message.subject, message.data, { headers: header });
       }
+      // The last one decides for all of them; headers are stored, and travel to every reader.
+      last.header.set('Nats-Expected-Stream', this.settings.name);
       const { subject, data } = last.message;
       const ack = await ask<{ seq: number }>(
         replies,
@@ -176,16 +178,6 @@ export class Stream {
     return { messages: state.messages, lastSequence: state.last_seq };
   }
 
-  #headerOf({ expectedSequence, expectedOn, ttlSeconds }: Publication, header: MsgHdrs): MsgHdrs {
-    header.set('Nats-Expected-Stream', this.settings.name);
-    header.set('Nats-Expected-Last-Subject-Sequence', String(expectedSequence));
-    if (expectedOn !== undefined) {
-      header.set('Nats-Expected-Last-Subject-Sequence-Subject', expectedOn);
-    }
-    if (ttlSeconds !== undefined) header.set('Nats-TTL', `${ttlSeconds}s`);
-    return header;
-  }
-
   /** Connected, and the stream is there. */
   async #use<Result>(signal: AbortSignal, work: (door: Door) => Promise<Result>): Promise<Result> {
     const door = await this.#open(signal);
@@ -241,9 +233,26 @@ export class Stream {
 const isConflict = (error: unknown): boolean =>
   error instanceof JetStreamFailure && error.refusal === 'conflict';
 
+function conditionsOf(
+  { expectedSequence, expectedOn, ttlSeconds }: Publication,
+  header: MsgHdrs,
+): MsgHdrs {
+  header.set('Nats-Expected-Last-Subject-Sequence', String(expectedSequence));
+  if (expectedOn !== undefined) {
+    header.set('Nats-Expected-Last-Subject-Sequence-Subject', expectedOn);
+  }
+  if (ttlSeconds !== undefined) header.set('Nats-TTL', `${ttlSeconds}s`);
+  return header;
+}
+
+/** Short, because the server reads all of a message's headers for each that it looks for. */
+const BATCHES_OF = randomBytes(6).toString('base64url');
+let batches = 0;
+
 /** Stored together or not at all; the answer comes for the last one, which commits. */
 function asBatch(prepared: readonly { readonly header: MsgHdrs }[]): void {
-  const id = randomUUID();
+  batches += 1;
+  const id = `${BATCHES_OF}${batches.toString(36)}`;
   for (const [index, { header }] of prepared.entries()) {
     header.set('Nats-Batch-Id', id);
     header.set('Nats-Batch-Sequence', String(index + 1));
