@@ -53,7 +53,7 @@ export const DESCRIBED = record({
   'addressType?': STRING,
   'endpoints?': listOf({ type: 'object' }),
   'nodes?': listOf(STRING),
-  'replicas?': { type: 'object', additionalProperties: COUNT },
+  'desired?': COUNT,
   'fields?': { type: 'object', additionalProperties: ANYTHING },
 });
 

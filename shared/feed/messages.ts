@@ -34,7 +34,8 @@ export interface ObjectMessage {
   readonly endpoints?: readonly EndpointMessage[];
   /** In the head of an endpoint slice: the nodes that hold a part of it. */
   readonly nodes?: readonly string[];
-  readonly replicas?: ReplicasMessage;
+  /** How many pods are wanted. */
+  readonly desired?: number;
   /** Of kinds that the feed was told about: the named fields. */
   readonly fields?: Readonly<Record<string, unknown>>;
 }
@@ -70,12 +71,6 @@ export interface EndpointMessage {
   readonly serving?: boolean;
   readonly terminating?: boolean;
   readonly pod?: { readonly name: string; readonly uid: string };
-}
-
-export interface ReplicasMessage {
-  readonly desired?: number;
-  readonly current?: number;
-  readonly ready?: number;
 }
 
 /** The object is not on this subject any more: deleted, or moved to another place. */

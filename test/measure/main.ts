@@ -1,5 +1,5 @@
-// `npm run measure -- WHAT`: numbers that are no ratio against anybody, such as what a larger cluster
-// costs. Ends with 2 when it was asked wrongly.
+// `npm run measure -- WHAT`: numbers that are no ratio against anybody, such as what a larger
+// cluster costs. Ends with 2 when it was asked wrongly.
 import { parseArgs } from 'node:util';
 import { Interrupted } from '../bench/feed/system.ts';
 import { scale } from './scale.ts';

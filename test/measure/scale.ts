@@ -1,5 +1,5 @@
-// `npm run measure -- scale --pods 5000,10000,20000`: what a cluster costs each part of the feed, at
-// several sizes. The slopes between them are what docs/scale.md computes with.
+// `npm run measure -- scale --pods 5000,10000,20000`: what a cluster costs each part of the feed,
+// at several sizes. The slopes between them are what docs/scale.md computes with.
 import type { Cpu, Pids } from '../bench/feed/accounts.ts';
 import { beyondIdle, costOf, idleOf } from '../bench/feed/accounts.ts';
 import { Child } from '../bench/feed/child.ts';
@@ -86,10 +86,11 @@ async function read(system: FeedSystem, print: Print): Promise<void> {
         crew.open([name]),
       );
       const grown = mega((await residentBytes(pid ?? 0)) - before);
-      const spent = `reader ${cpu['reader']?.toFixed(0)} ms, nats-server ${cpu['nats']?.toFixed(0)} ms`;
+      const [own, server] = [cpu['reader'], cpu['nats']].map((each) => `${each?.toFixed(0)} ms`);
       print(
-        `\nA ${what} reader is current after ${ms.toFixed(0)} ms (CPU: ${spent}), and ${grown} larger.`,
+        `\nA ${what} reader: current after ${ms.toFixed(0)} ms, ${grown} larger; its CPU ${own},`,
       );
+      print(`that of nats-server ${server}.`);
     } finally {
       await crew.end();
     }
