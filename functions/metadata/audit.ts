@@ -28,7 +28,7 @@ export interface LedgerSum {
 
 export interface Audit {
   readonly ledgers: ReadonlyMap<string, LedgerSum>;
-  /** Objects shown, by resource; an endpoint slice counts once. */
+  /** Objects shown, by resource; an endpoint slice counts once, and its parts alone not at all. */
   readonly objects: ReadonlyMap<string, number>;
   /** Parts of endpoint slices that stand, less those that their heads name. */
   readonly strayParts: number;
@@ -58,9 +58,9 @@ export async function audit(
     const shown = sumUp(ledgers, prefix, stored);
     if (shown === undefined) continue;
     const { resource, message } = shown;
+    const isPart = resource === SLICES && message.node !== undefined;
     if (resource === SLICES) strayParts += strayBy(message);
-    if (resource === SLICES && message.node !== undefined) continue;
-    objects.set(resource, (objects.get(resource) ?? 0) + 1);
+    objects.set(resource, (objects.get(resource) ?? 0) + (isPart ? 0 : 1));
   }
   return { ledgers, objects, strayParts, floor: floor ?? lastSequence };
 }

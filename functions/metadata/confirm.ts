@@ -2,9 +2,9 @@
 // changes that are younger than the history just read, and now and then a claim without ground.
 import type { Doors } from './doors.ts';
 import type { ShownResource } from './feed.ts';
-import { subjectOf } from '../../shared/feed/subjects.ts';
+import { type ObjectKey, subjectOf } from '../../shared/feed/subjects.ts';
 import { type Doubt, type Outcome, buryAt, lookAtTruth } from './look.ts';
-import { readPublished } from './observe.ts';
+import { readPublished, readSubjects } from './observe.ts';
 import type { Session } from './session.ts';
 import { type Moment, planLook } from './sight.ts';
 
@@ -25,6 +25,7 @@ export async function confirm(
 ): Promise<readonly Outcome[]> {
   const { doors, session, signal, before, ...moment } = task;
   const { name, namespace } = key;
+  if (!canExist(resource, key)) return buryImpossible(task, doubted);
   // A list and not a get: only a list says as of when the object is absent.
   const list = await doors.kube.list(resource.ref, {
     ...(namespace === '' ? {} : { namespace }),
@@ -50,6 +51,28 @@ export async function confirm(
   )) {
     // What was written since is somebody else's word, and the next sweep's matter.
     if (entry.sequence > before) continue;
+    const options = { ...moment, resourceVersion, isTruth: true };
+    outcomes.push((await buryAt(session, entry, options, signal)).outcome);
+  }
+  return outcomes;
+}
+
+/** Nothing that the API server could be asked about: somebody else wrote it. */
+const NEVER_IN_A_NAME = /[/%,=\\\s]/;
+
+function canExist({ isNamespaced }: ShownResource, { namespace, name }: ObjectKey): boolean {
+  if (NEVER_IN_A_NAME.test(namespace) || NEVER_IN_A_NAME.test(name) || name === '') return false;
+  return isNamespaced === undefined || isNamespaced === (namespace !== '');
+}
+
+async function buryImpossible(
+  { session, signal, before, ...moment }: ConfirmTask & { readonly before: number },
+  doubted: ReadonlySet<string>,
+): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const entry of await readSubjects(session, [...doubted], signal)) {
+    if (entry.sequence > before) continue;
+    const { resourceVersion = '0' } = entry.message ?? {};
     const options = { ...moment, resourceVersion, isTruth: true };
     outcomes.push((await buryAt(session, entry, options, signal)).outcome);
   }

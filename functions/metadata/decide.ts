@@ -51,23 +51,30 @@ export interface Decision {
    */
   readonly outcome: 'unchanged' | 'changed' | 'overtaken' | 'unfounded';
   readonly steps: readonly Step[];
+  /** Subjects on which somebody claims to know something later: nothing is decided about them. */
+  readonly disputed: readonly string[];
 }
 
 export function decide(sight: Sight, published: readonly Published[]): Decision {
   const newer = sight.isTruth ? [] : published.filter((entry) => isLater(entry, sight));
   // What is gone is gone wherever it stood before; what came by its name later stays.
   const older = published.filter((entry) => !newer.includes(entry));
-  if (newer.length > 0 && sight.shown.length > 0) return { outcome: 'overtaken', steps: [] };
+  const disputed = newer.map(({ subject }) => subject);
+  if (newer.length > 0 && sight.shown.length > 0)
+    return { outcome: 'overtaken', steps: [], disputed };
   const there = new Map(published.map((entry) => [entry.subject, entry]));
   const writes = sight.shown.flatMap(({ subject, message }) =>
     write(subject, message, there.get(subject), sight.at),
   );
-  const changes = [...tombstones(sight, older), ...writes, ...headAlong(sight, writes, there)];
+  const parts = [...tombstones(sight, older), ...writes];
+  const changes = [...parts, ...headAlong(sight, parts, there)];
   const isNews = changes.length > 0 || sight.shown.length === 0;
   const steps = isNews ? [...changes, ...closings(sight, there)] : [];
-  if (steps.length === 0) return { outcome: newer.length > 0 ? 'overtaken' : 'unchanged', steps };
+  if (steps.length === 0) {
+    return { outcome: newer.length > 0 ? 'overtaken' : 'unchanged', steps, disputed };
+  }
   const isUnfounded = published.some((entry) => isLater(entry, sight)) && sight.isTruth;
-  return { outcome: isUnfounded ? 'unfounded' : 'changed', steps };
+  return { outcome: isUnfounded ? 'unfounded' : 'changed', steps, disputed };
 }
 
 const isLater = ({ message }: Published, sight: Sight): boolean =>
@@ -88,20 +95,17 @@ function write(
 }
 
 /**
- * What comes to stand where nothing stood is found again by its head alone. So the head is written
- * with it even when it says the same: had another one changed it meanwhile, both would fail.
+ * Parts are found again by their head alone, and how new all of it is stands there. So the head is
+ * written with any of them even when it says the same: two looks at a time cannot both succeed.
  */
 function headAlong(
   { head, shown, at }: Sight,
-  writes: readonly Step[],
+  parts: readonly Step[],
   there: ReadonlyMap<string, Published>,
 ): readonly Step[] {
-  const isBirth = writes.some(({ subject }) => {
-    const stood = there.get(subject);
-    return stood === undefined || !isLive(stood);
-  });
   const named = shown.find(({ subject }) => subject === head);
-  if (!isBirth || named === undefined || writes.some(({ subject }) => subject === head)) return [];
+  if (named === undefined || parts.length === 0) return [];
+  if (parts.some(({ subject }) => subject === head)) return [];
   const { subject, message } = named;
   return [{ subject, expectedSequence: there.get(subject)?.sequence ?? 0, message, at }];
 }

@@ -107,13 +107,12 @@ export class Doors {
     const isEdited = known?.feed.object.metadata.generation !== feed.object.metadata.generation;
     const url = await this.#natsUrl(feed, signal).catch((error: unknown) => {
       // Where it is was known a moment ago, and need not be wrong by now.
-      if (known === undefined || isEdited) throw error;
+      if (known === undefined || isEdited || hasMovedOn(known.feed, feed)) throw error;
       return known.natsUrl;
     });
     if (known !== undefined && !isEdited && known.natsUrl === url) {
-      const { epoch, streamId } = known.feed.status;
       // Another instance began it.
-      if (feed.status.epoch !== epoch || feed.status.streamId !== streamId) known.forgetMarker();
+      if (hasMovedOn(known.feed, feed)) known.forgetMarker();
       known.feed = feed;
       return known;
     }
@@ -136,6 +135,9 @@ export class Doors {
     throw new Failure('FEED_NATS_UNKNOWN', message, { object: feed });
   }
 }
+
+const hasMovedOn = ({ status }: Feed, { status: now }: Feed): boolean =>
+  status.epoch !== now.epoch || status.streamId !== now.streamId;
 
 /** Two feeds in one stream would each bury what the other shows: the older one has it. */
 function apart(feeds: readonly Feed[]): {

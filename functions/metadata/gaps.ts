@@ -2,10 +2,10 @@
 // resources that the feed no longer shows.
 import type { ResourceStatus } from '../../shared/api/metadata-feed.ts';
 import type { Audit } from './audit.ts';
-import type { ConfirmTask } from './confirm.ts';
+import { type ConfirmTask, confirm } from './confirm.ts';
 import { isLive } from './decide.ts';
 import { type ShownResource, isWhole } from './feed.ts';
-import type { Head } from './heads.ts';
+import { type Head, isBlocked, readHead } from './heads.ts';
 import { type Tally, addTally, buryAt } from './look.ts';
 import { publishedFrom, resourceFilter } from './observe.ts';
 import { type Replayed, replay } from './replay.ts';
@@ -35,14 +35,45 @@ export async function fillGaps(
     const before = session.feed.status.resources?.find(({ name }) => name === resource.name);
     const oversize = one.isListed ? one.outcomes.oversize : (before?.oversize ?? 0);
     const now = count(session, resource, head, sums, oversize);
-    const isGap = now.lacking !== 0 || now.stray !== 0;
-    if (isGap && now.lacking === (before?.lacking ?? 0) && now.stray === (before?.stray ?? 0)) {
-      const { outcomes: more } = await replay({ ...task, resource, head }, undefined);
-      addTally(outcomes, more);
-      counted.set(resource, { lacking: 0, stray: 0, oversize: more.oversize });
-    } else counted.set(resource, now);
+    counted.set(resource, now);
+    const repeated = {
+      lacking: now.lacking === before?.lacking ? now.lacking : 0,
+      stray: now.stray === before?.stray ? now.stray : 0,
+    };
+    if (repeated.lacking === 0 && repeated.stray === 0) continue;
+    if (repeated.stray === 0 && !(await staysLacking(task, resource, sums, now))) continue;
+    const more = await listAnew(task, resource, head);
+    addTally(outcomes, more);
+    counted.set(resource, { lacking: 0, stray: 0, oversize: more.oversize });
   }
   return counted;
+}
+
+/** What began or ended between the two counts, such as the jobs of each minute, is no gap. */
+async function staysLacking(
+  { doors, session, signal }: ConfirmTask,
+  resource: ShownResource,
+  sums: Audit,
+  { lacking, oversize }: Counted,
+): Promise<boolean> {
+  const head = await readHead(doors, resource, signal);
+  if (isBlocked(head)) return false;
+  return Math.sign(count(session, resource, head, sums, oversize).lacking) === Math.sign(lacking);
+}
+
+/** Also asks about what claims to be of after the list. */
+async function listAnew(
+  task: ConfirmTask,
+  resource: ShownResource,
+  head: Head,
+): Promise<Readonly<Tally>> {
+  const { outcomes, doubts } = await replay({ ...task, resource, head }, undefined);
+  const { lastSequence: before } = await task.session.stream.state(task.signal);
+  const tally = { ...outcomes };
+  for (const doubt of doubts) {
+    for (const outcome of await confirm({ ...task, before }, resource, doubt)) tally[outcome] += 1;
+  }
+  return tally;
 }
 
 function count(

@@ -167,14 +167,15 @@ function judge(
 
 async function act(
   session: Session,
-  { outcome, steps }: Decision,
+  { outcome, steps, disputed }: Decision,
   published: readonly Published[],
   signal: AbortSignal,
 ): Promise<Looked> {
   if (outcome === 'overtaken') return OVERTAKEN;
   const settled = new Map(published.map(({ subject, sequence }) => [subject, sequence]));
+  for (const subject of disputed) settled.delete(subject);
   if (steps.length > 0) {
-    const taken = await takeSteps(session, steps, signal);
+    const taken = await takeSteps(session, steps, published, signal);
     if (taken === 'oversize') return { outcome: 'oversize', settled: new Map() };
     for (const [subject, sequence] of taken) settled.set(subject, sequence);
   }

@@ -15,7 +15,7 @@ export function publishedFrom(
 }
 
 /** What stands on these subjects. */
-async function readSubjects(
+export async function readSubjects(
   { feed: { prefix }, stream }: Session,
   subjects: readonly string[],
   signal: AbortSignal,

@@ -1,5 +1,6 @@
 // Brings one resource up to the present: by what happened since it was last verified, in the API
 // server's own order, deletes included; or, when the API server no longer knows, by its list.
+import { parseSubject } from '../../shared/feed/subjects.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { compareVersions, isLive } from './decide.ts';
@@ -117,7 +118,7 @@ async function relist(task: ReplayTask): Promise<Replayed> {
     }
     await take(task, looks, { outcomes, settled, doubts });
   }
-  await bury(task, { settled, resourceVersion }, outcomes);
+  await bury(task, { settled, resourceVersion }, { outcomes, doubts });
   return { resourceVersion, isVerified: true, settled, doubts, outcomes, isListed: true };
 }
 
@@ -130,17 +131,19 @@ const lookOf = (resource: ShownResource, object: KubeObject): Look => {
 async function bury(
   { session, resource, epoch, nowMs, signal }: ReplayTask,
   list: { readonly settled: ReadonlyMap<string, number>; readonly resourceVersion: string },
-  outcomes: Tally,
+  { outcomes, doubts }: Omit<Found, 'settled'>,
 ): Promise<void> {
   const { prefix } = session.feed;
   const { settled, resourceVersion } = list;
   for await (const stored of session.stream.read(resourceFilter(prefix, resource.name), signal)) {
     const entry = publishedFrom(prefix, stored);
-    if (isLive(entry) && !settled.has(entry.subject)) {
-      const options = { epoch, nowMs, resourceVersion, isTruth: false };
-      const { outcome } = await buryAt(session, entry, options, signal);
-      outcomes[outcome] += 1;
-    }
+    if (!isLive(entry) || settled.has(entry.subject)) continue;
+    const options = { epoch, nowMs, resourceVersion, isTruth: false };
+    const { outcome } = await buryAt(session, entry, options, signal);
+    outcomes[outcome] += 1;
+    // It claims to be of after the list: that is asked about afterwards.
+    const key = parseSubject(entry.subject)?.key;
+    if (outcome === 'overtaken' && key) doubts.push({ key, subjects: new Set([entry.subject]) });
   }
 }
 

@@ -25,12 +25,12 @@ const MESSAGE_MAX = 1_000;
 /** Of an epoch that has just begun: nothing is verified in it. */
 export async function writeBeginning(
   doors: Doors,
-  session: Session,
+  feed: Feed,
   { epoch, streamId }: Beginning,
   reason: Reason,
   signal: AbortSignal,
-): Promise<void> {
-  const { events } = session.feed.status;
+): Promise<Feed> {
+  const { events } = feed.status;
   const message = `Epoch ${epoch} begins (${reason}): everything is compared and published anew.`;
   const conditions: readonly ConditionInput[] = [
     { type: 'Ready', status: 'False', reason, message },
@@ -38,10 +38,7 @@ export async function writeBeginning(
   ];
   const status = { epoch, streamId, ...(events === undefined ? {} : { events }) };
   // Two instances that begin the same epoch would not have the same marker: one of them may.
-  session.feed = await write(doors, session.feed, status, conditions, {
-    ifUnmoved: true,
-    signal,
-  });
+  return write(doors, feed, status, conditions, { ifUnmoved: true, signal });
 }
 
 /** Says that a sweep failed, and leaves what the one before it said. */
@@ -75,10 +72,11 @@ export async function writeClash(
 export async function writeSwept(
   doors: Doors,
   session: Session,
+  feed: Feed,
   swept: Swept,
   signal: AbortSignal,
-): Promise<void> {
-  const { object, status: before } = session.feed;
+): Promise<Feed> {
+  const { object, status: before } = feed;
   const { epoch, streamId } = swept.beginning;
   const status: MetadataFeedStatus = {
     observedGeneration: object.metadata.generation ?? 0,
@@ -91,10 +89,7 @@ export async function writeSwept(
     scopes: scopesOf(swept.audit),
     events: addUp(before.events, session, swept),
   };
-  session.feed = await write(doors, session.feed, status, conditionsOf(swept), {
-    ifUnmoved: true,
-    signal,
-  });
+  return write(doors, feed, status, conditionsOf(swept), { ifUnmoved: true, signal });
 }
 
 async function write(

@@ -2,9 +2,9 @@
 // or a second try, changes nothing that it did not see.
 import { Failure } from '../../shared/errors.ts';
 import { fits } from '../../shared/feed/limits.ts';
-import { decodeMessage, encodeMessage, isTombstone } from '../../shared/feed/messages.ts';
+import { encodeMessage, isTombstone } from '../../shared/feed/messages.ts';
 import type { Publication } from '../../shared/nats/stream.ts';
-import type { Step } from './decide.ts';
+import { type Published, type Step, isLive } from './decide.ts';
 import type { Session } from './session.ts';
 
 /** NATS takes 1,000 in one batch. */
@@ -20,18 +20,33 @@ export type Taken = ReadonlyMap<string, number> | 'oversize';
 export async function takeSteps(
   session: Session,
   steps: readonly Step[],
+  published: readonly Published[],
   signal: AbortSignal,
 ): Promise<Taken> {
-  const { feed, stream } = session;
-  const limitBytes = await stream.maxPayloadBytes(signal);
-  const messages = steps.map((step) => publicationOf(step, feed.prefix, feed.spec.retention));
-  const isLarge = messages.some(({ data }) => !fits(data, limitBytes));
-  if (isLarge) {
-    await withdraw(session, steps, signal);
-    return 'oversize';
+  const limitBytes = await session.stream.maxPayloadBytes(signal);
+  const messages = publicationsOf(session, steps);
+  if (messages.every(({ data }) => fits(data, limitBytes))) {
+    return publish(session, steps, messages, signal);
   }
-  return publish(session, steps, messages, signal);
+  const removals = withdrawn(steps, published);
+  await publish(session, removals, publicationsOf(session, removals), signal);
+  return 'oversize';
 }
+
+/** A tombstone in the place of everything that still stands about the object. */
+function withdrawn(steps: readonly Step[], published: readonly Published[]): readonly Step[] {
+  const [first] = steps;
+  if (first === undefined) return [];
+  const { at, message } = first;
+  const { epoch, uid, resourceVersion } = message;
+  const tombstone = { deleted: true, epoch, uid, resourceVersion, at } as const;
+  return published.filter(isLive).map(({ subject, sequence: expectedSequence }) => {
+    return { subject, expectedSequence, message: tombstone, at };
+  });
+}
+
+const publicationsOf = ({ feed }: Session, steps: readonly Step[]): readonly Publication[] =>
+  steps.map((step) => publicationOf(step, feed.prefix, feed.spec.retention));
 
 async function publish(
   session: Session,
@@ -64,28 +79,6 @@ function headLast(steps: readonly Step[]): readonly number[] {
   const isHead = (index: number): boolean => steps[index]?.subject.startsWith('cluster.') ?? false;
   const all = [...steps.keys()];
   return [...all.filter((index) => !isHead(index)), ...all.filter(isHead)];
-}
-
-/** A tombstone in the place of everything that still stands; nothing where nothing does. */
-async function withdraw(
-  session: Session,
-  steps: readonly Step[],
-  signal: AbortSignal,
-): Promise<void> {
-  const { feed, stream } = session;
-  session.recent.clear();
-  const full = steps.map(({ subject }) => `${feed.prefix}.${subject}`);
-  const stands = await stream.last(full, signal);
-  const removals = steps.flatMap(({ subject, message, at }) => {
-    const there = stands.get(`${feed.prefix}.${subject}`);
-    const old = there && decodeMessage(there.data);
-    if (there === undefined || (old !== undefined && isTombstone(old))) return [];
-    const { epoch, uid, resourceVersion } = message;
-    const tombstone = { deleted: true, epoch, uid, resourceVersion, at } as const;
-    const step = { subject, expectedSequence: there.sequence, message: tombstone, at };
-    return [publicationOf(step, feed.prefix, feed.spec.retention)];
-  });
-  for (const removal of removals) await stream.publish([removal], signal);
 }
 
 function publicationOf(

@@ -4,6 +4,7 @@
 import type { ResourceStatus } from '../../shared/api/metadata-feed.ts';
 import { FLOOR_SUBJECT, parseSubject } from '../../shared/feed/subjects.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
+import type { Stream } from '../../shared/nats/stream.ts';
 import { type Audit, audit, doubtsIn } from './audit.ts';
 import { floorTimeMs, writeCheckpoints, writeFloor } from './checkpoints.ts';
 import { type ConfirmTask, confirm } from './confirm.ts';
@@ -18,7 +19,7 @@ import {
   reasonToBegin,
   requireEpoch,
 } from './epoch.ts';
-import type { ShownResource } from './feed.ts';
+import type { Feed, ShownResource } from './feed.ts';
 import { type Counted, fillGaps, retire } from './gaps.ts';
 import { type Blocked, type Head, blockedBy, isBlocked, readHead } from './heads.ts';
 import { inTurns } from './in-turns.ts';
@@ -51,7 +52,9 @@ export interface SweepTask {
 
 export async function sweep(task: SweepTask): Promise<Swept> {
   const { doors, session, signal } = task;
-  const { resources } = session.feed;
+  // As it is now: whoever reads it anew meanwhile must not hide from us that it was changed.
+  const { feed: began } = session;
+  const { resources } = began;
   const heads = new Map<ShownResource, Head>();
   const blocked = new Map<string, Blocked>();
   await inTurns(resources, signal, async (resource) => {
@@ -59,7 +62,7 @@ export async function sweep(task: SweepTask): Promise<Swept> {
     if (isBlocked(head)) blocked.set(resource.name, head);
     else heads.set(resource, head);
   });
-  const { beginning, reason } = await settleEpoch(task, heads);
+  const { beginning, reason, feed } = await settleEpoch(task, began, heads);
   const moment = { epoch: beginning.epoch, nowMs: doors.clock.nowMs() };
   const rest = { ...moment, doors, session, signal };
   const outcomes = noTally();
@@ -86,7 +89,7 @@ export async function sweep(task: SweepTask): Promise<Swept> {
     audit: sums,
   };
   await open(session, swept, signal);
-  await writeSwept(doors, session, swept, signal);
+  session.feed = await writeSwept(doors, session, feed, swept, signal);
   return swept;
 }
 
@@ -132,30 +135,40 @@ async function open(
 const isCurrent = ({ feed: { status, object } }: Session): boolean =>
   status.observedGeneration === object.metadata.generation;
 
+interface Settled {
+  readonly beginning: Beginning;
+  readonly reason: Reason | undefined;
+  /** With the status that says so. */
+  readonly feed: Feed;
+}
+
 async function settleEpoch(
   { doors, session, signal }: SweepTask,
+  feed: Feed,
   heads: ReadonlyMap<ShownResource, Head>,
-): Promise<{ readonly beginning: Beginning; readonly reason: Reason | undefined }> {
-  const { feed, stream } = session;
+): Promise<Settled> {
+  const { stream } = session;
   session.forgetMarker();
   const { lastSequence } = await stream.state(signal);
   const stored = await session.marker(signal);
   const reason =
     reasonToBegin(feed.status, stored.marker, lastSequence) ??
-    (await lostItsEnd(session, signal)) ??
-    (wentBack(session, heads) ? 'RevisionsWentBack' : undefined);
+    (await lostItsEnd(stream, feed, signal)) ??
+    (wentBack(feed, heads) ? 'RevisionsWentBack' : undefined);
   const { epoch = 0, streamId = '' } = feed.status;
-  if (reason === undefined) return { beginning: { epoch, streamId }, reason };
+  if (reason === undefined) return { beginning: { epoch, streamId }, reason, feed };
   const beginning = begin(reason, feed.status, stored.marker);
   // The status first: a crash between the two is an epoch that nobody saw.
-  await writeBeginning(doors, session, beginning, reason, signal);
+  const begun = await writeBeginning(doors, feed, beginning, reason, signal);
+  session.feed = begun;
   await putMarker(session, markerOf(feed, beginning, false), stored, signal);
-  return { beginning, reason };
+  return { beginning, reason, feed: begun };
 }
 
 /** A stream that lost its end and grew on has an older floor than the one that was written last. */
 async function lostItsEnd(
-  { feed, stream }: Session,
+  stream: Stream,
+  feed: Feed,
   signal: AbortSignal,
 ): Promise<'StreamLostItsEnd' | undefined> {
   const subject = `${feed.prefix}.${FLOOR_SUBJECT}`;
@@ -164,9 +177,9 @@ async function lostItsEnd(
   return isOlder ? 'StreamLostItsEnd' : undefined;
 }
 
-function wentBack({ feed }: Session, heads: ReadonlyMap<ShownResource, Head>): boolean {
+function wentBack({ status }: Feed, heads: ReadonlyMap<ShownResource, Head>): boolean {
   return [...heads].some(([{ name }, head]) => {
-    const verified = feed.status.resources?.find((row) => row.name === name);
+    const verified = status.resources?.find((row) => row.name === name);
     return (
       verified !== undefined && compareVersions(verified.resourceVersion, head.resourceVersion) > 0
     );

@@ -131,23 +131,37 @@ export function encodeMessage(message: FeedMessage | Marker | Checkpoint | Floor
 /** Undefined for what is no object message or tombstone: somebody else wrote it. */
 export function decodeMessage(data: Uint8Array): FeedMessage | undefined {
   const value = decodeRecord(data);
-  const { epoch, uid, resourceVersion, kind, name, deleted } = value ?? {};
+  const { epoch, uid, resourceVersion, kind, name, deleted, nodes } = value ?? {};
   const isVersioned =
     typeof epoch === 'number' && typeof uid === 'string' && typeof resourceVersion === 'string';
   const isNamed = typeof kind === 'string' && typeof name === 'string';
   if (!isVersioned || !(deleted === true || isNamed)) return undefined;
+  // Whoever looks at an endpoint slice reads on from them.
+  if (nodes !== undefined && !isNodeNames(nodes)) return undefined;
   // The fields that decide were looked at; the others are shown as they came.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return value as unknown as FeedMessage;
 }
 
+const NODE_NAME_LENGTH_MAX = 253;
+
+const isNodeNames = (nodes: unknown): boolean =>
+  Array.isArray(nodes) &&
+  nodes.every(
+    (node) => typeof node === 'string' && node !== '' && node.length <= NODE_NAME_LENGTH_MAX,
+  );
+
 export function decodeMarker(data: Uint8Array): Marker | undefined {
   const value = decodeRecord(data);
   const { format, id, epoch } = value ?? {};
-  if (format !== 1 || typeof id !== 'string' || typeof epoch !== 'number') return undefined;
+  if (format !== 1 || typeof id !== 'string' || !isEpoch(epoch)) return undefined;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return value as unknown as Marker;
 }
+
+/** One that another can follow. */
+const isEpoch = (epoch: unknown): boolean =>
+  Number.isSafeInteger(epoch) && Number(epoch) >= 0 && Number(epoch) < Number.MAX_SAFE_INTEGER;
 
 export function decodeCheckpoint(data: Uint8Array): Checkpoint | undefined {
   const value = decodeRecord(data);

@@ -81,3 +81,61 @@ test('a part of an endpoint slice that no head names is found by its count', asy
     )
     .toEqual([]);
 });
+
+async function handWritten(subject: string, message: object | string): Promise<void> {
+  const text = typeof message === 'string' ? message : JSON.stringify(message);
+  const data = new TextEncoder().encode(text);
+  const full = `${stream.settings.prefix}.${subject}`;
+  await stream.publish([{ subject: full, data, expectedSequence: 0 }], soon());
+}
+
+const claim = { epoch: 1, kind: 'X', name: 'x', uid: 'u', resourceVersion: '999999999' };
+
+test.each([
+  ['a namespace for what belongs to none', 'all._.nodes.web.x', claim],
+  ['a name that no path can hold', 'all._.services.a%2fb.x', claim],
+  ['a name that no selector can hold', 'all._.services.web.a%3db', claim],
+  ['bytes of anybody', 'all._.services.web.y', 'anything'],
+  ['nodes that are none', 'cluster._.endpointslices.web.z', { ...claim, nodes: 'abc' }],
+  ['nodes without names', 'cluster._.endpointslices.web.z', { ...claim, nodes: [''] }],
+  ['an epoch that nobody began', 'node.n1.pods.web.x', { ...claim, epoch: 1e15 }],
+])('a message by hand stops no sweep: %s', async (_what, subject, message) => {
+  await handWritten(subject, message);
+  expect(await sender.sweep()).toBe(204);
+  expect(await world.difference(stream)).toEqual([]);
+});
+
+const sliceOn = (node: string) => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { name: 'ends', namespace: 'default' },
+  addressType: 'IPv4' as const,
+  endpoints: [{ addresses: ['10.1.0.1'], nodeName: node }],
+});
+
+test('a forged head whose slice is deleted unheard does not outlive a sweep', async () => {
+  const slice = await world.kube.apply(SLICES, sliceOn('n1'), { force: true });
+  await sender.change(slice, 'add');
+  await sender.sweep();
+  const { metadata } = slice;
+  const forged = { ...metadata, resourceVersion: '999999999', labels: { forged: 'yes' } };
+  await sender.change({ ...slice, metadata: forged }, 'update');
+  const because = 'the test owns the cluster';
+  const target = { namespace: 'default', name: 'ends' };
+  await world.kube.delete(SLICES, target, { precondition: 'none', because });
+  await sender.sweep();
+  expect(await world.difference(stream)).toEqual([]);
+});
+
+test('a claim about a resource that could not be read is removed by a list', async () => {
+  const name = 'claimed';
+  await handWritten(`node.n1.pods.default.${name}`, { ...claim, kind: 'Pod', name });
+  const { lastSequence: version } = await stream.state(soon());
+  const target = { namespace: FEED_NAMESPACE, name: feed, subresource: 'status' };
+  // As if that sweep had passed over it.
+  const body = { status: { version, resources: [] } };
+  const options = { fieldManager: 'ballast-metadata' };
+  await world.kube.patch(METADATA_FEEDS, target, { type: 'merge', body }, options);
+  await sender.sweep();
+  expect(await world.difference(stream)).toEqual([]);
+});

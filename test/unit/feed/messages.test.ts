@@ -77,12 +77,19 @@ test.each([
   { epoch: 1, uid: 'u', resourceVersion: 1, kind: 'Pod', name: 'a' },
   { epoch: 1, uid: 'u', resourceVersion: '1', kind: 'Pod' },
   { epoch: 1, uid: 'u', resourceVersion: '1', deleted: 'yes' },
+  { epoch: 1, uid: 'u', resourceVersion: '1', kind: 'X', name: 'a', nodes: 'n1' },
+  { epoch: 1, uid: 'u', resourceVersion: '1', kind: 'X', name: 'a', nodes: [5] },
+  { epoch: 1, uid: 'u', resourceVersion: '1', kind: 'X', name: 'a', nodes: ['n'.repeat(254)] },
 ])('%j is no object message', (value) => {
   expect(decodeMessage(bytes(JSON.stringify(value)))).toBeUndefined();
 });
 
-test('a marker of another format is none', () => {
-  const marker = { format: 2, id: 'x', epoch: 1, ready: true, resources: [], historySeconds: 0 };
+test.each([
+  ['of another format', { format: 2, epoch: 1 }],
+  ['of an epoch that none can follow', { format: 1, epoch: 1e300 }],
+  ['of half an epoch', { format: 1, epoch: 0.5 }],
+])('a marker %s is none', (_what, odd) => {
+  const marker = { id: 'x', ready: true, resources: [], historySeconds: 0, ...odd };
   expect(decodeMarker(bytes(JSON.stringify(marker)))).toBeUndefined();
 });
 

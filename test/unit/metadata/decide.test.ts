@@ -209,11 +209,11 @@ const rows: readonly Row[] = [
     steps: [`${N1} over 9: 110`, `${PENDING} over 5: 110`],
   },
   {
-    says: 'a part that changes and stood before leaves its head alone',
+    says: 'a part that changes takes its head along, for older sights to find',
     sight: ofTwo(slice(), slice({ resourceVersion: '110', node: 'n1', phase: 'x' })),
     published: [stands(PENDING, slice(), 5), stands(N1, slice({ node: 'n1' }), 9)],
     outcome: 'changed',
-    steps: [`${N1} over 9: 110`],
+    steps: [`${N1} over 9: 110`, `${PENDING} over 5: 100`],
   },
   {
     says: 'the truth overrules a claim to be newer, and says that it had no ground',
@@ -252,4 +252,15 @@ test('a later epoch is newer than any version of an earlier one', () => {
   expect(isNewer({ epoch: 2, resourceVersion: '1' }, { epoch: 1, resourceVersion: '99' })).toBe(
     true,
   );
+});
+
+test('a death says nothing of what claims to be of after it', () => {
+  const claim = stands(PENDING, slice({ resourceVersion: '999' }), 12);
+  const part = stands(N1, slice({ node: 'n1' }), 9);
+  const { outcome, steps, disputed } = decide(gone('130'), [claim, part]);
+  expect([outcome, steps.map(tell), disputed]).toEqual([
+    'changed',
+    [`${N1} over 9: x 130 last 10.0.0.1`],
+    [PENDING],
+  ]);
 });
