@@ -174,7 +174,12 @@ export class Stream {
   }
 
   async state(signal: AbortSignal): Promise<StreamState> {
-    const { state } = await this.#use(signal, ({ replies }) => this.#info(replies, signal));
+    const info = () => this.#use(signal, ({ replies }) => this.#info(replies, signal));
+    // Deleted since it was made: asked for once more, it is made anew.
+    const { state } = await info().catch((error: unknown) => {
+      if (error instanceof JetStreamFailure && error.refusal === 'stream-missing') return info();
+      throw error;
+    });
     return { messages: state.messages, lastSequence: state.last_seq };
   }
 
