@@ -90,4 +90,6 @@ async function main(): Promise<number> {
   }
 }
 
-process.exitCode = await main();
+// Not by its own end: Node 24 may wait for ever, at full speed, for a write to a socket whose other
+// side was frozen when it was closed.
+process.exit(await main());
