@@ -41,6 +41,8 @@ export interface ReplayTask extends Moment {
  * a shorter watch may get none.
  */
 const WATCH_SECONDS = 4;
+/** Changes held at once: of pods some 10 MB. */
+const HISTORY_MAX = 1_000;
 /** No sequence is as low. */
 const UNSETTLED = 0;
 /** Objects per page: a page of pods stays near 2 MB. */
@@ -48,7 +50,9 @@ const PAGE_SIZE = 500;
 
 export async function replay(task: ReplayTask, from: string | undefined): Promise<Replayed> {
   if (from === undefined) return relist(task);
-  if (compareVersions(from, task.head.resourceVersion) >= 0) return settle(task, [], from, true);
+  if (compareVersions(from, task.head.resourceVersion) >= 0) {
+    return replayed(nothingFound(), { resourceVersion: from, isVerified: true });
+  }
   try {
     return await rewatch(task, from);
   } catch (error) {
@@ -57,10 +61,31 @@ export async function replay(task: ReplayTask, from: string | undefined): Promis
   }
 }
 
+/** A part of the history after the other: there may be more of it than fits into memory. */
 async function rewatch(task: ReplayTask, from: string): Promise<Replayed> {
+  const found = nothingFound();
+  for (let part = await readHistory(task, from); ; part = await readHistory(task, part.seen)) {
+    for (const round of roundsOf(part.looks)) await take(task, round, found);
+    if (part.isFull && !part.isPresent) continue;
+    return replayed(found, { resourceVersion: part.seen, isVerified: part.isPresent });
+  }
+}
+
+interface History {
+  readonly looks: readonly Look[];
+  /** Up to where it reaches. */
+  readonly seen: string;
+  readonly isFull: boolean;
+  /** It reaches what the API server had when the sweep began. */
+  readonly isPresent: boolean;
+}
+
+async function readHistory(task: ReplayTask, from: string): Promise<History> {
   const { doors, resource, head, signal } = task;
   const looks: Look[] = [];
   let seen = from;
+  const isPresent = (): boolean => compareVersions(seen, head.resourceVersion) >= 0;
+  const isFull = (): boolean => looks.length >= HISTORY_MAX;
   const options = { from: { resourceVersion: from }, timeoutSeconds: WATCH_SECONDS, signal };
   for await (const event of doors.kube.watch(resource.ref, options)) {
     if (event.type === 'RESTART') continue;
@@ -70,24 +95,9 @@ async function rewatch(task: ReplayTask, from: string): Promise<Replayed> {
       seen = object.metadata.resourceVersion;
       looks.push({ resource, object, isGone: event.type === 'DELETED', resourceVersion: seen });
     }
-    if (compareVersions(seen, head.resourceVersion) >= 0) break;
+    if (isPresent() || isFull()) break;
   }
-  return settle(task, looks, seen, compareVersions(seen, head.resourceVersion) >= 0);
-}
-
-/** Of several changes of one object the last counts; where it stood before has to be seen too. */
-async function settle(
-  task: ReplayTask,
-  looks: readonly Look[],
-  resourceVersion: string,
-  isVerified: boolean,
-): Promise<Replayed> {
-  const rounds = roundsOf(looks);
-  const outcomes = noTally();
-  const doubts: Doubt[] = [];
-  const settled = new Map<string, number>();
-  for (const round of rounds) await take(task, round, { outcomes, settled, doubts });
-  return { resourceVersion, isVerified, settled, doubts, outcomes, isListed: false };
+  return { looks, seen, isFull: isFull(), isPresent: isPresent() };
 }
 
 /**
@@ -103,9 +113,7 @@ function roundsOf(looks: readonly Look[]): readonly (readonly Look[])[] {
 
 async function relist(task: ReplayTask): Promise<Replayed> {
   const { doors, resource, signal } = task;
-  const outcomes = noTally();
-  const doubts: Doubt[] = [];
-  const settled = new Map<string, number>();
+  const found = nothingFound();
   let resourceVersion = '';
   for await (const page of doors.kube.pages(resource.ref, { limit: PAGE_SIZE, signal })) {
     // All pages of a list show the state as of the first one.
@@ -113,13 +121,25 @@ async function relist(task: ReplayTask): Promise<Replayed> {
     const looks = page.items.map((object) => lookOf(resource, object));
     for (const look of looks) {
       for (const { subject } of planLook(task.session.feed, look, task.epoch).shown) {
-        settled.set(subject, UNSETTLED);
+        found.settled.set(subject, UNSETTLED);
       }
     }
-    await take(task, looks, { outcomes, settled, doubts });
+    await take(task, looks, found);
   }
-  await bury(task, { settled, resourceVersion }, { outcomes, doubts });
-  return { resourceVersion, isVerified: true, settled, doubts, outcomes, isListed: true };
+  await bury(task, resourceVersion, found);
+  return replayed(found, { resourceVersion, isVerified: true, isListed: true });
+}
+
+function replayed(
+  { doubts, ...found }: Found,
+  {
+    isListed = false,
+    ...how
+  }: Pick<Replayed, 'resourceVersion' | 'isVerified'> & {
+    readonly isListed?: boolean;
+  },
+): Replayed {
+  return { ...found, doubts: [...doubts.values()], ...how, isListed };
 }
 
 const lookOf = (resource: ShownResource, object: KubeObject): Look => {
@@ -130,11 +150,10 @@ const lookOf = (resource: ShownResource, object: KubeObject): Look => {
 /** What the stream still shows and the list no longer has. */
 async function bury(
   { session, resource, epoch, nowMs, signal }: ReplayTask,
-  list: { readonly settled: ReadonlyMap<string, number>; readonly resourceVersion: string },
-  { outcomes, doubts }: Omit<Found, 'settled'>,
+  resourceVersion: string,
+  { outcomes, settled, doubts }: Found,
 ): Promise<void> {
   const { prefix } = session.feed;
-  const { settled, resourceVersion } = list;
   for await (const stored of session.stream.read(resourceFilter(prefix, resource.name), signal)) {
     const entry = publishedFrom(prefix, stored);
     if (!isLive(entry) || settled.has(entry.subject)) continue;
@@ -143,15 +162,20 @@ async function bury(
     outcomes[outcome] += 1;
     // It claims to be of after the list: that is asked about afterwards.
     const key = parseSubject(entry.subject)?.key;
-    if (outcome === 'overtaken' && key) doubts.push({ key, subjects: new Set([entry.subject]) });
+    if (outcome === 'overtaken' && key) {
+      doubts.set(entry.subject, { key, subjects: new Set([entry.subject]) });
+    }
   }
 }
 
 interface Found {
   readonly outcomes: Tally;
   readonly settled: Map<string, number>;
-  readonly doubts: Doubt[];
+  /** By the object's name; what one part of the history doubts, a later one may settle. */
+  readonly doubts: Map<string, Doubt>;
 }
+
+const nothingFound = (): Found => ({ outcomes: noTally(), settled: new Map(), doubts: new Map() });
 
 async function take(
   { session, epoch, nowMs, signal }: ReplayTask,
@@ -164,10 +188,12 @@ async function take(
     outcomes[looked.outcome] += 1;
     for (const [subject, sequence] of looked.settled) settled.set(subject, sequence);
     const look = looks[index];
+    if (look === undefined) continue;
+    doubts.delete(nameOf(look.object));
     // Somebody's word stands against the history: it is asked about afterwards.
-    if (look === undefined || looked.outcome !== 'overtaken') continue;
+    if (looked.outcome !== 'overtaken') continue;
     const { key, subjects } = planLook(session.feed, look, epoch);
-    doubts.push({ key, subjects: new Set(subjects) });
+    doubts.set(nameOf(look.object), { key, subjects: new Set(subjects) });
   }
 }
 

@@ -95,6 +95,23 @@ test('a sweep finds what no event told, and counts it as healed', async () => {
   expect(events?.healed).toBeGreaterThanOrEqual(3);
 });
 
+test('a history that is longer than what is held at once is carried out to its end', async () => {
+  const { sweep, change } = await world.startFunction();
+  await sweep();
+  const pods = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  await Promise.all(pods.map((name) => createPod(world.kube, name, 'n1')));
+  // Only the newest state of one of them is told: what the history says first is older.
+  for (let step = 0; step < 150; step += 1) {
+    await Promise.all(pods.map((name) => labelPod(world.kube, name, { step: `${step}` })));
+  }
+  await change(await labelPod(world.kube, 'a', { step: 'last' }), 'update');
+  await sweep();
+  expect(await difference()).toEqual([]);
+  const { resources = [], events } = await world.status(feed);
+  expect(resources.find(({ name }) => name === 'pods')).toMatchObject({ objects: 8 });
+  expect(events).toMatchObject({ unfounded: 0 });
+});
+
 test('a cluster at rest costs the stream nothing but the floor', async () => {
   const { sweep } = await world.startFunction();
   for (const name of ['a', 'b', 'c']) await createPod(world.kube, name, 'n1');
