@@ -49,7 +49,9 @@ export class GroupCommit {
 
   /** As soon as units gather, nobody goes alone any more: each that does costs one more sync. */
   #next(): void {
-    if (this.#waiting.length >= GROUP_UNITS_MIN) {
+    // Several messages are a batch in any case, which costs the server as much as hundreds.
+    const needsBatch = this.#waiting.some(({ messages }) => messages.length > 1);
+    if (needsBatch || this.#waiting.length >= GROUP_UNITS_MIN) {
       this.#gather();
       return;
     }
@@ -114,7 +116,9 @@ export class GroupCommit {
       }
     } catch (error) {
       // One of them lost its compare-and-set; the others must not pay for it.
-      if (this.#isConflict(error)) await Promise.all(group.map((unit) => this.#sendAlone(unit)));
+      const isShared = group.length > 1;
+      if (isShared && this.#isConflict(error))
+        await Promise.all(group.map((unit) => this.#sendAlone(unit)));
       else for (const { done } of group) done.reject(error);
     }
     this.#groups -= 1;
