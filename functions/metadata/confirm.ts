@@ -1,8 +1,8 @@
 // Asks the API server about what was published and what its own history did not confirm: mostly
 // changes that are younger than the history just read, and now and then a claim without ground.
+import { type ObjectKey, subjectOf } from '../../shared/feed/subjects.ts';
 import type { Doors } from './doors.ts';
 import type { ShownResource } from './feed.ts';
-import { type ObjectKey, subjectOf } from '../../shared/feed/subjects.ts';
 import { type Doubt, type Outcome, buryAt, lookAtTruth } from './look.ts';
 import { readPublished, readSubjects } from './observe.ts';
 import type { Session } from './session.ts';

@@ -10,6 +10,7 @@ import type { Session } from './session.ts';
 export interface DoorsOptions {
   readonly kube: KubeClient;
   readonly clock: Clock;
+  readonly log: { warn(fields: object, message: string): void };
   /** Where the feeds are. */
   readonly namespace: string;
   /** For feeds that name no NATS of their own. */
@@ -108,6 +109,8 @@ export class Doors {
     const url = await this.#natsUrl(feed, signal).catch((error: unknown) => {
       // Where it is was known a moment ago, and need not be wrong by now.
       if (known === undefined || isEdited || hasMovedOn(known.feed, feed)) throw error;
+      const what = 'the NATS of the feed cannot be read anew; the last one is used on';
+      this.#options.log.warn({ err: error, feed: feed.name }, what);
       return known.natsUrl;
     });
     if (known !== undefined && !isEdited && known.natsUrl === url) {

@@ -51,6 +51,7 @@ export const metadata = defineFunction({
         ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
       }),
       clock,
+      log,
       namespace,
       natsUrl: natsUrl.href,
     }),

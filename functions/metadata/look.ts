@@ -76,13 +76,13 @@ export async function lookAt(
   }
 }
 
-/** Many looks with few reads. Answers what came of each, in their order. */
+/** Many looks with few reads. Answers what came of each, with its plan, in their order. */
 export async function lookAtAll(
   session: Session,
   looks: readonly Look[],
   options: LookOptions,
   signal: AbortSignal,
-): Promise<readonly Looked[]> {
+): Promise<readonly (Looked & { readonly plan: LookPlan })[]> {
   const planned = looks.map((look) => ({
     look,
     plan: planLook(session.feed, look, options.epoch),
@@ -90,14 +90,15 @@ export async function lookAtAll(
   const plans = planned.map(({ plan }) => plan);
   const published = await readPublished(session, plans, signal);
   await checkEpoch(session, published.flat(), options.epoch, signal);
-  const looked: Looked[] = [];
+  const looked: (Looked & { readonly plan: LookPlan })[] = [];
   await inTurns(planned.entries(), signal, async ([index, { look, plan }]) => {
     const there = published[index] ?? [];
     const decision = judge(session, look, plan, there, options);
-    looked[index] = await act(session, decision, there, signal).catch((error: unknown) => {
+    const came = await act(session, decision, there, signal).catch((error: unknown) => {
       if (isConflict(error)) return lookAt(session, look, options, signal);
       throw error;
     });
+    looked[index] = { ...came, plan };
   });
   return looked;
 }

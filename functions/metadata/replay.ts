@@ -10,7 +10,7 @@ import type { Head } from './heads.ts';
 import { type Doubt, type LookOptions, type Tally, buryAt, lookAtAll, noTally } from './look.ts';
 import { publishedFrom, resourceFilter } from './observe.ts';
 import type { Session } from './session.ts';
-import { type Look, type Moment, planLook } from './sight.ts';
+import type { Look, Moment } from './sight.ts';
 
 export interface Replayed {
   /** Every change up to it is in the stream. */
@@ -106,8 +106,9 @@ async function readHistory(task: ReplayTask, from: string): Promise<History> {
  */
 function roundsOf(looks: readonly Look[]): readonly (readonly Look[])[] {
   const last = new Map<string, Look>();
-  for (const look of looks) last.set(nameOf(look.object), look);
-  const deaths = looks.filter((look) => look.isGone && last.get(nameOf(look.object)) !== look);
+  for (const look of looks) last.set(nameOf(look.object.metadata), look);
+  const isLast = (look: Look): boolean => last.get(nameOf(look.object.metadata)) === look;
+  const deaths = looks.filter((look) => look.isGone && !isLast(look));
   return [...deaths.map((look) => [look]), [...last.values()]];
 }
 
@@ -119,11 +120,6 @@ async function relist(task: ReplayTask): Promise<Replayed> {
     // All pages of a list show the state as of the first one.
     resourceVersion ||= page.metadata.resourceVersion;
     const looks = page.items.map((object) => lookOf(resource, object));
-    for (const look of looks) {
-      for (const { subject } of planLook(task.session.feed, look, task.epoch).shown) {
-        found.settled.set(subject, UNSETTLED);
-      }
-    }
     await take(task, looks, found);
   }
   await bury(task, resourceVersion, found);
@@ -162,9 +158,10 @@ async function bury(
     outcomes[outcome] += 1;
     // It claims to be of after the list: that is asked about afterwards.
     const key = parseSubject(entry.subject)?.key;
-    if (outcome === 'overtaken' && key) {
-      doubts.set(entry.subject, { key, subjects: new Set([entry.subject]) });
-    }
+    if (outcome !== 'overtaken' || key === undefined) continue;
+    const doubt = doubts.get(nameOf(key)) ?? { key, subjects: new Set<string>() };
+    doubt.subjects.add(entry.subject);
+    doubts.set(nameOf(key), doubt);
   }
 }
 
@@ -184,17 +181,16 @@ async function take(
 ): Promise<void> {
   const options: LookOptions = { epoch, nowMs, trust: 'history' };
   const taken = await lookAtAll(session, looks, options, signal);
-  for (const [index, looked] of taken.entries()) {
-    outcomes[looked.outcome] += 1;
-    for (const [subject, sequence] of looked.settled) settled.set(subject, sequence);
-    const look = looks[index];
-    if (look === undefined) continue;
-    doubts.delete(nameOf(look.object));
+  for (const { outcome, plan, settled: stands } of taken) {
+    const { key, shown, subjects } = plan;
+    outcomes[outcome] += 1;
+    for (const { subject } of shown) settled.set(subject, UNSETTLED);
+    for (const [subject, sequence] of stands) settled.set(subject, sequence);
     // Somebody's word stands against the history: it is asked about afterwards.
-    if (looked.outcome !== 'overtaken') continue;
-    const { key, subjects } = planLook(session.feed, look, epoch);
-    doubts.set(nameOf(look.object), { key, subjects: new Set(subjects) });
+    if (outcome === 'overtaken') doubts.set(nameOf(key), { key, subjects: new Set(subjects) });
+    else doubts.delete(nameOf(key));
   }
 }
 
-const nameOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
+const nameOf = ({ namespace = '', name }: { readonly namespace?: string; readonly name: string }) =>
+  `${namespace}/${name}`;

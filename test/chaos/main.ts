@@ -3,6 +3,7 @@
 // was asked wrongly.
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../shared/clock.ts';
+import { whole } from '../whole.ts';
 import { Figures } from './figures.ts';
 import { openScene } from './scene.ts';
 import { runSeed } from './seed.ts';
@@ -38,12 +39,6 @@ function readOptions(args: readonly string[]): Options {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
   }
-}
-
-function whole(name: string, text: string): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new Error(`${name} wants a whole number from 1 on, not ${text}.`);
 }
 
 /** Rigs side by side share the seeds between them. */

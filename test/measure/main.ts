@@ -1,6 +1,7 @@
 // `npm run measure -- WHAT`: numbers that are no ratio against anybody, such as what a larger
 // cluster costs. Ends with 2 when it was asked wrongly.
 import { parseArgs } from 'node:util';
+import { whole } from '../whole.ts';
 import { Interrupted } from '../bench/feed/system.ts';
 import { scale } from './scale.ts';
 import { soak } from './soak.ts';
@@ -17,7 +18,7 @@ const ENDED_BY_SIGNAL = 130;
 class UsageError extends Error {}
 
 interface Asked {
-  readonly what: string | undefined;
+  readonly what: string;
   readonly sizes: readonly number[];
   readonly minutes: number;
 }
@@ -44,18 +45,12 @@ function readOptions(args: readonly string[]): Asked {
   }
 }
 
-function whole(name: string, text: string): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new Error(`${name} wants whole numbers from 1 on, not ${text}.`);
-}
-
 async function run({ what, sizes, minutes }: Asked): Promise<number> {
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   if (what === 'scale') await scale(sizes, print);
   else if (what === 'soak') await soak(minutes, print);
   else if (what === 'help') print(usage.trimEnd());
-  else throw new UsageError(`There is no measurement ${what ?? ''}.`);
+  else throw new UsageError(`There is no measurement ${what}.`);
   return 0;
 }
 

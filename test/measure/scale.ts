@@ -10,7 +10,7 @@ import { FeedSystem } from '../bench/feed/system.ts';
 import { residentBytes } from '../bench/cpu.ts';
 import { mega, row } from './table.ts';
 
-/** As many as kubelets are told to take at most, about. */
+/** As docs/scale.md computes: 150,000 pods on 5,000 nodes. */
 const PODS_PER_NODE = 30;
 const CHANGES = 1_000;
 const PER_SECOND = 50;
@@ -81,11 +81,11 @@ async function read(system: FeedSystem, print: Print): Promise<void> {
     const crew = await Crew.readers(system);
     try {
       const [pid = 0] = Object.values(crew.pids);
-      const before = await residentBytes(pid ?? 0);
+      const before = await residentBytes(pid);
       const { cpu, ms } = await costOf({ reader: pid, nats: system.nats.pid }, () =>
         crew.open([name]),
       );
-      const grown = mega((await residentBytes(pid ?? 0)) - before);
+      const grown = mega((await residentBytes(pid)) - before);
       const [own, server] = [cpu['reader'], cpu['nats']].map((each) => `${each?.toFixed(0)} ms`);
       print(
         `\nA ${what} reader: current after ${ms.toFixed(0)} ms, ${grown} larger; its CPU ${own},`,

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import type { Stream } from '../../../shared/nats/stream.ts';
 import { removeAllPods } from './objects.ts';
-import { FeedWorld } from './world.ts';
+import { FeedWorld, type Sender } from './world.ts';
 
 export interface FeedOfOneTest {
   readonly world: FeedWorld;
@@ -35,5 +35,17 @@ export function withFeedEach(begin: (given: FeedOfOneTest) => Promise<void>): vo
     await world?.stopFunctions();
     await world?.removeFeed(feed);
     if (world !== undefined) await removeAllPods(world.kube);
+  });
+}
+
+/** A feed that a function has swept once. */
+export function withSweptFeedEach(
+  begin: (given: FeedOfOneTest & { readonly sender: Sender }) => void,
+): void {
+  withFeedEach(async (given) => {
+    await given.world.createFeed(given.feed);
+    const sender = await given.world.startFunction();
+    await sender.sweep();
+    begin({ ...given, sender });
   });
 }

@@ -4,18 +4,15 @@ import { isTombstone } from '../../../shared/feed/messages.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
 import { SLICES, bindPod, createPod, labelPod, removePod } from './objects.ts';
 import { type FeedWorld, type Sender } from './world.ts';
-import { withFeedEach } from './each.ts';
+import { withSweptFeedEach } from './each.ts';
 
 let world: FeedWorld;
 let feed = '';
 let stream: Stream;
 let sender: Sender;
 
-withFeedEach(async (given) => {
-  ({ world, feed, stream } = given);
-  await world.createFeed(feed);
-  sender = await world.startFunction();
-  await sender.sweep();
+withSweptFeedEach((given) => {
+  ({ world, feed, stream, sender } = given);
 });
 
 test('a late event of an earlier life on another node does not outlive a sweep', async () => {

@@ -8,7 +8,7 @@ import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import { encodeMessage } from '../../../shared/feed/messages.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
-import { withFeedEach } from './each.ts';
+import { withSweptFeedEach } from './each.ts';
 import { SLICES, bindPod, createPod, removePod } from './objects.ts';
 import { FEED_NAMESPACE, type FeedWorld, type Sender, soon } from './world.ts';
 
@@ -17,11 +17,8 @@ let feed = '';
 let stream: Stream;
 let sender: Sender;
 
-withFeedEach(async (given) => {
-  ({ world, feed, stream } = given);
-  await world.createFeed(feed);
-  sender = await world.startFunction();
-  await sender.sweep();
+withSweptFeedEach((given) => {
+  ({ world, feed, stream, sender } = given);
 });
 
 async function openSession(): Promise<Session> {
