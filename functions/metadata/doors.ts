@@ -33,7 +33,8 @@ export class Doors {
   readonly clock: Clock;
   readonly #options: DoorsOptions;
   #sessions = new Map<string, Session>();
-  #reading: Promise<void> | undefined;
+  #reading: Promise<void> = Promise.resolve();
+  #nextReading: Promise<void> | undefined;
   #readAtMs = -Infinity;
   #clashes: readonly Clash[] = [];
   #failures: readonly unknown[] = [];
@@ -60,11 +61,20 @@ export class Doors {
     return [...this.#sessions.values()];
   }
 
-  /** Reads the feeds anew; those who ask at the same time share one read. */
+  /**
+   * Reads the feeds anew. Those who ask before a read begins share it; who asks while one is under
+   * way waits for the next: what he knows of may have happened after it was answered.
+   */
   async refresh(signal: AbortSignal): Promise<void> {
-    this.#reading ??= this.#read(signal).finally(() => {
-      this.#reading = undefined;
-    });
+    this.#nextReading ??= this.#readNext(signal);
+    await this.#nextReading;
+  }
+
+  async #readNext(signal: AbortSignal): Promise<void> {
+    // Whoever asked for it is told how it failed.
+    await this.#reading.catch(() => undefined);
+    this.#nextReading = undefined;
+    this.#reading = this.#read(signal);
     await this.#reading;
   }
 

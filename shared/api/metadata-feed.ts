@@ -51,7 +51,15 @@ export interface MetadataFeedStatus {
   readonly resources?: readonly ResourceStatus[];
   readonly scopes?: readonly ScopeStatus[];
   readonly events?: EventCounts;
-  readonly conditions?: readonly unknown[];
+  readonly conditions?: readonly FeedCondition[];
+}
+
+/** Ready, InSync and Degraded. */
+interface FeedCondition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
 }
 
 export interface ResourceStatus {

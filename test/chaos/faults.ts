@@ -124,7 +124,7 @@ const SWEPT: Fault = {
   },
 };
 
-const FAULTS: readonly Fault[] = [
+export const FAULTS: readonly Fault[] = [
   killed('adapter killed', ADAPTER, 2),
   paused('adapter paused', ADAPTER, 2),
   killed('function killed', FUNCTION, 3),

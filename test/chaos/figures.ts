@@ -3,6 +3,7 @@ import { MANGLINGS, type Relay } from './relay.ts';
 import type { SeedResult } from './seed.ts';
 
 export class Figures {
+  readonly #without: readonly string[];
   #seeds = 0;
   #mutations = 0;
   #healed = 0;
@@ -12,6 +13,11 @@ export class Figures {
   readonly #mangled = new Map<string, number>();
   readonly #faults = new Map<string, number>();
   readonly #wrong: SeedResult[] = [];
+
+  /** Kinds of faults that were not to be chosen: they decide what a seed chooses. */
+  constructor(without: readonly string[]) {
+    this.#without = without;
+  }
 
   get isClean(): boolean {
     return this.#wrong.length === 0;
@@ -30,7 +36,7 @@ export class Figures {
     const whole = `whole after ${(wholeAfterMs / 1_000).toFixed(1)} s`;
     const what = `${mutations} changes, ${healed} healed, ${whole}; ${faults.join(', ')}`;
     if (wrong.length === 0) return `seed ${seed}: ${what}\n`;
-    return `seed ${seed}: WRONG: ${what}\n${complaint(seed, wrong)}\n`;
+    return `seed ${seed}: WRONG: ${what}\n${complaint(seed, wrong, this.#without)}\n`;
   }
 
   /** What each rig's relay did to events. */
@@ -60,10 +66,15 @@ differences       ${seeds.length}${seeds.length === 0 ? '' : `: seeds ${seeds.jo
 
 const LINES_SHOWN = 12;
 
-export function complaint(seed: string, wrong: readonly string[]): string {
+export function complaint(
+  seed: string,
+  wrong: readonly string[],
+  without: readonly string[],
+): string {
   const more = wrong.length > LINES_SHOWN ? [`and ${wrong.length - LINES_SHOWN} more`] : [];
   const lines = [...wrong.slice(0, LINES_SHOWN), ...more];
-  return [...lines, `Again: npm run chaos:feed -- --seed ${seed}`]
+  const options = without.map((kind) => ` --without '${kind}'`).join('');
+  return [...lines, `Again: npm run chaos:feed -- --seed ${seed}${options}`]
     .map((line) => `  ${line}`)
     .join('\n');
 }

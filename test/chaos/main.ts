@@ -4,12 +4,14 @@
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../shared/clock.ts';
 import { whole } from '../whole.ts';
+import { FAULTS } from './faults.ts';
 import { Figures } from './figures.ts';
 import { openScene } from './scene.ts';
 import { runSeed } from './seed.ts';
 
 const usage = `npm run chaos:feed -- --seeds N       runs the seeds 1 to N
 npm run chaos:feed -- --seed S        runs this one; with --seeds N, N from this one on
+npm run chaos:feed -- --without KIND  leaves out faults of this kind; may be given again
 npm run chaos:feed -- --minutes M     begins no seed after so many minutes
 npm run chaos:feed -- --rigs R        on so many control planes at once, 600 MB each
 `;
@@ -21,6 +23,7 @@ interface Options {
   readonly count: number;
   readonly minutes: number;
   readonly rigs: number;
+  readonly without: readonly string[];
 }
 
 function readOptions(args: readonly string[]): Options {
@@ -29,21 +32,30 @@ function readOptions(args: readonly string[]): Options {
     seed: { type: 'string' },
     minutes: { type: 'string' },
     rigs: { type: 'string' },
+    without: { type: 'string', multiple: true },
   } as const;
   try {
     const { values } = parseArgs({ args: [...args], options });
     const first = whole('--seed', values.seed ?? '1');
     const count = whole('--seeds', values.seeds ?? (values.seed === undefined ? '30' : '1'));
     const minutes = whole('--minutes', values.minutes ?? '100000');
-    return { first, count, minutes, rigs: whole('--rigs', values.rigs ?? '1') };
+    const rigs = whole('--rigs', values.rigs ?? '1');
+    return { first, count, minutes, rigs, without: kinds(values.without ?? []) };
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 
+function kinds(names: readonly string[]): readonly string[] {
+  const wrong = names.find((name) => !FAULTS.some(({ kind }) => kind === name));
+  if (wrong === undefined) return names;
+  const known = FAULTS.map(({ kind }) => kind).join(', ');
+  throw new UsageError(`--without ${wrong}: there is no such fault, only ${known}`);
+}
+
 /** Rigs side by side share the seeds between them. */
-async function run({ first, count, minutes, rigs }: Options): Promise<number> {
-  const figures = new Figures();
+async function run({ first, count, minutes, rigs, without }: Options): Promise<number> {
+  const figures = new Figures(without);
   const endsAtMs = systemClock.nowMs() + minutes * 60_000;
   const seeds = Iterator.from(seedsFrom(first, count));
   const isOver = new AbortController();
@@ -54,7 +66,7 @@ async function run({ first, count, minutes, rigs }: Options): Promise<number> {
     try {
       for (const seed of seeds) {
         if (isOver.signal.aborted || systemClock.nowMs() > endsAtMs) return;
-        const result = await runSeed(rig, String(seed));
+        const result = await runSeed(rig, String(seed), without);
         figures.add(result);
         process.stdout.write(figures.line(result));
       }

@@ -30,6 +30,8 @@ const RETRY_MS = 100;
 /** The clients try again every two seconds; this is many tries. */
 const HEALED_WITHIN_MS = 40_000;
 const TICK_TIMEOUT_MS = 15_000;
+/** As a feed says it whose sweep is long due. */
+const LONG_AGO = '2000-01-01T00:00:00Z';
 
 export class Rig {
   readonly plane: Plane;
@@ -142,15 +144,15 @@ export class Rig {
 
   async #ageSweep(): Promise<void> {
     if ((await this.status()).streamId === undefined) return;
-    const body = { status: { sweptAt: '2000-01-01T00:00:00Z' } };
+    const body = { status: { sweptAt: LONG_AGO } };
     const target = { ...FEED_OBJECT, subresource: 'status' };
     const options = { fieldManager: 'ballast-metadata', timeoutMs: 2_000 };
     await this.kube.patch(METADATA_FEEDS, target, { type: 'merge', body }, options);
   }
 
   /**
-   * One sweep, after the events that are still under way. Answers how many ticks were turned away
-   * before it.
+   * One sweep, after the events that are still under way. Answers how many ticks before it were
+   * turned away, or ended with the feed saying itself that it did not reach the present.
    */
   async sweep(instance = 0): Promise<number> {
     await this.relay.straighten();
@@ -158,11 +160,18 @@ export class Rig {
     await this.allTicks();
     const endsAtMs = this.clock.nowMs() + HEALED_WITHIN_MS;
     for (let refused = 0; ; refused += 1) {
-      const status = await this.tick(instance);
-      if (status === 204) return refused;
-      if (this.clock.nowMs() > endsAtMs) throw new Error(`the sweep is refused: ${status}`);
+      const answer = await this.tick(instance);
+      if (answer === 204 && (await this.#isSwept())) return refused;
+      if (this.clock.nowMs() > endsAtMs) throw new Error(`the sweep is refused: ${answer}`);
       await this.clock.sleep(RETRY_MS);
     }
+  }
+
+  async #isSwept(): Promise<boolean> {
+    const { sweptAt, conditions = [] } = await this.status();
+    // Whatever is compared next would blame a sweep that never was.
+    if (sweptAt === LONG_AGO) throw new Error('the tick was taken, and nothing was swept');
+    return conditions.some(({ type, status }) => type === 'InSync' && status === 'True');
   }
 
   /** How every reader differs from the API server; waits until none does, for so long. */

@@ -33,7 +33,7 @@ const API_SERVER_BACK_MS = 20_000;
 export async function runSeed(
   rig: Rig,
   seed: string,
-  without: readonly string[] = [],
+  without: readonly string[],
 ): Promise<SeedResult> {
   const random = new Random(seed);
   const mutator = new Mutator(rig.kube);

@@ -41,22 +41,11 @@ export function feedViewOf(
 
 function stateOf({ conditions = [] }: MetadataFeedStatus): string {
   const reasonOf = (type: string): string | undefined => {
-    const found = conditions.find((one) => isOf(one, type));
-    return isOf(found, type) ? (found.status === 'True' ? undefined : found.reason) : 'Starting';
+    const found = conditions.find((one) => one.type === type);
+    if (found === undefined) return 'Starting';
+    return found.status === 'True' ? undefined : found.reason;
   };
   return reasonOf('Ready') ?? reasonOf('InSync') ?? 'in sync';
-}
-
-function isOf(
-  condition: unknown,
-  type: string,
-): condition is { readonly status: string; readonly reason: string } {
-  return (
-    typeof condition === 'object' &&
-    condition !== null &&
-    'type' in condition &&
-    condition.type === type
-  );
 }
 
 export const sweptText = ({ sweptMsAgo }: FeedView): string =>

@@ -26,7 +26,7 @@ test(
   async () => {
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       const { wrong } = await runSeed(rig, String(seed), LEFT_OUT);
-      expect(wrong.length === 0 ? '' : complaint(String(seed), wrong)).toBe('');
+      expect(wrong.length === 0 ? '' : complaint(String(seed), wrong, LEFT_OUT)).toBe('');
     }
   },
   ALL_OF_THEM_MS,
