@@ -37,6 +37,12 @@ export interface Answer {
   readonly text: string;
 }
 
+/** An API server that knows no such form answers with the whole. */
+const METADATA_TYPES = ['PartialObjectMetadata', 'PartialObjectMetadataList']
+  .map((kind) => `application/json;as=${kind};g=meta.k8s.io;v=v1`)
+  .concat('application/json')
+  .join(', ');
+
 /** Longer than one attempt on a dead connection, shorter than what Knative gives a function. */
 const CALL_TIMEOUT_MS = 30_000;
 
@@ -87,6 +93,7 @@ export class Calls {
         const outcome = await this.#attempt(request, signal);
         if ('text' in outcome) return outcome;
         last = outcome.error;
+        if (options.isOnce === true) throw last;
         await this.#pauseBeforeNext(outcome, request, attempt, endsAtMs, signal);
       }
     } catch (error) {
@@ -144,11 +151,12 @@ export class Calls {
 
   #exchangeFor(request: KubeRequest, signal: AbortSignal, isStream: boolean): Exchange {
     const { method, path, query = {}, body, contentType = 'application/json' } = request;
+    const accept = request.metadataOnly === true ? METADATA_TYPES : 'application/json';
     return {
       method,
       path: withQuery(path, query),
       headers: {
-        accept: 'application/json',
+        accept,
         'user-agent': this.#wiring.userAgent,
         ...(body === undefined ? {} : { 'content-type': contentType }),
       },

@@ -51,6 +51,8 @@ export interface KubeOptions {
    */
   readonly access?: AccessSource;
   readonly kubeconfigPath?: string;
+  /** How many calls are under way at once, watches aside; 8 when absent. */
+  readonly connectionsMax?: number;
   readonly clock?: Clock;
   /** In [0, 1): spreads pauses. */
   readonly random?: () => number;
@@ -92,7 +94,8 @@ export class KubeClient {
       kubeconfigPath === undefined ? options.access : { kubeconfigPaths: [kubeconfigPath] };
     const clock = this.#clock;
     const random = this.#random;
-    const connection = new Connection(new AccessCache(accessReader(source, clock), clock, { log }));
+    const cache = new AccessCache(accessReader(source, clock), clock, { log });
+    const connection = new Connection(cache, options.connectionsMax);
     this.#connection = connection;
     this.#calls = new Calls({ connection, clock, random, userAgent, log, onRetry });
     this.#writes = new Writes(this.#calls, fieldManager);

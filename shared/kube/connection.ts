@@ -41,13 +41,15 @@ interface Pools {
 
 export class Connection {
   readonly #access: AccessCache;
+  readonly #connectionsMax: number;
   readonly #open = new Set<Pools>();
   #current: Pools | undefined;
   #isClosed = false;
   connectionsOpened = 0;
 
-  constructor(access: AccessCache) {
+  constructor(access: AccessCache, connectionsMax = CONNECTIONS_MAX) {
     this.#access = access;
+    this.#connectionsMax = connectionsMax;
   }
 
   /**
@@ -142,7 +144,7 @@ export class Connection {
       key,
       origin,
       basePath: pathname.replace(/\/$/, ''),
-      calls: make(CONNECTIONS_MAX, ANSWER_TIMEOUT_MS),
+      calls: make(this.#connectionsMax, ANSWER_TIMEOUT_MS),
       watches: make(null, WATCH_SILENCE_MAX_MS),
     };
   }

@@ -31,6 +31,8 @@ export interface ListOptions extends Selection, CallOptions {
   /** `latest` when absent. */
   readonly freshness?: ListFreshness;
   readonly limit?: number;
+  /** Of each object the metadata alone. */
+  readonly metadataOnly?: boolean;
   /** From the page before; freshness is then that of the first page. */
   readonly continue?: string;
 }
@@ -79,6 +81,7 @@ export async function listPage(
       method: 'GET',
       path: resourcePath(ref, { namespace }),
       query: { labelSelector, fieldSelector, limit, continue: from, ...listQuery(freshness) },
+      metadataOnly: options.metadataOnly,
       repeat: 'always',
     },
     options,

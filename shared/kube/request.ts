@@ -29,6 +29,8 @@ export interface KubeRequest {
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly contentType?: string;
+  /** Only the metadata of what is answered. */
+  readonly metadataOnly?: boolean | undefined;
   readonly repeat: Repeat;
 }
 
@@ -38,4 +40,6 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** For the call with all its attempts; 30 s when absent. */
   readonly timeoutMs?: number | undefined;
+  /** Tells the first failure instead of sending again: for callers who follow how it goes. */
+  readonly isOnce?: boolean | undefined;
 }

@@ -29,6 +29,8 @@ export interface ApplyOptions extends WriteOptions {
   readonly force: boolean;
   /** `status`, mostly. */
   readonly subresource?: string;
+  /** Answers the metadata of the object alone. */
+  readonly metadataOnly?: boolean;
 }
 
 export interface UpdateOptions extends WriteOptions {
@@ -99,6 +101,7 @@ export class Writes {
         body: manifest,
         // JSON is YAML.
         contentType: 'application/apply-patch+yaml',
+        metadataOnly: options.metadataOnly,
         repeat: 'always',
       },
       options,

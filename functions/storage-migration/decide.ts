@@ -1,0 +1,93 @@
+// Which step a migration takes next, from what it said last and what the API server has now. Pure.
+// One step per look: each leaves a status from which the next look goes on, whoever takes it.
+import type { StorageMigrationStatus } from '../../shared/api/storage-migration.ts';
+import type { Migration } from './migration.ts';
+import { OBJECTS_FAILED, type Saying, type Word, begun, blocked, paused } from './sayings.ts';
+import { type Crd, type NoTarget, type Target, isTarget } from './target.ts';
+
+export type Step =
+  | { readonly take: 'nothing' }
+  /** No work of its own: only the status changes. */
+  | { readonly take: 'say'; readonly saying: Saying }
+  | { readonly take: 'preflight' | 'settle' | 'walk' | 'trim' | 'probe' }
+  /** Somebody took versions off the CRD's list that are not proved to be unused. */
+  | { readonly take: 'restore'; readonly lacking: readonly string[] };
+
+export function decide(migration: Migration, found: Target | NoTarget): Step {
+  const { spec, status, object, generation } = migration;
+  if (object.metadata.deletionTimestamp !== undefined) return NOTHING;
+  if (spec.pause) return isPaused(migration) ? NOTHING : say(paused(migration));
+  if (!isTarget(found)) return block(migration, found);
+  const isEdited = status.observedGeneration !== generation;
+  const isResting = status.phase === 'Done' || status.phase === 'Blocked';
+  if (isDone(migration, found) && !isEdited) return NOTHING;
+  if (!isOfTarget(migration, found) || (isEdited && isResting)) return say(begun(migration, found));
+  const lacking = lackingVersions(migration, found.crd);
+  if (lacking.length > 0) return { take: 'restore', lacking };
+  return stepOf(status);
+}
+
+const NOTHING: Step = { take: 'nothing' };
+const say = (saying: Saying): Step => ({ take: 'say', saying });
+
+function stepOf({ phase, conditions }: StorageMigrationStatus): Step {
+  switch (phase) {
+    case 'Preflight':
+      return { take: 'preflight' };
+    case 'Settling':
+      return { take: 'settle' };
+    case 'Rewriting':
+    case 'Verifying':
+      return { take: 'walk' };
+    case 'Trimming':
+      return { take: 'trim' };
+    case 'Blocked': {
+      const why = conditions?.find(({ type }) => type === 'Blocked')?.reason;
+      return { take: why === OBJECTS_FAILED ? 'probe' : 'preflight' };
+    }
+    default:
+      return NOTHING;
+  }
+}
+
+/** The proof holds as long as nothing else is stored, or listed as stored. */
+function isDone({ status }: Migration, { crd, version }: Target): boolean {
+  if (status.phase !== 'Done') return false;
+  if (status.target?.version !== version || status.target.crdUid !== crd?.uid) return false;
+  if (status.proof === undefined || crd === undefined) return true;
+  const known = status.storedVersions ?? [];
+  return crd.storedVersions.every((one) => known.includes(one));
+}
+
+/** The migration began under just this CRD. */
+function isOfTarget({ spec, status: { target } }: Migration, found: Target): boolean {
+  return (
+    target !== undefined &&
+    target.version === found.version &&
+    target.dryRun === spec.dryRun &&
+    target.crdUid === found.crd?.uid &&
+    target.crdGeneration === found.crd?.generation
+  );
+}
+
+function lackingVersions({ status }: Migration, crd: Crd | undefined): readonly string[] {
+  // Once it is proved, they may go: we take them off ourselves.
+  if (crd === undefined || status.proof !== undefined) return [];
+  return (status.storedVersions ?? []).filter((one) => !crd.storedVersions.includes(one));
+}
+
+const isPaused = ({ generation, status }: Migration): boolean =>
+  status.observedGeneration === generation &&
+  status.conditions?.find(({ type }) => type === 'Progressing')?.reason === 'Paused';
+
+function block(migration: Migration, why: Word): Step {
+  const { status } = migration;
+  const saying = blocked(status, why);
+  const known = status.conditions?.find(({ type }) => type === 'Blocked');
+  const isSaid =
+    status.phase === 'Blocked' &&
+    status.observedGeneration === migration.generation &&
+    known?.reason === why.reason &&
+    known.message === why.message;
+  return isSaid ? NOTHING : say(saying);
+}

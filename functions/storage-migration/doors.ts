@@ -1,0 +1,55 @@
+// What this function holds while it is awake: the API server, and which migrations it is at.
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../shared/clock.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+
+export interface DoorsOptions {
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+  /** How long one request works on before it leaves the rest to the next. */
+  readonly workMs: number;
+  /** How long a change of the stored version has to be known before it is relied on. */
+  readonly settleMs: number;
+}
+
+export class Doors {
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+  readonly workMs: number;
+  readonly settleMs: number;
+  /** Names this instance in the status of what it is at. */
+  readonly id = randomUUID().slice(0, 8);
+  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #waiting = new Set<string>();
+
+  constructor({ kube, clock, workMs, settleMs }: DoorsOptions) {
+    this.kube = kube;
+    this.clock = clock;
+    this.workMs = workMs;
+    this.settleMs = settleMs;
+  }
+
+  /**
+   * One at a time for each migration. Of those who come meanwhile one waits for its turn: what they
+   * all tell of is seen then.
+   */
+  async inTurn(name: string, work: () => Promise<void>): Promise<void> {
+    if (this.#waiting.has(name)) return;
+    const before = this.#underWay.get(name);
+    if (before !== undefined) {
+      this.#waiting.add(name);
+      // Who made it fail was told.
+      await before.catch(() => undefined);
+      this.#waiting.delete(name);
+    }
+    const own = work().finally(() => {
+      if (this.#underWay.get(name) === own) this.#underWay.delete(name);
+    });
+    this.#underWay.set(name, own);
+    await own;
+  }
+
+  close(): Promise<void> {
+    return this.kube.close();
+  }
+}

@@ -1,0 +1,67 @@
+// Moves stored objects to the version that the API server stores now, and takes the other versions
+// off the CRD's list only once it is proved that nothing is stored in them. Wakes on changes of
+// StorageMigrations and CRDs, and on the sweep's tick. Its memory is the status of the migration:
+// two instances at once, lost events and a killed process cost time, never a wrong trim.
+import type { Variable } from '../../shared/function/config.ts';
+import { defineFunction } from '../../shared/function/define.ts';
+import { secondsAsMs, text } from '../../shared/function/parsers.ts';
+import { openKube } from '../../shared/kube/client.ts';
+import { Doors } from './doors.ts';
+import { FIELD_MANAGER } from './field-manager.ts';
+
+const SWEEP = 'dev.knative.sources.ping';
+const CHANGES = ['add', 'update', 'delete'].map((verb) => `dev.knative.apiserver.resource.${verb}`);
+
+const KUBECONFIG: Variable<string | undefined> = {
+  env: 'KUBECONFIG',
+  meaning: 'how to reach the API server; inside a cluster the mounted service account says it',
+  parse: text,
+  fallback: undefined,
+};
+
+/** As many writes as a migration may have under way, and one for reads beside them. */
+const CONNECTIONS_MAX = 33;
+
+export const storageMigration = defineFunction({
+  name: 'storage-migration',
+  purpose: 'Moves stored objects to the current version, and trims storedVersions on proof.',
+  wakesOn: [...CHANGES, SWEEP],
+  config: {
+    kubeconfigPath: KUBECONFIG,
+    workMs: {
+      env: 'WORK_SECONDS',
+      meaning: 'how long one request works on before it leaves the rest to the next',
+      parse: secondsAsMs(0.05, 300),
+      // Below the deadline of a request by more than a page takes.
+      fallback: 15_000,
+    },
+    settleMs: {
+      env: 'SETTLE_SECONDS',
+      meaning: 'how long API servers have to announce a stored version before it is relied on',
+      parse: secondsAsMs(0, 300),
+      // An API server writes the old version for some milliseconds after it announces the new one.
+      fallback: 3_000,
+    },
+  },
+  open: ({ kubeconfigPath, workMs, settleMs }, { clock, log }): Doors =>
+    new Doors({
+      kube: openKube({
+        userAgent: FIELD_MANAGER,
+        fieldManager: FIELD_MANAGER,
+        connectionsMax: CONNECTIONS_MAX,
+        log,
+        ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
+      }),
+      clock,
+      workMs,
+      settleMs,
+    }),
+  close: (doors) => doors.close(),
+  handle: async (event, context) => {
+    // Loaded with the first event: being ready must not wait for what nobody asked for yet.
+    const { sweepAll, takeChange } = await import('./work.ts');
+    if (event.type === SWEEP) await sweepAll(context);
+    else await takeChange(event, context);
+    return undefined;
+  },
+});

@@ -1,0 +1,43 @@
+// A StorageMigration as it was read, in the terms of this function. Pure.
+import type {
+  Progress,
+  StorageMigrationSpec,
+  StorageMigrationStatus,
+} from '../../shared/api/storage-migration.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+
+export interface Migration {
+  /** As it was read. */
+  readonly object: KubeObject;
+  readonly name: string;
+  readonly generation: number;
+  readonly spec: StorageMigrationSpec;
+  readonly status: StorageMigrationStatus;
+}
+
+export function migrationOf(object: KubeObject): Migration {
+  // The API server holds both to their schema, and fills in the defaults.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { spec, status = {} } = object as unknown as {
+    spec: StorageMigrationSpec;
+    status?: StorageMigrationStatus;
+  };
+  const { name, generation = 0 } = object.metadata;
+  return { object, name, generation, spec, status };
+}
+
+/** `widgets.demo.ballast.dev`, which is also the name of its CRD. */
+export const resourceOf = ({ spec }: Migration): string => {
+  const { group, resource } = spec.resource;
+  return group === '' ? resource : `${resource}.${group}`;
+};
+
+export const NO_PROGRESS: Progress = {
+  total: 0,
+  done: 0,
+  changed: 0,
+  current: 0,
+  conflicts: 0,
+  gone: 0,
+  failed: 0,
+};

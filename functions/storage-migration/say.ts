@@ -1,0 +1,82 @@
+// Says in the status of a migration what was found. The status is also the function's memory, and
+// its change the event that wakes it again; so each write rests on the object as it was read.
+import {
+  STORAGE_MIGRATIONS,
+  type StorageMigrationStatus,
+} from '../../shared/api/storage-migration.ts';
+import { type ConditionInput, setConditions } from '../../shared/kube/conditions.ts';
+import { writeStatus } from '../../shared/kube/status.ts';
+import { timestamp } from '../../shared/kube/timestamp.ts';
+import type { Saying } from './sayings.ts';
+import type { Doors } from './doors.ts';
+import { FIELD_MANAGER } from './field-manager.ts';
+import { type Migration, migrationOf } from './migration.ts';
+
+/** What the API's conventions allow is 32,768 characters; a person reads less. */
+const MESSAGE_MAX = 2_000;
+
+/** A little longer than any request may take: after it, whoever was at it has ended. */
+const WORKER_SLACK_MS = 15_000;
+
+export interface SayOptions {
+  /** Whether this instance goes on; otherwise the next look is anybody's. */
+  readonly goesOn: boolean;
+  readonly signal: AbortSignal;
+}
+
+export async function write(
+  { kube, clock, id, workMs }: Doors,
+  { object, generation }: Migration,
+  { status, progressing, blocked }: Saying,
+  { goesOn, signal }: SayOptions,
+): Promise<Migration> {
+  const nowMs = clock.nowMs();
+  const moment = { fieldManager: FIELD_MANAGER, observedGeneration: generation, nowMs };
+  const worker = { id, until: timestamp(nowMs + workMs + WORKER_SLACK_MS) };
+  const conditions = [
+    proved(status),
+    say('Progressing', isMoving(status) && goesOnFrom(progressing.reason), progressing),
+    say('Blocked', blocked !== undefined, blocked ?? NOT_BLOCKED),
+  ];
+  const written = await writeStatus(kube, {
+    ref: STORAGE_MIGRATIONS,
+    object,
+    status: {
+      ...status,
+      observedGeneration: generation,
+      ...(goesOn ? { worker } : {}),
+      conditions: setConditions(object, conditions, moment),
+    },
+    fieldManager: FIELD_MANAGER,
+    // Two instances at once: the second one looks again.
+    ifUnmoved: true,
+    signal,
+  });
+  return migrationOf(written.object);
+}
+
+const NOT_BLOCKED = { reason: 'NotBlocked', message: 'Nothing keeps it from going on.' };
+
+const isMoving = ({ phase }: StorageMigrationStatus): boolean =>
+  phase !== 'Done' && phase !== 'Blocked';
+
+const goesOnFrom = (reason: string): boolean => reason !== 'Paused';
+
+function say(
+  type: string,
+  isSo: boolean,
+  { reason, message }: { readonly reason: string; readonly message: string },
+): ConditionInput {
+  return { type, status: isSo ? 'True' : 'False', reason, message: message.slice(0, MESSAGE_MAX) };
+}
+
+function proved({ proof, target }: StorageMigrationStatus): ConditionInput {
+  if (proof === undefined) {
+    const message = 'Some objects may be stored in another version.';
+    return say('Proved', false, { reason: 'NotProved', message });
+  }
+  const message =
+    `All ${proof.objects} objects listed at resourceVersion ${proof.resourceVersion} were found ` +
+    `stored as ${target?.version ?? proof.version}: none changed when it was written once more.`;
+  return say('Proved', true, { reason: proof.oracle, message });
+}

@@ -1,0 +1,224 @@
+// What a migration says after each step: its next status, from the one before. Pure. Every way from
+// one phase to another is here.
+import type { Phase, StorageMigrationStatus } from '../../shared/api/storage-migration.ts';
+import { type Migration, NO_PROGRESS } from './migration.ts';
+import type { Crd, Target } from './target.ts';
+
+/** What the status says next, conditions aside. */
+export interface Saying {
+  readonly status: Omit<StorageMigrationStatus, 'conditions' | 'observedGeneration' | 'worker'>;
+  /** What is being done, or that nothing is. */
+  readonly progressing: Word;
+  readonly blocked?: Word;
+}
+
+export interface Word {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** More passes than this, and somebody writes old versions as fast as they are rewritten. */
+const PASSES_MAX = 20;
+
+/** From the beginning, whatever it was at: what it saw of another CRD proves nothing of this one. */
+export function begun({ spec, status }: Migration, { crd, kind, version }: Target): Saying {
+  const isSameCrd = status.target?.crdUid === crd?.uid;
+  const seen = isSameCrd && status.proof === undefined ? (status.storedVersions ?? []) : [];
+  const storedVersions = [...new Set([...seen, ...(crd?.storedVersions ?? [])])];
+  const ofCrd = crd === undefined ? {} : { crdUid: crd.uid, crdGeneration: crd.generation };
+  return {
+    status: {
+      phase: 'Preflight',
+      target: { version, kind, dryRun: spec.dryRun, ...ofCrd },
+      ...(crd === undefined ? {} : { storedVersions }),
+      retriesLeft: spec.retries,
+    },
+    progressing: {
+      reason: 'Preflight',
+      message: `Looks whether every ${kind} can be written as ${version}.`,
+    },
+  };
+}
+
+export const paused = ({ status }: Migration): Saying => ({
+  status: saidBy(status),
+  progressing: { reason: 'Paused', message: 'spec.pause is true; it goes on when that is false.' },
+});
+
+/** What the status says, without what is said anew each time. */
+export function saidBy({
+  conditions: _conditions,
+  observedGeneration: _generation,
+  worker: _worker,
+  ...rest
+}: StorageMigrationStatus): Saying['status'] {
+  return rest;
+}
+
+export function blocked(status: StorageMigrationStatus, why: Word): Saying {
+  const { phase = 'Pending', blockedIn = 'Pending' } = status;
+  return {
+    status: {
+      ...saidBy(status),
+      phase: 'Blocked',
+      blockedIn: phase === 'Blocked' ? blockedIn : phase,
+    },
+    progressing: { reason: 'Blocked', message: 'It waits; the condition Blocked says for what.' },
+    blocked: why,
+  };
+}
+
+export const OBJECTS_FAILED = 'ObjectsFailed';
+
+/** To the phase it was blocked in, or from the preflight on. */
+export function cleared(status: StorageMigrationStatus, nowIso: string, crd?: Crd): Saying {
+  const { phase, blockedIn, cursor } = status;
+  const isUnderWay = blockedIn === 'Rewriting' || blockedIn === 'Verifying';
+  if (phase !== 'Blocked' || !isUnderWay) return under(status, 'Settling', {});
+  // Without a place to go on from, it had ended a pass.
+  return cursor === undefined
+    ? nextPass(status, blockedIn, nowIso, crd)
+    : under(status, blockedIn, {});
+}
+
+function under(
+  status: StorageMigrationStatus,
+  phase: Phase,
+  changes: Partial<Saying['status']>,
+): Saying {
+  const { blockedIn: _blockedIn, ...rest } = saidBy(status);
+  return onTheWay({ ...rest, ...changes, phase });
+}
+
+/** In the phase that it is in, nothing but numbers moved. */
+export function onTheWay(status: Saying['status']): Saying {
+  const { phase = 'Pending' } = status;
+  return { status, progressing: { reason: phase, message: MESSAGES[phase](status) } };
+}
+
+const MESSAGES: Readonly<Record<Phase, (status: StorageMigrationStatus) => string>> = {
+  Pending: () => 'It has not begun.',
+  Preflight: () => 'Looks whether every object can be written.',
+  Settling: ({ target }) => `Waits until every API server stores ${target?.version ?? ''}.`,
+  Rewriting: ({ target }) => `Writes every object anew as ${target?.version ?? ''}.`,
+  Verifying: () => 'Writes every object once more: none may change.',
+  Trimming: () => 'Takes the versions that are proved unused off the list of stored ones.',
+  Done: () => 'There is nothing left to do.',
+  Blocked: () => 'It waits.',
+};
+
+/** Every API server stores the current version: the objects are next. */
+export const settled = (status: StorageMigrationStatus, nowIso: string, crd?: Crd): Saying =>
+  nextPass(status, status.pass === undefined ? 'Rewriting' : 'Verifying', nowIso, crd);
+
+export function nextPass(
+  status: StorageMigrationStatus,
+  phase: 'Rewriting' | 'Verifying',
+  nowIso: string,
+  crd?: Crd,
+): Saying {
+  const { cursor: _cursor, failed: _failed, ...rest } = status;
+  const { target } = rest;
+  const isAnchored = phase === 'Verifying' && target !== undefined && crd !== undefined;
+  return under(rest, phase, {
+    pass: (rest.pass ?? 0) + 1,
+    passStartedAt: nowIso,
+    progress: NO_PROGRESS,
+    ...(isAnchored ? { target: { ...target, crdResourceVersion: crd.resourceVersion } } : {}),
+  });
+}
+
+/** All objects were looked at: `status` counts this pass whole, `resourceVersion` is its moment. */
+export function afterPass(
+  status: StorageMigrationStatus,
+  resourceVersion: string,
+  nowIso: string,
+  crd: Crd | undefined,
+): Saying {
+  const { progress = NO_PROGRESS, pass = 1, retriesLeft = 0, phase, target } = status;
+  if (target?.dryRun === true) return dryRunDone(status);
+  if (progress.failed > 0) {
+    if (retriesLeft === 0) return blocked(status, objectsFailed(status));
+    return nextPass({ ...status, retriesLeft: retriesLeft - 1 }, 'Rewriting', nowIso, crd);
+  }
+  if (phase === 'Verifying' && progress.changed === 0) {
+    return proved(status, resourceVersion, nowIso, crd);
+  }
+  if (pass >= PASSES_MAX) return blocked(status, restless(status));
+  if (isSuspicious(status)) return settlesAgain(status);
+  return nextPass(status, 'Verifying', nowIso, crd);
+}
+
+/**
+ * Old versions are listed and not one object was stored in any: they may all be current, or the API
+ * server we speak with has not heard of the current version and finds everything as it would be.
+ */
+const isSuspicious = ({ pass, progress, storedVersions = [] }: StorageMigrationStatus): boolean =>
+  pass === 1 && progress?.changed === 0 && progress.done > 0 && storedVersions.length > 1;
+
+function settlesAgain(status: StorageMigrationStatus): Saying {
+  const { settledAt: _settledAt, ...rest } = status;
+  return under(rest, 'Settling', {});
+}
+
+function proved(
+  status: StorageMigrationStatus,
+  resourceVersion: string,
+  nowIso: string,
+  crd: Crd | undefined,
+): Saying {
+  const { target, progress } = status;
+  const proof = {
+    oracle: 'SecondPass',
+    version: target?.version ?? '',
+    objects: progress?.done ?? 0,
+    resourceVersion,
+    ...(crd === undefined ? {} : { crdGeneration: crd.generation }),
+    at: nowIso,
+  } as const;
+  const { cursor: _cursor, ...rest } = status;
+  return under(rest, 'Trimming', { proof });
+}
+
+/** The end, after the list was trimmed or left alone. */
+export function done(
+  status: StorageMigrationStatus,
+  ended: { readonly message: string; readonly trimmed?: readonly string[] },
+): Saying {
+  const { trimmed = [] } = ended;
+  const { storedVersions = [] } = status;
+  const left = storedVersions.filter((one) => !trimmed.includes(one));
+  return {
+    status: {
+      ...saidBy(status),
+      phase: 'Done',
+      ...(status.storedVersions === undefined ? {} : { storedVersions: left }),
+      ...(trimmed.length === 0 ? {} : { trimmed }),
+    },
+    progressing: { reason: 'Done', message: ended.message },
+  };
+}
+
+function dryRunDone(status: StorageMigrationStatus): Saying {
+  const { done: looked = 0, failed = 0 } = status.progress ?? {};
+  const message = `A dry run: of ${looked} objects ${failed} would be refused; nothing was written.`;
+  const { cursor: _cursor, ...rest } = status;
+  return done(rest, { message });
+}
+
+function objectsFailed({ progress, failed = [] }: StorageMigrationStatus): Word {
+  const [first] = failed;
+  const name = [first?.namespace, first?.name].filter((part) => part !== undefined).join('/');
+  const such = first === undefined ? '' : `, such as ${name}: ${first.message}`;
+  const message =
+    `${progress?.failed ?? 0} objects cannot be written${such} ` +
+    'Their old versions stay listed until they can; status.failed names the first of them.';
+  return { reason: OBJECTS_FAILED, message };
+}
+
+function restless({ pass, progress }: StorageMigrationStatus): Word {
+  const message =
+    `In pass ${pass} there were still ${progress?.changed} objects stored otherwise: somebody ` +
+    'writes them in an old version all the time. Is every API server of one release?';
+  return { reason: 'NeverSettles', message };
+}

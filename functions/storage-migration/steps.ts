@@ -1,0 +1,178 @@
+// Takes one step of a migration and says what came of it. Each answers the migration as it stands
+// then, from which the next decision is made.
+import { timestamp } from '../../shared/kube/timestamp.ts';
+import { announce } from './announce.ts';
+import type { Step } from './decide.ts';
+import { type Saying, blocked, cleared, done, nextPass, settled } from './sayings.ts';
+import type { Doors } from './doors.ts';
+import type { Migration } from './migration.ts';
+import { type Obstacle, obstacleIn, preflight } from './preflight.ts';
+import { probeFailed } from './probe.ts';
+import { ManagedFieldsLost } from './rewrite.ts';
+import { write } from './say.ts';
+import { awaitSettled } from './settle.ts';
+import { type Crd, type Target, storageVersionOf } from './target.ts';
+import { setStoredVersions } from './trim.ts';
+import type { Walker } from './walk.ts';
+
+export interface StepTask {
+  readonly doors: Doors;
+  readonly target: Target;
+  readonly walker: Walker;
+  /** When to leave the rest to the next request. */
+  readonly endsAtMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** The migration as it stands after the step, and whether there is more to do at once. */
+export interface Taken {
+  readonly migration: Migration;
+  readonly goesOn: boolean;
+}
+
+type Work = (task: StepTask, migration: Migration) => Promise<Taken>;
+
+export function take(
+  task: StepTask,
+  step: Exclude<Step, { take: 'nothing' | 'say' }>,
+  migration: Migration,
+): Promise<Taken> {
+  if (step.take === 'restore') return takeRestore(task, migration, step.lacking);
+  return WORKS[step.take](task, migration);
+}
+
+async function say(
+  { doors, signal }: StepTask,
+  migration: Migration,
+  saying: Saying,
+): Promise<Taken> {
+  const goesOn = saying.blocked === undefined;
+  return { migration: await write(doors, migration, saying, { goesOn, signal }), goesOn };
+}
+
+const sayBlocked = (task: StepTask, migration: Migration, why: Obstacle): Promise<Taken> =>
+  say(task, migration, blocked(migration.status, why));
+
+const nowIsoOf = ({ doors }: StepTask): string => timestamp(doors.clock.nowMs());
+
+const takePreflight: Work = async (task, migration) => {
+  const { doors, target, signal } = task;
+  const obstacle = await preflight(doors.kube, migration, target, signal);
+  if (obstacle !== undefined) return sayBlocked(task, migration, obstacle);
+  return say(task, migration, cleared(migration.status, nowIsoOf(task), target.crd));
+};
+
+const takeSettle: Work = async (task, migration) => {
+  const { doors, target, endsAtMs, signal } = task;
+  if (!(await awaitSettled(doors, target, endsAtMs, signal))) return { migration, goesOn: false };
+  const nowIso = nowIsoOf(task);
+  const status = { ...migration.status, settledAt: nowIso };
+  return say(task, migration, settled(status, nowIso, target.crd));
+};
+
+const takeWalk: Work = async (task, migration) => {
+  const { target, walker } = task;
+  try {
+    return await say(task, migration, await walker.page(target, migration));
+  } catch (error) {
+    // The page is done again when the reason is gone.
+    const obstacle =
+      error instanceof ManagedFieldsLost ? fieldsLost(error) : obstacleIn(error, target.crd);
+    if (obstacle === undefined) throw error;
+    return sayBlocked(task, migration, obstacle);
+  }
+};
+
+function fieldsLost({ message }: ManagedFieldsLost): Obstacle {
+  const what = `${message}: something between us and etcd drops them. Nothing more is written.`;
+  return { reason: 'ManagedFieldsLost', message: what };
+}
+
+const takeProbe: Work = async (task, migration) => {
+  const { doors, target, signal } = task;
+  const { status, spec } = migration;
+  const isHopeful = await probeFailed(doors.kube, target, status.failed ?? [], signal);
+  if (!isHopeful) return { migration, goesOn: false };
+  const again = { ...status, retriesLeft: spec.retries };
+  return say(task, migration, nextPass(again, 'Rewriting', nowIsoOf(task), target.crd));
+};
+
+const takeTrim: Work = async (task, migration) => {
+  const { doors, target, signal } = task;
+  const { spec, status } = migration;
+  const { crd } = target;
+  const version = status.proof?.version ?? '';
+  if (crd === undefined) {
+    const message = `Everything is stored as ${version}; there is no list to trim.`;
+    return say(task, migration, done(status, { message }));
+  }
+  const others = crd.storedVersions.filter((one) => one !== version);
+  if (others.length === 0) {
+    const message = `Everything is stored as ${version}, and nothing else is listed.`;
+    const gone = (status.storedVersions ?? []).filter((one) => one !== version);
+    return say(task, migration, done(status, { message, trimmed: gone }));
+  }
+  if (spec.trim === 'Never') {
+    const message = `Everything is stored as ${version}; spec.trim is Never, so the list stays.`;
+    return say(task, migration, done(status, { message }));
+  }
+  if (!isAsVerified(migration, crd)) {
+    // Somebody wrote to the CRD since: the proof may be of another state.
+    const { proof: _proof, ...rest } = status;
+    return say(task, migration, nextPass(rest, 'Verifying', nowIsoOf(task), crd));
+  }
+  if (!(await setStoredVersions(doors.kube, crd, [version], signal))) return lookAgain(migration);
+  const message =
+    `Took ${others.join(', ')} off the stored versions: all ${status.proof?.objects ?? 0} objects ` +
+    `are proved to be stored as ${version}.`;
+  await announce(doors, crd, { type: 'Normal', reason: 'StoredVersionsTrimmed', message }, signal);
+  return say(task, migration, done(status, { message, trimmed: others }));
+};
+
+/** The CRD is, in all that it says, what it was when the last verification began. */
+const isAsVerified = ({ status: { target, proof } }: Migration, crd: Crd): boolean =>
+  target?.crdUid === crd.uid &&
+  target.crdResourceVersion === crd.resourceVersion &&
+  proof?.crdGeneration === crd.generation &&
+  proof.version === storageVersionOf(crd);
+
+async function takeRestore(
+  task: StepTask,
+  migration: Migration,
+  lacking: readonly string[],
+): Promise<Taken> {
+  const { doors, target, signal } = task;
+  const { crd } = target;
+  if (crd === undefined) return { migration, goesOn: false };
+  const defined = lacking.filter((one) => crd.versions.some(({ name }) => name === one));
+  if (defined.length < lacking.length) {
+    const lost = lacking.filter((one) => !defined.includes(one)).join(', ');
+    const message =
+      `${lost} is gone from CRD ${crd.name}, and objects may still be stored in it: a list of the ` +
+      'kind fails then. Add it to spec.versions again, not served and not stored.';
+    return sayBlocked(task, migration, { reason: 'VersionRemoved', message });
+  }
+  const whole = [...lacking, ...crd.storedVersions];
+  if (!(await setStoredVersions(doors.kube, crd, whole, signal))) return lookAgain(migration);
+  const message =
+    `Put ${lacking.join(', ')} back on the stored versions: somebody took it off, and it is not ` +
+    'proved yet that nothing is stored in it.';
+  await announce(
+    doors,
+    crd,
+    { type: 'Warning', reason: 'StoredVersionsRestored', message },
+    signal,
+  );
+  return lookAgain(migration);
+}
+
+/** The API server has moved on; it is read anew. */
+const lookAgain = (migration: Migration): Taken => ({ migration, goesOn: true });
+
+const WORKS = {
+  preflight: takePreflight,
+  settle: takeSettle,
+  walk: takeWalk,
+  probe: takeProbe,
+  trim: takeTrim,
+} as const;

@@ -1,0 +1,182 @@
+// What a migration is about, as the API server has it now: the kind, the version in which its
+// objects are stored from now on, and, when it is a custom resource, the CRD behind it.
+import { createHash } from 'node:crypto';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { isKubeError } from '../../shared/kube/errors.ts';
+import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
+import { type Migration, resourceOf } from './migration.ts';
+
+export const CRDS = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  resource: 'customresourcedefinitions',
+} as const;
+
+export interface CrdVersion {
+  readonly name: string;
+  readonly served: boolean;
+  readonly storage: boolean;
+  readonly schema?: { readonly openAPIV3Schema?: Readonly<Record<string, unknown>> };
+}
+
+export interface Crd {
+  readonly object: KubeObject;
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly resourceVersion: string;
+  readonly versions: readonly CrdVersion[];
+  readonly storedVersions: readonly string[];
+  readonly hasWebhook: boolean;
+}
+
+export interface Target {
+  /** A version that is served, to read and write by; the stored one where it is served. */
+  readonly ref: ResourceRef;
+  readonly kind: string;
+  /** What the API server is to store. */
+  readonly version: string;
+  readonly crd: Crd | undefined;
+}
+
+/** Why there is nothing to migrate, in a sentence. */
+export interface NoTarget {
+  readonly reason: 'ResourceUnknown' | 'VersionUnknown';
+  readonly message: string;
+}
+
+export const isTarget = (found: Target | NoTarget): found is Target => 'ref' in found;
+
+export function crdOf(object: KubeObject): Crd {
+  // The API server holds CRDs to their schema.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { metadata, spec, status } = object as unknown as {
+    metadata: KubeObject['metadata'];
+    spec: { versions: readonly CrdVersion[]; conversion?: { strategy?: string } };
+    status?: { storedVersions?: readonly string[] };
+  };
+  const { name, uid, generation = 0, resourceVersion } = metadata;
+  return {
+    object,
+    name,
+    uid,
+    generation,
+    resourceVersion,
+    versions: spec.versions,
+    storedVersions: status?.storedVersions ?? [],
+    hasWebhook: spec.conversion?.strategy === 'Webhook',
+  };
+}
+
+export const storageVersionOf = ({ versions }: Crd): string =>
+  versions.find(({ storage }) => storage)?.name ?? '';
+
+export async function readTarget(
+  kube: KubeClient,
+  migration: Migration,
+  signal: AbortSignal,
+): Promise<Target | NoTarget> {
+  const { group, resource } = migration.spec.resource;
+  const object = await kube.get(CRDS, { name: resourceOf(migration) }, { signal });
+  if (object === null) return readBuiltIn(kube, { group, resource }, signal);
+  const crd = crdOf(object);
+  const version = storageVersionOf(crd);
+  const served = crd.versions.filter((one) => one.served);
+  const use = served.find(({ storage }) => storage) ?? served[0];
+  if (use === undefined) {
+    const message = `CRD ${crd.name} serves no version, so its objects cannot be read: serve one.`;
+    return { reason: 'ResourceUnknown', message };
+  }
+  const found = await servedResource(kube, { group, version: use.name, resource }, signal);
+  if (found === undefined) {
+    const message = `CRD ${crd.name} is not established yet: see its conditions.`;
+    return { reason: 'ResourceUnknown', message };
+  }
+  return { ref: { group, version: use.name, resource }, kind: found.kind, version, crd };
+}
+
+interface ServedResource {
+  readonly name: string;
+  readonly kind: string;
+  /** Of what will be written: from group, version and kind. */
+  readonly storageVersionHash?: string;
+}
+
+/** What discovery says of one resource in one version. */
+export async function servedResource(
+  kube: KubeClient,
+  { group, version, resource }: ResourceRef,
+  signal: AbortSignal,
+): Promise<ServedResource | undefined> {
+  const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+  const list = await readJson<{ readonly resources: readonly ServedResource[] }>(
+    kube,
+    path,
+    signal,
+  );
+  return list?.resources.find(({ name }) => name === resource);
+}
+
+/** Which version a built-in kind is stored in only its hash tells. */
+async function readBuiltIn(
+  kube: KubeClient,
+  { group, resource }: Omit<ResourceRef, 'version'>,
+  signal: AbortSignal,
+): Promise<Target | NoTarget> {
+  const what = group === '' ? resource : `${resource}.${group}`;
+  const versions = await versionsOf(kube, group, signal);
+  for (const version of versions) {
+    const found = await servedResource(kube, { group, version, resource }, signal);
+    if (found === undefined) continue;
+    const stored = versions.find(
+      (one) => storageVersionHash(group, one, found.kind) === found.storageVersionHash,
+    );
+    const ref = { group, version: stored ?? version, resource };
+    if (stored !== undefined) return { ref, kind: found.kind, version: stored, crd: undefined };
+    const message = `The API server does not serve the version in which it stores ${what}.`;
+    return { reason: 'VersionUnknown', message };
+  }
+  const message = `The API server has no resource ${what}: correct spec.resource, or install its CRD.`;
+  return { reason: 'ResourceUnknown', message };
+}
+
+async function versionsOf(
+  kube: KubeClient,
+  group: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (group === '') return ['v1'];
+  const path = `/apis/${group}`;
+  const found = await readJson<{ readonly versions: readonly { readonly version: string }[] }>(
+    kube,
+    path,
+    signal,
+  );
+  return (found?.versions ?? []).map(({ version }) => version);
+}
+
+/** As the API server reckons it for discovery. */
+export const storageVersionHash = (group: string, version: string, kind: string): string =>
+  createHash('sha256')
+    .update(`${group}/${version}/${kind}`)
+    .digest()
+    .subarray(0, HASH_BYTES)
+    .toString('base64');
+
+const HASH_BYTES = 8;
+
+async function readJson<Result>(
+  kube: KubeClient,
+  path: string,
+  signal: AbortSignal,
+): Promise<Result | undefined> {
+  try {
+    const { text } = await kube.raw({ method: 'GET', path, repeat: 'always', signal });
+    // Discovery has one shape.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return JSON.parse(text) as Result;
+  } catch (error) {
+    if (isKubeError(error, 'KUBE_NOT_FOUND')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,131 @@
+// What the function does when it wakes: looks at each migration that the event may be about, takes
+// one step after the other while its time lasts, and leaves the rest to the next event.
+import { MIGRATE_ANNOTATION, STORAGE_MIGRATIONS } from '../../shared/api/storage-migration.ts';
+import type { Context, IncomingEvent } from '../../shared/function/define.ts';
+import { isKubeError } from '../../shared/kube/errors.ts';
+import { isRecord, textOf } from '../../shared/kube/json.ts';
+import { decide } from './decide.ts';
+import { saidBy } from './sayings.ts';
+import type { Doors } from './doors.ts';
+import { type Migration, migrationOf, resourceOf } from './migration.ts';
+import { write } from './say.ts';
+import { take } from './steps.ts';
+import { Walker } from './walk.ts';
+import { CRDS, crdOf, isTarget, readTarget, storageVersionOf } from './target.ts';
+
+/** The tick of each minute: every migration, and every CRD that asks for one. */
+export async function sweepAll(context: Context<Doors>): Promise<void> {
+  const { doors, signal } = context;
+  await adoptAll(context);
+  const { items } = await doors.kube.list(STORAGE_MIGRATIONS, { signal });
+  await eachOrThrow(
+    items.map(
+      ({ metadata }) =>
+        () =>
+          look(metadata.name, context),
+    ),
+  );
+}
+
+/** An event names an object; what it says of it is read anew. */
+export async function takeChange({ data }: IncomingEvent, context: Context<Doors>): Promise<void> {
+  const { kind, metadata } = isRecord(data) ? data : {};
+  const name = isRecord(metadata) ? textOf(metadata['name']) : '';
+  if (name === '') return;
+  if (kind === 'StorageMigration') return look(name, context);
+  if (kind !== 'CustomResourceDefinition') return;
+  const { doors, signal } = context;
+  await adopt(name, context);
+  const { items } = await doors.kube.list(STORAGE_MIGRATIONS, { signal });
+  const own = items.map(migrationOf).filter((migration) => resourceOf(migration) === name);
+  await eachOrThrow(own.map((migration) => () => look(migration.name, context)));
+}
+
+/** One migration's failure is no other's: all are tried, and then the first failure is told. */
+async function eachOrThrow(works: readonly (() => Promise<void>)[]): Promise<void> {
+  const settled = await Promise.allSettled(works.map((work) => work()));
+  const failed = settled.find((one) => one.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+async function look(name: string, context: Context<Doors>): Promise<void> {
+  const { doors, log } = context;
+  await doors.inTurn(name, async () => {
+    try {
+      await workOn(name, context);
+    } catch (error) {
+      // Another instance, or a person, was first: their change is an event of its own.
+      if (!isKubeError(error, 'KUBE_CONFLICT')) throw error;
+      log.info({ migration: name }, 'somebody else changed the migration');
+    }
+  });
+}
+
+async function workOn(name: string, { doors, signal, log }: Context<Doors>): Promise<void> {
+  const { kube, clock, workMs } = doors;
+  const endsAtMs = clock.nowMs() + workMs;
+  const object = await kube.get(STORAGE_MIGRATIONS, { name }, { signal });
+  if (object === null) return;
+  let now = migrationOf(object);
+  if (isAnothers(now, doors)) return;
+  const walker = new Walker(doors, now.spec.budget, signal);
+  for (;;) {
+    const target = await readTarget(kube, now, signal);
+    const step = decide(now, target);
+    if (step.take === 'nothing') break;
+    let goesOn = true;
+    if (step.take === 'say') {
+      goesOn = step.saying.blocked === undefined;
+      now = await write(doors, now, step.saying, { goesOn, signal });
+    } else if (isTarget(target)) {
+      const task = { doors, target, walker, endsAtMs, signal };
+      ({ migration: now, goesOn } = await take(task, step, now));
+    }
+    const { phase, pass, progress } = now.status;
+    log.info({ migration: name, step: step.take, phase, pass, progress }, 'step taken');
+    if (!goesOn || clock.nowMs() > endsAtMs) break;
+  }
+  await release(now, doors, signal);
+}
+
+/** Somebody is at it, and his time is not over. */
+function isAnothers({ status: { worker } }: Migration, { clock, id }: Doors): boolean {
+  if (worker === undefined || worker.id === id) return false;
+  return Date.parse(worker.until) > clock.nowMs();
+}
+
+/** The change of the status wakes whoever goes on. */
+async function release(now: Migration, doors: Doors, signal: AbortSignal): Promise<void> {
+  if (now.status.worker === undefined) return;
+  const { conditions = [] } = now.status;
+  const said = conditions.find(({ type }) => type === 'Progressing');
+  const progressing = said ?? { reason: 'Working', message: '' };
+  await write(doors, now, { status: saidBy(now.status), progressing }, { goesOn: false, signal });
+}
+
+async function adoptAll(context: Context<Doors>): Promise<void> {
+  const { doors, signal } = context;
+  const { items } = await doors.kube.list(CRDS, { metadataOnly: true, signal });
+  const asking = items.filter(({ metadata }) => metadata.annotations?.[MIGRATE_ANNOTATION]);
+  for (const { metadata } of asking) await adopt(metadata.name, context);
+}
+
+/** A CRD may ask for its migration; it is named as the CRD, and made once it is needed. */
+async function adopt(name: string, { doors, signal }: Context<Doors>): Promise<void> {
+  const object = await doors.kube.get(CRDS, { name }, { signal });
+  if (object?.metadata.annotations?.[MIGRATE_ANNOTATION] !== 'true') return;
+  const crd = crdOf(object);
+  const version = storageVersionOf(crd);
+  if (crd.storedVersions.every((one) => one === version)) return;
+  const [resource = '', ...group] = name.split('.');
+  await doors.kube.create(
+    STORAGE_MIGRATIONS,
+    {
+      apiVersion: `${STORAGE_MIGRATIONS.group}/${STORAGE_MIGRATIONS.version}`,
+      kind: 'StorageMigration',
+      metadata: { name },
+      spec: { resource: { group: group.join('.'), resource } },
+    },
+    { signal },
+  );
+}

@@ -1,0 +1,110 @@
+// StorageMigration as the API server stores it: which kind is written anew, how carefully, and how
+// far that is. knative/crds/storage-migration.yaml is the source of truth; defaults are filled in
+// by the API server.
+
+export const STORAGE_MIGRATIONS = {
+  group: 'ballast.dev',
+  version: 'v1alpha1',
+  resource: 'storagemigrations',
+} as const;
+
+/** On a CRD, with the value `true`: it asks for a StorageMigration whenever it needs one. */
+export const MIGRATE_ANNOTATION = 'ballast.dev/migrate-storage';
+
+export interface StorageMigrationSpec {
+  readonly resource: { readonly group: string; readonly resource: string };
+  readonly budget: { readonly requestsPerSecond?: number; readonly concurrency: number };
+  readonly trim: 'OnProof' | 'Never';
+  readonly pause: boolean;
+  readonly dryRun: boolean;
+  readonly retries: number;
+  readonly acceptedLoss?: readonly string[];
+}
+
+export type Phase =
+  | 'Pending'
+  | 'Preflight'
+  | 'Settling'
+  | 'Rewriting'
+  | 'Verifying'
+  | 'Trimming'
+  | 'Done'
+  | 'Blocked';
+
+export interface StorageMigrationStatus {
+  readonly observedGeneration?: number;
+  readonly phase?: Phase;
+  /** Where it goes on once nothing blocks it any more. */
+  readonly blockedIn?: Phase;
+  readonly target?: MigrationTarget;
+  /** Every version that the CRD was ever seen to list; none may leave the list before the proof. */
+  readonly storedVersions?: readonly string[];
+  readonly settledAt?: string;
+  /** Begins at 1; each looks at all objects. */
+  readonly pass?: number;
+  readonly passStartedAt?: string;
+  readonly cursor?: Cursor;
+  readonly progress?: Progress;
+  readonly rewritten?: number;
+  readonly failed?: readonly FailedObject[];
+  readonly retriesLeft?: number;
+  readonly worker?: { readonly id: string; readonly until: string };
+  readonly proof?: Proof;
+  readonly trimmed?: readonly string[];
+  readonly conditions?: readonly MigrationCondition[];
+}
+
+/** What was being written when the migration began; anything else begins it anew. */
+export interface MigrationTarget {
+  readonly version: string;
+  readonly kind: string;
+  readonly dryRun: boolean;
+  readonly crdUid?: string;
+  readonly crdGeneration?: number;
+  /** As it was when the last verification began. */
+  readonly crdResourceVersion?: string;
+}
+
+export interface Cursor {
+  /** `namespace/name`, for people. */
+  readonly after: string;
+  readonly continue: string;
+  readonly resourceVersion: string;
+}
+
+/** Of one pass. */
+export interface Progress {
+  readonly total: number;
+  readonly done: number;
+  readonly changed: number;
+  readonly current: number;
+  readonly conflicts: number;
+  readonly gone: number;
+  readonly failed: number;
+  readonly perSecond?: number;
+  readonly left?: string;
+}
+
+export interface FailedObject {
+  readonly namespace?: string;
+  readonly name: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface Proof {
+  readonly oracle: 'SecondPass';
+  readonly version: string;
+  readonly objects: number;
+  readonly resourceVersion: string;
+  readonly crdGeneration?: number;
+  readonly at: string;
+}
+
+/** Proved, Progressing and Blocked. */
+interface MigrationCondition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}
