@@ -20,7 +20,7 @@ const CRDS: ResourceRef = {
   resource: 'customresourcedefinitions',
 };
 /** The field that has another name in each version, where a webhook converts. */
-const COLOR_FIELD: Readonly<Record<KindVersion, string>> = {
+export const COLOR_FIELD: Readonly<Record<KindVersion, string>> = {
   [OLD]: 'colour',
   [CURRENT]: 'color',
 };
