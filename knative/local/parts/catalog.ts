@@ -7,13 +7,20 @@ export type PartName =
   | 'kubectl'
   | 'nats-server'
   | 'apiserver_receive_adapter'
-  | 'kwok';
+  | 'kwok'
+  | 'kube-controller-manager';
 
 /**
  * The Go modules beside this file: the versions that Kubernetes, Knative and etcd want clash in a
  * single one.
  */
-export type PartGroup = 'etcd' | 'kubernetes' | 'nats' | 'eventing' | 'kwok';
+export type PartGroup =
+  | 'etcd'
+  | 'kubernetes'
+  | 'nats'
+  | 'eventing'
+  | 'kwok'
+  | 'kube-controller-manager';
 
 export interface PartEntry {
   /** Also the name of the binary. */
@@ -31,6 +38,8 @@ export interface PartEntry {
   readonly minorSkew: 0 | 1;
   /** True for what KUBEBUILDER_ASSETS is known to hold. */
   readonly isKubebuilderAsset: boolean;
+  /** True for what only tests run: `npm start` neither looks for it nor builds it. */
+  readonly isForTests?: boolean;
 }
 
 const KUBERNETES_VERSION = 'v1.36.3';
@@ -114,9 +123,26 @@ const entries: readonly PartEntry[] = [
     // What Kubernetes' version skew policy allows a kubectl.
     minorSkew: 1,
   },
+  {
+    ...kubernetes,
+    name: 'kube-controller-manager',
+    // A group of its own, so that it is built only for those who want it; built last, it finds most
+    // of what it is made of compiled for the API server.
+    group: 'kube-controller-manager',
+    package: 'k8s.io/kubernetes/cmd/kube-controller-manager',
+    versionArgs: ['--version'],
+    minorSkew: 0,
+    isKubebuilderAsset: false,
+    isForTests: true,
+  },
 ];
 
 export const partNames: readonly PartName[] = entries.map((entry) => entry.name);
+
+/** What `npm start` brings up. */
+export const startPartNames: readonly PartName[] = entries
+  .filter((entry) => entry.isForTests !== true)
+  .map((entry) => entry.name);
 
 export function isPartName(name: string): name is PartName {
   return entries.some((entry) => entry.name === name);

@@ -10,9 +10,9 @@ const USAGE = 'usage: npm run parts -- [--help] [NAME...]';
 
 const HELP = `${USAGE}
 
-Finds each real binary that the local control plane needs, builds what is nowhere to be found,
-checks cached ones against their hashes, and prints name, version, path and where it came from.
-Without a name: all of them.
+Finds each real binary that the local control plane and the tests need, builds what is nowhere to
+be found, checks cached ones against their hashes, and prints name, version, path and where it
+came from. Without a name: all of them.
 
 Names: ${partNames.join(', ')}
 

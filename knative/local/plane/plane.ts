@@ -39,6 +39,8 @@ export interface PlaneOptions {
   readonly ports?: Readonly<Partial<Record<CorePart, number>>>;
   /** For the API server, the largest part: less memory for more CPU. Go's own when absent. */
   readonly goGcPercent?: number;
+  /** Given to the API server beside its own: feature gates, and APIs that are off by default. */
+  readonly apiServerFlags?: readonly string[];
   readonly onChange?: (change: PartChange) => void;
   /** No part is started any more once it aborts. */
   readonly signal?: AbortSignal | undefined;
@@ -201,8 +203,9 @@ class LocalPlane implements Plane {
       this.urlFor('kube-apiserver', 'etcd'),
       prepareApiServer(this.#dataDir, [admin]),
     ]);
-    const { goGcPercent } = this.#options;
-    await this.add(apiServerSpec({ binary, dir: this.#dataDir, port, etcdUrl, goGcPercent }));
+    const { goGcPercent, apiServerFlags: moreFlags } = this.#options;
+    const options = { binary, dir: this.#dataDir, port, etcdUrl, goGcPercent, moreFlags };
+    await this.add(apiServerSpec(options));
     await this.#writeAdminKubeconfig(this.kubeconfigPath, this.part('kube-apiserver').url);
   }
 

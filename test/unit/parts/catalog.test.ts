@@ -8,6 +8,7 @@ import {
   groupEntries,
   partEntry,
   partNames,
+  startPartNames,
 } from '../../../knative/local/parts/catalog.ts';
 import { GO_WANTED } from '../../../knative/local/parts/explain.ts';
 
@@ -50,4 +51,12 @@ describe.each(groups)('the module of %s', (group) => {
     const wanted = /^go (\d+\.\d+)/m.exec(goMod(group))?.[1];
     expect(wanted).toBe(GO_WANTED);
   });
+});
+
+test('nothing that only tests run is built for `npm start`', () => {
+  const groupsOfTests = groups.filter((group) =>
+    groupEntries(group).some(({ isForTests = false }) => isForTests),
+  );
+  expect(groupsOfTests).toEqual(['kube-controller-manager']);
+  expect(buildOrder(startPartNames)).toEqual(groups.filter((one) => !groupsOfTests.includes(one)));
 });

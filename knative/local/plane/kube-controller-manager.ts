@@ -1,0 +1,43 @@
+// kube-controller-manager with only the controllers that somebody asks for. No plane has it by
+// itself: it is added to one that runs, as cluster admin.
+import { join } from 'node:path';
+import { resolvePart } from '../parts/resolve.ts';
+import type { Part } from '../process/part.ts';
+import { freePort } from '../process/ports.ts';
+import type { Plane } from './plane.ts';
+import { answers } from './probe.ts';
+
+export interface ControllerManagerOptions {
+  /** By the names that `--controllers` takes. */
+  readonly controllers: readonly string[];
+  readonly featureGates: readonly string[];
+}
+
+export async function addControllerManager(
+  plane: Plane,
+  { controllers, featureGates }: ControllerManagerOptions,
+): Promise<Part> {
+  const [command, port] = await Promise.all([resolvePart('kube-controller-manager'), freePort()]);
+  const certDir = join(plane.dir, 'kube-controller-manager');
+  const url = `https://127.0.0.1:${port}`;
+  return plane.add({
+    name: 'kube-controller-manager',
+    command,
+    args: [
+      `--kubeconfig=${plane.kubeconfigPath}`,
+      `--controllers=${controllers.join(',')}`,
+      `--feature-gates=${featureGates.map((gate) => `${gate}=true`).join(',')}`,
+      '--bind-address=127.0.0.1',
+      `--secure-port=${port}`,
+      `--cert-dir=${certDir}`,
+      // It is alone, and an election would take seconds.
+      '--leader-elect=false',
+    ],
+    env: {},
+    url,
+    ready: (signal) => answers(`${url}/healthz`, signal, join(certDir, `${CERTIFICATE_NAME}.crt`)),
+  });
+}
+
+/** The pair of files that it makes for itself is named after it. */
+const CERTIFICATE_NAME = 'kube-controller-manager';

@@ -1,0 +1,46 @@
+// What etcd holds of a custom resource, read past the API server through etcd's own HTTP gateway:
+// in which version each object is stored is told nowhere else.
+import type { Plane } from '../../knative/local/plane/plane.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+
+interface RangeAnswer {
+  readonly kvs?: readonly { readonly key: string; readonly value: string }[];
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toString();
+
+/** The objects as they are stored, by `namespace/name`. */
+export async function storedObjects(
+  plane: Plane,
+  group: string,
+  resource: string,
+): Promise<ReadonlyMap<string, KubeObject>> {
+  const prefix = `/registry/${group}/${resource}/`;
+  // "0" is what follows "/": the range ends where the prefix does.
+  const body = { key: base64(prefix), range_end: base64(prefix.replace(/\/$/, '0')) };
+  const url = `${plane.part('etcd').url}/v3/kv/range`;
+  const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`etcd answered ${answer.status}: ${await answer.text()}`);
+  const { kvs = [] } = (await answer.json()) as RangeAnswer;
+  return new Map(
+    kvs.map(({ key, value }) => [
+      fromBase64(key).slice(prefix.length),
+      JSON.parse(fromBase64(value)) as KubeObject,
+    ]),
+  );
+}
+
+/** How many objects are stored in each version. */
+export async function countStored(
+  plane: Plane,
+  group: string,
+  resource: string,
+): Promise<Readonly<Record<string, number>>> {
+  const counts: Record<string, number> = {};
+  for (const { apiVersion } of (await storedObjects(plane, group, resource)).values()) {
+    const version = apiVersion.split('/')[1] ?? '';
+    counts[version] = (counts[version] ?? 0) + 1;
+  }
+  return counts;
+}
