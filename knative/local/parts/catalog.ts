@@ -3,6 +3,8 @@
 
 export type PartName =
   | 'etcd'
+  | 'etcdctl'
+  | 'etcdutl'
   | 'kube-apiserver'
   | 'kubectl'
   | 'nats-server'
@@ -13,7 +15,7 @@ export type PartName =
  * The Go modules beside this file: the versions that Kubernetes, Knative and etcd want clash in a
  * single one.
  */
-export type PartGroup = 'etcd' | 'kubernetes' | 'nats' | 'eventing' | 'kwok';
+export type PartGroup = 'etcd' | 'etcd-tools' | 'kubernetes' | 'nats' | 'eventing' | 'kwok';
 
 export interface PartEntry {
   /** Also the name of the binary. */
@@ -31,9 +33,12 @@ export interface PartEntry {
   readonly minorSkew: 0 | 1;
   /** True for what KUBEBUILDER_ASSETS is known to hold. */
   readonly isKubebuilderAsset: boolean;
+  /** True for what only tests and benches hold our answers against: nothing that runs needs it. */
+  readonly isWitness?: boolean;
 }
 
 const KUBERNETES_VERSION = 'v1.36.3';
+const ETCD_VERSION = 'v3.6.8';
 const KWOK_VERSION = 'v0.8.0';
 const COMPONENT_VERSION = 'k8s.io/component-base/version';
 
@@ -49,6 +54,16 @@ const kubernetes = {
     [`${COMPONENT_VERSION}.gitMinor`]: '36',
   },
   isKubebuilderAsset: true,
+} as const;
+
+const etcdTool = {
+  group: 'etcd-tools',
+  version: ETCD_VERSION,
+  stamps: {},
+  versionArgs: ['version'],
+  minorSkew: 0,
+  isKubebuilderAsset: false,
+  isWitness: true,
 } as const;
 
 /**
@@ -72,11 +87,23 @@ const entries: readonly PartEntry[] = [
     group: 'etcd',
     package: 'go.etcd.io/etcd/server/v3',
     module: 'go.etcd.io/etcd/server/v3',
-    version: 'v3.6.8',
+    version: ETCD_VERSION,
     stamps: {},
     versionArgs: ['--version'],
     minorSkew: 0,
     isKubebuilderAsset: true,
+  },
+  {
+    ...etcdTool,
+    name: 'etcdctl',
+    package: 'go.etcd.io/etcd/etcdctl/v3',
+    module: 'go.etcd.io/etcd/etcdctl/v3',
+  },
+  {
+    ...etcdTool,
+    name: 'etcdutl',
+    package: 'go.etcd.io/etcd/etcdutl/v3',
+    module: 'go.etcd.io/etcd/etcdutl/v3',
   },
   {
     name: 'kwok',
@@ -117,6 +144,11 @@ const entries: readonly PartEntry[] = [
 ];
 
 export const partNames: readonly PartName[] = entries.map((entry) => entry.name);
+
+/** What a control plane is made of. */
+export const planePartNames: readonly PartName[] = entries
+  .filter(({ isWitness = false }) => !isWitness)
+  .map((entry) => entry.name);
 
 export function isPartName(name: string): name is PartName {
   return entries.some((entry) => entry.name === name);

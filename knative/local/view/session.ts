@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { functionNames } from '../../build/function-names.ts';
 import { bundleCommand, sourceCommand } from '../cluster/function-part.ts';
 import { type LocalCluster, startCluster } from '../cluster/local-cluster.ts';
-import { partNames } from '../parts/catalog.ts';
+import { planePartNames } from '../parts/catalog.ts';
 import { resolveParts } from '../parts/resolve.ts';
 import type { Part, PartChange } from '../process/part.ts';
 import { killOwnPlanes } from '../process/run-directory.ts';
@@ -33,7 +33,7 @@ export async function runSession(options: SessionOptions): Promise<number> {
   const view = openView(options);
   const end = endOnSignal(view);
   try {
-    await resolveParts(partNames, { signal: end });
+    await resolveParts(planePartNames, { signal: end });
     await buildBundles(options, end);
     if (!end.aborted) await new Session(options, view, end).run();
     return 0;
