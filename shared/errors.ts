@@ -31,6 +31,13 @@ export const errorTable = {
   NATS_UNAVAILABLE: retry('NATS does not answer'),
   NATS_CONFLICT: retry('Another writer was first on the same NATS subject'),
   NATS_REFUSED: retry('NATS refused the request'),
+  ETCD_ACCESS_UNREADABLE: retry('A certificate or key for etcd cannot be read'),
+  ETCD_UNAVAILABLE: retry('etcd cannot be reached or failed'),
+  ETCD_REFUSED: retry('etcd refused a request'),
+  ETCD_COMPACTED: retry('etcd forgot the revision that was being read'),
+  ETCD_SNAPSHOT_BROKEN: retry('The snapshot did not arrive whole'),
+  SNAPSHOT_DAMAGED: reject('The file is no whole database of etcd', 422),
+  SNAPSHOT_CHANGING: retry('The file changed while it was read'),
   KUBE_ACCESS_UNREADABLE: retry(
     'The way to the API server, or the credentials for it, cannot be read',
   ),

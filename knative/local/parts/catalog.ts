@@ -3,6 +3,8 @@
 
 export type PartName =
   | 'etcd'
+  | 'etcdctl'
+  | 'etcdutl'
   | 'kube-apiserver'
   | 'kubectl'
   | 'nats-server'
@@ -16,6 +18,7 @@ export type PartName =
  */
 export type PartGroup =
   | 'etcd'
+  | 'etcd-tools'
   | 'kubernetes'
   | 'nats'
   | 'eventing'
@@ -43,6 +46,7 @@ export interface PartEntry {
 }
 
 const KUBERNETES_VERSION = 'v1.36.3';
+const ETCD_VERSION = 'v3.6.8';
 const KWOK_VERSION = 'v0.8.0';
 const COMPONENT_VERSION = 'k8s.io/component-base/version';
 
@@ -58,6 +62,16 @@ const kubernetes = {
     [`${COMPONENT_VERSION}.gitMinor`]: '36',
   },
   isKubebuilderAsset: true,
+} as const;
+
+const etcdTool = {
+  group: 'etcd-tools',
+  version: ETCD_VERSION,
+  stamps: {},
+  versionArgs: ['version'],
+  minorSkew: 0,
+  isKubebuilderAsset: false,
+  isForTests: true,
 } as const;
 
 /**
@@ -81,11 +95,23 @@ const entries: readonly PartEntry[] = [
     group: 'etcd',
     package: 'go.etcd.io/etcd/server/v3',
     module: 'go.etcd.io/etcd/server/v3',
-    version: 'v3.6.8',
+    version: ETCD_VERSION,
     stamps: {},
     versionArgs: ['--version'],
     minorSkew: 0,
     isKubebuilderAsset: true,
+  },
+  {
+    ...etcdTool,
+    name: 'etcdctl',
+    package: 'go.etcd.io/etcd/etcdctl/v3',
+    module: 'go.etcd.io/etcd/etcdctl/v3',
+  },
+  {
+    ...etcdTool,
+    name: 'etcdutl',
+    package: 'go.etcd.io/etcd/etcdutl/v3',
+    module: 'go.etcd.io/etcd/etcdutl/v3',
   },
   {
     name: 'kwok',

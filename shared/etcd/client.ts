@@ -1,0 +1,148 @@
+// The door to a running etcd, read-only: the keys under prefixes as of one revision, page by page,
+// and its whole database as a snapshot file. Opening it calls nobody.
+import type { EtcdEntries, EtcdEntry } from './entry.ts';
+import { brokenAnswer } from './errors.ts';
+import { saveSnapshot, type Saved, type SaveOptions } from './save.ts';
+import { type EtcdAddress, Transport } from './transport.ts';
+
+export interface ReadOptions {
+  /** From `revision()`: all pages are of this moment. */
+  readonly revision: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A page is about this large, whatever its values are: a few milliseconds to send and to parse. */
+const PAGE_BYTES = 2 * 1024 * 1024;
+const PAGE_KEYS_FIRST = 100;
+const PAGE_KEYS_MAX = 2_000;
+/** A page of the largest values that etcd takes by default, in base64, stays far below it. */
+const PAGE_BYTES_MAX = 512 * 1024 * 1024;
+
+export function openEtcd(address: EtcdAddress): EtcdClient {
+  return new EtcdClient(address);
+}
+
+export class EtcdClient {
+  readonly #transport: Transport;
+
+  constructor(address: EtcdAddress) {
+    this.#transport = new Transport(address);
+  }
+
+  /** The newest revision, told by a majority of the members. */
+  async revision(signal?: AbortSignal): Promise<string> {
+    const page = await this.#range(
+      { key: startOf('').toString('base64'), limit: 1, keys_only: true },
+      signal,
+    );
+    return page.revision;
+  }
+
+  /** How many keys begin with `prefix`. */
+  async count(prefix: string, { revision, signal }: ReadOptions): Promise<number> {
+    const key = startOf(prefix).toString('base64');
+    const range = { key, range_end: endOf(prefix), revision, count_only: true };
+    return (await this.#range(range, signal)).count;
+  }
+
+  /** Throws ETCD_COMPACTED when etcd forgets the revision before the last page. */
+  async *entries(prefixes: readonly string[], options: ReadOptions): EtcdEntries {
+    for (const prefix of prefixes) yield* this.#under(prefix, options);
+  }
+
+  /** Streams the database of one member into a file and holds it against etcd's own hash. */
+  async save(path: string, options: SaveOptions = {}): Promise<Saved> {
+    const reply = await this.#transport.post('/v3/maintenance/snapshot', {}, options.signal);
+    return saveSnapshot(reply, path, options);
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  async *#under(prefix: string, { revision, signal }: ReadOptions): EtcdEntries {
+    let key = startOf(prefix);
+    let limit = PAGE_KEYS_FIRST;
+    const range_end = endOf(prefix);
+    for (;;) {
+      const range = { key: key.toString('base64'), range_end, revision, limit };
+      const page = await this.#range(range, signal);
+      yield page.entries;
+      const last = page.lastKey;
+      if (!page.hasMore || last === undefined) return;
+      // The next key there can be.
+      key = Buffer.concat([last, Buffer.of(0)]);
+      limit = nextLimit(page.entries);
+    }
+  }
+
+  async #range(range: object, signal: AbortSignal | undefined): Promise<Page> {
+    const { endpoint, body } = await this.#transport.post('/v3/kv/range', range, signal);
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    for await (const chunk of body) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > PAGE_BYTES_MAX) throw brokenAnswer(endpoint, 'a page without end');
+      chunks.push(chunk);
+    }
+    return readPage(endpoint, Buffer.concat(chunks).toString('utf8'));
+  }
+}
+
+interface Page {
+  readonly revision: string;
+  readonly count: number;
+  readonly hasMore: boolean;
+  readonly entries: readonly EtcdEntry[];
+  readonly lastKey: Buffer | undefined;
+}
+
+/** protobuf's JSON: numbers of 64 bits are texts, and what is zero or empty is left out. */
+interface RangeResponse {
+  readonly header?: { readonly revision?: string };
+  readonly kvs?: readonly { readonly key: string; readonly value?: string }[];
+  readonly more?: boolean;
+  readonly count?: string;
+}
+
+function readPage(endpoint: string, text: string): Page {
+  let response: RangeResponse;
+  try {
+    response = JSON.parse(text);
+  } catch (cause) {
+    throw brokenAnswer(endpoint, 'no JSON', cause);
+  }
+  const { header, kvs = [], more = false, count = '0' } = response;
+  if (header?.revision === undefined) throw brokenAnswer(endpoint, 'no revision in it');
+  const last = kvs.at(-1);
+  return {
+    revision: header.revision,
+    count: Number(count),
+    hasMore: more,
+    lastKey: last === undefined ? undefined : Buffer.from(last.key, 'base64'),
+    entries: kvs.map(({ key, value = '' }) => {
+      const head = Buffer.from(value, 'base64');
+      const name = Buffer.from(key, 'base64').toString('utf8');
+      return { key: name, head, sizeBytes: head.length, whole: () => head };
+    }),
+  };
+}
+
+function nextLimit(entries: readonly EtcdEntry[]): number {
+  const sizeBytes = entries.reduce((sum, entry) => sum + entry.sizeBytes, 1);
+  const fits = Math.floor((PAGE_BYTES * entries.length) / sizeBytes);
+  return Math.min(Math.max(fits, 1), PAGE_KEYS_MAX);
+}
+
+/** The first key that there can be: etcd takes none that is empty. */
+const startOf = (prefix: string): Buffer => Buffer.from(prefix === '' ? '\0' : prefix);
+
+/** The first key that does not begin with the prefix; every key there is for an empty one. */
+function endOf(prefix: string): string {
+  const bytes = Buffer.from(prefix);
+  const last = bytes.findLastIndex((byte) => byte < 0xff);
+  if (last === -1) return Buffer.of(0).toString('base64');
+  const end = Buffer.from(bytes.subarray(0, last + 1));
+  end[last] = (end[last] ?? 0) + 1;
+  return end.toString('base64');
+}

@@ -1,0 +1,132 @@
+// Requests to the JSON gateway that every etcd member serves beside gRPC, over TLS with a client
+// certificate where one is given; the next endpoint is asked when one cannot be reached.
+import { readFile } from 'node:fs/promises';
+import type { Dispatcher } from 'undici';
+import { Failure } from '../errors.ts';
+import { failureFromAnswer, reasonOf, unavailable } from './errors.ts';
+
+export interface EtcdAddress {
+  /** Client URLs of members, as `https://10.0.0.1:2379`. */
+  readonly endpoints: readonly string[];
+  readonly tls?: TlsFiles | undefined;
+}
+
+/** Paths of PEM files. */
+export interface TlsFiles {
+  readonly caPath?: string | undefined;
+  readonly certPath?: string | undefined;
+  readonly keyPath?: string | undefined;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A page of a range takes milliseconds, from a disk that is slow a second. */
+const ANSWER_TIMEOUT_MS = 30_000;
+/** A member that sends a snapshot reads its whole file, and may have better things to do. */
+const SILENCE_MAX_MS = 60_000;
+/** One reader: a page is asked for while the one before is counted. */
+const CONNECTIONS_MAX = 2;
+/** More than the longest page, and far from what would hurt. */
+const REFUSAL_BYTES_MAX = 64 * 1024;
+
+export interface Reply {
+  readonly endpoint: string;
+  readonly body: Dispatcher.ResponseData['body'];
+}
+
+export class Transport {
+  readonly #address: EtcdAddress;
+  readonly #pools = new Map<string, Dispatcher>();
+  /** The endpoint that answered last. */
+  #first = 0;
+
+  constructor(address: EtcdAddress) {
+    this.#address = address;
+  }
+
+  /** The reply of the first endpoint that can be reached; a refusal throws. */
+  async post(path: string, body: object, signal: AbortSignal | undefined): Promise<Reply> {
+    const { endpoints } = this.#address;
+    const causes: unknown[] = [];
+    for (let step = 0; step < endpoints.length; step += 1) {
+      const index = (this.#first + step) % endpoints.length;
+      const endpoint = endpoints[index] ?? '';
+      try {
+        const answer = await this.#send(endpoint, path, body, signal);
+        this.#first = index;
+        if (answer.statusCode === 200) return { endpoint, body: answer.body };
+        const text = await readRefusal(answer.body);
+        const refusal = { endpoint, path, statusCode: answer.statusCode, text };
+        // Another member may have what this one lacks: a leader, or time.
+        if (answer.statusCode < 500) throw failureFromAnswer(refusal);
+        causes.push(new Error(`${endpoint} answered ${answer.statusCode}: ${text.slice(0, 300)}`));
+      } catch (error) {
+        if (error instanceof Failure) throw error;
+        signal?.throwIfAborted();
+        causes.push(error);
+      }
+    }
+    throw unavailable(endpoints, causes.length === 1 ? causes[0] : new AggregateError(causes));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+  }
+
+  async #send(
+    endpoint: string,
+    path: string,
+    body: object,
+    signal: AbortSignal | undefined,
+  ): Promise<Dispatcher.ResponseData> {
+    const pool = this.#pools.get(endpoint) ?? (await this.#open(endpoint));
+    return pool.request({
+      method: 'POST',
+      path: `${new URL(endpoint).pathname.replace(/\/$/, '')}${path}`,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+
+  async #open(endpoint: string): Promise<Dispatcher> {
+    const [{ Pool }, tls] = await Promise.all([import('./undici.ts'), this.#readTls()]);
+    const pool = new Pool(new URL(endpoint).origin, {
+      connections: CONNECTIONS_MAX,
+      allowH2: false,
+      headersTimeout: ANSWER_TIMEOUT_MS,
+      bodyTimeout: SILENCE_MAX_MS,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      connect: tls,
+    });
+    this.#pools.set(endpoint, pool);
+    return pool;
+  }
+
+  async #readTls(): Promise<Record<string, string>> {
+    const { caPath, certPath, keyPath } = this.#address.tls ?? {};
+    const read = async (name: string, path: string | undefined): Promise<Record<string, string>> =>
+      path === undefined ? {} : { [name]: await readPem(path) };
+    const parts = [read('ca', caPath), read('cert', certPath), read('key', keyPath)];
+    return Object.assign({}, ...(await Promise.all(parts)));
+  }
+}
+
+async function readPem(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const message = `The PEM file for etcd cannot be read (${reasonOf(cause)}): name one that can.`;
+    throw new Failure('ETCD_ACCESS_UNREADABLE', message, { object: path, cause });
+  }
+}
+
+async function readRefusal(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of body) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > REFUSAL_BYTES_MAX) break;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,97 @@
+// Answers "is anything stored in an old version?" from the values that etcd holds, wherever they
+// are read. `auditStored` answers for everything, `countStored` for one resource.
+import { findingsOf } from './findings.ts';
+import { type GroupResource, USUAL_PREFIXES } from './place.ts';
+import { isOf, type Named, type Row, Tally } from './tally.ts';
+import type { StoredSource } from './value.ts';
+import { type ResourceVerdict, verdictOn } from './verdict.ts';
+
+export interface AuditOptions {
+  /** The usual ones when absent. */
+  readonly prefixes?: readonly string[] | undefined;
+  /** Everything when absent. */
+  readonly resources?: readonly GroupResource[] | undefined;
+  /** How many names are told of each row; 3 when absent. */
+  readonly examplesMax?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * `old`: something is stored in another version than the one written now. `unknown`: nothing of
+ * that was found, but not everything could be read.
+ */
+export type Outcome = 'clean' | 'old' | 'unknown';
+
+export interface AuditReport {
+  readonly outcome: Outcome;
+  /** One sentence each: what is old, and what could not be told. Empty when clean. */
+  readonly findings: readonly string[];
+  /** Under the prefixes. */
+  readonly values: number;
+  readonly rows: readonly Row[];
+  readonly verdicts: readonly ResourceVerdict[];
+  readonly unreadable: Named;
+  /** Keys under none of the prefixes: they were not looked into. */
+  readonly elsewhere: Named;
+}
+
+/** Names are for a person who wants to look at one; more of them are a list. */
+const EXAMPLES_MAX = 3;
+
+export async function auditStored(
+  source: StoredSource,
+  options: AuditOptions = {},
+): Promise<AuditReport> {
+  const tally = await tallied(source, options);
+  const rows = tally.rows();
+  const definitions = tally.definitions.filter(
+    (one) => options.resources?.some((each) => isOf(one, each)) ?? true,
+  );
+  const verdicts = definitions
+    .toSorted((a, b) => (`${a.group}/${a.resource}` < `${b.group}/${b.resource}` ? -1 : 1))
+    .map((definition) => verdictOn(definition, rows));
+  const { old, unknown } = findingsOf(rows, verdicts, tally);
+  const outcome = old.length > 0 ? 'old' : unknown.length > 0 ? 'unknown' : 'clean';
+  const { count: values, unreadable, elsewhere } = tally;
+  const findings = [...old, ...unknown];
+  return { outcome, findings, values, rows, verdicts, unreadable, elsewhere };
+}
+
+/** How the objects of one resource are stored. */
+export interface StoredCount {
+  readonly total: number;
+  /** By version, with examples. */
+  readonly versions: ReadonlyMap<string, Named>;
+  /** Values whose version cannot be read: encrypted ones, and those that are nothing known. */
+  readonly hidden: Named;
+}
+
+/** For who wants to know about one resource; `keyPrefixes` says where its values are. */
+export async function countStored(
+  source: StoredSource,
+  resource: GroupResource,
+  options: Omit<AuditOptions, 'resources'> = {},
+): Promise<StoredCount> {
+  const tally = await tallied(source, { ...options, resources: [resource] });
+  const versions = new Map<string, Named>();
+  let hidden: Named = { count: 0, examples: [] };
+  for (const { version, count, examples } of tally.rows()) {
+    const before = version === undefined ? hidden : (versions.get(version) ?? NONE);
+    const sum = { count: before.count + count, examples: [...before.examples, ...examples] };
+    if (version === undefined) hidden = sum;
+    else versions.set(version, sum);
+  }
+  return { total: tally.count, versions, hidden };
+}
+
+const NONE: Named = { count: 0, examples: [] };
+
+async function tallied(source: StoredSource, options: AuditOptions): Promise<Tally> {
+  const { prefixes = USUAL_PREFIXES, resources, examplesMax = EXAMPLES_MAX, signal } = options;
+  const tally = new Tally({ prefixes, resources, examplesMax });
+  for await (const batch of source) {
+    signal?.throwIfAborted();
+    for (const value of batch) tally.add(value);
+  }
+  return tally;
+}

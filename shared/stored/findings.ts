@@ -1,0 +1,71 @@
+// What an audit has found, in sentences: what is stored in an old version, and what could not be
+// told. Pure.
+import { resourceName } from './place.ts';
+import { isOf, type Row, type Tally } from './tally.ts';
+import type { ResourceVerdict } from './verdict.ts';
+
+interface Findings {
+  readonly old: readonly string[];
+  readonly unknown: readonly string[];
+}
+
+export function findingsOf(
+  rows: readonly Row[],
+  verdicts: readonly ResourceVerdict[],
+  tally: Tally,
+): Findings {
+  return {
+    old: [
+      ...verdicts.flatMap((verdict) => oldOnes(verdict)),
+      ...mixed(rows.filter((row) => !verdicts.some((verdict) => isOf(row, verdict)))),
+    ],
+    unknown: [...nothing(tally), ...unread(tally), ...encrypted(rows)],
+  };
+}
+
+const oldOnes = (verdict: ResourceVerdict): readonly string[] =>
+  verdict.versions
+    .filter(({ standing }) => standing === 'in-use' || standing === 'broken')
+    .map(({ says }) => `${resourceName(verdict)}: ${says}`);
+
+/** Which version is written is not in etcd for built-in resources, but two of them are one too many. */
+function mixed(rows: readonly Row[]): readonly string[] {
+  const told = rows.filter(({ version }) => version !== undefined);
+  return [...Map.groupBy(told, resourceName)].flatMap(([name, own]) => {
+    const counts = Map.groupBy(own, ({ version = '' }) => version);
+    if (counts.size < 2) return [];
+    const each = [...counts].map(
+      ([version, of]) => `${version} (${of.reduce((sum, { count }) => sum + count, 0)})`,
+    );
+    return [`${name}: stored in several versions, and at most one is new: ${each.join(', ')}.`];
+  });
+}
+
+function nothing({ count, elsewhere }: Tally): readonly string[] {
+  if (count > 0 || elsewhere.count === 0) return [];
+  const such = elsewhere.examples.join(', ');
+  return [`No key is under a prefix that was looked at, ${elsewhere.count} are not: ${such}.`];
+}
+
+function unread({ unreadable, hasHiddenDefinition }: Tally): readonly string[] {
+  const { count, examples } = unreadable;
+  const such = count > examples.length ? ', such as: ' : ': ';
+  const values = count === 1 ? '1 value cannot be read' : `${count} values cannot be read`;
+  return [
+    ...(count === 0 ? [] : [`${values}${such}${examples.join('; ')}.`]),
+    ...(hasHiddenDefinition
+      ? ['A CustomResourceDefinition cannot be read, so its versions have no verdict.']
+      : []),
+  ];
+}
+
+function encrypted(rows: readonly Row[]): readonly string[] {
+  return rows
+    .filter(({ encoding, version }) => encoding === 'encrypted' && version === undefined)
+    .map((row) => {
+      const { provider, keyName, count, examples } = row;
+      const such = examples[0] === undefined ? '' : `, such as ${examples[0]}`;
+      const how = `encrypted (${provider}, key ${keyName})`;
+      return `${resourceName(row)}: ${count} stored ${how}${such}: the version is inside.`;
+    });
+}
