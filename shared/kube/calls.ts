@@ -37,12 +37,6 @@ export interface Answer {
   readonly text: string;
 }
 
-/** An API server that knows no such form answers with the whole. */
-const METADATA_TYPES = ['PartialObjectMetadata', 'PartialObjectMetadataList']
-  .map((kind) => `application/json;as=${kind};g=meta.k8s.io;v=v1`)
-  .concat('application/json')
-  .join(', ');
-
 /** Longer than one attempt on a dead connection, shorter than what Knative gives a function. */
 const CALL_TIMEOUT_MS = 30_000;
 
@@ -151,12 +145,14 @@ export class Calls {
 
   #exchangeFor(request: KubeRequest, signal: AbortSignal, isStream: boolean): Exchange {
     const { method, path, query = {}, body, contentType = 'application/json' } = request;
-    const accept = request.metadataOnly === true ? METADATA_TYPES : 'application/json';
+    // An API server that knows no such form answers with the whole.
+    const { as } = request;
+    const part = as === undefined ? '' : `application/json;as=${as};g=meta.k8s.io;v=v1, `;
     return {
       method,
       path: withQuery(path, query),
       headers: {
-        accept,
+        accept: `${part}application/json`,
         'user-agent': this.#wiring.userAgent,
         ...(body === undefined ? {} : { 'content-type': contentType }),
       },

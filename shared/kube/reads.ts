@@ -81,7 +81,7 @@ export async function listPage(
       method: 'GET',
       path: resourcePath(ref, { namespace }),
       query: { labelSelector, fieldSelector, limit, continue: from, ...listQuery(freshness) },
-      metadataOnly: options.metadataOnly,
+      as: options.metadataOnly === true ? 'PartialObjectMetadataList' : undefined,
       repeat: 'always',
     },
     options,

@@ -29,8 +29,8 @@ export interface KubeRequest {
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly contentType?: string;
-  /** Only the metadata of what is answered. */
-  readonly metadataOnly?: boolean | undefined;
+  /** What the answer is brought down to: of objects the metadata alone. */
+  readonly as?: 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined;
   readonly repeat: Repeat;
 }
 

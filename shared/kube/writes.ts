@@ -101,7 +101,7 @@ export class Writes {
         body: manifest,
         // JSON is YAML.
         contentType: 'application/apply-patch+yaml',
-        metadataOnly: options.metadataOnly,
+        as: options.metadataOnly === true ? 'PartialObjectMetadata' : undefined,
         repeat: 'always',
       },
       options,

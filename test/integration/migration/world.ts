@@ -1,0 +1,117 @@
+// A control plane, the function storage-migration on it, and kinds with objects stored in an old
+// version. Events are sent by hand: a migration gets on by ticks alone.
+import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
+import { loadWiring } from '../../../knative/local/manifests/load.ts';
+import type { Plane } from '../../../knative/local/plane/plane.ts';
+import { storageMigration } from '../../../functions/storage-migration/index.ts';
+import {
+  STORAGE_MIGRATIONS,
+  type StorageMigrationStatus,
+} from '../../../shared/api/storage-migration.ts';
+import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
+import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import { countStored } from '../../builders/etcd-values.ts';
+import { GROUP, until, VersionedKind, type Conversion } from '../../builders/versioned-kind.ts';
+
+const KNATIVE = new URL('../../../knative', import.meta.url).pathname;
+
+export class MigrationWorld {
+  readonly plane: Plane;
+  readonly kube: KubeClient;
+  #functions: RunningFunction[] = [];
+
+  constructor(plane: Plane) {
+    this.plane = plane;
+    const { kubeconfigPath } = plane;
+    this.kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+  }
+
+  async prepare(): Promise<void> {
+    await applyObjects(this.kube, (await loadWiring(KNATIVE)).objects);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#functions.map((one) => one.stop()));
+    await this.kube.close();
+    await this.plane.stop();
+  }
+
+  async startFunction(more: Readonly<Record<string, string>> = {}): Promise<RunningFunction> {
+    const environment = {
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      DRAIN_MINIMUM_SECONDS: '0',
+      SETTLE_SECONDS: '0.2',
+      KUBECONFIG: this.plane.kubeconfigPath,
+      ...more,
+    };
+    const build = { version: '0.0.0', commit: '' };
+    const one = await startFunction(storageMigration, { environment, build });
+    this.#functions.push(one);
+    return one;
+  }
+
+  /** A kind of its own, with so many objects in the old version. */
+  async kind(plural: string, count: number, conversion?: Conversion): Promise<VersionedKind> {
+    const kind = new VersionedKind(this.plane, this.kube, plural, conversion);
+    await kind.fill(count);
+    return kind;
+  }
+
+  async migrate({ crdName: name, plural }: VersionedKind, spec: object = {}): Promise<string> {
+    await this.kube.create(STORAGE_MIGRATIONS, {
+      apiVersion: 'ballast.dev/v1alpha1',
+      kind: 'StorageMigration',
+      metadata: { name },
+      spec: { resource: { group: GROUP, resource: plural }, ...spec },
+    });
+    return name;
+  }
+
+  async status(name: string): Promise<StorageMigrationStatus> {
+    return (await this.kube.get(STORAGE_MIGRATIONS, { name }))?.['status'] ?? {};
+  }
+
+  /** The sentence of a condition that is true; the empty text when it is not. */
+  async condition(name: string, type: string): Promise<string> {
+    const { conditions = [] } = await this.status(name);
+    const found = conditions.find((one) => one.type === type && one.status === 'True');
+    return found === undefined ? '' : `${found.reason}: ${found.message}`;
+  }
+
+  stored({ plural }: VersionedKind): Promise<Readonly<Record<string, number>>> {
+    return countStored(this.plane, GROUP, plural);
+  }
+
+  /** Ticks until the migration is in this phase. */
+  async tickUntil(one: RunningFunction, name: string, phase: string): Promise<void> {
+    let answer = '';
+    try {
+      await until(`${name} to be ${phase}`, async () => {
+        answer = await tick(one);
+        return (await this.status(name)).phase === phase;
+      });
+    } catch (error) {
+      const status = JSON.stringify(await this.status(name), undefined, 1);
+      throw new Error(`the last tick was answered ${answer}; ${status}`, { cause: error });
+    }
+  }
+}
+
+/** Answers what the function said. */
+async function tick({ port }: RunningFunction): Promise<string> {
+  return send(port, 'dev.knative.sources.ping', {});
+}
+
+async function send(port: number, type: string, data: unknown): Promise<string> {
+  const headers = {
+    'content-type': 'application/json',
+    'ce-specversion': '1.0',
+    'ce-id': crypto.randomUUID(),
+    'ce-source': 'test',
+    'ce-type': type,
+  };
+  const body = JSON.stringify(data);
+  const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body });
+  return `${answer.status} ${await answer.text()}`;
+}
