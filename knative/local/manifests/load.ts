@@ -41,6 +41,7 @@ const CLUSTER_KINDS: readonly string[] = [
   'rbac.authorization.k8s.io/v1 Role',
   'rbac.authorization.k8s.io/v1 RoleBinding',
   'apiextensions.k8s.io/v1 CustomResourceDefinition',
+  'flowcontrol.apiserver.k8s.io/v1 FlowSchema',
   'ballast.dev/v1alpha1 MetadataFeed',
 ];
 

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { locate } from '../../../functions/locate/index.ts';
 import { metadata } from '../../../functions/metadata/index.ts';
+import { storageMigration } from '../../../functions/storage-migration/index.ts';
 import { passes } from '../../../knative/local/delivery/filter.ts';
 import { readKustomization } from '../../../knative/local/manifests/documents.ts';
 import { loadWiring } from '../../../knative/local/manifests/load.ts';
@@ -12,7 +13,7 @@ import { keyOf } from '../../../knative/local/manifests/wiring.ts';
 import { BUILT_IN } from '../../../shared/feed/projections/built-in.ts';
 
 const REPO = fileURLToPath(new URL('../../../', import.meta.url));
-const FUNCTIONS = [locate, metadata];
+const FUNCTIONS = [locate, metadata, storageMigration];
 const wiring = await loadWiring(`${REPO}knative`);
 
 interface Manifest {
@@ -168,6 +169,19 @@ test('metadata reads the kinds that a feed knows everywhere, and feeds at home, 
     'ballast.dev/metadatafeeds': ['get', 'list'],
     'ballast.dev/metadatafeeds/status': ['patch'],
     '/secrets': ['get'],
+  });
+});
+
+test('storage-migration reaches no objects but those of a kind that it is given a role for', () => {
+  const own = 'knative/functions/storage-migration';
+  expect(granted(`${own}/cluster-role.yaml`)).toEqual({
+    'ballast.dev/storagemigrations': ['create', 'get', 'list'],
+    'ballast.dev/storagemigrations/status': ['patch'],
+    'apiextensions.k8s.io/customresourcedefinitions': ['get', 'list'],
+  });
+  expect(granted(`${own}/role.yaml`)).toEqual({
+    'discovery.k8s.io/endpointslices': ['list'],
+    '/events': ['create', 'get'],
   });
 });
 

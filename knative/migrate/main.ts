@@ -1,0 +1,67 @@
+// `npm run migrate`: prints what to apply for the migration of one kind, and changes nothing.
+import { parseArgs } from 'node:util';
+import { stringify } from 'yaml';
+import { type MigrationRequest, migrationFor, rightsFor } from './manifests.ts';
+
+const USAGE = `usage: npm run -s migrate -- RESOURCE [options] | kubectl apply -f -
+
+Prints a StorageMigration for RESOURCE, such as widgets.example.com or secrets, and before it the
+ClusterRole and ClusterRoleBinding that give the function rights on just this kind.
+
+  --rights          prints the rights alone: for a CRD that asks by annotation
+  --dry-run         the migration only asks what would be refused, and writes nothing
+  --never-trim      the CRD's status.storedVersions is left alone, proof or not
+  --namespace NAME  where the function runs (ballast-system)
+  --help            this
+`;
+
+class UsageError extends Error {}
+
+/** As kubectl says it: the plural, and after a dot the group. */
+const RESOURCE = /^[a-z]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+
+function main(args: readonly string[]): string {
+  const { values, positionals } = parseArguments(args);
+  if (values.help === true) return USAGE;
+  const [name, ...more] = positionals;
+  if (name === undefined) throw new UsageError('which resource is to be migrated?');
+  if (more.length > 0) throw new UsageError(`one resource at a time, not also ${more.join(' ')}`);
+  if (!RESOURCE.test(name)) {
+    throw new UsageError(`${name} is no resource: write the plural and its group, with a dot`);
+  }
+  const isDry = values['dry-run'] === true;
+  const [resource = '', ...group] = name.split('.');
+  const request: MigrationRequest = {
+    group: group.join('.'),
+    resource,
+    dryRun: isDry,
+    trim: isDry || values['never-trim'] === true ? 'Never' : 'OnProof',
+    namespace: values.namespace ?? 'ballast-system',
+  };
+  const rights = rightsFor(request);
+  const manifests = values.rights === true ? rights : [...rights, migrationFor(request)];
+  return manifests.map((manifest) => stringify(manifest)).join('---\n');
+}
+
+function parseArguments(args: readonly string[]) {
+  const options = {
+    rights: { type: 'boolean' },
+    'dry-run': { type: 'boolean' },
+    'never-trim': { type: 'boolean' },
+    namespace: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  } as const;
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+try {
+  process.stdout.write(main(process.argv.slice(2)));
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`${error.message}\n\n${USAGE}`);
+  process.exitCode = 2;
+}
