@@ -5,6 +5,8 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 
 export interface DoorsOptions {
   readonly kube: KubeClient;
+  /** One API server of several, by its own address. */
+  readonly openServer: (url: string) => KubeClient;
   readonly clock: Clock;
   /** How long one request works on before it leaves the rest to the next. */
   readonly workMs: number;
@@ -14,6 +16,7 @@ export interface DoorsOptions {
 
 export class Doors {
   readonly kube: KubeClient;
+  readonly openServer: (url: string) => KubeClient;
   readonly clock: Clock;
   readonly workMs: number;
   readonly settleMs: number;
@@ -22,8 +25,9 @@ export class Doors {
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #waiting = new Set<string>();
 
-  constructor({ kube, clock, workMs, settleMs }: DoorsOptions) {
+  constructor({ kube, openServer, clock, workMs, settleMs }: DoorsOptions) {
     this.kube = kube;
+    this.openServer = openServer;
     this.clock = clock;
     this.workMs = workMs;
     this.settleMs = settleMs;

@@ -22,6 +22,9 @@ const KUBECONFIG: Variable<string | undefined> = {
 /** As many writes as a migration may have under way, and one for reads beside them. */
 const CONNECTIONS_MAX = 33;
 
+/** In the certificate of every API server, whatever its address. */
+const SERVERNAME = 'kubernetes.default.svc';
+
 export const storageMigration = defineFunction({
   name: 'storage-migration',
   purpose: 'Moves stored objects to the current version, and trims storedVersions on proof.',
@@ -43,19 +46,21 @@ export const storageMigration = defineFunction({
       fallback: 3_000,
     },
   },
-  open: ({ kubeconfigPath, workMs, settleMs }, { clock, log }): Doors =>
-    new Doors({
-      kube: openKube({
-        userAgent: FIELD_MANAGER,
-        fieldManager: FIELD_MANAGER,
-        connectionsMax: CONNECTIONS_MAX,
-        log,
-        ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
-      }),
+  open: ({ kubeconfigPath, workMs, settleMs }, { clock, log }): Doors => {
+    const options = {
+      userAgent: FIELD_MANAGER,
+      fieldManager: FIELD_MANAGER,
+      log,
+      ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
+    };
+    return new Doors({
+      kube: openKube({ ...options, connectionsMax: CONNECTIONS_MAX }),
+      openServer: (url) => openKube({ ...options, server: { url, servername: SERVERNAME } }),
       clock,
       workMs,
       settleMs,
-    }),
+    });
+  },
   close: (doors) => doors.close(),
   handle: async (event, context) => {
     // Loaded with the first event: being ready must not wait for what nobody asked for yet.

@@ -64,7 +64,11 @@ const takePreflight: Work = async (task, migration) => {
 
 const takeSettle: Work = async (task, migration) => {
   const { doors, target, endsAtMs, signal } = task;
-  if (!(await awaitSettled(doors, target, endsAtMs, signal))) return { migration, goesOn: false };
+  const lacking = await awaitSettled(doors, target, endsAtMs, signal);
+  if (lacking !== undefined) {
+    const message = `${lacking} Nothing is rewritten before all of them store the new version.`;
+    return sayBlocked(task, migration, { reason: 'ApiServersDisagree', message });
+  }
   const nowIso = nowIsoOf(task);
   const status = { ...migration.status, settledAt: nowIso };
   return say(task, migration, settled(status, nowIso, target.crd));

@@ -150,6 +150,17 @@ export function accessReader(source: AccessSource | undefined, clock: Clock): Re
   };
 }
 
+/** With the same credentials to another address, which may not be in its certificate. */
+export function readerAt(
+  read: ReadAccess,
+  { url, servername }: { readonly url: string; readonly servername: string },
+): ReadAccess {
+  return async (isRefused, signal) => {
+    const access = await read(isRefused, signal);
+    return { ...access, server: url, tls: { ...access.tls, servername } };
+  };
+}
+
 async function readerFor(source: AccessSource, clock: Clock): Promise<ReadAccess> {
   if ('serviceAccount' in source) {
     return (_, signal) => readServiceAccount(source.serviceAccount, signal);

@@ -1,7 +1,7 @@
 // The door to the API server: reads, writes and watches objects as plain JSON over a few pooled
 // connections. Opening it calls nobody; the first use finds the credentials and connects.
 import { type Clock, systemClock } from '../clock.ts';
-import { AccessCache, accessReader } from './access.ts';
+import { AccessCache, accessReader, readerAt } from './access.ts';
 import { type Answer, Calls, type KubeLog, type Retry } from './calls.ts';
 import type { AccessSource } from './config.ts';
 import { Connection } from './connection.ts';
@@ -51,6 +51,8 @@ export interface KubeOptions {
    */
   readonly access?: AccessSource;
   readonly kubeconfigPath?: string;
+  /** One API server of several, instead of the address that the credentials come with. */
+  readonly server?: { readonly url: string; readonly servername: string };
   /** How many calls are under way at once, watches aside; 8 when absent. */
   readonly connectionsMax?: number;
   readonly clock?: Clock;
@@ -94,7 +96,10 @@ export class KubeClient {
       kubeconfigPath === undefined ? options.access : { kubeconfigPaths: [kubeconfigPath] };
     const clock = this.#clock;
     const random = this.#random;
-    const cache = new AccessCache(accessReader(source, clock), clock, { log });
+    const read = accessReader(source, clock);
+    const { server } = options;
+    const readAccess = server === undefined ? read : readerAt(read, server);
+    const cache = new AccessCache(readAccess, clock, { log });
     const connection = new Connection(cache, options.connectionsMax);
     this.#connection = connection;
     this.#calls = new Calls({ connection, clock, random, userAgent, log, onRetry });

@@ -1,0 +1,95 @@
+// The flip has to be seen on every API server, for a while, before anything is rewritten.
+import { expect, test } from 'vitest';
+import { Doors } from '../../../functions/storage-migration/doors.ts';
+import { awaitSettled, urlsIn } from '../../../functions/storage-migration/settle.ts';
+import { storageVersionHash } from '../../../functions/storage-migration/target.ts';
+import type { Clock } from '../../../shared/clock.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+
+const GROUP = 'example.com';
+const ref = { group: GROUP, version: 'v1', resource: 'widgets' };
+const target = { ref, kind: 'Widget', version: 'v1', crd: undefined };
+const SETTLE_MS = 1_000;
+const soon = AbortSignal.timeout(10_000);
+
+/** Announces what the test says at each moment. */
+const serverThat = (announces: () => string): KubeClient =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as much of it as is asked
+  ({
+    raw: async () => {
+      const storageVersionHashNow = storageVersionHash(GROUP, announces(), 'Widget');
+      const widgets = {
+        name: 'widgets',
+        kind: 'Widget',
+        storageVersionHash: storageVersionHashNow,
+      };
+      return { statusCode: 200, contentType: '', text: JSON.stringify({ resources: [widgets] }) };
+    },
+    close: async () => undefined,
+  }) as unknown as KubeClient;
+
+const slice = (addresses: readonly string[], addressType = 'IPv4'): KubeObject => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { name: 'kubernetes', namespace: 'default', uid: 'u', resourceVersion: '1' },
+  addressType,
+  endpoints: addresses.map((address) => ({ addresses: [address] })),
+  ports: [{ name: 'https', port: 6443 }],
+});
+
+function settled(servers: Readonly<Record<string, () => string>>, clock: Clock) {
+  const [own = () => ''] = Object.values(servers);
+  const items = [slice(Object.keys(servers))];
+  const kube = Object.assign(serverThat(own), { list: async () => ({ items }) });
+  const openServer = (url: string): KubeClient =>
+    serverThat(servers[new URL(url).hostname] ?? (() => ''));
+  const doors = new Doors({ kube, openServer, clock, workMs: 5_000, settleMs: SETTLE_MS });
+  return awaitSettled(doors, target, clock.nowMs() + 5_000, soon);
+}
+
+/** Time that passes by waiting alone. */
+function timeOfTest(): Clock {
+  let nowMs = 0;
+  return {
+    nowMs: () => nowMs,
+    sleep: async (ms) => {
+      nowMs += ms;
+    },
+  };
+}
+
+test('one server that has announced it for long enough is settled', async () => {
+  const clock = timeOfTest();
+  expect(await settled({ '10.0.0.1': () => 'v1' }, clock)).toBeUndefined();
+  expect(clock.nowMs()).toBeGreaterThanOrEqual(SETTLE_MS);
+});
+
+test('a second server that hears of it later is waited for', async () => {
+  const clock = timeOfTest();
+  const late = (): string => (clock.nowMs() < 2_000 ? 'v1alpha1' : 'v1');
+  expect(await settled({ '10.0.0.1': () => 'v1', '10.0.0.2': late }, clock)).toBeUndefined();
+  expect(clock.nowMs()).toBeGreaterThanOrEqual(2_000 + SETTLE_MS);
+});
+
+test('a server that goes back and forth begins the wait again', async () => {
+  const clock = timeOfTest();
+  const odd = (): string => (clock.nowMs() > 500 && clock.nowMs() < 900 ? 'v1alpha1' : 'v1');
+  expect(await settled({ '10.0.0.1': odd }, clock)).toBeUndefined();
+  expect(clock.nowMs()).toBeGreaterThanOrEqual(900 + SETTLE_MS);
+});
+
+test('a server that never announces it is named', async () => {
+  const never = { '10.0.0.1': () => 'v1', '10.0.0.2': () => 'v1alpha1' };
+  expect(await settled(never, timeOfTest())).toBe(
+    'The API server at https://10.0.0.2:6443 does not announce v1 as what it stores.',
+  );
+});
+
+test('API servers are found by their addresses, of both families', () => {
+  expect(urlsIn(slice(['10.0.0.1', '10.0.0.2']))).toEqual([
+    'https://10.0.0.1:6443',
+    'https://10.0.0.2:6443',
+  ]);
+  expect(urlsIn(slice(['fd00::1'], 'IPv6'))).toEqual(['https://[fd00::1]:6443']);
+});
