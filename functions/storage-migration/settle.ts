@@ -28,7 +28,7 @@ export async function awaitSettled(
       await clock.sleep(POLL_MS, signal);
     }
   } finally {
-    await Promise.all(servers.map((one) => one.close?.()));
+    await Promise.all(servers.map(async (one) => one.close?.()));
   }
 }
 
