@@ -16,6 +16,7 @@ import { resolvePart } from '../parts/resolve.ts';
 import { adapterPart } from '../plane/adapter.ts';
 import { type Plane, type PlaneOptions, startPlane } from '../plane/plane.ts';
 import { Population, type PopulationOptions } from '../population/population.ts';
+import { fillTryOut } from '../population/try-out.ts';
 import { freePort } from '../process/ports.ts';
 import { applyObjects } from './apply-objects.ts';
 import { functionSpec } from './function-part.ts';
@@ -71,6 +72,7 @@ class Cluster implements LocalCluster {
   readonly #options: ClusterOptions;
   readonly #accounts: ServiceAccounts;
   readonly #population: Population | undefined;
+  #tryOut: Promise<void> = Promise.resolve();
 
   constructor(plane: Plane, wiring: Wiring, options: ClusterOptions) {
     this.plane = plane;
@@ -100,12 +102,16 @@ class Cluster implements LocalCluster {
     await inParallel(sources, STARTS_AT_ONCE, (source) => this.#startAdapter(source, addresses));
     await this.#population?.fill();
     this.#population?.live(this.#options.onError);
+    // Nobody has to wait for what nothing else here depends on.
+    const { signal, onError } = this.#options;
+    this.#tryOut = fillTryOut(this.kube, signal).catch(onError);
   }
 
   async stop(): Promise<void> {
     this.#accounts.close();
     await this.#population?.stop();
     await this.kube.close();
+    await this.#tryOut;
     await this.plane.stop();
   }
 

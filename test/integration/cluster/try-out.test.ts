@@ -1,0 +1,63 @@
+// What `npm start` leaves to be migrated: widgets that are stored in a version that is not the
+// current one, also when the start was cut short, and never again when somebody has worked on them.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { fillTryOut, tryOutAdvice } from '../../../knative/local/population/try-out.ts';
+import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import { countStored } from '../../builders/etcd-values.ts';
+
+const WAIT = { timeout: 20_000, interval: 10 };
+let plane: Plane;
+let kube: KubeClient;
+
+beforeAll(async () => {
+  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
+  const { kubeconfigPath } = plane;
+  kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+});
+
+afterAll(async () => {
+  await kube?.close();
+  await plane?.stop();
+});
+
+const stored = () => countStored(plane, 'demo.ballast.dev', 'widgets');
+const definition = () =>
+  kube.get(
+    { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' },
+    { name: 'widgets.demo.ballast.dev' },
+  );
+
+test('a start that was cut short is taken up where it was', async () => {
+  const abort = new AbortController();
+  const cut = fillTryOut(kube, abort.signal);
+  await expect.poll(async () => (await stored())['v1alpha1'] ?? 0, WAIT).toBeGreaterThan(5);
+  abort.abort(new Error('cut short'));
+  await expect(cut).rejects.toThrow('cut short');
+  expect(await definition()).toMatchObject({ status: { storedVersions: ['v1alpha1'] } });
+
+  await fillTryOut(kube);
+  expect(await definition()).toMatchObject({ status: { storedVersions: ['v1alpha1', 'v1'] } });
+  expect(await stored()).toEqual({ v1alpha1: 300 });
+});
+
+test('the commands that show it work as they stand', async () => {
+  const kubectl = await resolvePart('kubectl');
+  const [command = ''] = tryOutAdvice(kubectl, plane.kubeconfigPath);
+  const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+  expect(stdout).toBe('["v1alpha1","v1"]');
+});
+
+test('what is there already is left as it is', async () => {
+  const widgets = { group: 'demo.ballast.dev', version: 'v1', resource: 'widgets' };
+  const target = { namespace: 'default', name: 'widget-000' };
+  const because = 'somebody tries things';
+  await kube.delete(widgets, target, { precondition: 'none', because });
+  const before = await definition();
+  await fillTryOut(kube);
+  expect(await definition()).toEqual(before);
+  expect(await kube.get(widgets, target)).toBeNull();
+});
