@@ -3,7 +3,7 @@
 // the first record of a key is its newest; memory does not grow with the file.
 import { setImmediate } from 'node:timers/promises';
 import { Failure } from '../../errors.ts';
-import type { EtcdEntries, EtcdEntry } from '../entry.ts';
+import type { EtcdEntries } from '../entry.ts';
 import { reasonOf } from '../errors.ts';
 import { type Bytes, bytesOfBuffer, bytesOfFile } from './bytes.ts';
 import { Damage, failureOf } from './damage.ts';
