@@ -15,8 +15,8 @@ export interface Bytes {
 }
 
 /** A multiple of every page size that bbolt has been given. */
-const BLOCK_BYTES = 256 * 1024;
-const BLOCKS = 32;
+const BLOCK_BYTES = 128 * 1024;
+const BLOCKS = 16;
 
 export function bytesOfBuffer(buffer: Buffer): Bytes {
   const slice = (offset: number, length: number): Buffer => {

@@ -7,8 +7,8 @@ import type { SnapshotOptions } from './snapshot.ts';
 
 const DIGEST_BYTES = 32;
 /** As the blocks that are read, so that each of them is read once. */
-const STEP_BYTES = 256 * 1024;
-const STEPS_PER_TURN = 32;
+const STEP_BYTES = 128 * 1024;
+const STEPS_PER_TURN = 64;
 
 export async function checkDigest(
   bytes: Bytes,

@@ -25,17 +25,21 @@ interface Read {
 
 export class Newest {
   readonly #bytes: Bytes;
+  readonly #compacted: number;
   readonly #seen = new SeenKeys();
+  #keys = 0;
   #revision = 0;
   #records = 0;
   #before: Revision | undefined;
 
-  constructor(bytes: Bytes) {
+  /** No key has two records up to revision `compacted`. */
+  constructor(bytes: Bytes, compacted: number) {
     this.#bytes = bytes;
+    this.#compacted = compacted;
   }
 
   facts(): { readonly revision: number; readonly records: number; readonly keys: number } {
-    return { revision: this.#revision, records: this.#records, keys: this.#seen.size };
+    return { revision: this.#revision, records: this.#records, keys: this.#keys };
   }
 
   /** From the last of the page to its first. */
@@ -87,7 +91,9 @@ export class Newest {
     if (!isTombstone && modRevision !== main) {
       throw new Damage(offset, `a record of revision ${main} that says it is of ${modRevision}`);
     }
-    if (!this.#seen.add(bytes, keyStart, keyEnd) || isTombstone) return undefined;
+    if (!this.#seen.add(bytes, keyStart, keyEnd, main <= this.#compacted)) return undefined;
+    this.#keys += 1;
+    if (isTombstone) return undefined;
     const head = bytes.subarray(valueStart, Math.min(bytes.length, valueStart + valueBytes));
     const isWhole = head.length === valueBytes;
     const valueOffset = offset + valueStart - start;

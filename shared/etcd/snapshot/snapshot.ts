@@ -10,7 +10,8 @@ import { Damage, failureOf } from './damage.ts';
 import { checkDigest } from './digest.ts';
 import { readMeta } from './meta.ts';
 import { Newest } from './newest.ts';
-import type { Page } from './page.ts';
+import type { Page, PageAt } from './page.ts';
+import { revisionAt } from './record.ts';
 import { Tree } from './tree.ts';
 
 export interface SnapshotOptions {
@@ -56,9 +57,11 @@ export class Snapshot {
       const { hasDigest, sizeBytes } = this.facts;
       if (hasDigest) await checkDigest(this.#bytes, sizeBytes, this.#options);
       const tree = new Tree(this.#bytes, meta);
-      const root = tree.bucket('key');
+      const buckets = tree.buckets();
+      const root = buckets.get('key');
       if (root === undefined) throw new Damage(0, 'it is a bbolt file, but not one of etcd');
-      yield* this.#newest(tree.leaves(root));
+      const newest = new Newest(this.#bytes, compactedIn(tree, buckets.get('meta')));
+      yield* this.#newest(newest, tree.leaves(root));
       this.#assertUnchanged();
     } catch (error) {
       this.#assertUnchanged();
@@ -68,8 +71,7 @@ export class Snapshot {
     }
   }
 
-  async *#newest(leaves: Iterable<Page>): EtcdEntries {
-    const newest = new Newest(this.#bytes);
+  async *#newest(newest: Newest, leaves: Iterable<Page>): EtcdEntries {
     let doneBytes = 0;
     let turns = 0;
     for (const page of leaves) {
@@ -109,3 +111,10 @@ export function openSnapshot(path: string, options: SnapshotOptions = {}): Snaps
 
 export const snapshotIn = (buffer: Buffer, options: SnapshotOptions = {}): Snapshot =>
   new Snapshot('the snapshot', bytesOfBuffer(buffer), options);
+
+/** Up to this revision, etcd has left one record of each key; 0 when it never did. */
+function compactedIn(tree: Tree, meta: PageAt | undefined): number {
+  const value = meta === undefined ? undefined : tree.value(meta, 'finishedCompactRev');
+  if (value === undefined) return 0;
+  return revisionAt(value, 0, value.length)?.main ?? 0;
+}

@@ -21,18 +21,34 @@ export class Tree {
     this.#visited = new Uint8Array(Math.ceil(meta.pageCount / 8));
   }
 
-  /** The root page of the bucket of this name; undefined when there is none. */
-  bucket(name: string): PageAt | undefined {
+  /** The root pages of all buckets by name. */
+  buckets(): ReadonlyMap<string, PageAt> {
+    const found = new Map<string, PageAt>();
     for (const page of this.leaves(this.#pageAt(this.#meta.rootPage, 0))) {
       for (let index = 0; index < page.count; index += 1) {
         const { flags, start, keyBytes, valueBytes } = elementAt(page, index);
+        if ((flags & BUCKET) === 0) continue;
         const at = page.offset + start;
-        if ((flags & BUCKET) === 0 || keyBytes !== name.length) continue;
-        if (this.#bytes.copy(at, keyBytes).toString('latin1') !== name) continue;
-        return this.#bucketRoot(at + keyBytes, valueBytes);
+        const name = this.#bytes.copy(at, keyBytes).toString('latin1');
+        found.set(name, this.#bucketRoot(at + keyBytes, valueBytes));
       }
     }
-    return undefined;
+    return found;
+  }
+
+  /** What a bucket holds under a key; undefined when it holds nothing. */
+  value(root: PageAt, key: string): Buffer | undefined {
+    let value: Buffer | undefined;
+    for (const page of this.leaves(root)) {
+      for (let index = 0; index < page.count; index += 1) {
+        const { start, keyBytes, valueBytes } = elementAt(page, index);
+        const at = page.offset + start;
+        if (keyBytes !== key.length) continue;
+        if (this.#bytes.copy(at, keyBytes).toString('latin1') !== key) continue;
+        value = this.#bytes.copy(at + keyBytes, valueBytes);
+      }
+    }
+    return value;
   }
 
   /** From the last to the first. A page is good until the next one is asked for. */
