@@ -1,0 +1,101 @@
+// The audit as a command: reads what it is told to, writes a page or JSON to stdout, and says by its
+// exit code whether anything is old (1) or could not be told (2).
+import type { Outcome } from '../../shared/stored/audit.ts';
+import { type Answer, type LookOptions, lookAtEtcd, lookAtFile, saveAndLook } from './look.ts';
+import {
+  type CommandOptions,
+  commandOptions,
+  type FindEtcd,
+  PLANE_USAGE,
+  type Source,
+  USAGE,
+  UsageError,
+} from './options.ts';
+import { pageOf } from './page.ts';
+
+export interface Terminal {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** Whether somebody watches stderr. */
+  readonly isWatched: boolean;
+  readonly findEtcd?: FindEtcd;
+}
+
+export const EXIT: Readonly<Record<Outcome, number>> = { clean: 0, old: 1, unknown: 2 };
+const CANNOT_TELL = 2;
+
+export async function runAudit(
+  args: readonly string[],
+  terminal: Terminal,
+  signal?: AbortSignal,
+): Promise<number> {
+  const { out, err, findEtcd } = terminal;
+  const usage = findEtcd === undefined ? USAGE : `${USAGE}${PLANE_USAGE}`;
+  try {
+    const options = await commandOptions(args, findEtcd);
+    if (options === undefined) {
+      out(usage);
+      return 0;
+    }
+    const answer = await look(options, terminal, signal);
+    out(options.isJson ? `${JSON.stringify(answer)}\n` : pageOf(answer));
+    return EXIT[answer.outcome];
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    err(error instanceof UsageError ? `${text}\n\n${usage}` : `${text}\n`);
+    return CANNOT_TELL;
+  }
+}
+
+async function look(
+  { source, prefixes, resources, examplesMax }: CommandOptions,
+  terminal: Terminal,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  const progress = new Progress(terminal);
+  const onProgress = (done: number, total: number): void => progress.show(done, total);
+  try {
+    return await lookAt(source, { prefixes, resources, examplesMax, signal, onProgress });
+  } finally {
+    progress.clear();
+  }
+}
+
+function lookAt(source: Source, options: LookOptions): Promise<Answer> {
+  switch (source.kind) {
+    case 'file':
+      return lookAtFile(source.path, options);
+    case 'etcd': {
+      const { address, savePath } = source;
+      return savePath === undefined
+        ? lookAtEtcd(address, options)
+        : saveAndLook(address, savePath, options);
+    }
+    case 'kube':
+      throw new UsageError('--kube is not there yet');
+    default:
+      return source satisfies never;
+  }
+}
+
+/** One line that changes, for a file that takes longer than a moment. */
+class Progress {
+  readonly #terminal: Terminal;
+  #percent = -1;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  show(doneBytes: number, totalBytes: number): void {
+    const percent = Math.floor((100 * doneBytes) / Math.max(totalBytes, 1));
+    if (!this.#terminal.isWatched || percent === this.#percent) return;
+    this.#percent = percent;
+    this.#terminal.err(`\r${percent} % of ${(totalBytes / 1e6).toFixed(0)} MB `);
+  }
+
+  clear(): void {
+    if (this.#percent >= 0) this.#terminal.err('\r\u001B[K');
+    this.#percent = -1;
+  }
+}

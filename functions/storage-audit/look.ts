@@ -1,0 +1,88 @@
+// Reads what is stored, from a file or a running etcd, and has it counted; the answer says what was
+// read and of which moment.
+import { type EtcdClient, openEtcd } from '../../shared/etcd/client.ts';
+import { type Snapshot, openSnapshot } from '../../shared/etcd/snapshot/snapshot.ts';
+import type { EtcdAddress } from '../../shared/etcd/transport.ts';
+import { type AuditReport, auditStored } from '../../shared/stored/audit.ts';
+import {
+  CRDS,
+  type GroupResource,
+  keyPrefixes,
+  USUAL_PREFIXES,
+} from '../../shared/stored/place.ts';
+
+export interface LookOptions {
+  readonly prefixes?: readonly string[] | undefined;
+  readonly resources?: readonly GroupResource[] | undefined;
+  readonly examplesMax?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
+}
+
+/** What was read. */
+export interface Origin {
+  readonly source: string;
+  readonly revision: string;
+  readonly sizeBytes?: number;
+  /** Whether the file held the hash that it carries; undefined when it carries none. */
+  readonly isHashed?: true;
+  /** Revisions in the file, old ones and deletes among them. */
+  readonly records?: number;
+}
+
+export interface Answer extends AuditReport {
+  readonly of: Origin;
+}
+
+export function lookAtFile(path: string, options: LookOptions): Promise<Answer> {
+  const { signal, onProgress } = options;
+  return lookAtSnapshot(path, openSnapshot(path, { signal, onProgress }), options);
+}
+
+export async function lookAtSnapshot(
+  source: string,
+  snapshot: Snapshot,
+  options: LookOptions,
+): Promise<Answer> {
+  const report = await auditStored(snapshot.entries(), options);
+  const { sizeBytes, hasDigest, revision, records } = snapshot.facts;
+  const isHashed = hasDigest ? ({ isHashed: true } as const) : {};
+  return { of: { source, revision: `${revision}`, sizeBytes, ...isHashed, records }, ...report };
+}
+
+export async function lookAtEtcd(address: EtcdAddress, options: LookOptions): Promise<Answer> {
+  const etcd = openEtcd(address);
+  try {
+    return await lookAtClient(address.endpoints.join(', '), etcd, options);
+  } finally {
+    await etcd.close();
+  }
+}
+
+export async function lookAtClient(
+  source: string,
+  etcd: EtcdClient,
+  options: LookOptions,
+): Promise<Answer> {
+  const { resources, prefixes = USUAL_PREFIXES, signal } = options;
+  const revision = await etcd.revision(signal);
+  const asked = resources && [...resources, CRDS].flatMap((each) => keyPrefixes(each, prefixes));
+  // Everything, so that what lies elsewhere is told too.
+  const wanted = asked === undefined ? [''] : [...new Set(asked)];
+  const report = await auditStored(etcd.entries(wanted, { revision, signal }), options);
+  return { of: { source, revision }, ...report };
+}
+
+export async function saveAndLook(
+  address: EtcdAddress,
+  path: string,
+  options: LookOptions,
+): Promise<Answer> {
+  const etcd = openEtcd(address);
+  try {
+    await etcd.save(path, options);
+  } finally {
+    await etcd.close();
+  }
+  return lookAtFile(path, options);
+}

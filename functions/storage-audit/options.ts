@@ -1,0 +1,160 @@
+// What can be asked of the audit on the command line, read from its arguments; every wrong one is
+// named.
+import { parseArgs } from 'node:util';
+import type { EtcdAddress } from '../../shared/etcd/transport.ts';
+import type { GroupResource } from '../../shared/stored/place.ts';
+
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export type Source =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'etcd'; readonly address: EtcdAddress; readonly savePath: string | undefined }
+  | { readonly kind: 'kube'; readonly kubeconfigPath: string | undefined };
+
+export interface CommandOptions {
+  readonly source: Source;
+  readonly prefixes: readonly string[] | undefined;
+  readonly resources: readonly GroupResource[] | undefined;
+  readonly examplesMax: number | undefined;
+  readonly isJson: boolean;
+}
+
+/** Finds what runs here, for a command that need not be told. */
+export type FindEtcd = (planeDir: string | undefined) => Promise<string>;
+
+const EXAMPLES_MAX = 1_000;
+
+export const USAGE = `usage: storage-audit FILE | --etcd URL | --kube  [OPTION...]
+
+Is anything stored in an old version? Counts the objects in etcd by kind and version, and says of
+each version of each CustomResourceDefinition whether it may be removed. Nothing is changed.
+
+  FILE               a snapshot (etcdctl snapshot save, or --save), or the db file of a stopped member
+  --etcd URL         a running etcd, as https://10.0.0.1:2379; may be repeated, one that answers is asked
+  --cacert FILE      the CA of its certificate
+  --cert FILE        our client certificate,
+  --key FILE         and its key
+  --save FILE        save a snapshot of it there, and read that
+  --kube             the API server alone: what it can tell of the --resource that are named
+  --kubeconfig FILE  which API server ($KUBECONFIG, or that of kubectl)
+
+  --resource NAME    only this one, as widgets.example.com, deployments.apps, secrets; may be repeated
+  --prefix PATH      where the API server keeps its keys (/registry and /kubernetes.io); may be repeated
+  --examples N       how many names are told of each row (3)
+  --json             one JSON object
+  -h, --help         this text
+
+Ends with 0 when nothing is stored in an old version, with 1 when something is, and with 2 when it
+could not be told, or was asked wrongly.
+`;
+
+/** For who runs it beside a control plane of `npm start`. */
+export const PLANE_USAGE = `
+Without FILE, --etcd or --kube: the etcd of the control plane that npm start holds up.
+  --plane DIR        which one, when several run: the directory of its kubeconfig
+`;
+
+/** Undefined when help was asked for. */
+export async function commandOptions(
+  args: readonly string[],
+  findEtcd: FindEtcd | undefined,
+): Promise<CommandOptions | undefined> {
+  const { values, positionals } = parse(args, findEtcd !== undefined);
+  if (values.help === true) return undefined;
+  const { prefix, resource } = values;
+  const source = await sourceOf(values, positionals, findEtcd);
+  const resources = resource?.map((name) => resourceOf(name));
+  if (source.kind === 'kube' && resources === undefined) {
+    throw new UsageError('--kube needs a --resource: the API server is asked about each object');
+  }
+  return {
+    source,
+    prefixes: prefix?.map((each) => prefixOf(each)),
+    resources,
+    examplesMax: examplesOf(values.examples),
+    isJson: values.json ?? false,
+  };
+}
+
+type Values = ReturnType<typeof parse>['values'];
+
+async function sourceOf(
+  values: Values,
+  [path, ...more]: readonly string[],
+  findEtcd: FindEtcd | undefined,
+): Promise<Source> {
+  const { etcd, kube = false, save, kubeconfig, plane } = values;
+  if (more.length > 0) throw new UsageError(`one FILE is read, not also ${more.join(' ')}`);
+  const named = [path, etcd, kube ? '--kube' : undefined].filter((each) => each !== undefined);
+  if (named.length > 1) throw new UsageError('FILE, --etcd and --kube exclude each other');
+  if (kube) return { kind: 'kube', kubeconfigPath: kubeconfig };
+  if (kubeconfig !== undefined) throw new UsageError('--kubeconfig goes with --kube');
+  if (path !== undefined) {
+    if (save !== undefined) throw new UsageError('--save goes with --etcd');
+    return { kind: 'file', path };
+  }
+  if (etcd === undefined && findEtcd === undefined) {
+    throw new UsageError('say what to read: a FILE, --etcd or --kube');
+  }
+  const endpoints = etcd?.map((url) => endpointOf(url)) ?? [(await findEtcd?.(plane)) ?? ''];
+  const tls = { caPath: values.cacert, certPath: values.cert, keyPath: values.key };
+  if ((tls.certPath === undefined) !== (tls.keyPath === undefined)) {
+    throw new UsageError('--cert and --key go together');
+  }
+  return { kind: 'etcd', address: { endpoints, tls }, savePath: save };
+}
+
+function parse(args: readonly string[], hasPlane: boolean) {
+  const options = {
+    help: { type: 'boolean', short: 'h' },
+    etcd: { type: 'string', multiple: true },
+    cacert: { type: 'string' },
+    cert: { type: 'string' },
+    key: { type: 'string' },
+    save: { type: 'string' },
+    kube: { type: 'boolean' },
+    kubeconfig: { type: 'string' },
+    resource: { type: 'string', multiple: true },
+    prefix: { type: 'string', multiple: true },
+    examples: { type: 'string' },
+    json: { type: 'boolean' },
+    plane: { type: 'string' },
+  } as const;
+  try {
+    const parsed = parseArgs({ args: [...args], options, allowPositionals: true });
+    if (parsed.values.plane === undefined || hasPlane) return parsed;
+  } catch (cause) {
+    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+  throw new UsageError('--plane is of npm run audit; name an --etcd');
+}
+
+function endpointOf(text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && ['http:', 'https:'].includes(url.protocol))
+    return url.href.replace(/\/$/, '');
+  throw new UsageError(`--etcd must be an address such as https://10.0.0.1:2379, not ${text}`);
+}
+
+/** `widgets.example.com`, as kubectl writes it; `example.com/widgets` is understood too. */
+export function resourceOf(text: string): GroupResource {
+  const slashed = /^([a-z0-9.-]*)\/([a-z0-9-]+)$/.exec(text);
+  if (slashed !== null) return { group: slashed[1] ?? '', resource: slashed[2] ?? '' };
+  const [, resource, group = ''] = /^([a-z0-9-]+)(?:\.([a-z0-9.-]+))?$/.exec(text) ?? [];
+  if (resource !== undefined) return { group, resource };
+  throw new UsageError(`--resource must be as widgets.example.com or secrets, not ${text}`);
+}
+
+function prefixOf(text: string): string {
+  if (/^\/?[^/].*$/.test(text)) return `/${text.replace(/^\//, '').replace(/\/+$/, '')}`;
+  throw new UsageError(`--prefix must be as /registry, not ${text}`);
+}
+
+function examplesOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 0 && count <= EXAMPLES_MAX) return count;
+  throw new UsageError(`--examples wants a whole number from 0 to ${EXAMPLES_MAX}, not ${text}`);
+}

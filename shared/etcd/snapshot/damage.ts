@@ -1,0 +1,22 @@
+// What is wrong with a snapshot, and at which byte: nothing is ever counted from a file that
+// contradicts itself.
+import { Failure } from '../../errors.ts';
+
+/** The reader puts the name of the file before it. */
+export class Damage extends Error {
+  readonly offset: number;
+
+  constructor(offset: number, what: string) {
+    super(what);
+    this.name = 'Damage';
+    this.offset = offset;
+  }
+}
+
+export function failureOf(thrown: unknown, name: string): unknown {
+  if (!(thrown instanceof Damage)) return thrown;
+  const message =
+    `${name} is no whole database of etcd (at byte ${thrown.offset}: ${thrown.message}). ` +
+    'Nothing was counted; take a new snapshot.';
+  return new Failure('SNAPSHOT_DAMAGED', message, { object: name, cause: thrown });
+}

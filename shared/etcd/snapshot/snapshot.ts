@@ -1,0 +1,120 @@
+// Reads a snapshot of etcd (`etcdctl snapshot save`, or the db file of a stopped member) as it lies
+// there: the newest revision of each key that is not deleted. From the last revision to the first,
+// the first record of a key is its newest; memory does not grow with the file.
+import { setImmediate } from 'node:timers/promises';
+import { Failure } from '../../errors.ts';
+import type { EtcdEntries } from '../entry.ts';
+import { reasonOf } from '../errors.ts';
+import { type Bytes, bytesOfBuffer, bytesOfFile } from './bytes.ts';
+import { Damage, failureOf } from './damage.ts';
+import { checkDigest } from './digest.ts';
+import { readMeta } from './meta.ts';
+import { Newest } from './newest.ts';
+import type { Page, PageAt } from './page.ts';
+import { revisionAt } from './record.ts';
+import { Tree } from './tree.ts';
+
+export interface SnapshotOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Of all bytes of the file, once for its hash and once for its pages. */
+  readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
+}
+
+export interface SnapshotFacts {
+  readonly sizeBytes: number;
+  /** False for a db file, which has none at its end. */
+  readonly hasDigest: boolean;
+  /** 0 when nothing was ever written. */
+  revision: number;
+  /** Revisions, deletes among them. */
+  records: number;
+  /** Different keys, deleted ones among them. */
+  keys: number;
+}
+
+/** Signals, timers and other requests get their turn this often. */
+const TURN_BYTES = 1024 * 1024;
+
+export class Snapshot {
+  readonly facts: SnapshotFacts;
+  readonly #name: string;
+  readonly #bytes: Bytes;
+  readonly #options: SnapshotOptions;
+
+  constructor(name: string, bytes: Bytes, options: SnapshotOptions) {
+    this.#name = name;
+    this.#bytes = bytes;
+    this.#options = options;
+    // etcd tells by the same remainder whether a hash was appended.
+    const hasDigest = bytes.sizeBytes % 512 === 32;
+    this.facts = { sizeBytes: bytes.sizeBytes, hasDigest, revision: 0, records: 0, keys: 0 };
+  }
+
+  /** Once; throws SNAPSHOT_DAMAGED before it ends when anything in the file contradicts itself. */
+  async *entries(): EtcdEntries {
+    try {
+      const meta = readMeta(this.#bytes);
+      const { hasDigest, sizeBytes } = this.facts;
+      if (hasDigest) await checkDigest(this.#bytes, sizeBytes, this.#options);
+      const tree = new Tree(this.#bytes, meta);
+      const buckets = tree.buckets();
+      const root = buckets.get('key');
+      if (root === undefined) throw new Damage(0, 'it is a bbolt file, but not one of etcd');
+      const newest = new Newest(this.#bytes, compactedIn(tree, buckets.get('meta')));
+      yield* this.#newest(newest, tree.leaves(root));
+      this.#assertUnchanged();
+    } catch (error) {
+      this.#assertUnchanged();
+      throw failureOf(error, this.#name);
+    } finally {
+      this.#bytes.close();
+    }
+  }
+
+  async *#newest(newest: Newest, leaves: Iterable<Page>): EtcdEntries {
+    let doneBytes = 0;
+    let turns = 0;
+    for (const page of leaves) {
+      const batch = newest.entriesIn(page);
+      if (batch.length > 0) yield batch;
+      doneBytes += page.sizeBytes;
+      if (doneBytes < turns * TURN_BYTES) continue;
+      turns += 1;
+      await this.#turn(doneBytes);
+    }
+    Object.assign(this.facts, newest.facts());
+  }
+
+  async #turn(doneBytes: number): Promise<void> {
+    const { signal, onProgress } = this.#options;
+    await setImmediate();
+    signal?.throwIfAborted();
+    onProgress?.(doneBytes, this.facts.sizeBytes);
+  }
+
+  #assertUnchanged(): void {
+    const why = this.#bytes.changed();
+    if (why === undefined) return;
+    const message = `${this.#name} cannot be counted: ${why}. Read a snapshot of it instead.`;
+    throw new Failure('SNAPSHOT_CHANGING', message, { object: this.#name });
+  }
+}
+
+export function openSnapshot(path: string, options: SnapshotOptions = {}): Snapshot {
+  try {
+    return new Snapshot(path, bytesOfFile(path), options);
+  } catch (cause) {
+    const message = `${path} cannot be opened (${reasonOf(cause)}). Name a snapshot of etcd.`;
+    throw new Failure('SNAPSHOT_DAMAGED', message, { object: path, cause });
+  }
+}
+
+export const snapshotIn = (buffer: Buffer, options: SnapshotOptions = {}): Snapshot =>
+  new Snapshot('the snapshot', bytesOfBuffer(buffer), options);
+
+/** Up to this revision, etcd has left one record of each key; 0 when it never did. */
+function compactedIn(tree: Tree, meta: PageAt | undefined): number {
+  const value = meta === undefined ? undefined : tree.value(meta, 'finishedCompactRev');
+  if (value === undefined) return 0;
+  return revisionAt(value, 0, value.length)?.main ?? 0;
+}

@@ -1,0 +1,109 @@
+// Walks a bbolt tree from its last leaf to its first. Each page is visited once at most, so a loop or
+// a page that hangs in two places ends the walk with its offset.
+import type { Bytes } from './bytes.ts';
+import { Damage } from './damage.ts';
+import type { Meta } from './meta.ts';
+import { elementAt, type Page, type PageAt, readPage } from './page.ts';
+
+/** A branch has two children at least; more levels than this hold more than a file can. */
+const DEPTH_MAX = 64;
+const BUCKET = 1;
+const BUCKET_HEADER_BYTES = 16;
+
+export class Tree {
+  readonly #bytes: Bytes;
+  readonly #meta: Meta;
+  readonly #visited: Uint8Array;
+
+  constructor(bytes: Bytes, meta: Meta) {
+    this.#bytes = bytes;
+    this.#meta = meta;
+    this.#visited = new Uint8Array(Math.ceil(meta.pageCount / 8));
+  }
+
+  /** The root pages of all buckets by name. */
+  buckets(): ReadonlyMap<string, PageAt> {
+    const found = new Map<string, PageAt>();
+    for (const page of this.leaves(this.#pageAt(this.#meta.rootPage, 0))) {
+      for (let index = 0; index < page.count; index += 1) {
+        const { flags, start, keyBytes, valueBytes } = elementAt(page, index);
+        if ((flags & BUCKET) === 0) continue;
+        const at = page.offset + start;
+        const name = this.#bytes.copy(at, keyBytes).toString('latin1');
+        found.set(name, this.#bucketRoot(at + keyBytes, valueBytes));
+      }
+    }
+    return found;
+  }
+
+  /** What a bucket holds under a key; undefined when it holds nothing. */
+  value(root: PageAt, key: string): Buffer | undefined {
+    let value: Buffer | undefined;
+    for (const page of this.leaves(root)) {
+      for (let index = 0; index < page.count; index += 1) {
+        const { start, keyBytes, valueBytes } = elementAt(page, index);
+        const at = page.offset + start;
+        if (keyBytes !== key.length) continue;
+        if (this.#bytes.copy(at, keyBytes).toString('latin1') !== key) continue;
+        value = this.#bytes.copy(at + keyBytes, valueBytes);
+      }
+    }
+    return value;
+  }
+
+  /** From the last to the first. A page is good until the next one is asked for. */
+  *leaves(root: PageAt): Generator<Page, void, undefined> {
+    const stack: { readonly page: Page; next: number }[] = [];
+    let at: PageAt | undefined = root;
+    for (;;) {
+      if (at !== undefined) {
+        const page = this.#read(at);
+        if (page.isLeaf) yield page;
+        else if (stack.length === DEPTH_MAX) {
+          throw new Damage(page.offset, `the tree is deeper than ${DEPTH_MAX} pages`);
+        } else stack.push({ page: kept(page), next: page.count });
+      }
+      const top = stack.at(-1);
+      if (top === undefined) return;
+      top.next -= 1;
+      at = undefined;
+      if (top.next < 0) stack.pop();
+      else at = this.#pageAt(elementAt(top.page, top.next).child, top.page.offset);
+    }
+  }
+
+  #read(at: PageAt): Page {
+    const { pageBytes, pageCount } = this.#meta;
+    const page = readPage(this.#bytes, at, pageBytes, pageCount);
+    if (at.sizeBytes !== undefined) return page;
+    for (let n = 0; n < page.sizeBytes / pageBytes; n += 1) this.#visit(at.number + n, at.offset);
+    return page;
+  }
+
+  #visit(number: number, offset: number): void {
+    const byte = this.#visited[number >> 3] ?? 0;
+    const bit = 1 << (number & 7);
+    if ((byte & bit) !== 0) throw new Damage(offset, `page ${number} is in the tree twice`);
+    this.#visited[number >> 3] = byte | bit;
+  }
+
+  #pageAt(number: number, parent: number): PageAt {
+    // The first two are the meta pages.
+    if (number >= 2 && number < this.#meta.pageCount) {
+      return { number, offset: number * this.#meta.pageBytes };
+    }
+    throw new Damage(parent, `a branch points to page ${number}, and there is none`);
+  }
+
+  #bucketRoot(offset: number, sizeBytes: number): PageAt {
+    if (sizeBytes < BUCKET_HEADER_BYTES) throw new Damage(offset, 'a bucket without its header');
+    const number = Number(this.#bytes.copy(offset, 8).readBigUInt64LE(0));
+    if (number !== 0) return this.#pageAt(number, offset);
+    // A small bucket lies whole behind its header.
+    const start = offset + BUCKET_HEADER_BYTES;
+    return { number: 0, offset: start, sizeBytes: sizeBytes - BUCKET_HEADER_BYTES };
+  }
+}
+
+/** A branch waits on the stack while the blocks under it are read anew. */
+const kept = (page: Page): Page => ({ ...page, table: Buffer.from(page.table), bytes: undefined });
