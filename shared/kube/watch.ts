@@ -87,6 +87,19 @@ export async function* watchResource(
 }
 
 /**
+ * One connection of a watch: it ends when the API server closes it, and throws what else ends it.
+ * For those who look anew after every cut instead of going on.
+ */
+export function watchOnce(
+  wiring: WatchWiring,
+  ref: ResourceRef,
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent, void, undefined> {
+  const { timeoutSeconds = Infinity } = options;
+  return oneStream(wiring, ref, options, new Position(options), timeoutSeconds);
+}
+
+/**
  * Where the watch stands: the last version that it saw, and whether the initial events are
  * complete.
  */
