@@ -124,7 +124,7 @@ export class KubeClient {
     return watchResource(this.#watchWiring, ref, options);
   }
 
-  /** One connection of a watch, which ends with it. */
+  /** One answer of a watch, on a connection that many such share; it ends with the first cut. */
   watchOnce(ref: ResourceRef, options: WatchOptions): AsyncGenerator<WatchEvent, void, undefined> {
     return watchOnce(this.#watchWiring, ref, options);
   }

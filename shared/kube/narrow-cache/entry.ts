@@ -34,9 +34,9 @@ export interface EntryWiring {
 }
 
 /**
- * `starting`: the first answer of a connection is awaited, and a get waits with it. `watching`: what
- * is held is true. `broken`: it was; there is a pause, or another attempt. `resting`: an immutable
- * object that needs no watch for now.
+ * `starting`: the first answer of a connection is awaited, and a get waits with it. `watching`:
+ * what is held is true. `broken`: it may not be; there is a pause, or another attempt. `resting`:
+ * an immutable object that needs no watch for now.
  */
 type State = 'starting' | 'watching' | 'broken' | 'resting';
 
@@ -178,7 +178,8 @@ export class Entry {
         if (this.#state === 'resting') return { rests: true };
       }
       return { failure: undefined };
-    } catch (failure) {
+    } catch (error) {
+      const failure: unknown = late.signal.aborted ? late.signal.reason : error;
       if (isListed || !isKubeError(failure, 'KUBE_INVALID', 'KUBE_BAD_REQUEST')) return { failure };
       // It knows no initial events, and says so.
       this.#isListedFirst = true;
@@ -238,8 +239,8 @@ export class Entry {
     this.#brokenAtMs ??= clock.nowMs();
     this.#become('broken');
     this.#start.resolve();
-    const code = failure instanceof Failure ? failure.code : 'closed';
-    meters.restarted(code);
+    const code = failure instanceof Failure ? failure.code : 'INTERNAL_BUG';
+    meters.restarted(failure === undefined ? 'closed' : code);
     if (code === 'KUBE_CLOSED') this.end(failure);
     if (failure === undefined || code === this.#toldCode) return;
     this.#toldCode = code;

@@ -57,7 +57,7 @@ describe('a get', () => {
     await expect.poll(() => valueIn(rig, 'absent')).toBe('created');
   });
 
-  test('of an object that is deleted right after it was first asked for is no phantom', async () => {
+  test('of an object that is deleted between get and watch is no phantom', async () => {
     // Each round meets the gap between reading and watching elsewhere, if there is one.
     const left = Array.from({ length: 20 }, async (_, round) => {
       const name = `phantom-${round}`;
@@ -122,22 +122,22 @@ describe('a get', () => {
 });
 
 describe('any kind', () => {
-  test('is held: cluster-scoped ones, and custom resources from the day their CRD comes', async () => {
+  test('is held: cluster-scoped ones, custom resources from the day their CRD comes', async () => {
     await reopen({ refusedPauseMs: 100 });
-    const named = { namespace: 'default', name: 'one' };
+    const one = named('one');
     const found = await rig.cache.get(namespaces, { name: 'kube-system' });
     expect(found?.kind).toBe('Namespace');
-    const unknown = rig.cache.get(things, named);
+    const unknown = rig.cache.get(things, one);
     await expect(unknown).rejects.toMatchObject({ code: 'KUBE_NOT_FOUND' });
     const told: unknown[] = [];
-    rig.cache.source(things, named, (change) => {
+    rig.cache.source(things, one, (change) => {
       told.push(change.new?.['spec'] ?? null);
     });
     await admin.create(crds, thingsCrd);
     const made = () => admin.create(things, thing('one', { a: 1 })).then(...settled);
     await expect.poll(made, { timeout: 10_000 }).toBe('made');
     await expect.poll(() => told.at(-1), { timeout: 10_000 }).toEqual({ a: 1 });
-    expect((await rig.cache.get(things, named))?.['spec']).toEqual({ a: 1 });
+    expect((await rig.cache.get(things, one))?.['spec']).toEqual({ a: 1 });
   });
 
   const settled = [() => 'made', (error: { code: string }) => error.code] as const;

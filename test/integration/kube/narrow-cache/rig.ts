@@ -52,7 +52,7 @@ export async function remove(admin: KubeClient, name: string): Promise<void> {
   await admin.delete(configMaps, named(name), { precondition: 'none', because });
 }
 
-export const valueOf = (object: KubeObject | null): string | null =>
+const valueOf = (object: KubeObject | null): string | null =>
   object === null ? null : ((object['data'] as { value?: string } | undefined)?.value ?? '');
 
 /** What a cache says of a ConfigMap now. */

@@ -64,6 +64,22 @@ describe('a watch that ends', () => {
   });
 });
 
+test('many watches share a connection, and one that ends takes no other along', async () => {
+  const count = 150;
+  const direct = await openRig(plane, { entriesMax: count }, plane.kubeconfigPath);
+  const names = Array.from({ length: count }, (_, index) => `many-${index}`);
+  await Promise.all(names.map((name) => valueIn(direct, name)));
+  expect(metricOf(direct, 'watches')).toBe(count);
+  expect(direct.kube.connectionsOpened).toBeLessThanOrEqual(2);
+  // The longest unused one makes way.
+  await valueIn(direct, 'one-more');
+  await write(admin, 'many-1', '1');
+  await expect.poll(() => valueIn(direct, 'many-1')).toBe('1');
+  expect(metricOf(direct, 'ends_total')).toBe(1);
+  expect(metricOf(direct, 'restarts_total')).toBe(0);
+  await direct.close();
+});
+
 /** Refuses one request of a watch. */
 const later = { meets: meetsWatch, does: { answer: 503 } } as const;
 const laterFor = (count: number) => Array.from({ length: count }, () => later);
@@ -230,6 +246,8 @@ describe('an API server that was killed', () => {
     await rig.close();
     rig = await openRig(plane, { staleMaxMs: 1_000, readTimeoutMs: 500 });
     await write(admin, 'killed', '1');
+    const direct = await openRig(plane, {}, plane.kubeconfigPath);
+    const { told: toldDirectly } = follow(direct, 'killed');
     const { told } = follow(rig, 'killed');
     await expect.poll(() => told).toEqual(['?>1']);
     await write(admin, 'killed', '2');
@@ -247,5 +265,7 @@ describe('an API server that was killed', () => {
     await write(admin, 'killed', '3');
     await expect.poll(() => told, { timeout: 15_000 }).toEqual(['?>1', '1>2', '2>3']);
     expect(await valueIn(rig, 'killed')).toBe('3');
+    await expect.poll(() => toldDirectly, { timeout: 15_000 }).toEqual(told);
+    await direct.close();
   });
 });

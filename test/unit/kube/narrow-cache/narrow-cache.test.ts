@@ -61,7 +61,7 @@ function open(
 const versionOf = async (from: NarrowCache): Promise<string | undefined> =>
   (await from.get(configMaps, name))?.metadata.resourceVersion;
 
-test('an API server that never says that initial events are complete is asked by a list', async () => {
+test('an API server that never ends its initial events is asked by a list', async () => {
   const held = open(
     ({ from }) => (from === 'initial-events' ? [{ type: 'ADDED', object: object('3') }] : []),
     () => listOf('5', object('4')),
