@@ -41,6 +41,7 @@ export const errorTable = {
   KUBE_ACCESS_UNREADABLE: retry(
     'The way to the API server, or the credentials for it, cannot be read',
   ),
+  KUBE_CACHE_FULL: retry('The narrow cache has no place for one more object that wakes somebody'),
   KUBE_CLOSED: retry('The client of the API server is closed, because this instance ends'),
   KUBE_UNAVAILABLE: retry('The API server cannot be reached or failed'),
   KUBE_TIMEOUT: retry('The API server did not finish in time'),

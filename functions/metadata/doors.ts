@@ -1,16 +1,18 @@
 // What this function holds while it is awake: the API server, and a session for each MetadataFeed
 // of its namespace.
-import { Failure } from '../../shared/errors.ts';
 import { METADATA_FEEDS } from '../../shared/api/metadata-feed.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import type { MeterRegistry } from '../../shared/kube/narrow-cache/meters.ts';
 import type { Feed } from './feed.ts';
+import type { NatsSecrets } from './nats-secrets.ts';
 import type { Session } from './session.ts';
 
 export interface DoorsOptions {
   readonly kube: KubeClient;
   readonly clock: Clock;
   readonly log: { warn(fields: object, message: string): void };
+  readonly metrics?: MeterRegistry;
   /** Where the feeds are. */
   readonly namespace: string;
   /** For feeds that name no NATS of their own. */
@@ -23,10 +25,11 @@ export interface Clash {
   readonly owner: string;
 }
 
-/** An edit of a feed is seen by its event; this long at most when that was lost. */
+/**
+ * An edit of a feed is seen by its event, that of a Secret by its watch; this long at most when
+ * that was lost.
+ */
 const FEEDS_FRESH_MS = 30_000;
-
-const SECRETS = { group: '', version: 'v1', resource: 'secrets' } as const;
 
 export class Doors {
   readonly kube: KubeClient;
@@ -38,6 +41,8 @@ export class Doors {
   #readAtMs = -Infinity;
   #clashes: readonly Clash[] = [];
   #failures: readonly unknown[] = [];
+  #secrets: Promise<NatsSecrets> | undefined;
+  #secretChanges = 0;
 
   constructor(options: DoorsOptions) {
     this.#options = options;
@@ -86,11 +91,13 @@ export class Doors {
 
   async close(): Promise<void> {
     await Promise.all([...this.#sessions.values()].map((session) => session.close()));
+    (await this.#secrets)?.close();
     await this.kube.close();
   }
 
   async #read(signal: AbortSignal): Promise<void> {
     const { namespace } = this.#options;
+    const secretChanges = this.#secretChanges;
     const { feedOf } = await import('./feed.ts');
     const { items } = await this.kube.list(METADATA_FEEDS, { namespace, signal });
     const next = new Map<string, Session>();
@@ -107,9 +114,12 @@ export class Doors {
       }
     }
     this.#failures = failures;
+    const named = served.flatMap(({ spec: { nats } }) => nats?.secretRef.name ?? []);
+    (await this.#secrets)?.keepOnly(new Set(named));
     const gone = [...this.#sessions.values()].filter((one) => ![...next.values()].includes(one));
     this.#sessions = next;
-    this.#readAtMs = this.clock.nowMs();
+    // What changed meanwhile may have been read before it did.
+    if (secretChanges === this.#secretChanges) this.#readAtMs = this.clock.nowMs();
     await Promise.all(gone.map((session) => session.close()));
   }
 
@@ -135,17 +145,20 @@ export class Doors {
 
   async #natsUrl({ object, spec }: Feed, signal: AbortSignal): Promise<string> {
     if (spec.nats === undefined) return this.#options.natsUrl;
-    const { name } = spec.nats.secretRef;
-    const { namespace } = this.#options;
-    const secret = await this.kube.get(SECRETS, { namespace, name }, { signal });
-    const url = urlIn(secret?.['data']);
-    if (URL.canParse(url)) return url;
-    const what =
-      secret === null ? 'does not exist' : 'has no key url that is the address of a NATS';
-    const feed = `MetadataFeed ${namespace}/${object.metadata.name}`;
-    const asked = `${feed} is to use Secret ${namespace}/${name}`;
-    const message = `${asked}, which ${what}. It is tried again.`;
-    throw new Failure('FEED_NATS_UNKNOWN', message, { object: feed });
+    const asker = `MetadataFeed ${this.#options.namespace}/${object.metadata.name}`;
+    this.#secrets ??= this.#openSecrets();
+    return (await this.#secrets).url(spec.nats.secretRef.name, asker, signal);
+  }
+
+  async #openSecrets(): Promise<NatsSecrets> {
+    const { NatsSecrets } = await import('./nats-secrets.ts');
+    return new NatsSecrets({
+      ...this.#options,
+      onChange: () => {
+        this.#secretChanges += 1;
+        this.#readAtMs = -Infinity;
+      },
+    });
   }
 }
 
@@ -167,10 +180,4 @@ function apart(feeds: readonly Feed[]): {
     else clashes.push({ feed, owner: owner.object.metadata.name });
   }
   return { served: [...byName.values()], clashes };
-}
-
-/** Secrets hold their values in base64. */
-function urlIn(data: unknown): string {
-  if (typeof data !== 'object' || data === null || !('url' in data)) return '';
-  return typeof data.url === 'string' ? Buffer.from(data.url, 'base64').toString() : '';
 }

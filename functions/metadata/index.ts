@@ -52,6 +52,7 @@ export const metadata = defineFunction({
       }),
       clock,
       log,
+      metrics,
       namespace,
       natsUrl: natsUrl.href,
     }),

@@ -7,6 +7,7 @@ import { Failure } from '../errors.ts';
 import type { KubeLog } from './calls.ts';
 import { type AccessSource, type ServiceAccountFiles, findAccessSource } from './config.ts';
 import { readCredential } from './credential-file.ts';
+import { untilAborted } from './until-aborted.ts';
 
 export interface Access {
   readonly server: string;
@@ -124,16 +125,6 @@ export class AccessCache {
       throw new Failure('KUBE_ACCESS_UNREADABLE', message);
     }
   }
-}
-
-function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    const settled = (): void => signal.removeEventListener('abort', onAbort);
-    work.then(resolve, reject).finally(settled);
-  });
 }
 
 /** `source` is looked for in the environment when it is not given. */

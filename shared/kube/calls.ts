@@ -2,7 +2,7 @@
 // what is sent.
 import type { Clock } from '../clock.ts';
 import { type ErrorCode, Failure } from '../errors.ts';
-import type { Connection, Exchange } from './connection.ts';
+import type { Connection, Exchange, Road } from './connection.ts';
 import {
   errorFromAnswer,
   errorFromTransport,
@@ -104,8 +104,12 @@ export class Calls {
    * One attempt at something that answers for long; the caller reads the body, and comes again
    * when it breaks.
    */
-  async open(request: KubeRequest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
-    const outcome = await this.#exchange(request, signal, true);
+  async open(
+    request: KubeRequest,
+    signal: AbortSignal,
+    road: Road,
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const outcome = await this.#exchange(request, signal, road);
     if ('error' in outcome) throw outcome.error;
     return outcome.body;
   }
@@ -114,7 +118,7 @@ export class Calls {
     request: KubeRequest,
     signal: AbortSignal,
   ): Promise<Answer | { readonly error: KubeError; readonly setback: Setback }> {
-    const outcome = await this.#exchange(request, signal, false);
+    const outcome = await this.#exchange(request, signal, 'call');
     if ('error' in outcome) return outcome;
     const { statusCode, headers, body } = outcome;
     try {
@@ -125,11 +129,11 @@ export class Calls {
     }
   }
 
-  async #exchange(request: KubeRequest, signal: AbortSignal, isStream: boolean) {
+  async #exchange(request: KubeRequest, signal: AbortSignal, road: Road) {
     const { connection, clock } = this.#wiring;
     const { about } = request;
     try {
-      const answer = await connection.send(this.#exchangeFor(request, signal, isStream), () =>
+      const answer = await connection.send(this.#exchangeFor(request, signal, road), () =>
         this.#count(about),
       );
       const { statusCode, headers, body } = answer;
@@ -143,7 +147,7 @@ export class Calls {
     }
   }
 
-  #exchangeFor(request: KubeRequest, signal: AbortSignal, isStream: boolean): Exchange {
+  #exchangeFor(request: KubeRequest, signal: AbortSignal, road: Road): Exchange {
     const { method, path, query = {}, body, contentType = 'application/json' } = request;
     // An API server that knows no such form answers with the whole.
     const { as } = request;
@@ -158,7 +162,7 @@ export class Calls {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal,
-      isStream,
+      road,
     };
   }
 

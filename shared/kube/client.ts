@@ -27,7 +27,13 @@ import {
 } from './reads.ts';
 import type { CallOptions, Method } from './request.ts';
 import type { Repeat } from './retry.ts';
-import { type WatchEvent, type WatchOptions, watchResource } from './watch.ts';
+import {
+  type WatchEvent,
+  type WatchOptions,
+  type WatchWiring,
+  watchOnce,
+  watchResource,
+} from './watch.ts';
 import {
   type ApplyOptions,
   type Created,
@@ -123,8 +129,16 @@ export class KubeClient {
   }
 
   watch(ref: ResourceRef, options: WatchOptions): AsyncGenerator<WatchEvent, void, undefined> {
-    const wiring = { calls: this.#calls, clock: this.#clock, random: this.#random, log: this.#log };
-    return watchResource(wiring, ref, options);
+    return watchResource(this.#watchWiring, ref, options);
+  }
+
+  /** One answer of a watch, on a connection that many such share; it ends with the first cut. */
+  watchOnce(ref: ResourceRef, options: WatchOptions): AsyncGenerator<WatchEvent, void, undefined> {
+    return watchOnce(this.#watchWiring, ref, options);
+  }
+
+  get #watchWiring(): WatchWiring {
+    return { calls: this.#calls, clock: this.#clock, random: this.#random, log: this.#log };
   }
 
   /**

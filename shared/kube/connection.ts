@@ -1,5 +1,6 @@
-// The connections to the API server: a small pool for calls, and one connection per watch beside
-// it. undici is loaded, and a connection opened, by the first call.
+// The connections to the API server: a small pool for calls, one connection per watch beside it,
+// and few that the watches of single objects share. undici is loaded, and a connection opened, by
+// the first call.
 import type * as Undici from './undici.ts';
 import type { Dispatcher } from 'undici';
 import type { Access, AccessCache } from './access.ts';
@@ -11,9 +12,14 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal: AbortSignal;
-  /** A watch: holds a connection of its own for as long as it lasts. */
-  readonly isStream: boolean;
+  readonly road: Road;
 }
+
+/**
+ * A `watch` holds a connection of its own for as long as it lasts; a `shared-watch` is one of up to
+ * a hundred on an HTTP/2 connection, and ends with it.
+ */
+export type Road = 'call' | 'watch' | 'shared-watch';
 
 /** More calls wait in line: a sweep must not open a TLS connection per object. */
 const CONNECTIONS_MAX = 8;
@@ -35,8 +41,7 @@ interface Pools {
   readonly origin: string;
   /** Some API servers live behind a path, as `https://host/k8s/clusters/a`. */
   readonly basePath: string;
-  readonly calls: Dispatcher;
-  readonly watches: Dispatcher;
+  readonly roads: Readonly<Record<Road, Dispatcher>>;
 }
 
 export class Connection {
@@ -70,7 +75,7 @@ export class Connection {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(
-      [...this.#open].flatMap(({ calls, watches }) => [calls.destroy(), watches.destroy()]),
+      [...this.#open].flatMap(({ roads }) => Object.values(roads).map((road) => road.destroy())),
     );
   }
 
@@ -79,10 +84,10 @@ export class Connection {
     exchange: Exchange,
     onSend: () => void,
   ): Promise<Dispatcher.ResponseData> {
-    const { calls, watches, origin, basePath } = await this.#poolsFor(access);
-    const { method, path, headers, body, signal, isStream } = exchange;
+    const { roads, origin, basePath } = await this.#poolsFor(access);
+    const { method, path, headers, body, signal, road } = exchange;
     onSend();
-    return (isStream ? watches : calls).request({
+    return roads[road].request({
       origin,
       method,
       path: `${basePath}${path}`,
@@ -116,12 +121,15 @@ export class Connection {
 
   #make(undici: typeof Undici, key: string, access: Access): Pools {
     const { origin, pathname } = new URL(access.server);
-    const make = (connections: number | null, bodyTimeout: number): Dispatcher => {
+    const make = (
+      connections: number | null,
+      bodyTimeout: number,
+      allowH2: boolean,
+    ): Dispatcher => {
       const options = {
         connections,
         pipelining: 1,
-        // Over HTTP/2 all calls would share one connection and its fate; eight are few enough.
-        allowH2: false,
+        allowH2,
         headersTimeout: ANSWER_TIMEOUT_MS,
         bodyTimeout,
         keepAliveTimeout: IDLE_CONNECTION_MAX_MS,
@@ -144,8 +152,13 @@ export class Connection {
       key,
       origin,
       basePath: pathname.replace(/\/$/, ''),
-      calls: make(this.#connectionsMax, ANSWER_TIMEOUT_MS),
-      watches: make(null, WATCH_SILENCE_MAX_MS),
+      roads: {
+        // Over HTTP/2 all calls would share one connection and its fate; eight are few enough.
+        call: make(this.#connectionsMax, ANSWER_TIMEOUT_MS, false),
+        watch: make(null, WATCH_SILENCE_MAX_MS, false),
+        // A tunnel is one connection for each anyway.
+        'shared-watch': make(null, WATCH_SILENCE_MAX_MS, access.proxyUrl === undefined),
+      },
     };
   }
 
@@ -154,7 +167,7 @@ export class Connection {
    * nothing else begins there: should the old certificates come back, they get new pools.
    */
   #retire(pools: Pools): void {
-    const ended = Promise.all([pools.calls.close(), pools.watches.close()]);
+    const ended = Promise.all(Object.values(pools.roads).map((road) => road.close()));
     void ended.then(
       () => this.#open.delete(pools),
       // Only `close` destroys them before they have ended.

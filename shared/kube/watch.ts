@@ -5,6 +5,7 @@
 import type { Clock } from '../clock.ts';
 import { Failure } from '../errors.ts';
 import type { Calls, KubeLog } from './calls.ts';
+import type { Road } from './connection.ts';
 import { errorFromAnswer, errorFromTransport, isKubeError, readStatus } from './errors.ts';
 import { describeNotJson, isRecord, parseLossless } from './json.ts';
 import { splitLines } from './lines.ts';
@@ -66,7 +67,7 @@ export async function* watchResource(
     const secondsLeft = Math.ceil((endsAtMs - wiring.clock.nowMs()) / 1000);
     let setback: Failure | undefined;
     try {
-      for await (const event of oneStream(wiring, ref, options, position, secondsLeft)) {
+      for await (const event of oneStream(wiring, ref, options, position, secondsLeft, 'watch')) {
         attempt = 0;
         yield event;
       }
@@ -84,6 +85,19 @@ export async function* watchResource(
     }
     await wiring.clock.sleep(waitMs, options.signal);
   }
+}
+
+/**
+ * One answer of a watch, on a connection that others share: it ends when the API server ends it,
+ * and throws what else ends it. For those who look anew after every cut instead of going on.
+ */
+export function watchOnce(
+  wiring: WatchWiring,
+  ref: ResourceRef,
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent, void, undefined> {
+  const { timeoutSeconds = Infinity } = options;
+  return oneStream(wiring, ref, options, new Position(options), timeoutSeconds, 'shared-watch');
 }
 
 /**
@@ -139,6 +153,7 @@ async function* oneStream(
   options: WatchOptions,
   position: Position,
   secondsLeft: number,
+  road: Road,
 ): AsyncGenerator<WatchEvent, void, undefined> {
   const { namespace, labelSelector, fieldSelector, signal } = options;
   const about = aboutSelection('watch', ref, options);
@@ -159,6 +174,7 @@ async function* oneStream(
       repeat: 'always',
     },
     signal,
+    road,
   );
   try {
     for await (const line of splitLines(body)) {

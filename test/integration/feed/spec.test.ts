@@ -202,7 +202,7 @@ test('a Secret that changes is followed without an edit of the feed', async () =
   expect(await sender.sweep()).toBe(503);
   const target = { namespace: FEED_NAMESPACE, name: 'moving-nats' };
   await world.kube.patch(secrets, target, { type: 'merge', body: { stringData: { url } } });
-  expect(await sender.sweep()).toBe(204);
+  await expect.poll(() => sender.sweep()).toBe(204);
   expect(await world.shown(stream)).toEqual(await world.expected());
 });
 

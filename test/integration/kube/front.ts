@@ -3,7 +3,12 @@
 
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { Agent, request as requestTls } from 'node:https';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
@@ -11,7 +16,7 @@ import type { Plane } from '../../../knative/local/plane/plane.ts';
 
 export interface Fault {
   /** Which requests it is for; it is spent by the first. */
-  meets(method: string, url: string): boolean;
+  meets(method: string, url: string, headers: IncomingHttpHeaders): boolean;
   readonly does:
     | { readonly answer: number; readonly retryAfterSeconds?: number }
     | 'lose-answer'
@@ -19,6 +24,7 @@ export interface Fault {
 }
 
 export interface Front {
+  readonly url: string;
   readonly kubeconfigPath: string;
   /** `METHOD /path`, in the order they came. */
   readonly requests: readonly { readonly what: string; readonly atMs: number }[];
@@ -38,7 +44,7 @@ export async function openFront(plane: Plane): Promise<Front> {
   const server = createServer((from, to) => {
     const { method = '', url: path = '', headers } = from;
     requests.push({ what: `${method} ${path.split('?')[0]}`, atMs: performance.now() });
-    const index = faults.findIndex((candidate) => candidate.meets(method, path));
+    const index = faults.findIndex((candidate) => candidate.meets(method, path, headers));
     const [fault] = index < 0 ? [] : faults.splice(index, 1);
     const answer = answerOf(fault);
     if (answer !== undefined) {
@@ -55,8 +61,10 @@ export async function openFront(plane: Plane): Promise<Front> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port was given');
+  const url = `http://127.0.0.1:${address.port}`;
   return {
-    kubeconfigPath: await kubeconfigFor(plane, `http://127.0.0.1:${address.port}`),
+    url,
+    kubeconfigPath: await kubeconfigFor(plane, url),
     requests,
     faults,
     bytesRead: () => read.bytes,

@@ -168,7 +168,7 @@ test('metadata reads the kinds that a feed knows everywhere, and feeds at home, 
   expect(granted(`${dir}/role.yaml`)).toEqual({
     'ballast.dev/metadatafeeds': ['get', 'list'],
     'ballast.dev/metadatafeeds/status': ['patch'],
-    '/secrets': ['get'],
+    '/secrets': ['get', 'watch'],
   });
 });
 

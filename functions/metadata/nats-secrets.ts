@@ -1,0 +1,78 @@
+// The Secrets that say where the NATS of a feed is, each held by a watch of its own. Loaded with
+// the first feed that names one: most name none.
+import { Failure } from '../../shared/errors.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import type { MeterRegistry } from '../../shared/kube/narrow-cache/meters.ts';
+import { type NarrowCache, narrowCache } from '../../shared/kube/narrow-cache/narrow-cache.ts';
+
+const SECRETS = { group: '', version: 'v1', resource: 'secrets' } as const;
+
+export interface NatsSecretsOptions {
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+  readonly log: { warn(fields: object, message: string): void };
+  readonly metrics?: MeterRegistry | undefined;
+  readonly namespace: string;
+  /** A Secret that a feed names was made, changed or deleted. */
+  onChange(): void;
+}
+
+export class NatsSecrets {
+  readonly #options: NatsSecretsOptions;
+  readonly #cache: NarrowCache;
+  readonly #stops = new Map<string, () => void>();
+
+  constructor(options: NatsSecretsOptions) {
+    this.#options = options;
+    const { kube, clock, log, metrics } = options;
+    this.#cache = narrowCache(kube, { clock, log, ...(metrics === undefined ? {} : { metrics }) });
+  }
+
+  /** The address in the Secret; `asker` is who is told when there is none. */
+  async url(name: string, asker: string, signal: AbortSignal): Promise<string> {
+    const { kube, namespace } = this.#options;
+    const at = { namespace, name };
+    this.#follow(name);
+    const cached = urlIn((await this.#cache.get(SECRETS, at, { signal }))?.['data']);
+    if (URL.canParse(cached)) return cached;
+    // What was made a moment ago may not have come to the cache yet: nobody is refused unasked.
+    const secret = await kube.get(SECRETS, at, { signal });
+    const url = urlIn(secret?.['data']);
+    if (URL.canParse(url)) return url;
+    const what =
+      secret === null ? 'does not exist' : 'has no key url that is the address of a NATS';
+    const asked = `${asker} is to use Secret ${namespace}/${name}`;
+    const message = `${asked}, which ${what}. It is tried again.`;
+    throw new Failure('FEED_NATS_UNKNOWN', message, { object: asker });
+  }
+
+  #follow(name: string): void {
+    if (this.#stops.has(name)) return;
+    const at = { namespace: this.#options.namespace, name };
+    const stop = this.#cache.source(SECRETS, at, ({ old }) => {
+      // To learn it for the first time is no change.
+      if (old !== undefined) this.#options.onChange();
+    });
+    this.#stops.set(name, stop);
+  }
+
+  /** Of the others no feed wants to know any more. */
+  keepOnly(names: ReadonlySet<string>): void {
+    for (const [name, stop] of this.#stops) {
+      if (names.has(name)) continue;
+      stop();
+      this.#stops.delete(name);
+    }
+  }
+
+  close(): void {
+    this.#cache.close();
+  }
+}
+
+/** Secrets hold their values in base64. */
+function urlIn(data: unknown): string {
+  if (typeof data !== 'object' || data === null || !('url' in data)) return '';
+  return typeof data.url === 'string' ? Buffer.from(data.url, 'base64').toString() : '';
+}

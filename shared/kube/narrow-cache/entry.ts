@@ -1,0 +1,270 @@
+// One object of the narrow cache: what is held of it, and the watch that keeps that true for as
+// long as the entry lasts, whatever happens to connections, API servers and callers.
+import type { Clock } from '../../clock.ts';
+import { Failure } from '../../errors.ts';
+import type { KubeLog } from '../calls.ts';
+import { isKubeError } from '../errors.ts';
+import type { KubeObject } from '../objects.ts';
+import { describeObject } from '../paths.ts';
+import { pauseMs } from '../retry.ts';
+import { untilAborted } from '../until-aborted.ts';
+import { afterAnswer, afterEvent, type Held, isChange } from './held.ts';
+import type { Change } from './handlers.ts';
+import type { Limits } from './limits.ts';
+import {
+  getOne,
+  type Kube,
+  listOne,
+  lookByInitialEvents,
+  lookByList,
+  type Sight,
+  type Target,
+} from './look.ts';
+import type { Meters } from './meters.ts';
+
+export interface EntryWiring {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: KubeLog | undefined;
+  readonly limits: Limits;
+  readonly meters: Meters;
+  onChange(change: Change): void;
+  onState(): void;
+}
+
+/**
+ * `starting`: the first answer of a connection is awaited, and a get waits with it. `watching`:
+ * what is held is true. `broken`: it may not be; there is a pause, or another attempt. `resting`:
+ * an immutable object that needs no watch for now.
+ */
+type State = 'starting' | 'watching' | 'broken' | 'resting';
+
+type Outcome = { readonly rests: true } | { readonly failure: unknown };
+
+export class Entry {
+  readonly target: Target;
+  /** Since when nobody asks for it. */
+  usedAtMs: number;
+  readonly #wiring: EntryWiring;
+  readonly #end = new AbortController();
+  #state: State = 'starting';
+  #held: Held | undefined;
+  #freshUntilMs = -Infinity;
+  #brokenAtMs: number | undefined;
+  /** Settles with the first answer, or with why there is none. */
+  #start = Promise.withResolvers<void>();
+  #rest = Promise.withResolvers<void>();
+  #isListedFirst = false;
+  #mayListAtMs = -Infinity;
+  /** Said once for each way to be broken. */
+  #toldCode: string | undefined;
+  #reading: Promise<KubeObject | null> | undefined;
+  #waiting = 0;
+
+  constructor(target: Target, wiring: EntryWiring) {
+    this.target = target;
+    this.#wiring = wiring;
+    this.usedAtMs = wiring.clock.nowMs();
+    void this.#run();
+  }
+
+  /** What may be given out without asking anybody; undefined when there is nothing such. */
+  get fresh(): Held | undefined {
+    return this.#wiring.clock.nowMs() < this.#freshUntilMs ? this.#held : undefined;
+  }
+
+  get isWatching(): boolean {
+    return this.#state === 'watching';
+  }
+
+  get isBroken(): boolean {
+    return this.#state === 'broken';
+  }
+
+  /** Somebody waits for it, so it must not end. */
+  get isAwaited(): boolean {
+    return this.#waiting > 0;
+  }
+
+  /** As it is now. The signal ends the waiting alone: others may wait for the same answer. */
+  async read(signal: AbortSignal | undefined): Promise<KubeObject | null> {
+    this.#waiting += 1;
+    const ended = this.#end.signal;
+    const until = signal === undefined ? ended : AbortSignal.any([signal, ended]);
+    try {
+      return await untilAborted(this.#readNow(), until);
+    } finally {
+      this.#waiting -= 1;
+      this.usedAtMs = this.#wiring.clock.nowMs();
+    }
+  }
+
+  /** Has an immutable object looked at again. */
+  wake(): void {
+    if (this.#state !== 'resting') return;
+    this.#state = 'starting';
+    this.#rest.resolve();
+  }
+
+  end(reason: unknown): void {
+    this.#end.abort(reason);
+    this.#rest.resolve();
+    this.#start.resolve();
+  }
+
+  async #readNow(): Promise<KubeObject | null> {
+    this.wake();
+    if (this.#state === 'starting') await this.#start.promise;
+    const { fresh } = this;
+    if (fresh !== undefined) return fresh.object;
+    this.#end.signal.throwIfAborted();
+    this.#reading ??= this.#readLive().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #readLive(): Promise<KubeObject | null> {
+    const { kube, clock, limits } = this.#wiring;
+    const { signal } = this.#end;
+    const heldThen = this.#held;
+    if (clock.nowMs() >= this.#mayListAtMs) {
+      try {
+        const answer = await listOne(kube, this.target, signal, limits.readTimeoutMs);
+        return this.#take(afterAnswer(this.#held, heldThen, answer)).object;
+      } catch (error) {
+        if (!isKubeError(error, 'KUBE_FORBIDDEN')) throw error;
+        this.#mayListAtMs = clock.nowMs() + limits.refusedPauseMs;
+      }
+    }
+    const got = await getOne(kube, this.target, signal, limits.readTimeoutMs);
+    if (got === undefined) return null;
+    return this.#take(this.#held === undefined ? got : afterEvent(this.#held, got)).object;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, random } = this.#wiring;
+    const { signal } = this.#end;
+    for (let attempt = 0; !signal.aborted; attempt += 1) {
+      const outcome = await this.#follow();
+      if ('rests' in outcome) {
+        await this.#rest.promise;
+        attempt = -1;
+      } else if (!signal.aborted) {
+        if (this.#state === 'watching') attempt = 0;
+        this.#break(outcome.failure);
+        const waitMs = pauseMs(attempt, random, this.#leastPauseMs(outcome.failure));
+        // Only the end of the entry ends the pause early, and the loop sees that.
+        await clock.sleep(waitMs, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  /** One connection, for as long as it lasts. */
+  async #follow(): Promise<Outcome> {
+    const heldThen = this.#held;
+    const late = new AbortController();
+    const inTime = new AbortController();
+    const signal = AbortSignal.any([this.#end.signal, late.signal]);
+    this.#wiring.clock
+      .sleep(this.#wiring.limits.answerTimeoutMs, AbortSignal.any([signal, inTime.signal]))
+      .then(() => this.#giveUp(late), ignore);
+    const isListed = this.#isListedFirst;
+    try {
+      for await (const sight of this.#look(isListed, signal)) {
+        inTime.abort();
+        this.#see(sight, heldThen);
+        if (this.#state === 'resting') return { rests: true };
+      }
+      return { failure: undefined };
+    } catch (error) {
+      const failure: unknown = late.signal.aborted ? late.signal.reason : error;
+      if (isListed || !isKubeError(failure, 'KUBE_INVALID', 'KUBE_BAD_REQUEST')) return { failure };
+      // It knows no initial events, and says so.
+      this.#isListedFirst = true;
+      return await this.#follow();
+    } finally {
+      inTime.abort();
+    }
+  }
+
+  #look(isListed: boolean, signal: AbortSignal): AsyncGenerator<Sight, void, undefined> {
+    const { kube, limits } = this.#wiring;
+    if (!isListed) return lookByInitialEvents(kube, this.target, signal);
+    return lookByList(kube, this.target, signal, limits.answerTimeoutMs);
+  }
+
+  #giveUp(late: AbortController): void {
+    // An API server that knows no initial events may also keep silent about it.
+    this.#isListedFirst = !this.#isListedFirst;
+    const what = describeObject(this.target.ref, this.target);
+    const message = `The API server did not say in time what ${what} is. It is asked again.`;
+    late.abort(new Failure('KUBE_TIMEOUT', message, { object: what }));
+  }
+
+  #see({ kind, object, version }: Sight, heldThen: Held | undefined): void {
+    const { clock, limits, meters } = this.#wiring;
+    if (kind === 'whole' || this.#held === undefined) {
+      this.#take(afterAnswer(this.#held, heldThen, { object, version }));
+      this.#freshUntilMs = Infinity;
+      if (this.#brokenAtMs !== undefined) meters.mended(clock.nowMs() - this.#brokenAtMs);
+      this.#brokenAtMs = undefined;
+      this.#toldCode = undefined;
+      this.#become('watching');
+      this.#start.resolve();
+    } else {
+      const seen = kind === 'mark' ? this.#held.object : object;
+      this.#take(afterEvent(this.#held, { object: seen, version }));
+    }
+    if (!isImmutable(this.target, this.#held)) return;
+    this.#freshUntilMs = clock.nowMs() + limits.immutableMs;
+    this.#start = Promise.withResolvers();
+    this.#rest = Promise.withResolvers();
+    this.#become('resting');
+  }
+
+  #take(next: Held): Held {
+    const old = this.#held;
+    this.#held = next;
+    if (isChange(old, next)) {
+      this.#wiring.onChange({ ...this.target, old: old?.object, new: next.object });
+    }
+    return next;
+  }
+
+  #break(failure: unknown): void {
+    const { clock, limits, log, meters } = this.#wiring;
+    if (this.#state === 'watching') this.#freshUntilMs = clock.nowMs() + limits.staleMaxMs;
+    this.#brokenAtMs ??= clock.nowMs();
+    this.#become('broken');
+    this.#start.resolve();
+    const code = failure instanceof Failure ? failure.code : 'INTERNAL_BUG';
+    meters.restarted(failure === undefined ? 'closed' : code);
+    if (code === 'KUBE_CLOSED') this.end(failure);
+    if (failure === undefined || code === this.#toldCode) return;
+    this.#toldCode = code;
+    const object = describeObject(this.target.ref, this.target);
+    log?.warn({ err: failure, code, object }, 'The watch of one object broke; it begins again');
+  }
+
+  #become(state: State): void {
+    this.#state = state;
+    this.#wiring.onState();
+  }
+
+  #leastPauseMs(failure: unknown): number | undefined {
+    if (isKubeError(failure, 'KUBE_FORBIDDEN', 'KUBE_NOT_FOUND')) {
+      return this.#wiring.limits.refusedPauseMs;
+    }
+    return failure instanceof Failure ? failure.retryAfterMs : undefined;
+  }
+}
+
+const ignore = (): void => undefined;
+
+/** A field of this name means that in these kinds only. */
+function isImmutable({ ref }: Target, held: Held | undefined): boolean {
+  const isKnown = ref.group === '' && ['secrets', 'configmaps'].includes(ref.resource);
+  return isKnown && held?.object?.['immutable'] === true;
+}

@@ -1,0 +1,80 @@
+// What the tests of the narrow cache share: a cache behind a front that can cut it off, and an
+// admin beside it whose writes it has to see.
+import type { Plane } from '../../../../knative/local/plane/plane.ts';
+import { Metrics } from '../../../../shared/function/metrics.ts';
+import type { KubeClient } from '../../../../shared/kube/client.ts';
+import type { Change } from '../../../../shared/kube/narrow-cache/handlers.ts';
+import type { Limits } from '../../../../shared/kube/narrow-cache/limits.ts';
+import {
+  type NarrowCache,
+  narrowCache,
+} from '../../../../shared/kube/narrow-cache/narrow-cache.ts';
+import type { KubeObject } from '../../../../shared/kube/objects.ts';
+import { type Front, openFront } from '../front.ts';
+import { configMap, configMaps, namespace, openTestKube } from '../world.ts';
+
+export interface Rig {
+  readonly front: Front;
+  readonly kube: KubeClient;
+  readonly cache: NarrowCache;
+  readonly metrics: Metrics;
+  readonly warnings: string[];
+  close(): Promise<void>;
+}
+
+/** `kubeconfigPath` instead of the front's leads around the front. */
+export async function openRig(
+  plane: Plane,
+  limits: Partial<Limits> = {},
+  kubeconfigPath?: string,
+): Promise<Rig> {
+  const front = await openFront(plane);
+  const kube = openTestKube(plane, kubeconfigPath ?? front.kubeconfigPath);
+  const metrics = new Metrics();
+  const warnings: string[] = [];
+  const log = { warn: (_: object, message: string) => void warnings.push(message) };
+  const cache = narrowCache(kube, { metrics, log, limits });
+  const close = async (): Promise<void> => {
+    cache.close();
+    await kube.close();
+    await front.close();
+  };
+  return { front, kube, cache, metrics, warnings, close };
+}
+
+export const named = (name: string) => ({ namespace, name });
+
+export const write = (admin: KubeClient, name: string, value: string): Promise<KubeObject> =>
+  admin.apply(configMaps, configMap(name, { value }), { force: true });
+
+export async function remove(admin: KubeClient, name: string): Promise<void> {
+  const because = 'the test made it';
+  await admin.delete(configMaps, named(name), { precondition: 'none', because });
+}
+
+const valueOf = (object: KubeObject | null): string | null =>
+  object === null ? null : ((object['data'] as { value?: string } | undefined)?.value ?? '');
+
+/** What a cache says of a ConfigMap now. */
+export const valueIn = async ({ cache }: Rig, name: string): Promise<string | null> =>
+  valueOf(await cache.get(configMaps, named(name)));
+
+/** Every change as `old>new`, in the order it was told. */
+export function follow({ cache }: Rig, name: string): { told: string[]; stop: () => void } {
+  const told: string[] = [];
+  const inShort = (object: Change['old']) =>
+    object === undefined ? '?' : (valueOf(object) ?? 'absent');
+  const stop = cache.source(configMaps, named(name), (change) => {
+    told.push(`${inShort(change.old)}>${inShort(change.new)}`);
+  });
+  return { told, stop };
+}
+
+/** The sum over all labels. */
+export function metricOf({ metrics }: Rig, name: string): number {
+  for (const one of metrics.all()) {
+    if (one.name !== `ballast_narrow_cache_${name}` || one.kind === 'histogram') continue;
+    return [...one.cells].reduce((sum, cell) => sum + cell.value, 0);
+  }
+  return 0;
+}

@@ -1,0 +1,106 @@
+// What no real API server does on demand: it keeps silent about initial events, ignores a selector,
+// or answers a read between two events that are still on their way.
+import { afterEach, expect, test } from 'vitest';
+import type { Kube } from '../../../../shared/kube/narrow-cache/look.ts';
+import {
+  type NarrowCache,
+  narrowCache,
+} from '../../../../shared/kube/narrow-cache/narrow-cache.ts';
+import type { KubeList, KubeObject } from '../../../../shared/kube/objects.ts';
+import type { WatchEvent, WatchOptions } from '../../../../shared/kube/watch.ts';
+
+const configMaps = { group: '', version: 'v1', resource: 'configmaps' };
+const name = { namespace: 'default', name: 'a' };
+
+const object = (resourceVersion: string, called = 'a'): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: called, namespace: 'default', uid: 'u1', resourceVersion },
+});
+const listOf = (resourceVersion: string, ...items: KubeObject[]): KubeList => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMapList',
+  metadata: { resourceVersion },
+  items,
+});
+const complete = (resourceVersion: string): WatchEvent => ({
+  type: 'BOOKMARK',
+  resourceVersion,
+  isInitialEventsEnd: true,
+});
+
+/** A watch that tells what it is given, and then nothing more until it ends. */
+async function* telling(
+  events: Iterable<WatchEvent>,
+  signal: AbortSignal,
+): AsyncGenerator<WatchEvent, void, undefined> {
+  yield* events;
+  const ended = Promise.withResolvers<never>();
+  signal.addEventListener('abort', () => ended.reject(signal.reason));
+  await ended.promise;
+}
+
+let cache: NarrowCache | undefined;
+afterEach(() => cache?.close());
+
+function open(
+  watch: (options: WatchOptions) => Iterable<WatchEvent>,
+  list: () => KubeList = () => {
+    throw new Error('nobody lists here');
+  },
+): NarrowCache {
+  const kube: Kube = {
+    get: () => Promise.reject(new Error('nobody gets here')),
+    list: async () => list(),
+    watchOnce: (_, options) => telling(watch(options), options.signal),
+  };
+  cache = narrowCache(kube, { limits: { answerTimeoutMs: 50 } });
+  return cache;
+}
+
+const versionOf = async (from: NarrowCache): Promise<string | undefined> =>
+  (await from.get(configMaps, name))?.metadata.resourceVersion;
+
+test('an API server that never ends its initial events is asked by a list', async () => {
+  const held = open(
+    ({ from }) => (from === 'initial-events' ? [{ type: 'ADDED', object: object('3') }] : []),
+    () => listOf('5', object('4')),
+  );
+  expect(await versionOf(held)).toBe('4');
+  const later = open(
+    ({ from }) =>
+      from === 'initial-events' ? [] : [{ type: 'MODIFIED', object: object('7') } as const],
+    () => listOf('5', object('4')),
+  );
+  await expect.poll(() => versionOf(later)).toBe('7');
+});
+
+test('an API server that ignores the selector shows nobody else', async () => {
+  const held = open(() => [
+    { type: 'ADDED', object: object('2') },
+    { type: 'ADDED', object: object('3', 'b') },
+    complete('5'),
+    { type: 'DELETED', object: object('6', 'b') },
+  ]);
+  expect(await versionOf(held)).toBe('2');
+});
+
+test('an older event that comes after a newer one is dropped', async () => {
+  const held = open(() => [
+    complete('5'),
+    { type: 'ADDED', object: object('9') },
+    { type: 'DELETED', object: object('8') },
+    { type: 'MODIFIED', object: object('7') },
+  ]);
+  await expect.poll(() => versionOf(held)).toBe('9');
+  expect(await versionOf(held)).toBe('9');
+});
+
+test('what changes while initial events come is the state that they end with', async () => {
+  const held = open(() => [
+    { type: 'ADDED', object: object('2') },
+    { type: 'DELETED', object: object('4') },
+    complete('5'),
+  ]);
+  expect(await versionOf(held)).toBeUndefined();
+});
