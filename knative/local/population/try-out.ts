@@ -50,10 +50,10 @@ export async function fillTryOut(kube: KubeClient, signal?: AbortSignal): Promis
 }
 
 /** Commands that show it, for a person's shell. */
-export const tryOutAdvice = (kubectl: string, kubeconfigPath: string): readonly string[] => [
-  // Quoted, because a shell would take the braces for its own.
-  `${kubectl} --kubeconfig ${kubeconfigPath} get crd ${NAME} ` +
-    "-o 'jsonpath={.status.storedVersions}'",
+export const tryOutAdvice = (kubectl: string): readonly string[] => [
+  `npm run -s audit -- --resource ${NAME}     # ${WIDGETS} are stored in an old version`,
+  `npm run -s migrate -- ${NAME} | ${kubectl} apply -f -`,
+  `${kubectl} get storagemigrations -w`,
 ];
 
 function storedVersions({ status }: KubeObject): readonly unknown[] {

@@ -1,17 +1,19 @@
 // What a person can do with a running plane: where its kubeconfig is, and commands to try that work
 // as they stand.
 import { resolvePart } from '../parts/resolve.ts';
+import { tryOutAdvice } from '../population/try-out.ts';
 import type { Plane } from '../plane/plane.ts';
 
 export async function advice(plane: Plane): Promise<string> {
-  const kubectl = await resolvePart('kubectl');
+  const kubectl = `${await resolvePart('kubectl')} --kubeconfig ${plane.kubeconfigPath}`;
   const reader = plane.parts().find(({ name }) => name.startsWith('function/'));
   return [
     `kubeconfig: ${plane.kubeconfigPath}`,
     'Worth trying, in another terminal:',
-    `  ${kubectl} --kubeconfig ${plane.kubeconfigPath} get pods -A --watch`,
+    `  ${kubectl} get pods -A --watch`,
     '  npm run watch -- --node node-000',
     '  npm run part -- kill adapter/metadata     # the next sweep heals what is missed',
+    ...tryOutAdvice(kubectl).map((line) => `  ${line}`),
     ...(reader === undefined ? [] : [`  curl ${reader.url}/`]),
   ].join('\n');
 }

@@ -1,11 +1,8 @@
 // What `npm start` leaves to be migrated: widgets that are stored in a version that is not the
 // current one, also when the start was cut short, and never again when somebody has worked on them.
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
-import { fillTryOut, tryOutAdvice } from '../../../knative/local/population/try-out.ts';
+import { fillTryOut } from '../../../knative/local/population/try-out.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { countStored } from '../../builders/etcd-values.ts';
 
@@ -42,13 +39,6 @@ test('a start that was cut short is taken up where it was', async () => {
   await fillTryOut(kube);
   expect(await definition()).toMatchObject({ status: { storedVersions: ['v1alpha1', 'v1'] } });
   expect(await stored()).toEqual({ v1alpha1: 300 });
-});
-
-test('the commands that show it work as they stand', async () => {
-  const kubectl = await resolvePart('kubectl');
-  const [command = ''] = tryOutAdvice(kubectl, plane.kubeconfigPath);
-  const { stdout } = await promisify(execFile)('sh', ['-c', command]);
-  expect(stdout).toBe('["v1alpha1","v1"]');
 });
 
 test('what is there already is left as it is', async () => {
