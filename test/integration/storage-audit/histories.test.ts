@@ -1,0 +1,149 @@
+// What we read of an etcd with a history, live, from snapshots and from its own db file, against what
+// etcdctl and etcdutl say of the same data.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startPlane, type Plane } from '../../../knative/local/plane/plane.ts';
+import { type EtcdClient, openEtcd } from '../../../shared/etcd/client.ts';
+import { openSnapshot } from '../../../shared/etcd/snapshot/snapshot.ts';
+import { auditStored, countStored } from '../../../shared/stored/audit.ts';
+import { keyPrefixes } from '../../../shared/stored/place.ts';
+import { EtcdWriter, etcdctlSave, etcdutlStatus, pictureOf, witnessed } from './world.ts';
+
+let plane: Plane;
+let url: string;
+let etcd: EtcdClient;
+let writer: EtcdWriter;
+let dir: string;
+
+const widgets = { group: 'example.com', resource: 'widgets' };
+const keyOf = (name: string): string => `/registry/example.com/widgets/web/${name}`;
+const widget = (name: string, version: string, filler = ''): string =>
+  JSON.stringify({
+    apiVersion: `example.com/${version}`,
+    kind: 'Widget',
+    metadata: { name, namespace: 'web' },
+    spec: { filler },
+  });
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'audit-test-'));
+  plane = await startPlane({ parts: ['etcd'], dataDir: join(dir, 'data') });
+  url = plane.part('etcd').url;
+  etcd = openEtcd({ endpoints: [url] });
+  writer = new EtcdWriter(url);
+});
+
+afterAll(async () => {
+  await etcd.close();
+  await plane.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Live, from our snapshot, from etcdctl's, and as etcdctl lists it. */
+async function agree(name: string): Promise<void> {
+  const paths = [join(dir, `${name}-ours.db`), join(dir, `${name}-theirs.db`)] as const;
+  await etcd.save(paths[0]);
+  await etcdctlSave(url, paths[1]);
+  const witness = await witnessed(url);
+  const revision = await etcd.revision();
+  expect(revision).toBe(witness.revision);
+  expect(await pictureOf(etcd.entries([''], { revision }))).toEqual(witness.picture);
+  for (const path of paths) {
+    const snapshot = openSnapshot(path);
+    expect(await pictureOf(snapshot.entries())).toEqual(witness.picture);
+    const status = await etcdutlStatus(path);
+    expect(status.totalKey).toBe(Object.keys(witness.picture).length);
+    expect(snapshot.facts).toMatchObject({ revision: status.revision, hasDigest: true });
+  }
+}
+
+describe('an etcd with a history', () => {
+  test('that is nearly empty, so that its bucket lies within another page', async () => {
+    await writer.put(keyOf('first'), widget('first', 'v1alpha1'));
+    await agree('small');
+  });
+
+  test('of updates: the newest version counts, where the oldest would be wrong', async () => {
+    for (let index = 0; index < 60; index += 1) {
+      await writer.put(keyOf(`w${index}`), widget(`w${index}`, 'v1'));
+    }
+    const back = Object.fromEntries(
+      Array.from({ length: 60 }, (_, index) => [
+        keyOf(`w${index}`),
+        widget(`w${index}`, 'v1alpha1'),
+      ]),
+    );
+    await writer.putTogether(back);
+    await agree('updates');
+    const path = join(dir, 'updates-ours.db');
+    const count = await countStored(openSnapshot(path).entries(), widgets);
+    expect(count.total).toBe(61);
+    expect(Object.fromEntries(count.versions)).toEqual({
+      v1alpha1: { count: 61, examples: ['web/first', 'web/w0', 'web/w1'] },
+    });
+  });
+
+  test('of deletes and re-creations, with values of many pages', async () => {
+    for (let index = 0; index < 20; index += 1) await writer.delete(keyOf(`w${index}`));
+    for (let index = 0; index < 10; index += 1) {
+      await writer.put(keyOf(`w${index}`), widget(`w${index}`, 'v1', 'x'.repeat(index * 3_000)));
+    }
+    await writer.put(keyOf('large'), widget('large', 'v1', 'y'.repeat(1_400_000)));
+    await writer.put('/kubernetes.io/example.com/widgets/web/other', widget('other', 'v1'));
+    await agree('deletes');
+  });
+
+  test('of which etcd has compacted a part, and then the rest, and defragmented', async () => {
+    const revision = Number(await etcd.revision());
+    await writer.compact(`${revision - 40}`);
+    await agree('half');
+    await writer.put(keyOf('w0'), widget('w0', 'v1alpha1'));
+    await writer.delete(keyOf('w30'));
+    await writer.compact(await etcd.revision());
+    await agree('compacted');
+    await writer.defragment();
+    await agree('defragmented');
+  });
+});
+
+test('pages of a few keys hold all of one moment, whatever is written between them', async () => {
+  const revision = await etcd.revision();
+  const before = (await witnessed(url)).picture;
+  const seen: string[] = [];
+  for await (const batch of etcd.entries([''], { revision })) {
+    seen.push(...batch.map(({ key }) => key));
+    await writer.put(keyOf('w3'), widget('w3', 'v9'));
+    await writer.put(keyOf(`late-${seen.length}`), widget('late', 'v1'));
+  }
+  expect(seen.toSorted()).toEqual(Object.keys(before).toSorted());
+});
+
+test('a revision that is compacted meanwhile is an error, not a smaller count', async () => {
+  const revision = await etcd.revision();
+  await writer.put(keyOf('later'), widget('later', 'v1'));
+  await writer.compact(await etcd.revision());
+  const reading = auditStored(etcd.entries([''], { revision }));
+  await expect(reading).rejects.toMatchObject({ code: 'ETCD_COMPACTED' });
+});
+
+test('one resource is read under its own prefix alone', async () => {
+  const revision = await etcd.revision();
+  const picture = await pictureOf(etcd.entries(keyPrefixes(widgets), { revision }));
+  const { picture: all } = await witnessed(url);
+  expect(Object.keys(picture).toSorted()).toEqual(Object.keys(all).toSorted());
+  expect(await etcd.count('/registry/example.com/widgets/', { revision })).toBe(
+    Object.keys(all).length - 1,
+  );
+});
+
+test('the db file of a member that has stopped is read as it lies', async () => {
+  const witness = await witnessed(url);
+  await plane.part('etcd').stop();
+  const snapshot = openSnapshot(join(dir, 'data/etcd/member/snap/db'));
+  expect(await pictureOf(snapshot.entries())).toEqual(witness.picture);
+  expect(snapshot.facts).toMatchObject({ hasDigest: false });
+  const gone = etcd.revision();
+  await expect(gone).rejects.toMatchObject({ code: 'ETCD_UNAVAILABLE' });
+});
