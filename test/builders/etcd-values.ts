@@ -9,6 +9,7 @@ interface RangeAnswer {
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toString();
+const prefixOf = (group: string, resource: string): string => `/registry/${group}/${resource}/`;
 
 /** The objects as they are stored, by `namespace/name`. */
 export async function storedObjects(
@@ -16,11 +17,30 @@ export async function storedObjects(
   group: string,
   resource: string,
 ): Promise<ReadonlyMap<string, KubeObject>> {
-  const prefix = `/registry/${group}/${resource}/`;
+  const prefix = prefixOf(group, resource);
   // "0" is what follows "/": the range ends where the prefix does.
-  const body = { key: base64(prefix), range_end: base64(prefix.replace(/\/$/, '0')) };
-  const url = `${plane.part('etcd').url}/v3/kv/range`;
-  const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
+  return range(plane, prefix, { key: prefix, range_end: prefix.replace(/\/$/, '0') });
+}
+
+/** One object as it is stored; `name` is `namespace/name`. */
+export async function storedObject(
+  plane: Plane,
+  group: string,
+  resource: string,
+  name: string,
+): Promise<KubeObject | undefined> {
+  const prefix = prefixOf(group, resource);
+  return (await range(plane, prefix, { key: `${prefix}${name}` })).get(name);
+}
+
+async function range(
+  plane: Plane,
+  prefix: string,
+  keys: Readonly<Record<string, string>>,
+): Promise<ReadonlyMap<string, KubeObject>> {
+  const encoded = Object.entries(keys).map(([field, key]) => [field, base64(key)] as const);
+  const body = JSON.stringify(Object.fromEntries(encoded));
+  const answer = await fetch(`${plane.part('etcd').url}/v3/kv/range`, { method: 'POST', body });
   if (!answer.ok) throw new Error(`etcd answered ${answer.status}: ${await answer.text()}`);
   const { kvs = [] } = (await answer.json()) as RangeAnswer;
   return new Map(

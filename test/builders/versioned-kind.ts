@@ -6,7 +6,7 @@ import { systemClock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../shared/kube/objects.ts';
-import { storedObjects } from './etcd-values.ts';
+import { storedObject, storedObjects } from './etcd-values.ts';
 
 export const OLD = 'v1alpha1';
 export const CURRENT = 'v1';
@@ -41,7 +41,7 @@ const SCHEMA = {
 };
 /** The client opens no more connections than that. */
 const IN_FLIGHT_MAX = 8;
-const ASK_EVERY_MS = 20;
+const ASK_EVERY_MS = 50;
 const WITHIN_MS = 20_000;
 
 /** The `conversion` of a CRD. */
@@ -102,21 +102,20 @@ export class VersionedKind {
     );
   }
 
-  /** Makes v1 the storage version; returns when what is written is really stored in it. */
-  async flip(): Promise<void> {
-    await this.#kube.apply(CRDS, this.#definition(CURRENT), { force: true });
+  /** Changes the storage version; returns when what is written is really stored in it. */
+  async flip(to: KindVersion = CURRENT): Promise<void> {
+    await this.#kube.apply(CRDS, this.#definition(to), { force: true });
     // The write path notices some time after the definition is stored.
-    const settled = `${GROUP}/${CURRENT}`;
-    const isSettled = async () => (await this.touch('settling')) === settled;
-    await until(`${this.crdName} to be stored as ${CURRENT}`, isSettled);
+    const isSettled = async () => (await this.touch('settling')) === `${GROUP}/${to}`;
+    await until(`${this.crdName} to be stored as ${to}`, isSettled);
   }
 
   /** Creates an object and deletes it again; answers the apiVersion in which it was stored. */
-  async touch(name: string): Promise<unknown> {
+  async touch(name: string): Promise<string | undefined> {
     const { object } = await this.#kube.create(this.ref(), this.object(CURRENT, name));
-    const stored = (await this.stored()).get(name)?.['apiVersion'];
+    const stored = await storedObject(this.#plane, GROUP, this.plural, `${NAMESPACE}/${name}`);
     await this.#kube.delete(this.ref(), { namespace: NAMESPACE, name }, object.metadata);
-    return stored;
+    return stored?.apiVersion;
   }
 
   /** What etcd holds, by name. */
@@ -135,13 +134,13 @@ export class VersionedKind {
     const color = COLOR_FIELD[this.#conversion.strategy === 'None' ? CURRENT : version];
     return {
       apiVersion: `${GROUP}/${version}`,
-      kind: this.#kind,
+      kind: this.kind,
       metadata: { name, namespace: NAMESPACE },
       spec: { [color]: 'blue', payload: 'x'.repeat(payloadBytes), extra: { kept: name } },
     };
   }
 
-  get #kind(): string {
+  get kind(): string {
     return `${this.plural.charAt(0).toUpperCase()}${this.plural.slice(1, -1)}`;
   }
 
@@ -163,7 +162,7 @@ export class VersionedKind {
       spec: {
         group: GROUP,
         scope: 'Namespaced',
-        names: { plural: this.plural, kind: this.#kind },
+        names: { plural: this.plural, kind: this.kind },
         conversion: this.#conversion,
         versions: [OLD, CURRENT].map((name) => ({
           name,
@@ -177,10 +176,14 @@ export class VersionedKind {
 }
 
 /** Asks until it is so. */
-export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const endsAtMs = systemClock.nowMs() + WITHIN_MS;
+export async function until(
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+  withinMs = WITHIN_MS,
+): Promise<void> {
+  const endsAtMs = systemClock.nowMs() + withinMs;
   while (!(await isSo())) {
-    if (systemClock.nowMs() > endsAtMs) throw new Error(`waited ${WITHIN_MS} ms for ${what}`);
+    if (systemClock.nowMs() > endsAtMs) throw new Error(`waited ${withinMs} ms for ${what}`);
     await systemClock.sleep(ASK_EVERY_MS);
   }
 }

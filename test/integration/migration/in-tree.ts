@@ -2,6 +2,7 @@
 // migration with it, and the world in which it trims storedVersions though it failed.
 import { addControllerManager } from '../../../knative/local/plane/kube-controller-manager.ts';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import type { Part } from '../../../knative/local/process/part.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
@@ -21,6 +22,10 @@ const API_SERVER_FLAGS = [
 ];
 /** The migrator has no list of its own: it walks the cache of the garbage collector. */
 const CONTROLLERS = ['storage-version-migrator-controller', 'garbage-collector-controller'];
+
+const LINES_SEARCHED = 200;
+/** Three thousand objects take it half a minute here. */
+const MIGRATED_WITHIN_MS = 300_000;
 
 const MIGRATIONS: ResourceRef = {
   group: 'storagemigration.k8s.io',
@@ -50,22 +55,32 @@ export const startInTreePlane = (): Promise<Plane> =>
   startPlane({ parts: ['etcd', 'kube-apiserver'], apiServerFlags: API_SERVER_FLAGS });
 
 /**
- * To be added when the kinds to migrate are served: it looks for new ones every 30 s only, and at
- * its start.
+ * To be added when the kinds to migrate are served: it looks for new ones at its start, and every
+ * 30 s only.
  */
-export async function addInTreeMigrator(plane: Plane): Promise<void> {
-  await addControllerManager(plane, { controllers: CONTROLLERS, featureGates: [GATE] });
+export async function addInTreeMigrator(plane: Plane): Promise<Part> {
+  const options = { controllers: CONTROLLERS, featureGates: [GATE] };
+  const part = await addControllerManager(plane, options);
+  await untilItKnowsTheKinds(part);
+  return part;
+}
+
+/** Until then it puts every migration off, for longer and longer. */
+export async function untilItKnowsTheKinds(part: Part): Promise<void> {
+  await until('the garbage collector to have listed everything', () =>
+    part.lastLines(LINES_SEARCHED).some((line) => line.includes('resource monitors have synced')),
+  );
 }
 
 /** Returns when it is over and storedVersions has been dealt with. */
 export async function migrateInTree(kube: KubeClient, kind: VersionedKind): Promise<Outcome> {
-  const name = kind.crdName;
-  await kube.create(MIGRATIONS, {
+  const { object: created } = await kube.create(MIGRATIONS, {
     apiVersion: 'storagemigration.k8s.io/v1beta1',
     kind: 'StorageVersionMigration',
-    metadata: { name },
+    metadata: { generateName: `${kind.plural}-` },
     spec: { resource: { group: GROUP, resource: kind.plural } },
   });
+  const { name } = created.metadata;
   let now: Migration | undefined;
   const read = async (): Promise<Migration> => {
     now = (await kube.get(MIGRATIONS, { name })) as Migration;
@@ -78,7 +93,7 @@ export async function migrateInTree(kube: KubeClient, kind: VersionedKind): Prom
   // It waits until the garbage collector has seen something newer: a bookmark, within a minute, or
   // any change of the kind.
   await kind.touch('newer');
-  await until(`${name} to end`, async () => isOver(await read()));
+  await until(`${name} to end`, async () => isOver(await read()), MIGRATED_WITHIN_MS);
   const end = conditionsOf(now).find(({ type, status }) => type !== 'Running' && status === 'True');
   return { result: end?.type === 'Failed' ? 'Failed' : 'Succeeded', message: end?.message ?? '' };
 }

@@ -1,0 +1,27 @@
+// The command line with which one side of the migration benchmarks is looked at alone.
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+
+const main = resolve(import.meta.dirname, '../../bench/migration/main.ts');
+const run = (...args: readonly string[]) =>
+  spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
+
+test.each([
+  ['no side', [], 'name at least one side'],
+  ['a side that does not exist', ['nobody'], 'there is no side nobody'],
+  ['no objects', ['--objects', '0', 'in-tree'], '--objects and --runs want whole numbers'],
+  ['an option that does not exist', ['--fast'], '--fast'],
+])('asked for %s it says so, shows its usage and ends with 2', (_case, args, said) => {
+  const { status, stdout, stderr } = run(...args);
+  expect(stderr).toContain(said);
+  expect(stderr).toContain('usage: ');
+  expect(stdout).toBe('');
+  expect(status).toBe(2);
+});
+
+test('asked for help it names the sides and ends with 0', () => {
+  const { status, stdout } = run('--help');
+  expect(stdout).toContain('in-tree, cluster-api, knative');
+  expect(status).toBe(0);
+});
