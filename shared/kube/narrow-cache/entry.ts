@@ -3,7 +3,7 @@
 import type { Clock } from '../../clock.ts';
 import { Failure } from '../../errors.ts';
 import type { KubeLog } from '../calls.ts';
-import { isKubeError } from '../errors.ts';
+import { isKubeError, type KubeError } from '../errors.ts';
 import type { KubeObject } from '../objects.ts';
 import { describeObject } from '../paths.ts';
 import { pauseMs } from '../retry.ts';
@@ -11,16 +11,10 @@ import { untilAborted } from '../until-aborted.ts';
 import { afterAnswer, afterEvent, type Held, isChange } from './held.ts';
 import type { Change } from './handlers.ts';
 import type { Limits } from './limits.ts';
-import {
-  getOne,
-  type Kube,
-  listOne,
-  lookByInitialEvents,
-  lookByList,
-  type Sight,
-  type Target,
-} from './look.ts';
+import { Looker, type Sight } from './look.ts';
 import type { Meters } from './meters.ts';
+import { readOne } from './read.ts';
+import type { Kube, Target } from './target.ts';
 
 export interface EntryWiring {
   readonly kube: Kube;
@@ -47,6 +41,7 @@ export class Entry {
   /** Since when nobody asks for it. */
   usedAtMs: number;
   readonly #wiring: EntryWiring;
+  readonly #looker: Looker;
   readonly #end = new AbortController();
   #state: State = 'starting';
   #held: Held | undefined;
@@ -55,8 +50,9 @@ export class Entry {
   /** Settles with the first answer, or with why there is none. */
   #start = Promise.withResolvers<void>();
   #rest = Promise.withResolvers<void>();
-  #isListedFirst = false;
-  #mayListAtMs = -Infinity;
+  /** Why it may not be listed, and for how long that is believed. */
+  #refusal: KubeError | undefined;
+  #refusedUntilMs = -Infinity;
   /** Said once for each way to be broken. */
   #toldCode: string | undefined;
   #reading: Promise<KubeObject | null> | undefined;
@@ -65,6 +61,7 @@ export class Entry {
   constructor(target: Target, wiring: EntryWiring) {
     this.target = target;
     this.#wiring = wiring;
+    this.#looker = new Looker(target, wiring);
     this.usedAtMs = wiring.clock.nowMs();
     void this.#run();
   }
@@ -127,20 +124,18 @@ export class Entry {
 
   async #readLive(): Promise<KubeObject | null> {
     const { kube, clock, limits } = this.#wiring;
-    const { signal } = this.#end;
+    const options = { signal: this.#end.signal, timeoutMs: limits.readTimeoutMs };
     const heldThen = this.#held;
-    if (clock.nowMs() >= this.#mayListAtMs) {
-      try {
-        const answer = await listOne(kube, this.target, signal, limits.readTimeoutMs);
-        return this.#take(afterAnswer(this.#held, heldThen, answer)).object;
-      } catch (error) {
-        if (!isKubeError(error, 'KUBE_FORBIDDEN')) throw error;
-        this.#mayListAtMs = clock.nowMs() + limits.refusedPauseMs;
-      }
+    const known = clock.nowMs() < this.#refusedUntilMs ? this.#refusal : undefined;
+    const { answer, refusal } = await readOne(kube, this.target, options, known);
+    if (refusal === undefined) {
+      return this.#take(afterAnswer(this.#held, heldThen, answer)).object;
     }
-    const got = await getOne(kube, this.target, signal, limits.readTimeoutMs);
-    if (got === undefined) return null;
-    return this.#take(this.#held === undefined ? got : afterEvent(this.#held, got)).object;
+    if (refusal !== known) this.#refusedUntilMs = clock.nowMs() + limits.refusedPauseMs;
+    this.#refusal = refusal;
+    // Nobody says as of when it is absent, so this is told and not held.
+    if (answer === undefined) return null;
+    return this.#take(this.#held === undefined ? answer : afterEvent(this.#held, answer)).object;
   }
 
   async #run(): Promise<void> {
@@ -164,43 +159,15 @@ export class Entry {
   /** One connection, for as long as it lasts. */
   async #follow(): Promise<Outcome> {
     const heldThen = this.#held;
-    const late = new AbortController();
-    const inTime = new AbortController();
-    const signal = AbortSignal.any([this.#end.signal, late.signal]);
-    this.#wiring.clock
-      .sleep(this.#wiring.limits.answerTimeoutMs, AbortSignal.any([signal, inTime.signal]))
-      .then(() => this.#giveUp(late), ignore);
-    const isListed = this.#isListedFirst;
     try {
-      for await (const sight of this.#look(isListed, signal)) {
-        inTime.abort();
+      for await (const sight of this.#looker.look(this.#end.signal)) {
         this.#see(sight, heldThen);
         if (this.#state === 'resting') return { rests: true };
       }
       return { failure: undefined };
-    } catch (error) {
-      const failure: unknown = late.signal.aborted ? late.signal.reason : error;
-      if (isListed || !isKubeError(failure, 'KUBE_INVALID', 'KUBE_BAD_REQUEST')) return { failure };
-      // It knows no initial events, and says so.
-      this.#isListedFirst = true;
-      return await this.#follow();
-    } finally {
-      inTime.abort();
+    } catch (failure) {
+      return { failure };
     }
-  }
-
-  #look(isListed: boolean, signal: AbortSignal): AsyncGenerator<Sight, void, undefined> {
-    const { kube, limits } = this.#wiring;
-    if (!isListed) return lookByInitialEvents(kube, this.target, signal);
-    return lookByList(kube, this.target, signal, limits.answerTimeoutMs);
-  }
-
-  #giveUp(late: AbortController): void {
-    // An API server that knows no initial events may also keep silent about it.
-    this.#isListedFirst = !this.#isListedFirst;
-    const what = describeObject(this.target.ref, this.target);
-    const message = `The API server did not say in time what ${what} is. It is asked again.`;
-    late.abort(new Failure('KUBE_TIMEOUT', message, { object: what }));
   }
 
   #see({ kind, object, version }: Sight, heldThen: Held | undefined): void {
@@ -260,8 +227,6 @@ export class Entry {
     return failure instanceof Failure ? failure.retryAfterMs : undefined;
   }
 }
-
-const ignore = (): void => undefined;
 
 /** A field of this name means that in these kinds only. */
 function isImmutable({ ref }: Target, held: Held | undefined): boolean {

@@ -3,7 +3,7 @@
 import type { KubeLog } from '../calls.ts';
 import type { KubeObject } from '../objects.ts';
 import { describeObject } from '../paths.ts';
-import type { Target } from './look.ts';
+import type { Target } from './target.ts';
 
 /**
  * What a reader would now see differently. `old` is undefined when nothing was known of the object

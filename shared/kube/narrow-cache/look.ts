@@ -1,29 +1,82 @@
 // One look at one object, as long as its connection lasts: first what there is, then each change.
 // In one request where the API server sends initial events, else by a list and a watch from there.
-// It asks by the name alone, so a role with that resourceName is enough.
-import type { KubeClient } from '../client.ts';
+import type { Clock } from '../../clock.ts';
+import { Failure } from '../../errors.ts';
 import { isKubeError } from '../errors.ts';
-import type { KubeObject, ObjectName, ResourceRef } from '../objects.ts';
+import type { KubeObject } from '../objects.ts';
+import { describeObject } from '../paths.ts';
 import type { WatchEvent } from '../watch.ts';
 import type { Held } from './held.ts';
 import { keep } from './keep.ts';
-
-export type Kube = Pick<KubeClient, 'get' | 'list' | 'watchOnce'>;
-
-/** As in `get`: without namespace for what belongs to none. */
-export type Name = Omit<ObjectName, 'subresource'>;
-
-/** The one object that an entry of the cache is about. */
-export interface Target extends Name {
-  readonly ref: ResourceRef;
-}
+import type { Limits } from './limits.ts';
+import { listOne } from './read.ts';
+import { isOf, type Kube, selection, type Target } from './target.ts';
 
 /** The first sight is `whole`; `mark` says that nothing else happened up to its version. */
 export interface Sight extends Held {
   readonly kind: 'whole' | 'change' | 'mark';
 }
 
-export async function* lookByInitialEvents(
+interface LookerWiring {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly limits: Pick<Limits, 'answerTimeoutMs'>;
+}
+
+/** Looks at one object again and again, in the way that its API server understands. */
+export class Looker {
+  readonly #target: Target;
+  readonly #wiring: LookerWiring;
+  #isListedFirst = false;
+
+  constructor(target: Target, wiring: LookerWiring) {
+    this.#target = target;
+    this.#wiring = wiring;
+  }
+
+  /** One connection, for as long as it lasts; throws what ends it, and when it says nothing. */
+  async *look(end: AbortSignal): AsyncGenerator<Sight, void, undefined> {
+    const { clock, limits } = this.#wiring;
+    const late = new AbortController();
+    const inTime = new AbortController();
+    const signal = AbortSignal.any([end, late.signal]);
+    clock.sleep(limits.answerTimeoutMs, AbortSignal.any([signal, inTime.signal])).then(
+      () => this.#giveUp(late),
+      () => undefined,
+    );
+    const isListed = this.#isListedFirst;
+    try {
+      for await (const sight of this.#sights(isListed, signal)) {
+        inTime.abort();
+        yield sight;
+      }
+    } catch (error) {
+      if (late.signal.aborted) throw late.signal.reason;
+      if (isListed || !isKubeError(error, 'KUBE_INVALID', 'KUBE_BAD_REQUEST')) throw error;
+      // It knows no initial events, and says so.
+      this.#isListedFirst = true;
+      yield* this.look(end);
+    } finally {
+      inTime.abort();
+    }
+  }
+
+  #sights(isListed: boolean, signal: AbortSignal): AsyncGenerator<Sight, void, undefined> {
+    const { kube, limits } = this.#wiring;
+    if (!isListed) return lookByInitialEvents(kube, this.#target, signal);
+    return lookByList(kube, this.#target, signal, limits.answerTimeoutMs);
+  }
+
+  #giveUp(late: AbortController): void {
+    // An API server that knows no initial events may also keep silent about it.
+    this.#isListedFirst = !this.#isListedFirst;
+    const what = describeObject(this.#target.ref, this.#target);
+    const message = `The API server did not say in time what ${what} is. It is asked again.`;
+    late.abort(new Failure('KUBE_TIMEOUT', message, { object: what }));
+  }
+}
+
+async function* lookByInitialEvents(
   kube: Kube,
   target: Target,
   signal: AbortSignal,
@@ -50,72 +103,18 @@ export async function* lookByInitialEvents(
   }
 }
 
-export async function* lookByList(
+async function* lookByList(
   kube: Kube,
   target: Target,
   signal: AbortSignal,
   timeoutMs: number,
 ): AsyncGenerator<Sight, void, undefined> {
-  const first = await listOne(kube, target, signal, timeoutMs);
+  const first = await listOne(kube, target, { signal, timeoutMs });
   yield { kind: 'whole', ...first };
   const from = { resourceVersion: first.version };
   const watch = kube.watchOnce(target.ref, { ...selection(target), from, signal });
   for await (const event of watch) yield* sightsOf(event, target);
 }
-
-/** As it is now. A list tells the version of an absence too, which a GET does not. */
-export async function listOne(
-  kube: Kube,
-  target: Target,
-  signal: AbortSignal,
-  timeoutMs: number,
-): Promise<Held> {
-  const list = await kube.list(target.ref, { ...selection(target), signal, timeoutMs });
-  const found = list.items.find((item) => isOf(target, item));
-  return {
-    object: found === undefined ? null : keep(found),
-    version: list.metadata.resourceVersion,
-  };
-}
-
-/**
- * As it is now, for a role that may only get. Undefined for an absence, of which nobody says as of
- * when.
- */
-export async function getOne(
-  kube: Kube,
-  { ref, namespace, name }: Target,
-  signal: AbortSignal,
-  timeoutMs: number,
-): Promise<Held | undefined> {
-  const at = { name, ...(namespace === undefined ? {} : { namespace }) };
-  const object = await kube.get(ref, at, { signal, timeoutMs });
-  if (object === null) return undefined;
-  return { object: keep(object), version: object.metadata.resourceVersion };
-}
-
-/** As it is now, by what the role allows. */
-export async function readOne(
-  kube: Kube,
-  target: Target,
-  signal: AbortSignal,
-  timeoutMs: number,
-): Promise<KubeObject | null> {
-  try {
-    return (await listOne(kube, target, signal, timeoutMs)).object;
-  } catch (error) {
-    if (!isKubeError(error, 'KUBE_FORBIDDEN')) throw error;
-    return (await getOne(kube, target, signal, timeoutMs))?.object ?? null;
-  }
-}
-
-const selection = ({ namespace, name }: Target) => ({
-  ...(namespace === undefined ? {} : { namespace }),
-  fieldSelector: `metadata.name=${name.replaceAll(/[\\,=]/g, '\\$&')}`,
-});
-
-/** An aggregated API server may not know the selector, and send every object it has. */
-const isOf = ({ name }: Target, { metadata }: KubeObject): boolean => metadata.name === name;
 
 function* sightsOf(event: WatchEvent, target: Target): Generator<Sight, void, undefined> {
   // A single connection never begins again.

@@ -9,8 +9,9 @@ import { describeObject, resourcePath } from '../paths.ts';
 import { Entry, type EntryWiring } from './entry.ts';
 import { type Handler, Handlers } from './handlers.ts';
 import { DEFAULT_LIMITS, type Limits } from './limits.ts';
-import { type Kube, type Name, readOne, type Target } from './look.ts';
 import { type MeterRegistry, metersIn } from './meters.ts';
+import { readOne } from './read.ts';
+import type { Kube, Name, Target } from './target.ts';
 
 export interface NarrowCacheOptions {
   readonly clock?: Clock;
@@ -142,11 +143,12 @@ export class NarrowCache {
   }
 
   /** Reads what there is no place for, and keeps nothing. */
-  #pass(target: Target, signal: AbortSignal | undefined): Promise<KubeObject | null> {
+  async #pass(target: Target, signal: AbortSignal | undefined): Promise<KubeObject | null> {
     const { kube, limits } = this.#wiring;
     const end = this.#end.signal;
     const until = signal === undefined ? end : AbortSignal.any([signal, end]);
-    return readOne(kube, target, until, limits.readTimeoutMs);
+    const options = { signal: until, timeoutMs: limits.readTimeoutMs };
+    return (await readOne(kube, target, options)).answer?.object ?? null;
   }
 
   async #tidy(): Promise<void> {

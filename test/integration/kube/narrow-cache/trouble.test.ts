@@ -172,7 +172,7 @@ describe('rights', () => {
     await expect.poll(() => metricOf(narrow, 'watches')).toBe(1);
     expect(await valueIn(narrow, 'narrow')).toBe('1');
     const other = valueIn(narrow, 'other');
-    await expect(other).rejects.toThrow('resourceNames: ["other"]');
+    await expect(other).rejects.toThrow('verbs: ["list"], resourceNames: ["other"]');
     await narrow.close();
   });
 

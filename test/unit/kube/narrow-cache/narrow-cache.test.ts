@@ -1,11 +1,11 @@
 // What no real API server does on demand: it keeps silent about initial events, ignores a selector,
 // or answers a read between two events that are still on their way.
 import { afterEach, expect, test } from 'vitest';
-import type { Kube } from '../../../../shared/kube/narrow-cache/look.ts';
 import {
   type NarrowCache,
   narrowCache,
 } from '../../../../shared/kube/narrow-cache/narrow-cache.ts';
+import type { Kube } from '../../../../shared/kube/narrow-cache/target.ts';
 import type { KubeList, KubeObject } from '../../../../shared/kube/objects.ts';
 import type { WatchEvent, WatchOptions } from '../../../../shared/kube/watch.ts';
 
