@@ -3,11 +3,14 @@
 import { parseArgs } from 'node:util';
 import { clusterApiSide, knativeSide } from './go-peers.ts';
 import { inTreeSide } from './in-tree.ts';
+import { ourSide } from './ours.ts';
 import type { MigrationSide } from './side.ts';
 import { MigrationWorld } from './world.ts';
 
 const SIDES: ReadonlyMap<string, () => MigrationSide> = new Map([
-  ['in-tree', inTreeSide],
+  ['ours', ourSide],
+  ['in-tree', () => inTreeSide({ isHurried: false })],
+  ['in-tree-hurried', () => inTreeSide({ isHurried: true })],
   ['cluster-api', clusterApiSide],
   ['knative', knativeSide],
 ]);
