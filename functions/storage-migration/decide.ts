@@ -2,7 +2,15 @@
 // One step per look: each leaves a status from which the next look goes on, whoever takes it.
 import type { StorageMigrationStatus } from '../../shared/api/storage-migration.ts';
 import type { Migration } from './migration.ts';
-import { OBJECTS_FAILED, type Saying, type Word, begun, blocked, paused } from './sayings.ts';
+import {
+  MANAGED_FIELDS_LOST,
+  OBJECTS_FAILED,
+  type Saying,
+  type Word,
+  begun,
+  blocked,
+  paused,
+} from './sayings.ts';
 import { type Crd, type NoTarget, type Target, isTarget } from './target.ts';
 
 export type Step =
@@ -17,8 +25,11 @@ export function decide(migration: Migration, found: Target | NoTarget): Step {
   const { spec, status, object, generation } = migration;
   if (object.metadata.deletionTimestamp !== undefined) return NOTHING;
   if (spec.pause) return isPaused(migration) ? NOTHING : say(paused(migration));
-  if (!isTarget(found)) return block(migration, found);
   const isEdited = status.observedGeneration !== generation;
+  if (!isTarget(found)) {
+    // What is proved of a kind is not less true when the kind is gone.
+    return status.phase === 'Done' && !isEdited ? NOTHING : block(migration, found);
+  }
   const isResting = status.phase === 'Done' || status.phase === 'Blocked';
   if (isDone(migration, found) && !isEdited) return NOTHING;
   if (!isOfTarget(migration, found) || (isEdited && isResting)) return say(begun(migration, found));
@@ -43,6 +54,7 @@ function stepOf({ phase, conditions }: StorageMigrationStatus): Step {
       return { take: 'trim' };
     case 'Blocked': {
       const why = conditions?.find(({ type }) => type === 'Blocked')?.reason;
+      if (why === MANAGED_FIELDS_LOST) return NOTHING;
       return { take: why === OBJECTS_FAILED ? 'probe' : 'preflight' };
     }
     default:
@@ -54,9 +66,14 @@ function stepOf({ phase, conditions }: StorageMigrationStatus): Step {
 function isDone({ status }: Migration, { crd, version }: Target): boolean {
   if (status.phase !== 'Done') return false;
   if (status.target?.version !== version || status.target.crdUid !== crd?.uid) return false;
-  if (status.proof === undefined || crd === undefined) return true;
+  const { proof } = status;
+  if (proof === undefined || crd === undefined) return true;
+  if (crd.storedVersions.every((one) => one === version)) return true;
+  // Where others stay listed, one of them may have been the stored one again for a while.
   const known = status.storedVersions ?? [];
-  return crd.storedVersions.every((one) => known.includes(one));
+  return (
+    proof.crdGeneration === crd.generation && crd.storedVersions.every((one) => known.includes(one))
+  );
 }
 
 /** The migration began under just this CRD. */

@@ -74,19 +74,26 @@ export class Pace {
   }
 }
 
+interface Walk {
+  readonly pace: Pace;
+  readonly signal: AbortSignal;
+  /** Whether no more is begun; the first item always is. */
+  readonly isOver: () => boolean;
+}
+
 /** Works through the items in their order, as many side by side as the pace allows. */
 export async function inPace<Item>(
-  pace: Pace,
+  { pace, signal, isOver }: Walk,
   items: readonly Item[],
-  signal: AbortSignal,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
   const underWay = new Set<Promise<void>>();
   let failure: { readonly error: unknown } | undefined;
-  for (const item of items) {
+  for (const [index, item] of items.entries()) {
     while (underWay.size >= pace.limit) await Promise.race(underWay);
-    if (failure !== undefined) break;
+    if (index > 0 && isOver()) break;
     await pace.turn(signal);
+    if (failure !== undefined) break;
     signal.throwIfAborted();
     const one = work(item)
       .catch((error: unknown) => {

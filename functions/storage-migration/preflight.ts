@@ -1,19 +1,15 @@
 // Before anything is written: may this function do all that it will have to, would a sample come
 // through, and would any object lose a field. Answers why not, in words that say what to do.
-import { Failure } from '../../shared/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeError, isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import { resourceName } from '../../shared/kube/paths.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
+import { lossOfFields } from './field-loss.ts';
 import type { Migration } from './migration.ts';
-import { hasValueAt, lostFields } from './schema-loss.ts';
+import { placeOf, rewriting } from './rewrite.ts';
+import type { Word } from './sayings.ts';
 import { CRDS, type Crd, type Target } from './target.ts';
-
-export interface Obstacle {
-  readonly reason: string;
-  readonly message: string;
-}
 
 const REVIEWS = {
   group: 'authorization.k8s.io',
@@ -26,7 +22,7 @@ export async function preflight(
   migration: Migration,
   target: Target,
   signal: AbortSignal,
-): Promise<Obstacle | undefined> {
+): Promise<Word | undefined> {
   return (
     (await missingRights(kube, migration, target, signal)) ??
     (await refusedSample(kube, target, signal)) ??
@@ -46,7 +42,7 @@ async function missingRights(
   { spec }: Migration,
   { ref, crd }: Target,
   signal: AbortSignal,
-): Promise<Obstacle | undefined> {
+): Promise<Word | undefined> {
   const verbs = ['get', 'list', 'patch'];
   const needed: Right[] = verbs.map((verb) => ({ ref, verb }));
   // It is also how a version that was taken off without proof comes back.
@@ -85,28 +81,48 @@ async function isAllowed(
   return status.allowed;
 }
 
-/** One object read and, dryly, written: a conversion webhook that is away shows here. */
-async function refusedSample(
+/** The first ones may be just those that nobody can convert. */
+const SAMPLES = 5;
+/** A conversion webhook that hangs must not take the whole request with it. */
+const SAMPLE_TIMEOUT_MS = 5_000;
+
+/** A few objects read and, dryly, written: a conversion webhook that is away shows here. */
+export async function refusedSample(
   kube: KubeClient,
   target: Target,
   signal: AbortSignal,
-): Promise<Obstacle | undefined> {
-  const { ref, kind, crd } = target;
-  const isOnce = true;
+): Promise<Word | undefined> {
+  let first: Word | undefined;
   try {
-    const { items } = await kube.list(ref, { limit: 1, signal, isOnce });
-    const [sample] = items;
-    if (sample === undefined) return undefined;
-    const { name, namespace, uid, resourceVersion } = sample.metadata;
-    const place = namespace === undefined ? { name } : { name, namespace };
+    // Asked again for a while: just after a change of the CRD a list is refused for a moment.
+    const options = { limit: SAMPLES, signal, timeoutMs: SAMPLE_TIMEOUT_MS };
+    const { items } = await kube.list(target.ref, { ...options, metadataOnly: true });
+    for (const sample of items) {
+      const refused = await refusalOf(kube, target, sample, signal);
+      if (refused === undefined) return undefined;
+      first ??= refused;
+    }
+    return first;
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+    return obstacleOf(error, target.crd);
+  }
+}
+
+async function refusalOf(
+  kube: KubeClient,
+  { ref, kind, crd }: Target,
+  sample: KubeObject,
+  signal: AbortSignal,
+): Promise<Word | undefined> {
+  const options = { signal, isOnce: true, timeoutMs: SAMPLE_TIMEOUT_MS };
+  try {
     // Each version that is served asks the webhook another question.
     for (const { name: version } of crd?.versions.filter(({ served }) => served) ?? []) {
-      await kube.get({ ...ref, version }, place, { signal, isOnce });
+      await kube.get({ ...ref, version }, placeOf(sample.metadata), options);
     }
-    const { apiVersion } = sample;
-    const manifest = { apiVersion, kind, metadata: { ...place, uid, resourceVersion } };
-    const options = { fieldManager: FIELD_MANAGER, force: false, dryRun: true, signal, isOnce };
-    await kube.apply(ref, manifest, options);
+    const apply = { fieldManager: FIELD_MANAGER, force: false, dryRun: true, metadataOnly: true };
+    await kube.apply(ref, rewriting(ref, kind, sample), { ...apply, ...options });
     return undefined;
   } catch (error) {
     if (!isKubeError(error)) throw error;
@@ -115,101 +131,44 @@ async function refusedSample(
 }
 
 /** What the API server could not do itself; what it refuses of one object is that object's matter. */
-function obstacleOf(error: KubeError, crd: Crd | undefined): Obstacle | undefined {
+function obstacleOf(error: KubeError, crd: Crd | undefined): Word | undefined {
   const { code, message, answer } = error;
-  if (code !== 'KUBE_UNAVAILABLE' && code !== 'KUBE_TIMEOUT') return undefined;
-  // Not an answer: nobody can say what it would have been.
-  if (answer === undefined) throw error;
-  const isWebhook = crd?.hasWebhook === true && /conver/.test(answer.message);
+  if (!SERVER_FAILURES.has(code)) return undefined;
+  // Nobody answers at all: there is no status to say it in either.
+  if (answer === undefined && code !== 'KUBE_TIMEOUT') throw error;
+  if (code === 'KUBE_THROTTLED') return throttled(error, crd);
+  const isWebhook = crd?.hasWebhook === true && (answer === undefined || /conver/.test(message));
   const what = isWebhook
     ? `The conversion webhook of CRD ${crd.name} does not convert a sample: repair it. `
     : 'A sample cannot be read and written. ';
   return { reason: isWebhook ? 'ConversionFails' : 'SampleFails', message: `${what}${message}` };
 }
 
-const PAGE_SIZE = 500;
+const SERVER_FAILURES: ReadonlySet<string> = new Set([
+  'KUBE_UNAVAILABLE',
+  'KUBE_TIMEOUT',
+  'KUBE_THROTTLED',
+]);
 
-/** Without a webhook a field that the stored version does not have is dropped without a word. */
-async function lossOfFields(
-  kube: KubeClient,
-  { spec }: Migration,
-  { ref, crd, version }: Target,
-  signal: AbortSignal,
-): Promise<Obstacle | undefined> {
-  if (crd === undefined || crd.hasWebhook) return undefined;
-  const schemaOf = (name: string) =>
-    crd.versions.find((one) => one.name === name)?.schema?.openAPIV3Schema;
-  const accepted = new Set(spec.acceptedLoss ?? []);
-  for (const old of crd.versions.filter(({ name }) => name !== version)) {
-    if (!crd.storedVersions.includes(old.name)) continue;
-    const fields = lostFields(schemaOf(old.name), schemaOf(version)).filter(
-      (one) => !accepted.has(one),
-    );
-    if (fields.length === 0) continue;
-    if (!old.served) return unseenLoss(crd, old.name, version, fields);
-    const found = await findLoss(kube, { ...ref, version: old.name }, fields, signal);
-    if (found !== undefined) return loss(crd, version, found);
+/** With these words it says, for as long as that is so, that it cannot read what is stored. */
+const UNREADABLE = 'storage is (re)initializing';
+
+function throttled({ message, answer }: KubeError, crd: Crd | undefined): Word {
+  if (crd === undefined || answer?.message.includes(UNREADABLE) !== true) {
+    const what = `The API server has too much to do; it goes on when that is over. ${message}`;
+    return { reason: 'Throttled', message: what };
   }
-  return undefined;
-}
-
-interface Loss {
-  readonly fields: readonly string[];
-  readonly objects: number;
-  readonly example: string;
-}
-
-/** In their old version objects still show what they have. */
-async function findLoss(
-  kube: KubeClient,
-  ref: ResourceRef,
-  fields: readonly string[],
-  signal: AbortSignal,
-): Promise<Loss | undefined> {
-  const lost = new Set<string>();
-  let objects = 0;
-  let example = '';
-  const pages = kube.pages(ref, { limit: PAGE_SIZE, onExpired: 'inconsistent', signal });
-  for await (const { items } of pages) {
-    for (const object of items) {
-      const own = fields.filter((field) => hasValueAt(object, field));
-      if (own.length === 0) continue;
-      objects += 1;
-      example ||= nameOf(object);
-      for (const field of own) lost.add(field);
-    }
-  }
-  return objects === 0 ? undefined : { fields: [...lost], objects, example };
-}
-
-const nameOf = ({ metadata: { namespace, name } }: KubeObject): string =>
-  namespace === undefined ? name : `${namespace}/${name}`;
-
-function loss({ name }: Crd, version: string, { fields, objects, example }: Loss): Obstacle {
-  const message =
-    `${objects} objects, such as ${example}, would lose ${fields.join(', ')}, for which ` +
-    `${version} of CRD ${name} has no place. Add the fields to its schema, or name them in ` +
-    'spec.acceptedLoss.';
-  return { reason: 'FieldsWouldBeLost', message };
-}
-
-function unseenLoss(
-  { name }: Crd,
-  old: string,
-  version: string,
-  fields: readonly string[],
-): Obstacle {
-  const message =
-    `Objects may have ${fields.join(', ')}, for which ${version} of CRD ${name} has no place, and ` +
-    `${old} is not served, so nobody can look. Serve it, or name the fields in spec.acceptedLoss.`;
-  return { reason: 'FieldsWouldBeLost', message };
+  const what =
+    `The API server cannot list CRD ${crd.name}: something is stored that it cannot read. If a ` +
+    'version was removed from spec.versions, add it again, not served and not stored; if there is ' +
+    `a conversion webhook, look whether it converts every object. ${message}`;
+  return { reason: 'ObjectsUnreadable', message: what };
 }
 
 /** What stops a pass, as a reason to wait; anything else is the caller's to throw. */
-export function obstacleIn(error: unknown, crd: Crd | undefined): Obstacle | undefined {
-  if (!(error instanceof Failure)) return undefined;
-  if (isKubeError(error, 'KUBE_FORBIDDEN')) {
-    return { reason: 'RightsMissing', message: error.message };
-  }
-  return isKubeError(error) && error.answer !== undefined ? obstacleOf(error, crd) : undefined;
+export function obstacleIn(error: unknown, crd: Crd | undefined): Word | undefined {
+  if (!isKubeError(error)) return undefined;
+  if (error.code === 'KUBE_FORBIDDEN') return { reason: 'RightsMissing', message: error.message };
+  const isUnanswered = error.answer === undefined && error.code !== 'KUBE_TIMEOUT';
+  return isUnanswered ? undefined : obstacleOf(error, crd);
 }

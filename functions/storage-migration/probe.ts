@@ -2,31 +2,42 @@
 import type { FailedObject } from '../../shared/api/storage-migration.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
+import type { ObjectName } from '../../shared/kube/objects.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
+import { placeOf, rewriting } from './rewrite.ts';
 import type { Target } from './target.ts';
+
+/** Of each object; twenty are named at most. */
+const TIMEOUT_MS = 5_000;
 
 /** True as soon as one of them would be taken, or is no more. */
 export async function probeFailed(
   kube: KubeClient,
-  { ref, kind }: Target,
+  target: Target,
   failed: readonly FailedObject[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  for (const { name, namespace } of failed) {
-    const place = namespace === undefined ? { name } : { name, namespace };
-    try {
-      const object = await kube.get(ref, place, { signal, isOnce: true });
-      if (object === null) return true;
-      const { uid, resourceVersion } = object.metadata;
-      const { apiVersion } = object;
-      const manifest = { apiVersion, kind, metadata: { ...place, uid, resourceVersion } };
-      const options = { fieldManager: FIELD_MANAGER, force: false, dryRun: true, isOnce: true };
-      await kube.apply(ref, manifest, { ...options, signal });
-      return true;
-    } catch (error) {
-      // As before; the next one may differ.
-      if (!isKubeError(error)) throw error;
-    }
-  }
+  for (const one of failed) if (await canBeWritten(kube, target, one, signal)) return true;
   return failed.length === 0;
+}
+
+/** An object that is no more keeps nobody from going on. */
+async function canBeWritten(
+  kube: KubeClient,
+  { ref, kind }: Target,
+  name: ObjectName,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const options = { signal, isOnce: true, timeoutMs: TIMEOUT_MS };
+  try {
+    const object = await kube.get(ref, placeOf(name), options);
+    if (object === null) return true;
+    const apply = { fieldManager: FIELD_MANAGER, force: false, dryRun: true, metadataOnly: true };
+    await kube.apply(ref, rewriting(ref, kind, object), { ...apply, ...options });
+    return true;
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+    // Somebody writes it at this very moment, so it can be written.
+    return error.code === 'KUBE_CONFLICT' && error.answer?.reason === 'Conflict';
+  }
 }

@@ -4,7 +4,7 @@ import type { FailedObject } from '../../shared/api/storage-migration.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeError, isKubeError } from '../../shared/kube/errors.ts';
-import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
+import type { KubeObject, ObjectName, ResourceRef } from '../../shared/kube/objects.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import type { Pace } from './pace.ts';
 
@@ -20,114 +20,131 @@ export interface RewriteTask {
   readonly pace: Pace;
   readonly dryRun: boolean;
   readonly clock: Clock;
+  /** From then on nothing is tried again: the rest of the request is for saying how far it is. */
+  readonly endsAtMs: number;
   readonly signal: AbortSignal;
 }
 
 /** An API server that restarts is away for a few seconds; a conversion may fail once. */
 const TRIES_MAX = 3;
 const PAUSE_MS = 250;
-/** What it says of too much to do passes, however often it says it. */
+/** Of too much to do it says when that is over, and may say so more often. */
+const THROTTLED_TRIES_MAX = 5;
 const DEFAULT_RETRY_AFTER_MS = 1_000;
+/** A conversion webhook that hangs must not take the whole request with it. */
+const WRITE_TIMEOUT_MS = 8_000;
 
 /** The object lost who owns what of it: nothing may be written any more. */
 export class ManagedFieldsLost extends Error {}
 
 export async function rewrite(task: RewriteTask, seen: KubeObject): Promise<Rewritten> {
-  for (let attempt = 1; ;) {
+  for (let attempt = 1; ; attempt += 1) {
     const startedMs = task.clock.nowMs();
     try {
       const written = await writeOnce(task, seen);
       task.pace.note({ tookMs: task.clock.nowMs() - startedMs });
       return judged(seen, written);
     } catch (error) {
-      if (!isKubeError(error)) throw error;
+      if (!isKubeError(error) || isRbac(error)) throw error;
       const tookMs = task.clock.nowMs() - startedMs;
-      const verdict = verdictOn(error, seen);
-      if (verdict === 'throttled') {
-        const retryAfterMs = error.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS;
-        task.pace.note({ tookMs, throttled: { retryAfterMs } });
-        await task.clock.sleep(retryAfterMs, task.signal);
-        continue;
-      }
-      task.pace.note({ tookMs });
-      if (typeof verdict === 'object') return verdict;
-      if (isRbac(error)) throw error;
-      if (attempt === TRIES_MAX) return { ...failure(error, seen), cause: error };
-      attempt += 1;
-      await task.clock.sleep(PAUSE_MS, task.signal);
+      const { code, retryAfterMs = DEFAULT_RETRY_AFTER_MS } = error;
+      const isThrottled = code === 'KUBE_THROTTLED';
+      task.pace.note({ tookMs, ...(isThrottled ? { throttled: { retryAfterMs } } : {}) });
+      const isOver = task.clock.nowMs() > task.endsAtMs;
+      const triesMax = isThrottled ? THROTTLED_TRIES_MAX : TRIES_MAX;
+      if (!MAY_PASS.has(code) || attempt >= triesMax || isOver) return asItIs(task, seen, error);
+      await task.clock.sleep(isThrottled ? retryAfterMs : PAUSE_MS, task.signal);
     }
   }
 }
 
-function writeOnce(
-  { kube, ref, kind, dryRun, signal }: RewriteTask,
-  { metadata }: KubeObject,
-): Promise<KubeObject> {
-  const { name, namespace, uid, resourceVersion } = metadata;
-  const manifest = {
+const MAY_PASS: ReadonlySet<string> = new Set([
+  'KUBE_THROTTLED',
+  'KUBE_UNAVAILABLE',
+  'KUBE_TIMEOUT',
+  'KUBE_UNAUTHORIZED',
+]);
+
+/** What rewrites an object and changes nothing of it. */
+export function rewriting(ref: ResourceRef, kind: string, { metadata }: KubeObject) {
+  const { uid, resourceVersion } = metadata;
+  return {
     apiVersion: ref.group === '' ? ref.version : `${ref.group}/${ref.version}`,
     kind,
-    metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion },
+    metadata: { ...placeOf(metadata), uid, resourceVersion },
   };
+}
+
+export const placeOf = ({ name, namespace }: ObjectName): ObjectName =>
+  namespace === undefined ? { name } : { name, namespace };
+
+/** What people call the object: `namespace/name`. */
+export const nameOf = ({ name, namespace }: ObjectName): string =>
+  namespace === undefined ? name : `${namespace}/${name}`;
+
+function writeOnce(
+  { kube, ref, kind, dryRun, signal }: RewriteTask,
+  seen: KubeObject,
+): Promise<KubeObject> {
   // An apply, because it fails when the conversion webhook does. A patch or a put may then succeed
   // and lose who owns what. With uid and resourceVersion it never makes an object, nor touches one
   // that somebody wrote meanwhile.
-  return kube.apply(ref, manifest, {
+  return kube.apply(ref, rewriting(ref, kind, seen), {
     fieldManager: FIELD_MANAGER,
     force: false,
     dryRun,
     metadataOnly: true,
     isOnce: true,
+    timeoutMs: WRITE_TIMEOUT_MS,
     signal,
   });
 }
 
 function judged({ metadata: before }: KubeObject, { metadata: after }: KubeObject): Rewritten {
   if ((before.managedFields ?? []).length > 0 && (after.managedFields ?? []).length === 0) {
-    const name = [before.namespace, before.name].filter((part) => part !== undefined).join('/');
-    throw new ManagedFieldsLost(`${name} came back without its managedFields`);
+    throw new ManagedFieldsLost(`${nameOf(before)} came back without its managedFields`);
   }
   return { outcome: before.resourceVersion === after.resourceVersion ? 'current' : 'changed' };
 }
 
-function verdictOn(error: KubeError, seen: KubeObject): Rewritten | 'throttled' | 'again' {
-  switch (error.code) {
-    case 'KUBE_CONFLICT':
-      // Whoever wrote it stored it as it should be; and who deleted it left nothing to store.
-      return { outcome: isGone(error) ? 'gone' : 'conflicts' };
-    case 'KUBE_NOT_FOUND':
-      return { outcome: 'gone' };
-    case 'KUBE_THROTTLED':
-      return 'throttled';
-    case 'KUBE_UNAVAILABLE':
-    case 'KUBE_TIMEOUT':
-    case 'KUBE_UNAUTHORIZED':
-      return 'again';
-    case 'KUBE_FORBIDDEN':
-      return isRbac(error) ? 'again' : failure(error, seen);
-    default:
-      return failure(error, seen);
+/**
+ * Why it was not written the object itself tells. The words and the number of a refusal do not:
+ * an admission webhook may refuse with a conflict, or with "not found".
+ */
+async function asItIs(
+  { kube, ref, signal }: RewriteTask,
+  seen: KubeObject,
+  error: KubeError,
+): Promise<Rewritten> {
+  const failed = failedOf(error, seen);
+  const refused = {
+    outcome: 'failed',
+    failed,
+    ...(MAY_PASS.has(error.code) ? { cause: error } : {}),
+  } as const;
+  try {
+    const options = { signal, isOnce: true, timeoutMs: WRITE_TIMEOUT_MS };
+    const now = await kube.get(ref, placeOf(seen.metadata), options);
+    if (now?.metadata.uid !== seen.metadata.uid) return { outcome: 'gone' };
+    // Whoever wrote it meanwhile stored it as it should be.
+    const isSame = now.metadata.resourceVersion === seen.metadata.resourceVersion;
+    return isSame ? refused : { outcome: 'conflicts' };
+  } catch (again) {
+    if (!isKubeError(again)) throw again;
+    return refused;
   }
 }
 
-const failure = (error: KubeError, seen: KubeObject) =>
-  ({ outcome: 'failed', failed: failedOf(error, seen) }) as const;
-
-const isGone = ({ answer }: KubeError): boolean =>
-  answer?.message.includes('no existing object was found') === true;
-
 /** RBAC refuses all objects alike; admission and quota refuse this one. */
-const isRbac = ({ answer }: KubeError): boolean =>
-  answer?.message.includes('cannot patch resource') === true;
+const isRbac = ({ code, answer }: KubeError): boolean =>
+  code === 'KUBE_FORBIDDEN' && answer?.message.includes('cannot patch resource') === true;
 
 /** The first words say it; the API server may quote a whole object. */
 const MESSAGE_MAX = 400;
 
 function failedOf(error: KubeError, { metadata }: KubeObject): FailedObject {
-  const { name, namespace } = metadata;
   return {
-    ...(namespace === undefined ? {} : { namespace }),
-    name,
+    ...placeOf(metadata),
     reason: error.answer?.reason || error.code,
     message: (error.answer?.message ?? error.message).slice(0, MESSAGE_MAX).replace(/[^.]$/, '$&.'),
   };

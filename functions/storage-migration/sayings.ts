@@ -22,9 +22,7 @@ const PASSES_MAX = 20;
 
 /** From the beginning, whatever it was at: what it saw of another CRD proves nothing of this one. */
 export function begun({ spec, status }: Migration, { crd, kind, version }: Target): Saying {
-  const isSameCrd = status.target?.crdUid === crd?.uid;
-  const seen = isSameCrd && status.proof === undefined ? (status.storedVersions ?? []) : [];
-  const storedVersions = [...new Set([...seen, ...(crd?.storedVersions ?? [])])];
+  const storedVersions = [...new Set([...seenBefore(status, crd), ...(crd?.storedVersions ?? [])])];
   const ofCrd = crd === undefined ? {} : { crdUid: crd.uid, crdGeneration: crd.generation };
   return {
     status: {
@@ -38,6 +36,14 @@ export function begun({ spec, status }: Migration, { crd, kind, version }: Targe
       message: `Looks whether every ${kind} can be written as ${version}.`,
     },
   };
+}
+
+/** What may be stored still, whatever the CRD lists by now. */
+function seenBefore({ target, proof, storedVersions = [] }: StorageMigrationStatus, crd?: Crd) {
+  if (crd === undefined || target?.crdUid !== crd.uid) return [];
+  if (proof === undefined) return storedVersions;
+  // All was stored in it once. Whoever took it out of the CRD since has found the way himself.
+  return crd.versions.some(({ name }) => name === proof.version) ? [proof.version] : [];
 }
 
 export const paused = ({ status }: Migration): Saying => ({
@@ -69,16 +75,23 @@ export function blocked(status: StorageMigrationStatus, why: Word): Saying {
 }
 
 export const OBJECTS_FAILED = 'ObjectsFailed';
+/** Of all reasons the only one that waits for a person: to look again is to lose more. */
+export const MANAGED_FIELDS_LOST = 'ManagedFieldsLost';
 
 /** To the phase it was blocked in, or from the preflight on. */
 export function cleared(status: StorageMigrationStatus, nowIso: string, crd?: Crd): Saying {
   const { phase, blockedIn, cursor } = status;
   const isUnderWay = blockedIn === 'Rewriting' || blockedIn === 'Verifying';
-  if (phase !== 'Blocked' || !isUnderWay) return under(status, 'Settling', {});
+  if (phase !== 'Blocked' || !isUnderWay) return under(unproved(status), 'Settling', {});
   // Without a place to go on from, it had ended a pass.
   return cursor === undefined
     ? nextPass(status, blockedIn, nowIso, crd)
     : under(status, blockedIn, {});
+}
+
+/** While it looks anew, nothing is proved. */
+function unproved({ proof: _proof, ...rest }: StorageMigrationStatus): StorageMigrationStatus {
+  return rest;
 }
 
 function under(
@@ -117,7 +130,7 @@ export function nextPass(
   nowIso: string,
   crd?: Crd,
 ): Saying {
-  const { cursor: _cursor, failed: _failed, ...rest } = status;
+  const { cursor: _cursor, failed: _failed, ...rest } = unproved(status);
   const { target } = rest;
   const isAnchored = phase === 'Verifying' && target !== undefined && crd !== undefined;
   return under(rest, phase, {
@@ -126,6 +139,23 @@ export function nextPass(
     progress: NO_PROGRESS,
     ...(isAnchored ? { target: { ...target, crdResourceVersion: crd.resourceVersion } } : {}),
   });
+}
+
+/** Somebody took these versions off the list without proof, and they are on it again. */
+export function restored(
+  status: StorageMigrationStatus,
+  versions: readonly string[],
+  message: string,
+): Saying {
+  const { phase = 'Pending', conditions = [] } = status;
+  const all = new Set([...(status.restored ?? []), ...versions]);
+  const blocking = conditions.find((one) => one.type === 'Blocked' && one.status === 'True');
+  return {
+    status: { ...saidBy(status), restored: [...all] },
+    progressing: { reason: phase, message },
+    // It waits for what it waited for.
+    ...(blocking === undefined ? {} : { blocked: blocking }),
+  };
 }
 
 /** All objects were looked at: `status` counts this pass whole, `resourceVersion` is its moment. */
@@ -144,7 +174,7 @@ export function afterPass(
   if (phase === 'Verifying' && progress.changed === 0) {
     return proved(status, resourceVersion, nowIso, crd);
   }
-  if (pass >= PASSES_MAX) return blocked(status, restless(status));
+  if (phase === 'Verifying' && pass >= PASSES_MAX) return blocked(status, restless(status));
   if (isSuspicious(status)) return settlesAgain(status);
   return nextPass(status, 'Verifying', nowIso, crd);
 }

@@ -1,6 +1,5 @@
 // Which fields an object loses when it is stored in another version of its CRD without a conversion
-// webhook: those that the old schema has and the new one does not, because the API server prunes
-// what a schema does not name. Pure.
+// webhook: the API server prunes what the schema of that version does not name. Pure.
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -10,7 +9,13 @@ interface Schema {
   readonly 'x-kubernetes-embedded-resource'?: boolean;
 }
 
-/** Paths such as `.spec.legacy` and `.spec.parts[].old`; of labels and the like any name is `*`. */
+/** The API server keeps these of an object whatever a schema says. */
+const ALWAYS_KEPT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+
+/**
+ * What objects of the one schema may have and the other has no place for: paths such as `.spec.legacy`
+ * and `.spec.parts[].old`; where any name may stand, `*`.
+ */
 export function lostFields(
   before: Schema | undefined,
   after: Schema | undefined,
@@ -19,54 +24,72 @@ export function lostFields(
 }
 
 function lost(before: Schema, after: Schema, path: string): readonly string[] {
-  if (after['x-kubernetes-preserve-unknown-fields'] === true) return [];
-  const { properties = {}, items, additionalProperties } = before;
+  const { properties = {}, items } = before;
   const named = Object.entries(properties)
-    .filter(([name]) => path !== '' || !ALWAYS_KEPT.has(name))
+    .filter(([name]) => !isKept(after, path, name))
     .flatMap(([name, inner]) => {
-      const where = `${path}.${name}`;
-      const there = after.properties?.[name] ?? extraOf(after);
-      return there === undefined ? [where] : lost(inner, there, where);
+      const there = placeIn(after, name);
+      if (there === undefined) return keepsUnknown(after) ? [] : [`${path}.${name}`];
+      return lost(inner, there, `${path}.${name}`);
     });
   const inList = items === undefined ? [] : lost(items, after.items ?? {}, `${path}[]`);
-  return [...named, ...inList, ...lostOfMap(additionalProperties, after, path)];
+  return [...named, ...inList, ...lostOfAnyName(before, after, path)];
 }
 
-/** The API server keeps these whatever a schema says. */
-const ALWAYS_KEPT = new Set(['apiVersion', 'kind', 'metadata']);
-
-function lostOfMap(
-  before: Schema | boolean | undefined,
-  after: Schema,
-  path: string,
-): readonly string[] {
-  if (before === undefined || before === false) return [];
+function lostOfAnyName(before: Schema, after: Schema, path: string): readonly string[] {
+  const values = keepsUnknown(before) ? true : (before.additionalProperties ?? false);
+  if (values === false || isWhole(after)) return [];
   const there = extraOf(after);
-  if (there === undefined) return [`${path}.*`];
-  return before === true ? [] : lost(before, there, `${path}.*`);
+  // A value of any shape is kept whole only where every shape is.
+  if (there === undefined) return keepsUnknown(after) ? [] : [`${path}.*`];
+  return values === true ? [`${path}.*`] : lost(values, there, `${path}.*`);
 }
+
+/** What an object has at the moment and this schema has no place for. */
+export function fieldsWithout(object: unknown, schema: Schema | undefined): readonly string[] {
+  return [...new Set(without(object, schema ?? {}, ''))];
+}
+
+function without(value: unknown, schema: Schema, path: string): readonly string[] {
+  if (isWhole(schema)) return [];
+  if (Array.isArray(value)) {
+    return value.flatMap((one) => without(one, schema.items ?? {}, `${path}[]`));
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value)
+    .filter(([name]) => !isKept(schema, path, name))
+    .flatMap(([name, inner]) => {
+      const there = placeIn(schema, name);
+      if (there === undefined) return keepsUnknown(schema) ? [] : [`${path}.${name}`];
+      return without(inner, there, `${path}.${name}`);
+    });
+}
+
+/** Whether somebody said that this may go; `*` stands for one name, and at the end for any. */
+export function isAccepted(path: string, accepted: readonly string[]): boolean {
+  const steps = path.split('.');
+  return accepted.some((one) => {
+    const said = one.split('.');
+    const isAnyLonger = said.at(-1) === '*' && steps.length > said.length;
+    if (said.length !== steps.length && !isAnyLonger) return false;
+    return said.every((step, index) => step === '*' || step === steps[index]);
+  });
+}
+
+const isKept = (schema: Schema, path: string, name: string): boolean =>
+  (path === '' || schema['x-kubernetes-embedded-resource'] === true) && ALWAYS_KEPT.has(name);
+
+const keepsUnknown = (schema: Schema): boolean =>
+  schema['x-kubernetes-preserve-unknown-fields'] === true;
+
+/** Everything below is kept, whatever it is. */
+const isWhole = (schema: Schema): boolean =>
+  keepsUnknown(schema) && schema.properties === undefined && schema.items === undefined;
+
+const placeIn = (schema: Schema, name: string): Schema | undefined =>
+  schema.properties?.[name] ?? extraOf(schema);
 
 function extraOf({ additionalProperties }: Schema): Schema | undefined {
   if (additionalProperties === true) return { 'x-kubernetes-preserve-unknown-fields': true };
   return additionalProperties === false ? undefined : additionalProperties;
-}
-
-/** Whether an object, as it is read in its old version, has a value at such a path. */
-export function hasValueAt(object: unknown, path: string): boolean {
-  const steps = path.split(/(?=\[\])|[.]/).filter((step) => step !== '');
-  return hasValue(object, steps);
-}
-
-function hasValue(value: unknown, [step, ...rest]: readonly string[]): boolean {
-  if (step === undefined) return value !== undefined;
-  if (typeof value !== 'object' || value === null) return false;
-  const inner: readonly unknown[] =
-    step === '[]'
-      ? Array.isArray(value)
-        ? value
-        : []
-      : step === '*'
-        ? Object.values(value)
-        : Object.entries(value).flatMap(([name, one]) => (name === step ? [one] : []));
-  return inner.some((one) => hasValue(one, rest));
 }

@@ -3,15 +3,25 @@
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { announce } from './announce.ts';
 import type { Step } from './decide.ts';
-import { type Saying, blocked, cleared, done, nextPass, settled } from './sayings.ts';
+import {
+  MANAGED_FIELDS_LOST,
+  type Saying,
+  type Word,
+  blocked,
+  cleared,
+  done,
+  nextPass,
+  restored,
+  settled,
+} from './sayings.ts';
 import type { Doors } from './doors.ts';
 import type { Migration } from './migration.ts';
-import { type Obstacle, obstacleIn, preflight } from './preflight.ts';
+import { obstacleIn, preflight } from './preflight.ts';
 import { probeFailed } from './probe.ts';
 import { ManagedFieldsLost } from './rewrite.ts';
 import { write } from './say.ts';
 import { awaitSettled } from './settle.ts';
-import { type Crd, type Target, storageVersionOf } from './target.ts';
+import { type Crd, type Target, readTarget, isTarget, storageVersionOf } from './target.ts';
 import { setStoredVersions } from './trim.ts';
 import type { Walker } from './walk.ts';
 
@@ -50,7 +60,7 @@ async function say(
   return { migration: await write(doors, migration, saying, { goesOn, signal }), goesOn };
 }
 
-const sayBlocked = (task: StepTask, migration: Migration, why: Obstacle): Promise<Taken> =>
+const sayBlocked = (task: StepTask, migration: Migration, why: Word): Promise<Taken> =>
   say(task, migration, blocked(migration.status, why));
 
 const nowIsoOf = ({ doors }: StepTask): string => timestamp(doors.clock.nowMs());
@@ -75,9 +85,12 @@ const takeSettle: Work = async (task, migration) => {
 };
 
 const takeWalk: Work = async (task, migration) => {
-  const { target, walker } = task;
+  const { target, walker, endsAtMs } = task;
   try {
-    return await say(task, migration, await walker.page(target, migration));
+    const saying = await walker.page(target, migration, endsAtMs);
+    const isProof = saying.status.proof !== undefined;
+    if (isProof && !(await isUnmoved(task, migration))) return lookAgain(migration);
+    return await say(task, migration, saying);
   } catch (error) {
     // The page is done again when the reason is gone.
     const obstacle =
@@ -87,9 +100,20 @@ const takeWalk: Work = async (task, migration) => {
   }
 };
 
-function fieldsLost({ message }: ManagedFieldsLost): Obstacle {
-  const what = `${message}: something between us and etcd drops them. Nothing more is written.`;
-  return { reason: 'ManagedFieldsLost', message: what };
+/** What was found is only proved of the CRD under which it was looked for, from first to last. */
+async function isUnmoved({ doors, target, signal }: StepTask, migration: Migration) {
+  if (target.crd === undefined) return true;
+  const now = await readTarget(doors.kube, migration, signal);
+  return (
+    isTarget(now) && now.crd?.uid === target.crd.uid && now.crd.generation === target.crd.generation
+  );
+}
+
+function fieldsLost({ message }: ManagedFieldsLost): Word {
+  const what =
+    `${message}: something between us and etcd drops them, such as an admission webhook. Nothing ` +
+    'more is written until the spec is edited.';
+  return { reason: MANAGED_FIELDS_LOST, message: what };
 }
 
 const takeProbe: Work = async (task, migration) => {
@@ -111,11 +135,7 @@ const takeTrim: Work = async (task, migration) => {
     return say(task, migration, done(status, { message }));
   }
   const others = crd.storedVersions.filter((one) => one !== version);
-  if (others.length === 0) {
-    const message = `Everything is stored as ${version}, and nothing else is listed.`;
-    const gone = (status.storedVersions ?? []).filter((one) => one !== version);
-    return say(task, migration, done(status, { message, trimmed: gone }));
-  }
+  if (others.length === 0) return takeTrimmed(task, migration, crd);
   if (spec.trim === 'Never') {
     const message = `Everything is stored as ${version}; spec.trim is Never, so the list stays.`;
     return say(task, migration, done(status, { message }));
@@ -125,13 +145,27 @@ const takeTrim: Work = async (task, migration) => {
     const { proof: _proof, ...rest } = status;
     return say(task, migration, nextPass(rest, 'Verifying', nowIsoOf(task), crd));
   }
-  if (!(await setStoredVersions(doors.kube, crd, [version], signal))) return lookAgain(migration);
-  const message =
-    `Took ${others.join(', ')} off the stored versions: all ${status.proof?.objects ?? 0} objects ` +
-    `are proved to be stored as ${version}.`;
-  await announce(doors, crd, { type: 'Normal', reason: 'StoredVersionsTrimmed', message }, signal);
-  return say(task, migration, done(status, { message, trimmed: others }));
+  await setStoredVersions(doors.kube, crd, [version], signal);
+  return lookAgain(migration);
 };
+
+/** The list names the proved version alone: who took the others off may have died before he said so. */
+async function takeTrimmed(task: StepTask, migration: Migration, crd: Crd): Promise<Taken> {
+  const { status } = migration;
+  const { version = '', objects = 0 } = status.proof ?? {};
+  const trimmed = (status.storedVersions ?? []).filter((one) => one !== version);
+  const proof = `all ${objects} objects are proved to be stored as ${version}`;
+  if (trimmed.length === 0) {
+    const message = `There is nothing to take off the stored versions: ${proof}.`;
+    return say(task, migration, done(status, { message }));
+  }
+  const message = `Took ${trimmed.join(', ')} off the stored versions: ${proof}.`;
+  const announcement = { type: 'Normal', reason: 'StoredVersionsTrimmed', message } as const;
+  // As of the CRD that was verified: whoever says it again says it under the same name.
+  const asVerified = { ...crd, resourceVersion: status.target?.crdResourceVersion ?? '' };
+  await announce(task.doors, asVerified, announcement, task.signal);
+  return say(task, migration, done(status, { message, trimmed }));
+}
 
 /** The CRD is, in all that it says, what it was when the last verification began. */
 const isAsVerified = ({ status: { target, proof } }: Migration, crd: Crd): boolean =>
@@ -167,7 +201,11 @@ async function takeRestore(
     { type: 'Warning', reason: 'StoredVersionsRestored', message },
     signal,
   );
-  return lookAgain(migration);
+  const saying = restored(migration.status, lacking, message);
+  return {
+    migration: await write(doors, migration, saying, { goesOn: true, signal }),
+    goesOn: true,
+  };
 }
 
 /** The API server has moved on; it is read anew. */

@@ -2,14 +2,17 @@
 // goes on: a process that is killed leaves one page to do again.
 import type { FailedObject, Progress } from '../../shared/api/storage-migration.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
-import type { KubeList, KubeObject } from '../../shared/kube/objects.ts';
+import type { KubeList, KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
+import type { ListOptions } from '../../shared/kube/reads.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { type Saying, afterPass, onTheWay, saidBy } from './sayings.ts';
 import type { Doors } from './doors.ts';
 import { formatDuration } from './duration.ts';
 import { type Migration, NO_PROGRESS } from './migration.ts';
+import { OutageWatch } from './outage.ts';
 import { Pace, type PaceLimits, inPace } from './pace.ts';
-import { type Rewritten, rewrite } from './rewrite.ts';
+import { refusedSample } from './preflight.ts';
+import { type Rewritten, nameOf, rewrite } from './rewrite.ts';
 import type { Target } from './target.ts';
 
 /** Small until it is known how fast the API server is: a page has to fit into one request. */
@@ -20,8 +23,8 @@ const PAGE_MAX = 500;
 const PAGE_MS = 2_000;
 /** The first ones tell the story. */
 const FAILED_SHOWN_MAX = 20;
-/** So many objects one after the other, none of them written: it is not the objects. */
-const FAILURES_IN_A_ROW_MAX = 5;
+/** What makes a list fail for that long is worth a word in the status. */
+const LIST_TIMEOUT_MS = 8_000;
 
 export class Walker {
   readonly #doors: Doors;
@@ -39,13 +42,15 @@ export class Walker {
     this.#pageSize = Math.min(FIRST_PAGE, this.#pageMax);
   }
 
-  /** What to say after the next page. */
-  async page(target: Target, migration: Migration): Promise<Saying> {
+  /** What to say after the next page, or as much of it as there is time for. */
+  async page(target: Target, migration: Migration, endsAtMs: number): Promise<Saying> {
     const { clock } = this.#doors;
     const startedMs = clock.nowMs();
-    const page = await this.#read(target, migration);
-    if (page === 'expired') return onTheWay(restarted(migration));
-    const counted = await this.#rewrite(target, page.items, migration);
+    const whole = await this.#read(target, migration);
+    if (whole === 'expired') return onTheWay(restarted(migration));
+    const counted = await this.#rewrite(target, whole.list.items, migration, endsAtMs);
+    const page = await this.#upTo(target, whole, counted.done);
+    if (page === undefined) return onTheWay(saidBy(migration.status));
     const nowMs = clock.nowMs();
     if (nowMs - startedMs < PAGE_MS) this.#pageSize = Math.min(2 * this.#pageSize, this.#pageMax);
     const status = statusAfter(nowMs, migration, page, counted);
@@ -53,33 +58,79 @@ export class Walker {
     return afterPass(status, page.metadata.resourceVersion, timestamp(nowMs), target.crd);
   }
 
-  async #read({ ref }: Target, { status: { cursor } }: Migration): Promise<KubeList | 'expired'> {
-    const { kube } = this.#doors;
-    const options = { limit: this.#pageSize, metadataOnly: true, signal: this.#signal };
-    if (cursor === undefined) return kube.list(ref, options);
+  async #read({ ref }: Target, { status: { cursor } }: Migration): Promise<Page | 'expired'> {
+    const limit = this.#pageSize;
+    if (cursor === undefined) return { list: await this.#list(ref, { limit }), after: undefined };
+    const after = cursor.continue;
     try {
-      return await kube.list(ref, { ...options, continue: cursor.continue });
+      return { list: await this.#list(ref, { limit, continue: after }), after };
     } catch (error) {
       if (!isKubeError(error, 'KUBE_EXPIRED')) throw error;
       // The moment of the first page is forgotten. What comes after the cursor is there all the
       // same, as it is now; what is new before it was written after that moment.
       const token = error.answer?.continue;
-      return token === undefined ? 'expired' : kube.list(ref, { ...options, continue: token });
+      if (token === undefined) return 'expired';
+      return { list: await this.#list(ref, { limit, continue: token }), after: token };
     }
   }
 
+  /**
+   * The page as if it had ended after so many objects: where the next one begins only the API server
+   * can say. Undefined when it does not know any more, and then the page is done again.
+   */
+  async #upTo(
+    { ref }: Target,
+    { list, after }: Page,
+    count: number,
+  ): Promise<KubeList | undefined> {
+    if (count === list.items.length) return list;
+    const { resourceVersion } = list.metadata;
+    const from =
+      after === undefined ? { freshness: { exact: resourceVersion } } : { continue: after };
+    try {
+      const part = await this.#list(ref, { limit: count, ...from });
+      const isSame = part.items.at(-1)?.metadata.uid === list.items[count - 1]?.metadata.uid;
+      return isSame ? part : undefined;
+    } catch (error) {
+      if (isKubeError(error, 'KUBE_EXPIRED')) return undefined;
+      throw error;
+    }
+  }
+
+  #list(ref: ResourceRef, options: ListOptions): Promise<KubeList> {
+    const bounds = { metadataOnly: true, timeoutMs: LIST_TIMEOUT_MS, signal: this.#signal };
+    return this.#doors.kube.list(ref, { ...options, ...bounds });
+  }
+
   async #rewrite(
-    { ref, kind }: Target,
+    target: Target,
     items: readonly KubeObject[],
     { spec }: Migration,
+    endsAtMs: number,
   ): Promise<Counted> {
-    const counted = new Counted(items.length);
+    const counted = new Counted();
     const { kube, clock } = this.#doors;
     const [pace, signal] = [this.#pace, this.#signal];
-    const task = { kube, clock, ref, kind, pace, dryRun: spec.dryRun, signal };
-    await inPace(pace, items, signal, async (object) => counted.note(await rewrite(task, object)));
+    const { ref, kind } = target;
+    const task = { kube, clock, ref, kind, pace, dryRun: spec.dryRun, endsAtMs, signal };
+    const outage = new OutageWatch(
+      async () => (await refusedSample(kube, target, signal)) !== undefined,
+    );
+    const isOver = (): boolean => clock.nowMs() > endsAtMs;
+    await inPace({ pace, signal, isOver }, items, async (object) => {
+      const rewritten = await rewrite(task, object);
+      counted.note(rewritten);
+      await outage.note(rewritten);
+    });
+    await outage.ended();
     return counted;
   }
+}
+
+interface Page {
+  readonly list: KubeList;
+  /** The token with which it was read; the first page has none. */
+  readonly after: string | undefined;
 }
 
 /** The API server knows neither the moment nor the place: the pass begins again. */
@@ -100,23 +151,12 @@ class Counted {
     failed: 0,
   };
   readonly failed: FailedObject[] = [];
-  readonly done: number;
-  #inARow = 0;
-
-  constructor(done: number) {
-    this.done = done;
-  }
+  done = 0;
 
   note(rewritten: Rewritten): void {
+    this.done += 1;
     this.counts[rewritten.outcome] += 1;
-    if (rewritten.outcome !== 'failed') {
-      this.#inARow = 0;
-      return;
-    }
-    this.failed.push(rewritten.failed);
-    if (rewritten.cause === undefined) return;
-    this.#inARow += 1;
-    if (this.#inARow === FAILURES_IN_A_ROW_MAX) throw rewritten.cause;
+    if (rewritten.outcome === 'failed') this.failed.push(rewritten.failed);
   }
 }
 
@@ -130,7 +170,8 @@ function statusAfter(
   const { cursor: _cursor, failed: before = [], ...rest } = saidBy(status);
   const progress = sumUp(status.progress ?? NO_PROGRESS, counted);
   const total = progress.done + (token === '' ? 0 : remainingItemCount);
-  const cursor = { after: nameOf(items.at(-1)), continue: token, resourceVersion };
+  const last = items.at(-1)?.metadata;
+  const cursor = { after: last ? nameOf(last) : '', continue: token, resourceVersion };
   const failed = [...before, ...counted.failed].slice(0, FAILED_SHOWN_MAX);
   return {
     ...rest,
@@ -165,8 +206,3 @@ function speedOf(
   const perSecond = Math.max(1, Math.round(done / tookSeconds));
   return { perSecond, left: formatDuration(Math.ceil((total - done) / perSecond)) };
 }
-
-const nameOf = (object: KubeObject | undefined): string =>
-  [object?.metadata.namespace, object?.metadata.name]
-    .filter((part) => part !== undefined)
-    .join('/');

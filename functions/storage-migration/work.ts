@@ -15,14 +15,21 @@ import { CRDS, crdOf, isTarget, readTarget, storageVersionOf } from './target.ts
 
 /** The tick of each minute: every migration, and every CRD that asks for one. */
 export async function sweepAll(context: Context<Doors>): Promise<void> {
+  await eachOrThrow([() => adoptAll(context), () => lookAtAll(context, () => true)]);
+}
+
+async function lookAtAll(
+  context: Context<Doors>,
+  isMeant: (migration: Migration) => boolean,
+): Promise<void> {
   const { doors, signal } = context;
-  await adoptAll(context);
   const { items } = await doors.kube.list(STORAGE_MIGRATIONS, { signal });
+  const meant = items.map(migrationOf).filter(isMeant);
   await eachOrThrow(
-    items.map(
-      ({ metadata }) =>
+    meant.map(
+      ({ name }) =>
         () =>
-          look(metadata.name, context),
+          look(name, context),
     ),
   );
 }
@@ -34,11 +41,8 @@ export async function takeChange({ data }: IncomingEvent, context: Context<Doors
   if (name === '') return;
   if (kind === 'StorageMigration') return look(name, context);
   if (kind !== 'CustomResourceDefinition') return;
-  const { doors, signal } = context;
-  await adopt(name, context);
-  const { items } = await doors.kube.list(STORAGE_MIGRATIONS, { signal });
-  const own = items.map(migrationOf).filter((migration) => resourceOf(migration) === name);
-  await eachOrThrow(own.map((migration) => () => look(migration.name, context)));
+  const isItsOwn = (migration: Migration): boolean => resourceOf(migration) === name;
+  await eachOrThrow([() => adopt(name, context), () => lookAtAll(context, isItsOwn)]);
 }
 
 /** One migration's failure is no other's: all are tried, and then the first failure is told. */
@@ -54,9 +58,10 @@ async function look(name: string, context: Context<Doors>): Promise<void> {
     try {
       await workOn(name, context);
     } catch (error) {
-      // Another instance, or a person, was first: their change is an event of its own.
-      if (!isKubeError(error, 'KUBE_CONFLICT')) throw error;
-      log.info({ migration: name }, 'somebody else changed the migration');
+      // Another instance, or a person, was first, or it is deleted, or its kind is: their change is
+      // an event of its own.
+      if (!isKubeError(error, 'KUBE_CONFLICT', 'KUBE_NOT_FOUND')) throw error;
+      log.info({ migration: name }, 'somebody else changed the migration or its kind');
     }
   });
 }
@@ -91,8 +96,12 @@ async function workOn(name: string, { doors, signal, log }: Context<Doors>): Pro
 /** Somebody is at it, and his time is not over. */
 function isAnothers({ status: { worker } }: Migration, { clock, id }: Doors): boolean {
   if (worker === undefined || worker.id === id) return false;
-  return Date.parse(worker.until) > clock.nowMs();
+  const leftMs = Date.parse(worker.until) - clock.nowMs();
+  return leftMs > 0 && leftMs <= LEASE_MAX_MS;
 }
+
+/** The longest that an instance can be told to work on, and a minute for clocks that differ. */
+const LEASE_MAX_MS = 400_000;
 
 /** The change of the status wakes whoever goes on. */
 async function release(now: Migration, doors: Doors, signal: AbortSignal): Promise<void> {
@@ -107,7 +116,13 @@ async function adoptAll(context: Context<Doors>): Promise<void> {
   const { doors, signal } = context;
   const { items } = await doors.kube.list(CRDS, { metadataOnly: true, signal });
   const asking = items.filter(({ metadata }) => metadata.annotations?.[MIGRATE_ANNOTATION]);
-  for (const { metadata } of asking) await adopt(metadata.name, context);
+  await eachOrThrow(
+    asking.map(
+      ({ metadata }) =>
+        () =>
+          adopt(metadata.name, context),
+    ),
+  );
 }
 
 /** A CRD may ask for its migration; it is named as the CRD, and made once it is needed. */

@@ -51,6 +51,8 @@ export interface StorageMigrationStatus {
   readonly worker?: { readonly id: string; readonly until: string };
   readonly proof?: Proof;
   readonly trimmed?: readonly string[];
+  /** Put back after somebody else had taken them off without proof. */
+  readonly restored?: readonly string[];
   readonly conditions?: readonly MigrationCondition[];
 }
 

@@ -1,0 +1,84 @@
+// Before anything is written: would any object lose a field, because the version in which it is to
+// be stored has no place for it. Answers which fields and how many objects, and what to do.
+import type { KubeClient } from '../../shared/kube/client.ts';
+import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
+import type { Migration } from './migration.ts';
+import { nameOf } from './rewrite.ts';
+import type { Word } from './sayings.ts';
+import { fieldsWithout, isAccepted, lostFields } from './schema-loss.ts';
+import type { Crd, Target } from './target.ts';
+
+const PAGE_SIZE = 500;
+
+/** Without a webhook a field that the stored version does not have is dropped without a word. */
+export async function lossOfFields(
+  kube: KubeClient,
+  { spec: { acceptedLoss = [] } }: Migration,
+  { ref, crd, version }: Target,
+  signal: AbortSignal,
+): Promise<Word | undefined> {
+  if (crd === undefined || crd.hasWebhook) return undefined;
+  const schemaOf = (name: string) =>
+    crd.versions.find((one) => one.name === name)?.schema?.openAPIV3Schema;
+  const after = schemaOf(version);
+  const isNews = (path: string): boolean => !isAccepted(path, acceptedLoss);
+  for (const old of crd.versions.filter(({ name }) => name !== version)) {
+    if (!crd.storedVersions.includes(old.name)) continue;
+    const fields = lostFields(schemaOf(old.name), after).filter(isNews);
+    if (fields.length === 0) continue;
+    if (!old.served) return unseenLoss(crd, old.name, version, fields);
+    const lostOf = (object: KubeObject) => fieldsWithout(object, after).filter(isNews);
+    const found = await findLoss(kube, { ...ref, version: old.name }, lostOf, signal);
+    if (found !== undefined) return loss(crd, version, found);
+  }
+  return undefined;
+}
+
+interface Loss {
+  readonly fields: readonly string[];
+  readonly objects: number;
+  readonly example: string;
+}
+
+/** In their old version objects still show what they have. */
+async function findLoss(
+  kube: KubeClient,
+  ref: ResourceRef,
+  lostOf: (object: KubeObject) => readonly string[],
+  signal: AbortSignal,
+): Promise<Loss | undefined> {
+  const lost = new Set<string>();
+  let objects = 0;
+  let example = '';
+  const pages = kube.pages(ref, { limit: PAGE_SIZE, onExpired: 'inconsistent', signal });
+  for await (const { items } of pages) {
+    for (const object of items) {
+      const own = lostOf(object);
+      if (own.length === 0) continue;
+      objects += 1;
+      example ||= nameOf(object.metadata);
+      for (const field of own) lost.add(field);
+    }
+  }
+  return objects === 0 ? undefined : { fields: [...lost], objects, example };
+}
+
+/** A map may have lost any number of names. */
+const FIELDS_NAMED_MAX = 20;
+
+function loss({ name }: Crd, version: string, { fields, objects, example }: Loss): Word {
+  const more = fields.length - FIELDS_NAMED_MAX;
+  const named = fields.slice(0, FIELDS_NAMED_MAX).join(', ');
+  const message =
+    `${objects} objects, such as ${example}, would lose ${named}${more > 0 ? `, and ${more} more` : ''}, ` +
+    `for which ${version} of CRD ${name} has no place. Add the fields to its schema, or name them ` +
+    'in spec.acceptedLoss.';
+  return { reason: 'FieldsWouldBeLost', message };
+}
+
+function unseenLoss({ name }: Crd, old: string, version: string, fields: readonly string[]): Word {
+  const message =
+    `Objects may have ${fields.join(', ')}, for which ${version} of CRD ${name} has no place, and ` +
+    `${old} is not served, so nobody can look. Serve it, or name the fields in spec.acceptedLoss.`;
+  return { reason: 'FieldsWouldBeLost', message };
+}
