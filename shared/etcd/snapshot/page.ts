@@ -86,6 +86,12 @@ export function elementAt({ table, isLeaf }: Page, index: number): Element {
   };
 }
 
+/** Good until the next page is read. */
+export function keyAt(bytes: Bytes, page: Page, index: number): Buffer {
+  const { start, keyBytes } = elementAt(page, index);
+  return page.bytes?.subarray(start, start + keyBytes) ?? bytes.copy(page.offset + start, keyBytes);
+}
+
 function checkElements(page: Page, number: number): void {
   let expected = page.table.length;
   for (let index = 0; index < page.count; index += 1) {
