@@ -1,5 +1,5 @@
-// The audit as a command: reads what it is told to, writes a page or JSON to stdout, and says by its
-// exit code whether anything is old (1) or could not be told (2).
+// The audit as a command: reads what it is told to, writes a page or JSON to stdout, and says by
+// its exit code whether anything is old (1) or could not be told (2).
 import type { Outcome } from '../../shared/stored/audit.ts';
 import { lookAtKube } from './kube.ts';
 import { type Answer, type LookOptions, lookAtEtcd, lookAtFile, saveAndLook } from './look.ts';

@@ -1,6 +1,7 @@
-// What the API server alone can tell without a write: which versions a CRD has, what its status says
-// was stored once, and how many objects there are. How they are stored it does not tell, not even in
-// a dry run (docs/storage-audit.md), so that only a kind without objects is sure to be clean.
+// What the API server alone can tell without a write: which versions a CRD has, what its status
+// says was stored once, and how many objects there are. How they are stored it does not tell, not
+// even in a dry run (docs/storage-audit.md), so that only a kind without objects is sure to be
+// clean.
 import { type KubeClient, openKube } from '../../shared/kube/client.ts';
 import { type Definition, definitionOf } from '../../shared/stored/crd.ts';
 import type { Outcome } from '../../shared/stored/audit.ts';
@@ -65,8 +66,8 @@ async function lookAtResource(
   for (const { name: version, storage } of versions) if (storage) old.delete(version);
   if (objects === 0 || old.size === 0) return { resource };
   const finding =
-    `${name}: whether any of its ${objects} objects is stored in ${[...old].join(' or ')} the API ` +
-    `server does not tell; ${NEXT}.`;
+    `${name}: whether any of its ${objects} objects is stored in ${[...old].join(' or ')} ` +
+    `the API server does not tell; ${NEXT}.`;
   return { resource, finding };
 }
 

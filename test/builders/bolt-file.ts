@@ -1,6 +1,6 @@
 // Writes a bbolt file as etcd's snapshots are, from records in the order of their revisions: for
-// tests that damage one byte of it, and for a benchmark that needs a large one quickly. etcdutl reads
-// what it writes.
+// tests that damage one byte of it, and for a benchmark that needs a large one quickly. etcdutl
+// reads what it writes.
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 
@@ -238,7 +238,7 @@ interface Row {
   readonly write: (table: Buffer, pos: number) => void;
 }
 
-/** FNV-64a of what stands before it in the meta page; a test that changes a field writes it anew. */
+/** FNV-64a of the meta page's fields; a test that changes one of them writes it anew. */
 export function metaChecksum(page: Buffer): bigint {
   let hash = 0xcbf29ce484222325n;
   for (const byte of page.subarray(16, 72)) {

@@ -1,5 +1,5 @@
-// One page of the tree, checked before anything is taken from it: its number, its kind, and that its
-// elements lie side by side from the first byte behind the table as bbolt writes them.
+// One page of the tree, checked before anything is taken from it: its number, its kind, and that
+// its elements lie side by side from the first byte behind the table as bbolt writes them.
 import type { Bytes } from './bytes.ts';
 import { Damage } from './damage.ts';
 

@@ -1,5 +1,5 @@
-// Walks a bbolt tree from its last leaf to its first. Each page is visited once at most, so a loop or
-// a page that hangs in two places ends the walk with its offset.
+// Walks a bbolt tree from its last leaf to its first. Each page is visited once at most, so a loop
+// or a page that hangs in two places ends the walk with its offset.
 import type { Bytes } from './bytes.ts';
 import { Damage } from './damage.ts';
 import type { Meta } from './meta.ts';

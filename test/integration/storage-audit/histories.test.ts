@@ -1,5 +1,5 @@
-// What we read of an etcd with a history, live, from snapshots and from its own db file, against what
-// etcdctl and etcdutl say of the same data.
+// What we read of an etcd with a history, live, from snapshots and from its own db file, against
+// what etcdctl and etcdutl say of the same data.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -18,7 +18,8 @@ let whole: string;
 function* records(): Generator<HistoryRecord> {
   for (let main = 2; main < 160; main += 1) {
     const key = `/registry/example.com/widgets/web/w${main % 100}`;
-    const value = `{"apiVersion":"example.com/v1","kind":"Widget","filler":"${'x'.repeat(main % 300)}"}`;
+    const filler = 'x'.repeat(main % 300);
+    const value = `{"apiVersion":"example.com/v1","kind":"Widget","filler":"${filler}"}`;
     yield { main, key, value: main % 11 === 0 ? undefined : value };
   }
   yield { main: 160, key: '/registry/example.com/widgets/web/large', value: 'y'.repeat(10_000) };
@@ -136,7 +137,7 @@ describe('a file without a hash', () => {
     }
   });
 
-  test('is refused when a branch points to itself, to a sibling or beyond the last page', async () => {
+  test('is refused when a branch points to itself, a sibling or beyond the last page', async () => {
     const branch = [...Array(plain.length / PAGE).keys()].find(
       (page) => plain.readUInt16LE(page * PAGE + 8) === 1,
     );

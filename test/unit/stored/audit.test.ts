@@ -49,8 +49,8 @@ describe('the verdict on a version', () => {
     const both = crd(['v1alpha1', 'v1'], 'v1', ['v1alpha1', 'v1']);
     expect(await verdicts({ ...both, ...widgets('v1', 'v1') })).toEqual({
       v1alpha1:
-        'v1alpha1 may be removed: nothing is stored in it; trim status.storedVersions, which lists ' +
-        'it, first.',
+        'v1alpha1 may be removed: nothing is stored in it; trim status.storedVersions, which ' +
+        'lists it, first.',
       v1: 'v1 is the storage version: 2 objects are stored in it.',
     });
     const trimmed = crd(['v1alpha1', 'v1'], 'v1', ['v1']);
@@ -119,7 +119,8 @@ describe('built-in kinds', () => {
   test('whose version is hidden cannot be told', async () => {
     const hidden = { '/registry/deployments/web/a': 'k8s:enc:kms:v2:vault:xyz' };
     expect((await audit(hidden)).findings).toEqual([
-      'deployments.apps: 1 stored encrypted (kms:v2, key vault), such as web/a: the version is inside.',
+      'deployments.apps: 1 stored encrypted (kms:v2, key vault), such as web/a: ' +
+        'the version is inside.',
     ]);
   });
 });
@@ -142,7 +143,7 @@ test('a definition that cannot be read leaves a doubt', async () => {
   expect((await audit({ ...broken, ...widgets('v1') })).outcome).toBe('unknown');
 });
 
-test('keys under another prefix are told, and with nothing under ours it is no clean answer', async () => {
+test('keys elsewhere are told, and with nothing under our prefixes it is no clean answer', async () => {
   const values = { '/my/pods/web/a': object('v1', 'Pod') };
   const { outcome, elsewhere } = await audit(values);
   expect([outcome, elsewhere]).toEqual(['unknown', { count: 1, examples: ['/my/pods/web/a'] }]);

@@ -86,7 +86,8 @@ describe('CBOR', () => {
     ['byte strings', 0x40],
     ['text strings', 0x60],
   ])('with %s, its fields in any order', (_, major) => {
-    const spec = `${text('spec', major)} a2 ${text('n', major)} 1903e8 ${text('b', major)} 82 f5 f6`;
+    const inside = `a2 ${text('n', major)} 1903e8 ${text('b', major)} 82 f5 f6`;
+    const spec = `${text('spec', major)} ${inside}`;
     const type = [text('kind', major), text('Widget', major), text('apiVersion', major)].join('');
     const value = bytes(`d9d9f7 a3 ${spec} ${type} ${text('example.com/v1', major)}`);
     expect(of(value)).toEqual({ ...widget, encoding: 'cbor' });
