@@ -31,6 +31,7 @@ export const errorTable = {
   NATS_UNAVAILABLE: retry('NATS does not answer'),
   NATS_CONFLICT: retry('Another writer was first on the same NATS subject'),
   NATS_REFUSED: retry('NATS refused the request'),
+  ETCD_UNSET: reject('This instance knows no etcd that it could read', 422),
   ETCD_ACCESS_UNREADABLE: retry('A certificate or key for etcd cannot be read'),
   ETCD_UNAVAILABLE: retry('etcd cannot be reached or failed'),
   ETCD_REFUSED: retry('etcd refused a request'),

@@ -1,6 +1,7 @@
-// The audit as a command: reads what it is told to, writes a page or JSON to stdout, and says by its
-// exit code whether anything is old (1) or could not be told (2).
+// The audit as a command: reads what it is told to, writes a page or JSON to stdout, and says by
+// its exit code whether anything is old (1) or could not be told (2).
 import type { Outcome } from '../../shared/stored/audit.ts';
+import { lookAtKube } from './kube.ts';
 import { type Answer, type LookOptions, lookAtEtcd, lookAtFile, saveAndLook } from './look.ts';
 import {
   type CommandOptions,
@@ -11,7 +12,7 @@ import {
   USAGE,
   UsageError,
 } from './options.ts';
-import { pageOf } from './page.ts';
+import { kubePageOf, pageOf } from './page.ts';
 
 export interface Terminal {
   readonly out: (text: string) => void;
@@ -21,7 +22,7 @@ export interface Terminal {
   readonly findEtcd?: FindEtcd;
 }
 
-export const EXIT: Readonly<Record<Outcome, number>> = { clean: 0, old: 1, unknown: 2 };
+const EXIT: Readonly<Record<Outcome, number>> = { clean: 0, old: 1, unknown: 2 };
 const CANNOT_TELL = 2;
 
 export async function runAudit(
@@ -37,9 +38,9 @@ export async function runAudit(
       out(usage);
       return 0;
     }
-    const answer = await look(options, terminal, signal);
-    out(options.isJson ? `${JSON.stringify(answer)}\n` : pageOf(answer));
-    return EXIT[answer.outcome];
+    const { outcome, body, page } = await look(options, terminal, signal);
+    out(options.isJson ? `${JSON.stringify(body)}\n` : page);
+    return EXIT[outcome];
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     err(error instanceof UsageError ? `${text}\n\n${usage}` : `${text}\n`);
@@ -51,7 +52,7 @@ async function look(
   { source, prefixes, resources, examplesMax }: CommandOptions,
   terminal: Terminal,
   signal: AbortSignal | undefined,
-): Promise<Answer> {
+): Promise<Said> {
   const progress = new Progress(terminal);
   const onProgress = (done: number, total: number): void => progress.show(done, total);
   try {
@@ -61,21 +62,29 @@ async function look(
   }
 }
 
-function lookAt(source: Source, options: LookOptions): Promise<Answer> {
-  switch (source.kind) {
-    case 'file':
-      return lookAtFile(source.path, options);
-    case 'etcd': {
-      const { address, savePath } = source;
-      return savePath === undefined
-        ? lookAtEtcd(address, options)
-        : saveAndLook(address, savePath, options);
-    }
-    case 'kube':
-      throw new UsageError('--kube is not there yet');
-    default:
-      return source satisfies never;
+interface Said {
+  readonly outcome: Outcome;
+  readonly body: object;
+  readonly page: string;
+}
+
+async function lookAt(source: Source, options: LookOptions): Promise<Said> {
+  if (source.kind === 'kube') {
+    const answer = await lookAtKube(source.kubeconfigPath, options);
+    return { outcome: answer.outcome, body: answer, page: kubePageOf(answer) };
   }
+  const answer = await lookAtStored(source, options);
+  return { outcome: answer.outcome, body: answer, page: pageOf(answer) };
+}
+
+function lookAtStored(
+  source: Exclude<Source, { kind: 'kube' }>,
+  options: LookOptions,
+): Promise<Answer> {
+  if (source.kind === 'file') return lookAtFile(source.path, options);
+  const { address, savePath } = source;
+  if (savePath === undefined) return lookAtEtcd(address, options);
+  return saveAndLook(address, savePath, options);
 }
 
 /** One line that changes, for a file that takes longer than a moment. */

@@ -31,7 +31,7 @@ export const USAGE = `usage: storage-audit FILE | --etcd URL | --kube  [OPTION..
 Is anything stored in an old version? Counts the objects in etcd by kind and version, and says of
 each version of each CustomResourceDefinition whether it may be removed. Nothing is changed.
 
-  FILE               a snapshot (etcdctl snapshot save, or --save), or the db file of a stopped member
+  FILE               a snapshot (etcdctl snapshot save, --save), or the db of a stopped member
   --etcd URL         a running etcd, as https://10.0.0.1:2379; may be repeated, one that answers is asked
   --cacert FILE      the CA of its certificate
   --cert FILE        our client certificate,
@@ -40,8 +40,9 @@ each version of each CustomResourceDefinition whether it may be removed. Nothing
   --kube             the API server alone: what it can tell of the --resource that are named
   --kubeconfig FILE  which API server ($KUBECONFIG, or that of kubectl)
 
-  --resource NAME    only this one, as widgets.example.com, deployments.apps, secrets; may be repeated
-  --prefix PATH      where the API server keeps its keys (/registry and /kubernetes.io); may be repeated
+  --resource NAME    only this one, as widgets.example.com, secrets; may be repeated
+  --prefix PATH      where the API server keeps its keys (/registry, /kubernetes.io); may be
+                     repeated
   --examples N       how many names are told of each row (3)
   --json             one JSON object
   -h, --help         this text

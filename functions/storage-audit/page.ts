@@ -4,6 +4,7 @@ import { textOf } from '../../shared/function/table.ts';
 import { resourceName } from '../../shared/stored/place.ts';
 import type { Row } from '../../shared/stored/tally.ts';
 import type { ResourceVerdict } from '../../shared/stored/verdict.ts';
+import type { KubeAnswer } from './kube.ts';
 import type { Answer, Origin } from './look.ts';
 
 export function pageOf(answer: Answer): string {
@@ -15,6 +16,17 @@ export function pageOf(answer: Answer): string {
       : `${elsewhere.count} more keys are elsewhere, such as ${elsewhere.examples.join(', ')}.\n`;
   const judged = verdicts.map((verdict) => shownVerdict(verdict)).join('');
   return `${shownOrigin(of, values)}${outside}${table}${judged}\n${shownOutcome(answer)}`;
+}
+
+export function kubePageOf({ resources, outcome, findings }: KubeAnswer): string {
+  const rows = resources.map(({ versions, storedVersions, objects, ...resource }) => ({
+    resource: resourceName(resource),
+    versions: versions.map(({ name, storage }) => (storage ? `${name} (storage)` : name)),
+    'stored versions': storedVersions,
+    objects: String(objects),
+  }));
+  const table = rows.length === 0 ? '' : `${textOf(rows)}\n`;
+  return `${table}${shownOutcome({ outcome, findings })}`;
 }
 
 function shownOrigin(of: Origin, values: number): string {
@@ -38,7 +50,7 @@ function shownVerdict(verdict: ResourceVerdict): string {
   return `\n${resourceName(verdict)}\n${lines.join('')}`;
 }
 
-function shownOutcome({ outcome, findings }: Answer): string {
+function shownOutcome({ outcome, findings }: Pick<Answer, 'outcome' | 'findings'>): string {
   if (outcome === 'clean') return 'Nothing is stored in an old version.\n';
   const head =
     outcome === 'old'

@@ -1,8 +1,9 @@
 // Bundles one function's folder into a directory that runs anywhere Node 24 does: `node
 // <dir>/index.js`. What an event does not need stays in chunks of its own, loaded when first
 // used.
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { build } from 'esbuild';
 import type { BuildInfo } from '../../shared/function/runtime.ts';
 
@@ -55,9 +56,34 @@ export async function bundle(paths: BundlePaths, info: BuildInfo): Promise<void>
     logLevel: 'warning',
   });
   await mkdir(outDir, { recursive: true });
+  await bundleCommand(paths, info);
   await writeFile(join(outDir, 'index.js'), BOOT);
   const manifest = { type: 'module', private: true, name: source, version: info.version };
   await writeFile(join(outDir, 'package.json'), `${JSON.stringify(manifest)}\n`);
+}
+
+/** A function that is a command too ships it as one more file, which needs no other. */
+async function bundleCommand(
+  { root, folder, outDir }: BundlePaths,
+  info: BuildInfo,
+): Promise<void> {
+  const entry = join(folder, 'main.ts');
+  if (!existsSync(entry)) return;
+  const name = basename(folder);
+  const commit = info.commit === '' ? '' : ` (${info.commit})`;
+  await build({
+    entryPoints: [entry],
+    outfile: join(outDir, `${name}.mjs`),
+    absWorkingDir: root,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    minifySyntax: true,
+    legalComments: 'eof',
+    banner: { js: `// Ballast ${name} ${info.version}${commit}\n${REQUIRE}` },
+    logLevel: 'warning',
+  });
 }
 
 function mainOf(source: string, info: BuildInfo): string {

@@ -33,7 +33,8 @@ export function unavailable(endpoints: readonly string[], cause: unknown): Failu
   const object = endpoints.join(', ');
   const message =
     `etcd at ${object} cannot be reached (${reasonOf(cause)}). ` +
-    'See that it runs, that the address is that of its clients, and that the CA is its own.';
+    'See that it runs, that the address is that of its clients, and that it shares CA and ' +
+    'certificate with us.';
   return new Failure('ETCD_UNAVAILABLE', message, { object, cause });
 }
 

@@ -13,8 +13,15 @@ export class CallerGone extends Error {
   }
 }
 
-export function assertAnnouncedLength(length: number | undefined, maxBytes: number): void {
-  if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes);
+const LESS = 'send less';
+
+/** `advice` ends the sentence of the refusal. */
+export function assertAnnouncedLength(
+  length: number | undefined,
+  maxBytes: number,
+  advice = LESS,
+): void {
+  if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes, advice);
 }
 
 export function assertNotEncoded(contentEncoding: string | undefined): void {
@@ -24,7 +31,11 @@ export function assertNotEncoded(contentEncoding: string | undefined): void {
   throw new Failure('CONTENT_ENCODING_UNSUPPORTED', message, { field: 'content-encoding' });
 }
 
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  advice = LESS,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
@@ -34,7 +45,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
         // What is still to come flows on and is dropped, so that the answer reaches a sender that
         // writes first.
         chunks.length = 0;
-        reject(tooLarge(maxBytes));
+        reject(tooLarge(maxBytes, advice));
       } else chunks.push(chunk);
     });
     request.on('end', () => resolve(joined(chunks)));
@@ -52,7 +63,7 @@ function joined(chunks: readonly Buffer[]): Buffer {
   return chunks[0] ?? EMPTY;
 }
 
-function tooLarge(maxBytes: number): Failure {
-  const message = `The body is larger than ${maxBytes} bytes, the most that is taken; send less.`;
+function tooLarge(maxBytes: number, advice: string): Failure {
+  const message = `The body is larger than ${maxBytes} bytes, the most that is taken; ${advice}.`;
   return new Failure('BODY_TOO_LARGE', message, { field: 'content-length' });
 }

@@ -41,6 +41,15 @@ export interface RouteRequest {
   readonly query: URLSearchParams;
   /** The JSON of a POST; undefined when it had no body. */
   readonly body: unknown;
+  /** The body of a route that takes a file, as it came. */
+  readonly file?: Buffer;
+}
+
+/** A route that takes a file instead of JSON. */
+export interface FileBody {
+  readonly sizeBytesMax: number;
+  /** What to do with a larger one; ends a sentence. */
+  readonly advice: string;
 }
 
 export interface Answer {
@@ -56,6 +65,7 @@ export interface Route<Doors> {
   /** In Express' syntax: `/pods/:namespace`. */
   readonly path: string;
   readonly summary: string;
+  readonly takesFile?: FileBody;
   handle(request: RouteRequest, context: Context<Doors>): Answer | Promise<Answer>;
 }
 

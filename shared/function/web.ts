@@ -82,7 +82,7 @@ async function runRoute<Doors>(
     return;
   }
   try {
-    const routeRequest = await readRequest(request, work);
+    const routeRequest = await readRequest(request, work, route);
     if (work.isAnswered) return;
     const answer = await route.handle(routeRequest, work);
     work.succeed('done', () => sendAnswer(request, response, answer));
@@ -93,22 +93,36 @@ async function runRoute<Doors>(
   }
 }
 
-async function readRequest<Doors>(request: Request, work: Work<Doors>): Promise<RouteRequest> {
+async function readRequest<Doors>(
+  request: Request,
+  work: Work<Doors>,
+  { takesFile }: Route<Doors>,
+): Promise<RouteRequest> {
   const headers = scanHeaders(request.rawHeaders);
   work.traceparent = headers.traceparent;
-  assertAnnouncedLength(headers.contentLength, BODY_BYTES_MAX);
+  const { sizeBytesMax = BODY_BYTES_MAX, advice } = takesFile ?? {};
+  assertAnnouncedLength(headers.contentLength, sizeBytesMax, advice);
   if (request.method === 'POST') assertNotEncoded(headers.contentEncoding);
   const bytes =
-    request.method === 'POST' ? await readBody(request, BODY_BYTES_MAX) : Buffer.alloc(0);
-  if (bytes.length > 0 && parseMediaType(headers.contentType ?? '')?.isJson !== true) {
-    const message = `${request.path} takes JSON; send it with content-type: application/json.`;
-    throw new Failure('CONTENT_TYPE_UNSUPPORTED', message, { field: 'content-type' });
-  }
+    request.method === 'POST' ? await readBody(request, sizeBytesMax, advice) : Buffer.alloc(0);
+  if (bytes.length > 0) assertTaken(request.path, headers.contentType, takesFile !== undefined);
+  const hasJson = bytes.length > 0 && takesFile === undefined;
   return {
     params: paramsOf(request),
     query: new URL(request.url, 'http://function').searchParams,
-    body: bytes.length === 0 ? undefined : decodeJson(bytes, 'body'),
+    body: hasJson ? decodeJson(bytes, 'body') : undefined,
+    ...(takesFile === undefined ? {} : { file: bytes }),
   };
+}
+
+const FILE_TYPE = 'application/octet-stream';
+
+function assertTaken(path: string, contentType: string | undefined, isFile: boolean): void {
+  const type = parseMediaType(contentType ?? '');
+  if (isFile ? type?.essence === FILE_TYPE : type?.isJson === true) return;
+  const [what, wanted] = isFile ? ['a file', FILE_TYPE] : ['JSON', 'application/json'];
+  const message = `${path} takes ${what}; send it with content-type: ${wanted}.`;
+  throw new Failure('CONTENT_TYPE_UNSUPPORTED', message, { field: 'content-type' });
 }
 
 /** Express' wildcards give several segments as a list; here they are one path again. */

@@ -19,15 +19,18 @@ export interface DefinedVersion {
 export function definitionIn(stored: Stored, whole: () => Uint8Array): Definition | undefined {
   if (stored.encoding !== 'json' && stored.encoding !== 'cbor') return undefined;
   try {
-    const { spec, status } = record(contentOf(stored.encoding, whole()));
-    return definitionOf(record(spec), record(status ?? {}));
+    return definitionOf(contentOf(stored.encoding, whole()));
   } catch {
     // Its key is counted among what cannot be read, and no verdict is given on it.
     return undefined;
   }
 }
 
-function definitionOf(spec: Fields, status: Fields): Definition {
+/** Throws when the object is no CustomResourceDefinition. */
+export function definitionOf(object: unknown): Definition {
+  const fields = record(object);
+  const spec = record(fields['spec']);
+  const status = record(fields['status'] ?? {});
   // Only v1beta1 could name a single version beside the list.
   const [single] = spec['version'] === undefined ? [] : [{ name: spec['version'], storage: true }];
   const listed = list(spec['versions'] ?? (single === undefined ? undefined : [single]));

@@ -30,8 +30,8 @@ const ENCRYPTED_MAGIC = 'k8s:enc:';
 /** The tag that says "this is CBOR" (RFC 8949, 3.4.6). */
 const CBOR_MAGIC = '\u00D9\u00D9\u00F7';
 const ENCRYPTED = /^k8s:enc:([^:]{1,64}:v\d+):([^:]{1,253}):/;
-const OPENING =
-  /^\s*\{\s*"(apiVersion|kind)"\s*:\s*"([^"\\]*)"\s*,\s*"(apiVersion|kind)"\s*:\s*"([^"\\]*)"\s*[,}]/;
+const FIELD = String.raw`\s*"(apiVersion|kind)"\s*:\s*"([^"\\]*)"\s*`;
+const OPENING = new RegExp(String.raw`^\s*\{${FIELD},${FIELD}[,}]`);
 /** The longest beginning that any of the rules above looks at. */
 const LOOK_BYTES = 400;
 

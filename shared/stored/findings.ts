@@ -28,7 +28,7 @@ const oldOnes = (verdict: ResourceVerdict): readonly string[] =>
     .filter(({ standing }) => standing === 'in-use' || standing === 'broken')
     .map(({ says }) => `${resourceName(verdict)}: ${says}`);
 
-/** Which version is written is not in etcd for built-in resources, but two of them are one too many. */
+/** etcd does not say which version of a built-in kind is written, but two are one too many. */
 function mixed(rows: readonly Row[]): readonly string[] {
   const told = rows.filter(({ version }) => version !== undefined);
   return [...Map.groupBy(told, resourceName)].flatMap(([name, own]) => {

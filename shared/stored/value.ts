@@ -15,6 +15,3 @@ export interface StoredValue {
 
 /** In batches, as they are read: a step of an async iterator for each of millions costs seconds. */
 export type StoredSource = AsyncIterable<readonly StoredValue[]>;
-
-/** Enough for the type of any value that the API server writes; more is read when it is not. */
-export const HEAD_BYTES = 512;

@@ -17,8 +17,9 @@ export function* history(keys: number, rounds: number): Generator<HistoryRecord>
       const key = `/registry/example.com/widgets/${namespace}/${name}`;
       const isDelete = round > 0 && (index + round) % 7 === 0;
       const version = (index + round) % 3 === 0 ? 'v1alpha1' : 'v1';
-      const value = `{"apiVersion":"example.com/${version}","kind":"Widget","metadata":{"name":"${name}",\
-"namespace":"${namespace}","generation":${round}},"spec":{"filler":"${filler}"}}`;
+      const metadata = `{"name":"${name}","namespace":"${namespace}","generation":${round}}`;
+      const type = `"apiVersion":"example.com/${version}","kind":"Widget"`;
+      const value = `{${type},"metadata":${metadata},"spec":{"filler":"${filler}"}}`;
       yield { main, key, value: isDelete ? undefined : value };
     }
   }

@@ -1,6 +1,6 @@
 // Writes a bbolt file as etcd's snapshots are, from records in the order of their revisions: for
-// tests that damage one byte of it, and for a benchmark that needs a large one quickly. etcdutl reads
-// what it writes.
+// tests that damage one byte of it, and for a benchmark that needs a large one quickly. etcdutl
+// reads what it writes.
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 
@@ -13,6 +13,8 @@ export interface HistoryRecord {
 
 export interface BoltOptions {
   readonly hasDigest?: boolean;
+  /** Up to this revision there is one record of each key, as after a compaction of etcd. */
+  readonly compacted?: number;
 }
 
 const PAGE = 4096;
@@ -38,7 +40,7 @@ interface Child {
 export function writeBoltFile(
   path: string,
   records: Iterable<HistoryRecord>,
-  { hasDigest = true }: BoltOptions = {},
+  { hasDigest = true, compacted }: BoltOptions = {},
 ): number {
   const fd = openSync(path, 'w+');
   try {
@@ -47,11 +49,7 @@ export function writeBoltFile(
     const buckets = [
       { flags: BUCKET, key: Buffer.from('key'), value: bucketValue(root) },
       // etcdutl looks for the version of the storage in it.
-      {
-        flags: BUCKET,
-        key: Buffer.from('meta'),
-        value: Buffer.concat([bucketValue(0), emptyPage()]),
-      },
+      { flags: BUCKET, key: Buffer.from('meta'), value: metaBucket(compacted) },
     ];
     file.finish(file.leaf(buckets).page);
     return hasDigest ? appendDigest(fd, file.sizeBytes) : file.sizeBytes;
@@ -103,9 +101,40 @@ function bucketValue(root: number): Buffer {
   return value;
 }
 
-function emptyPage(): Buffer {
-  const page = Buffer.alloc(HEADER);
-  page.writeUInt16LE(LEAF, 8);
+/** Small enough to lie in the page that names it. */
+function metaBucket(compacted: number | undefined): Buffer {
+  const key = Buffer.from('finishedCompactRev');
+  const value = revisionKey(compacted ?? 0, false);
+  const rows = compacted === undefined ? [] : [leafRow({ flags: 0, key, value })];
+  const page = pageOf(0, LEAF, rows);
+  return Buffer.concat([bucketValue(0), page]);
+}
+
+const leafRow = ({ flags, key, value }: Item): Row => ({
+  bytes: Buffer.concat([key, value]),
+  write: (table, pos) => {
+    for (const [index, number] of [flags, pos, key.length, value.length].entries()) {
+      table.writeUInt32LE(number, 4 * index);
+    }
+  },
+});
+
+/** Header, table and data, without what fills it up to whole pages of the file. */
+function pageOf(number: number, kind: number, rows: readonly Row[]): Buffer {
+  const tableEnd = HEADER + rows.length * ELEMENT;
+  const sizeBytes = rows.reduce((sum, { bytes }) => sum + bytes.length, tableEnd);
+  const page = Buffer.alloc(sizeBytes);
+  page.writeBigUInt64LE(BigInt(number), 0);
+  page.writeUInt16LE(kind, 8);
+  page.writeUInt16LE(rows.length, 10);
+  page.writeUInt32LE(Math.ceil(sizeBytes / PAGE) - 1, 12);
+  let start = tableEnd;
+  for (const [index, { bytes, write }] of rows.entries()) {
+    const at = HEADER + index * ELEMENT;
+    write(page.subarray(at, at + ELEMENT), start - at);
+    bytes.copy(page, start);
+    start += bytes.length;
+  }
   return page;
 }
 
@@ -144,14 +173,7 @@ class BoltFile {
   }
 
   leaf(items: readonly Item[]): Child {
-    const rows = items.map(({ flags, key, value }) => ({
-      bytes: Buffer.concat([key, value]),
-      write: (table: Buffer, pos: number) => {
-        for (const [index, number] of [flags, pos, key.length, value.length].entries()) {
-          table.writeUInt32LE(number, 4 * index);
-        }
-      },
-    }));
+    const rows = items.map((item) => leafRow(item));
     return { key: items[0]?.key ?? Buffer.alloc(0), page: this.#page(LEAF, rows) };
   }
 
@@ -194,25 +216,12 @@ class BoltFile {
   }
 
   #page(kind: number, rows: readonly Row[]): number {
-    const data = rows.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    const sizeBytes = HEADER + rows.length * ELEMENT + data;
-    const count = Math.ceil(sizeBytes / PAGE);
-    const page = Buffer.alloc(count * PAGE);
     const number = this.#pages;
-    page.writeBigUInt64LE(BigInt(number), 0);
-    page.writeUInt16LE(kind, 8);
-    page.writeUInt16LE(rows.length, 10);
-    page.writeUInt32LE(count - 1, 12);
-    let start = HEADER + rows.length * ELEMENT;
-    for (const [index, { bytes, write }] of rows.entries()) {
-      const at = HEADER + index * ELEMENT;
-      write(page.subarray(at, at + ELEMENT), start - at);
-      bytes.copy(page, start);
-      start += bytes.length;
-    }
+    const page = pageOf(number, kind, rows);
+    const count = Math.ceil(page.length / PAGE);
     this.#pages += count;
-    this.#waiting.push(page);
-    if (this.#waiting.length >= 256) this.#flush();
+    this.#waiting.push(page, Buffer.alloc(count * PAGE - page.length));
+    if (this.#waiting.length >= 512) this.#flush();
     return number;
   }
 
@@ -229,7 +238,7 @@ interface Row {
   readonly write: (table: Buffer, pos: number) => void;
 }
 
-/** FNV-64a of what stands before it in the meta page; a test that changes a field writes it anew. */
+/** FNV-64a of the meta page's fields; a test that changes one of them writes it anew. */
 export function metaChecksum(page: Buffer): bigint {
   let hash = 0xcbf29ce484222325n;
   for (const byte of page.subarray(16, 72)) {

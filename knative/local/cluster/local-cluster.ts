@@ -46,6 +46,7 @@ export interface LocalCluster {
 /** Names of services that manifests use, and the part that answers for each here. */
 const PART_OF_HOST: Readonly<Record<string, string>> = {
   'nats.ballast-system.svc': 'nats-server',
+  'etcd.ballast-system.svc': 'etcd',
 };
 
 /** Two processes of one kind at a time: more only wait for the two cores of a small machine. */

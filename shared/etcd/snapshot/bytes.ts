@@ -27,7 +27,7 @@ export function bytesOfBuffer(buffer: Buffer): Bytes {
   return { sizeBytes: buffer.length, page: slice, copy: slice, changed: () => undefined, close };
 }
 
-/** Read-only, and never mapped into memory: a file that shrinks ends in an error, not in a signal. */
+/** Read-only, never mapped into memory: a file that shrinks ends in an error, not in a signal. */
 export function bytesOfFile(path: string): Bytes {
   const fd = openSync(path, 'r');
   const before = fstatSync(fd);

@@ -5,7 +5,7 @@ import type { Bytes } from './bytes.ts';
 import { Damage } from './damage.ts';
 import type { SnapshotOptions } from './snapshot.ts';
 
-const DIGEST_BYTES = 32;
+export const DIGEST_BYTES = 32;
 /** As the blocks that are read, so that each of them is read once. */
 const STEP_BYTES = 128 * 1024;
 const STEPS_PER_TURN = 64;

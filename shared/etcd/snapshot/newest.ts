@@ -1,5 +1,6 @@
-// Takes the records of a history from the last to the first, and keeps of each key the first that it
-// meets, unless that is a delete. Records that contradict their revision or their order are damage.
+// Takes the records of a history from the last to the first, and keeps of each key the first that
+// it meets, unless that is a delete. Records that contradict their revision or their order are
+// damage.
 import type { EtcdEntry } from '../entry.ts';
 import type { Bytes } from './bytes.ts';
 import { Damage } from './damage.ts';

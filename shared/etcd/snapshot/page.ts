@@ -1,5 +1,5 @@
-// One page of the tree, checked before anything is taken from it: its number, its kind, and that its
-// elements lie side by side from the first byte behind the table as bbolt writes them.
+// One page of the tree, checked before anything is taken from it: its number, its kind, and that
+// its elements lie side by side from the first byte behind the table as bbolt writes them.
 import type { Bytes } from './bytes.ts';
 import { Damage } from './damage.ts';
 
@@ -84,6 +84,12 @@ export function elementAt({ table, isLeaf }: Page, index: number): Element {
     valueBytes: 0,
     child: Number(table.readBigUInt64LE(at + 8)),
   };
+}
+
+/** Good until the next page is read. */
+export function keyAt(bytes: Bytes, page: Page, index: number): Buffer {
+  const { start, keyBytes } = elementAt(page, index);
+  return page.bytes?.subarray(start, start + keyBytes) ?? bytes.copy(page.offset + start, keyBytes);
 }
 
 function checkElements(page: Page, number: number): void {

@@ -7,7 +7,7 @@ import type { EtcdEntries } from '../entry.ts';
 import { reasonOf } from '../errors.ts';
 import { type Bytes, bytesOfBuffer, bytesOfFile } from './bytes.ts';
 import { Damage, failureOf } from './damage.ts';
-import { checkDigest } from './digest.ts';
+import { checkDigest, DIGEST_BYTES } from './digest.ts';
 import { readMeta } from './meta.ts';
 import { Newest } from './newest.ts';
 import type { Page, PageAt } from './page.ts';
@@ -46,7 +46,7 @@ export class Snapshot {
     this.#bytes = bytes;
     this.#options = options;
     // etcd tells by the same remainder whether a hash was appended.
-    const hasDigest = bytes.sizeBytes % 512 === 32;
+    const hasDigest = bytes.sizeBytes % 512 === DIGEST_BYTES;
     this.facts = { sizeBytes: bytes.sizeBytes, hasDigest, revision: 0, records: 0, keys: 0 };
   }
 
@@ -55,6 +55,10 @@ export class Snapshot {
     try {
       const meta = readMeta(this.#bytes);
       const { hasDigest, sizeBytes } = this.facts;
+      if (sizeBytes % meta.pageBytes !== (hasDigest ? DIGEST_BYTES : 0)) {
+        const what = `${sizeBytes} bytes are neither whole pages nor these and a hash`;
+        throw new Damage(meta.pageCount * meta.pageBytes, what);
+      }
       if (hasDigest) await checkDigest(this.#bytes, sizeBytes, this.#options);
       const tree = new Tree(this.#bytes, meta);
       const buckets = tree.buckets();

@@ -1,13 +1,26 @@
-// Walks a bbolt tree from its last leaf to its first. Each page is visited once at most, so a loop or
-// a page that hangs in two places ends the walk with its offset.
+// Walks a bbolt tree from its last leaf to its first. Each page is visited once at most, so a loop
+// or a page that hangs in two places ends the walk with its offset.
 import type { Bytes } from './bytes.ts';
 import { Damage } from './damage.ts';
 import type { Meta } from './meta.ts';
-import { elementAt, type Page, type PageAt, readPage } from './page.ts';
+import { elementAt, keyAt, type Page, type PageAt, readPage } from './page.ts';
 
 /** A branch has two children at least; more levels than this hold more than a file can. */
 const DEPTH_MAX = 64;
 const BUCKET = 1;
+
+/** What the branch above says of the keys in a page: from `from` on, and before `before`. */
+interface Bounds {
+  readonly from?: Buffer | undefined;
+  readonly before?: Buffer | undefined;
+}
+
+interface Step {
+  readonly page: Page;
+  readonly bounds: Bounds;
+  /** The child to the right of this one was the last to be read. */
+  next: number;
+}
 const BUCKET_HEADER_BYTES = 16;
 
 export class Tree {
@@ -53,23 +66,45 @@ export class Tree {
 
   /** From the last to the first. A page is good until the next one is asked for. */
   *leaves(root: PageAt): Generator<Page, void, undefined> {
-    const stack: { readonly page: Page; next: number }[] = [];
+    const stack: Step[] = [];
     let at: PageAt | undefined = root;
+    let bounds: Bounds = {};
     for (;;) {
       if (at !== undefined) {
         const page = this.#read(at);
+        if (at !== root) this.#assertWithin(page, bounds);
         if (page.isLeaf) yield page;
         else if (stack.length === DEPTH_MAX) {
           throw new Damage(page.offset, `the tree is deeper than ${DEPTH_MAX} pages`);
-        } else stack.push({ page: kept(page), next: page.count });
+        } else stack.push({ page: kept(page), bounds, next: page.count });
       }
       const top = stack.at(-1);
       if (top === undefined) return;
       top.next -= 1;
       at = undefined;
       if (top.next < 0) stack.pop();
-      else at = this.#pageAt(elementAt(top.page, top.next).child, top.page.offset);
+      else {
+        bounds = this.#boundsOf(top);
+        at = this.#pageAt(elementAt(top.page, top.next).child, top.page.offset);
+      }
     }
+  }
+
+  #boundsOf({ page, bounds, next }: Step): Bounds {
+    const from = keyAt(this.#bytes, page, next);
+    const before = next + 1 < page.count ? keyAt(this.#bytes, page, next + 1) : bounds.before;
+    return { from, before };
+  }
+
+  /** A pointer to a page that was something else, or belongs elsewhere, ends here. */
+  #assertWithin(page: Page, { from, before }: Bounds): void {
+    if (page.count === 0) throw new Damage(page.offset, 'a page of the tree is empty');
+    const first = keyAt(this.#bytes, page, 0);
+    const last = keyAt(this.#bytes, page, page.count - 1);
+    const isBelow = from !== undefined && first.compare(from) < 0;
+    const isAbove = before !== undefined && last.compare(before) >= 0;
+    if (!isBelow && !isAbove) return;
+    throw new Damage(page.offset, 'a page holds keys that the branch above it has elsewhere');
   }
 
   #read(at: PageAt): Page {
@@ -106,4 +141,8 @@ export class Tree {
 }
 
 /** A branch waits on the stack while the blocks under it are read anew. */
-const kept = (page: Page): Page => ({ ...page, table: Buffer.from(page.table), bytes: undefined });
+const kept = (page: Page): Page => ({
+  ...page,
+  table: Buffer.from(page.table),
+  bytes: page.bytes && Buffer.from(page.bytes),
+});

@@ -61,9 +61,9 @@ const sha256 = (value: Uint8Array): string => createHash('sha256').update(value)
 export async function pictureOf(entries: EtcdEntries): Promise<Picture> {
   const picture: Record<string, string> = {};
   for await (const batch of entries) {
-    for (const { key, whole } of batch) {
-      if (key in picture) throw new Error(`${key} came twice`);
-      picture[key] = sha256(whole());
+    for (const entry of batch) {
+      if (entry.key in picture) throw new Error(`${entry.key} came twice`);
+      picture[entry.key] = sha256(entry.whole());
     }
   }
   return picture;

@@ -1,0 +1,87 @@
+// The questions over HTTP: `GET /audit` about the etcd of this instance, `POST /audit` about the
+// snapshot in the body.
+import type { EtcdClient } from '../../shared/etcd/client.ts';
+import { snapshotIn } from '../../shared/etcd/snapshot/snapshot.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { Answer as Reply, Route } from '../../shared/function/define.ts';
+import type { GroupResource } from '../../shared/stored/place.ts';
+import { type Answer, lookAtClient, lookAtSnapshot, type LookOptions } from './look.ts';
+import { resourceOf, UsageError } from './options.ts';
+import { pageOf } from './page.ts';
+
+export interface Doors {
+  /** Undefined when none was configured. */
+  readonly etcd: EtcdClient | undefined;
+  readonly endpoints: readonly string[];
+  readonly prefixes: readonly string[];
+}
+
+/** It is held in memory; the manifest has room for two of them. */
+const SNAPSHOT_BYTES_MAX = 64 * 1024 * 1024;
+const EXAMPLES_MAX = 1_000;
+
+export const routes: readonly Route<Doors>[] = [
+  {
+    method: 'GET',
+    path: '/audit',
+    summary: 'what the etcd of this instance holds; ?resource=widgets.example.com&examples=10',
+    handle: async ({ query }, { doors, signal }) => {
+      const { etcd, endpoints, prefixes } = doors;
+      if (etcd !== undefined) {
+        const options = { ...asked(query), prefixes, signal };
+        return replyOf(await lookAtClient(endpoints.join(', '), etcd, options));
+      }
+      const message =
+        'This instance has no etcd: set ETCD_ENDPOINTS, or POST a snapshot to /audit.';
+      throw new Failure('ETCD_UNSET', message);
+    },
+  },
+  {
+    method: 'POST',
+    path: '/audit',
+    summary: `what the snapshot in the body holds; up to ${SNAPSHOT_BYTES_MAX / 2 ** 20} MiB`,
+    takesFile: {
+      sizeBytesMax: SNAPSHOT_BYTES_MAX,
+      advice: 'run the command where the file is: node storage-audit.mjs FILE',
+    },
+    handle: async ({ query, file = Buffer.alloc(0) }, { doors: { prefixes }, signal }) => {
+      const options = { ...asked(query), prefixes, signal };
+      const snapshot = snapshotIn(file, { signal });
+      return replyOf(await lookAtSnapshot('the snapshot that was sent', snapshot, options));
+    },
+  },
+];
+
+const replyOf = (answer: Answer): Reply => ({ body: answer, text: pageOf(answer) });
+
+function asked(query: URLSearchParams): Pick<LookOptions, 'resources' | 'examplesMax'> {
+  for (const name of query.keys()) {
+    if (name !== 'resource' && name !== 'examples') {
+      throw invalid(name, `There is no parameter ${name}; there are resource and examples.`);
+    }
+  }
+  const names = query.getAll('resource');
+  const examples = query.get('examples');
+  return {
+    resources: names.length === 0 ? undefined : names.map(resourceIn),
+    examplesMax: examples === null ? undefined : countIn(examples),
+  };
+}
+
+function resourceIn(name: string): GroupResource {
+  try {
+    return resourceOf(name);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw invalid('resource', 'A resource is named as widgets.example.com, or secrets.');
+  }
+}
+
+function countIn(text: string): number {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count <= EXAMPLES_MAX) return count;
+  throw invalid('examples', `examples is a whole number from 0 to ${EXAMPLES_MAX}.`);
+}
+
+const invalid = (field: string, message: string): Failure =>
+  new Failure('QUERY_INVALID', message, { field });

@@ -1,0 +1,191 @@
+// Snapshots that are cut off, or changed in one byte, at every place that matters: an error with an
+// offset, or what was there before, and never another count.
+import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Failure } from '../../../shared/errors.ts';
+import { openSnapshot, snapshotIn } from '../../../shared/etcd/snapshot/snapshot.ts';
+import { type HistoryRecord, metaChecksum, writeBoltFile } from '../../builders/bolt-file.ts';
+
+const PAGE = 4096;
+let dir: string;
+/** With etcd's hash at the end, and without, as a member's own file. */
+let hashed: Buffer;
+let plain: Buffer;
+let whole: string;
+
+function* records(): Generator<HistoryRecord> {
+  for (let main = 2; main < 160; main += 1) {
+    const key = `/registry/example.com/widgets/web/w${main % 100}`;
+    const filler = 'x'.repeat(main % 300);
+    const value = `{"apiVersion":"example.com/v1","kind":"Widget","filler":"${filler}"}`;
+    yield { main, key, value: main % 11 === 0 ? undefined : value };
+  }
+  yield { main: 160, key: '/registry/example.com/widgets/web/large', value: 'y'.repeat(10_000) };
+}
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'bolt-test-'));
+  const path = join(dir, 'snapshot.db');
+  writeBoltFile(path, records());
+  hashed = readFileSync(path);
+  plain = hashed.subarray(0, -32);
+  whole = await outcomeOf(plain);
+});
+
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Every key with its value's size, or the refusal. */
+async function outcomeOf(bytes: Buffer): Promise<string> {
+  const lines: string[] = [];
+  try {
+    for await (const batch of snapshotIn(bytes).entries()) {
+      lines.push(...batch.map((entry) => `${entry.key} ${entry.whole().length}`));
+    }
+    return lines.toSorted().join('\n');
+  } catch (error) {
+    if (error instanceof Failure) return `${error.code}: ${error.message}`;
+    throw error;
+  }
+}
+
+const flipped = (bytes: Buffer, at: number, mask: number): Buffer => {
+  const copy = Buffer.from(bytes);
+  copy[at] = (copy[at] ?? 0) ^ mask;
+  return copy;
+};
+
+test('the newest of each key that is not deleted is there, and nothing else', () => {
+  const live = new Map<string, number>();
+  for (const { key, value } of records()) {
+    if (value === undefined) live.delete(key);
+    else live.set(key, Buffer.byteLength(value));
+  }
+  const expected = [...live].map(([key, sizeBytes]) => `${key} ${sizeBytes}`);
+  expect(whole).toBe(expected.toSorted().join('\n'));
+});
+
+describe('a snapshot with its hash', () => {
+  test('is refused wherever a byte of it is changed', async () => {
+    for (let at = 0; at < hashed.length; at += 997) {
+      expect(await outcomeOf(flipped(hashed, at, 0x10)), `byte ${at}`).toMatch(/^SNAPSHOT_DAMAGED/);
+    }
+  });
+
+  test('is refused wherever it is cut off, but exactly before its hash', async () => {
+    const cuts = [0, 1, 15, 16, 79, 80, 4095, PAGE, PAGE + 80, 2 * PAGE, hashed.length - 1];
+    for (let at = 500; at < hashed.length; at += 1_777) cuts.push(at);
+    for (const at of cuts) {
+      const outcome = await outcomeOf(hashed.subarray(0, at));
+      expect(outcome, `cut at ${at}`).toMatch(/^SNAPSHOT_DAMAGED.*at byte \d+/);
+    }
+    expect(await outcomeOf(hashed.subarray(0, -32))).toBe(whole);
+  });
+});
+
+describe('a file without a hash', () => {
+  /** The header and the table of each page of the tree, and both meta pages. */
+  function structure(): number[] {
+    const places: number[] = [];
+    for (let page = 0; page * PAGE < plain.length; page += 1) {
+      const offset = page * PAGE;
+      if (plain.readUInt16LE(offset + 8) === 4) {
+        for (let at = 16; at < 80; at += 1) places.push(offset + at);
+      } else if (Number(plain.readBigUInt64LE(offset)) === page) {
+        const end = 16 + 16 * plain.readUInt16LE(offset + 10);
+        for (let at = 0; at < end; at += 1) places.push(offset + at);
+        page += plain.readUInt32LE(offset + 12);
+      }
+    }
+    return places;
+  }
+
+  test('is refused, or read as it was, wherever its structure is changed', async () => {
+    const refused: number[] = [];
+    for (const at of structure()) {
+      const outcome = await outcomeOf(flipped(plain, at, at % 3 === 0 ? 0x80 : 0x01));
+      if (outcome === whole) continue;
+      expect(outcome, `byte ${at}`).toMatch(/^SNAPSHOT_DAMAGED.*at byte \d+/);
+      refused.push(at);
+    }
+    expect(refused.length).toBeGreaterThan(1_000);
+  });
+
+  const leaves = (): number[] =>
+    [...Array(plain.length / PAGE).keys()].filter(
+      (page) =>
+        page > 1 &&
+        Number(plain.readBigUInt64LE(page * PAGE)) === page &&
+        plain.readUInt16LE(page * PAGE + 8) === 2,
+    );
+
+  test('is refused when a page, or its second half, is the one of another moment', async () => {
+    for (const page of leaves()) {
+      for (const [from, isWhole] of [
+        [0, true],
+        [PAGE / 2, false],
+      ] as const) {
+        const torn = Buffer.from(plain);
+        const other = page === 4 ? 5 : 4;
+        plain.copy(torn, page * PAGE + from, other * PAGE + from, (other + 1) * PAGE);
+        const outcome = await outcomeOf(torn);
+        // Half a page may hold nothing but the middle of values.
+        if (!isWhole && outcome === whole) continue;
+        expect(outcome, `page ${page} from ${from}`).toMatch(/^SNAPSHOT_DAMAGED/);
+      }
+    }
+  });
+
+  test('is refused when a branch points to itself, a sibling or beyond the last page', async () => {
+    const branch = [...Array(plain.length / PAGE).keys()].find(
+      (page) => plain.readUInt16LE(page * PAGE + 8) === 1,
+    );
+    const at = (branch ?? 0) * PAGE + 16 + 8;
+    for (const target of [branch ?? 0, 3, 1, plain.length / PAGE, 2 ** 31]) {
+      const looped = Buffer.from(plain);
+      looped.writeBigUInt64LE(BigInt(target), at);
+      expect(await outcomeOf(looped), `to ${target}`).toMatch(/^SNAPSHOT_DAMAGED/);
+    }
+  });
+
+  test('is read from the meta page that is whole when the other is not', async () => {
+    expect(await outcomeOf(flipped(plain, 70, 0xff))).toBe(whole);
+    expect(await outcomeOf(flipped(plain, PAGE + 70, 0xff))).toBe(whole);
+    const neither = flipped(flipped(plain, 70, 0xff), PAGE + 70, 0xff);
+    expect(await outcomeOf(neither)).toContain('neither of its meta pages');
+  });
+
+  test('is refused when its meta page asks for a page size that cannot be', async () => {
+    const odd = Buffer.from(plain);
+    for (const offset of [0, PAGE]) {
+      odd.writeUInt32LE(3_000, offset + 24);
+      odd.writeBigUInt64LE(metaChecksum(odd.subarray(offset, offset + PAGE)), offset + 72);
+    }
+    expect(await outcomeOf(odd)).toContain('a page size of 3000 bytes cannot be');
+  });
+});
+
+test.each([
+  ['nothing at all', ''],
+  ['a text', 'apiVersion: v1\n'.repeat(100)],
+  ['zeroes', '\0'.repeat(20_000)],
+])('%s is told not to be a snapshot', async (_, text) => {
+  expect(await outcomeOf(Buffer.from(text))).toMatch(/^SNAPSHOT_DAMAGED.*Nothing was counted/);
+});
+
+test('a file that changes while it is read is told to change', async () => {
+  const path = join(dir, 'changing.db');
+  writeFileSync(path, plain);
+  const entries = openSnapshot(path).entries();
+  await entries.next();
+  utimesSync(path, 1, 1);
+  const rest = (async () => {
+    for await (const batch of entries) if (batch.length === 0) return;
+  })();
+  await expect(rest).rejects.toMatchObject({ code: 'SNAPSHOT_CHANGING' });
+});
+
+test('a file that is not there is named', () => {
+  expect(() => openSnapshot(join(dir, 'absent.db'))).toThrow(/absent\.db cannot be opened/);
+});
