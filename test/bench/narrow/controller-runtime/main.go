@@ -6,6 +6,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -27,9 +28,15 @@ func main() {
 	objects, err := cache.New(config, cache.Options{Scheme: scheme.Scheme})
 	must(err)
 	ctx := context.Background()
+	// What the first read of a kind does in a manager.
+	for _, kind := range []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}} {
+		_, err := objects.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
+		must(err)
+	}
 	go func() { must(objects.Start(ctx)) }()
-	// As in a manager, the first read of a kind starts its informer.
-	count(ctx, objects)
+	if !objects.WaitForCacheSync(ctx) {
+		must(errors.New("the cache did not sync"))
+	}
 	fmt.Println("ready")
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
