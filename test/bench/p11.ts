@@ -1,16 +1,18 @@
 // P11: what a process that refers to fifty ConfigMaps pays when 200 ConfigMaps and 200 Secrets of
-// 500 KB appear beside them: with the narrow cache, and with client-node's informers on both kinds.
-// Bytes are those that the kernel handed to the process; memory is what is resident.
+// 500 KB appear beside them: with the narrow cache, and with informers on both kinds. Bytes are
+// those that the kernel handed to the process; memory is what is resident.
 import { readFile } from 'node:fs/promises';
 import { type Plane, startPlane } from '../../knative/local/plane/plane.ts';
 import { type KubeClient, openKube } from '../../shared/kube/client.ts';
 import { residentBytes } from './cpu.ts';
 import { Child } from './feed/child.ts';
+import { buildGoInformers, GoInformers } from './narrow/go-informers.ts';
 import type { HolderQuestion, Opened } from './narrow/holder.ts';
 import type { Bench, Figure, Sample } from './runner.ts';
 
 const OURS = 'narrow cache';
 const PEER = 'client-node 2.0.1 informers';
+const GO_PEER = 'controller-runtime 0.25.2';
 const LIVE = 'GET by the same client';
 const ALLOWED = 'allowed';
 const HELD = 50;
@@ -34,27 +36,52 @@ export const bench: Bench = {
   pairs: 5,
   figures: [
     { name: 'growth', unit: 'MB', against: PEER, limit: 0.02, ...lower },
+    {
+      name: 'growth against controller-runtime',
+      sample: 'growth',
+      unit: 'MB',
+      against: GO_PEER,
+      limit: 0.02,
+      ...lower,
+    },
     { name: 'growth allowed', sample: 'growth', unit: 'MB', against: ALLOWED, limit: 1, ...lower },
     { name: 'received', unit: 'KB', against: PEER, limit: 0.001, ...lower },
+    {
+      name: 'received against controller-runtime',
+      sample: 'received',
+      unit: 'KB',
+      against: GO_PEER,
+      limit: 0.001,
+      ...lower,
+    },
     { name: 'get', unit: 'µs', against: LIVE, limit: 0.01, ...lower },
     { name: 'calls', unit: 'per object', against: ALLOWED, limit: 1, ...lower },
   ] satisfies readonly Figure[],
   open: async () => {
+    const binary = await buildGoInformers();
     const plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
     const { kubeconfigPath } = plane;
     const kube = openKube({ userAgent: 'bench', fieldManager: 'bench', kubeconfigPath });
     for (const name of names) await writeHeld(kube, name, '0');
-    let liveGet = Number.NaN;
-    const run = async (side: 'narrow' | 'informers'): Promise<Sample> => {
-      const sample = await measure(plane, kube, side);
-      if (side === 'narrow') liveGet = sample['liveGet'] ?? Number.NaN;
-      return sample;
+    const everything = HELD + 2 * STRANGERS_OF_A_KIND;
+    let opened: Opened = { callsPerObject: Number.NaN, cachedGetUs: 0, liveGetUs: Number.NaN };
+    const runOurs = async (): Promise<Sample> => {
+      const holder = await startHolder('narrow', kubeconfigPath);
+      opened = holder.opened;
+      const storm = await measure(plane, kube, holder, HELD);
+      return { ...storm, get: opened.cachedGetUs, calls: opened.callsPerObject };
     };
+    const runPeer = async (holder: Holder): Promise<Sample> =>
+      measure(plane, kube, holder, everything);
     return {
       sides: [
-        { name: OURS, run: () => run('narrow') },
-        { name: PEER, run: () => run('informers') },
-        { name: LIVE, beside: OURS, run: async () => ({ get: liveGet }) },
+        { name: OURS, run: runOurs },
+        { name: PEER, run: async () => runPeer(await startHolder('informers', kubeconfigPath)) },
+        {
+          name: GO_PEER,
+          run: async () => runPeer(await GoInformers.start(binary, kubeconfigPath)),
+        },
+        { name: LIVE, beside: OURS, run: async () => ({ get: opened.liveGetUs }) },
         {
           name: ALLOWED,
           beside: OURS,
@@ -69,42 +96,58 @@ export const bench: Bench = {
   },
 };
 
+interface Holder {
+  readonly pid: number;
+  until(name: string, turn: string, objects: number): Promise<void>;
+  end(): Promise<void>;
+}
+
+async function startHolder(
+  side: 'narrow' | 'informers',
+  kubeconfigPath: string,
+): Promise<Holder & { readonly opened: Opened }> {
+  const script = '../narrow/holder.ts';
+  const child = await Child.start<HolderQuestion, Opened>(script, side, kubeconfigPath);
+  const opened = await child.ask({ open: names });
+  return {
+    pid: child.pid,
+    opened,
+    until: async (name, turn, objects) => {
+      await child.ask({ until: { name, turn, objects } });
+    },
+    end: () => child.end(),
+  };
+}
+
 let turns = 0;
 
+/** `objectsMax`: how many the side holds in the end. */
 async function measure(
   plane: Plane,
   kube: KubeClient,
-  side: 'narrow' | 'informers',
+  holder: Holder,
+  objectsMax: number,
 ): Promise<Sample> {
-  const child = await Child.start<HolderQuestion, Opened>(
-    '../narrow/holder.ts',
-    side,
-    plane.kubeconfigPath,
-  );
+  const seen = async (objects: number): Promise<void> => {
+    const turn = String((turns += 1));
+    const [name = ''] = names;
+    await writeHeld(kube, name, turn);
+    await holder.until(name, turn, objects);
+  };
   try {
-    const opened = await child.ask({ open: names });
-    const seen = async (objects: number): Promise<void> => {
-      const turn = String((turns += 1));
-      const [name = ''] = names;
-      await writeHeld(kube, name, turn);
-      await child.ask({ until: { name, turn, objects } });
-    };
     await seen(HELD);
-    const residentBefore = await residentBytes(child.pid);
-    const readBefore = await bytesRead(child.pid);
+    const residentBefore = await residentBytes(holder.pid);
+    const readBefore = await bytesRead(holder.pid);
     await writeStrangers(kube);
-    await seen(side === 'narrow' ? HELD : HELD + 2 * STRANGERS_OF_A_KIND);
-    const resident = (await residentBytes(child.pid)) / 1e6;
+    await seen(objectsMax);
+    const resident = await residentBytes(holder.pid);
     return {
-      resident,
-      growth: resident - residentBefore / 1e6,
-      received: ((await bytesRead(child.pid)) - readBefore) / 1e3,
-      get: opened.cachedGetUs,
-      liveGet: opened.liveGetUs,
-      calls: opened.callsPerObject,
+      resident: resident / 1e6,
+      growth: (resident - residentBefore) / 1e6,
+      received: ((await bytesRead(holder.pid)) - readBefore) / 1e3,
     };
   } finally {
-    await child.end();
+    await holder.end();
     await forgetStrangers(plane, kube);
   }
 }

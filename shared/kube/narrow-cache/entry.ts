@@ -212,7 +212,8 @@ export class Entry {
     if (failure === undefined || code === this.#toldCode) return;
     this.#toldCode = code;
     const object = describeObject(this.target.ref, this.target);
-    log?.warn({ err: failure, code, object }, 'The watch of one object broke; it begins again');
+    const why = failure instanceof Failure ? { detail: failure.message } : { err: failure };
+    log?.warn({ code, object, ...why }, 'The watch of one object broke; it begins again');
   }
 
   #become(state: State): void {

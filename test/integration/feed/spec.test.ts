@@ -206,6 +206,25 @@ test('a Secret that changes is followed without an edit of the feed', async () =
   expect(await world.shown(stream)).toEqual(await world.expected());
 });
 
+test('a Secret that changes is used by the next event, without a sweep', async () => {
+  const secrets = { group: '', version: 'v1', resource: 'secrets' };
+  const { url } = world.plane.part('nats-server');
+  const target = { namespace: FEED_NAMESPACE, name: 'watched-nats' };
+  await world.kube.create(secrets, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: target,
+    stringData: { url },
+  });
+  await world.createFeed(feed, { nats: { secretRef: { name: target.name } } });
+  expect(await sender.sweep()).toBe(204);
+  const pod = await createPod(world.kube, 'a', 'n1');
+  expect(await sender.change(pod, 'add')).toBe(204);
+  const body = { stringData: { url: 'nats://127.0.0.1:1' } };
+  await world.kube.patch(secrets, target, { type: 'merge', body });
+  await expect.poll(() => sender.change(pod, 'update'), { timeout: 5_000 }).toBe(503);
+});
+
 test('two feeds cannot have one stream: the younger is told whose it is', async () => {
   await world.createFeed(feed);
   await sender.sweep();
