@@ -30,9 +30,9 @@ export function decide(migration: Migration, found: Target | NoTarget): Step {
     // What is proved of a kind is not less true when the kind is gone.
     return status.phase === 'Done' && !isEdited ? NOTHING : block(migration, found);
   }
-  const isResting = status.phase === 'Done' || status.phase === 'Blocked';
   if (isDone(migration, found) && !isEdited) return NOTHING;
-  if (!isOfTarget(migration, found) || (isEdited && isResting)) return say(begun(migration, found));
+  const isOver = status.phase === 'Done' || (status.phase === 'Blocked' && isEdited);
+  if (isOver || !isOfTarget(migration, found)) return say(begun(migration, found));
   const lacking = lackingVersions(migration, found.crd);
   if (lacking.length > 0) return { take: 'restore', lacking };
   return stepOf(status);

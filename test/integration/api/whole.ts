@@ -1,0 +1,165 @@
+// One object of each of our kinds with every field that the types in shared/api have, however deep.
+import type { MetadataFeedSpec, MetadataFeedStatus } from '../../../shared/api/metadata-feed.ts';
+import type {
+  StorageMigrationSpec,
+  StorageMigrationStatus,
+} from '../../../shared/api/storage-migration.ts';
+import type { Condition } from '../../../shared/kube/conditions.ts';
+
+/** With every field, however deep. */
+type Whole<Value> = Value extends readonly (infer Item)[]
+  ? readonly [Whole<Item>, ...Whole<Item>[]]
+  : Value extends object
+    ? { readonly [Name in keyof Value]-?: Whole<Value[Name]> }
+    : Value;
+
+export interface WholeKind {
+  readonly kind: string;
+  /** Of the resource; objects follow. */
+  readonly path: string;
+  /** Fields that exclude each other stand in different ones. */
+  readonly specs: Readonly<Record<string, object>>;
+  readonly status: object;
+  /** With which an object may be made at all, and what the API server makes of a part of it. */
+  readonly least: { readonly spec: object; readonly filled: object };
+}
+
+/** Namespaces are included or excluded, never both. */
+const rest: Whole<Omit<MetadataFeedSpec, 'namespaces'>> = {
+  resources: [
+    {
+      group: 'example.com',
+      version: 'v1beta1',
+      resource: 'widgets',
+      matchLabels: { tier: 'gold' },
+      fields: [{ name: 'size', path: '.spec.size' }],
+    },
+  ],
+  pods: { labels: ['app'], annotations: ['example.com/*'] },
+  stream: { name: 'other', replicas: 3, storage: 'Memory' },
+  retention: { tombstoneSeconds: 7_200, historySeconds: 1_800 },
+  sweepSeconds: 120,
+  nats: { secretRef: { name: 'nats' } },
+};
+const namespaces: Whole<Required<MetadataFeedSpec>['namespaces']> = {
+  include: ['web'],
+  exclude: ['kube-system'],
+};
+const at = '2026-01-02T03:04:05Z';
+const condition: Whole<Condition> = {
+  type: 'Ready',
+  status: 'True',
+  reason: 'Swept',
+  message: 'All is well.',
+  lastTransitionTime: at,
+  observedGeneration: 1,
+};
+const feedStatus: Whole<Omit<MetadataFeedStatus, 'conditions'>> & {
+  readonly conditions: unknown[];
+} = {
+  observedGeneration: 1,
+  epoch: 2,
+  streamId: 'f3b1',
+  version: 9_007_199_254_740_991,
+  sweptAt: at,
+  floorSequence: 12,
+  resources: [
+    {
+      name: 'pods',
+      resourceVersion: '123',
+      verifiedAt: at,
+      objects: 4,
+      lacking: 1,
+      stray: 2,
+      oversize: 3,
+    },
+  ],
+  scopes: [{ name: 'node', scopes: 5, objects: 6, digest: '0123456789abcdef' }],
+  events: {
+    received: 1,
+    published: 2,
+    unchanged: 3,
+    overtaken: 4,
+    healed: 5,
+    unfounded: 6,
+    oversize: 7,
+  },
+  conditions: [condition],
+};
+
+const migrationSpec: Whole<StorageMigrationSpec> = {
+  resource: { group: 'example.com', resource: 'widgets' },
+  budget: { requestsPerSecond: 50, concurrency: 4 },
+  trim: 'Never',
+  pause: true,
+  dryRun: true,
+  retries: 5,
+  acceptedLoss: ['.spec.legacy'],
+};
+
+const migrationStatus: Whole<Omit<StorageMigrationStatus, 'conditions'>> & {
+  readonly conditions: unknown[];
+} = {
+  observedGeneration: 1,
+  phase: 'Blocked',
+  blockedIn: 'Verifying',
+  target: {
+    version: 'v1',
+    kind: 'Widget',
+    dryRun: false,
+    crdUid: 'u1',
+    crdGeneration: 2,
+    crdResourceVersion: '123',
+  },
+  storedVersions: ['v1alpha1', 'v1'],
+  settledAt: at,
+  pass: 2,
+  passStartedAt: at,
+  cursor: { after: 'web/w1', continue: 'token', resourceVersion: '123' },
+  progress: {
+    total: 9,
+    done: 8,
+    changed: 1,
+    current: 2,
+    conflicts: 3,
+    gone: 1,
+    failed: 1,
+    perSecond: 4,
+    left: '1s',
+  },
+  rewritten: 1,
+  failed: [{ namespace: 'web', name: 'w2', reason: 'Forbidden', message: 'It may not change.' }],
+  retriesLeft: 2,
+  worker: { id: 'a1', until: at },
+  proof: {
+    oracle: 'SecondPass',
+    version: 'v1',
+    objects: 9,
+    resourceVersion: '123',
+    crdGeneration: 2,
+    at,
+  },
+  trimmed: ['v1alpha1'],
+  restored: ['v1beta1'],
+  conditions: [condition],
+};
+
+export const WHOLE_KINDS: readonly WholeKind[] = [
+  {
+    kind: 'MetadataFeed',
+    path: '/apis/ballast.dev/v1alpha1/namespaces/ballast-system/metadatafeeds',
+    specs: {
+      include: { ...rest, namespaces: { include: namespaces.include } },
+      exclude: { ...rest, namespaces: { exclude: namespaces.exclude } },
+    },
+    status: feedStatus,
+    least: { spec: {}, filled: { sweepSeconds: 60 } },
+  },
+  {
+    kind: 'StorageMigration',
+    path: '/apis/ballast.dev/v1alpha1/storagemigrations',
+    specs: { whole: migrationSpec },
+    status: migrationStatus,
+    least: { spec: { resource: migrationSpec.resource }, filled: { trim: 'OnProof' } },
+  },
+];
