@@ -1,5 +1,5 @@
-// How many writes are under way at once: more while the API server answers as fast as it can, fewer
-// when it becomes slow or says that it has too much to do, never more than was allowed.
+// How many writes are under way at once: as many as the API server works on side by side, fewer when
+// they begin to wait there or it says that it has too much to do, never more than was allowed.
 import type { Clock } from '../../shared/clock.ts';
 
 export interface PaceLimits {
@@ -14,16 +14,18 @@ export interface Took {
   readonly throttled?: { readonly retryAfterMs: number };
 }
 
-const FIRST_LIMIT = 4;
-/** Answers of a server that is not busy differ by about this factor among themselves. */
-const SLOW_FACTOR = 3;
-/** Below it latency is noise. */
-const SLOW_MIN_MS = 15;
+/** The first answers tell how long one takes that waits for none of ours. */
+const FIRST_LIMIT = 1;
+/**
+ * Of our writes that are under way so many may be waiting for one another in the API server: with
+ * fewer than the least it has room for more, with more than the most they only make others wait.
+ */
+const WAITING_MIN = 1;
+const WAITING_MAX = 2;
 /** Weight of the newest answer in the average. */
 const NEWEST = 0.1;
-/** The best latency is forgotten slowly: a server may have become slower for good. */
-const BEST_DRIFT = 1.001;
-const BACK_OFF = 0.9;
+/** The best average is forgotten slowly: a server may have become slower for good. */
+const BEST_DRIFT = 1.0001;
 const SECOND_MS = 1_000;
 
 export class Pace {
@@ -66,10 +68,11 @@ export class Pace {
         ? tookMs
         : this.#averageMs + NEWEST * (tookMs - this.#averageMs);
     this.#bestMs = Math.min(this.#bestMs * BEST_DRIFT, this.#averageMs);
-    const slowMs = Math.max(SLOW_MIN_MS, SLOW_FACTOR * this.#bestMs);
+    // What an answer takes beyond the best of them was spent behind the others.
+    const waiting = this.#limit * (1 - this.#bestMs / this.#averageMs);
     // Spread over as many answers as are under way: all of them tell of the same moment.
-    if (this.#averageMs > slowMs) this.#limit *= 1 - (1 - BACK_OFF) / this.limit;
-    else this.#limit += 1 / this.limit;
+    if (waiting < WAITING_MIN) this.#limit += 1 / this.limit;
+    if (waiting > WAITING_MAX) this.#limit -= 1 / this.limit;
     this.#limit = Math.min(this.#limits.concurrency, Math.max(1, this.#limit));
   }
 }

@@ -24,7 +24,7 @@ function after(pace: Pace, count: number, took: Parameters<Pace['note']>[0]): nu
 
 test('it begins low, climbs while answers come fast, and stops at the ceiling', () => {
   const pace = new Pace({ concurrency: 16 }, new HandClock());
-  expect(pace.limit).toBe(4);
+  expect(pace.limit).toBe(1);
   expect(after(pace, 60, FAST)).toBeGreaterThan(8);
   expect(after(pace, 1_000, FAST)).toBe(16);
 });
@@ -43,6 +43,13 @@ test('it gives way when answers become slow, and comes back', () => {
 test('answers that always took long are no reason to give way', () => {
   const pace = new Pace({ concurrency: 16 }, new HandClock());
   expect(after(pace, 1_000, { tookMs: 300 })).toBe(16);
+});
+
+test('where two are worked on side by side, about two more wait for their turn', () => {
+  const pace = new Pace({ concurrency: 16 }, new HandClock());
+  for (let i = 0; i < 2_000; i += 1) pace.note({ tookMs: 5 * Math.max(1, pace.limit / 2) });
+  expect(pace.limit).toBeGreaterThanOrEqual(3);
+  expect(pace.limit).toBeLessThanOrEqual(5);
 });
 
 test('a refusal halves it at once, down to one', () => {
@@ -74,7 +81,8 @@ interface Worked {
 }
 
 async function walk(count: number, isOver = () => false, failAt = -1): Promise<Worked> {
-  const pace = new Pace({ concurrency: 16 }, new HandClock());
+  const pace = new Pace({ concurrency: 4 }, new HandClock());
+  after(pace, 100, FAST);
   const items: number[] = [];
   let [underWay, mostAtOnce] = [0, 0];
   const all = Array.from({ length: count }, (_, index) => index);
