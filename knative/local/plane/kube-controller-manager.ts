@@ -7,6 +7,9 @@ import { freePort } from '../process/ports.ts';
 import type { Plane } from './plane.ts';
 import { answers } from './probe.ts';
 
+/** The part, and the certificate that it makes for itself. */
+export const CONTROLLER_MANAGER = 'kube-controller-manager';
+
 export interface ControllerManagerOptions {
   /** By the names that `--controllers` takes. */
   readonly controllers: readonly string[];
@@ -17,11 +20,11 @@ export async function addControllerManager(
   plane: Plane,
   { controllers, featureGates }: ControllerManagerOptions,
 ): Promise<Part> {
-  const [command, port] = await Promise.all([resolvePart('kube-controller-manager'), freePort()]);
-  const certDir = join(plane.dir, 'kube-controller-manager');
+  const [command, port] = await Promise.all([resolvePart(CONTROLLER_MANAGER), freePort()]);
+  const certDir = join(plane.dir, CONTROLLER_MANAGER);
   const url = `https://127.0.0.1:${port}`;
   return plane.add({
-    name: 'kube-controller-manager',
+    name: CONTROLLER_MANAGER,
     command,
     args: [
       `--kubeconfig=${plane.kubeconfigPath}`,
@@ -35,9 +38,7 @@ export async function addControllerManager(
     ],
     env: {},
     url,
-    ready: (signal) => answers(`${url}/healthz`, signal, join(certDir, `${CERTIFICATE_NAME}.crt`)),
+    ready: (signal) =>
+      answers(`${url}/healthz`, signal, join(certDir, `${CONTROLLER_MANAGER}.crt`)),
   });
 }
-
-/** The pair of files that it makes for itself is named after it. */
-const CERTIFICATE_NAME = 'kube-controller-manager';

@@ -1,19 +1,24 @@
 // The migrator of Kubernetes itself, in a kube-controller-manager with the rates that it has by
-// default. On a kind that nobody writes it begins after a minute; the hurried one is measured at its
-// best, with a write that spares it that.
+// default.
 import {
   addInTreeMigrator,
   migrateInTree,
   untilItKnowsTheKinds,
 } from '../../integration/migration/in-tree.ts';
+import { CONTROLLER_MANAGER } from '../../../knative/local/plane/kube-controller-manager.ts';
 import type { Part } from '../../../knative/local/process/part.ts';
 import type { MigrationSide } from './side.ts';
 
-export function inTreeSide({ isHurried }: { readonly isHurried: boolean }): MigrationSide {
+/**
+ * At its best somebody writes to the kind right after the start; where nobody does (`isIdle`), it
+ * waits for a bookmark of its watch.
+ */
+export function inTreeSide({ isIdle = false } = {}): MigrationSide {
   let part: Part | undefined;
   return {
-    name: `in-tree migrator of Kubernetes 1.36.3${isHurried ? ', hurried' : ''}`,
+    name: `in-tree migrator of Kubernetes 1.36.3${isIdle ? ', idle kind' : ''}`,
     prepare: async ({ plane }) => {
+      part = plane.parts().find(({ name }) => name === CONTROLLER_MANAGER);
       if (part === undefined) {
         part = await addInTreeMigrator(plane);
         return;
@@ -22,7 +27,7 @@ export function inTreeSide({ isHurried }: { readonly isHurried: boolean }): Migr
       await untilItKnowsTheKinds(part);
     },
     migrate: async ({ kube, kind }) => {
-      const { result, message } = await migrateInTree(kube, kind, { isHurried });
+      const { result, message } = await migrateInTree(kube, kind, { isIdle });
       if (result === 'Failed') throw new Error(`The in-tree migrator failed: ${message}`);
     },
     rest: async () => part?.stop(),

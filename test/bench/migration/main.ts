@@ -9,8 +9,8 @@ import { MigrationWorld } from './world.ts';
 
 const SIDES: ReadonlyMap<string, () => MigrationSide> = new Map([
   ['ours', ourSide],
-  ['in-tree', () => inTreeSide({ isHurried: false })],
-  ['in-tree-hurried', () => inTreeSide({ isHurried: true })],
+  ['in-tree', () => inTreeSide()],
+  ['in-tree-idle', () => inTreeSide({ isIdle: true })],
   ['cluster-api', clusterApiSide],
   ['knative', knativeSide],
 ]);
@@ -57,6 +57,10 @@ function readOptions(): Options | string {
 async function measure({ sides: names, objects, runs }: Options): Promise<void> {
   const sides = names.flatMap((name) => SIDES.get(name)?.() ?? []);
   const world = await MigrationWorld.open(objects);
+  // What it started must not outlive it: whoever is at work then fails, and the process ends.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void world.close().catch(() => undefined));
+  }
   try {
     for (let run = 0; run < runs; run += 1) {
       for (const side of sides) {

@@ -73,13 +73,15 @@ export async function untilItKnowsTheKinds(part: Part): Promise<void> {
 }
 
 /**
- * Returns when it is over and storedVersions has been dealt with. On a kind that nobody writes it
- * waits for a bookmark of the watch, a minute or more; `isHurried` spares it that by a write.
+ * Returns when it is over and storedVersions has been dealt with. It does not begin before the
+ * garbage collector has seen something newer than the migration: any change of the kind, or a
+ * bookmark, which comes within a minute, and is then looked at after 82 s in all, because it waits
+ * twice as long from try to try. `isIdle` leaves it to that.
  */
 export async function migrateInTree(
   kube: KubeClient,
   kind: VersionedKind,
-  { isHurried = true }: { readonly isHurried?: boolean } = {},
+  { isIdle = false } = {},
 ): Promise<Outcome> {
   const { object: created } = await kube.create(MIGRATIONS, {
     apiVersion: 'storagemigration.k8s.io/v1beta1',
@@ -97,7 +99,7 @@ export async function migrateInTree(
     `${name} to have its start`,
     async () => (await read()).status?.resourceVersion !== undefined,
   );
-  if (isHurried) await kind.touch('newer');
+  if (!isIdle) await kind.touch('newer');
   await until(`${name} to end`, async () => isOver(await read()), MIGRATED_WITHIN_MS);
   const end = conditionsOf(now).find(({ type, status }) => type !== 'Running' && status === 'True');
   return { result: end?.type === 'Failed' ? 'Failed' : 'Succeeded', message: end?.message ?? '' };

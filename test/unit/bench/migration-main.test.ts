@@ -22,6 +22,6 @@ test.each([
 
 test('asked for help it names the sides and ends with 0', () => {
   const { status, stdout } = run('--help');
-  expect(stdout).toContain('ours, in-tree, in-tree-hurried, cluster-api, knative');
+  expect(stdout).toContain('ours, in-tree, in-tree-idle, cluster-api, knative');
   expect(status).toBe(0);
 });
