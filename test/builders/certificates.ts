@@ -24,7 +24,7 @@ export class TestCa {
   issue(name: string): Identity {
     const { publicKey, privateKey } = newKeys();
     const certPem = this.#certificate(name, publicKey, [USAGES, LOOPBACK]);
-    return { certPem, keyPem: `${privateKey.export({ type: 'pkcs8', format: 'pem' })}` };
+    return { certPem, keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
   }
 
   #certificate(name: string, publicKey: KeyObject, extensions: readonly Buffer[]): string {

@@ -219,7 +219,7 @@ test('once every object is written again, the version may go: 0', async () => {
   expect(out).toContain('Nothing is stored in an old version.\n');
 });
 
-test('a version that was removed too early is told, and the object that breaks the kind', async () => {
+test('a version that was removed too early is told, and what breaks the kind', async () => {
   const writer = new EtcdWriter(etcdUrl);
   const left = JSON.stringify({ ...widget('left'), apiVersion: 'example.com/v1alpha1' });
   await writer.put('/registry/example.com/widgets/default/left', left);

@@ -143,7 +143,7 @@ test('a definition that cannot be read leaves a doubt', async () => {
   expect((await audit({ ...broken, ...widgets('v1') })).outcome).toBe('unknown');
 });
 
-test('keys elsewhere are told, and with nothing under our prefixes it is no clean answer', async () => {
+test('keys elsewhere are told, and with nothing under ours it is no clean answer', async () => {
   const values = { '/my/pods/web/a': object('v1', 'Pod') };
   const { outcome, elsewhere } = await audit(values);
   expect([outcome, elsewhere]).toEqual(['unknown', { count: 1, examples: ['/my/pods/web/a'] }]);
