@@ -34,6 +34,9 @@ export interface EntryWiring {
  */
 type State = 'starting' | 'watching' | 'broken' | 'resting';
 
+/** As long as the longest pause between attempts. */
+const LASTING_MS = 10_000;
+
 type Outcome = { readonly rests: true } | { readonly failure: unknown };
 
 export class Entry {
@@ -47,6 +50,7 @@ export class Entry {
   #held: Held | undefined;
   #freshUntilMs = -Infinity;
   #brokenAtMs: number | undefined;
+  #wholeAtMs = -Infinity;
   /** Settles with the first answer, or with why there is none. */
   #start = Promise.withResolvers<void>();
   #rest = Promise.withResolvers<void>();
@@ -147,13 +151,19 @@ export class Entry {
         await this.#rest.promise;
         attempt = -1;
       } else if (!signal.aborted) {
-        if (this.#state === 'watching') attempt = 0;
+        if (this.#hasLasted()) attempt = 0;
         this.#break(outcome.failure);
         const waitMs = pauseMs(attempt, random, this.#leastPauseMs(outcome.failure));
         // Only the end of the entry ends the pause early, and the loop sees that.
         await clock.sleep(waitMs, signal).catch(() => undefined);
       }
     }
+  }
+
+  /** Who ends every watch at once is not asked at once. */
+  #hasLasted(): boolean {
+    const wholeForMs = this.#wiring.clock.nowMs() - this.#wholeAtMs;
+    return this.#state === 'watching' && wholeForMs >= LASTING_MS;
   }
 
   /** One connection, for as long as it lasts. */
@@ -177,6 +187,7 @@ export class Entry {
       this.#freshUntilMs = Infinity;
       if (this.#brokenAtMs !== undefined) meters.mended(clock.nowMs() - this.#brokenAtMs);
       this.#brokenAtMs = undefined;
+      this.#wholeAtMs = clock.nowMs();
       this.#toldCode = undefined;
       this.#become('watching');
       this.#start.resolve();

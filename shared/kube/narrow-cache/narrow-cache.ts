@@ -69,10 +69,12 @@ export class NarrowCache {
     const { meters, clock } = this.#wiring;
     const key = keyOf(ref, name);
     const known = this.#entries.get(key);
-    const fresh = known?.fresh;
-    if (known !== undefined && fresh !== undefined) {
+    if (known !== undefined) {
       this.#entries.delete(key);
       this.#entries.set(key, known);
+    }
+    const fresh = known?.fresh;
+    if (known !== undefined && fresh !== undefined) {
       known.usedAtMs = clock.nowMs();
       (known.isBroken ? meters.stale : meters.hits).value += 1;
       return fresh.object;
@@ -90,11 +92,10 @@ export class NarrowCache {
   source(ref: ResourceRef, name: Name, handler: Handler): () => void {
     this.#end.signal.throwIfAborted();
     const key = keyOf(ref, name);
-    this.#handlers.add(key, handler);
     if ((this.#entries.get(key) ?? this.#open(key, ref, name)) === undefined) {
-      this.#handlers.remove(key, handler);
       throw full(describeObject(ref, name), this.#wiring.limits.entriesMax);
     }
+    this.#handlers.add(key, handler);
     return () => {
       this.#handlers.remove(key, handler);
       const entry = this.#entries.get(key);

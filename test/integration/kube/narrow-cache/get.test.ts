@@ -117,7 +117,9 @@ describe('a get', () => {
 
   test('of a name that cannot be is refused, and a closed cache says so', async () => {
     const refused = rig.cache.get(configMaps, named('a/b'));
-    await expect(refused).rejects.toMatchObject({ code: 'KUBE_NAME_INVALID' });
+    const invalid = { code: 'KUBE_NAME_INVALID' };
+    await expect(refused).rejects.toMatchObject(invalid);
+    expect(() => follow(rig, 'a/b')).toThrow(expect.objectContaining(invalid));
     rig.cache.close();
     await expect(valueIn(rig, 'a')).rejects.toMatchObject({ code: 'KUBE_CLOSED' });
   });

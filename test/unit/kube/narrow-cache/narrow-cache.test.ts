@@ -1,6 +1,9 @@
 // What no real API server does on demand: it keeps silent about initial events, ignores a selector,
 // or answers a read between two events that are still on their way.
+import { once } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
+import type { Clock } from '../../../../shared/clock.ts';
+import { DEFAULT_LIMITS } from '../../../../shared/kube/narrow-cache/limits.ts';
 import {
   type NarrowCache,
   narrowCache,
@@ -95,6 +98,29 @@ test('an older event that comes after a newer one is dropped', async () => {
   await expect.poll(() => versionOf(held)).toBe('9');
   expect(await versionOf(held)).toBe('9');
 });
+
+test('an API server that ends every watch at once is asked less and less often', async () => {
+  const pauses: number[] = [];
+  const enough = 7;
+  const clock: Clock = {
+    nowMs: () => 0,
+    sleep: async (ms, signal) => {
+      const isPause = ![DEFAULT_LIMITS.answerTimeoutMs, DEFAULT_LIMITS.tidyMs].includes(ms);
+      if (isPause && pauses.push(ms) < enough) return;
+      await once(signal ?? new EventTarget(), 'abort');
+    },
+  };
+  async function* ending(): AsyncGenerator<WatchEvent, void, undefined> {
+    yield complete('5');
+  }
+  const kube = { get: never, list: never, watchOnce: ending };
+  cache = narrowCache(kube, { clock, random: () => 0 });
+  void cache.get(configMaps, name);
+  await expect.poll(() => pauses.length).toBe(enough);
+  expect(pauses).toEqual([50, 100, 200, 400, 800, 1_600, 3_200]);
+});
+
+const never = (): Promise<never> => Promise.reject(new Error('nobody asks here'));
 
 test('what changes while initial events come is the state that they end with', async () => {
   const held = open(() => [
