@@ -10,7 +10,7 @@ import { storedObjects } from './etcd-values.ts';
 
 export const OLD = 'v1alpha1';
 export const CURRENT = 'v1';
-type KindVersion = typeof OLD | typeof CURRENT;
+export type KindVersion = typeof OLD | typeof CURRENT;
 
 export const GROUP = 'migrate.example.com';
 export const NAMESPACE = 'default';
@@ -102,13 +102,13 @@ export class VersionedKind {
     );
   }
 
-  /** Makes v1 the storage version; returns when what is written is really stored in it. */
-  async flip(): Promise<void> {
-    await this.#kube.apply(CRDS, this.#definition(CURRENT), { force: true });
+  /** Makes it the storage version; returns when what is written is really stored in it. */
+  async flip(storage: KindVersion = CURRENT): Promise<void> {
+    await this.#kube.apply(CRDS, this.#definition(storage), { force: true });
     // The write path notices some time after the definition is stored.
-    const settled = `${GROUP}/${CURRENT}`;
+    const settled = `${GROUP}/${storage}`;
     const isSettled = async () => (await this.touch('settling')) === settled;
-    await until(`${this.crdName} to be stored as ${CURRENT}`, isSettled);
+    await until(`${this.crdName} to be stored as ${storage}`, isSettled);
   }
 
   /** Creates an object and deletes it again; answers the apiVersion in which it was stored. */

@@ -13,6 +13,7 @@ import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { countStored } from '../../builders/etcd-values.ts';
 import { GROUP, until, VersionedKind, type Conversion } from '../../builders/versioned-kind.ts';
 
+const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
 const KNATIVE = new URL('../../../knative', import.meta.url).pathname;
 
 export class MigrationWorld {
@@ -77,6 +78,13 @@ export class MigrationWorld {
     const { conditions = [] } = await this.status(name);
     const found = conditions.find((one) => one.type === type && one.status === 'True');
     return found === undefined ? '' : `${found.reason}: ${found.message}`;
+  }
+
+  /** What was said of the CRD in events. */
+  async announced({ crdName }: VersionedKind): Promise<readonly string[]> {
+    const fieldSelector = `involvedObject.name=${crdName}`;
+    const { items } = await this.kube.list(EVENTS, { namespace: 'default', fieldSelector });
+    return items.map((event) => `${String(event['reason'])}: ${String(event['message'])}`);
   }
 
   stored({ plural }: VersionedKind): Promise<Readonly<Record<string, number>>> {
