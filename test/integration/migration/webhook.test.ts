@@ -6,8 +6,8 @@ import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { GROUP, NAMESPACE, oldName, VersionedKind } from '../../builders/versioned-kind.ts';
 import { ConversionWebhook } from './webhook.ts';
 
-/** The client asks again until then, and tells the last answer. */
-const timeoutMs = 1_000;
+/** The first answer is the one that is looked at. */
+const isOnce = true;
 const [first, second] = [oldName(0), oldName(1)];
 
 let plane: Plane;
@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 
 const read = (name: string): Promise<KubeObject | null> =>
-  kube.get(kind.ref(), { namespace: NAMESPACE, name }, { timeoutMs });
+  kube.get(kind.ref(), { namespace: NAMESPACE, name }, { isOnce });
 
 test('it converts, and remembers which object it was asked for', async () => {
   const object = await read(first);

@@ -91,12 +91,17 @@ export class MigrationWorld {
     return countStored(this.plane, GROUP, plural);
   }
 
+  /** The sweep's event; answers what the function said. */
+  tick({ port }: RunningFunction): Promise<string> {
+    return send(port, 'dev.knative.sources.ping', {});
+  }
+
   /** Ticks until the migration is in this phase. */
   async tickUntil(one: RunningFunction, name: string, phase: string): Promise<void> {
     let answer = '';
     try {
       await until(`${name} to be ${phase}`, async () => {
-        answer = await tick(one);
+        answer = await this.tick(one);
         return (await this.status(name)).phase === phase;
       });
     } catch (error) {
@@ -104,11 +109,6 @@ export class MigrationWorld {
       throw new Error(`the last tick was answered ${answer}; ${status}`, { cause: error });
     }
   }
-}
-
-/** Answers what the function said. */
-async function tick({ port }: RunningFunction): Promise<string> {
-  return send(port, 'dev.knative.sources.ping', {});
 }
 
 async function send(port: number, type: string, data: unknown): Promise<string> {
