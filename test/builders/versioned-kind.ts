@@ -111,6 +111,15 @@ export class VersionedKind {
     await until(`${this.crdName} to be stored as ${storage}`, isSettled);
   }
 
+  /** Takes a version out of the definition, as its owner would. */
+  async remove(version: KindVersion): Promise<void> {
+    const manifest = this.#definition(
+      CURRENT,
+      ([OLD, CURRENT] as const).filter((one) => one !== version),
+    );
+    await this.#kube.apply(CRDS, manifest, { force: true });
+  }
+
   /** Creates an object and deletes it again; answers the apiVersion in which it was stored. */
   async touch(name: string): Promise<unknown> {
     const { object } = await this.#kube.create(this.ref(), this.object(CURRENT, name));
@@ -155,7 +164,7 @@ export class VersionedKind {
     }
   }
 
-  #definition(storage: KindVersion): Manifest {
+  #definition(storage: KindVersion, versions: readonly KindVersion[] = [OLD, CURRENT]): Manifest {
     return {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -165,7 +174,7 @@ export class VersionedKind {
         scope: 'Namespaced',
         names: { plural: this.plural, kind: this.#kind },
         conversion: this.#conversion,
-        versions: [OLD, CURRENT].map((name) => ({
+        versions: versions.map((name) => ({
           name,
           served: true,
           storage: name === storage,
