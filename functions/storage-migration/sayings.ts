@@ -147,13 +147,23 @@ export function restored(
   versions: readonly string[],
   message: string,
 ): Saying {
-  const { phase = 'Pending', conditions = [] } = status;
   const all = new Set([...(status.restored ?? []), ...versions]);
+  const same = asBefore(status);
+  return {
+    ...same,
+    status: { ...same.status, restored: [...all] },
+    progressing: { reason: status.phase ?? 'Pending', message },
+  };
+}
+
+/** Word for word what it says. */
+export function asBefore(status: StorageMigrationStatus): Saying {
+  const { conditions = [] } = status;
+  const progressing = conditions.find(({ type }) => type === 'Progressing');
   const blocking = conditions.find((one) => one.type === 'Blocked' && one.status === 'True');
   return {
-    status: { ...saidBy(status), restored: [...all] },
-    progressing: { reason: phase, message },
-    // It waits for what it waited for.
+    status: saidBy(status),
+    progressing: progressing ?? { reason: 'Working', message: '' },
     ...(blocking === undefined ? {} : { blocked: blocking }),
   };
 }

@@ -5,7 +5,7 @@ import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
 import { decide } from './decide.ts';
-import { saidBy } from './sayings.ts';
+import { asBefore } from './sayings.ts';
 import type { Doors } from './doors.ts';
 import { type Migration, migrationOf, resourceOf } from './migration.ts';
 import { write } from './say.ts';
@@ -106,10 +106,7 @@ const LEASE_MAX_MS = 400_000;
 /** The change of the status wakes whoever goes on. */
 async function release(now: Migration, doors: Doors, signal: AbortSignal): Promise<void> {
   if (now.status.worker === undefined) return;
-  const { conditions = [] } = now.status;
-  const said = conditions.find(({ type }) => type === 'Progressing');
-  const progressing = said ?? { reason: 'Working', message: '' };
-  await write(doors, now, { status: saidBy(now.status), progressing }, { goesOn: false, signal });
+  await write(doors, now, asBefore(now.status), { goesOn: false, signal });
 }
 
 async function adoptAll(context: Context<Doors>): Promise<void> {

@@ -10,7 +10,7 @@ import { storedObject, storedObjects } from './etcd-values.ts';
 
 export const OLD = 'v1alpha1';
 export const CURRENT = 'v1';
-type KindVersion = typeof OLD | typeof CURRENT;
+export type KindVersion = typeof OLD | typeof CURRENT;
 
 export const GROUP = 'migrate.example.com';
 export const NAMESPACE = 'default';
@@ -102,12 +102,22 @@ export class VersionedKind {
     );
   }
 
-  /** Changes the storage version; returns when what is written is really stored in it. */
-  async flip(to: KindVersion = CURRENT): Promise<void> {
-    await this.#kube.apply(CRDS, this.#definition(to), { force: true });
+  /** Makes it the storage version; returns when what is written is really stored in it. */
+  async flip(storage: KindVersion = CURRENT): Promise<void> {
+    await this.#kube.apply(CRDS, this.#definition(storage), { force: true });
     // The write path notices some time after the definition is stored.
-    const isSettled = async () => (await this.touch('settling')) === `${GROUP}/${to}`;
-    await until(`${this.crdName} to be stored as ${to}`, isSettled);
+    const settled = `${GROUP}/${storage}`;
+    const isSettled = async () => (await this.touch('settling')) === settled;
+    await until(`${this.crdName} to be stored as ${storage}`, isSettled);
+  }
+
+  /** Takes a version out of the definition, as its owner would. */
+  async remove(version: KindVersion): Promise<void> {
+    const manifest = this.#definition(
+      CURRENT,
+      ([OLD, CURRENT] as const).filter((one) => one !== version),
+    );
+    await this.#kube.apply(CRDS, manifest, { force: true });
   }
 
   /** Creates an object and deletes it again; answers the apiVersion in which it was stored. */
@@ -154,7 +164,7 @@ export class VersionedKind {
     }
   }
 
-  #definition(storage: KindVersion): Manifest {
+  #definition(storage: KindVersion, versions: readonly KindVersion[] = [OLD, CURRENT]): Manifest {
     return {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -164,7 +174,7 @@ export class VersionedKind {
         scope: 'Namespaced',
         names: { plural: this.plural, kind: this.kind },
         conversion: this.#conversion,
-        versions: [OLD, CURRENT].map((name) => ({
+        versions: versions.map((name) => ({
           name,
           served: true,
           storage: name === storage,

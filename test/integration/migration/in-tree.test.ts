@@ -1,41 +1,45 @@
 // What Kubernetes' own migrator does, as far as we stand beside it: it migrates, and it trims
-// storedVersions also when it failed.
+// storedVersions also when it failed. What of that we notice is put back.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
-import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
-import { countStored } from '../../builders/etcd-values.ts';
-import { CURRENT, GROUP, OLD, VersionedKind } from '../../builders/versioned-kind.ts';
+import type { RunningFunction } from '../../../shared/function/start.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { CURRENT, GROUP, OLD, oldName, type VersionedKind } from '../../builders/versioned-kind.ts';
 import { addInTreeMigrator, migrateInTree, startInTreePlane, trimWrongly } from './in-tree.ts';
+import { allowUpdates, refuseUpdates } from './refusal.ts';
+import { MigrationWorld } from './world.ts';
 
-let plane: Plane;
+let world: MigrationWorld;
 let kube: KubeClient;
+let ours: RunningFunction;
 let willing: VersionedKind;
 let refusing: VersionedKind;
+let watched: VersionedKind;
 
 beforeAll(async () => {
-  plane = await startInTreePlane();
-  const { kubeconfigPath } = plane;
-  kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
-  willing = new VersionedKind(plane, kube, 'gadgets');
-  refusing = new VersionedKind(plane, kube, 'gizmos');
-  await willing.fill(5);
-  await refusing.fill(5);
+  const plane = await startInTreePlane();
+  world = new MigrationWorld(plane);
+  ({ kube } = world);
+  await world.prepare();
+  willing = await world.kind('gadgets', 5);
+  refusing = await world.kind('gizmos', 5);
+  watched = await world.kind('relics', 5);
   await addInTreeMigrator(plane);
+  ours = await world.startFunction();
 });
 
 afterAll(async () => {
-  await kube?.close();
-  await plane?.stop();
+  await world?.stop();
 });
 
-const count = (kind: VersionedKind) => countStored(plane, GROUP, kind.plural);
+const count = (kind: VersionedKind) => world.stored(kind);
+const listed = async (kind: VersionedKind) => (await kind.read()).status.storedVersions;
 
 test('it rewrites what is stored in the old version and trims storedVersions', async () => {
-  expect((await willing.read()).status.storedVersions).toEqual([OLD, CURRENT]);
+  expect(await listed(willing)).toEqual([OLD, CURRENT]);
   expect(await count(willing)).toEqual({ [OLD]: 5 });
   expect(await migrateInTree(kube, willing)).toMatchObject({ result: 'Succeeded' });
   expect(await count(willing)).toEqual({ [CURRENT]: 5 });
-  expect((await willing.read()).status.storedVersions).toEqual([CURRENT]);
+  expect(await listed(willing)).toEqual([CURRENT]);
 });
 
 test('it trims storedVersions though it failed, and old values are left behind', async () => {
@@ -43,6 +47,41 @@ test('it trims storedVersions though it failed, and old values are left behind',
   const { result, message, refused } = await trimWrongly(kube, refusing);
   expect(result).toBe('Failed');
   expect(message).toContain(`${refused} may not change`);
-  expect((await refusing.read()).status.storedVersions).toEqual([CURRENT]);
+  expect(await listed(refusing)).toEqual([CURRENT]);
   expect((await refusing.stored()).get(refused)?.apiVersion).toBe(`${GROUP}/${OLD}`);
+});
+
+test('asked for after a wrong trim, ours claims no proof before all is rewritten', async () => {
+  const refused = oldName(2);
+  expect(await listed(refusing)).toEqual([CURRENT]);
+  const name = await world.migrate(refusing, { retries: 0 });
+  await world.tickUntil(ours, name, 'Blocked');
+  expect(await world.condition(name, 'Blocked')).toContain(`such as default/${refused}`);
+  expect(await world.condition(name, 'Proved')).toBe('');
+  expect(await count(refusing)).toEqual({ [OLD]: 1, [CURRENT]: 4 });
+  await allowUpdates(kube, refusing, refused);
+  await world.tickUntil(ours, name, 'Done');
+  expect(await world.condition(name, 'Proved')).toContain('All 5 objects');
+  expect(await count(refusing)).toEqual({ [CURRENT]: 5 });
+});
+
+test('what it takes off wrongly is put back, and said, until it is proved', async () => {
+  const refused = oldName(3);
+  await refuseUpdates(kube, watched, refused);
+  const name = await world.migrate(watched, { retries: 0 });
+  await world.tickUntil(ours, name, 'Blocked');
+  expect(await migrateInTree(kube, watched)).toMatchObject({ result: 'Failed' });
+  expect(await listed(watched)).toEqual([CURRENT]);
+  await world.tick(ours);
+  expect(await listed(watched)).toEqual([OLD, CURRENT]);
+  expect(await world.announced(watched)).toEqual([
+    expect.stringContaining(`StoredVersionsRestored: Put ${OLD} back on the stored versions`),
+  ]);
+  expect(await world.status(name)).toMatchObject({ phase: 'Blocked', restored: [OLD] });
+  expect(await world.condition(name, 'Blocked')).toContain('ObjectsFailed');
+  expect(await world.condition(name, 'Proved')).toBe('');
+  await allowUpdates(kube, watched, refused);
+  await world.tickUntil(ours, name, 'Done');
+  expect(await listed(watched)).toEqual([CURRENT]);
+  expect(await count(watched)).toEqual({ [CURRENT]: 5 });
 });

@@ -4,15 +4,9 @@ import { addControllerManager } from '../../../knative/local/plane/kube-controll
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import type { Part } from '../../../knative/local/process/part.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
-import {
-  GROUP,
-  NAMESPACE,
-  oldName,
-  until,
-  type VersionedKind,
-} from '../../builders/versioned-kind.ts';
+import { GROUP, oldName, until, type VersionedKind } from '../../builders/versioned-kind.ts';
+import { refuseUpdates } from './refusal.ts';
 
 /** In 1.36 beta and off: both the API server and the controller manager want the gate. */
 const GATE = 'StorageVersionMigrator';
@@ -32,11 +26,6 @@ const MIGRATIONS: ResourceRef = {
   version: 'v1beta1',
   resource: 'storageversionmigrations',
 };
-const admission = (resource: string): ResourceRef => ({
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  resource,
-});
 
 interface Migration extends KubeObject {
   readonly status?: {
@@ -125,43 +114,4 @@ export async function trimWrongly(
   const refused = oldName(2);
   await refuseUpdates(kube, kind, refused);
   return { ...(await migrateInTree(kube, kind)), refused };
-}
-
-/** Returns when the object cannot be updated any more. */
-async function refuseUpdates(kube: KubeClient, kind: VersionedKind, name: string): Promise<void> {
-  const policyName = `refuse-${name}.${kind.crdName}`;
-  const apiVersion = 'admissionregistration.k8s.io/v1';
-  const rule = {
-    apiGroups: [GROUP],
-    apiVersions: ['*'],
-    resources: [kind.plural],
-    operations: ['UPDATE'],
-    resourceNames: [name],
-  };
-  await kube.create(admission('validatingadmissionpolicies'), {
-    apiVersion,
-    kind: 'ValidatingAdmissionPolicy',
-    metadata: { name: policyName },
-    spec: {
-      matchConstraints: { resourceRules: [rule] },
-      validations: [{ expression: 'false', message: `${name} may not change` }],
-    },
-  });
-  await kube.create(admission('validatingadmissionpolicybindings'), {
-    apiVersion,
-    kind: 'ValidatingAdmissionPolicyBinding',
-    metadata: { name: policyName },
-    spec: { policyName, validationActions: ['Deny'] },
-  });
-  const target = { namespace: NAMESPACE, name };
-  const patch = { type: 'merge', body: { metadata: { labels: { refused: 'no' } } } } as const;
-  await until(`updates of ${name} to be refused`, async () => {
-    try {
-      await kube.patch(kind.ref(), target, patch, { dryRun: true });
-      return false;
-    } catch (error) {
-      if (isKubeError(error, 'KUBE_INVALID', 'KUBE_FORBIDDEN')) return true;
-      throw error;
-    }
-  });
 }

@@ -6,6 +6,8 @@ import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { GROUP, NAMESPACE, oldName, VersionedKind } from '../../builders/versioned-kind.ts';
 import { ConversionWebhook } from './webhook.ts';
 
+/** The first answer is the one that is looked at. */
+const isOnce = true;
 const [first, second] = [oldName(0), oldName(1)];
 
 let plane: Plane;
@@ -33,12 +35,8 @@ beforeEach(() => {
   webhook.asked.length = 0;
 });
 
-/** Asks once: the client's own reads try again for as long as they may. */
-async function read(name: string): Promise<KubeObject> {
-  const path = `/apis/${GROUP}/v1/namespaces/${NAMESPACE}/${kind.plural}/${name}`;
-  const { text } = await kube.raw({ method: 'GET', path, repeat: 'unsent' });
-  return JSON.parse(text) as KubeObject;
-}
+const read = (name: string): Promise<KubeObject | null> =>
+  kube.get(kind.ref(), { namespace: NAMESPACE, name }, { isOnce });
 
 test('it converts, and remembers which object it was asked for', async () => {
   const object = await read(first);

@@ -13,6 +13,7 @@ import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { countStored } from '../../builders/etcd-values.ts';
 import { GROUP, until, VersionedKind, type Conversion } from '../../builders/versioned-kind.ts';
 
+const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
 const KNATIVE = new URL('../../../knative', import.meta.url).pathname;
 
 export class MigrationWorld {
@@ -79,8 +80,20 @@ export class MigrationWorld {
     return found === undefined ? '' : `${found.reason}: ${found.message}`;
   }
 
+  /** What was said of the CRD in events. */
+  async announced({ crdName }: VersionedKind): Promise<readonly string[]> {
+    const fieldSelector = `involvedObject.name=${crdName}`;
+    const { items } = await this.kube.list(EVENTS, { namespace: 'default', fieldSelector });
+    return items.map((event) => `${String(event['reason'])}: ${String(event['message'])}`);
+  }
+
   stored({ plural }: VersionedKind): Promise<Readonly<Record<string, number>>> {
     return countStored(this.plane, GROUP, plural);
+  }
+
+  /** The sweep's event; answers what the function said. */
+  tick({ port }: RunningFunction): Promise<string> {
+    return send(port, 'dev.knative.sources.ping', {});
   }
 
   /** Ticks until the migration is in this phase. */
@@ -88,7 +101,7 @@ export class MigrationWorld {
     let answer = '';
     try {
       await until(`${name} to be ${phase}`, async () => {
-        answer = await tick(one);
+        answer = await this.tick(one);
         return (await this.status(name)).phase === phase;
       });
     } catch (error) {
@@ -96,11 +109,6 @@ export class MigrationWorld {
       throw new Error(`the last tick was answered ${answer}; ${status}`, { cause: error });
     }
   }
-}
-
-/** Answers what the function said. */
-async function tick({ port }: RunningFunction): Promise<string> {
-  return send(port, 'dev.knative.sources.ping', {});
 }
 
 async function send(port: number, type: string, data: unknown): Promise<string> {

@@ -1,0 +1,92 @@
+// The function is killed at every write of a whole migration, once just before it is sent and once
+// just after it was carried out. Whoever comes next goes on, and ends as if nothing had been.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startPlane } from '../../../knative/local/plane/plane.ts';
+import {
+  CURRENT,
+  type KindVersion,
+  OLD,
+  type VersionedKind,
+} from '../../builders/versioned-kind.ts';
+import { Lives, type Moment } from './mortal.ts';
+import { MigrationWorld } from './world.ts';
+
+const OBJECTS = 2;
+/** More than a migration of so few objects has. */
+const WRITES_MAX = 40;
+
+let world: MigrationWorld;
+
+beforeAll(async () => {
+  world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
+  await world.prepare();
+});
+
+afterAll(async () => {
+  await world?.stop();
+});
+
+const MOMENTS: readonly Moment[] = ['before', 'after'];
+
+test.concurrent.each(MOMENTS)(
+  'killed just %s a write, for each write of a migration',
+  async (moment) => {
+    const kind = await world.kind(`${moment}s`, OBJECTS);
+    const before = await kind.stored();
+    await world.migrate(kind);
+    const lives = new Lives(world.kube, kind.crdName);
+    const lastWords: string[] = [];
+    let [current, other]: [KindVersion, KindVersion] = [CURRENT, OLD];
+    for (let write = 1; write < WRITES_MAX; write += 1) {
+      const lastWord = await lives.live({ write, moment });
+      if (lastWord === undefined) break;
+      lastWords.push(lastWord);
+      await expectNothingClaimed(kind, current);
+      await lives.live();
+      await expectDone(kind, current, before);
+      // There and back again: what was current is old for the next one.
+      [current, other] = [other, current];
+      await kind.flip(current);
+    }
+    // Each trim was told once, whoever told it; the last one was told by somebody who outlived it.
+    expect((await world.announced(kind)).length).toBe(lastWords.length + 1);
+    expect(count(lastWords, 'apply before') + count(lastWords, 'apply after')).toBe(2 * OBJECTS);
+    expect(count(lastWords, 'patch customresourcedefinitions')).toBe(1);
+    expect(count(lastWords, 'create events')).toBe(1);
+    expect(count(lastWords, 'apply storagemigrations')).toBeGreaterThanOrEqual(6);
+  },
+);
+
+const count = (words: readonly string[], beginning: string): number =>
+  words.filter((word) => word.startsWith(beginning)).length;
+
+/** Whatever was done by then: no version left the list, and nothing is called proved, too early. */
+async function expectNothingClaimed(kind: VersionedKind, current: KindVersion): Promise<void> {
+  const [status, stored] = [await world.status(kind.crdName), await world.stored(kind)];
+  const { storedVersions } = (await kind.read()).status;
+  const isAllCurrent = stored[current] === OBJECTS;
+  const isOfNow = status.target?.version === current;
+  if (!isAllCurrent) expect(storedVersions.toSorted()).toEqual([CURRENT, OLD]);
+  if (isOfNow && !isAllCurrent) expect(status.proof).toBeUndefined();
+  if (storedVersions.length === 1) expect(status.proof?.version).toBe(current);
+}
+
+async function expectDone(
+  kind: VersionedKind,
+  current: KindVersion,
+  before: Awaited<ReturnType<VersionedKind['stored']>>,
+): Promise<void> {
+  const status = await world.status(kind.crdName);
+  expect(status).toMatchObject({ phase: 'Done', proof: { version: current, objects: OBJECTS } });
+  expect(status.worker).toBeUndefined();
+  expect((await kind.read()).status.storedVersions).toEqual([current]);
+  expect(await world.stored(kind)).toEqual({ [current]: OBJECTS });
+  expect(await world.announced(kind)).toContain(
+    `StoredVersionsTrimmed: Took ${current === OLD ? CURRENT : OLD} off the stored versions: all 2 ` +
+      `objects are proved to be stored as ${current}.`,
+  );
+  for (const [name, { spec, metadata }] of await kind.stored()) {
+    expect(spec).toEqual(before.get(name)?.['spec']);
+    expect(metadata.managedFields).toEqual(before.get(name)?.metadata.managedFields);
+  }
+}
