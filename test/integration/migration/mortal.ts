@@ -42,7 +42,8 @@ export class Lives {
     const aheadMs = this.#aheadMs;
     const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
     const { kube, lastWord } = mortal(this.#kube, death);
-    const doors = new Doors({ kube, clock, workMs: WORK_MS, settleMs: 0 });
+    const openServer = (): KubeClient => kube;
+    const doors = new Doors({ kube, openServer, clock, workMs: WORK_MS, settleMs: 0 });
     const log = pino({ level: 'silent' });
     const { signal } = new AbortController();
     const metrics = new Metrics();

@@ -35,8 +35,11 @@ beforeEach(() => {
   webhook.asked.length = 0;
 });
 
-const read = (name: string): Promise<KubeObject | null> =>
-  kube.get(kind.ref(), { namespace: NAMESPACE, name }, { isOnce });
+async function read(name: string): Promise<KubeObject> {
+  const found = await kube.get(kind.ref(), { namespace: NAMESPACE, name }, { isOnce });
+  if (found === null) throw new Error(`${name} is not there`);
+  return found;
+}
 
 test('it converts, and remembers which object it was asked for', async () => {
   const object = await read(first);
