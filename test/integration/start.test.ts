@@ -1,6 +1,6 @@
 // `npm start` as a person meets it, without a terminal: it comes up, shows what flows, reports a
 // death, and leaves nothing behind.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { access, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -53,6 +53,37 @@ function startSession(args: readonly string[], main = 'start'): Session {
   };
   return { process: child, text: () => text, until };
 }
+
+/** The first line of what is advised that holds these words, as a shell takes it. */
+function advised(text: string, words: string): string {
+  const line = text.split('\n').find((one) => one.includes(words)) ?? '';
+  return line.replace(/#.*/, '').trim();
+}
+
+/** Answers the exit code. */
+const shell = (command: string): number | null =>
+  spawnSync('sh', ['-c', command], { cwd: ROOT, stdio: 'ignore' }).status;
+
+test(
+  'the migration that it suggests climbs to its proof, and the audit agrees',
+  { timeout: SESSION_TIMEOUT_MS },
+  async () => {
+    session = startSession(['--nodes', '1', '--pods', '1', '--churn', '0']);
+    await session.until(/get storagemigrations -w/, READY_TIMEOUT_MS);
+    const text = session.text();
+    const audit = advised(text, 'npm run -s audit');
+    // The widgets come when everything else is up.
+    await vi.waitFor(() => expect(shell(audit)).toBe(1), { timeout: READY_TIMEOUT_MS });
+    expect(shell(advised(text, 'npm run -s migrate'))).toBe(0);
+    const watch = advised(text, 'get storagemigrations -w');
+    const proved = watch.replace(
+      'get storagemigrations -w',
+      'wait --for=condition=Proved storagemigrations --all --timeout=40s',
+    );
+    expect(shell(proved)).toBe(0);
+    expect(shell(audit)).toBe(0);
+  },
+);
 
 test(
   'a session shows what flows, reports a killed part, goes on, and leaves nothing behind',

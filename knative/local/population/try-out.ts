@@ -50,8 +50,8 @@ export async function fillTryOut(kube: KubeClient, signal?: AbortSignal): Promis
 }
 
 /** Commands that show it, for a person's shell. */
-export const tryOutAdvice = (kubectl: string): readonly string[] => [
-  `npm run -s audit -- --resource ${NAME}     # ${WIDGETS} are stored in an old version`,
+export const tryOutAdvice = (kubectl: string, planeDir: string): readonly string[] => [
+  `npm run -s audit -- --plane ${planeDir} --resource ${NAME}     # old versions, and then none`,
   `npm run -s migrate -- ${NAME} | ${kubectl} apply -f -`,
   `${kubectl} get storagemigrations -w`,
 ];
