@@ -1,5 +1,6 @@
-// Walks a bbolt tree from its last leaf to its first. Each page is visited once at most, so a loop
-// or a page that hangs in two places ends the walk with its offset.
+// Walks a bbolt tree from its last leaf to its first. Each page must hold the keys that the branch
+// above it says, and the tree ends at a depth, so a pointer that loops or leads astray ends the
+// walk with its offset.
 import type { Bytes } from './bytes.ts';
 import { Damage } from './damage.ts';
 import type { Meta } from './meta.ts';
@@ -26,12 +27,10 @@ const BUCKET_HEADER_BYTES = 16;
 export class Tree {
   readonly #bytes: Bytes;
   readonly #meta: Meta;
-  readonly #visited: Uint8Array;
 
   constructor(bytes: Bytes, meta: Meta) {
     this.#bytes = bytes;
     this.#meta = meta;
-    this.#visited = new Uint8Array(Math.ceil(meta.pageCount / 8));
   }
 
   /** The root pages of all buckets by name. */
@@ -108,18 +107,7 @@ export class Tree {
   }
 
   #read(at: PageAt): Page {
-    const { pageBytes, pageCount } = this.#meta;
-    const page = readPage(this.#bytes, at, pageBytes, pageCount);
-    if (at.sizeBytes !== undefined) return page;
-    for (let n = 0; n < page.sizeBytes / pageBytes; n += 1) this.#visit(at.number + n, at.offset);
-    return page;
-  }
-
-  #visit(number: number, offset: number): void {
-    const byte = this.#visited[number >> 3] ?? 0;
-    const bit = 1 << (number & 7);
-    if ((byte & bit) !== 0) throw new Damage(offset, `page ${number} is in the tree twice`);
-    this.#visited[number >> 3] = byte | bit;
+    return readPage(this.#bytes, at, this.#meta.pageBytes, this.#meta.pageCount);
   }
 
   #pageAt(number: number, parent: number): PageAt {

@@ -113,16 +113,23 @@ describe('an etcd with a history', () => {
   });
 });
 
-test('pages of a few keys hold all of one moment, whatever is written between them', async () => {
+test('pages hold every key once, all of one moment, whatever is written meanwhile', async () => {
+  for (const part of ['a', 'b', 'c']) {
+    const keys = Array.from({ length: 100 }, (_, index) => keyOf(`${part}${index}`));
+    await writer.putTogether(Object.fromEntries(keys.map((key) => [key, widget('many', 'v1')])));
+  }
   const revision = await etcd.revision();
   const before = (await witnessed(url)).picture;
   const seen: string[] = [];
+  let pages = 0;
   for await (const batch of etcd.entries([''], { revision })) {
+    pages += 1;
     seen.push(...batch.map(({ key }) => key));
     await writer.put(keyOf('w3'), widget('w3', 'v9'));
     await writer.put(keyOf(`late-${seen.length}`), widget('late', 'v1'));
   }
   expect(seen.toSorted()).toEqual(Object.keys(before).toSorted());
+  expect(pages).toBeGreaterThan(1);
 });
 
 test('a revision that is compacted meanwhile is an error, not a smaller count', async () => {

@@ -50,6 +50,18 @@ async function outcomeOf(bytes: Buffer): Promise<string> {
   }
 }
 
+const branchPage = (): number =>
+  [...Array(plain.length / PAGE).keys()].findIndex(
+    (page) => plain.readUInt16LE(page * PAGE + 8) === 1,
+  );
+
+/** The key of a record as bbolt has it, without its sub-revision. */
+const keyOf = (main: number): Buffer => {
+  const key = Buffer.alloc(9, 0x5f);
+  key.writeBigUInt64BE(BigInt(main));
+  return key;
+};
+
 const flipped = (bytes: Buffer, at: number, mask: number): Buffer => {
   const copy = Buffer.from(bytes);
   copy[at] = (copy[at] ?? 0) ^ mask;
@@ -138,15 +150,38 @@ describe('a file without a hash', () => {
   });
 
   test('is refused when a branch points to itself, a sibling or beyond the last page', async () => {
-    const branch = [...Array(plain.length / PAGE).keys()].find(
-      (page) => plain.readUInt16LE(page * PAGE + 8) === 1,
-    );
-    const at = (branch ?? 0) * PAGE + 16 + 8;
-    for (const target of [branch ?? 0, 3, 1, plain.length / PAGE, 2 ** 31]) {
+    const branch = branchPage();
+    const at = branch * PAGE + 16 + 8;
+    for (const target of [branch, 3, 1, plain.length / PAGE, 2 ** 31]) {
       const looped = Buffer.from(plain);
       looped.writeBigUInt64LE(BigInt(target), at);
       expect(await outcomeOf(looped), `to ${target}`).toMatch(/^SNAPSHOT_DAMAGED/);
     }
+  });
+
+  test('is refused when a branch with one child is its own child', async () => {
+    const looped = Buffer.from(plain);
+    const branch = branchPage();
+    looped.writeUInt16LE(1, branch * PAGE + 10);
+    looped.writeUInt32LE(16, branch * PAGE + 16);
+    looped.writeBigUInt64LE(BigInt(branch), branch * PAGE + 24);
+    looped.fill(0, branch * PAGE + 32, branch * PAGE + 64);
+    keyOf(2).copy(looped, branch * PAGE + 32);
+    expect(await outcomeOf(looped)).toMatch(/deeper than 64 pages/);
+  });
+
+  test('is refused when a record says that it is of another revision', async () => {
+    const record = plain.indexOf(keyOf(160));
+    expect(await outcomeOf(flipped(plain, record + 7, 0x02))).toMatch(
+      /a record of revision 162 that says it is of 160/,
+    );
+  });
+
+  test('is refused when its revisions are not in order', async () => {
+    const path = join(dir, 'unordered.db');
+    const unordered = [2, 5, 4, 6].map((main) => ({ main, key: `/k${main}`, value: 'v' }));
+    writeBoltFile(path, unordered, { hasDigest: false });
+    expect(await outcomeOf(readFileSync(path))).toMatch(/revision 5 lies before 4/);
   });
 
   test('is read from the meta page that is whole when the other is not', async () => {
