@@ -136,12 +136,18 @@ function obstacleOf(error: KubeError, crd: Crd | undefined): Word | undefined {
   if (!SERVER_FAILURES.has(code)) return undefined;
   // Nobody answers at all: there is no status to say it in either.
   if (answer === undefined && code !== 'KUBE_TIMEOUT') throw error;
-  if (code === 'KUBE_THROTTLED') return throttled(error, crd);
-  const isWebhook = crd?.hasWebhook === true && (answer === undefined || /conver/.test(message));
-  const what = isWebhook
-    ? `The conversion webhook of CRD ${crd.name} does not convert a sample: repair it. `
-    : 'A sample cannot be read and written. ';
-  return { reason: isWebhook ? 'ConversionFails' : 'SampleFails', message: `${what}${message}` };
+  const said = answer?.message ?? '';
+  if (crd !== undefined && UNREADABLE.test(said)) return unreadable(crd, message);
+  if (crd?.hasWebhook === true && (answer === undefined || /conver/.test(said))) {
+    const what = `The conversion webhook of CRD ${crd.name} does not convert a sample: repair it.`;
+    return { reason: 'ConversionFails', message: `${what} ${message}` };
+  }
+  if (code !== 'KUBE_THROTTLED') {
+    return { reason: 'SampleFails', message: `A sample cannot be read and written. ${message}` };
+  }
+  if (crd !== undefined && INITIALIZING.test(said)) return unreadable(crd, message);
+  const what = 'The API server has too much to do; it goes on when that is over.';
+  return { reason: 'Throttled', message: `${what} ${message}` };
 }
 
 const SERVER_FAILURES: ReadonlySet<string> = new Set([
@@ -150,19 +156,16 @@ const SERVER_FAILURES: ReadonlySet<string> = new Set([
   'KUBE_THROTTLED',
 ]);
 
-/** With these words it says, for as long as that is so, that it cannot read what is stored. */
-const UNREADABLE = 'storage is (re)initializing';
+/** With these words it says that an object is stored in a version that the CRD has not. */
+const UNREADABLE = /invalid group\/version/;
+/** And with these, for as long as that is so, that it cannot fill its cache. */
+const INITIALIZING = /storage is \(re\)initializing/;
 
-function throttled({ message, answer }: KubeError, crd: Crd | undefined): Word {
-  if (crd === undefined || answer?.message.includes(UNREADABLE) !== true) {
-    const what = `The API server has too much to do; it goes on when that is over. ${message}`;
-    return { reason: 'Throttled', message: what };
-  }
+function unreadable({ name }: Crd, message: string): Word {
   const what =
-    `The API server cannot list CRD ${crd.name}: something is stored that it cannot read. If a ` +
-    'version was removed from spec.versions, add it again, not served and not stored; if there is ' +
-    `a conversion webhook, look whether it converts every object. ${message}`;
-  return { reason: 'ObjectsUnreadable', message: what };
+    `The API server cannot list CRD ${name}: something is stored that it cannot read. If a version ` +
+    'was removed from spec.versions, add it again, not served and not stored.';
+  return { reason: 'ObjectsUnreadable', message: `${what} ${message}` };
 }
 
 /** What stops a pass, as a reason to wait; anything else is the caller's to throw. */

@@ -120,6 +120,19 @@ export class VersionedKind {
     await this.#kube.apply(CRDS, manifest, { force: true });
   }
 
+  /** Returns when a list of the kind fails, since something is stored that cannot be read. */
+  async becomesUnreadable(): Promise<void> {
+    await until(`lists of ${this.crdName} to fail`, async () => {
+      try {
+        await this.#kube.list(this.ref(), { limit: 1, isOnce: true });
+        return false;
+      } catch (error) {
+        if (isKubeError(error, 'KUBE_THROTTLED', 'KUBE_UNAVAILABLE')) return true;
+        throw error;
+      }
+    });
+  }
+
   /** Creates an object and deletes it again; answers the apiVersion in which it was stored. */
   async touch(name: string): Promise<string | undefined> {
     const { object } = await this.#kube.create(this.ref(), this.object(CURRENT, name));

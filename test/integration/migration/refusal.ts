@@ -3,7 +3,12 @@
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { ResourceRef } from '../../../shared/kube/objects.ts';
-import { GROUP, NAMESPACE, until, type VersionedKind } from '../../builders/versioned-kind.ts';
+import { GROUP, NAMESPACE, until } from '../../builders/versioned-kind.ts';
+
+interface RefusableKind {
+  readonly plural: string;
+  readonly crdName: string;
+}
 
 const admission = (resource: string): ResourceRef => ({
   group: 'admissionregistration.k8s.io',
@@ -12,12 +17,21 @@ const admission = (resource: string): ResourceRef => ({
 });
 const POLICIES = admission('validatingadmissionpolicies');
 const BINDINGS = admission('validatingadmissionpolicybindings');
-const nameOf = (kind: VersionedKind, name: string): string => `refuse-${name}.${kind.crdName}`;
+const CRDS = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  resource: 'customresourcedefinitions',
+} as const;
+interface CrdVersion {
+  readonly name: string;
+  readonly served: boolean;
+}
+const nameOf = (kind: RefusableKind, name: string): string => `refuse-${name}.${kind.crdName}`;
 
 /** Returns when the object cannot be updated any more. */
 export async function refuseUpdates(
   kube: KubeClient,
-  kind: VersionedKind,
+  kind: RefusableKind,
   name: string,
 ): Promise<void> {
   const policyName = nameOf(kind, name);
@@ -50,7 +64,7 @@ export async function refuseUpdates(
 /** Returns when the object can be updated again. */
 export async function allowUpdates(
   kube: KubeClient,
-  kind: VersionedKind,
+  kind: RefusableKind,
   name: string,
 ): Promise<void> {
   const anyway = { precondition: 'none', because: 'the test made it' } as const;
@@ -59,10 +73,14 @@ export async function allowUpdates(
   await until(`updates of ${name} to be taken`, async () => !(await isRefused(kube, kind, name)));
 }
 
-async function isRefused(kube: KubeClient, kind: VersionedKind, name: string): Promise<boolean> {
+async function isRefused(kube: KubeClient, kind: RefusableKind, name: string): Promise<boolean> {
   const patch = { type: 'merge', body: { metadata: { labels: { refused: 'no' } } } } as const;
+  const crd = await kube.get(CRDS, { name: kind.crdName });
+  const { versions } = crd?.['spec'] as { readonly versions: readonly CrdVersion[] };
+  const version = versions.find(({ served }) => served)?.name ?? '';
+  const ref = { group: GROUP, version, resource: kind.plural };
   try {
-    await kube.patch(kind.ref(), { namespace: NAMESPACE, name }, patch, { dryRun: true });
+    await kube.patch(ref, { namespace: NAMESPACE, name }, patch, { dryRun: true });
     return false;
   } catch (error) {
     if (isKubeError(error, 'KUBE_INVALID', 'KUBE_FORBIDDEN')) return true;

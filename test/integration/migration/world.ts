@@ -16,6 +16,8 @@ import { GROUP, until, VersionedKind, type Conversion } from '../../builders/ver
 const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
 const KNATIVE = new URL('../../../knative', import.meta.url).pathname;
 
+type AnyKind = Pick<VersionedKind, 'crdName' | 'plural'>;
+
 export class MigrationWorld {
   readonly plane: Plane;
   readonly kube: KubeClient;
@@ -59,7 +61,7 @@ export class MigrationWorld {
     return kind;
   }
 
-  async migrate({ crdName: name, plural }: VersionedKind, spec: object = {}): Promise<string> {
+  async migrate({ crdName: name, plural }: AnyKind, spec: object = {}): Promise<string> {
     await this.kube.create(STORAGE_MIGRATIONS, {
       apiVersion: 'ballast.dev/v1alpha1',
       kind: 'StorageMigration',
@@ -81,13 +83,13 @@ export class MigrationWorld {
   }
 
   /** What was said of the CRD in events. */
-  async announced({ crdName }: VersionedKind): Promise<readonly string[]> {
+  async announced({ crdName }: AnyKind): Promise<readonly string[]> {
     const fieldSelector = `involvedObject.name=${crdName}`;
     const { items } = await this.kube.list(EVENTS, { namespace: 'default', fieldSelector });
     return items.map((event) => `${String(event['reason'])}: ${String(event['message'])}`);
   }
 
-  stored({ plural }: VersionedKind): Promise<Readonly<Record<string, number>>> {
+  stored({ plural }: AnyKind): Promise<Readonly<Record<string, number>>> {
     return countStored(this.plane, GROUP, plural);
   }
 

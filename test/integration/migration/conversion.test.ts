@@ -1,0 +1,101 @@
+// A conversion webhook that is slow, fails, lies, dies in the middle or refuses single objects: the
+// migration says so, writes nothing that it would lose, and goes on by itself.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startPlane } from '../../../knative/local/plane/plane.ts';
+import type { RunningFunction } from '../../../shared/function/start.ts';
+import { CURRENT, OLD, oldName, type VersionedKind } from '../../builders/versioned-kind.ts';
+import { type Behaviour, ConversionWebhook } from './webhook.ts';
+import { MigrationWorld } from './world.ts';
+
+let world: MigrationWorld;
+let one: RunningFunction;
+let webhook: ConversionWebhook;
+
+beforeAll(async () => {
+  world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
+  await world.prepare();
+  webhook = await ConversionWebhook.start(world.plane);
+  one = await world.startFunction();
+});
+
+afterAll(async () => {
+  webhook?.die();
+  await world?.stop();
+});
+
+beforeEach(() => {
+  webhook.behave({});
+});
+
+type Stored = Awaited<ReturnType<VersionedKind['stored']>>;
+
+/** Nobody's fields were forgotten, and nothing of what nobody knows is lost. */
+async function expectNothingLost(kind: VersionedKind, before: Stored): Promise<void> {
+  const after = await kind.stored();
+  expect(after.size).toBe(before.size);
+  for (const [name, { metadata, spec }] of after) {
+    expect(metadata.managedFields).toEqual(before.get(name)?.metadata.managedFields);
+    expect(spec).toMatchObject({ extra: { kept: name } });
+  }
+}
+
+async function expectDone(kind: VersionedKind, before: Stored): Promise<void> {
+  await world.tickUntil(one, kind.crdName, 'Done');
+  expect(await world.stored(kind)).toEqual({ [CURRENT]: before.size });
+  expect((await kind.read()).status.storedVersions).toEqual([CURRENT]);
+  await expectNothingLost(kind, before);
+}
+
+test.each<[string, string, Behaviour]>([
+  ['fails', 'anvils', { failsWith: 500 }],
+  ['answers another question', 'bolts', { lie: 'review-uid' }],
+  ['answers with another object', 'clamps', { lie: 'object-uid' }],
+])('it %s from the start: nothing is written before it is repaired', async (...row) => {
+  const [_what, plural, behaviour] = row;
+  const kind = await world.kind(plural, 3, webhook.conversion);
+  const before = await kind.stored();
+  webhook.behave(behaviour);
+  await world.migrate(kind);
+  await world.tickUntil(one, kind.crdName, 'Blocked');
+  expect(await world.condition(kind.crdName, 'Blocked')).toMatch(/^ConversionFails: /);
+  expect(await kind.stored()).toEqual(before);
+  webhook.behave({});
+  await expectDone(kind, before);
+});
+
+test('it is slow: it takes longer, and no more', async () => {
+  const kind = await world.kind('drills', 4, webhook.conversion);
+  const before = await kind.stored();
+  webhook.behave({ delayMs: 150 });
+  await world.migrate(kind);
+  await expectDone(kind, before);
+});
+
+test('it dies in the middle: no object loses anything, and it goes on where it was', async () => {
+  const kind = await world.kind('engines', 30, webhook.conversion);
+  const before = await kind.stored();
+  webhook.behave({ diesAfter: 60 });
+  await world.migrate(kind);
+  await world.tickUntil(one, kind.crdName, 'Blocked');
+  expect(await world.condition(kind.crdName, 'Blocked')).toMatch(/^ConversionFails: /);
+  await expectNothingLost(kind, before);
+  expect((await kind.read()).status.storedVersions).toEqual([OLD, CURRENT]);
+  expect(Object.keys(await world.stored(kind))).toContain(OLD);
+  await webhook.comeBack();
+  webhook.behave({});
+  await expectDone(kind, before);
+});
+
+test('it refuses some objects, one after the other: the rest is rewritten', async () => {
+  const kind = await world.kind('files', 12, webhook.conversion);
+  const before = await kind.stored();
+  await world.kube.list(kind.ref());
+  webhook.behave({ refuses: [1, 2, 3, 4, 5, 6, 7].map(oldName) });
+  await world.migrate(kind, { retries: 0 });
+  await world.tickUntil(one, kind.crdName, 'Blocked');
+  expect(await world.condition(kind.crdName, 'Blocked')).toContain('7 objects cannot be written');
+  expect(await world.stored(kind)).toEqual({ [OLD]: 7, [CURRENT]: 5 });
+  expect((await world.status(kind.crdName)).failed).toHaveLength(7);
+  webhook.behave({});
+  await expectDone(kind, before);
+});
