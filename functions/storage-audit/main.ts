@@ -1,5 +1,8 @@
 // The command that ships as one file: `node storage-audit.mjs FILE`.
 import { runAudit } from './command.ts';
+import { keepMemoryFlat } from './flat-memory.ts';
+
+keepMemoryFlat();
 
 const end = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => end.abort());

@@ -7,8 +7,8 @@ const TABLES = 256;
 const SLOTS_FIRST = 64;
 const LOAD_MAX = 0.8;
 const GROWTH = 1.25;
-/** Some 19 MB. Beyond it, keys are kept only where an older record of them may still come. */
-const KEPT_MAX = 1_500_000;
+/** Some 13 MB. Beyond it, keys are kept only where an older record of them may still come. */
+const KEPT_MAX = 1_000_000;
 
 const SEED_A = 0x9e3779b1;
 const SEED_B = 0x85ebca77;
