@@ -98,13 +98,25 @@ export class MigrationWorld {
     return send(port, 'dev.knative.sources.ping', {});
   }
 
+  /** As the source of events would tell of it; answers what the function said. */
+  event({ port }: RunningFunction, kind: string, name: string): Promise<string> {
+    const type = 'dev.knative.apiserver.resource.update';
+    return send(port, type, { kind, metadata: { name } });
+  }
+
   /** Ticks until the migration is in this phase. */
-  async tickUntil(one: RunningFunction, name: string, phase: string): Promise<void> {
+  async tickUntil(
+    one: RunningFunction,
+    name: string,
+    phase: string,
+    isSo: (status: StorageMigrationStatus) => boolean = () => true,
+  ): Promise<void> {
     let answer = '';
     try {
       await until(`${name} to be ${phase}`, async () => {
         answer = await this.tick(one);
-        return (await this.status(name)).phase === phase;
+        const status = await this.status(name);
+        return status.phase === phase && isSo(status);
       });
     } catch (error) {
       const status = JSON.stringify(await this.status(name), undefined, 1);
