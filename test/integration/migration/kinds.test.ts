@@ -18,6 +18,7 @@ let one: RunningFunction;
 beforeAll(async () => {
   world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
   await world.prepare();
+  await defineAll();
   one = await world.startFunction({ SETTLE_SECONDS: '0' });
 });
 
@@ -27,10 +28,31 @@ afterAll(async () => {
 
 const [ALPHA, V1] = [{ name: OLD }, { name: CURRENT }];
 
+const SCALE = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
+const SHAPES: Readonly<Record<string, KindShape>> = {
+  anvils: { subresources: { status: {}, scale: SCALE } },
+  bolts: {},
+  clamps: {},
+  drills: {},
+  engines: { scope: 'Cluster' },
+  files: {},
+  gears: { annotations: { 'ballast.dev/migrate-storage': 'true' } },
+};
+/** All at once: for its first two seconds the API server lets nobody create an object of a kind. */
+const kinds = new Map<string, GrownKind>();
+
+async function defineAll(): Promise<void> {
+  for (const [plural, shape] of Object.entries(SHAPES)) {
+    kinds.set(plural, new GrownKind(world.plane, world.kube, plural, shape));
+  }
+  const define = (kind: GrownKind) => kind.define({ ...ALPHA, isStored: true }, V1);
+  await Promise.all([...kinds.values()].map(define));
+}
+
 /** Stored in the old version; `flip` makes the new one current. */
-async function oldKind(plural: string, shape: KindShape = {}): Promise<GrownKind> {
-  const kind = new GrownKind(world.plane, world.kube, plural, shape);
-  await kind.define({ ...ALPHA, isStored: true }, V1);
+function oldKind(plural: string): GrownKind {
+  const kind = kinds.get(plural);
+  if (kind === undefined) throw new Error(`there is no kind ${plural}`);
   return kind;
 }
 
@@ -56,8 +78,7 @@ async function expectMigrated(kind: GrownKind): Promise<void> {
 }
 
 test('status and scale are kept, and are no change of the spec', async () => {
-  const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
-  const kind = await oldKind('anvils', { subresources: { status: {}, scale } });
+  const kind = oldKind('anvils');
   await kind.create(OLD, 'scaled', { spec: { replicas: 3 } });
   const target = { namespace: 'default', name: 'scaled', subresource: 'status' };
   const body = { status: { replicas: 2, conditions: [{ type: 'Ready', status: 'True' }] } };
@@ -68,7 +89,7 @@ test('status and scale are kept, and are no change of the spec', async () => {
 });
 
 test('objects on their way out, held by finalizers, are rewritten and stay on their way', async () => {
-  const kind = await oldKind('bolts');
+  const kind = oldKind('bolts');
   await kind.create(OLD, 'held', { metadata: { finalizers: ['example.com/hold'] } });
   await world.kube.delete(kind.ref(OLD), { namespace: 'default', name: 'held' }, ANYWAY);
   await expectMigrated(kind);
@@ -77,7 +98,7 @@ test('objects on their way out, held by finalizers, are rewritten and stay on th
 });
 
 test('objects in a namespace on its way out are rewritten', async () => {
-  const kind = await oldKind('clamps');
+  const kind = oldKind('clamps');
   const manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'leaving' } };
   await world.kube.create(NAMESPACES, manifest);
   await kind.create(OLD, 'left', { metadata: { namespace: 'leaving' } });
@@ -87,21 +108,21 @@ test('objects in a namespace on its way out are rewritten', async () => {
 });
 
 test('objects of more than a megabyte, and names with dots', async () => {
-  const kind = await oldKind('drills');
+  const kind = oldKind('drills');
   await kind.create(OLD, 'large', { spec: { payload: 'x'.repeat(1_300_000) } });
   await kind.create(OLD, 'a.name.with.dots', { spec: { size: 1 } });
   await expectMigrated(kind);
 });
 
 test('a cluster-scoped kind', async () => {
-  const kind = await oldKind('engines', { scope: 'Cluster' });
+  const kind = oldKind('engines');
   await kind.create(OLD, 'whole.cluster', { spec: { size: 1 } });
   await kind.create(OLD, 'wide', { spec: { size: 2 } });
   await expectMigrated(kind);
 });
 
 test('a kind without objects', async () => {
-  await expectMigrated(await oldKind('files'));
+  await expectMigrated(oldKind('files'));
 });
 
 test('a built-in kind: there is a proof, and no list to trim', async () => {
@@ -121,8 +142,7 @@ test('a built-in kind: there is a proof, and no list to trim', async () => {
 });
 
 test('a definition asks for its migration, whenever it needs one', async () => {
-  const asking = { annotations: { 'ballast.dev/migrate-storage': 'true' } };
-  const kind = await oldKind('gears', asking);
+  const kind = oldKind('gears');
   await kind.create(OLD, 'first');
   await world.tick(one);
   expect(await world.kube.get(STORAGE_MIGRATIONS, { name: kind.crdName })).toBeNull();

@@ -17,7 +17,7 @@ let hasty: RunningFunction;
 
 beforeAll(async () => {
   world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
-  await world.prepare();
+  await world.prepare('anvils', 'bolts', 'clamps', 'drills', 'engines');
   front = await openFront(world.plane);
   one = await world.startFunction({ KUBECONFIG: front.kubeconfigPath });
   hasty = await world.startFunction({ WORK_SECONDS: '0.1', SETTLE_SECONDS: '0' });

@@ -16,7 +16,7 @@ let hasty: RunningFunction;
 
 beforeAll(async () => {
   world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
-  await world.prepare();
+  await world.prepare('anvils', 'bolts', 'clamps', 'drills', 'gears', 'hooks', 'irons');
   one = await world.startFunction({ SETTLE_SECONDS: '0' });
   hasty = await world.startFunction({ WORK_SECONDS: '0.1', SETTLE_SECONDS: '0' });
 });

@@ -11,7 +11,13 @@ import {
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { countStored } from '../../builders/etcd-values.ts';
-import { GROUP, until, VersionedKind, type Conversion } from '../../builders/versioned-kind.ts';
+import {
+  GROUP,
+  OLD,
+  until,
+  VersionedKind,
+  type Conversion,
+} from '../../builders/versioned-kind.ts';
 
 const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
 const KNATIVE = new URL('../../../knative', import.meta.url).pathname;
@@ -29,8 +35,14 @@ export class MigrationWorld {
     this.kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
   }
 
-  async prepare(): Promise<void> {
+  /**
+   * Kinds that are named here are there when their turn comes: for the first two seconds after a
+   * definition the API server makes whoever creates an object wait.
+   */
+  async prepare(...plurals: readonly string[]): Promise<void> {
     await applyObjects(this.kube, (await loadWiring(KNATIVE)).objects);
+    const kinds = plurals.map((plural) => new VersionedKind(this.plane, this.kube, plural));
+    await Promise.all(kinds.map((kind) => kind.define(OLD)));
   }
 
   async stop(): Promise<void> {
