@@ -75,7 +75,7 @@ export async function listPage(
 ): Promise<KubeList> {
   const { namespace, labelSelector, fieldSelector, limit, continue: from } = options;
   const freshness = from === undefined ? (options.freshness ?? 'latest') : 'latest';
-  const list = await calls.json<KubeList>(
+  const list = await calls.json<SentList>(
     {
       about: aboutSelection('list', ref, options),
       method: 'GET',
@@ -137,13 +137,16 @@ export function isAbsence(error: unknown): boolean {
   return reason === 'NotFound' && !message.startsWith('the server could not find');
 }
 
+/** Of metadata alone an empty list comes without any. */
+type SentList = Omit<KubeList, 'items'> & { readonly items: KubeList['items'] | null };
+
 /**
  * The items of a list of built-in kinds come without the type that each object has when it is
  * read alone.
  */
-function withTypes({ apiVersion, kind, items }: KubeList): readonly KubeObject[] {
+function withTypes({ apiVersion, kind, items }: SentList): readonly KubeObject[] {
   const itemKind = kind.replace(/List$/, '');
-  return items.map((item) =>
+  return (items ?? []).map((item) =>
     item.kind === undefined ? { ...item, apiVersion, kind: itemKind } : item,
   );
 }

@@ -4,6 +4,7 @@ import type { Plane } from '../../knative/local/plane/plane.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 
 interface RangeAnswer {
+  readonly header: { readonly revision: string };
   readonly kvs?: readonly { readonly key: string; readonly value: string }[];
 }
 
@@ -39,10 +40,8 @@ async function range(
   keys: Readonly<Record<string, string>>,
 ): Promise<ReadonlyMap<string, KubeObject>> {
   const encoded = Object.entries(keys).map(([field, key]) => [field, base64(key)] as const);
-  const body = JSON.stringify(Object.fromEntries(encoded));
-  const answer = await fetch(`${plane.part('etcd').url}/v3/kv/range`, { method: 'POST', body });
-  if (!answer.ok) throw new Error(`etcd answered ${answer.status}: ${await answer.text()}`);
-  const { kvs = [] } = (await answer.json()) as RangeAnswer;
+  const body = Object.fromEntries(encoded);
+  const { kvs = [] } = (await ask(plane, 'range', body)) as RangeAnswer;
   return new Map(
     kvs.map(({ key, value }) => [
       fromBase64(key).slice(prefix.length),
@@ -63,4 +62,17 @@ export async function countStored(
     counts[version] = (counts[version] ?? 0) + 1;
   }
   return counts;
+}
+
+/** Whatever was before now etcd forgets. */
+export async function compact(plane: Plane): Promise<void> {
+  const { header } = (await ask(plane, 'range', { key: base64('/') })) as RangeAnswer;
+  await ask(plane, 'compaction', { revision: header.revision, physical: true });
+}
+
+async function ask(plane: Plane, what: string, body: object): Promise<unknown> {
+  const url = `${plane.part('etcd').url}/v3/kv/${what}`;
+  const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`etcd answered ${answer.status}: ${await answer.text()}`);
+  return answer.json();
 }

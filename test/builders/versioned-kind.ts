@@ -102,6 +102,10 @@ export class VersionedKind {
     );
   }
 
+  async createMore(version: KindVersion, name: string): Promise<void> {
+    await this.#kube.create(this.ref(version), this.object(version, name));
+  }
+
   /** Makes it the storage version; returns when what is written is really stored in it. */
   async flip(storage: KindVersion = CURRENT): Promise<void> {
     await this.#kube.apply(CRDS, this.#definition(storage), { force: true });

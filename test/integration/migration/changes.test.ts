@@ -22,7 +22,7 @@ const SLOWLY = { budget: { requestsPerSecond: 40 } };
 
 beforeAll(async () => {
   world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
-  await world.prepare();
+  await world.prepare('engines', 'anvils', 'bolts', 'clamps', 'drills');
   one = await world.startFunction();
   hasty = await world.startFunction({ WORK_SECONDS: '0.1', SETTLE_SECONDS: '0' });
 });

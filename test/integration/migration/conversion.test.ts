@@ -13,7 +13,7 @@ let webhook: ConversionWebhook;
 
 beforeAll(async () => {
   world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
-  await world.prepare();
+  await world.prepare('anvils', 'bolts', 'clamps', 'drills', 'engines', 'files');
   webhook = await ConversionWebhook.start(world.plane);
   one = await world.startFunction();
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const plane = await startInTreePlane();
   world = new MigrationWorld(plane);
   ({ kube } = world);
-  await world.prepare();
+  await world.prepare('gadgets', 'gizmos', 'relics');
   willing = await world.kind('gadgets', 5);
   refusing = await world.kind('gizmos', 5);
   watched = await world.kind('relics', 5);

@@ -19,7 +19,7 @@ let world: MigrationWorld;
 
 beforeAll(async () => {
   world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
-  await world.prepare();
+  await world.prepare('befores', 'afters');
 });
 
 afterAll(async () => {

@@ -13,7 +13,7 @@ let one: RunningFunction;
 
 beforeAll(async () => {
   world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
-  await world.prepare();
+  await world.prepare('gadgets', 'gizmos', 'relics');
   one = await world.startFunction();
 });
 

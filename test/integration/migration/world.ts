@@ -11,7 +11,13 @@ import {
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { countStored } from '../../builders/etcd-values.ts';
-import { GROUP, until, VersionedKind, type Conversion } from '../../builders/versioned-kind.ts';
+import {
+  GROUP,
+  OLD,
+  until,
+  VersionedKind,
+  type Conversion,
+} from '../../builders/versioned-kind.ts';
 
 const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
 const KNATIVE = new URL('../../../knative', import.meta.url).pathname;
@@ -29,8 +35,14 @@ export class MigrationWorld {
     this.kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
   }
 
-  async prepare(): Promise<void> {
+  /**
+   * Kinds that are named here are there when their turn comes: for the first two seconds after a
+   * definition the API server makes whoever creates an object wait.
+   */
+  async prepare(...plurals: readonly string[]): Promise<void> {
     await applyObjects(this.kube, (await loadWiring(KNATIVE)).objects);
+    const kinds = plurals.map((plural) => new VersionedKind(this.plane, this.kube, plural));
+    await Promise.all(kinds.map((kind) => kind.define(OLD)));
   }
 
   async stop(): Promise<void> {
@@ -98,13 +110,25 @@ export class MigrationWorld {
     return send(port, 'dev.knative.sources.ping', {});
   }
 
+  /** As the source of events would tell of it; answers what the function said. */
+  event({ port }: RunningFunction, kind: string, name: string): Promise<string> {
+    const type = 'dev.knative.apiserver.resource.update';
+    return send(port, type, { kind, metadata: { name } });
+  }
+
   /** Ticks until the migration is in this phase. */
-  async tickUntil(one: RunningFunction, name: string, phase: string): Promise<void> {
+  async tickUntil(
+    one: RunningFunction,
+    name: string,
+    phase: string,
+    isSo: (status: StorageMigrationStatus) => boolean = () => true,
+  ): Promise<void> {
     let answer = '';
     try {
       await until(`${name} to be ${phase}`, async () => {
         answer = await this.tick(one);
-        return (await this.status(name)).phase === phase;
+        const status = await this.status(name);
+        return status.phase === phase && isSo(status);
       });
     } catch (error) {
       const status = JSON.stringify(await this.status(name), undefined, 1);
