@@ -1,5 +1,6 @@
 // What one migration needs in the cluster: the rights on just the kind that it is about, bound to
 // the function's account, and the StorageMigration itself.
+import type { Mode } from '../../shared/api/storage-migration.ts';
 import type { Manifest } from '../../shared/kube/objects.ts';
 
 export interface MigrationRequest {
@@ -7,6 +8,7 @@ export interface MigrationRequest {
   readonly resource: string;
   readonly dryRun: boolean;
   readonly trim: 'OnProof' | 'Never';
+  readonly mode: Mode;
   /** Where the function runs. */
   readonly namespace: string;
 }
@@ -22,11 +24,24 @@ const labels = {
 const nameOf = ({ group, resource }: Pick<MigrationRequest, 'group' | 'resource'>): string =>
   group === '' ? resource : `${resource}.${group}`;
 
+/** Where the migrators of other modes take their orders. */
+const ORDER_GROUPS: Readonly<Record<Mode, string | undefined>> = {
+  Ballast: undefined,
+  InTree: 'storagemigration.k8s.io',
+  Community: 'migration.k8s.io',
+};
+
 /** A CRD's group has a dot in it. */
 const mayHaveCrd = (group: string): boolean => group.includes('.');
 
 export function rightsFor(request: MigrationRequest): readonly Manifest[] {
-  const { group, resource, namespace } = request;
+  const { group, resource, namespace, mode } = request;
+  const orderGroup = ORDER_GROUPS[mode];
+  const orders = {
+    apiGroups: [orderGroup],
+    resources: ['storageversionmigrations'],
+    verbs: ['create', 'get'],
+  };
   const name = `ballast-storage-migration.${nameOf(request)}`;
   const ofCrd = {
     apiGroups: ['apiextensions.k8s.io'],
@@ -37,6 +52,7 @@ export function rightsFor(request: MigrationRequest): readonly Manifest[] {
   const rules = [
     { apiGroups: [group], resources: [resource], verbs: ['get', 'list', 'patch'] },
     ...(mayHaveCrd(group) ? [ofCrd] : []),
+    ...(orderGroup === undefined ? [] : [orders]),
   ];
   return [
     { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata: { name, labels }, rules },
@@ -51,13 +67,14 @@ export function rightsFor(request: MigrationRequest): readonly Manifest[] {
 }
 
 export function migrationFor(request: MigrationRequest): Manifest {
-  const { group, resource, dryRun, trim } = request;
+  const { group, resource, dryRun, trim, mode } = request;
   return {
     apiVersion: 'ballast.dev/v1alpha1',
     kind: 'StorageMigration',
     metadata: { name: nameOf(request), labels },
     spec: {
       resource: { group, resource },
+      ...(mode === 'Ballast' ? {} : { mode }),
       ...(dryRun ? { dryRun } : {}),
       ...(trim === 'OnProof' ? {} : { trim }),
     },

@@ -76,6 +76,13 @@ test.each<Row>([
   ],
   ['another trim', also({ trim: 'Always' }), 'spec.trim', '"OnProof", "Never"'],
   ['a dry run that trims', also({ dryRun: true }), 'spec.trim', DRY],
+  ['a mode of nobody', also({ mode: 'ballast' }), 'spec.mode', '"Ballast", "InTree", "Community"'],
+  [
+    'a dry run of another migrator',
+    also({ dryRun: true, trim: 'Never', mode: 'InTree' }),
+    'spec.mode',
+    'Another migrator cannot run dry; set mode to Ballast, or dryRun to false.',
+  ],
   ['101 retries', also({ retries: 101 }), 'spec.retries', 'or equal to 100'],
   ['a field without dot', also({ acceptedLoss: ['spec.a'] }), 'spec.acceptedLoss[0]', PATH],
   [
@@ -101,6 +108,7 @@ test.each<Row>([
 const DEFAULTS: StorageMigrationSpec = {
   resource: WIDGETS,
   budget: { concurrency: 16 },
+  mode: 'Ballast',
   trim: 'OnProof',
   pause: false,
   dryRun: false,
