@@ -1,13 +1,17 @@
 // The other migrators that may do the rewriting: where each takes its orders, how an order reads,
 // and what to do where it is not served.
-import type { Mode, OtherMode } from '../../shared/api/storage-migration.ts';
+import {
+  type Mode,
+  ORDER_GROUPS,
+  ORDERS,
+  type OtherMode,
+} from '../../shared/api/storage-migration.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { ResourceRef } from '../../shared/kube/objects.ts';
 import type { Word } from './sayings.ts';
 import { servedResource } from './target.ts';
 
 interface Migrator {
-  readonly group: string;
   /** The first that is served is used. */
   readonly versions: readonly string[];
   /** What an order says of the kind. */
@@ -19,7 +23,6 @@ interface Migrator {
 
 const MIGRATORS: Readonly<Record<OtherMode, Migrator>> = {
   InTree: {
-    group: 'storagemigration.k8s.io',
     versions: ['v1', 'v1beta1'],
     resourceOf: ({ group, resource }) => ({ group, resource }),
     option: 'in-tree',
@@ -28,7 +31,6 @@ const MIGRATORS: Readonly<Record<OtherMode, Migrator>> = {
       'controller manager',
   },
   Community: {
-    group: 'migration.k8s.io',
     versions: ['v1alpha1'],
     resourceOf: ({ group, version, resource }) => ({ group, version, resource }),
     option: 'community',
@@ -36,14 +38,13 @@ const MIGRATORS: Readonly<Record<OtherMode, Migrator>> = {
   },
 };
 
-const RESOURCE = 'storageversionmigrations';
 export const ORDER_KIND = 'StorageVersionMigration';
 
 /** What the function does with orders, beside what it does with the objects. */
 export const orderRights = (mode: OtherMode) =>
   ['create', 'get'].map((verb) => {
-    const { group, versions } = MIGRATORS[mode];
-    return { ref: { group, version: versions[0] ?? '', resource: RESOURCE }, verb };
+    const [group, { versions }] = [ORDER_GROUPS[mode], MIGRATORS[mode]];
+    return { ref: { group, version: versions[0] ?? '', resource: ORDERS }, verb };
   });
 
 export const modeOption = (mode: Mode): string =>
@@ -57,18 +58,18 @@ export async function servedMigrator(
   mode: OtherMode,
   signal: AbortSignal,
 ): Promise<ResourceRef | undefined> {
-  const { group, versions } = MIGRATORS[mode];
+  const [group, { versions }] = [ORDER_GROUPS[mode], MIGRATORS[mode]];
   for (const version of versions) {
-    const ref = { group, version, resource: RESOURCE };
+    const ref = { group, version, resource: ORDERS };
     if ((await servedResource(kube, ref, signal)) !== undefined) return ref;
   }
   return undefined;
 }
 
 export function modeUnavailable(mode: OtherMode): Word {
-  const { group, versions, remedy } = MIGRATORS[mode];
+  const [group, { versions, remedy }] = [ORDER_GROUPS[mode], MIGRATORS[mode]];
   const message =
-    `spec.mode is ${mode}, and the API server serves no ${RESOURCE}.${group} in ` +
+    `spec.mode is ${mode}, and the API server serves no ${ORDERS}.${group} in ` +
     `${versions.join(' or ')}: ${remedy}, or set spec.mode to Ballast.`;
   return { reason: 'ModeUnavailable', message };
 }

@@ -1,6 +1,11 @@
 // What one migration needs in the cluster: the rights on just the kind that it is about, bound to
 // the function's account, and the StorageMigration itself.
-import type { Mode } from '../../shared/api/storage-migration.ts';
+import {
+  type Mode,
+  ORDER_GROUPS,
+  ORDERS,
+  type OtherMode,
+} from '../../shared/api/storage-migration.ts';
 import type { Manifest } from '../../shared/kube/objects.ts';
 
 export interface MigrationRequest {
@@ -24,24 +29,11 @@ const labels = {
 const nameOf = ({ group, resource }: Pick<MigrationRequest, 'group' | 'resource'>): string =>
   group === '' ? resource : `${resource}.${group}`;
 
-/** Where the migrators of other modes take their orders. */
-const ORDER_GROUPS: Readonly<Record<Mode, string | undefined>> = {
-  Ballast: undefined,
-  InTree: 'storagemigration.k8s.io',
-  Community: 'migration.k8s.io',
-};
-
 /** A CRD's group has a dot in it. */
 const mayHaveCrd = (group: string): boolean => group.includes('.');
 
 export function rightsFor(request: MigrationRequest): readonly Manifest[] {
   const { group, resource, namespace, mode } = request;
-  const orderGroup = ORDER_GROUPS[mode];
-  const orders = {
-    apiGroups: [orderGroup],
-    resources: ['storageversionmigrations'],
-    verbs: ['create', 'get'],
-  };
   const name = `ballast-storage-migration.${nameOf(request)}`;
   const ofCrd = {
     apiGroups: ['apiextensions.k8s.io'],
@@ -52,7 +44,7 @@ export function rightsFor(request: MigrationRequest): readonly Manifest[] {
   const rules = [
     { apiGroups: [group], resources: [resource], verbs: ['get', 'list', 'patch'] },
     ...(mayHaveCrd(group) ? [ofCrd] : []),
-    ...(orderGroup === undefined ? [] : [orders]),
+    ...(mode === 'Ballast' ? [] : [ordersOf(mode)]),
   ];
   return [
     { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata: { name, labels }, rules },
@@ -65,6 +57,13 @@ export function rightsFor(request: MigrationRequest): readonly Manifest[] {
     },
   ];
 }
+
+/** Of another migrator: made, and looked at. */
+const ordersOf = (mode: OtherMode) => ({
+  apiGroups: [ORDER_GROUPS[mode]],
+  resources: [ORDERS],
+  verbs: ['create', 'get'],
+});
 
 export function migrationFor(request: MigrationRequest): Manifest {
   const { group, resource, dryRun, trim, mode } = request;

@@ -15,6 +15,13 @@ export const MIGRATE_ANNOTATION = 'ballast.dev/migrate-storage';
 export type Mode = 'Ballast' | OtherMode;
 export type OtherMode = 'InTree' | 'Community';
 
+/** Where the other migrators take their orders: a StorageVersionMigration of this group. */
+export const ORDER_GROUPS: Readonly<Record<OtherMode, string>> = {
+  InTree: 'storagemigration.k8s.io',
+  Community: 'migration.k8s.io',
+};
+export const ORDERS = 'storageversionmigrations';
+
 export interface StorageMigrationSpec {
   readonly resource: { readonly group: string; readonly resource: string };
   readonly mode: Mode;
