@@ -42,7 +42,18 @@ const DRY = 'A dry run proves nothing, so nothing can be trimmed after it; set t
 /** What it is, the spec, the field that is named, and words of what is said about it. */
 type Row = readonly [what: string, spec: object | undefined, field: string, words: string];
 
+const MODES: readonly Row[] = [
+  ['a mode of nobody', also({ mode: 'ballast' }), 'spec.mode', '"Ballast", "InTree", "Community"'],
+  [
+    'a dry run of another migrator',
+    also({ dryRun: true, trim: 'Never', mode: 'InTree' }),
+    'spec.mode',
+    'Another migrator cannot run dry; set mode to Ballast, or dryRun to false.',
+  ],
+];
+
 test.each<Row>([
+  ...MODES,
   ['no spec', undefined, 'spec', 'Required value'],
   ['no kind', {}, 'spec.resource', 'Required value'],
   ['a group alone', { resource: { group: 'apps' } }, 'spec.resource.resource', 'Required value'],
@@ -76,13 +87,6 @@ test.each<Row>([
   ],
   ['another trim', also({ trim: 'Always' }), 'spec.trim', '"OnProof", "Never"'],
   ['a dry run that trims', also({ dryRun: true }), 'spec.trim', DRY],
-  ['a mode of nobody', also({ mode: 'ballast' }), 'spec.mode', '"Ballast", "InTree", "Community"'],
-  [
-    'a dry run of another migrator',
-    also({ dryRun: true, trim: 'Never', mode: 'InTree' }),
-    'spec.mode',
-    'Another migrator cannot run dry; set mode to Ballast, or dryRun to false.',
-  ],
   ['101 retries', also({ retries: 101 }), 'spec.retries', 'or equal to 100'],
   ['a field without dot', also({ acceptedLoss: ['spec.a'] }), 'spec.acceptedLoss[0]', PATH],
   [
