@@ -1,9 +1,11 @@
 // Which step a migration takes next, from what it said last and what the API server has now. Pure.
 // One step per look: each leaves a status from which the next look goes on, whoever takes it.
-import type { StorageMigrationStatus } from '../../shared/api/storage-migration.ts';
+import type { OtherMode, StorageMigrationStatus } from '../../shared/api/storage-migration.ts';
 import type { Migration } from './migration.ts';
 import {
   MANAGED_FIELDS_LOST,
+  MIGRATOR_REFUSED,
+  MIGRATOR_SILENT,
   OBJECTS_FAILED,
   type Saying,
   type Word,
@@ -18,6 +20,8 @@ export type Step =
   /** No work of its own: only the status changes. */
   | { readonly take: 'say'; readonly saying: Saying }
   | { readonly take: 'preflight' | 'settle' | 'walk' | 'trim' | 'probe' }
+  /** Another migrator is to rewrite, or is at it. */
+  | { readonly take: 'delegate'; readonly mode: OtherMode }
   /** Somebody took versions off the CRD's list that are not proved to be unused. */
   | { readonly take: 'restore'; readonly lacking: readonly string[] };
 
@@ -41,12 +45,15 @@ export function decide(migration: Migration, found: Target | NoTarget): Step {
 const NOTHING: Step = { take: 'nothing' };
 const say = (saying: Saying): Step => ({ take: 'say', saying });
 
-function stepOf({ phase, conditions }: StorageMigrationStatus): Step {
+function stepOf({ phase, conditions, target }: StorageMigrationStatus): Step {
+  const mode = target?.mode;
   switch (phase) {
     case 'Preflight':
       return { take: 'preflight' };
     case 'Settling':
       return { take: 'settle' };
+    case 'Delegating':
+      return mode === undefined ? NOTHING : { take: 'delegate', mode };
     case 'Rewriting':
     case 'Verifying':
       return { take: 'walk' };
@@ -55,6 +62,8 @@ function stepOf({ phase, conditions }: StorageMigrationStatus): Step {
     case 'Blocked': {
       const why = conditions?.find(({ type }) => type === 'Blocked')?.reason;
       if (why === MANAGED_FIELDS_LOST) return NOTHING;
+      const isOthers = why === MIGRATOR_SILENT || why === MIGRATOR_REFUSED;
+      if (isOthers && mode !== undefined) return { take: 'delegate', mode };
       return { take: why === OBJECTS_FAILED ? 'probe' : 'preflight' };
     }
     default:
@@ -82,6 +91,7 @@ function isOfTarget({ spec, status: { target } }: Migration, found: Target): boo
     target !== undefined &&
     target.version === found.version &&
     target.dryRun === spec.dryRun &&
+    (target.mode ?? 'Ballast') === spec.mode &&
     target.crdUid === found.crd?.uid &&
     target.crdGeneration === found.crd?.generation
   );

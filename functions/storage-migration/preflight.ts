@@ -7,6 +7,7 @@ import { resourceName } from '../../shared/kube/paths.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { lossOfFields } from './field-loss.ts';
 import type { Migration } from './migration.ts';
+import { modeOption, modeUnavailable, orderRights, servedMigrator } from './migrator.ts';
 import { placeOf, rewriting } from './rewrite.ts';
 import type { Word } from './sayings.ts';
 import { CRDS, type Crd, type Target } from './target.ts';
@@ -24,10 +25,21 @@ export async function preflight(
   signal: AbortSignal,
 ): Promise<Word | undefined> {
   return (
+    (await missingMigrator(kube, migration, signal)) ??
     (await missingRights(kube, migration, target, signal)) ??
     (await refusedSample(kube, target, signal)) ??
     (await lossOfFields(kube, migration, target, signal))
   );
+}
+
+async function missingMigrator(
+  kube: KubeClient,
+  { spec: { mode } }: Migration,
+  signal: AbortSignal,
+): Promise<Word | undefined> {
+  if (mode === 'Ballast') return undefined;
+  const served = await servedMigrator(kube, mode, signal);
+  return served === undefined ? modeUnavailable(mode) : undefined;
 }
 
 interface Right {
@@ -49,6 +61,7 @@ async function missingRights(
   if (crd !== undefined && !spec.dryRun) {
     needed.push({ ref: CRDS, verb: 'patch', subresource: 'status', name: crd.name });
   }
+  if (spec.mode !== 'Ballast') needed.push(...orderRights(spec.mode));
   const missing: Right[] = [];
   for (const right of needed) if (!(await isAllowed(kube, right, signal))) missing.push(right);
   if (missing.length === 0) return undefined;
@@ -58,7 +71,7 @@ async function missingRights(
   const what = resourceName(ref);
   const message =
     `The function may not ${lacking.join(', ')}. ` +
-    `npm run migrate -- ${what} prints the ClusterRole and its binding; kubectl apply them.`;
+    `npm run migrate -- ${what}${modeOption(spec.mode)} prints the ClusterRole and its binding; kubectl apply them.`;
   return { reason: 'RightsMissing', message };
 }
 

@@ -1,6 +1,10 @@
 // What a migration says after each step: its next status, from the one before. Pure. Every way from
 // one phase to another is here.
-import type { Phase, StorageMigrationStatus } from '../../shared/api/storage-migration.ts';
+import type {
+  Delegate,
+  Phase,
+  StorageMigrationStatus,
+} from '../../shared/api/storage-migration.ts';
 import { type Migration, NO_PROGRESS } from './migration.ts';
 import type { Crd, Target } from './target.ts';
 
@@ -23,11 +27,12 @@ const PASSES_MAX = 20;
 /** From the beginning, whatever it was at: what it saw of another CRD proves nothing of this one. */
 export function begun({ spec, status }: Migration, { crd, kind, version }: Target): Saying {
   const storedVersions = [...new Set([...seenBefore(status, crd), ...(crd?.storedVersions ?? [])])];
+  const ofMode = spec.mode === 'Ballast' ? {} : { mode: spec.mode };
   const ofCrd = crd === undefined ? {} : { crdUid: crd.uid, crdGeneration: crd.generation };
   return {
     status: {
       phase: 'Preflight',
-      target: { version, kind, dryRun: spec.dryRun, ...ofCrd },
+      target: { version, kind, dryRun: spec.dryRun, ...ofMode, ...ofCrd },
       ...(crd === undefined ? {} : { storedVersions }),
       retriesLeft: spec.retries,
     },
@@ -77,6 +82,9 @@ export function blocked(status: StorageMigrationStatus, why: Word): Saying {
 export const OBJECTS_FAILED = 'ObjectsFailed';
 /** Of all reasons the only one that waits for a person: to look again is to lose more. */
 export const MANAGED_FIELDS_LOST = 'ManagedFieldsLost';
+/** What another migrator alone, or whoever keeps us from it, can end. */
+export const MIGRATOR_SILENT = 'MigratorSilent';
+export const MIGRATOR_REFUSED = 'MigratorRefused';
 
 /** To the phase it was blocked in, or from the preflight on. */
 export function cleared(status: StorageMigrationStatus, nowIso: string, crd?: Crd): Saying {
@@ -106,13 +114,23 @@ function under(
 /** In the phase that it is in, nothing but numbers moved. */
 export function onTheWay(status: Saying['status']): Saying {
   const { phase = 'Pending' } = status;
-  return { status, progressing: { reason: phase, message: MESSAGES[phase](status) } };
+  const message = `${MESSAGES[phase](status)}${failureOf(status)}`;
+  return { status, progressing: { reason: phase, message } };
+}
+
+/** That another migrator did not do what it was asked to; ours does it then. */
+function failureOf({ delegate }: StorageMigrationStatus): string {
+  const { result, name = '', message = 'it did not say why' } = delegate ?? {};
+  const what = ` StorageVersionMigration ${name}`;
+  if (result === 'Failed') return `${what} failed: ${message}`.replace(/[.]?$/, '.');
+  return result === 'Gone' ? `${what} was deleted before its end.` : '';
 }
 
 const MESSAGES: Readonly<Record<Phase, (status: StorageMigrationStatus) => string>> = {
   Pending: () => 'It has not begun.',
   Preflight: () => 'Looks whether every object can be written.',
   Settling: ({ target }) => `Waits until every API server stores ${target?.version ?? ''}.`,
+  Delegating: () => 'Hands the rewriting to another migrator.',
   Rewriting: ({ target }) => `Writes every object anew as ${target?.version ?? ''}.`,
   Verifying: () => 'Writes every object once more: none may change.',
   Trimming: () => 'Takes the versions that are proved unused off the list of stored ones.',
@@ -121,8 +139,18 @@ const MESSAGES: Readonly<Record<Phase, (status: StorageMigrationStatus) => strin
 };
 
 /** Every API server stores the current version: the objects are next. */
-export const settled = (status: StorageMigrationStatus, nowIso: string, crd?: Crd): Saying =>
-  nextPass(status, status.pass === undefined ? 'Rewriting' : 'Verifying', nowIso, crd);
+export function settled(status: StorageMigrationStatus, nowIso: string, crd?: Crd): Saying {
+  const { pass, target, delegate } = status;
+  const isOurs = target?.mode === undefined;
+  if (pass === undefined && !isOurs && delegate?.result === undefined) {
+    return under(status, 'Delegating', {});
+  }
+  return nextPass(status, pass === undefined && isOurs ? 'Rewriting' : 'Verifying', nowIso, crd);
+}
+
+/** Another migrator is at it; once it has ended, what every API server stores is asked again. */
+export const delegating = (status: StorageMigrationStatus, delegate: Delegate): Saying =>
+  under(status, delegate.result === undefined ? 'Delegating' : 'Settling', { delegate });
 
 export function nextPass(
   status: StorageMigrationStatus,
@@ -235,7 +263,7 @@ export function done(
       ...(status.storedVersions === undefined ? {} : { storedVersions: left }),
       ...(trimmed.length === 0 ? {} : { trimmed }),
     },
-    progressing: { reason: 'Done', message: ended.message },
+    progressing: { reason: 'Done', message: `${ended.message}${failureOf(status)}` },
   };
 }
 

@@ -1,8 +1,10 @@
 // Takes one step of a migration and says what came of it. Each answers the migration as it stands
 // then, from which the next decision is made.
+import type { OtherMode } from '../../shared/api/storage-migration.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { announce } from './announce.ts';
 import type { Step } from './decide.ts';
+import { delegate } from './delegate.ts';
 import {
   MANAGED_FIELDS_LOST,
   type Saying,
@@ -16,7 +18,7 @@ import {
 } from './sayings.ts';
 import type { Doors } from './doors.ts';
 import type { Migration } from './migration.ts';
-import { obstacleIn, preflight } from './preflight.ts';
+import { obstacleIn, preflight, refusedSample } from './preflight.ts';
 import { probeFailed } from './probe.ts';
 import { ManagedFieldsLost } from './rewrite.ts';
 import { write } from './say.ts';
@@ -47,6 +49,7 @@ export function take(
   step: Exclude<Step, { take: 'nothing' | 'say' }>,
   migration: Migration,
 ): Promise<Taken> {
+  if (step.take === 'delegate') return takeDelegate(task, migration, step.mode);
   if (step.take === 'restore') return takeRestore(task, migration, step.lacking);
   return WORKS[step.take](task, migration);
 }
@@ -83,6 +86,18 @@ const takeSettle: Work = async (task, migration) => {
   const status = { ...migration.status, settledAt: nowIso };
   return say(task, migration, settled(status, nowIso, target.crd));
 };
+
+/** The other one has its time: until it ends, a look a minute is enough. */
+async function takeDelegate(task: StepTask, migration: Migration, mode: OtherMode): Promise<Taken> {
+  const { doors, target, signal } = task;
+  const saying = await delegate(doors, migration, target, mode, signal);
+  const isWaiting = saying.status.phase === 'Delegating';
+  // It does not tell why it does not get on.
+  const obstacle = isWaiting ? await refusedSample(doors.kube, target, signal) : undefined;
+  const said = obstacle === undefined ? saying : blocked(saying.status, obstacle);
+  const goesOn = said.blocked === undefined && !isWaiting;
+  return { migration: await write(doors, migration, said, { goesOn, signal }), goesOn };
+}
 
 const takeWalk: Work = async (task, migration) => {
   const { target, walker, endsAtMs } = task;

@@ -1,6 +1,7 @@
 // `npm run migrate`: prints what to apply for the migration of one kind, and changes nothing.
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
+import type { Mode } from '../../shared/api/storage-migration.ts';
 import { type MigrationRequest, migrationFor, rightsFor } from './manifests.ts';
 
 const USAGE = `usage: npm run -s migrate -- RESOURCE [options] | kubectl apply -f -
@@ -9,6 +10,8 @@ Prints a StorageMigration for RESOURCE, such as widgets.example.com or secrets, 
 ClusterRole and ClusterRoleBinding that give the function rights on just this kind.
 
   --rights          prints the rights alone: for a CRD that asks by annotation
+  --mode MODE       who rewrites: ballast (when absent), in-tree (Kubernetes' own migrator) or
+                    community (kube-storage-version-migrator)
   --dry-run         the migration only asks what would be refused, and writes nothing
   --never-trim      the CRD's status.storedVersions is left alone, proof or not
   --namespace NAME  where the function runs (ballast-system)
@@ -30,12 +33,15 @@ function main(args: readonly string[]): string {
     throw new UsageError(`${name} is no resource: write the plural and its group, with a dot`);
   }
   const isDry = values['dry-run'] === true;
+  const mode = modeOf(values.mode);
+  if (isDry && mode !== 'Ballast') throw new UsageError('another migrator cannot run dry');
   const [resource = '', ...group] = name.split('.');
   const request: MigrationRequest = {
     group: group.join('.'),
     resource,
     dryRun: isDry,
     trim: isDry || values['never-trim'] === true ? 'Never' : 'OnProof',
+    mode,
     namespace: values.namespace ?? 'ballast-system',
   };
   const rights = rightsFor(request);
@@ -43,9 +49,22 @@ function main(args: readonly string[]): string {
   return manifests.map((manifest) => stringify(manifest)).join('---\n');
 }
 
+const MODES: ReadonlyMap<string, Mode> = new Map([
+  ['ballast', 'Ballast'],
+  ['in-tree', 'InTree'],
+  ['community', 'Community'],
+]);
+
+function modeOf(option = 'ballast'): Mode {
+  const mode = MODES.get(option);
+  if (mode !== undefined) return mode;
+  throw new UsageError(`--mode is ${[...MODES.keys()].join(', ')}, and not ${option}`);
+}
+
 function parseArguments(args: readonly string[]) {
   const options = {
     rights: { type: 'boolean' },
+    mode: { type: 'string' },
     'dry-run': { type: 'boolean' },
     'never-trim': { type: 'boolean' },
     namespace: { type: 'string' },

@@ -1,5 +1,11 @@
 // What one migration needs in the cluster: the rights on just the kind that it is about, bound to
 // the function's account, and the StorageMigration itself.
+import {
+  type Mode,
+  ORDER_GROUPS,
+  ORDERS,
+  type OtherMode,
+} from '../../shared/api/storage-migration.ts';
 import type { Manifest } from '../../shared/kube/objects.ts';
 
 export interface MigrationRequest {
@@ -7,6 +13,7 @@ export interface MigrationRequest {
   readonly resource: string;
   readonly dryRun: boolean;
   readonly trim: 'OnProof' | 'Never';
+  readonly mode: Mode;
   /** Where the function runs. */
   readonly namespace: string;
 }
@@ -26,7 +33,7 @@ const nameOf = ({ group, resource }: Pick<MigrationRequest, 'group' | 'resource'
 const mayHaveCrd = (group: string): boolean => group.includes('.');
 
 export function rightsFor(request: MigrationRequest): readonly Manifest[] {
-  const { group, resource, namespace } = request;
+  const { group, resource, namespace, mode } = request;
   const name = `ballast-storage-migration.${nameOf(request)}`;
   const ofCrd = {
     apiGroups: ['apiextensions.k8s.io'],
@@ -37,6 +44,7 @@ export function rightsFor(request: MigrationRequest): readonly Manifest[] {
   const rules = [
     { apiGroups: [group], resources: [resource], verbs: ['get', 'list', 'patch'] },
     ...(mayHaveCrd(group) ? [ofCrd] : []),
+    ...(mode === 'Ballast' ? [] : [ordersOf(mode)]),
   ];
   return [
     { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata: { name, labels }, rules },
@@ -50,14 +58,22 @@ export function rightsFor(request: MigrationRequest): readonly Manifest[] {
   ];
 }
 
+/** Of another migrator: made, and looked at. */
+const ordersOf = (mode: OtherMode) => ({
+  apiGroups: [ORDER_GROUPS[mode]],
+  resources: [ORDERS],
+  verbs: ['create', 'get'],
+});
+
 export function migrationFor(request: MigrationRequest): Manifest {
-  const { group, resource, dryRun, trim } = request;
+  const { group, resource, dryRun, trim, mode } = request;
   return {
     apiVersion: 'ballast.dev/v1alpha1',
     kind: 'StorageMigration',
     metadata: { name: nameOf(request), labels },
     spec: {
       resource: { group, resource },
+      ...(mode === 'Ballast' ? {} : { mode }),
       ...(dryRun ? { dryRun } : {}),
       ...(trim === 'OnProof' ? {} : { trim }),
     },

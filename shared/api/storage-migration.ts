@@ -11,8 +11,20 @@ export const STORAGE_MIGRATIONS = {
 /** On a CRD, with the value `true`: it asks for a StorageMigration whenever it needs one. */
 export const MIGRATE_ANNOTATION = 'ballast.dev/migrate-storage';
 
+/** Who rewrites first: we, or another migrator, of which we then prove what it did. */
+export type Mode = 'Ballast' | OtherMode;
+export type OtherMode = 'InTree' | 'Community';
+
+/** Where the other migrators take their orders: a StorageVersionMigration of this group. */
+export const ORDER_GROUPS: Readonly<Record<OtherMode, string>> = {
+  InTree: 'storagemigration.k8s.io',
+  Community: 'migration.k8s.io',
+};
+export const ORDERS = 'storageversionmigrations';
+
 export interface StorageMigrationSpec {
   readonly resource: { readonly group: string; readonly resource: string };
+  readonly mode: Mode;
   readonly budget: { readonly requestsPerSecond?: number; readonly concurrency: number };
   readonly trim: 'OnProof' | 'Never';
   readonly pause: boolean;
@@ -25,6 +37,7 @@ export type Phase =
   | 'Pending'
   | 'Preflight'
   | 'Settling'
+  | 'Delegating'
   | 'Rewriting'
   | 'Verifying'
   | 'Trimming'
@@ -40,6 +53,7 @@ export interface StorageMigrationStatus {
   /** Every version that the CRD was ever seen to list; none may leave the list before the proof. */
   readonly storedVersions?: readonly string[];
   readonly settledAt?: string;
+  readonly delegate?: Delegate;
   /** Begins at 1; each looks at all objects. */
   readonly pass?: number;
   readonly passStartedAt?: string;
@@ -61,10 +75,23 @@ export interface MigrationTarget {
   readonly version: string;
   readonly kind: string;
   readonly dryRun: boolean;
+  /** Absent when nobody else rewrites. */
+  readonly mode?: OtherMode;
   readonly crdUid?: string;
   readonly crdGeneration?: number;
   /** As it was when the last verification began. */
   readonly crdResourceVersion?: string;
+}
+
+/** The StorageVersionMigration of another migrator. */
+export interface Delegate {
+  readonly apiVersion: string;
+  readonly name: string;
+  readonly uid: string;
+  /** Absent while it is not over. */
+  readonly result?: 'Succeeded' | 'Failed' | 'Gone';
+  /** What it said at its end. */
+  readonly message?: string;
 }
 
 export interface Cursor {

@@ -42,7 +42,18 @@ const DRY = 'A dry run proves nothing, so nothing can be trimmed after it; set t
 /** What it is, the spec, the field that is named, and words of what is said about it. */
 type Row = readonly [what: string, spec: object | undefined, field: string, words: string];
 
+const MODES: readonly Row[] = [
+  ['a mode of nobody', also({ mode: 'ballast' }), 'spec.mode', '"Ballast", "InTree", "Community"'],
+  [
+    'a dry run of another migrator',
+    also({ dryRun: true, trim: 'Never', mode: 'InTree' }),
+    'spec.mode',
+    'Another migrator cannot run dry; set mode to Ballast, or dryRun to false.',
+  ],
+];
+
 test.each<Row>([
+  ...MODES,
   ['no spec', undefined, 'spec', 'Required value'],
   ['no kind', {}, 'spec.resource', 'Required value'],
   ['a group alone', { resource: { group: 'apps' } }, 'spec.resource.resource', 'Required value'],
@@ -101,6 +112,7 @@ test.each<Row>([
 const DEFAULTS: StorageMigrationSpec = {
   resource: WIDGETS,
   budget: { concurrency: 16 },
+  mode: 'Ballast',
   trim: 'OnProof',
   pause: false,
   dryRun: false,

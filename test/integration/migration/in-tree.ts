@@ -21,7 +21,7 @@ const LINES_SEARCHED = 200;
 /** Three thousand objects take it half a minute here. */
 const MIGRATED_WITHIN_MS = 300_000;
 
-const MIGRATIONS: ResourceRef = {
+export const MIGRATIONS: ResourceRef = {
   group: 'storagemigration.k8s.io',
   version: 'v1beta1',
   resource: 'storageversionmigrations',
@@ -97,7 +97,7 @@ export async function migrateInTree(
 const conditionsOf = (migration: Migration | undefined) => migration?.status?.conditions ?? [];
 
 /** It ends first, then storedVersions is trimmed, then it stops to be called running. */
-function isOver(migration: Migration): boolean {
+export function isOver(migration: Migration): boolean {
   const stands = (type: string, status: string): boolean =>
     conditionsOf(migration).some((one) => one.type === type && one.status === status);
   return (stands('Succeeded', 'True') || stands('Failed', 'True')) && stands('Running', 'False');

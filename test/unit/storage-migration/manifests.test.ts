@@ -44,6 +44,19 @@ test('a built-in kind has no CRD', () => {
   expect(objects[2].spec).toEqual({ resource: { group: '', resource: 'secrets' } });
 });
 
+test.each([
+  ['in-tree', 'InTree', 'storagemigration.k8s.io'],
+  ['community', 'Community', 'migration.k8s.io'],
+])('%s: beside the rest, orders to that migrator', (option, mode, group) => {
+  const plain = migrate('widgets.example.com').objects[0].rules;
+  const { objects } = migrate('widgets.example.com', '--mode', option);
+  expect(objects[0].rules).toEqual([
+    ...plain,
+    { apiGroups: [group], resources: ['storageversionmigrations'], verbs: ['create', 'get'] },
+  ]);
+  expect(objects[2].spec.mode).toBe(mode);
+});
+
 test('a dry run never trims, and rights can be had alone', () => {
   expect(migrate('widgets.example.com', '--dry-run').objects[2].spec).toMatchObject({
     dryRun: true,
@@ -58,6 +71,8 @@ test.each([
   [['a', 'b'], 'one resource at a time'],
   [['Widgets.example.com'], 'is no resource'],
   [['widgets/status'], 'is no resource'],
+  [['widgets', '--mode', 'InTree'], '--mode is ballast, in-tree, community, and not InTree'],
+  [['widgets', '--mode', 'in-tree', '--dry-run'], 'another migrator cannot run dry'],
   [['widgets', '--wrong'], "Unknown option '--wrong'"],
 ])('%j is refused with a usage line', (args, why) => {
   const { status, stderr } = migrate(...args);

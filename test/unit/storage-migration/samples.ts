@@ -15,6 +15,7 @@ import type {
 const SPEC: StorageMigrationSpec = {
   resource: { group: 'example.com', resource: 'widgets' },
   budget: { concurrency: 16 },
+  mode: 'Ballast',
   trim: 'OnProof',
   pause: false,
   dryRun: false,

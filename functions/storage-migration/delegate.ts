@@ -1,0 +1,122 @@
+// Hands the rewriting to another migrator, by an order that goes with our own object, and looks
+// what became of it. Whatever it says proves nothing: our own pass over all objects follows.
+import { createHash } from 'node:crypto';
+import {
+  type Delegate,
+  type OtherMode,
+  STORAGE_MIGRATIONS,
+  type StorageMigrationStatus,
+} from '../../shared/api/storage-migration.ts';
+import { isKubeError } from '../../shared/kube/errors.ts';
+import { isRecord, textOf } from '../../shared/kube/json.ts';
+import type { KubeObject, Manifest } from '../../shared/kube/objects.ts';
+import type { Doors } from './doors.ts';
+import type { Migration } from './migration.ts';
+import { modeUnavailable, ORDER_KIND, orderedResource, servedMigrator } from './migrator.ts';
+import { blocked, delegating, MIGRATOR_REFUSED, MIGRATOR_SILENT, type Saying } from './sayings.ts';
+import type { Target } from './target.ts';
+
+/** An idle kind takes the in-tree one a minute and a half, and the community one may have a queue. */
+const SILENT_MS = 600_000;
+/** Of its last words; the object has them all. */
+const MESSAGE_MAX = 500;
+/** With what is added it is a name still. */
+const NAME_MAX = 240;
+
+/** What to say after one look; it never waits. */
+export async function delegate(
+  doors: Doors,
+  migration: Migration,
+  target: Target,
+  mode: OtherMode,
+  signal: AbortSignal,
+): Promise<Saying> {
+  try {
+    return await look(doors, migration, target, mode, signal);
+  } catch (error) {
+    if (!isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID', 'KUBE_BAD_REQUEST')) throw error;
+    return blocked(migration.status, { reason: MIGRATOR_REFUSED, message: error.message });
+  }
+}
+
+async function look(
+  { kube, clock }: Doors,
+  migration: Migration,
+  target: Target,
+  mode: OtherMode,
+  signal: AbortSignal,
+): Promise<Saying> {
+  const { status } = migration;
+  const ref = await servedMigrator(kube, mode, signal);
+  if (ref === undefined) return blocked(status, modeUnavailable(mode));
+  const apiVersion = `${ref.group}/${ref.version}`;
+  if (status.delegate === undefined) {
+    // Whoever died before he could say so made it under the same name.
+    const order = orderOf(migration, target, mode, apiVersion);
+    const { object } = await kube.create(ref, order, { signal });
+    const { name, uid } = object.metadata;
+    return heard(status, { apiVersion, name, uid }, object, clock.nowMs());
+  }
+  const { name } = status.delegate;
+  return heard(status, status.delegate, await kube.get(ref, { name }, { signal }), clock.nowMs());
+}
+
+function orderOf(
+  { object: { metadata }, generation }: Migration,
+  { ref, crd }: Target,
+  mode: OtherMode,
+  apiVersion: string,
+): Manifest {
+  const { name, uid } = metadata;
+  // Another one for each beginning: one that is over cannot be done again.
+  const beginning = [uid, generation, crd?.uid, crd?.generation].join(' ');
+  const suffix = createHash('sha256').update(beginning).digest('hex').slice(0, 8);
+  const { group, version } = STORAGE_MIGRATIONS;
+  const owner = { apiVersion: `${group}/${version}`, kind: 'StorageMigration', name, uid };
+  return {
+    apiVersion,
+    kind: ORDER_KIND,
+    metadata: {
+      name: `${name.slice(0, NAME_MAX).replace(/[.-]+$/, '')}-${suffix}`,
+      ownerReferences: [owner],
+    },
+    spec: { resource: orderedResource(mode, ref) },
+  };
+}
+
+/** What its object says of a migration that was handed over; null when there is none any more. */
+export function heard(
+  status: StorageMigrationStatus,
+  known: Delegate,
+  order: KubeObject | null,
+  nowMs: number,
+): Saying {
+  const what = `StorageVersionMigration ${known.name} (${known.apiVersion})`;
+  if (order?.metadata.uid !== known.uid) return delegating(status, { ...known, result: 'Gone' });
+  const conditions = conditionsOf(order).filter((one) => one['status'] === 'True');
+  for (const result of ['Succeeded', 'Failed'] as const) {
+    const end = conditions.find(({ type }) => type === result);
+    if (end === undefined) continue;
+    const message = textOf(end['message']).slice(0, MESSAGE_MAX);
+    return delegating(status, { ...known, result, ...(message === '' ? {} : { message }) });
+  }
+  if (conditions.length > 0) return waiting(status, known, `Waits until ${what} ends; it runs.`);
+  const since = order.metadata.creationTimestamp ?? '';
+  if (nowMs - Date.parse(since) < SILENT_MS) {
+    return waiting(status, known, `Waits until ${what} ends; it has not begun.`);
+  }
+  const message =
+    `Nobody has begun ${what} since ${since}: look whether its controller runs, or set spec.mode ` +
+    'to Ballast.';
+  return blocked({ ...status, delegate: known }, { reason: MIGRATOR_SILENT, message });
+}
+
+function waiting(status: StorageMigrationStatus, known: Delegate, message: string): Saying {
+  const saying = delegating(status, known);
+  return { ...saying, progressing: { ...saying.progressing, message } };
+}
+
+function conditionsOf({ status }: KubeObject): readonly Readonly<Record<string, unknown>>[] {
+  const conditions = isRecord(status) ? status['conditions'] : undefined;
+  return Array.isArray(conditions) ? conditions.filter(isRecord) : [];
+}

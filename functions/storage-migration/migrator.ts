@@ -1,0 +1,75 @@
+// The other migrators that may do the rewriting: where each takes its orders, how an order reads,
+// and what to do where it is not served.
+import {
+  type Mode,
+  ORDER_GROUPS,
+  ORDERS,
+  type OtherMode,
+} from '../../shared/api/storage-migration.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import type { ResourceRef } from '../../shared/kube/objects.ts';
+import type { Word } from './sayings.ts';
+import { servedResource } from './target.ts';
+
+interface Migrator {
+  /** The first that is served is used. */
+  readonly versions: readonly string[];
+  /** What an order says of the kind. */
+  readonly resourceOf: (ref: ResourceRef) => object;
+  /** How whoever prints the rights names the mode. */
+  readonly option: string;
+  readonly remedy: string;
+}
+
+const MIGRATORS: Readonly<Record<OtherMode, Migrator>> = {
+  InTree: {
+    versions: ['v1', 'v1beta1'],
+    resourceOf: ({ group, resource }) => ({ group, resource }),
+    option: 'in-tree',
+    remedy:
+      'switch its API on, and the feature gate StorageVersionMigrator of API server and ' +
+      'controller manager',
+  },
+  Community: {
+    versions: ['v1alpha1'],
+    resourceOf: ({ group, version, resource }) => ({ group, version, resource }),
+    option: 'community',
+    remedy: 'install kube-storage-version-migrator',
+  },
+};
+
+export const ORDER_KIND = 'StorageVersionMigration';
+
+/** What the function does with orders, beside what it does with the objects. */
+export const orderRights = (mode: OtherMode) =>
+  ['create', 'get'].map((verb) => {
+    const [group, { versions }] = [ORDER_GROUPS[mode], MIGRATORS[mode]];
+    return { ref: { group, version: versions[0] ?? '', resource: ORDERS }, verb };
+  });
+
+export const modeOption = (mode: Mode): string =>
+  mode === 'Ballast' ? '' : ` --mode ${MIGRATORS[mode].option}`;
+
+export const orderedResource = (mode: OtherMode, ref: ResourceRef): object =>
+  MIGRATORS[mode].resourceOf(ref);
+
+export async function servedMigrator(
+  kube: KubeClient,
+  mode: OtherMode,
+  signal: AbortSignal,
+): Promise<ResourceRef | undefined> {
+  const [group, { versions }] = [ORDER_GROUPS[mode], MIGRATORS[mode]];
+  for (const version of versions) {
+    const ref = { group, version, resource: ORDERS };
+    if ((await servedResource(kube, ref, signal)) !== undefined) return ref;
+  }
+  return undefined;
+}
+
+export function modeUnavailable(mode: OtherMode): Word {
+  const [group, { versions, remedy }] = [ORDER_GROUPS[mode], MIGRATORS[mode]];
+  const message =
+    `spec.mode is ${mode}, and the API server serves no ${ORDERS}.${group} in ` +
+    `${versions.join(' or ')}: ${remedy}, or set spec.mode to Ballast.`;
+  return { reason: 'ModeUnavailable', message };
+}

@@ -1,0 +1,193 @@
+// Another migrator does the rewriting: Kubernetes' own, as it is, and one of the community's API,
+// whose part the test plays. What they say proves nothing, and what they leave is rewritten.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
+import type { RunningFunction } from '../../../shared/function/start.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
+import { CURRENT, GROUP, OLD, oldName, until } from '../../builders/versioned-kind.ts';
+import type { VersionedKind } from '../../builders/versioned-kind.ts';
+import { defineCommunityApi, ORDERS, sayEnd } from './community.ts';
+import { addInTreeMigrator, isOver, MIGRATIONS, startInTreePlane } from './in-tree.ts';
+import { allowUpdates, refuseUpdates } from './refusal.ts';
+import { ConversionWebhook } from './webhook.ts';
+import { MigrationWorld } from './world.ts';
+
+let world: MigrationWorld;
+let kube: KubeClient;
+let ours: RunningFunction;
+let willing: VersionedKind;
+let refusing: VersionedKind;
+let left: VersionedKind;
+let dropped: VersionedKind;
+let edited: VersionedKind;
+let converted: VersionedKind;
+let webhook: ConversionWebhook;
+/** It starts while nobody needs it yet. */
+let inTree: Promise<unknown>;
+
+beforeAll(async () => {
+  const plane = await startInTreePlane();
+  world = new MigrationWorld(plane);
+  ({ kube } = world);
+  await world.prepare();
+  webhook = await ConversionWebhook.start(plane);
+  [willing, refusing, left, dropped, edited, converted] = await Promise.all([
+    world.kind('gadgets', 5),
+    world.kind('gizmos', 5),
+    world.kind('relics', 3),
+    world.kind('trinkets', 3),
+    world.kind('charms', 3),
+    world.kind('tokens', 3, webhook.conversion),
+  ]);
+  inTree = addInTreeMigrator(plane);
+  ours = await world.startFunction();
+});
+
+afterAll(async () => {
+  await Promise.allSettled([inTree]);
+  webhook?.die();
+  await world?.stop();
+});
+
+const listed = async (kind: VersionedKind) => (await kind.read()).status.storedVersions;
+
+/** The order that ours made, once it is said in the status. */
+async function order(ref: ResourceRef, { crdName }: VersionedKind): Promise<KubeObject> {
+  const name = (await world.status(crdName)).delegate?.name ?? '';
+  const found = await kube.get(ref, { name });
+  if (found === null) throw new Error(`there is no order ${name}`);
+  return found;
+}
+
+/** Ours waits for the community's migrator. */
+async function delegated(kind: VersionedKind): Promise<string> {
+  const name = await world.migrate(kind, { mode: 'Community' });
+  await world.tickUntil(ours, name, 'Delegating');
+  return name;
+}
+
+/** Ours waits, and the in-tree migrator is shown that the kind has moved, so that it begins. */
+async function handOver(kind: VersionedKind, spec: object): Promise<string> {
+  await inTree;
+  const name = await world.migrate(kind, { mode: 'InTree', ...spec });
+  await world.tickUntil(ours, name, 'Delegating');
+  await until(`the order of ${name} to have its start`, async () =>
+    JSON.stringify((await order(MIGRATIONS, kind))['status'] ?? {}).includes('resourceVersion'),
+  );
+  await kind.touch('newer');
+  return name;
+}
+
+const untilOver = (kind: VersionedKind): Promise<void> =>
+  until(`the in-tree migrator to be through with ${kind.plural}`, async () =>
+    isOver(await order(MIGRATIONS, kind)),
+  );
+
+test('where nobody serves the API it says so, and goes on when somebody does', async () => {
+  const name = await world.migrate(left, { mode: 'Community' });
+  await world.tickUntil(ours, name, 'Blocked');
+  expect(await world.condition(name, 'Blocked')).toContain(
+    'ModeUnavailable: spec.mode is Community, and the API server serves no',
+  );
+  await defineCommunityApi(kube);
+  await world.tickUntil(ours, name, 'Delegating');
+  const { ['spec']: spec } = await order(ORDERS, left);
+  expect(spec).toEqual({ resource: { group: GROUP, version: CURRENT, resource: 'relics' } });
+  await world.tick(ours);
+  expect((await world.status(name)).phase).toBe('Delegating');
+  expect(await world.stored(left)).toEqual({ [OLD]: 3 });
+});
+
+test('a success that it only claims is no proof', async () => {
+  const name = left.crdName;
+  await sayEnd(kube, await order(ORDERS, left), 'Succeeded');
+  await world.tickUntil(ours, name, 'Done');
+  expect(await world.stored(left)).toEqual({ [CURRENT]: 3 });
+  expect(await world.status(name)).toMatchObject({
+    delegate: { apiVersion: 'migration.k8s.io/v1alpha1', result: 'Succeeded' },
+    rewritten: 3,
+    trimmed: [OLD],
+  });
+});
+
+test('an order that somebody deletes is not waited for', async () => {
+  const name = await delegated(dropped);
+  const { metadata } = await order(ORDERS, dropped);
+  await kube.delete(ORDERS, { name: metadata.name }, metadata);
+  await world.tickUntil(ours, name, 'Done');
+  expect(await world.status(name)).toMatchObject({ delegate: { result: 'Gone' }, rewritten: 3 });
+  expect(await listed(dropped)).toEqual([CURRENT]);
+});
+
+test('a mode that is edited begins it anew', async () => {
+  const name = await delegated(edited);
+  const body = { spec: { mode: 'Ballast' } };
+  await kube.patch(STORAGE_MIGRATIONS, { name }, { type: 'merge', body });
+  await world.tickUntil(ours, name, 'Done');
+  const status = await world.status(name);
+  expect(status).toMatchObject({ rewritten: 3, pass: 2 });
+  expect(status.delegate).toBeUndefined();
+});
+
+test('while it waits it says that the conversion webhook is away', async () => {
+  const name = await delegated(converted);
+  webhook.die();
+  await world.tickUntil(ours, name, 'Blocked');
+  expect(await world.condition(name, 'Blocked')).toContain('ConversionFails');
+  await webhook.comeBack();
+  await world.tickUntil(ours, name, 'Delegating');
+  await sayEnd(kube, await order(ORDERS, converted), 'Failed', 'too late');
+  await world.tickUntil(ours, name, 'Done');
+  expect(await world.condition(name, 'Proved')).toContain('All 3 objects');
+  const { conditions = [], rewritten } = await world.status(name);
+  expect(conditions.find(({ type }) => type === 'Progressing')?.message).toContain(
+    'failed: too late',
+  );
+  expect(rewritten).toBe(3);
+});
+
+test('the in-tree migrator rewrites, and the proof and the trim are ours', async () => {
+  const name = await handOver(willing, {});
+  expect(await world.condition(name, 'Progressing')).toContain(
+    'Waits until StorageVersionMigration',
+  );
+  const { metadata, ['spec']: spec } = await order(MIGRATIONS, willing);
+  expect(spec).toEqual({ resource: { group: GROUP, resource: 'gadgets' } });
+  expect(metadata.ownerReferences).toMatchObject([{ kind: 'StorageMigration', name }]);
+  await world.tickUntil(ours, name, 'Done');
+  expect(await world.status(name)).toMatchObject({
+    delegate: { result: 'Succeeded' },
+    // Nothing was left for us.
+    rewritten: 0,
+  });
+  expect(await world.condition(name, 'Proved')).toContain('All 5 objects');
+  expect(await world.stored(willing)).toEqual({ [CURRENT]: 5 });
+  await untilOver(willing);
+  await world.tick(ours);
+  expect(await world.status(name)).toMatchObject({ phase: 'Done', trimmed: [OLD] });
+  expect(await listed(willing)).toEqual([CURRENT]);
+});
+
+test('it fails and trims all the same: that is put back, and the rest is done by us', async () => {
+  const refused = oldName(2);
+  await refuseUpdates(kube, refusing, refused);
+  const name = await handOver(refusing, { retries: 0 });
+  await untilOver(refusing);
+  await world.tickUntil(ours, name, 'Blocked');
+  expect(await world.condition(name, 'Blocked')).toContain(
+    `ObjectsFailed: 1 objects cannot be written, such as default/${refused}`,
+  );
+  expect(await world.status(name)).toMatchObject({ delegate: { result: 'Failed' } });
+  expect((await world.status(name)).delegate?.message).toContain(`${refused} may not change`);
+  expect(await listed(refusing)).toEqual([OLD, CURRENT]);
+  expect(await world.stored(refusing)).toEqual({ [OLD]: 1, [CURRENT]: 4 });
+  expect(await world.announced(refusing)).toContainEqual(
+    expect.stringContaining(`StoredVersionsRestored: Put ${OLD} back on the stored versions`),
+  );
+  await allowUpdates(kube, refusing, refused);
+  await world.tickUntil(ours, name, 'Done');
+  expect(await listed(refusing)).toEqual([CURRENT]);
+  expect(await world.stored(refusing)).toEqual({ [CURRENT]: 5 });
+  expect(await world.condition(name, 'Proved')).toContain('All 5 objects');
+});
