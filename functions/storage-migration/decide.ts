@@ -3,6 +3,7 @@
 import type { StorageMigrationStatus } from '../../shared/api/storage-migration.ts';
 import type { Migration } from './migration.ts';
 import {
+  ETCD_CANNOT_TELL,
   MANAGED_FIELDS_LOST,
   OBJECTS_FAILED,
   type Saying,
@@ -17,7 +18,7 @@ export type Step =
   | { readonly take: 'nothing' }
   /** No work of its own: only the status changes. */
   | { readonly take: 'say'; readonly saying: Saying }
-  | { readonly take: 'preflight' | 'settle' | 'walk' | 'trim' | 'probe' }
+  | { readonly take: 'preflight' | 'settle' | 'walk' | 'confirm' | 'trim' | 'probe' }
   /** Somebody took versions off the CRD's list that are not proved to be unused. */
   | { readonly take: 'restore'; readonly lacking: readonly string[] };
 
@@ -41,7 +42,7 @@ export function decide(migration: Migration, found: Target | NoTarget): Step {
 const NOTHING: Step = { take: 'nothing' };
 const say = (saying: Saying): Step => ({ take: 'say', saying });
 
-function stepOf({ phase, conditions }: StorageMigrationStatus): Step {
+function stepOf({ phase, blockedIn, conditions }: StorageMigrationStatus): Step {
   switch (phase) {
     case 'Preflight':
       return { take: 'preflight' };
@@ -50,11 +51,15 @@ function stepOf({ phase, conditions }: StorageMigrationStatus): Step {
     case 'Rewriting':
     case 'Verifying':
       return { take: 'walk' };
+    case 'Confirming':
+      return { take: 'confirm' };
     case 'Trimming':
       return { take: 'trim' };
     case 'Blocked': {
       const why = conditions?.find(({ type }) => type === 'Blocked')?.reason;
-      if (why === MANAGED_FIELDS_LOST) return NOTHING;
+      if (why === MANAGED_FIELDS_LOST || why === ETCD_CANNOT_TELL) return NOTHING;
+      // Nothing is written then, and etcd is asked again without a word about it.
+      if (blockedIn === 'Confirming') return { take: 'confirm' };
       return { take: why === OBJECTS_FAILED ? 'probe' : 'preflight' };
     }
     default:

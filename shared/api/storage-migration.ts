@@ -19,7 +19,11 @@ export interface StorageMigrationSpec {
   readonly dryRun: boolean;
   readonly retries: number;
   readonly acceptedLoss?: readonly string[];
+  readonly verify: readonly Verification[];
 }
+
+/** Who has to agree that nothing is stored in another version. */
+export type Verification = 'SecondPass' | 'Etcd';
 
 export type Phase =
   | 'Pending'
@@ -27,6 +31,7 @@ export type Phase =
   | 'Settling'
   | 'Rewriting'
   | 'Verifying'
+  | 'Confirming'
   | 'Trimming'
   | 'Done'
   | 'Blocked';
@@ -48,6 +53,8 @@ export interface StorageMigrationStatus {
   readonly rewritten?: number;
   readonly failed?: readonly FailedObject[];
   readonly retriesLeft?: number;
+  /** How often etcd showed other versions after a pass that changed nothing. */
+  readonly etcdDisagreed?: number;
   readonly worker?: { readonly id: string; readonly until: string };
   readonly proof?: Proof;
   readonly trimmed?: readonly string[];
@@ -95,11 +102,14 @@ export interface FailedObject {
 }
 
 export interface Proof {
-  readonly oracle: 'SecondPass';
+  readonly oracle: 'SecondPass' | 'SecondPassAndEtcd';
   readonly version: string;
   readonly objects: number;
   readonly resourceVersion: string;
   readonly crdGeneration?: number;
+  /** Of the second oracle: the moment at which etcd was read, and how many values it had. */
+  readonly etcdRevision?: string;
+  readonly etcdValues?: number;
   readonly at: string;
 }
 
