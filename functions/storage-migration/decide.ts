@@ -3,6 +3,7 @@
 import type { OtherMode, StorageMigrationStatus } from '../../shared/api/storage-migration.ts';
 import type { Migration } from './migration.ts';
 import {
+  ETCD_CANNOT_TELL,
   MANAGED_FIELDS_LOST,
   MIGRATOR_REFUSED,
   MIGRATOR_SILENT,
@@ -19,7 +20,7 @@ export type Step =
   | { readonly take: 'nothing' }
   /** No work of its own: only the status changes. */
   | { readonly take: 'say'; readonly saying: Saying }
-  | { readonly take: 'preflight' | 'settle' | 'walk' | 'trim' | 'probe' }
+  | { readonly take: 'preflight' | 'settle' | 'walk' | 'confirm' | 'trim' | 'probe' }
   /** Another migrator is to rewrite, or is at it. */
   | { readonly take: 'delegate'; readonly mode: OtherMode }
   /** Somebody took versions off the CRD's list that are not proved to be unused. */
@@ -45,7 +46,7 @@ export function decide(migration: Migration, found: Target | NoTarget): Step {
 const NOTHING: Step = { take: 'nothing' };
 const say = (saying: Saying): Step => ({ take: 'say', saying });
 
-function stepOf({ phase, conditions, target }: StorageMigrationStatus): Step {
+function stepOf({ phase, blockedIn, conditions, target }: StorageMigrationStatus): Step {
   const mode = target?.mode;
   switch (phase) {
     case 'Preflight':
@@ -57,13 +58,17 @@ function stepOf({ phase, conditions, target }: StorageMigrationStatus): Step {
     case 'Rewriting':
     case 'Verifying':
       return { take: 'walk' };
+    case 'Confirming':
+      return { take: 'confirm' };
     case 'Trimming':
       return { take: 'trim' };
     case 'Blocked': {
       const why = conditions?.find(({ type }) => type === 'Blocked')?.reason;
-      if (why === MANAGED_FIELDS_LOST) return NOTHING;
+      if (why === MANAGED_FIELDS_LOST || why === ETCD_CANNOT_TELL) return NOTHING;
       const isOthers = why === MIGRATOR_SILENT || why === MIGRATOR_REFUSED;
       if (isOthers && mode !== undefined) return { take: 'delegate', mode };
+      // Nothing is written then, and etcd is asked again without a word about it.
+      if (blockedIn === 'Confirming') return { take: 'confirm' };
       return { take: why === OBJECTS_FAILED ? 'probe' : 'preflight' };
     }
     default:

@@ -1,12 +1,22 @@
 // What this function holds while it is awake: the API server, and which migrations it is at.
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
+import type { EtcdClient } from '../../shared/etcd/client.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+
+/** The etcd behind the API server, and where in it the keys are. */
+export interface EtcdDoor {
+  readonly client: EtcdClient;
+  readonly endpoints: readonly string[];
+  readonly prefixes: readonly string[];
+}
 
 export interface DoorsOptions {
   readonly kube: KubeClient;
   /** One API server of several, by its own address. */
   readonly openServer: (url: string) => KubeClient;
+  /** Undefined when none was configured. */
+  readonly etcd?: EtcdDoor | undefined;
   readonly clock: Clock;
   /** How long one request works on before it leaves the rest to the next. */
   readonly workMs: number;
@@ -17,6 +27,7 @@ export interface DoorsOptions {
 export class Doors {
   readonly kube: KubeClient;
   readonly openServer: (url: string) => KubeClient;
+  readonly etcd: EtcdDoor | undefined;
   readonly clock: Clock;
   readonly workMs: number;
   readonly settleMs: number;
@@ -25,9 +36,10 @@ export class Doors {
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #waiting = new Set<string>();
 
-  constructor({ kube, openServer, clock, workMs, settleMs }: DoorsOptions) {
+  constructor({ kube, openServer, etcd, clock, workMs, settleMs }: DoorsOptions) {
     this.kube = kube;
     this.openServer = openServer;
+    this.etcd = etcd;
     this.clock = clock;
     this.workMs = workMs;
     this.settleMs = settleMs;
@@ -53,7 +65,7 @@ export class Doors {
     await own;
   }
 
-  close(): Promise<void> {
-    return this.kube.close();
+  async close(): Promise<void> {
+    await Promise.all([this.kube.close(), this.etcd?.client.close()]);
   }
 }

@@ -2,11 +2,13 @@
 // off the CRD's list only once it is proved that nothing is stored in them. Wakes on changes of
 // StorageMigrations and CRDs, and on the sweep's tick. Its memory is the status of the migration:
 // two instances at once, lost events and a killed process cost time, never a wrong trim.
+import { openEtcd } from '../../shared/etcd/client.ts';
 import type { Variable } from '../../shared/function/config.ts';
 import { defineFunction } from '../../shared/function/define.ts';
+import { ETCD_CONFIG, type EtcdConfig } from '../../shared/function/etcd-config.ts';
 import { secondsAsMs, text } from '../../shared/function/parsers.ts';
 import { openKube } from '../../shared/kube/client.ts';
-import { Doors } from './doors.ts';
+import { Doors, type EtcdDoor } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 
 const SWEEP = 'dev.knative.sources.ping';
@@ -45,8 +47,9 @@ export const storageMigration = defineFunction({
       // An API server writes the old version for some milliseconds after it announces the new one.
       fallback: 3_000,
     },
+    ...ETCD_CONFIG,
   },
-  open: ({ kubeconfigPath, workMs, settleMs }, { clock, log }): Doors => {
+  open: ({ kubeconfigPath, workMs, settleMs, ...etcd }, { clock, log }): Doors => {
     const options = {
       userAgent: FIELD_MANAGER,
       fieldManager: FIELD_MANAGER,
@@ -56,6 +59,7 @@ export const storageMigration = defineFunction({
     return new Doors({
       kube: openKube({ ...options, connectionsMax: CONNECTIONS_MAX }),
       openServer: (url) => openKube({ ...options, server: { url, servername: SERVERNAME } }),
+      etcd: etcdDoor(etcd),
       clock,
       workMs,
       settleMs,
@@ -70,3 +74,11 @@ export const storageMigration = defineFunction({
     return undefined;
   },
 });
+
+/** Opening it calls nobody: only a migration that asks for etcd does. */
+function etcdDoor(config: EtcdConfig): EtcdDoor | undefined {
+  const { endpoints, caPath, certPath, keyPath, prefixes } = config;
+  if (endpoints.length === 0) return undefined;
+  const client = openEtcd({ endpoints, tls: { caPath, certPath, keyPath } });
+  return { client, endpoints, prefixes };
+}

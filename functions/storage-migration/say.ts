@@ -75,8 +75,13 @@ function proved({ proof, target }: StorageMigrationStatus): ConditionInput {
     const message = 'Some objects may be stored in another version.';
     return say('Proved', false, { reason: 'NotProved', message });
   }
+  const { etcdValues, etcdRevision } = proof;
+  const inEtcd =
+    etcdValues === undefined
+      ? ''
+      : ` etcd had ${etcdValues} values of them at revision ${etcdRevision}, all in this version.`;
   const message =
     `All ${proof.objects} objects listed at resourceVersion ${proof.resourceVersion} were found ` +
-    `stored as ${target?.version ?? proof.version}: none changed when it was written once more.`;
+    `stored as ${target?.version ?? proof.version}: none changed when it was written once more.${inEtcd}`;
   return say('Proved', true, { reason: proof.oracle, message });
 }

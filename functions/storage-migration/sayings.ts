@@ -80,11 +80,13 @@ export function blocked(status: StorageMigrationStatus, why: Word): Saying {
 }
 
 export const OBJECTS_FAILED = 'ObjectsFailed';
-/** Of all reasons the only one that waits for a person: to look again is to lose more. */
+/** Waits for a person: to look again is to lose more. */
 export const MANAGED_FIELDS_LOST = 'ManagedFieldsLost';
 /** What another migrator alone, or whoever keeps us from it, can end. */
 export const MIGRATOR_SILENT = 'MigratorSilent';
 export const MIGRATOR_REFUSED = 'MigratorRefused';
+/** Waits for a person, too: encrypted values do not open by themselves. */
+export const ETCD_CANNOT_TELL = 'EtcdCannotTell';
 
 /** To the phase it was blocked in, or from the preflight on. */
 export function cleared(status: StorageMigrationStatus, nowIso: string, crd?: Crd): Saying {
@@ -133,6 +135,7 @@ const MESSAGES: Readonly<Record<Phase, (status: StorageMigrationStatus) => strin
   Delegating: () => 'Hands the rewriting to another migrator.',
   Rewriting: ({ target }) => `Writes every object anew as ${target?.version ?? ''}.`,
   Verifying: () => 'Writes every object once more: none may change.',
+  Confirming: () => 'Reads in etcd in which version each object is stored.',
   Trimming: () => 'Takes the versions that are proved unused off the list of stored ones.',
   Done: () => 'There is nothing left to do.',
   Blocked: () => 'It waits.',
@@ -224,12 +227,12 @@ export function afterPass(
 const isSuspicious = ({ pass, progress, storedVersions = [] }: StorageMigrationStatus): boolean =>
   pass === 1 && progress?.changed === 0 && progress.done > 0 && storedVersions.length > 1;
 
-function settlesAgain(status: StorageMigrationStatus): Saying {
-  const { settledAt: _settledAt, ...rest } = status;
+export function settlesAgain(status: StorageMigrationStatus): Saying {
+  const { settledAt: _settledAt, cursor: _cursor, ...rest } = status;
   return under(rest, 'Settling', {});
 }
 
-function proved(
+export function proved(
   status: StorageMigrationStatus,
   resourceVersion: string,
   nowIso: string,

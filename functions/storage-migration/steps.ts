@@ -3,8 +3,10 @@
 import type { OtherMode } from '../../shared/api/storage-migration.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { announce } from './announce.ts';
+import { confirmed, unconfirmed } from './confirm.ts';
 import type { Step } from './decide.ts';
 import { delegate } from './delegate.ts';
+import { askEtcd, asksEtcd, etcdMissing } from './etcd-oracle.ts';
 import {
   MANAGED_FIELDS_LOST,
   type Saying,
@@ -70,7 +72,8 @@ const nowIsoOf = ({ doors }: StepTask): string => timestamp(doors.clock.nowMs())
 
 const takePreflight: Work = async (task, migration) => {
   const { doors, target, signal } = task;
-  const obstacle = await preflight(doors.kube, migration, target, signal);
+  const obstacle =
+    etcdMissing(doors.etcd, migration) ?? (await preflight(doors.kube, migration, target, signal));
   if (obstacle !== undefined) return sayBlocked(task, migration, obstacle);
   return say(task, migration, cleared(migration.status, nowIsoOf(task), target.crd));
 };
@@ -102,10 +105,8 @@ async function takeDelegate(task: StepTask, migration: Migration, mode: OtherMod
 const takeWalk: Work = async (task, migration) => {
   const { target, walker, endsAtMs } = task;
   try {
-    const saying = await walker.page(target, migration, endsAtMs);
-    const isProof = saying.status.proof !== undefined;
-    if (isProof && !(await isUnmoved(task, migration))) return lookAgain(migration);
-    return await say(task, migration, saying);
+    const found = await walker.page(target, migration, endsAtMs);
+    return await sayFound(task, migration, asksEtcd(migration) ? unconfirmed(found) : found);
   } catch (error) {
     // The page is done again when the reason is gone.
     const obstacle =
@@ -114,6 +115,29 @@ const takeWalk: Work = async (task, migration) => {
     return sayBlocked(task, migration, obstacle);
   }
 };
+
+const takeConfirm: Work = async (task, migration) => {
+  const { doors, target, signal } = task;
+  const { kube, etcd, clock } = doors;
+  const missing = etcdMissing(etcd, migration);
+  if (missing !== undefined) return sayBlocked(task, migration, missing);
+  try {
+    const isAsked = etcd !== undefined && asksEtcd(migration);
+    const answer = isAsked ? await askEtcd(kube, etcd, target, signal) : undefined;
+    const moment = { nowMs: clock.nowMs(), nowIso: nowIsoOf(task), crd: target.crd };
+    return await sayFound(task, migration, confirmed(migration.status, answer, moment));
+  } catch (error) {
+    const obstacle = obstacleIn(error, target.crd);
+    if (obstacle === undefined) throw error;
+    return sayBlocked(task, migration, obstacle);
+  }
+};
+
+async function sayFound(task: StepTask, migration: Migration, saying: Saying): Promise<Taken> {
+  const isProof = saying.status.proof !== undefined;
+  if (isProof && !(await isUnmoved(task, migration))) return lookAgain(migration);
+  return say(task, migration, saying);
+}
 
 /** What was found is only proved of the CRD under which it was looked for, from first to last. */
 async function isUnmoved({ doors, target, signal }: StepTask, migration: Migration) {
@@ -155,8 +179,9 @@ const takeTrim: Work = async (task, migration) => {
     const message = `Everything is stored as ${version}; spec.trim is Never, so the list stays.`;
     return say(task, migration, done(status, { message }));
   }
-  if (!isAsVerified(migration, crd)) {
-    // Somebody wrote to the CRD since: the proof may be of another state.
+  const isWhole = !asksEtcd(migration) || status.proof?.oracle === 'SecondPassAndEtcd';
+  if (!isWhole || !isAsVerified(migration, crd)) {
+    // Somebody wrote to the CRD since: the proof may be of another state. Or etcd is asked now, too.
     const { proof: _proof, ...rest } = status;
     return say(task, migration, nextPass(rest, 'Verifying', nowIsoOf(task), crd));
   }
@@ -230,6 +255,7 @@ const WORKS = {
   preflight: takePreflight,
   settle: takeSettle,
   walk: takeWalk,
+  confirm: takeConfirm,
   probe: takeProbe,
   trim: takeTrim,
 } as const;

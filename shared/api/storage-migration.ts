@@ -31,7 +31,11 @@ export interface StorageMigrationSpec {
   readonly dryRun: boolean;
   readonly retries: number;
   readonly acceptedLoss?: readonly string[];
+  readonly verify: readonly Verification[];
 }
+
+/** Who has to agree that nothing is stored in another version. */
+export type Verification = 'SecondPass' | 'Etcd';
 
 export type Phase =
   | 'Pending'
@@ -40,6 +44,7 @@ export type Phase =
   | 'Delegating'
   | 'Rewriting'
   | 'Verifying'
+  | 'Confirming'
   | 'Trimming'
   | 'Done'
   | 'Blocked';
@@ -62,6 +67,8 @@ export interface StorageMigrationStatus {
   readonly rewritten?: number;
   readonly failed?: readonly FailedObject[];
   readonly retriesLeft?: number;
+  /** How often etcd showed other versions after a pass that changed nothing. */
+  readonly etcdDisagreed?: number;
   readonly worker?: { readonly id: string; readonly until: string };
   readonly proof?: Proof;
   readonly trimmed?: readonly string[];
@@ -122,11 +129,14 @@ export interface FailedObject {
 }
 
 export interface Proof {
-  readonly oracle: 'SecondPass';
+  readonly oracle: 'SecondPass' | 'SecondPassAndEtcd';
   readonly version: string;
   readonly objects: number;
   readonly resourceVersion: string;
   readonly crdGeneration?: number;
+  /** Of the second oracle: the moment at which etcd was read, and how many values it had. */
+  readonly etcdRevision?: string;
+  readonly etcdValues?: number;
   readonly at: string;
 }
 

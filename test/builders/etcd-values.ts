@@ -34,6 +34,20 @@ export async function storedObject(
   return (await range(plane, prefix, { key: `${prefix}${name}` })).get(name);
 }
 
+/** Past the API server, as one of an older configuration would store it. */
+export async function putStored(
+  plane: Plane,
+  group: string,
+  resource: string,
+  name: string,
+  object: unknown,
+): Promise<void> {
+  const key = base64(`${prefixOf(group, resource)}${name}`);
+  const body = JSON.stringify({ key, value: base64(JSON.stringify(object)) });
+  const answer = await fetch(`${plane.part('etcd').url}/v3/kv/put`, { method: 'POST', body });
+  if (!answer.ok) throw new Error(`etcd answered ${answer.status}: ${await answer.text()}`);
+}
+
 async function range(
   plane: Plane,
   prefix: string,

@@ -96,6 +96,7 @@ const migrationSpec: Whole<StorageMigrationSpec> = {
   dryRun: true,
   retries: 5,
   acceptedLoss: ['.spec.legacy'],
+  verify: ['SecondPass', 'Etcd'],
 };
 
 const migrationStatus: Whole<Omit<StorageMigrationStatus, 'conditions'>> & {
@@ -139,13 +140,16 @@ const migrationStatus: Whole<Omit<StorageMigrationStatus, 'conditions'>> & {
   rewritten: 1,
   failed: [{ namespace: 'web', name: 'w2', reason: 'Forbidden', message: 'It may not change.' }],
   retriesLeft: 2,
+  etcdDisagreed: 1,
   worker: { id: 'a1', until: at },
   proof: {
-    oracle: 'SecondPass',
+    oracle: 'SecondPassAndEtcd',
     version: 'v1',
     objects: 9,
     resourceVersion: '123',
     crdGeneration: 2,
+    etcdRevision: '124',
+    etcdValues: 9,
     at,
   },
   trimmed: ['v1alpha1'],

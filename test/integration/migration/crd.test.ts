@@ -37,6 +37,7 @@ const PLURAL = 'Write the plural in lower case, such as widgets, as kubectl';
 const GROUP = 'Write the API group alone and in lower case, such as apps or example.com';
 const NEVER = 'Objects of this kind cannot be rewritten; events go by themselves after an hour';
 const PATH = 'Write the path as status.message names it, such as .spec.legacy.';
+const SECOND = 'The second pass is always made, because etcd alone does not show';
 const DRY = 'A dry run proves nothing, so nothing can be trimmed after it; set trim to Never';
 
 /** What it is, the spec, the field that is named, and words of what is said about it. */
@@ -87,6 +88,9 @@ test.each<Row>([
   ],
   ['another trim', also({ trim: 'Always' }), 'spec.trim', '"OnProof", "Never"'],
   ['a dry run that trims', also({ dryRun: true }), 'spec.trim', DRY],
+  ['etcd alone', also({ verify: ['Etcd'] }), 'spec.verify', SECOND],
+  ['nobody who agrees', also({ verify: [] }), 'spec.verify', SECOND],
+  ['a stranger', also({ verify: ['SecondPass', 'Git'] }), 'spec.verify[1]', '"SecondPass", "Etcd"'],
   ['101 retries', also({ retries: 101 }), 'spec.retries', 'or equal to 100'],
   ['a field without dot', also({ acceptedLoss: ['spec.a'] }), 'spec.acceptedLoss[0]', PATH],
   [
@@ -117,6 +121,7 @@ const DEFAULTS: StorageMigrationSpec = {
   pause: false,
   dryRun: false,
   retries: 3,
+  verify: ['SecondPass'],
 };
 
 test.each<[string, object, StorageMigrationSpec]>([

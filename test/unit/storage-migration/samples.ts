@@ -20,6 +20,7 @@ const SPEC: StorageMigrationSpec = {
   pause: false,
   dryRun: false,
   retries: 2,
+  verify: ['SecondPass'],
 };
 
 export const PROGRESS: Progress = {

@@ -1,0 +1,51 @@
+// The environment variables by which a function is told of an etcd that it may read: one set of
+// names for all functions.
+import type { ConfigShape } from './config.ts';
+import { list, text, url } from './parsers.ts';
+
+export interface EtcdConfig {
+  /** None: there is no etcd to read. */
+  readonly endpoints: readonly string[];
+  readonly caPath: string | undefined;
+  readonly certPath: string | undefined;
+  readonly keyPath: string | undefined;
+  readonly prefixes: readonly string[];
+}
+
+const endpoint = url('http', 'https');
+const endpoints = list((value: string) => endpoint(value).href.replace(/\/$/, ''));
+const prefixes = list(text);
+const file = (value: string): string | undefined => value;
+
+export const ETCD_CONFIG: ConfigShape<EtcdConfig> = {
+  endpoints: {
+    env: 'ETCD_ENDPOINTS',
+    meaning: 'the client URLs of the etcd to read, separated by commas; none when not set',
+    parse: endpoints,
+    fallback: [],
+  },
+  caPath: {
+    env: 'ETCD_CA_FILE',
+    meaning: 'the PEM file with the CA of its certificates',
+    parse: file,
+    fallback: undefined,
+  },
+  certPath: {
+    env: 'ETCD_CERT_FILE',
+    meaning: 'the PEM file with our client certificate',
+    parse: file,
+    fallback: undefined,
+  },
+  keyPath: {
+    env: 'ETCD_KEY_FILE',
+    meaning: 'the PEM file with the key of it',
+    parse: file,
+    fallback: undefined,
+  },
+  prefixes: {
+    env: 'ETCD_PREFIXES',
+    meaning: 'where API servers keep their keys, separated by commas',
+    parse: prefixes,
+    fallback: ['/registry', '/kubernetes.io'],
+  },
+};
