@@ -15,7 +15,7 @@ export interface Took {
 }
 
 /** The first answers tell how long one takes that waits for none of ours. */
-const FIRST_LIMIT = 1;
+const FIRST_LIMIT = 2;
 /**
  * Of our writes that are under way so many may be waiting for one another in the API server: with
  * fewer than the least it has room for more, with more than the most they only make others wait.

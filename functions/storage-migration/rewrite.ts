@@ -28,8 +28,6 @@ export interface RewriteTask {
 /** An API server that restarts is away for a few seconds; a conversion may fail once. */
 const TRIES_MAX = 3;
 const PAUSE_MS = 250;
-/** Of too much to do it says when that is over, and may say so more often. */
-const THROTTLED_TRIES_MAX = 5;
 const DEFAULT_RETRY_AFTER_MS = 1_000;
 /** A conversion webhook that hangs must not take the whole request with it. */
 const WRITE_TIMEOUT_MS = 8_000;
@@ -51,9 +49,14 @@ export async function rewrite(task: RewriteTask, seen: KubeObject): Promise<Rewr
       const isThrottled = code === 'KUBE_THROTTLED';
       task.pace.note({ tookMs, ...(isThrottled ? { throttled: { retryAfterMs } } : {}) });
       const isOver = task.clock.nowMs() > task.endsAtMs;
-      const triesMax = isThrottled ? THROTTLED_TRIES_MAX : TRIES_MAX;
+      // It says when that is over, and it is no fault of the object.
+      const triesMax = isThrottled ? Infinity : TRIES_MAX;
+      if (isThrottled && isOver) throw error;
       if (!MAY_PASS.has(code) || attempt >= triesMax || isOver) return asItIs(task, seen, error);
-      await task.clock.sleep(isThrottled ? retryAfterMs : PAUSE_MS, task.signal);
+      await task.clock.sleep(
+        isThrottled ? Math.max(PAUSE_MS, retryAfterMs) : PAUSE_MS,
+        task.signal,
+      );
     }
   }
 }

@@ -24,7 +24,7 @@ function after(pace: Pace, count: number, took: Parameters<Pace['note']>[0]): nu
 
 test('it begins low, climbs while answers come fast, and stops at the ceiling', () => {
   const pace = new Pace({ concurrency: 16 }, new HandClock());
-  expect(pace.limit).toBe(1);
+  expect(pace.limit).toBe(2);
   expect(after(pace, 60, FAST)).toBeGreaterThan(8);
   expect(after(pace, 1_000, FAST)).toBe(16);
 });
