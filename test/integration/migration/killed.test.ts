@@ -57,7 +57,7 @@ test.concurrent.each(MOMENTS)(
   },
 );
 
-test.concurrent('the definition moves as the last object is verified: no proof is claimed', async () => {
+test.concurrent('the definition moves at the last moment: no proof is claimed', async () => {
   const kind = await world.kind('flickers', OBJECTS);
   await world.migrate(kind, { trim: 'Never' });
   const lives = new Lives(world.kube, kind.crdName);
@@ -103,8 +103,8 @@ async function expectDone(
   expect((await kind.read()).status.storedVersions).toEqual([current]);
   expect(await world.stored(kind)).toEqual({ [current]: OBJECTS });
   expect(await world.announced(kind)).toContain(
-    `StoredVersionsTrimmed: Took ${current === OLD ? CURRENT : OLD} off the stored versions: all 2 ` +
-      `objects are proved to be stored as ${current}.`,
+    `StoredVersionsTrimmed: Took ${current === OLD ? CURRENT : OLD} off the stored versions: ` +
+      `all 2 objects are proved to be stored as ${current}.`,
   );
   for (const [name, { spec, metadata }] of await kind.stored()) {
     expect(spec).toEqual(before.get(name)?.['spec']);

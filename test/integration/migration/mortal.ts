@@ -20,7 +20,7 @@ export interface Death {
 /** What happens after a write, such as `apply storagemigrations`. */
 export type Meanwhile = (written: string) => Promise<void>;
 
-/** What the dead one did last, such as `apply storagemigrations`; undefined when it outlived all. */
+/** What the dead one did last, in the same words; undefined when it outlived all. */
 export type LastWord = string | undefined;
 
 const WRITES: ReadonlySet<PropertyKey> = new Set(['apply', 'patch', 'create', 'update', 'delete']);
