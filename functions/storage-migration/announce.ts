@@ -1,5 +1,5 @@
-// Tells on the CRD itself what was done to its list of stored versions: `kubectl describe crd` shows
-// it to people who know nothing of the migration.
+// Tells on the CRD itself what was done to its list of stored versions: `kubectl describe crd`
+// shows it to people who know nothing of the migration.
 import type { Clock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { FIELD_MANAGER } from './field-manager.ts';

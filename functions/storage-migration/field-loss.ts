@@ -68,17 +68,18 @@ const FIELDS_NAMED_MAX = 20;
 
 function loss({ name }: Crd, version: string, { fields, objects, example }: Loss): Word {
   const more = fields.length - FIELDS_NAMED_MAX;
-  const named = fields.slice(0, FIELDS_NAMED_MAX).join(', ');
+  const first = fields.slice(0, FIELDS_NAMED_MAX);
+  const named = [...first, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
   const message =
-    `${objects} objects, such as ${example}, would lose ${named}${more > 0 ? `, and ${more} more` : ''}, ` +
-    `for which ${version} of CRD ${name} has no place. Add the fields to its schema, or name them ` +
-    'in spec.acceptedLoss.';
+    `${objects} objects, such as ${example}, would lose ${named}, for which ${version} of CRD ` +
+    `${name} has no place. Add the fields to its schema, or name them in spec.acceptedLoss.`;
   return { reason: 'FieldsWouldBeLost', message };
 }
 
 function unseenLoss({ name }: Crd, old: string, version: string, fields: readonly string[]): Word {
   const message =
-    `Objects may have ${fields.join(', ')}, for which ${version} of CRD ${name} has no place, and ` +
-    `${old} is not served, so nobody can look. Serve it, or name the fields in spec.acceptedLoss.`;
+    `Objects may have ${fields.join(', ')}, for which ${version} of CRD ${name} has no place, ` +
+    `and ${old} is not served, so nobody can look. Serve it, or name the fields ` +
+    'in spec.acceptedLoss.';
   return { reason: 'FieldsWouldBeLost', message };
 }

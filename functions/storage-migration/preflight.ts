@@ -111,9 +111,12 @@ export async function refusedSample(
     const options = { limit: SAMPLES, signal, timeoutMs: SAMPLE_TIMEOUT_MS };
     const { items } = await kube.list(target.ref, { ...options, metadataOnly: true });
     for (const sample of items) {
-      const refused = await refusalOf(kube, target, sample, signal);
+      const error = await refusalOf(kube, target, sample, signal);
+      const refused = error && obstacleOf(error, target.crd);
       if (refused === undefined) return undefined;
       first ??= refused;
+      // There is no time to wait for others as long.
+      if (error?.code === 'KUBE_TIMEOUT') return refused;
     }
     return first;
   } catch (error) {
@@ -127,7 +130,7 @@ async function refusalOf(
   { ref, kind, crd }: Target,
   sample: KubeObject,
   signal: AbortSignal,
-): Promise<Word | undefined> {
+): Promise<KubeError | undefined> {
   const options = { signal, isOnce: true, timeoutMs: SAMPLE_TIMEOUT_MS };
   try {
     // Each version that is served asks the webhook another question.
@@ -139,11 +142,11 @@ async function refusalOf(
     return undefined;
   } catch (error) {
     if (!isKubeError(error)) throw error;
-    return obstacleOf(error, crd);
+    return error;
   }
 }
 
-/** What the API server could not do itself; what it refuses of one object is that object's matter. */
+/** What the API server could not do itself; what it refuses of one object is that one's matter. */
 function obstacleOf(error: KubeError, crd: Crd | undefined): Word | undefined {
   const { code, message, answer } = error;
   if (!SERVER_FAILURES.has(code)) return undefined;
@@ -176,8 +179,8 @@ const INITIALIZING = /storage is \(re\)initializing/;
 
 function unreadable({ name }: Crd, message: string): Word {
   const what =
-    `The API server cannot list CRD ${name}: something is stored that it cannot read. If a version ` +
-    'was removed from spec.versions, add it again, not served and not stored.';
+    `The API server cannot list CRD ${name}: something is stored that it cannot read. If a ` +
+    'version was removed from spec.versions, add it again, not served and not stored.';
   return { reason: 'ObjectsUnreadable', message: `${what} ${message}` };
 }
 

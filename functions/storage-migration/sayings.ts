@@ -24,7 +24,7 @@ export interface Word {
 /** More passes than this, and somebody writes old versions as fast as they are rewritten. */
 const PASSES_MAX = 20;
 
-/** From the beginning, whatever it was at: what it saw of another CRD proves nothing of this one. */
+/** From the beginning, wherever it was: what it saw of another CRD proves nothing of this one. */
 export function begun({ spec, status }: Migration, { crd, kind, version }: Target): Saying {
   const storedVersions = [...new Set([...seenBefore(status, crd), ...(crd?.storedVersions ?? [])])];
   const ofMode = spec.mode === 'Ballast' ? {} : { mode: spec.mode };
@@ -272,7 +272,8 @@ export function done(
 
 function dryRunDone(status: StorageMigrationStatus): Saying {
   const { done: looked = 0, failed = 0 } = status.progress ?? {};
-  const message = `A dry run: of ${looked} objects ${failed} would be refused; nothing was written.`;
+  const refused = `of ${looked} objects ${failed} would be refused`;
+  const message = `A dry run: ${refused}; nothing was written.`;
   const { cursor: _cursor, ...rest } = status;
   return done(rest, { message });
 }

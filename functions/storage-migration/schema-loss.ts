@@ -13,8 +13,8 @@ interface Schema {
 const ALWAYS_KEPT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 /**
- * What objects of the one schema may have and the other has no place for: paths such as `.spec.legacy`
- * and `.spec.parts[].old`; where any name may stand, `*`.
+ * What objects of the one schema may have and the other has no place for: paths such as
+ * `.spec.legacy` and `.spec.parts[].old`; where any name may stand, `*`.
  */
 export function lostFields(
   before: Schema | undefined,

@@ -189,7 +189,7 @@ const takeTrim: Work = async (task, migration) => {
   return lookAgain(migration);
 };
 
-/** The list names the proved version alone: who took the others off may have died before he said so. */
+/** The list names the proved version alone: who trimmed it may have died before he said so. */
 async function takeTrimmed(task: StepTask, migration: Migration, crd: Crd): Promise<Taken> {
   const { status } = migration;
   const { version = '', objects = 0 } = status.proof ?? {};
@@ -226,8 +226,8 @@ async function takeRestore(
   if (defined.length < lacking.length) {
     const lost = lacking.filter((one) => !defined.includes(one)).join(', ');
     const message =
-      `${lost} is gone from CRD ${crd.name}, and objects may still be stored in it: a list of the ` +
-      'kind fails then. Add it to spec.versions again, not served and not stored.';
+      `${lost} is gone from CRD ${crd.name}, and objects may still be stored in it: a list of ` +
+      'the kind fails then. Add it to spec.versions again, not served and not stored.';
     return sayBlocked(task, migration, { reason: 'VersionRemoved', message });
   }
   const whole = [...lacking, ...crd.storedVersions];

@@ -136,7 +136,8 @@ async function readBuiltIn(
     const message = `The API server does not serve the version in which it stores ${what}.`;
     return { reason: 'VersionUnknown', message };
   }
-  const message = `The API server has no resource ${what}: correct spec.resource, or install its CRD.`;
+  const next = 'correct spec.resource, or install its CRD.';
+  const message = `The API server has no resource ${what}: ${next}`;
   return { reason: 'ResourceUnknown', message };
 }
 

@@ -75,8 +75,8 @@ export class Walker {
   }
 
   /**
-   * The page as if it had ended after so many objects: where the next one begins only the API server
-   * can say. Undefined when it does not know any more, and then the page is done again.
+   * The page as if it had ended after so many objects: where the next one begins only the API
+   * server can say. Undefined when it does not know any more, and then the page is done again.
    */
   async #upTo(
     { ref }: Target,

@@ -3,6 +3,7 @@
 // and an event is another look.
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './errors.ts';
+import { isRecord } from './json.ts';
 import type { KubeObject, ResourceRef } from './objects.ts';
 import { ownsExactly } from './owned-fields.ts';
 import type { CallOptions } from './request.ts';
@@ -62,13 +63,35 @@ async function writeOnce(kube: KubeClient, write: StatusWrite): Promise<StatusWr
     },
     status,
   };
-  const written = await kube.apply(ref, manifest, {
-    subresource: 'status',
-    fieldManager,
-    // A function's status is its own; an edit by hand must not stop it for ever.
-    force: true,
-    signal,
-    timeoutMs,
-  });
-  return { object: written, isChanged: written.metadata.resourceVersion !== resourceVersion };
+  try {
+    const written = await kube.apply(ref, manifest, {
+      subresource: 'status',
+      fieldManager,
+      // A function's status is its own; an edit by hand must not stop it for ever.
+      force: true,
+      signal,
+      timeoutMs,
+    });
+    return { object: written, isChanged: written.metadata.resourceVersion !== resourceVersion };
+  } catch (error) {
+    const cleaned = isKubeError(error, 'KUBE_INVALID') ? await dropForeign(kube, write) : undefined;
+    if (cleaned === undefined) throw error;
+    return writeOnce(kube, { ...write, object: cleaned });
+  }
+}
+
+/**
+ * An object that somebody else wrote into by hand stays, as null, when all in it is taken back, and
+ * that breaks its schema: what nobody says any more goes by a patch.
+ */
+async function dropForeign(kube: KubeClient, write: StatusWrite): Promise<KubeObject | undefined> {
+  const { ref, object, status, signal, timeoutMs } = write;
+  const { name, namespace, resourceVersion } = object.metadata;
+  const said = isRecord(object['status']) ? object['status'] : {};
+  const left = Object.keys(said).filter((field) => isRecord(said[field]) && !(field in status));
+  if (left.length === 0) return undefined;
+  const target = { name, ...(namespace === undefined ? {} : { namespace }), subresource: 'status' };
+  const gone = Object.fromEntries(left.map((field) => [field, null]));
+  const body = { metadata: { resourceVersion }, status: gone };
+  return kube.patch(ref, target, { type: 'merge', body }, { signal, timeoutMs });
 }

@@ -82,13 +82,13 @@ test('a version is taken off the list by hand: it is put back until it is proved
   expect(await listed(kind)).toEqual([CURRENT]);
 });
 
-test('the version is removed too: it says what to add, and goes on when that is there', async () => {
+test('the version is removed too: it says what to add, and goes on after that', async () => {
   const kind = await begin('drills');
   await trimByHand(kind);
   await kind.remove(OLD);
   await world.tickUntil(one, kind.crdName, 'Blocked');
   expect(await world.condition(kind.crdName, 'Blocked')).toContain(
-    `VersionRemoved: ${OLD} is gone from CRD ${kind.crdName}, and objects may still be stored in it`,
+    `VersionRemoved: ${OLD} is gone from CRD ${kind.crdName}, and objects may still be stored`,
   );
   expect(await world.condition(kind.crdName, 'Proved')).toBe('');
   await kind.define(CURRENT);
@@ -96,7 +96,7 @@ test('the version is removed too: it says what to add, and goes on when that is 
   expect(await world.stored(kind)).toEqual({ [CURRENT]: 12 });
 });
 
-test('asked for after a version was removed: it says that nobody can read the objects', async () => {
+test('asked for after a version was removed: it says that nobody can read objects', async () => {
   const kind = await world.kind('engines', 2);
   await trimByHand(kind);
   await kind.remove(OLD);

@@ -13,7 +13,7 @@ let webhook: ConversionWebhook;
 
 beforeAll(async () => {
   world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
-  await world.prepare('anvils', 'bolts', 'clamps', 'drills', 'engines', 'files');
+  await world.prepare('anvils', 'bolts', 'clamps', 'drills', 'engines', 'files', 'gears');
   webhook = await ConversionWebhook.start(world.plane);
   one = await world.startFunction();
 });
@@ -68,6 +68,19 @@ test('it is slow: it takes longer, and no more', async () => {
   const before = await kind.stored();
   webhook.behave({ delayMs: 150 });
   await world.migrate(kind);
+  await expectDone(kind, before);
+});
+
+test('it hangs: that is said in the time that a request has', async () => {
+  const kind = await world.kind('gears', 2, webhook.conversion);
+  const before = await kind.stored();
+  webhook.behave({ delayMs: 60_000 });
+  await world.migrate(kind);
+  await world.tickUntil(one, kind.crdName, 'Blocked');
+  expect(await world.condition(kind.crdName, 'Blocked')).toMatch(/^ConversionFails: .* ms /);
+  webhook.die();
+  await webhook.comeBack();
+  webhook.behave({});
   await expectDone(kind, before);
 });
 

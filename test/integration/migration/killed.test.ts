@@ -19,7 +19,7 @@ let world: MigrationWorld;
 
 beforeAll(async () => {
   world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
-  await world.prepare('befores', 'afters');
+  await world.prepare('befores', 'afters', 'flickers');
 });
 
 afterAll(async () => {
@@ -57,6 +57,27 @@ test.concurrent.each(MOMENTS)(
   },
 );
 
+test.concurrent('the definition moves at the last moment: no proof is claimed', async () => {
+  const kind = await world.kind('flickers', OBJECTS);
+  await world.migrate(kind, { trim: 'Never' });
+  const lives = new Lives(world.kube, kind.crdName);
+  const words: string[] = [];
+  const claims: object[] = [];
+  await lives.live(undefined, async (word) => {
+    words.push(word);
+    if (word === 'apply flickers' && count(words, word) === 2 * OBJECTS) {
+      await kind.flip(OLD);
+      await kind.createMore(OLD, 'between');
+      await kind.flip();
+    }
+    const { proof } = await world.status(kind.crdName);
+    if (proof !== undefined) claims.push(await world.stored(kind));
+  });
+  expect(await world.status(kind.crdName)).toMatchObject({ phase: 'Done', rewritten: 1 });
+  expect(claims.length).toBeGreaterThan(0);
+  expect([...new Set(claims.map((one) => JSON.stringify(one)))]).toEqual(['{"v1":3}']);
+});
+
 const count = (words: readonly string[], beginning: string): number =>
   words.filter((word) => word.startsWith(beginning)).length;
 
@@ -82,8 +103,8 @@ async function expectDone(
   expect((await kind.read()).status.storedVersions).toEqual([current]);
   expect(await world.stored(kind)).toEqual({ [current]: OBJECTS });
   expect(await world.announced(kind)).toContain(
-    `StoredVersionsTrimmed: Took ${current === OLD ? CURRENT : OLD} off the stored versions: all 2 ` +
-      `objects are proved to be stored as ${current}.`,
+    `StoredVersionsTrimmed: Took ${current === OLD ? CURRENT : OLD} off the stored versions: ` +
+      `all 2 objects are proved to be stored as ${current}.`,
   );
   for (const [name, { spec, metadata }] of await kind.stored()) {
     expect(spec).toEqual(before.get(name)?.['spec']);

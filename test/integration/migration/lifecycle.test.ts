@@ -17,7 +17,7 @@ afterAll(async () => {
   await world?.stop();
 });
 
-test('old objects are rewritten, proved to be current, and the old version is trimmed', async () => {
+test('objects are rewritten, proved to be current, and the old version is trimmed', async () => {
   const kind = await world.kind('widgets', 120);
   expect(await world.stored(kind)).toEqual({ v1alpha1: 120 });
   const before = await kind.stored();

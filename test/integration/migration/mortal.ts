@@ -1,5 +1,6 @@
 // An instance of storage-migration that is killed at one of its writes: either the write is the
-// first thing that does not happen any more, or the last thing that did.
+// first thing that does not happen any more, or the last thing that did. Or something else happens
+// to the world just after a write.
 import { pino } from 'pino';
 import { Doors } from '../../../functions/storage-migration/doors.ts';
 import { takeChange } from '../../../functions/storage-migration/work.ts';
@@ -16,7 +17,10 @@ export interface Death {
   readonly moment: Moment;
 }
 
-/** What the dead one did last, such as `apply storagemigrations`; undefined when it outlived all. */
+/** What happens after a write, such as `apply storagemigrations`. */
+export type Meanwhile = (written: string) => Promise<void>;
+
+/** What the dead one did last, in the same words; undefined when it outlived all. */
 export type LastWord = string | undefined;
 
 const WRITES: ReadonlySet<PropertyKey> = new Set(['apply', 'patch', 'create', 'update', 'delete']);
@@ -37,11 +41,11 @@ export class Lives {
   }
 
   /** One event of the migration, taken by a new instance, up to its death. */
-  async live(death?: Death): Promise<LastWord> {
+  async live(death?: Death, meanwhile?: Meanwhile): Promise<LastWord> {
     this.#aheadMs += LEASE_MS;
     const aheadMs = this.#aheadMs;
     const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
-    const { kube, lastWord } = mortal(this.#kube, death);
+    const { kube, lastWord } = mortal(this.#kube, death, meanwhile);
     const openServer = (): KubeClient => kube;
     const doors = new Doors({ kube, openServer, clock, workMs: WORK_MS, settleMs: 0 });
     const log = pino({ level: 'silent' });
@@ -61,7 +65,7 @@ const WORK_MS = 10_000;
 /** More than any instance says that it will be at it. */
 const LEASE_MS = 60_000;
 
-function mortal(kube: KubeClient, death: Death | undefined) {
+function mortal(kube: KubeClient, death: Death | undefined, meanwhile: Meanwhile | undefined) {
   let writes = 0;
   let last: LastWord;
   const call = async (
@@ -72,8 +76,13 @@ function mortal(kube: KubeClient, death: Death | undefined) {
     if (last !== undefined) throw new Killed();
     if (!isWrite(name, args)) return work();
     writes += 1;
-    if (writes !== death?.write) return work();
-    last = `${String(name)} ${(args[0] as { readonly resource: string }).resource}`;
+    const word = `${String(name)} ${(args[0] as { readonly resource: string }).resource}`;
+    if (writes !== death?.write) {
+      const done = await work();
+      await meanwhile?.(word);
+      return done;
+    }
+    last = word;
     if (death.moment === 'after') await work();
     throw new Killed();
   };

@@ -1,5 +1,5 @@
-// Objects that admission refuses to let anybody update, and lets go again: a policy of the API server
-// itself, as the owner of a cluster would write it.
+// Objects that admission refuses to let anybody update, and lets go again: a policy of the API
+// server itself, as the owner of a cluster would write it.
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { ResourceRef } from '../../../shared/kube/objects.ts';

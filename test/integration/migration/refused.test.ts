@@ -45,7 +45,7 @@ async function expectDone(kind: VersionedKind, count: number): Promise<void> {
   expect(await world.condition(kind.crdName, 'Blocked')).toBe('');
 }
 
-test('a policy denies one object: the rest goes on, and so does it when the policy goes', async () => {
+test('a policy denies one object: the rest goes on, and later it does as well', async () => {
   const kind = await world.kind('gadgets', 6);
   await refuseUpdates(world.kube, kind, refused);
   await world.migrate(kind, { retries: 1 });

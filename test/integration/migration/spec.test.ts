@@ -1,5 +1,5 @@
-// What the owner of a migration can say: a dry run, a pause, a budget, which fields may be lost; and
-// what nobody can say to it: forged events and leases.
+// What the owner of a migration can say: a dry run, a pause, a budget, which fields may be lost;
+// and what nobody can say to it: forged events and leases.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPlane } from '../../../knative/local/plane/plane.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
@@ -110,8 +110,8 @@ test('a field that would be pruned is said before anything is written', async ()
   const name = await world.migrate(kind);
   await world.tickUntil(one, name, 'Blocked');
   expect(await world.condition(name, 'Blocked')).toBe(
-    `FieldsWouldBeLost: 1 objects, such as default/rich, would lose .spec.legacy, for which v1 of ` +
-      `CRD ${kind.crdName} has no place. Add the fields to its schema, or name them in ` +
+    'FieldsWouldBeLost: 1 objects, such as default/rich, would lose .spec.legacy, for which v1 ' +
+      `of CRD ${kind.crdName} has no place. Add the fields to its schema, or name them in ` +
       'spec.acceptedLoss.',
   );
   expect(await kind.stored()).toEqual(before);
@@ -182,6 +182,13 @@ test('whoever is at it is left alone for as long as he may be, and not for ever'
   expect((await world.status(name)).phase).toBeUndefined();
   await lease(name, '2999-01-01T00:00:00Z');
   await world.tickUntil(one, name, 'Done');
+  // By hand, which leaves an owner behind of what is taken back.
+  const worker = { id: 'somebody', until: '2999-01-01T00:00:00Z' };
+  const target = { name, subresource: 'status' };
+  const body = { status: { worker, phase: 'Rewriting' } };
+  await world.kube.patch(STORAGE_MIGRATIONS, target, { type: 'merge', body });
+  await world.tickUntil(one, name, 'Done');
+  expect((await world.status(name)).worker).toBeUndefined();
   expect(await world.stored(kind)).toEqual({ [CURRENT]: 2 });
 });
 

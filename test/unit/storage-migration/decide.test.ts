@@ -19,7 +19,7 @@ const UNKNOWN: NoTarget = { reason: 'ResourceUnknown', message: 'There is none.'
 const blockedBy = (reason: string, more: StorageMigrationStatus = {}): StorageMigrationStatus =>
   at('Blocked', { conditions: [condition('Blocked', reason)], ...more });
 
-/** What it is, what was said, what is found, and the step in a word; the phase where it says one. */
+/** What it is, what was said, what is found, and the step in a word, with the phase it says. */
 type Row = readonly [
   what: string,
   changes: MigrationChanges,

@@ -104,7 +104,7 @@ test('items are worked through in order, as many at once as the pace allows', as
   expect(mostAtOnce).toBe(4);
 });
 
-test('when time is over those that were begun are a beginning of the list, and never none', async () => {
+test('when time is over a beginning of the list is done, and never none', async () => {
   let asked = 0;
   const { items } = await walk(20, () => (asked += 1) > 6);
   expect(items).toEqual([0, 1, 2, 3, 4, 5, 6]);

@@ -31,7 +31,7 @@ type Row = readonly [
 
 const kept = fields('a');
 
-test.each<Row>([
+const ROWS: readonly Row[] = [
   ['the same', spec(fields('a', 'b')), spec(fields('b', 'a')), [], { spec: { a: 1, b: 2 } }, []],
   [
     'a field',
@@ -126,7 +126,9 @@ test.each<Row>([
     { spec: { kind: 'A', metadata: { name: 'x' }, b: 1 } },
     ['.spec.b'],
   ],
-])('what is lost: %s', (_what, before, after, lost, object, ofObject) => {
+];
+
+test.each(ROWS)('what is lost: %s', (_what, before, after, lost, object, ofObject) => {
   expect(lostFields(before, after)).toEqual(lost);
   expect(fieldsWithout(object, after)).toEqual(ofObject);
 });
