@@ -16,7 +16,7 @@ import { modeUnavailable, ORDER_KIND, orderedResource, servedMigrator } from './
 import { blocked, delegating, MIGRATOR_REFUSED, MIGRATOR_SILENT, type Saying } from './sayings.ts';
 import type { Target } from './target.ts';
 
-/** An idle kind takes the in-tree one a minute and a half, and the community one may have a queue. */
+/** The in-tree one takes a minute and a half for an idle kind; the community's has a queue. */
 const SILENT_MS = 600_000;
 /** Of its last words; the object has them all. */
 const MESSAGE_MAX = 500;

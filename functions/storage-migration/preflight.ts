@@ -71,7 +71,8 @@ async function missingRights(
   const what = resourceName(ref);
   const message =
     `The function may not ${lacking.join(', ')}. ` +
-    `npm run migrate -- ${what}${modeOption(spec.mode)} prints the ClusterRole and its binding; kubectl apply them.`;
+    `npm run migrate -- ${what}${modeOption(spec.mode)} prints the ClusterRole and its binding; ` +
+    'kubectl apply them.';
   return { reason: 'RightsMissing', message };
 }
 

@@ -1,7 +1,9 @@
 // Another migrator does the rewriting: Kubernetes' own, as it is, and one of the community's API,
 // whose part the test plays. What they say proves nothing, and what they leave is rewritten.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
+import { ServiceAccounts } from '../../../knative/local/cluster/service-accounts.ts';
+import { rightsFor } from '../../../knative/migrate/manifests.ts';
+import { type Mode, STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
@@ -21,6 +23,7 @@ let refusing: VersionedKind;
 let left: VersionedKind;
 let dropped: VersionedKind;
 let edited: VersionedKind;
+let bounded: VersionedKind;
 let converted: VersionedKind;
 let webhook: ConversionWebhook;
 /** It starts while nobody needs it yet. */
@@ -32,12 +35,13 @@ beforeAll(async () => {
   ({ kube } = world);
   await world.prepare();
   webhook = await ConversionWebhook.start(plane);
-  [willing, refusing, left, dropped, edited, converted] = await Promise.all([
+  [willing, refusing, left, dropped, edited, bounded, converted] = await Promise.all([
     world.kind('gadgets', 5),
     world.kind('gizmos', 5),
     world.kind('relics', 3),
     world.kind('trinkets', 3),
     world.kind('charms', 3),
+    world.kind('medals', 3),
     world.kind('tokens', 3, webhook.conversion),
   ]);
   inTree = addInTreeMigrator(plane);
@@ -65,6 +69,21 @@ async function delegated(kind: VersionedKind): Promise<string> {
   const name = await world.migrate(kind, { mode: 'Community' });
   await world.tickUntil(ours, name, 'Delegating');
   return name;
+}
+
+/** The function's account gets what is printed for this mode. */
+async function allow(mode: Mode): Promise<void> {
+  const request = {
+    group: GROUP,
+    resource: bounded.plural,
+    dryRun: false,
+    trim: 'OnProof',
+  } as const;
+  for (const manifest of rightsFor({ ...request, mode, namespace: 'ballast-system' })) {
+    const resource = `${manifest.kind.toLowerCase()}s`;
+    const ref = { group: 'rbac.authorization.k8s.io', version: 'v1', resource };
+    await kube.apply(ref, manifest, { force: true });
+  }
 }
 
 /** Ours waits, and the in-tree migrator is shown that the kind has moved, so that it begins. */
@@ -145,6 +164,31 @@ test('while it waits it says that the conversion webhook is away', async () => {
     'failed: too late',
   );
   expect(rewritten).toBe(3);
+});
+
+test('it needs the rights that are printed for the mode, and no others', async () => {
+  const accounts = new ServiceAccounts(kube, world.plane, () => undefined);
+  const account = { namespace: 'ballast-system', name: 'storage-migration' };
+  const limited = await world.startFunction({
+    KUBECONFIG: await accounts.kubeconfigFor('limited', account),
+  });
+  accounts.close();
+  await allow('Ballast');
+  const name = await world.migrate(bounded, { mode: 'Community' });
+  await world.tickUntil(limited, name, 'Blocked');
+  const [first, second] = ['create', 'get'].map(
+    (verb) => `${verb} ${ORDERS.resource}.${ORDERS.group}`,
+  );
+  const words = `may not ${first}, ${second}. npm run migrate -- ${name} --mode community prints`;
+  await until('the rights on the kind to be known', async () => {
+    await world.tick(limited);
+    return (await world.condition(name, 'Blocked')).includes(words);
+  });
+  await allow('Community');
+  await world.tickUntil(limited, name, 'Delegating');
+  await sayEnd(kube, await order(ORDERS, bounded), 'Succeeded');
+  await world.tickUntil(limited, name, 'Done');
+  expect(await world.stored(bounded)).toEqual({ [CURRENT]: 3 });
 });
 
 test('the in-tree migrator rewrites, and the proof and the trim are ours', async () => {
