@@ -43,6 +43,12 @@ const DRY = 'A dry run proves nothing, so nothing can be trimmed after it; set t
 /** What it is, the spec, the field that is named, and words of what is said about it. */
 type Row = readonly [what: string, spec: object | undefined, field: string, words: string];
 
+const AGREEING: readonly Row[] = [
+  ['etcd alone', also({ verify: ['Etcd'] }), 'spec.verify', SECOND],
+  ['nobody who agrees', also({ verify: [] }), 'spec.verify', SECOND],
+  ['a stranger', also({ verify: ['SecondPass', 'Git'] }), 'spec.verify[1]', '"SecondPass", "Etcd"'],
+];
+
 test.each<Row>([
   ['no spec', undefined, 'spec', 'Required value'],
   ['no kind', {}, 'spec.resource', 'Required value'],
@@ -77,9 +83,7 @@ test.each<Row>([
   ],
   ['another trim', also({ trim: 'Always' }), 'spec.trim', '"OnProof", "Never"'],
   ['a dry run that trims', also({ dryRun: true }), 'spec.trim', DRY],
-  ['etcd alone', also({ verify: ['Etcd'] }), 'spec.verify', SECOND],
-  ['nobody who agrees', also({ verify: [] }), 'spec.verify', SECOND],
-  ['a stranger', also({ verify: ['SecondPass', 'Git'] }), 'spec.verify[1]', '"SecondPass", "Etcd"'],
+  ...AGREEING,
   ['101 retries', also({ retries: 101 }), 'spec.retries', 'or equal to 100'],
   ['a field without dot', also({ acceptedLoss: ['spec.a'] }), 'spec.acceptedLoss[0]', PATH],
   [
