@@ -15,8 +15,6 @@ import { type EtcdAnswer, isAnother, judged, nothing } from './etcd-verdict.ts';
 import { nameOf } from './rewrite.ts';
 import type { Target } from './target.ts';
 
-/** With the time that a request works before, it stays below its deadline. */
-const READ_MAX_MS = 25_000;
 /** Of a list that is asked for its length. */
 const LIST_TIMEOUT_MS = 5_000;
 
@@ -26,13 +24,15 @@ export interface EtcdQuestion {
   readonly target: Target;
   /** The resourceVersion of the pass that was made: etcd is at least as far. */
   readonly since: string;
+  /** For how long etcd may be read. */
+  readonly workMs: number;
 }
 
 export async function askEtcd(
-  { kube, etcd, target, since }: EtcdQuestion,
+  { kube, etcd, target, since, workMs }: EtcdQuestion,
   signal: AbortSignal,
 ): Promise<EtcdAnswer> {
-  const limit = AbortSignal.timeout(READ_MAX_MS);
+  const limit = AbortSignal.timeout(workMs);
   const either = AbortSignal.any([signal, limit]);
   try {
     const revision = await etcd.client.revision(either);
@@ -43,7 +43,9 @@ export async function askEtcd(
   } catch (error) {
     signal.throwIfAborted();
     if (limit.aborted) {
-      const message = `etcd was not read whole in ${READ_MAX_MS / 1_000} s; it is tried again.`;
+      const message =
+        `etcd was not read whole in ${workMs / 1_000} s, and is tried again: set WORK_SECONDS ` +
+        'higher if it has too many values for that.';
       return nothing({ reason: 'EtcdUnavailable', message });
     }
     if (!(error instanceof Failure) || isKubeError(error)) throw error;

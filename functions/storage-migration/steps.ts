@@ -104,13 +104,14 @@ const takeWalk: Work = async (task, migration) => {
 
 const takeConfirm: Work = async (task, migration) => {
   const { doors, target, signal } = task;
-  const { kube, etcd, clock } = doors;
+  const { kube, etcd, clock, workMs } = doors;
   const missing = etcdMissing(etcd, migration);
   if (missing !== undefined) return sayBlocked(task, migration, missing);
   try {
     const isAsked = etcd !== undefined && asksEtcd(migration);
     const since = migration.status.cursor?.resourceVersion ?? '0';
-    const answer = isAsked ? await askEtcd({ kube, etcd, target, since }, signal) : undefined;
+    const question = { kube, target, since, workMs };
+    const answer = isAsked ? await askEtcd({ ...question, etcd }, signal) : undefined;
     const moment = { nowMs: clock.nowMs(), nowIso: nowIsoOf(task), crd: target.crd };
     return await sayFound(task, migration, confirmed(migration.status, answer, moment));
   } catch (error) {

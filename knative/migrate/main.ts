@@ -10,6 +10,7 @@ ClusterRole and ClusterRoleBinding that give the function rights on just this ki
 
   --rights          prints the rights alone: for a CRD that asks by annotation
   --dry-run         the migration only asks what would be refused, and writes nothing
+  --verify-etcd     etcd has to show, too, that nothing is stored in another version
   --never-trim      the CRD's status.storedVersions is left alone, proof or not
   --namespace NAME  where the function runs (ballast-system)
   --help            this
@@ -36,6 +37,7 @@ function main(args: readonly string[]): string {
     resource,
     dryRun: isDry,
     trim: isDry || values['never-trim'] === true ? 'Never' : 'OnProof',
+    verifiesEtcd: values['verify-etcd'] === true,
     namespace: values.namespace ?? 'ballast-system',
   };
   const rights = rightsFor(request);
@@ -47,6 +49,7 @@ function parseArguments(args: readonly string[]) {
   const options = {
     rights: { type: 'boolean' },
     'dry-run': { type: 'boolean' },
+    'verify-etcd': { type: 'boolean' },
     'never-trim': { type: 'boolean' },
     namespace: { type: 'string' },
     help: { type: 'boolean', short: 'h' },

@@ -7,6 +7,7 @@ export interface MigrationRequest {
   readonly resource: string;
   readonly dryRun: boolean;
   readonly trim: 'OnProof' | 'Never';
+  readonly verifiesEtcd: boolean;
   /** Where the function runs. */
   readonly namespace: string;
 }
@@ -51,7 +52,7 @@ export function rightsFor(request: MigrationRequest): readonly Manifest[] {
 }
 
 export function migrationFor(request: MigrationRequest): Manifest {
-  const { group, resource, dryRun, trim } = request;
+  const { group, resource, dryRun, trim, verifiesEtcd } = request;
   return {
     apiVersion: 'ballast.dev/v1alpha1',
     kind: 'StorageMigration',
@@ -60,6 +61,7 @@ export function migrationFor(request: MigrationRequest): Manifest {
       resource: { group, resource },
       ...(dryRun ? { dryRun } : {}),
       ...(trim === 'OnProof' ? {} : { trim }),
+      ...(verifiesEtcd ? { verify: ['SecondPass', 'Etcd'] } : {}),
     },
   };
 }

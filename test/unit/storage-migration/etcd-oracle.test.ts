@@ -42,7 +42,8 @@ function ask({ uid, more = 0, refusal, revision = '600', uids = [] }: World) {
   };
   const kube = { list } as unknown as KubeClient;
   const etcd = { client, endpoints: ['http://etcd:2379'], prefixes: ['/registry'] };
-  const question = { kube, etcd: etcd as unknown as EtcdDoor, target: target(), since: '500' };
+  const door = etcd as unknown as EtcdDoor;
+  const question = { kube, etcd: door, target: target(), since: '500', workMs: 5_000 };
   return askEtcd(question, AbortSignal.timeout(5_000));
 }
 

@@ -44,6 +44,11 @@ test('a built-in kind has no CRD', () => {
   expect(objects[2].spec).toEqual({ resource: { group: '', resource: 'secrets' } });
 });
 
+test('etcd is asked when that is wanted', () => {
+  const { verify } = migrate('widgets.example.com', '--verify-etcd').objects[2].spec;
+  expect(verify).toEqual(['SecondPass', 'Etcd']);
+});
+
 test('a dry run never trims, and rights can be had alone', () => {
   expect(migrate('widgets.example.com', '--dry-run').objects[2].spec).toMatchObject({
     dryRun: true,
