@@ -1,7 +1,7 @@
 // From the second pass to the proof where etcd is to agree: what a migration says when it goes to
 // ask, and what comes of each answer. Pure.
 import type { StorageMigrationStatus } from '../../shared/api/storage-migration.ts';
-import type { EtcdAnswer } from './etcd-oracle.ts';
+import type { EtcdAnswer } from './etcd-verdict.ts';
 import { type Saying, blocked, onTheWay, proved, settlesAgain } from './sayings.ts';
 import type { Crd } from './target.ts';
 

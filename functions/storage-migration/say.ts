@@ -82,6 +82,7 @@ function proved({ proof, target }: StorageMigrationStatus): ConditionInput {
       : ` etcd had ${etcdValues} values of them at revision ${etcdRevision}, all in this version.`;
   const message =
     `All ${proof.objects} objects listed at resourceVersion ${proof.resourceVersion} were found ` +
-    `stored as ${target?.version ?? proof.version}: none changed when it was written once more.${inEtcd}`;
+    `stored as ${target?.version ?? proof.version}: none changed when it was written once ` +
+    `more.${inEtcd}`;
   return say('Proved', true, { reason: proof.oracle, message });
 }

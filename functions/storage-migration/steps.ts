@@ -6,7 +6,8 @@ import { announce } from './announce.ts';
 import { confirmed, unconfirmed } from './confirm.ts';
 import type { Step } from './decide.ts';
 import { delegate } from './delegate.ts';
-import { askEtcd, asksEtcd, etcdMissing } from './etcd-oracle.ts';
+import { askEtcd } from './etcd-oracle.ts';
+import { asksEtcd, etcdMissing } from './etcd-verdict.ts';
 import {
   MANAGED_FIELDS_LOST,
   type Saying,
@@ -118,12 +119,14 @@ const takeWalk: Work = async (task, migration) => {
 
 const takeConfirm: Work = async (task, migration) => {
   const { doors, target, signal } = task;
-  const { kube, etcd, clock } = doors;
+  const { kube, etcd, clock, workMs } = doors;
   const missing = etcdMissing(etcd, migration);
   if (missing !== undefined) return sayBlocked(task, migration, missing);
   try {
     const isAsked = etcd !== undefined && asksEtcd(migration);
-    const answer = isAsked ? await askEtcd(kube, etcd, target, signal) : undefined;
+    const since = migration.status.cursor?.resourceVersion ?? '0';
+    const question = { kube, target, since, workMs };
+    const answer = isAsked ? await askEtcd({ ...question, etcd }, signal) : undefined;
     const moment = { nowMs: clock.nowMs(), nowIso: nowIsoOf(task), crd: target.crd };
     return await sayFound(task, migration, confirmed(migration.status, answer, moment));
   } catch (error) {
@@ -181,7 +184,7 @@ const takeTrim: Work = async (task, migration) => {
   }
   const isWhole = !asksEtcd(migration) || status.proof?.oracle === 'SecondPassAndEtcd';
   if (!isWhole || !isAsVerified(migration, crd)) {
-    // Somebody wrote to the CRD since: the proof may be of another state. Or etcd is asked now, too.
+    // Somebody wrote to the CRD since: the proof may be of another state. Or etcd is asked now.
     const { proof: _proof, ...rest } = status;
     return say(task, migration, nextPass(rest, 'Verifying', nowIsoOf(task), crd));
   }

@@ -13,6 +13,7 @@ ClusterRole and ClusterRoleBinding that give the function rights on just this ki
   --mode MODE       who rewrites: ballast (when absent), in-tree (Kubernetes' own migrator) or
                     community (kube-storage-version-migrator)
   --dry-run         the migration only asks what would be refused, and writes nothing
+  --verify-etcd     etcd has to show, too, that nothing is stored in another version
   --never-trim      the CRD's status.storedVersions is left alone, proof or not
   --namespace NAME  where the function runs (ballast-system)
   --help            this
@@ -42,6 +43,7 @@ function main(args: readonly string[]): string {
     dryRun: isDry,
     trim: isDry || values['never-trim'] === true ? 'Never' : 'OnProof',
     mode,
+    verifiesEtcd: values['verify-etcd'] === true,
     namespace: values.namespace ?? 'ballast-system',
   };
   const rights = rightsFor(request);
@@ -66,6 +68,7 @@ function parseArguments(args: readonly string[]) {
     rights: { type: 'boolean' },
     mode: { type: 'string' },
     'dry-run': { type: 'boolean' },
+    'verify-etcd': { type: 'boolean' },
     'never-trim': { type: 'boolean' },
     namespace: { type: 'string' },
     help: { type: 'boolean', short: 'h' },

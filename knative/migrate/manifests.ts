@@ -14,6 +14,7 @@ export interface MigrationRequest {
   readonly dryRun: boolean;
   readonly trim: 'OnProof' | 'Never';
   readonly mode: Mode;
+  readonly verifiesEtcd: boolean;
   /** Where the function runs. */
   readonly namespace: string;
 }
@@ -66,7 +67,7 @@ const ordersOf = (mode: OtherMode) => ({
 });
 
 export function migrationFor(request: MigrationRequest): Manifest {
-  const { group, resource, dryRun, trim, mode } = request;
+  const { group, resource, dryRun, trim, mode, verifiesEtcd } = request;
   return {
     apiVersion: 'ballast.dev/v1alpha1',
     kind: 'StorageMigration',
@@ -76,6 +77,7 @@ export function migrationFor(request: MigrationRequest): Manifest {
       ...(mode === 'Ballast' ? {} : { mode }),
       ...(dryRun ? { dryRun } : {}),
       ...(trim === 'OnProof' ? {} : { trim }),
+      ...(verifiesEtcd ? { verify: ['SecondPass', 'Etcd'] } : {}),
     },
   };
 }

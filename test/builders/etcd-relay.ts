@@ -1,5 +1,5 @@
-// Stands before a real etcd for whoever reads it through the gateway, so that a test can act between
-// the last write of the API server and the next read of etcd.
+// Stands before a real etcd for whoever reads it through the gateway, so that a test can act
+// between the last write of the API server and the next read of etcd.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

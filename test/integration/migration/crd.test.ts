@@ -53,6 +53,12 @@ const MODES: readonly Row[] = [
   ],
 ];
 
+const AGREEING: readonly Row[] = [
+  ['etcd alone', also({ verify: ['Etcd'] }), 'spec.verify', SECOND],
+  ['nobody who agrees', also({ verify: [] }), 'spec.verify', SECOND],
+  ['a stranger', also({ verify: ['SecondPass', 'Git'] }), 'spec.verify[1]', '"SecondPass", "Etcd"'],
+];
+
 test.each<Row>([
   ...MODES,
   ['no spec', undefined, 'spec', 'Required value'],
@@ -88,9 +94,7 @@ test.each<Row>([
   ],
   ['another trim', also({ trim: 'Always' }), 'spec.trim', '"OnProof", "Never"'],
   ['a dry run that trims', also({ dryRun: true }), 'spec.trim', DRY],
-  ['etcd alone', also({ verify: ['Etcd'] }), 'spec.verify', SECOND],
-  ['nobody who agrees', also({ verify: [] }), 'spec.verify', SECOND],
-  ['a stranger', also({ verify: ['SecondPass', 'Git'] }), 'spec.verify[1]', '"SecondPass", "Etcd"'],
+  ...AGREEING,
   ['101 retries', also({ retries: 101 }), 'spec.retries', 'or equal to 100'],
   ['a field without dot', also({ acceptedLoss: ['spec.a'] }), 'spec.acceptedLoss[0]', PATH],
   [

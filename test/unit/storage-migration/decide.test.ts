@@ -33,6 +33,19 @@ const PHASES: readonly Row[] = [
   ['in Settling it waits', { status: at('Settling') }, target(), 'settle'],
   ['in Rewriting it walks', { status: at('Rewriting') }, target(), 'walk'],
   ['in Verifying it walks', { status: at('Verifying') }, target(), 'walk'],
+  ['in Confirming it asks etcd', { status: at('Confirming') }, target(), 'confirm'],
+  [
+    'blocked by etcd, it asks etcd again and writes nothing',
+    { status: blockedBy('EtcdDisagrees', { blockedIn: 'Confirming' }) },
+    target(),
+    'confirm',
+  ],
+  [
+    'blocked by what is encrypted, it waits for a person',
+    { status: blockedBy('EtcdCannotTell', { blockedIn: 'Confirming' }) },
+    target(),
+    'nothing',
+  ],
   ['in Trimming it trims', { status: at('Trimming', { proof: PROOF }) }, target(), 'trim'],
   ['blocked, it looks again', { status: blockedBy('ConversionFails') }, target(), 'preflight'],
   [

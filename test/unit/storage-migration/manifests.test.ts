@@ -57,6 +57,11 @@ test.each([
   expect(objects[2].spec.mode).toBe(mode);
 });
 
+test('etcd is asked when that is wanted', () => {
+  const { verify } = migrate('widgets.example.com', '--verify-etcd').objects[2].spec;
+  expect(verify).toEqual(['SecondPass', 'Etcd']);
+});
+
 test('a dry run never trims, and rights can be had alone', () => {
   expect(migrate('widgets.example.com', '--dry-run').objects[2].spec).toMatchObject({
     dryRun: true,
