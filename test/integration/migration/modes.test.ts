@@ -78,6 +78,7 @@ async function allow(mode: Mode): Promise<void> {
     resource: bounded.plural,
     dryRun: false,
     trim: 'OnProof',
+    verifiesEtcd: false,
   } as const;
   for (const manifest of rightsFor({ ...request, mode, namespace: 'ballast-system' })) {
     const resource = `${manifest.kind.toLowerCase()}s`;
