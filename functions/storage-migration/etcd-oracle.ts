@@ -92,8 +92,9 @@ async function compare(
   const source = witness.over(client.entries(under, { revision, signal }));
   const stored = await countStored(source, ref, { prefixes, signal });
   if (stored.total !== total) {
-    const values = `${stored.total} values under ${under.join(' and ')}`;
-    return isAnother(etcd, `has ${values}, and the API server ${total} objects`);
+    const place = under.join(' and ');
+    if (stored.total === 0) return isAnother(etcd, `has no values under ${place}`);
+    return isAnother(etcd, `has more or fewer values under ${place} than the API server objects`);
   }
   if (witness.isSeen) return judged(stored, { what: resourceName(ref), version, revision });
   const name = first === undefined ? '' : nameOf(first.metadata);

@@ -34,8 +34,8 @@ export interface About {
 }
 
 /**
- * No message names the revision: it is said again and again while it is so, and a status that
- * changes wakes the function.
+ * What it says is said again and again while it is so, and a status that changes wakes the
+ * function: no message names the revision, or a number that moves with each new object.
  */
 export function judged(stored: StoredCount, { what, version, revision }: About): EtcdAnswer {
   const { total, versions, hidden } = stored;

@@ -133,7 +133,7 @@ test('an etcd that is not there, is not the one, or is not known blocks it', asy
     const lacks: [Record<string, string>, RegExp][] = [
       [{}, /^EtcdUnknown: /],
       [{ ETCD_ENDPOINTS: 'http://127.0.0.1:9' }, /^EtcdUnavailable: .*127.0.0.1:9/],
-      [{ ETCD_ENDPOINTS: etcd, ETCD_PREFIXES: '/no' }, /^EtcdIsAnother: .* 0 values .* 2 objects/],
+      [{ ETCD_ENDPOINTS: etcd, ETCD_PREFIXES: '/no' }, /^EtcdIsAnother: .* no values under \/no\//],
       [{ ETCD_ENDPOINTS: other.part('etcd').url }, /^EtcdIsAnother: .* not as far/],
     ];
     for (const [environment, words] of lacks) {
