@@ -5,7 +5,7 @@ import { type KubeError, isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import { resourceName } from '../../shared/kube/paths.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
-import { lossOfFields } from './field-loss.ts';
+import { type Look, lossOfFields } from './field-loss.ts';
 import type { Migration } from './migration.ts';
 import { placeOf, rewriting } from './rewrite.ts';
 import type { Word } from './sayings.ts';
@@ -17,16 +17,12 @@ const REVIEWS = {
   resource: 'selfsubjectaccessreviews',
 } as const;
 
-export async function preflight(
-  kube: KubeClient,
-  migration: Migration,
-  target: Target,
-  signal: AbortSignal,
-): Promise<Word | undefined> {
+export async function preflight(look: Look, migration: Migration): Promise<Word | undefined> {
+  const { kube, target, signal } = look;
   return (
     (await missingRights(kube, migration, target, signal)) ??
     (await refusedSample(kube, target, signal)) ??
-    (await lossOfFields(kube, migration, target, signal))
+    (await lossOfFields(look, migration))
   );
 }
 

@@ -17,16 +17,23 @@ export async function storedObjects(
   group: string,
   resource: string,
 ): Promise<ReadonlyMap<string, KubeObject>> {
-  const prefix = `/registry/${group}/${resource}/`;
+  const all = await under(plane, `/registry/${group}/${resource}/`);
+  return new Map(all.map(([name, value]) => [name, JSON.parse(value) as KubeObject]));
+}
+
+/** The bytes, as far as they are text, in the order of the names. */
+export async function storedValues(plane: Plane, resource: string): Promise<readonly string[]> {
+  return (await under(plane, `/registry/${resource}/`)).map(([, value]) => value);
+}
+
+async function under(
+  plane: Plane,
+  prefix: string,
+): Promise<readonly (readonly [string, string])[]> {
   // "0" is what follows "/": the range ends where the prefix does.
   const body = { key: base64(prefix), range_end: base64(prefix.replace(/\/$/, '0')) };
   const { kvs = [] } = (await ask(plane, 'range', body)) as RangeAnswer;
-  return new Map(
-    kvs.map(({ key, value }) => [
-      fromBase64(key).slice(prefix.length),
-      JSON.parse(fromBase64(value)) as KubeObject,
-    ]),
-  );
+  return kvs.map(({ key, value }) => [fromBase64(key).slice(prefix.length), fromBase64(value)]);
 }
 
 /** How many objects are stored in each version. */
