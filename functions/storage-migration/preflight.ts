@@ -144,7 +144,6 @@ function obstacleOf(error: KubeError, crd: Crd | undefined): Word | undefined {
   if (code !== 'KUBE_THROTTLED') {
     return { reason: 'SampleFails', message: `A sample cannot be read and written. ${message}` };
   }
-  if (crd !== undefined && INITIALIZING.test(said)) return unreadable(crd, message);
   const what = 'The API server has too much to do; it goes on when that is over.';
   return { reason: 'Throttled', message: `${what} ${message}` };
 }
@@ -157,8 +156,6 @@ const SERVER_FAILURES: ReadonlySet<string> = new Set([
 
 /** With these words it says that an object is stored in a version that the CRD has not. */
 const UNREADABLE = /invalid group\/version/;
-/** And with these, for as long as that is so, that it cannot fill its cache. */
-const INITIALIZING = /storage is \(re\)initializing/;
 
 function unreadable({ name }: Crd, message: string): Word {
   const what =

@@ -74,7 +74,7 @@ test('it is slow: it takes longer, and no more', async () => {
 });
 
 test('it hangs: that is said in the time that a request has', async () => {
-  const kind = await world.kind('gears', 2, webhook.conversion);
+  const kind = await world.kind('gears', 6, webhook.conversion);
   const before = await kind.stored();
   webhook.behave({ delayMs: 60_000 });
   await world.migrate(kind);

@@ -78,6 +78,7 @@ test('answers are lost after the work is done: nobody is taken for failed', asyn
   spoil(kind, 4, 'lose-answer');
   await world.migrate(kind, { retries: 0 });
   await expectDone(kind, 6);
+  expect(await world.status(kind.crdName)).toMatchObject({ pass: 2, progress: { failed: 0 } });
   expect(front.faults).toEqual([]);
 });
 
