@@ -10,12 +10,18 @@ import type { Crd, Target } from './target.ts';
 
 const PAGE_SIZE = 500;
 
+export interface Look {
+  readonly kube: KubeClient;
+  readonly target: Target;
+  /** Whether there is no time left in this request. */
+  readonly isOver: () => boolean;
+  readonly signal: AbortSignal;
+}
+
 /** Without a webhook a field that the stored version does not have is dropped without a word. */
 export async function lossOfFields(
-  kube: KubeClient,
+  { target: { ref, crd, version }, ...look }: Look,
   { spec: { acceptedLoss = [] } }: Migration,
-  { ref, crd, version }: Target,
-  signal: AbortSignal,
 ): Promise<Word | undefined> {
   if (crd === undefined || crd.hasWebhook) return undefined;
   const schemaOf = (name: string) =>
@@ -28,8 +34,9 @@ export async function lossOfFields(
     if (fields.length === 0) continue;
     if (!old.served) return unseenLoss(crd, old.name, version, fields);
     const lostOf = (object: KubeObject) => fieldsWithout(object, after).filter(isNews);
-    const found = await findLoss(kube, { ...ref, version: old.name }, lostOf, signal);
-    if (found !== undefined) return loss(crd, version, found);
+    const found = await findLoss(look, { ...ref, version: old.name }, lostOf);
+    if (found.objects > 0) return loss(crd, version, found);
+    if (!found.isWhole) return unfinished(crd, version, fields, found.seen);
   }
   return undefined;
 }
@@ -38,20 +45,22 @@ interface Loss {
   readonly fields: readonly string[];
   readonly objects: number;
   readonly example: string;
+  /** Objects that were looked at, and whether these are all. */
+  readonly seen: number;
+  readonly isWhole: boolean;
 }
 
 /** In their old version objects still show what they have. */
 async function findLoss(
-  kube: KubeClient,
+  { kube, isOver, signal }: Omit<Look, 'target'>,
   ref: ResourceRef,
   lostOf: (object: KubeObject) => readonly string[],
-  signal: AbortSignal,
-): Promise<Loss | undefined> {
+): Promise<Loss> {
   const lost = new Set<string>();
-  let objects = 0;
+  let [objects, seen, isWhole] = [0, 0, true];
   let example = '';
   const pages = kube.pages(ref, { limit: PAGE_SIZE, onExpired: 'inconsistent', signal });
-  for await (const { items } of pages) {
+  for await (const { items, metadata } of pages) {
     for (const object of items) {
       const own = lostOf(object);
       if (own.length === 0) continue;
@@ -59,21 +68,34 @@ async function findLoss(
       example ||= nameOf(object.metadata);
       for (const field of own) lost.add(field);
     }
+    seen += items.length;
+    isWhole = metadata.continue === undefined || metadata.continue === '';
+    if (isOver()) break;
   }
-  return objects === 0 ? undefined : { fields: [...lost], objects, example };
+  return { fields: [...lost], objects, example, seen, isWhole };
 }
 
 /** A map may have lost any number of names. */
 const FIELDS_NAMED_MAX = 20;
 
-function loss({ name }: Crd, version: string, { fields, objects, example }: Loss): Word {
+function loss({ name }: Crd, version: string, { isWhole, objects, ...found }: Loss): Word {
+  const { fields, example } = found;
+  const count = `${isWhole ? '' : 'At least '}${objects}`;
   const more = fields.length - FIELDS_NAMED_MAX;
   const first = fields.slice(0, FIELDS_NAMED_MAX);
   const named = [...first, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
   const message =
-    `${objects} objects, such as ${example}, would lose ${named}, for which ${version} of CRD ` +
+    `${count} objects, such as ${example}, would lose ${named}, for which ${version} of CRD ` +
     `${name} has no place. Add the fields to its schema, or name them in spec.acceptedLoss.`;
   return { reason: 'FieldsWouldBeLost', message };
+}
+
+function unfinished({ name }: Crd, version: string, fields: readonly string[], seen: number): Word {
+  const message =
+    `Objects may have ${fields.join(', ')}, for which ${version} of CRD ${name} has no place. ` +
+    `The first ${seen} have not; there was no time to look at the rest. Add the fields to its ` +
+    'schema, name them in spec.acceptedLoss, or give the function more WORK_SECONDS.';
+  return { reason: 'FieldsUnchecked', message };
 }
 
 function unseenLoss({ name }: Crd, old: string, version: string, fields: readonly string[]): Word {

@@ -5,7 +5,7 @@ import { type KubeError, isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import { resourceName } from '../../shared/kube/paths.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
-import { lossOfFields } from './field-loss.ts';
+import { type Look, lossOfFields } from './field-loss.ts';
 import type { Migration } from './migration.ts';
 import { modeOption, modeUnavailable, orderRights, servedMigrator } from './migrator.ts';
 import { placeOf, rewriting } from './rewrite.ts';
@@ -18,17 +18,13 @@ const REVIEWS = {
   resource: 'selfsubjectaccessreviews',
 } as const;
 
-export async function preflight(
-  kube: KubeClient,
-  migration: Migration,
-  target: Target,
-  signal: AbortSignal,
-): Promise<Word | undefined> {
+export async function preflight(look: Look, migration: Migration): Promise<Word | undefined> {
+  const { kube, target, signal } = look;
   return (
     (await missingMigrator(kube, migration, signal)) ??
     (await missingRights(kube, migration, target, signal)) ??
     (await refusedSample(kube, target, signal)) ??
-    (await lossOfFields(kube, migration, target, signal))
+    (await lossOfFields(look, migration))
   );
 }
 
@@ -162,7 +158,6 @@ function obstacleOf(error: KubeError, crd: Crd | undefined): Word | undefined {
   if (code !== 'KUBE_THROTTLED') {
     return { reason: 'SampleFails', message: `A sample cannot be read and written. ${message}` };
   }
-  if (crd !== undefined && INITIALIZING.test(said)) return unreadable(crd, message);
   const what = 'The API server has too much to do; it goes on when that is over.';
   return { reason: 'Throttled', message: `${what} ${message}` };
 }
@@ -175,8 +170,6 @@ const SERVER_FAILURES: ReadonlySet<string> = new Set([
 
 /** With these words it says that an object is stored in a version that the CRD has not. */
 const UNREADABLE = /invalid group\/version/;
-/** And with these, for as long as that is so, that it cannot fill its cache. */
-const INITIALIZING = /storage is \(re\)initializing/;
 
 function unreadable({ name }: Crd, message: string): Word {
   const what =

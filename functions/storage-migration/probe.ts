@@ -3,6 +3,7 @@ import type { FailedObject } from '../../shared/api/storage-migration.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { ObjectName } from '../../shared/kube/objects.ts';
+import type { Doors } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { placeOf, rewriting } from './rewrite.ts';
 import type { Target } from './target.ts';
@@ -10,14 +11,23 @@ import type { Target } from './target.ts';
 /** Of each object; twenty are named at most. */
 const TIMEOUT_MS = 5_000;
 
+interface ProbeTask {
+  readonly doors: Doors;
+  readonly target: Target;
+  readonly endsAtMs: number;
+  readonly signal: AbortSignal;
+}
+
 /** True as soon as one of them would be taken, or is no more. */
 export async function probeFailed(
-  kube: KubeClient,
-  target: Target,
+  { doors: { kube, clock }, target, endsAtMs, signal }: ProbeTask,
   failed: readonly FailedObject[],
-  signal: AbortSignal,
 ): Promise<boolean> {
-  for (const one of failed) if (await canBeWritten(kube, target, one, signal)) return true;
+  for (const one of failed) {
+    if (await canBeWritten(kube, target, one, signal)) return true;
+    // Who hangs today is asked for again by the next sweep.
+    if (clock.nowMs() > endsAtMs) return false;
+  }
   return failed.length === 0;
 }
 

@@ -72,9 +72,16 @@ const sayBlocked = (task: StepTask, migration: Migration, why: Word): Promise<Ta
 const nowIsoOf = ({ doors }: StepTask): string => timestamp(doors.clock.nowMs());
 
 const takePreflight: Work = async (task, migration) => {
+<<<<<<< HEAD
   const { doors, target, signal } = task;
   const obstacle =
     etcdMissing(doors.etcd, migration) ?? (await preflight(doors.kube, migration, target, signal));
+=======
+  const { doors, target, endsAtMs, signal } = task;
+  const { kube, clock } = doors;
+  const isOver = (): boolean => clock.nowMs() > endsAtMs;
+  const obstacle = await preflight({ kube, target, isOver, signal }, migration);
+>>>>>>> faults
   if (obstacle !== undefined) return sayBlocked(task, migration, obstacle);
   return say(task, migration, cleared(migration.status, nowIsoOf(task), target.crd));
 };
@@ -159,9 +166,9 @@ function fieldsLost({ message }: ManagedFieldsLost): Word {
 }
 
 const takeProbe: Work = async (task, migration) => {
-  const { doors, target, signal } = task;
+  const { target } = task;
   const { status, spec } = migration;
-  const isHopeful = await probeFailed(doors.kube, target, status.failed ?? [], signal);
+  const isHopeful = await probeFailed(task, status.failed ?? []);
   if (!isHopeful) return { migration, goesOn: false };
   const again = { ...status, retriesLeft: spec.retries };
   return say(task, migration, nextPass(again, 'Rewriting', nowIsoOf(task), target.crd));

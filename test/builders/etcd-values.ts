@@ -18,7 +18,23 @@ export async function storedObjects(
   group: string,
   resource: string,
 ): Promise<ReadonlyMap<string, KubeObject>> {
+<<<<<<< HEAD
   const prefix = prefixOf(group, resource);
+=======
+  const all = await under(plane, `/registry/${group}/${resource}/`);
+  return new Map(all.map(([name, value]) => [name, JSON.parse(value) as KubeObject]));
+}
+
+/** The bytes, as far as they are text, in the order of the names. */
+export async function storedValues(plane: Plane, resource: string): Promise<readonly string[]> {
+  return (await under(plane, `/registry/${resource}/`)).map(([, value]) => value);
+}
+
+async function under(
+  plane: Plane,
+  prefix: string,
+): Promise<readonly (readonly [string, string])[]> {
+>>>>>>> faults
   // "0" is what follows "/": the range ends where the prefix does.
   return range(plane, prefix, { key: prefix, range_end: prefix.replace(/\/$/, '0') });
 }
@@ -56,12 +72,7 @@ async function range(
   const encoded = Object.entries(keys).map(([field, key]) => [field, base64(key)] as const);
   const body = Object.fromEntries(encoded);
   const { kvs = [] } = (await ask(plane, 'range', body)) as RangeAnswer;
-  return new Map(
-    kvs.map(({ key, value }) => [
-      fromBase64(key).slice(prefix.length),
-      JSON.parse(fromBase64(value)) as KubeObject,
-    ]),
-  );
+  return kvs.map(({ key, value }) => [fromBase64(key).slice(prefix.length), fromBase64(value)]);
 }
 
 /** How many objects are stored in each version. */

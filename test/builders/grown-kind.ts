@@ -81,7 +81,8 @@ export class GrownKind {
 
   async storedVersions(): Promise<readonly string[]> {
     const crd = await this.#kube.get(CRDS, { name: this.crdName });
-    return (crd?.['status'] as { readonly storedVersions: readonly string[] }).storedVersions;
+    const status = crd?.['status'] as { readonly storedVersions: readonly string[] } | undefined;
+    return status?.storedVersions ?? [];
   }
 
   #object(version: string, name: string, more: object): Manifest {

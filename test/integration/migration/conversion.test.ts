@@ -58,6 +58,7 @@ test.each<[string, string, Behaviour]>([
   await world.migrate(kind);
   await world.tickUntil(one, kind.crdName, 'Blocked');
   expect(await world.condition(kind.crdName, 'Blocked')).toMatch(/^ConversionFails: /);
+  expect(await world.status(kind.crdName)).toMatchObject({ blockedIn: 'Preflight' });
   expect(await kind.stored()).toEqual(before);
   webhook.behave({});
   await expectDone(kind, before);
@@ -69,10 +70,11 @@ test('it is slow: it takes longer, and no more', async () => {
   webhook.behave({ delayMs: 150 });
   await world.migrate(kind);
   await expectDone(kind, before);
+  expect(await world.status(kind.crdName)).toMatchObject({ rewritten: 4, pass: 2 });
 });
 
 test('it hangs: that is said in the time that a request has', async () => {
-  const kind = await world.kind('gears', 2, webhook.conversion);
+  const kind = await world.kind('gears', 6, webhook.conversion);
   const before = await kind.stored();
   webhook.behave({ delayMs: 60_000 });
   await world.migrate(kind);

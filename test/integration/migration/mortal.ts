@@ -37,7 +37,7 @@ export class Lives {
     this.#kube = kube;
     const type = 'dev.knative.apiserver.resource.update';
     const data = { kind: 'StorageMigration', metadata: { name: migration } };
-    this.#event = { id: migration, source: 'test', specversion: '1.0', type, data } as never;
+    this.#event = { id: migration, source: 'test', specversion: '1.0', type, data };
   }
 
   /** One event of the migration, taken by a new instance, up to its death. */

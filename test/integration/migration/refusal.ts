@@ -76,8 +76,8 @@ export async function allowUpdates(
 async function isRefused(kube: KubeClient, kind: RefusableKind, name: string): Promise<boolean> {
   const patch = { type: 'merge', body: { metadata: { labels: { refused: 'no' } } } } as const;
   const crd = await kube.get(CRDS, { name: kind.crdName });
-  const { versions } = crd?.['spec'] as { readonly versions: readonly CrdVersion[] };
-  const version = versions.find(({ served }) => served)?.name ?? '';
+  const spec = crd?.['spec'] as { readonly versions: readonly CrdVersion[] } | undefined;
+  const version = spec?.versions.find(({ served }) => served)?.name ?? '';
   const ref = { group: GROUP, version, resource: kind.plural };
   try {
     await kube.patch(ref, { namespace: NAMESPACE, name }, patch, { dryRun: true });

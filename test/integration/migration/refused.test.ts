@@ -69,6 +69,7 @@ test.each([
   await world.migrate(kind, { retries: 0 });
   await world.tickUntil(one, kind.crdName, 'Blocked');
   await expectOneLeft(kind, 3);
+  expect((await world.status(kind.crdName)).progress).toMatchObject({ conflicts: 0, gone: 0 });
   await allow();
   await expectDone(kind, 3);
 });

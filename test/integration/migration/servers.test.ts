@@ -2,21 +2,29 @@
 // a list, and is killed: a migration takes longer for it and proves nothing less.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPlane } from '../../../knative/local/plane/plane.ts';
+import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { CURRENT, OLD, until, type VersionedKind } from '../../builders/versioned-kind.ts';
-import { compact } from '../../builders/etcd-values.ts';
+import { compact, storedValues } from '../../builders/etcd-values.ts';
 import { type Fault, type Front, openFront } from '../kube/front.ts';
+import { Keys } from './keys.ts';
 import { startWriters } from './writers.ts';
 import { MigrationWorld } from './world.ts';
 
+const SECRETS = { group: '', version: 'v1', resource: 'secrets' } as const;
+
 let world: MigrationWorld;
 let front: Front;
+let keys: Keys;
 let one: RunningFunction;
 /** Ends its requests after a few objects, so that there is a middle. */
 let hasty: RunningFunction;
 
 beforeAll(async () => {
-  world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
+  keys = await Keys.make();
+  const apiServerFlags = [`--encryption-provider-config=${keys.path}`];
+  const parts = ['etcd', 'kube-apiserver'] as const;
+  world = new MigrationWorld(await startPlane({ parts, apiServerFlags }));
   await world.prepare('anvils', 'bolts', 'clamps', 'drills', 'engines');
   front = await openFront(world.plane);
   one = await world.startFunction({ KUBECONFIG: front.kubeconfigPath });
@@ -25,6 +33,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await front?.close();
+  await keys?.remove();
   await world?.stop();
 });
 
@@ -69,6 +78,7 @@ test('answers are lost after the work is done: nobody is taken for failed', asyn
   spoil(kind, 4, 'lose-answer');
   await world.migrate(kind, { retries: 0 });
   await expectDone(kind, 6);
+  expect(await world.status(kind.crdName)).toMatchObject({ pass: 2, progress: { failed: 0 } });
   expect(front.faults).toEqual([]);
 });
 
@@ -88,6 +98,30 @@ test('etcd forgets the moment of the list: the pass goes on behind the cursor', 
   expect(after.pass).toBe(1);
   expect(after.progress?.done).toBeGreaterThan(progress?.done ?? 12);
   await expectDone(kind, 12);
+});
+
+test('the key of Secrets is changed: every one is encrypted anew, and proved to be', async () => {
+  const manifest = (name: string) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace: 'default' },
+    data: { password: 'c2VjcmV0' },
+  });
+  for (const name of ['a', 'b.c']) await world.kube.create(SECRETS, manifest(name));
+  const keysUsed = async () =>
+    (await storedValues(world.plane, 'secrets')).map((value) => Keys.nameIn(value));
+  expect(await keysUsed()).toEqual(['first', 'first']);
+  await keys.change();
+  await world.plane.part('kube-apiserver').restart();
+  await world.kube.create(STORAGE_MIGRATIONS, {
+    apiVersion: 'ballast.dev/v1alpha1',
+    kind: 'StorageMigration',
+    metadata: { name: 'secrets' },
+    spec: { resource: { resource: 'secrets' } },
+  });
+  await world.tickUntil(one, 'secrets', 'Done');
+  expect(await keysUsed()).toEqual(['second', 'second']);
+  expect(await world.status('secrets')).toMatchObject({ rewritten: 2, proof: { objects: 2 } });
 });
 
 test('the API server is killed while five writers write: nothing is lost', async () => {
