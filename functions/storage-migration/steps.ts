@@ -72,16 +72,12 @@ const sayBlocked = (task: StepTask, migration: Migration, why: Word): Promise<Ta
 const nowIsoOf = ({ doors }: StepTask): string => timestamp(doors.clock.nowMs());
 
 const takePreflight: Work = async (task, migration) => {
-<<<<<<< HEAD
-  const { doors, target, signal } = task;
-  const obstacle =
-    etcdMissing(doors.etcd, migration) ?? (await preflight(doors.kube, migration, target, signal));
-=======
   const { doors, target, endsAtMs, signal } = task;
   const { kube, clock } = doors;
   const isOver = (): boolean => clock.nowMs() > endsAtMs;
-  const obstacle = await preflight({ kube, target, isOver, signal }, migration);
->>>>>>> faults
+  const obstacle =
+    etcdMissing(doors.etcd, migration) ??
+    (await preflight({ kube, target, isOver, signal }, migration));
   if (obstacle !== undefined) return sayBlocked(task, migration, obstacle);
   return say(task, migration, cleared(migration.status, nowIsoOf(task), target.crd));
 };

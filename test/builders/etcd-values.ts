@@ -8,6 +8,9 @@ interface RangeAnswer {
   readonly kvs?: readonly { readonly key: string; readonly value: string }[];
 }
 
+/** What stands behind the prefix, and the value. */
+type Stored = readonly [name: string, value: string];
+
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toString();
 const prefixOf = (group: string, resource: string): string => `/registry/${group}/${resource}/`;
@@ -18,25 +21,13 @@ export async function storedObjects(
   group: string,
   resource: string,
 ): Promise<ReadonlyMap<string, KubeObject>> {
-<<<<<<< HEAD
-  const prefix = prefixOf(group, resource);
-=======
-  const all = await under(plane, `/registry/${group}/${resource}/`);
+  const all = await under(plane, prefixOf(group, resource));
   return new Map(all.map(([name, value]) => [name, JSON.parse(value) as KubeObject]));
 }
 
 /** The bytes, as far as they are text, in the order of the names. */
 export async function storedValues(plane: Plane, resource: string): Promise<readonly string[]> {
   return (await under(plane, `/registry/${resource}/`)).map(([, value]) => value);
-}
-
-async function under(
-  plane: Plane,
-  prefix: string,
-): Promise<readonly (readonly [string, string])[]> {
->>>>>>> faults
-  // "0" is what follows "/": the range ends where the prefix does.
-  return range(plane, prefix, { key: prefix, range_end: prefix.replace(/\/$/, '0') });
 }
 
 /** One object as it is stored; `name` is `namespace/name`. */
@@ -47,8 +38,13 @@ export async function storedObject(
   name: string,
 ): Promise<KubeObject | undefined> {
   const prefix = prefixOf(group, resource);
-  return (await range(plane, prefix, { key: `${prefix}${name}` })).get(name);
+  const [found] = await range(plane, prefix, { key: `${prefix}${name}` });
+  return found === undefined ? undefined : (JSON.parse(found[1]) as KubeObject);
 }
+
+// "0" is what follows "/": the range ends where the prefix does.
+const under = (plane: Plane, prefix: string): Promise<readonly Stored[]> =>
+  range(plane, prefix, { key: prefix, range_end: prefix.replace(/\/$/, '0') });
 
 /** Past the API server, as one of an older configuration would store it. */
 export async function putStored(
@@ -68,7 +64,7 @@ async function range(
   plane: Plane,
   prefix: string,
   keys: Readonly<Record<string, string>>,
-): Promise<ReadonlyMap<string, KubeObject>> {
+): Promise<readonly Stored[]> {
   const encoded = Object.entries(keys).map(([field, key]) => [field, base64(key)] as const);
   const body = Object.fromEntries(encoded);
   const { kvs = [] } = (await ask(plane, 'range', body)) as RangeAnswer;
