@@ -55,6 +55,7 @@ function stepOf({ phase, blockedIn, conditions, target }: StorageMigrationStatus
       return { take: 'settle' };
     case 'Delegating':
       return mode === undefined ? NOTHING : { take: 'delegate', mode };
+    case 'Cleaning':
     case 'Rewriting':
     case 'Verifying':
       return { take: 'walk' };
@@ -97,6 +98,7 @@ function isOfTarget({ spec, status: { target } }: Migration, found: Target): boo
     target.version === found.version &&
     target.dryRun === spec.dryRun &&
     (target.mode ?? 'Ballast') === spec.mode &&
+    (target.cleansManagedFields ?? false) === spec.cleanManagedFields &&
     target.crdUid === found.crd?.uid &&
     target.crdGeneration === found.crd?.generation
   );

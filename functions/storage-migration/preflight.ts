@@ -4,12 +4,14 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeError, isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import { resourceName } from '../../shared/kube/paths.ts';
+import { type Question, wouldBeClean } from './clean.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { type Look, lossOfFields } from './field-loss.ts';
 import type { Migration } from './migration.ts';
 import { modeOption, modeUnavailable, orderRights, servedMigrator } from './migrator.ts';
-import { placeOf, rewriting } from './rewrite.ts';
+import { nameOf, placeOf, rewriting } from './rewrite.ts';
 import type { Word } from './sayings.ts';
+import { hasStaleFields, undefinedVersionIn } from './stale-fields.ts';
 import { CRDS, type Crd, type Target } from './target.ts';
 
 const REVIEWS = {
@@ -18,14 +20,27 @@ const REVIEWS = {
   resource: 'selfsubjectaccessreviews',
 } as const;
 
-export async function preflight(look: Look, migration: Migration): Promise<Word | undefined> {
+export async function preflight(
+  look: Look & Question,
+  migration: Migration,
+): Promise<Word | undefined> {
   const { kube, target, signal } = look;
   return (
+    nothingToClean(migration, target) ??
     (await missingMigrator(kube, migration, signal)) ??
     (await missingRights(kube, migration, target, signal)) ??
-    (await refusedSample(kube, target, signal)) ??
+    (await refusedSample(look, migration)) ??
     (await lossOfFields(look, migration))
   );
+}
+
+/** What the API server itself defines it keeps in all versions that were ever written. */
+function nothingToClean({ spec }: Migration, { kind, crd }: Target): Word | undefined {
+  if (!spec.cleanManagedFields || crd !== undefined) return undefined;
+  const message =
+    `spec.cleanManagedFields is for custom resources, and ${kind} has no CRD whose versions ` +
+    'could be gone: set it to false.';
+  return { reason: 'NotACustomResource', message };
 }
 
 async function missingMigrator(
@@ -98,18 +113,20 @@ const SAMPLE_TIMEOUT_MS = 5_000;
 
 /** A few objects read and, dryly, written: a conversion webhook that is away shows here. */
 export async function refusedSample(
-  kube: KubeClient,
-  target: Target,
-  signal: AbortSignal,
+  look: Question,
+  { spec: { cleanManagedFields } }: Migration,
 ): Promise<Word | undefined> {
+  const { kube, target, signal } = look;
+  const isWritable = cleanManagedFields ? wouldBeWritten : wouldBeApplied;
   let first: Word | undefined;
   try {
     // Asked again for a while: just after a change of the CRD a list is refused for a moment.
     const options = { limit: SAMPLES, signal, timeoutMs: SAMPLE_TIMEOUT_MS };
     const { items } = await kube.list(target.ref, { ...options, metadataOnly: true });
     for (const sample of items) {
-      const error = await refusalOf(kube, target, sample, signal);
-      const refused = error && obstacleOf(error, target.crd);
+      const error = await refusalOf(look, sample, isWritable);
+      const refused =
+        error && (staleFields(target, sample, error) ?? obstacleOf(error, target.crd));
       if (refused === undefined) return undefined;
       first ??= refused;
       // There is no time to wait for others as long.
@@ -123,24 +140,48 @@ export async function refusedSample(
 }
 
 async function refusalOf(
-  kube: KubeClient,
-  { ref, kind, crd }: Target,
+  look: Question,
   sample: KubeObject,
-  signal: AbortSignal,
+  write: DryWrite,
 ): Promise<KubeError | undefined> {
+  const { kube, target, signal } = look;
+  const { ref, crd } = target;
   const options = { signal, isOnce: true, timeoutMs: SAMPLE_TIMEOUT_MS };
   try {
     // Each version that is served asks the webhook another question.
     for (const { name: version } of crd?.versions.filter(({ served }) => served) ?? []) {
       await kube.get({ ...ref, version }, placeOf(sample.metadata), options);
     }
-    const apply = { fieldManager: FIELD_MANAGER, force: false, dryRun: true, metadataOnly: true };
-    await kube.apply(ref, rewriting(ref, kind, sample), { ...apply, ...options });
+    await write(look, sample);
     return undefined;
   } catch (error) {
     if (!isKubeError(error)) throw error;
     return error;
   }
+}
+
+type DryWrite = (look: Question, sample: KubeObject) => Promise<unknown>;
+
+const wouldBeApplied: DryWrite = ({ kube, target: { ref, kind }, signal }, sample) => {
+  const options = { signal, isOnce: true, timeoutMs: SAMPLE_TIMEOUT_MS };
+  const apply = { fieldManager: FIELD_MANAGER, force: false, dryRun: true, metadataOnly: true };
+  return kube.apply(ref, rewriting(ref, kind, sample), { ...apply, ...options });
+};
+
+/** What is to be cleaned may take no apply before that. */
+const wouldBeWritten: DryWrite = (look, sample) =>
+  hasStaleFields(look.target, sample) ? wouldBeClean(look, sample) : wouldBeApplied(look, sample);
+
+/** Why no apply on it can succeed, whoever makes it. */
+function staleFields(target: Target, sample: KubeObject, error: KubeError): Word | undefined {
+  const version = undefinedVersionIn(target, sample);
+  if (version === undefined || !UNREADABLE.test(error.answer?.message ?? '')) return undefined;
+  const message =
+    `The managedFields of ${nameOf(sample.metadata)} name ${version}, which CRD ` +
+    `${target.crd?.name ?? ''} does not define any more, so no server-side apply on it succeeds. ` +
+    `Set spec.cleanManagedFields to true, or add ${version} to spec.versions again, not served ` +
+    `and not stored. ${error.message}`;
+  return { reason: 'ManagedFieldsStale', message };
 }
 
 /** What the API server could not do itself; what it refuses of one object is that one's matter. */

@@ -1,8 +1,8 @@
 // Whether objects that could not be written can be by now: asked of the API server without writing.
 import type { FailedObject } from '../../shared/api/storage-migration.ts';
-import type { KubeClient } from '../../shared/kube/client.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
-import type { ObjectName } from '../../shared/kube/objects.ts';
+import type { KubeObject, ObjectName } from '../../shared/kube/objects.ts';
+import { wouldBeClean } from './clean.ts';
 import type { Doors } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { placeOf, rewriting } from './rewrite.ts';
@@ -18,36 +18,48 @@ interface ProbeTask {
   readonly signal: AbortSignal;
 }
 
+type Failed = readonly FailedObject[];
+
 /** True as soon as one of them would be taken, or is no more. */
-export async function probeFailed(
-  { doors: { kube, clock }, target, endsAtMs, signal }: ProbeTask,
-  failed: readonly FailedObject[],
-): Promise<boolean> {
+export const probeFailed = (task: ProbeTask, failed: Failed): Promise<boolean> =>
+  probe(task, failed, rewriteDryly);
+
+/** The same of those that could not be cleaned: an apply may fail on these in any case. */
+export const probeUnclean = (task: ProbeTask, failed: Failed): Promise<boolean> =>
+  probe(task, failed, cleanDryly);
+
+async function probe(task: ProbeTask, failed: Failed, write: DryWrite): Promise<boolean> {
   for (const one of failed) {
-    if (await canBeWritten(kube, target, one, signal)) return true;
+    if (await canBeWritten(task, one, write)) return true;
     // Who hangs today is asked for again by the next sweep.
-    if (clock.nowMs() > endsAtMs) return false;
+    if (task.doors.clock.nowMs() > task.endsAtMs) return false;
   }
   return failed.length === 0;
 }
 
 /** An object that is no more keeps nobody from going on. */
-async function canBeWritten(
-  kube: KubeClient,
-  { ref, kind }: Target,
-  name: ObjectName,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const options = { signal, isOnce: true, timeoutMs: TIMEOUT_MS };
+async function canBeWritten(task: ProbeTask, name: ObjectName, write: DryWrite): Promise<boolean> {
+  const { doors, target, signal } = task;
   try {
-    const object = await kube.get(ref, placeOf(name), options);
-    if (object === null) return true;
-    const apply = { fieldManager: FIELD_MANAGER, force: false, dryRun: true, metadataOnly: true };
-    await kube.apply(ref, rewriting(ref, kind, object), { ...apply, ...options });
-    return true;
+    const options = { signal, isOnce: true, timeoutMs: TIMEOUT_MS };
+    const object = await doors.kube.get(target.ref, placeOf(name), options);
+    return object === null || (await write(task, object));
   } catch (error) {
     if (!isKubeError(error)) throw error;
     // Somebody writes it at this very moment, so it can be written.
     return error.code === 'KUBE_CONFLICT' && error.answer?.reason === 'Conflict';
   }
 }
+
+type DryWrite = (task: ProbeTask, object: KubeObject) => Promise<boolean>;
+
+const rewriteDryly: DryWrite = async ({ doors, target, signal }, object) => {
+  const options = { signal, isOnce: true, timeoutMs: TIMEOUT_MS };
+  const apply = { fieldManager: FIELD_MANAGER, force: false, dryRun: true, metadataOnly: true };
+  const { ref, kind } = target;
+  await doors.kube.apply(ref, rewriting(ref, kind, object), { ...apply, ...options });
+  return true;
+};
+
+const cleanDryly: DryWrite = async ({ doors: { kube, clock }, target, signal }, object) =>
+  wouldBeClean({ kube, clock, target, signal }, object);

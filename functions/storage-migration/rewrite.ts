@@ -30,18 +30,26 @@ const TRIES_MAX = 3;
 const PAUSE_MS = 250;
 const DEFAULT_RETRY_AFTER_MS = 1_000;
 /** A conversion webhook that hangs must not take the whole request with it. */
-const WRITE_TIMEOUT_MS = 8_000;
+export const WRITE_TIMEOUT_MS = 8_000;
 
 /** The object lost who owns what of it: nothing may be written any more. */
 export class ManagedFieldsLost extends Error {}
 
-export async function rewrite(task: RewriteTask, seen: KubeObject): Promise<Rewritten> {
+export const rewrite = (task: RewriteTask, seen: KubeObject): Promise<Rewritten> =>
+  tryToWrite(task, seen, async () => judged(seen, await writeOnce(task, seen)));
+
+/** Until it is written, or the object itself says why not. */
+export async function tryToWrite(
+  task: RewriteTask,
+  seen: KubeObject,
+  once: () => Promise<Rewritten>,
+): Promise<Rewritten> {
   for (let attempt = 1; ; attempt += 1) {
     const startedMs = task.clock.nowMs();
     try {
-      const written = await writeOnce(task, seen);
+      const written = await once();
       task.pace.note({ tookMs: task.clock.nowMs() - startedMs });
-      return judged(seen, written);
+      return written;
     } catch (error) {
       if (!isKubeError(error) || isRbac(error)) throw error;
       const tookMs = task.clock.nowMs() - startedMs;

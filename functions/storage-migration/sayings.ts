@@ -28,11 +28,12 @@ const PASSES_MAX = 20;
 export function begun({ spec, status }: Migration, { crd, kind, version }: Target): Saying {
   const storedVersions = [...new Set([...seenBefore(status, crd), ...(crd?.storedVersions ?? [])])];
   const ofMode = spec.mode === 'Ballast' ? {} : { mode: spec.mode };
+  const cleans = spec.cleanManagedFields ? { cleansManagedFields: true } : {};
   const ofCrd = crd === undefined ? {} : { crdUid: crd.uid, crdGeneration: crd.generation };
   return {
     status: {
       phase: 'Preflight',
-      target: { version, kind, dryRun: spec.dryRun, ...ofMode, ...ofCrd },
+      target: { version, kind, dryRun: spec.dryRun, ...ofMode, ...cleans, ...ofCrd },
       ...(crd === undefined ? {} : { storedVersions }),
       retriesLeft: spec.retries,
     },
@@ -132,6 +133,7 @@ const MESSAGES: Readonly<Record<Phase, (status: StorageMigrationStatus) => strin
   Pending: () => 'It has not begun.',
   Preflight: () => 'Looks whether every object can be written.',
   Settling: ({ target }) => `Waits until every API server stores ${target?.version ?? ''}.`,
+  Cleaning: () => 'Takes entries of versions that are not served out of managedFields.',
   Delegating: () => 'Hands the rewriting to another migrator.',
   Rewriting: ({ target }) => `Writes every object anew as ${target?.version ?? ''}.`,
   Verifying: () => 'Writes every object once more: none may change.',
@@ -278,7 +280,7 @@ function dryRunDone(status: StorageMigrationStatus): Saying {
   return done(rest, { message });
 }
 
-function objectsFailed({ progress, failed = [] }: StorageMigrationStatus): Word {
+export function objectsFailed({ progress, failed = [] }: StorageMigrationStatus): Word {
   const [first] = failed;
   const name = [first?.namespace, first?.name].filter((part) => part !== undefined).join('/');
   const such = first === undefined ? '' : `, such as ${name}: ${first.message}`;

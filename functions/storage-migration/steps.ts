@@ -3,6 +3,7 @@
 import type { OtherMode } from '../../shared/api/storage-migration.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { announce } from './announce.ts';
+import { cleaningPass, cleansFirst } from './cleaning.ts';
 import { confirmed, unconfirmed } from './confirm.ts';
 import type { Step } from './decide.ts';
 import { delegate } from './delegate.ts';
@@ -22,7 +23,7 @@ import {
 import type { Doors } from './doors.ts';
 import type { Migration } from './migration.ts';
 import { obstacleIn, preflight, refusedSample } from './preflight.ts';
-import { probeFailed } from './probe.ts';
+import { probeFailed, probeUnclean } from './probe.ts';
 import { ManagedFieldsLost } from './rewrite.ts';
 import { write } from './say.ts';
 import { awaitSettled } from './settle.ts';
@@ -77,7 +78,7 @@ const takePreflight: Work = async (task, migration) => {
   const isOver = (): boolean => clock.nowMs() > endsAtMs;
   const obstacle =
     etcdMissing(doors.etcd, migration) ??
-    (await preflight({ kube, target, isOver, signal }, migration));
+    (await preflight({ kube, clock, target, isOver, signal }, migration));
   if (obstacle !== undefined) return sayBlocked(task, migration, obstacle);
   return say(task, migration, cleared(migration.status, nowIsoOf(task), target.crd));
 };
@@ -91,16 +92,20 @@ const takeSettle: Work = async (task, migration) => {
   }
   const nowIso = nowIsoOf(task);
   const status = { ...migration.status, settledAt: nowIso };
-  return say(task, migration, settled(status, nowIso, target.crd));
+  const next = settled(status, nowIso, target.crd);
+  return say(task, migration, cleansFirst(status, next, nowIso));
 };
 
 /** The other one has its time: until it ends, a look a minute is enough. */
 async function takeDelegate(task: StepTask, migration: Migration, mode: OtherMode): Promise<Taken> {
   const { doors, target, signal } = task;
+  const { kube, clock } = doors;
   const saying = await delegate(doors, migration, target, mode, signal);
   const isWaiting = saying.status.phase === 'Delegating';
   // It does not tell why it does not get on.
-  const obstacle = isWaiting ? await refusedSample(doors.kube, target, signal) : undefined;
+  const obstacle = isWaiting
+    ? await refusedSample({ kube, clock, target, signal }, migration)
+    : undefined;
   const said = obstacle === undefined ? saying : blocked(saying.status, obstacle);
   const goesOn = said.blocked === undefined && !isWaiting;
   return { migration: await write(doors, migration, said, { goesOn, signal }), goesOn };
@@ -164,10 +169,16 @@ function fieldsLost({ message }: ManagedFieldsLost): Word {
 const takeProbe: Work = async (task, migration) => {
   const { target } = task;
   const { status, spec } = migration;
-  const isHopeful = await probeFailed(task, status.failed ?? []);
+  const { failed = [], blockedIn } = status;
+  const isCleaning = blockedIn === 'Cleaning';
+  const isHopeful = await (isCleaning ? probeUnclean(task, failed) : probeFailed(task, failed));
   if (!isHopeful) return { migration, goesOn: false };
   const again = { ...status, retriesLeft: spec.retries };
-  return say(task, migration, nextPass(again, 'Rewriting', nowIsoOf(task), target.crd));
+  const nowIso = nowIsoOf(task);
+  const next = isCleaning
+    ? cleaningPass(again, nowIso)
+    : nextPass(again, 'Rewriting', nowIso, target.crd);
+  return say(task, migration, next);
 };
 
 const takeTrim: Work = async (task, migration) => {

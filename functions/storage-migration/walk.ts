@@ -5,6 +5,8 @@ import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeList, KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import type { ListOptions } from '../../shared/kube/reads.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
+import { clean } from './clean.ts';
+import { afterCleaning } from './cleaning.ts';
 import { type Saying, afterPass, onTheWay, saidBy } from './sayings.ts';
 import type { Doors } from './doors.ts';
 import { formatDuration } from './duration.ts';
@@ -48,14 +50,16 @@ export class Walker {
     const startedMs = clock.nowMs();
     const whole = await this.#read(target, migration);
     if (whole === 'expired') return onTheWay(restarted(migration));
-    const counted = await this.#rewrite(target, whole.list.items, migration, endsAtMs);
+    const counted = await this.#write(target, whole.list.items, migration, endsAtMs);
     const page = await this.#upTo(target, whole, counted.done);
     if (page === undefined) return onTheWay(saidBy(migration.status));
     const nowMs = clock.nowMs();
     if (nowMs - startedMs < PAGE_MS) this.#pageSize = Math.min(2 * this.#pageSize, this.#pageMax);
     const status = statusAfter(nowMs, migration, page, counted);
     if (status.cursor !== undefined) return onTheWay(status);
-    return afterPass(status, page.metadata.resourceVersion, timestamp(nowMs), target.crd);
+    const nowIso = timestamp(nowMs);
+    if (isCleaning(migration)) return afterCleaning(migration, status, nowIso, target.crd);
+    return afterPass(status, page.metadata.resourceVersion, nowIso, target.crd);
   }
 
   async #read({ ref }: Target, { status: { cursor } }: Migration): Promise<Page | 'expired'> {
@@ -102,23 +106,25 @@ export class Walker {
     return this.#doors.kube.list(ref, { ...options, ...bounds });
   }
 
-  async #rewrite(
+  async #write(
     target: Target,
     items: readonly KubeObject[],
-    { spec }: Migration,
+    migration: Migration,
     endsAtMs: number,
   ): Promise<Counted> {
     const counted = new Counted();
     const { kube, clock } = this.#doors;
     const [pace, signal] = [this.#pace, this.#signal];
     const { ref, kind } = target;
-    const task = { kube, clock, ref, kind, pace, dryRun: spec.dryRun, endsAtMs, signal };
+    const { dryRun } = migration.spec;
+    const task = { kube, clock, target, ref, kind, pace, dryRun, endsAtMs, signal };
+    const writeOne = isCleaning(migration) ? clean : rewrite;
     const outage = new OutageWatch(
-      async () => (await refusedSample(kube, target, signal)) !== undefined,
+      async () => (await refusedSample({ kube, clock, target, signal }, migration)) !== undefined,
     );
     const isOver = (): boolean => clock.nowMs() > endsAtMs;
     await inPace({ pace, signal, isOver }, items, async (object) => {
-      const rewritten = await rewrite(task, object);
+      const rewritten = await writeOne(task, object);
       counted.note(rewritten);
       await outage.note(rewritten);
     });
@@ -126,6 +132,8 @@ export class Walker {
     return counted;
   }
 }
+
+const isCleaning = ({ status: { phase } }: Migration): boolean => phase === 'Cleaning';
 
 interface Page {
   readonly list: KubeList;
@@ -162,11 +170,12 @@ class Counted {
 
 function statusAfter(
   nowMs: number,
-  { status }: Migration,
+  migration: Migration,
   { metadata, items }: KubeList,
   counted: Counted,
 ): Saying['status'] {
   const { continue: token = '', remainingItemCount = 0, resourceVersion } = metadata;
+  const { status } = migration;
   const { cursor: _cursor, failed: before = [], ...rest } = saidBy(status);
   const progress = sumUp(status.progress ?? NO_PROGRESS, counted);
   const total = progress.done + (token === '' ? 0 : remainingItemCount);
@@ -176,10 +185,18 @@ function statusAfter(
   return {
     ...rest,
     progress: { ...progress, total, ...speedOf(progress.done, total, status.passStartedAt, nowMs) },
-    rewritten: (status.rewritten ?? 0) + counted.counts.changed,
+    ...changedSoFar(migration, counted.counts.changed),
     ...(token === '' ? {} : { cursor }),
     ...(failed.length === 0 ? {} : { failed }),
   };
+}
+
+/** Over all passes; cleaning is counted by itself. */
+function changedSoFar(migration: Migration, changed: number) {
+  const { rewritten = 0, cleaned = 0 } = migration.status;
+  return isCleaning(migration)
+    ? { cleaned: cleaned + changed }
+    : { rewritten: rewritten + changed };
 }
 
 function sumUp(before: Progress, { counts, done }: Counted): Progress {

@@ -32,6 +32,7 @@ export interface StorageMigrationSpec {
   readonly retries: number;
   readonly acceptedLoss?: readonly string[];
   readonly verify: readonly Verification[];
+  readonly cleanManagedFields: boolean;
 }
 
 /** Who has to agree that nothing is stored in another version. */
@@ -41,6 +42,7 @@ export type Phase =
   | 'Pending'
   | 'Preflight'
   | 'Settling'
+  | 'Cleaning'
   | 'Delegating'
   | 'Rewriting'
   | 'Verifying'
@@ -65,6 +67,8 @@ export interface StorageMigrationStatus {
   readonly cursor?: Cursor;
   readonly progress?: Progress;
   readonly rewritten?: number;
+  /** Objects that lost entries of versions which are not served. */
+  readonly cleaned?: number;
   readonly failed?: readonly FailedObject[];
   readonly retriesLeft?: number;
   /** How often etcd showed other versions after a pass that changed nothing. */
@@ -84,6 +88,8 @@ export interface MigrationTarget {
   readonly dryRun: boolean;
   /** Absent when nobody else rewrites. */
   readonly mode?: OtherMode;
+  /** Absent when managedFields are left alone. */
+  readonly cleansManagedFields?: boolean;
   readonly crdUid?: string;
   readonly crdGeneration?: number;
   /** As it was when the last verification began. */

@@ -40,6 +40,7 @@ import {
   type DeleteOptions,
   type Deletion,
   type Patch,
+  type PatchOptions,
   type Precondition,
   type UpdateOptions,
   type WriteOptions,
@@ -153,7 +154,7 @@ export class KubeClient {
     ref: ResourceRef,
     target: ObjectName,
     patch: Patch,
-    options: WriteOptions = {},
+    options: PatchOptions = {},
   ): Promise<KubeObject> {
     return this.#writes.patch(ref, target, patch, options);
   }

@@ -24,13 +24,16 @@ export interface WriteOptions extends CallOptions {
   readonly dryRun?: boolean;
 }
 
-export interface ApplyOptions extends WriteOptions {
+export interface PatchOptions extends WriteOptions {
+  /** Answers the metadata of the object alone. */
+  readonly metadataOnly?: boolean;
+}
+
+export interface ApplyOptions extends PatchOptions {
   /** Whether to take fields from other managers; without it, their fields are a KUBE_CONFLICT. */
   readonly force: boolean;
   /** `status`, mostly. */
   readonly subresource?: string;
-  /** Answers the metadata of the object alone. */
-  readonly metadataOnly?: boolean;
 }
 
 export interface UpdateOptions extends WriteOptions {
@@ -101,7 +104,7 @@ export class Writes {
         body: manifest,
         // JSON is YAML.
         contentType: 'application/apply-patch+yaml',
-        as: options.metadataOnly === true ? 'PartialObjectMetadata' : undefined,
+        as: bringsDown(options),
         repeat: 'always',
       },
       options,
@@ -112,12 +115,16 @@ export class Writes {
     ref: ResourceRef,
     target: ObjectName,
     patch: Patch,
-    options: WriteOptions,
+    options: PatchOptions,
   ): Promise<KubeObject> {
-    const request = this.#write('patch', 'PATCH', ref, target, options);
-    const contentType = PATCH_TYPES[patch.type];
-    const { body } = patch;
-    return this.#calls.json({ ...request, body, contentType, repeat: repeatOf(patch) }, options);
+    const request = {
+      ...this.#write('patch', 'PATCH', ref, target, options),
+      body: patch.body,
+      contentType: PATCH_TYPES[patch.type],
+      as: bringsDown(options),
+      repeat: repeatOf(patch),
+    };
+    return this.#calls.json(request, options);
   }
 
   update(ref: ResourceRef, object: VersionedManifest, options: UpdateOptions): Promise<KubeObject> {
@@ -215,6 +222,9 @@ export class Writes {
     return { about: { verb, ref, ...place }, method, path: resourcePath(ref, place), query };
   }
 }
+
+const bringsDown = ({ metadataOnly }: PatchOptions): KubeRequest['as'] =>
+  metadataOnly === true ? 'PartialObjectMetadata' : undefined;
 
 /** A uid is not enough: the second patch would undo what another wrote after the first. */
 function repeatOf(patch: Patch): Repeat {

@@ -97,6 +97,7 @@ const migrationSpec: Whole<StorageMigrationSpec> = {
   retries: 5,
   acceptedLoss: ['.spec.legacy'],
   verify: ['SecondPass', 'Etcd'],
+  cleanManagedFields: false,
 };
 
 const migrationStatus: Whole<Omit<StorageMigrationStatus, 'conditions'>> & {
@@ -110,6 +111,7 @@ const migrationStatus: Whole<Omit<StorageMigrationStatus, 'conditions'>> & {
     kind: 'Widget',
     dryRun: false,
     mode: 'InTree',
+    cleansManagedFields: true,
     crdUid: 'u1',
     crdGeneration: 2,
     crdResourceVersion: '123',
@@ -138,6 +140,7 @@ const migrationStatus: Whole<Omit<StorageMigrationStatus, 'conditions'>> & {
     left: '1s',
   },
   rewritten: 1,
+  cleaned: 1,
   failed: [{ namespace: 'web', name: 'w2', reason: 'Forbidden', message: 'It may not change.' }],
   retriesLeft: 2,
   etcdDisagreed: 1,

@@ -95,6 +95,12 @@ test.each<Row>([
   ['another trim', also({ trim: 'Always' }), 'spec.trim', '"OnProof", "Never"'],
   ['a dry run that trims', also({ dryRun: true }), 'spec.trim', DRY],
   ...AGREEING,
+  [
+    'a dry run that cleans',
+    also({ dryRun: true, trim: 'Never', cleanManagedFields: true }),
+    'spec.cleanManagedFields',
+    'What a dry run leaves unclean it cannot look at; set cleanManagedFields to false',
+  ],
   ['101 retries', also({ retries: 101 }), 'spec.retries', 'or equal to 100'],
   ['a field without dot', also({ acceptedLoss: ['spec.a'] }), 'spec.acceptedLoss[0]', PATH],
   [
@@ -126,6 +132,7 @@ const DEFAULTS: StorageMigrationSpec = {
   dryRun: false,
   retries: 3,
   verify: ['SecondPass'],
+  cleanManagedFields: false,
 };
 
 test.each<[string, object, StorageMigrationSpec]>([

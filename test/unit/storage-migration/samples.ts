@@ -21,6 +21,7 @@ const SPEC: StorageMigrationSpec = {
   dryRun: false,
   retries: 2,
   verify: ['SecondPass'],
+  cleanManagedFields: false,
 };
 
 export const PROGRESS: Progress = {

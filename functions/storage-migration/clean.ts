@@ -1,0 +1,97 @@
+// One object, relieved of the entries of its managedFields that name versions which its CRD does
+// not serve. Whatever happens it keeps every other entry, and always one at least.
+import type { Patch } from '../../shared/kube/writes.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+import { timestamp } from '../../shared/kube/timestamp.ts';
+import { FIELD_MANAGER } from './field-manager.ts';
+import {
+  ManagedFieldsLost,
+  type Rewritten,
+  type RewriteTask,
+  WRITE_TIMEOUT_MS,
+  nameOf,
+  placeOf,
+  tryToWrite,
+} from './rewrite.ts';
+import { hasEntries, hasStaleFields, withoutStale } from './stale-fields.ts';
+import type { Target } from './target.ts';
+
+export interface CleanTask extends RewriteTask {
+  readonly target: Target;
+}
+
+/** Somebody may be just faster a few times, but not always. */
+const LOOKS_MAX = 5;
+
+/** `changed` is one that was cleaned, `current` one in which there was nothing to clean. */
+export async function clean(task: CleanTask, listed: KubeObject): Promise<Rewritten> {
+  let seen = listed;
+  for (let look = 1; ; look += 1) {
+    if (!hasStaleFields(task.target, seen)) return { outcome: 'current' };
+    const now = seen;
+    const cleaned = await tryToWrite(task, now, () => cleanOnce(task, now));
+    if (cleaned.outcome !== 'conflicts') return cleaned;
+    // Who wrote it meanwhile has not taken the entries away.
+    if (look === LOOKS_MAX) return { outcome: 'failed', failed: restless(now) };
+    const found = await read(task, now);
+    if (found?.metadata.uid !== now.metadata.uid) return { outcome: 'gone' };
+    seen = found;
+  }
+}
+
+async function cleanOnce(task: CleanTask, seen: KubeObject): Promise<Rewritten> {
+  // A patch during which the conversion webhook is away can take all managedFields away.
+  const isRisky = task.target.crd?.hasWebhook === true;
+  if (isRisky && !(await wouldBeClean(task, seen))) {
+    return { outcome: 'failed', failed: wouldLose(seen) };
+  }
+  if (await isCleanedBy(task, seen, false)) return { outcome: 'changed' };
+  throw new ManagedFieldsLost(`${nameOf(seen.metadata)} came back without its managedFields`);
+}
+
+export type Question = Pick<CleanTask, 'kube' | 'clock' | 'target' | 'signal'>;
+
+/** Asked without writing: every entry that is to stay would, and nobody refuses. */
+export const wouldBeClean = async (question: Question, object: KubeObject): Promise<boolean> =>
+  !hasStaleFields(question.target, object) || isCleanedBy(question, object, true);
+
+async function isCleanedBy(
+  { kube, clock, target, signal }: Question,
+  seen: KubeObject,
+  dryRun: boolean,
+): Promise<boolean> {
+  const { metadata } = seen;
+  const meant = withoutStale(target, seen, timestamp(clock.nowMs()));
+  const patch: Patch = {
+    type: 'json',
+    body: [
+      { op: 'test', path: '/metadata/uid', value: metadata.uid },
+      { op: 'test', path: '/metadata/resourceVersion', value: metadata.resourceVersion },
+      { op: 'replace', path: '/metadata/managedFields', value: meant },
+    ],
+  };
+  const answer = await kube.patch(target.ref, placeOf(metadata), patch, {
+    fieldManager: FIELD_MANAGER,
+    dryRun,
+    metadataOnly: true,
+    isOnce: true,
+    timeoutMs: WRITE_TIMEOUT_MS,
+    signal,
+  });
+  return hasEntries(answer, meant);
+}
+
+const read = ({ kube, ref, signal }: CleanTask, { metadata }: KubeObject) =>
+  kube.get(ref, placeOf(metadata), { timeoutMs: WRITE_TIMEOUT_MS, signal });
+
+const restless = ({ metadata }: KubeObject) => ({
+  ...placeOf(metadata),
+  reason: 'Conflict',
+  message: 'Somebody writes it all the time.',
+});
+
+const wouldLose = ({ metadata }: KubeObject) => ({
+  ...placeOf(metadata),
+  reason: 'ManagedFieldsWouldBeLost',
+  message: 'The API server would drop entries that are to stay: does the webhook convert it?',
+});

@@ -1,0 +1,35 @@
+// The phase in which managedFields are cleaned, before the first pass: when it comes, and what
+// follows it. Pure.
+import type { StorageMigrationStatus } from '../../shared/api/storage-migration.ts';
+import { type Migration, NO_PROGRESS } from './migration.ts';
+import { type Saying, blocked, objectsFailed, onTheWay, saidBy, settled } from './sayings.ts';
+import type { Crd } from './target.ts';
+
+/** Whatever was to follow: applies, ours and others', may fail on an object that is not clean. */
+export function cleansFirst(status: StorageMigrationStatus, found: Saying, nowIso: string): Saying {
+  const { target, pass, delegate } = status;
+  const isFirst = pass === undefined && delegate === undefined;
+  return isFirst && target?.cleansManagedFields === true ? cleaningPass(status, nowIso) : found;
+}
+
+/** From the first object on: those that are clean cost no write. */
+export function cleaningPass(status: StorageMigrationStatus, nowIso: string): Saying {
+  const { cursor: _cursor, failed: _failed, blockedIn: _blockedIn, ...rest } = saidBy(status);
+  const begins = { phase: 'Cleaning', passStartedAt: nowIso, progress: NO_PROGRESS } as const;
+  return onTheWay({ ...rest, cleaned: status.cleaned ?? 0, ...begins });
+}
+
+/** All objects were looked at, and `status` counts them. */
+export function afterCleaning(
+  { spec }: Migration,
+  status: StorageMigrationStatus,
+  nowIso: string,
+  crd: Crd | undefined,
+): Saying {
+  const { progress = NO_PROGRESS, retriesLeft = 0 } = status;
+  if (progress.failed > 0) {
+    if (retriesLeft === 0) return blocked(status, objectsFailed(status));
+    return cleaningPass({ ...status, retriesLeft: retriesLeft - 1 }, nowIso);
+  }
+  return settled({ ...status, retriesLeft: spec.retries }, nowIso, crd);
+}
