@@ -1,0 +1,206 @@
+// managedFields that name a version which is not served, or not defined any more, on a real API
+// server: they are cleaned before the first pass, nothing else is lost, and no object is ever
+// without any.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startPlane } from '../../../knative/local/plane/plane.ts';
+import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
+import type { RunningFunction } from '../../../shared/function/start.ts';
+import { isKubeError } from '../../../shared/kube/errors.ts';
+import type { ManagedFieldsEntry } from '../../../shared/kube/objects.ts';
+import { GROUP, NAMESPACE, until } from '../../builders/versioned-kind.ts';
+import { MigrationWorld } from './world.ts';
+
+const CRDS = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  resource: 'customresourcedefinitions',
+} as const;
+
+/** What takes every field. */
+const SCHEMA = {
+  openAPIV3Schema: {
+    type: 'object',
+    properties: { spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+  },
+};
+
+/** `name`, and how the CRD has it. */
+type Version = readonly [name: string, as: 'stored' | 'served' | 'unserved'];
+
+const LISTED: readonly Version[] = [['v1alpha1', 'served'] as const, ['v1', 'stored'] as const];
+
+let world: MigrationWorld;
+let own: RunningFunction;
+let jugs: Kind;
+let kegs: Kind;
+
+beforeAll(async () => {
+  world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
+  [jugs, kegs] = [new Kind('jugs'), new Kind('kegs')];
+  await Promise.all([world.prepare(), jugs.define(...LISTED), kegs.define(...LISTED)]);
+  own = await world.startFunction();
+  await Promise.all([jugs.fill(), kegs.fill()]);
+});
+
+afterAll(async () => {
+  await world?.stop();
+});
+
+class Kind {
+  readonly plural: string;
+  readonly crdName: string;
+  readonly #kind: string;
+
+  constructor(plural: string) {
+    this.plural = plural;
+    this.crdName = `${plural}.${GROUP}`;
+    this.#kind = `${plural.charAt(0).toUpperCase()}${plural.slice(1, -1)}`;
+  }
+
+  async define(...versions: readonly Version[]): Promise<void> {
+    const { plural, crdName: name } = this;
+    await world.kube.apply(
+      CRDS,
+      {
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        metadata: { name },
+        spec: {
+          group: GROUP,
+          scope: 'Namespaced',
+          names: { plural, kind: this.#kind },
+          versions: versions.map(([version, as]) => {
+            const [served, storage] = [as !== 'unserved', as === 'stored'];
+            return { name: version, served, storage, schema: SCHEMA };
+          }),
+        },
+      },
+      { force: true },
+    );
+    for (const [version, as] of versions) {
+      await until(`${name} in ${version} to be ${as}`, async () => {
+        return (await this.#isServed(version)) === (as !== 'unserved');
+      });
+    }
+  }
+
+  /** `old` was applied in the old version alone, `new` in the new one alone, `mixed` in both. */
+  async fill(): Promise<void> {
+    await Promise.all([
+      this.apply('old', 'v1alpha1', 'ann'),
+      this.apply('new', 'v1', 'bob'),
+      this.apply('mixed', 'v1alpha1', 'ann').then(() => this.apply('mixed', 'v1', 'bob')),
+    ]);
+  }
+
+  async apply(name: string, version: string, who: string, value = 'red'): Promise<void> {
+    const manifest = {
+      apiVersion: `${GROUP}/${version}`,
+      kind: this.#kind,
+      metadata: { name, namespace: NAMESPACE },
+      spec: { [who]: value },
+    };
+    const options = { fieldManager: who, force: false, isOnce: true };
+    await world.kube.apply(this.ref(version), manifest, options);
+  }
+
+  ref = (version: string) => ({ group: GROUP, version, resource: this.plural });
+
+  async read(name: string) {
+    const found = await world.kube.get(this.ref('v1'), { name, namespace: NAMESPACE });
+    return { spec: found?.['spec'], managedFields: found?.metadata.managedFields ?? [] };
+  }
+
+  /** Counts entries of each object as it is now, and after each write that follows. */
+  async follow(signal: AbortSignal): Promise<number[]> {
+    const { items, metadata } = await world.kube.list(this.ref('v1'));
+    const counts = items.map((one) => one.metadata.managedFields?.length ?? 0);
+    const { resourceVersion } = metadata;
+    void (async () => {
+      const options = { from: { resourceVersion }, signal };
+      for await (const event of world.kube.watch(this.ref('v1'), options)) {
+        if ('object' in event) counts.push(event.object.metadata.managedFields?.length ?? 0);
+      }
+    })().catch(() => undefined);
+    return counts;
+  }
+
+  async #isServed(version: string): Promise<boolean> {
+    try {
+      await world.kube.list(this.ref(version), { limit: 1 });
+      return true;
+    } catch (error) {
+      if (isKubeError(error, 'KUBE_NOT_FOUND')) return false;
+      throw error;
+    }
+  }
+}
+
+const byBob = (entries: readonly ManagedFieldsEntry[]): string =>
+  JSON.stringify(entries.filter(({ manager }) => manager === 'bob'));
+
+const SEED = { manager: 'ballast-storage-migration', operation: 'Update' };
+
+test('a version that is not served any more is cleaned away, and can be removed then', async () => {
+  await kegs.define(['v1alpha1', 'unserved'], ['v1', 'stored']);
+  const stop = new AbortController();
+  const counts = await kegs.follow(stop.signal);
+  const [fresh, mixed] = [await kegs.read('new'), await kegs.read('mixed')];
+  const name = await world.migrate(kegs, { cleanManagedFields: true });
+  await world.tickUntil(own, name, 'Done');
+
+  expect(await world.status(name)).toMatchObject({ cleaned: 2, progress: { done: 3, failed: 0 } });
+  expect(await kegs.read('new')).toEqual(fresh);
+  const { managedFields } = await kegs.read('mixed');
+  expect(JSON.stringify(managedFields)).toBe(byBob(mixed.managedFields));
+  expect((await kegs.read('old')).managedFields).toMatchObject([SEED]);
+  await kegs.define(['v1', 'stored']);
+  for (const one of ['old', 'new', 'mixed']) await kegs.apply(one, 'v1', 'eve');
+  // Nobody owns it any more, so whoever comes may set it.
+  await kegs.apply('old', 'v1', 'ann', 'blue');
+  expect((await kegs.read('old')).spec).toEqual({ ann: 'blue', eve: 'red' });
+  await until('the last write to be seen', () => counts.length >= 3 + 2 + 4);
+  expect(Math.min(...counts)).toBeGreaterThan(0);
+  stop.abort();
+});
+
+test('a version that is gone keeps the next migration from writing, until it is cleaned', async () => {
+  await jugs.define(['v1', 'stored']);
+  await until('applies to fail', async () => (await applyOf('old')).includes('invalid group'));
+  await jugs.define(['v1', 'served'], ['v2', 'stored']);
+  const stop = new AbortController();
+  const counts = await jugs.follow(stop.signal);
+  const [fresh, mixed] = [await jugs.read('new'), await jugs.read('mixed')];
+  // Without an object that can be written, the first look tells.
+  await world.kube.delete(jugs.ref('v1'), { name: 'new', namespace: NAMESPACE }, ANY);
+  const name = await world.migrate(jugs);
+  await world.tickUntil(own, name, 'Blocked');
+  expect(await world.condition(name, 'Blocked')).toMatch(
+    /^ManagedFieldsStale: .* name v1alpha1, .*cleanManagedFields/,
+  );
+  await jugs.apply('new', 'v1', 'bob');
+
+  const body = { spec: { cleanManagedFields: true } };
+  await world.kube.patch(STORAGE_MIGRATIONS, { name }, { type: 'merge', body });
+  await world.tickUntil(own, name, 'Done');
+  expect(await world.status(name)).toMatchObject({ cleaned: 2, trimmed: ['v1'] });
+  expect(await world.stored(jugs)).toEqual({ v2: 3 });
+  expect((await jugs.read('new')).spec).toEqual(fresh.spec);
+  expect(JSON.stringify((await jugs.read('mixed')).managedFields)).toBe(byBob(mixed.managedFields));
+  for (const one of ['old', 'new', 'mixed']) expect(await applyOf(one)).toBe('');
+  expect(Math.min(...counts)).toBeGreaterThan(0);
+  stop.abort();
+});
+
+const ANY = { precondition: 'none', because: 'nobody else is there' } as const;
+
+/** What is said to an apply; nothing when it is taken. */
+async function applyOf(name: string): Promise<string> {
+  try {
+    await jugs.apply(name, 'v1', 'eve');
+    return '';
+  } catch (error) {
+    if (isKubeError(error)) return error.message;
+    throw error;
+  }
+}
