@@ -40,11 +40,9 @@ export async function clean(task: CleanTask, listed: KubeObject): Promise<Rewrit
 }
 
 async function cleanOnce(task: CleanTask, seen: KubeObject): Promise<Rewritten> {
-  // A patch during which the conversion webhook is away can take all managedFields away.
-  const isRisky = task.target.crd?.hasWebhook === true;
-  if (isRisky && !(await wouldBeClean(task, seen))) {
-    return { outcome: 'failed', failed: wouldLose(seen) };
-  }
+  // Asked first: where a version cannot be converted just now, as while a conversion webhook is
+  // away, the API server may take the patch and drop all managedFields.
+  if (!(await wouldBeClean(task, seen))) return { outcome: 'failed', failed: wouldLose(seen) };
   if (await isCleanedBy(task, seen, false)) return { outcome: 'changed' };
   throw new ManagedFieldsLost(`${nameOf(seen.metadata)} came back without its managedFields`);
 }

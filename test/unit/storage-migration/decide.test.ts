@@ -31,6 +31,7 @@ const PHASES: readonly Row[] = [
   ['a new one begins', {}, target(), 'say Preflight'],
   ['in Preflight it looks', { status: at('Preflight') }, target(), 'preflight'],
   ['in Settling it waits', { status: at('Settling') }, target(), 'settle'],
+  ['in Cleaning it walks', { status: at('Cleaning') }, target(), 'walk'],
   ['in Rewriting it walks', { status: at('Rewriting') }, target(), 'walk'],
   ['in Verifying it walks', { status: at('Verifying') }, target(), 'walk'],
   ['in Confirming it asks etcd', { status: at('Confirming') }, target(), 'confirm'],
@@ -80,6 +81,12 @@ const EDITS: readonly Row[] = [
   [
     'a dry run that becomes a wet one begins anew',
     { status: at('Verifying', { target: { version: 'v1', kind: 'Widget', dryRun: true } }) },
+    target(),
+    'say Preflight',
+  ],
+  [
+    'to be cleaned, too, it begins anew',
+    { spec: { cleanManagedFields: true }, status: at('Verifying') },
     target(),
     'say Preflight',
   ],
