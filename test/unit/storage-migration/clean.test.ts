@@ -64,11 +64,12 @@ async function run({ seen = object(), dry = [CLEANED], wet = [CLEANED], found = 
     },
     get: async () => next('found', found),
   } as unknown as KubeClient;
-  const pace = new Pace({ concurrency: 4 }, systemClock);
-  const task = {
-    ...{ kube, target: TARGET, ref: TARGET.ref, kind: 'Widget', pace, dryRun: false },
-    ...{ clock: systemClock, endsAtMs: Infinity, signal: new AbortController().signal },
-  };
+  const clock = systemClock;
+  const pace = new Pace({ concurrency: 4 }, clock);
+  const { signal } = new AbortController();
+  const { ref, kind } = TARGET;
+  const bounds = { pace, clock, endsAtMs: Infinity, signal };
+  const task = { kube, target: TARGET, ref, kind, dryRun: false, ...bounds };
   return { ...(await clean(task, seen)), sent, writes: counts.wet };
 }
 

@@ -79,7 +79,7 @@ const ROWS: readonly Row[] = [
   ['other groups and odd entries stay', [OTHERS, ODD, GONE], [OTHERS, ODD], 'v0'],
 ];
 
-test.each(ROWS)('%s', (_what, entries, stays, missing) => {
+test.each<Row>(ROWS)('%s', (_what, entries, stays, missing) => {
   const before = object(...entries);
   expect(withoutStale(PARTLY, before, NOW)).toEqual(stays);
   expect(hasStaleFields(PARTLY, before)).toBe(stays !== entries);
