@@ -31,7 +31,7 @@ export function hasEntries(object: KubeObject, meant: Entries): boolean {
   return meant.every((entry) => there.has(identityOf(entry)));
 }
 
-export const entriesOf = ({ metadata }: KubeObject): Entries => metadata.managedFields ?? [];
+const entriesOf = ({ metadata }: KubeObject): Entries => metadata.managedFields ?? [];
 
 function isStale({ ref, crd }: Target, { apiVersion }: ManagedFieldsEntry): boolean {
   if (crd === undefined || typeof apiVersion !== 'string') return false;

@@ -27,7 +27,15 @@ const SCHEMA = {
 /** `name`, and how the CRD has it. */
 type Version = readonly [name: string, as: 'stored' | 'served' | 'unserved'];
 
-const LISTED: readonly Version[] = [['v1alpha1', 'served'] as const, ['v1', 'stored'] as const];
+/** Whatever is written is stored in v1 here, and in v1alpha1 there. */
+const NEW: readonly Version[] = [
+  ['v1alpha1', 'served'],
+  ['v1', 'stored'],
+];
+const OLD: readonly Version[] = [
+  ['v1alpha1', 'stored'],
+  ['v1', 'served'],
+];
 
 let world: MigrationWorld;
 let own: RunningFunction;
@@ -37,7 +45,7 @@ let kegs: Kind;
 beforeAll(async () => {
   world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
   [jugs, kegs] = [new Kind('jugs'), new Kind('kegs')];
-  await Promise.all([world.prepare(), jugs.define(...LISTED), kegs.define(...LISTED)]);
+  await Promise.all([world.prepare(), jugs.define(...NEW), kegs.define(...OLD)]);
   own = await world.startFunction();
   await Promise.all([jugs.fill(), kegs.fill()]);
 });
@@ -149,7 +157,11 @@ test('a version that is not served any more is cleaned away, and can be removed 
   const name = await world.migrate(kegs, { cleanManagedFields: true });
   await world.tickUntil(own, name, 'Done');
 
-  expect(await world.status(name)).toMatchObject({ cleaned: 2, progress: { done: 3, failed: 0 } });
+  expect(await world.status(name)).toMatchObject({
+    cleaned: 2,
+    trimmed: ['v1alpha1'],
+    progress: { done: 3, failed: 0 },
+  });
   expect(await kegs.read('new')).toEqual(fresh);
   const { managedFields } = await kegs.read('mixed');
   expect(JSON.stringify(managedFields)).toBe(byBob(mixed.managedFields));
@@ -164,7 +176,7 @@ test('a version that is not served any more is cleaned away, and can be removed 
   stop.abort();
 });
 
-test('a version that is gone keeps the next migration from writing, until it is cleaned', async () => {
+test('a version that is gone stops the next migration, until it is cleaned away', async () => {
   await jugs.define(['v1', 'stored']);
   await until('applies to fail', async () => (await applyOf('old')).includes('invalid group'));
   await jugs.define(['v1', 'served'], ['v2', 'stored']);
@@ -188,8 +200,21 @@ test('a version that is gone keeps the next migration from writing, until it is 
   expect((await jugs.read('new')).spec).toEqual(fresh.spec);
   expect(JSON.stringify((await jugs.read('mixed')).managedFields)).toBe(byBob(mixed.managedFields));
   for (const one of ['old', 'new', 'mixed']) expect(await applyOf(one)).toBe('');
+  await until('the last write to be seen', () => counts.length >= 3 + 2 + 2 + 3);
   expect(Math.min(...counts)).toBeGreaterThan(0);
   stop.abort();
+});
+
+test('a kind without CRD has nothing to clean, and says so', async () => {
+  const name = 'configmaps';
+  await world.kube.create(STORAGE_MIGRATIONS, {
+    apiVersion: 'ballast.dev/v1alpha1',
+    kind: 'StorageMigration',
+    metadata: { name },
+    spec: { resource: { resource: name }, cleanManagedFields: true },
+  });
+  await world.tickUntil(own, name, 'Blocked');
+  expect(await world.condition(name, 'Blocked')).toMatch(/^NotACustomResource: .*ConfigMap has no/);
 });
 
 const ANY = { precondition: 'none', because: 'nobody else is there' } as const;

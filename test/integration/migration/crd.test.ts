@@ -43,13 +43,20 @@ const DRY = 'A dry run proves nothing, so nothing can be trimmed after it; set t
 /** What it is, the spec, the field that is named, and words of what is said about it. */
 type Row = readonly [what: string, spec: object | undefined, field: string, words: string];
 
-const MODES: readonly Row[] = [
+const WISHES: readonly Row[] = [
   ['a mode of nobody', also({ mode: 'ballast' }), 'spec.mode', '"Ballast", "InTree", "Community"'],
   [
     'a dry run of another migrator',
     also({ dryRun: true, trim: 'Never', mode: 'InTree' }),
     'spec.mode',
     'Another migrator cannot run dry; set mode to Ballast, or dryRun to false.',
+  ],
+  ['a dry run that trims', also({ dryRun: true }), 'spec.trim', DRY],
+  [
+    'a dry run that cleans',
+    also({ dryRun: true, trim: 'Never', cleanManagedFields: true }),
+    'spec.cleanManagedFields',
+    'What a dry run leaves unclean it cannot look at; set cleanManagedFields to false',
   ],
 ];
 
@@ -60,7 +67,7 @@ const AGREEING: readonly Row[] = [
 ];
 
 test.each<Row>([
-  ...MODES,
+  ...WISHES,
   ['no spec', undefined, 'spec', 'Required value'],
   ['no kind', {}, 'spec.resource', 'Required value'],
   ['a group alone', { resource: { group: 'apps' } }, 'spec.resource.resource', 'Required value'],
@@ -93,14 +100,7 @@ test.each<Row>([
     'or equal to 1',
   ],
   ['another trim', also({ trim: 'Always' }), 'spec.trim', '"OnProof", "Never"'],
-  ['a dry run that trims', also({ dryRun: true }), 'spec.trim', DRY],
   ...AGREEING,
-  [
-    'a dry run that cleans',
-    also({ dryRun: true, trim: 'Never', cleanManagedFields: true }),
-    'spec.cleanManagedFields',
-    'What a dry run leaves unclean it cannot look at; set cleanManagedFields to false',
-  ],
   ['101 retries', also({ retries: 101 }), 'spec.retries', 'or equal to 100'],
   ['a field without dot', also({ acceptedLoss: ['spec.a'] }), 'spec.acceptedLoss[0]', PATH],
   [

@@ -61,12 +61,12 @@ type Row = readonly [
   what: string,
   entries: readonly ManagedFieldsEntry[],
   stays: readonly ManagedFieldsEntry[],
-  missing?: string,
+  missing: string | undefined,
 ];
 
 const ROWS: readonly Row[] = [
-  ['what is served stays', CURRENT, CURRENT],
-  ['what is not served goes', [UNSERVED, STORED], [STORED]],
+  ['what is served stays', CURRENT, CURRENT, undefined],
+  ['what is not served goes', [UNSERVED, STORED], [STORED], undefined],
   ['what is removed goes', [STATUS, GONE, SERVED], [STATUS, SERVED], 'v0'],
   [
     'both go, in all sub-resources',
@@ -74,8 +74,8 @@ const ROWS: readonly Row[] = [
     [STORED],
     'v0',
   ],
-  ['when all goes a seed comes', [UNSERVED], [SEED]],
-  ['a seed stays', [SEED, UNSERVED], [SEED]],
+  ['when all goes a seed comes', [UNSERVED], [SEED], undefined],
+  ['a seed stays', [SEED, UNSERVED], [SEED], undefined],
   ['other groups and odd entries stay', [OTHERS, ODD, GONE], [OTHERS, ODD], 'v0'],
 ];
 

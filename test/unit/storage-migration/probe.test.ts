@@ -1,0 +1,58 @@
+// Whether objects that could not be cleaned can be by now, by what the API server answers to a
+// patch that changes nothing.
+import { expect, test } from 'vitest';
+import type { Doors } from '../../../functions/storage-migration/doors.ts';
+import { probeFailed, probeUnclean } from '../../../functions/storage-migration/probe.ts';
+import { systemClock } from '../../../shared/clock.ts';
+import { errorFromAnswer, readStatus } from '../../../shared/kube/errors.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { target } from './samples.ts';
+
+const TARGET = target();
+const ABOUT = { verb: 'patch', ref: TARGET.ref, name: 'w' } as const;
+const refusal = (code: number, message: string) =>
+  errorFromAnswer(ABOUT, readStatus(code, JSON.stringify({ reason: 'No', message })));
+const DENIED = refusal(403, 'It may not change.');
+const STALE = refusal(500, 'request to convert CR to an invalid group/version: example.com/v0');
+const FAILED = [{ name: 'w', reason: 'Forbidden', message: 'It may not change.' }];
+
+const by = (version: string) => ({ manager: 'ann', apiVersion: `example.com/${version}` });
+const object = (...versions: readonly string[]): KubeObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: { name: 'w', uid: 'u1', resourceVersion: '1', managedFields: versions.map(by) },
+});
+
+interface World {
+  readonly found?: KubeObject | null;
+  readonly patched?: KubeObject | Error;
+}
+
+function task({ found = object('v0', 'v1'), patched = object('v1') }: World) {
+  const kube = {
+    get: async () => found,
+    patch: async () => {
+      if (patched instanceof Error) throw patched;
+      return patched;
+    },
+    apply: async () => {
+      throw STALE;
+    },
+  };
+  const doors = { kube, clock: systemClock } as unknown as Doors;
+  return { doors, target: TARGET, endsAtMs: Infinity, signal: new AbortController().signal };
+}
+
+test.each<[what: string, world: World, isHopeful: boolean]>([
+  ['it would be cleaned', {}, true],
+  ['it is denied still', { patched: DENIED }, false],
+  ['it would lose what is to stay', { patched: object() }, false],
+  ['it is no more', { found: null }, true],
+  ['somebody cleaned it', { found: object('v1'), patched: DENIED }, true],
+])('%s', async (_what, world, isHopeful) => {
+  expect(await probeUnclean(task(world), FAILED)).toBe(isHopeful);
+});
+
+test('an apply would fail in any case, and tells nothing', async () => {
+  expect(await probeFailed(task({}), FAILED)).toBe(false);
+});
