@@ -2,8 +2,19 @@
 // migration says so, writes nothing that it would lose, and goes on by itself.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startPlane } from '../../../knative/local/plane/plane.ts';
+import { clean } from '../../../functions/storage-migration/clean.ts';
+import { Pace } from '../../../functions/storage-migration/pace.ts';
+import { crdOf, type Target } from '../../../functions/storage-migration/target.ts';
+import { systemClock } from '../../../shared/clock.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
-import { CURRENT, OLD, oldName, type VersionedKind } from '../../builders/versioned-kind.ts';
+import type { KubeObject, ManagedFieldsEntry } from '../../../shared/kube/objects.ts';
+import {
+  CURRENT,
+  NAMESPACE,
+  OLD,
+  oldName,
+  type VersionedKind,
+} from '../../builders/versioned-kind.ts';
 import { type Behaviour, ConversionWebhook } from './webhook.ts';
 import { MigrationWorld } from './world.ts';
 
@@ -13,7 +24,7 @@ let webhook: ConversionWebhook;
 
 beforeAll(async () => {
   world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
-  await world.prepare('anvils', 'bolts', 'clamps', 'drills', 'engines', 'files', 'gears');
+  await world.prepare('anvils', 'bolts', 'clamps', 'drills', 'engines', 'files', 'gears', 'helms');
   webhook = await ConversionWebhook.start(world.plane);
   one = await world.startFunction();
 });
@@ -114,3 +125,36 @@ test('it refuses some objects, one after the other: the rest is rewritten', asyn
   webhook.behave({});
   await expectDone(kind, before);
 });
+
+test('it fails while managedFields are cleaned: what is to stay stays', async () => {
+  const kind = await world.kind('helms', 1, webhook.conversion);
+  const manifest = kind.object(CURRENT, oldName(0));
+  await world.kube.apply(kind.ref(), manifest, { fieldManager: 'bob', force: true });
+  // As if the current version were not served: what stays is then in one that is converted.
+  const crd = crdOf(await kind.read());
+  const versions = crd.versions.map((each) => ({ ...each, served: each.name !== CURRENT }));
+  const target = { ref: kind.ref(), kind: kind.kind, version: CURRENT, crd: { ...crd, versions } };
+  const seen = await world.kube.get(kind.ref(), { namespace: NAMESPACE, name: oldName(0) });
+  if (seen === null) throw new Error('it is not there');
+  await world.kube.list(kind.ref());
+  const before = await kind.stored();
+  webhook.behave({ failsWith: 500 });
+  const failed = { reason: 'ManagedFieldsWouldBeLost' };
+  expect(await cleaned(target, seen)).toMatchObject({ outcome: 'failed', failed });
+  expect(await kind.stored()).toEqual(before);
+  webhook.behave({});
+  expect(await cleaned(target, seen)).toEqual({ outcome: 'changed' });
+  const { managedFields = [] } = (await kind.stored()).get(oldName(0))?.metadata ?? {};
+  expect(managedFields).toEqual(seen.metadata.managedFields?.filter(isNotBobs));
+});
+
+const isNotBobs = ({ manager }: ManagedFieldsEntry): boolean => manager !== 'bob';
+
+function cleaned(target: Target, seen: KubeObject) {
+  const { kube } = world;
+  const { ref, kind } = target;
+  const pace = new Pace({ concurrency: 1 }, systemClock);
+  const { signal } = new AbortController();
+  const task = { kube, target, ref, kind, pace, clock: systemClock, dryRun: false, signal };
+  return clean({ ...task, endsAtMs: Infinity }, seen);
+}
