@@ -120,7 +120,7 @@ test('of a refusal for itself the object is the cause, and not the server', asyn
   expect(await write({ answers: [refusal(403, 'Forbidden')] })).not.toHaveProperty('cause');
 });
 
-test('too much to do until the time is over is the failure of no object: the page waits', async () => {
+test('too much to do until the end of the time is the failure of no object', async () => {
   await expect(write({ answers: [BUSY] })).rejects.toBe(BUSY);
 });
 
