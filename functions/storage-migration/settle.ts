@@ -3,7 +3,7 @@
 // the current version, and to have done so for a while.
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Doors } from './doors.ts';
-import { type Target, servedResource, storageVersionHash } from './target.ts';
+import { type Target, saysStored, servedResource } from './target.ts';
 
 const POLL_MS = 250;
 
@@ -26,11 +26,6 @@ export async function awaitSettled(
   }
 }
 
-async function announces(
-  kube: KubeClient,
-  { ref, kind, version }: Target,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const found = await servedResource(kube, ref, signal);
-  return found?.storageVersionHash === storageVersionHash(ref.group, version, kind);
+async function announces(kube: KubeClient, target: Target, signal: AbortSignal): Promise<boolean> {
+  return saysStored(await servedResource(kube, target.ref, signal), target);
 }
