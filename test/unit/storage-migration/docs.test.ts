@@ -36,6 +36,6 @@ test('every reason of Blocked stands in docs/storage-migration.md, and no other'
   const page = await readFile(PAGE, 'utf8');
   const [, section = ''] = page.split('## When it is Blocked');
   const [list = ''] = section.split('\n## ');
-  const documented = [...list.matchAll(/^- `(\w+)`:/gm)].map(([, reason]) => reason);
+  const documented = [...list.matchAll(/^- `(\w+)`:/gm)].map(([, reason = '']) => reason);
   expect(documented.toSorted()).toEqual(await reasonsInCode());
 });
