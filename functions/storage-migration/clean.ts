@@ -32,7 +32,7 @@ export async function clean(task: CleanTask, listed: KubeObject): Promise<Rewrit
     const cleaned = await tryToWrite(task, now, () => cleanOnce(task, now));
     if (cleaned.outcome !== 'conflicts') return cleaned;
     // Who wrote it meanwhile has not taken the entries away.
-    if (look === LOOKS_MAX) return { outcome: 'failed', failed: restless(now) };
+    if (look === LOOKS_MAX) return restless(now);
     const found = await read(task, now);
     if (found?.metadata.uid !== now.metadata.uid) return { outcome: 'gone' };
     seen = found;
@@ -42,7 +42,7 @@ export async function clean(task: CleanTask, listed: KubeObject): Promise<Rewrit
 async function cleanOnce(task: CleanTask, seen: KubeObject): Promise<Rewritten> {
   // Asked first: where a version cannot be converted just now, as while a conversion webhook is
   // away, the API server may take the patch and drop all managedFields.
-  if (!(await wouldBeClean(task, seen))) return { outcome: 'failed', failed: wouldLose(seen) };
+  if (!(await wouldBeClean(task, seen))) return wouldLose(seen);
   if (await isCleanedBy(task, seen, false)) return { outcome: 'changed' };
   throw new ManagedFieldsLost(`${nameOf(seen.metadata)} came back without its managedFields`);
 }
@@ -82,14 +82,16 @@ async function isCleanedBy(
 const read = ({ kube, ref, signal }: CleanTask, { metadata }: KubeObject) =>
   kube.get(ref, placeOf(metadata), { timeoutMs: WRITE_TIMEOUT_MS, signal });
 
-const restless = ({ metadata }: KubeObject) => ({
-  ...placeOf(metadata),
-  reason: 'Conflict',
-  message: 'Somebody writes it all the time.',
+const failed = ({ metadata }: KubeObject, reason: string, message: string): Rewritten => ({
+  outcome: 'failed',
+  failed: { ...placeOf(metadata), reason, message },
 });
 
-const wouldLose = ({ metadata }: KubeObject) => ({
-  ...placeOf(metadata),
-  reason: 'ManagedFieldsWouldBeLost',
-  message: 'The API server would drop entries that are to stay: does the webhook convert it?',
-});
+const restless = (seen: KubeObject): Rewritten =>
+  failed(seen, 'Conflict', 'Somebody writes it all the time.');
+
+function wouldLose(seen: KubeObject): Rewritten {
+  const message =
+    'The API server would drop managedFields that are to stay: can it convert the object?';
+  return failed(seen, 'ManagedFieldsWouldBeLost', message);
+}

@@ -1,5 +1,5 @@
-// How many writes are under way at once: as many as the API server works on side by side, fewer when
-// they begin to wait there or it says that it has too much to do, never more than was allowed.
+// How many writes are under way at once: as many as the API server works on side by side, fewer
+// when they begin to wait there or it has too much to do, never more than was allowed.
 import type { Clock } from '../../shared/clock.ts';
 
 export interface PaceLimits {

@@ -127,12 +127,9 @@ async function asItIs(
   seen: KubeObject,
   error: KubeError,
 ): Promise<Rewritten> {
-  const failed = failedOf(error, seen);
-  const refused = {
-    outcome: 'failed',
-    failed,
-    ...(MAY_PASS.has(error.code) ? { cause: error } : {}),
-  } as const;
+  const refused = { outcome: 'failed', failed: failedOf(error, seen) } as const;
+  // A server that fails is not asked more than it must be.
+  if (MAY_PASS.has(error.code)) return { ...refused, cause: error };
   try {
     const options = { signal, isOnce: true, timeoutMs: WRITE_TIMEOUT_MS };
     const now = await kube.get(ref, placeOf(seen.metadata), options);

@@ -5,7 +5,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Doors } from './doors.ts';
-import { type Target, servedResource, storageVersionHash } from './target.ts';
+import { type Target, saysStored, servedResource } from './target.ts';
 
 const POLL_MS = 250;
 
@@ -74,15 +74,13 @@ export function urlsIn(slice: KubeObject): readonly string[] {
 
 async function firstLacking(
   servers: readonly Server[],
-  { ref, kind, version }: Target,
+  target: Target,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const wanted = storageVersionHash(ref.group, version, kind);
   for (const { name, kube } of servers) {
     try {
-      const found = await servedResource(kube, ref, signal);
-      if (found?.storageVersionHash !== wanted) {
-        return `${name} does not announce ${version} as what it stores.`;
+      if (!saysStored(await servedResource(kube, target.ref, signal), target)) {
+        return `${name} does not announce ${target.version} as what it stores.`;
       }
     } catch (error) {
       if (!isKubeError(error)) throw error;

@@ -157,7 +157,7 @@ async function versionsOf(
 }
 
 /** As the API server reckons it for discovery. */
-export const storageVersionHash = (group: string, version: string, kind: string): string =>
+const storageVersionHash = (group: string, version: string, kind: string): string =>
   createHash('sha256')
     .update(`${group}/${version}/${kind}`)
     .digest()
@@ -165,6 +165,19 @@ export const storageVersionHash = (group: string, version: string, kind: string)
     .toString('base64');
 
 const HASH_BYTES = 8;
+
+/**
+ * Whether what discovery says is that this version is stored now. It says so of the stored version
+ * alone; where that is not served, of none.
+ */
+export function saysStored(
+  found: ServedResource | undefined,
+  { ref: { group, version: servedVersion }, kind, version }: Target,
+): boolean {
+  if (found === undefined) return false;
+  if (servedVersion !== version) return found.storageVersionHash === undefined;
+  return found.storageVersionHash === storageVersionHash(group, version, kind);
+}
 
 async function readJson<Result>(
   kube: KubeClient,

@@ -1,6 +1,6 @@
-// P7: three thousand custom resources moved to their storage version, with the proof and the trim, on
-// an API server that somebody else reads from at a steady rate: ours, and the migrator of Kubernetes
-// itself, as it is met by whoever creates its object on a kind that nobody writes at the moment.
+// P7: three thousand custom resources moved to their storage version, with the proof and the trim,
+// on an API server that somebody else reads from: ours, and the migrator of Kubernetes itself, as
+// it is met by whoever creates its object on a kind that nobody writes at the moment.
 import { inTreeSide } from './migration/in-tree.ts';
 import { ourSide } from './migration/ours.ts';
 import type { MigrationSide } from './migration/side.ts';

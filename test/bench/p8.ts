@@ -1,5 +1,5 @@
 // P8: three thousand custom resources moved to their storage version: ours, which proves it by a
-// second pass and then trims, and the migrators that other projects bring along, which trim without.
+// second pass and then trims, and the migrators of other projects, which trim without.
 import { clusterApiSide, knativeSide } from './migration/go-peers.ts';
 import { ourSide } from './migration/ours.ts';
 import { MigrationWorld } from './migration/world.ts';

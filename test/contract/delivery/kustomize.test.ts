@@ -18,10 +18,11 @@ const PATHS: Readonly<Record<string, string>> = {
   ServiceAccount: '/api/v1/namespaces/ballast-system/serviceaccounts',
   ClusterRole: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
   ClusterRoleBinding: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
-  Role: '/apis/rbac.authorization.k8s.io/v1/namespaces/ballast-system/roles',
-  RoleBinding: '/apis/rbac.authorization.k8s.io/v1/namespaces/ballast-system/rolebindings',
+  Role: '/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/roles',
+  RoleBinding: '/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/rolebindings',
   CustomResourceDefinition: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
-  MetadataFeed: '/apis/ballast.dev/v1alpha1/namespaces/ballast-system/metadatafeeds',
+  FlowSchema: '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas',
+  MetadataFeed: '/apis/ballast.dev/v1alpha1/namespaces/{namespace}/metadatafeeds',
 };
 /** A kind is served a moment after its definition was taken. */
 const WAIT = { timeout: 10_000 };
@@ -58,7 +59,7 @@ test.each(dirs)('knative/%s reads as kubectl renders it', async (dir) => {
 
 test('the API server takes every object that is to be applied', async () => {
   for (const { object } of (await loadWiring(ROOT)).objects) {
-    const path = PATHS[object.kind];
+    const path = PATHS[object.kind]?.replace('{namespace}', object.metadata.namespace ?? '');
     if (path === undefined) throw new Error(`the test does not know where a ${object.kind} goes`);
     const create = (): Promise<unknown> =>
       api.create(`${path}?fieldValidation=Strict`, object).catch((error: unknown) => error);

@@ -36,6 +36,8 @@ const SHAPES: Readonly<Record<string, KindShape>> = {
   drills: {},
   engines: { scope: 'Cluster' },
   files: {},
+  hooks: {},
+  irons: {},
   gears: { annotations: { 'ballast.dev/migrate-storage': 'true' } },
 };
 /** All at once: for its first two seconds the API server lets nobody create an object of a kind. */
@@ -121,6 +123,30 @@ test('a cluster-scoped kind', async () => {
   await kind.create(OLD, 'wide', { spec: { size: 2 } });
   await expectMigrated(kind);
   expect(await kind.storedVersions()).toEqual([CURRENT]);
+});
+
+test('a kind of which the stored version is not served', async () => {
+  const kind = oldKind('hooks');
+  await kind.create(OLD, 'hidden', { spec: { size: 1 } });
+  await kind.define(ALPHA, { ...V1, isStored: true, isServed: false });
+  const name = await world.migrate(kind);
+  await world.tickUntil(one, name, 'Done');
+  expect(await world.stored(kind)).toEqual({ [CURRENT]: 1 });
+  expect(await kind.storedVersions()).toEqual([CURRENT]);
+});
+
+test('a kind of which no version is served: it says so, and goes on when one is', async () => {
+  const kind = oldKind('irons');
+  await kind.create(OLD, 'hidden', { spec: { size: 1 } });
+  await kind.define({ ...ALPHA, isServed: false }, { ...V1, isStored: true, isServed: false });
+  const name = await world.migrate(kind);
+  await world.tickUntil(one, name, 'Blocked');
+  expect(await world.condition(name, 'Blocked')).toContain(
+    `ResourceUnknown: CRD ${kind.crdName} serves no version`,
+  );
+  await flip(kind);
+  await world.tickUntil(one, name, 'Done');
+  expect(await world.stored(kind)).toEqual({ [CURRENT]: 1 });
 });
 
 test('a kind without objects', async () => {

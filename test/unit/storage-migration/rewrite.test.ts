@@ -75,7 +75,6 @@ const ROWS: readonly (readonly [what: string, world: World, outcome: object])[] 
     { outcome: 'failed', tries: 1, cause: AWAY },
   ],
   ['there was too much to do', { answers: [BUSY, MOVED] }, { outcome: 'changed', waitedMs: 1_000 }],
-  ['there is, always', { answers: [BUSY] }, { outcome: 'failed', tries: 5, cause: BUSY }],
   [
     'it is denied',
     { answers: [refusal(403, 'Forbidden')] },
@@ -119,6 +118,10 @@ test.each(ROWS)('%s', async (_what, world, outcome) => {
 
 test('of a refusal for itself the object is the cause, and not the server', async () => {
   expect(await write({ answers: [refusal(403, 'Forbidden')] })).not.toHaveProperty('cause');
+});
+
+test('too much to do until the end of the time is the failure of no object', async () => {
+  await expect(write({ answers: [BUSY] })).rejects.toBe(BUSY);
 });
 
 test('without the right to write it stops at once, whichever object it is', async () => {

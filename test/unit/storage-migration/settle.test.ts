@@ -1,8 +1,8 @@
 // The flip has to be seen on every API server, for a while, before anything is rewritten.
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Doors } from '../../../functions/storage-migration/doors.ts';
 import { awaitSettled, urlsIn } from '../../../functions/storage-migration/settle.ts';
-import { storageVersionHash } from '../../../functions/storage-migration/target.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
@@ -13,12 +13,20 @@ const target = { ref, kind: 'Widget', version: 'v1', crd: undefined };
 const SETTLE_MS = 1_000;
 const soon = AbortSignal.timeout(10_000);
 
+/** As Kubernetes reckons it: eight bytes of the hash of group, version and kind. */
+const hashOf = (version: string): string =>
+  createHash('sha256')
+    .update(`${GROUP}/${version}/Widget`)
+    .digest()
+    .subarray(0, 8)
+    .toString('base64');
+
 /** Announces what the test says at each moment. */
 const serverThat = (announces: () => string): KubeClient =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as much of it as is asked
   ({
     raw: async () => {
-      const storageVersionHashNow = storageVersionHash(GROUP, announces(), 'Widget');
+      const storageVersionHashNow = hashOf(announces());
       const widgets = {
         name: 'widgets',
         kind: 'Widget',
