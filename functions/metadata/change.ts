@@ -2,14 +2,10 @@
 // sweep: it is compared with what stands, and with nothing else.
 import { Failure } from '../../shared/errors.ts';
 import type { IncomingEvent } from '../../shared/function/define.ts';
+import { DELETED } from '../../shared/function/sources.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Feed, ShownResource } from './feed.ts';
 import type { Look } from './sight.ts';
-
-export const CHANGES = ['add', 'update', 'delete'].map(
-  (verb) => `dev.knative.apiserver.resource.${verb}`,
-);
-const DELETE = 'dev.knative.apiserver.resource.delete';
 
 /** As the API server takes them; RBAC objects may have colons. */
 const NAME = /^[a-z0-9]([-a-z0-9.:]*[a-z0-9])?$/;
@@ -57,7 +53,7 @@ export async function lookOf(
     (await foreignResource(resources, object, resourceFor));
   if (resource === undefined) return undefined;
   const { resourceVersion } = object.metadata;
-  return { resource, object, isGone: event.type === DELETE, resourceVersion };
+  return { resource, object, isGone: event.type === DELETED, resourceVersion };
 }
 
 type ResourceFor = (

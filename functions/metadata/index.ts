@@ -2,25 +2,16 @@
 // compares an object, or what happened since the last sweep, with the stream, and writes what the
 // stream lacks. Its memory is the stream and the feed's status: two instances at once, lost events
 // and a killed process cost time, never a wrong answer that stays.
-import type { Variable } from '../../shared/function/config.ts';
 import { defineFunction } from '../../shared/function/define.ts';
+import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import type { Metrics } from '../../shared/function/metrics.ts';
 import { text, url } from '../../shared/function/parsers.ts';
+import { CHANGES, SWEEP } from '../../shared/function/sources.ts';
 import type { Retry } from '../../shared/kube/calls.ts';
 import { openKube } from '../../shared/kube/client.ts';
-import { CHANGES } from './change.ts';
 import { Doors } from './doors.ts';
 import type { Session } from './session.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
-
-const SWEEP = 'dev.knative.sources.ping';
-
-const KUBECONFIG: Variable<string | undefined> = {
-  env: 'KUBECONFIG',
-  meaning: 'how to reach the API server; inside a cluster the mounted service account says it',
-  parse: text,
-  fallback: undefined,
-};
 
 export const metadata = defineFunction({
   name: 'metadata',

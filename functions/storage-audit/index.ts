@@ -1,8 +1,8 @@
 // Answers over HTTP whether anything is stored in an old version: in the etcd that it was given, or
 // in a snapshot that somebody sends. Wakes on no event, and changes nothing.
+import { etcdIn } from '../../shared/etcd/client.ts';
 import { defineFunction } from '../../shared/function/define.ts';
 import { ETCD_CONFIG } from '../../shared/function/etcd-config.ts';
-import { openEtcd } from '../../shared/etcd/client.ts';
 import { routes, type Doors } from './routes.ts';
 
 export const storageAudit = defineFunction({
@@ -10,13 +10,7 @@ export const storageAudit = defineFunction({
   purpose: 'Says whether anything is stored in an old version, and which versions may be removed.',
   wakesOn: [],
   config: ETCD_CONFIG,
-  open: ({ endpoints: urls, caPath, certPath, keyPath, prefixes: under }): Doors => {
-    const etcd =
-      urls.length === 0
-        ? undefined
-        : openEtcd({ endpoints: urls, tls: { caPath, certPath, keyPath } });
-    return { etcd, endpoints: urls, prefixes: under };
-  },
+  open: (config): Doors => ({ etcd: etcdIn(config), prefixes: config.prefixes }),
   close: async ({ etcd }) => etcd?.close(),
   routes,
 });

@@ -18,8 +18,6 @@ export interface KubeAnswer {
   readonly resources: readonly KubeResource[];
 }
 
-/** As the API server's own clients do. */
-const PAGE_OBJECTS = 500;
 const NEXT =
   'read etcd or a snapshot of it, or have a StorageMigration prove it by writing every object';
 
@@ -60,6 +58,10 @@ async function lookAtResource(
   }
   const definition = definitionOf(crd);
   const objects = await countObjects(kube, definition, signal);
+  if (objects === undefined) {
+    const why = 'none of its versions is served, so that the API server does not list its objects';
+    return { finding: `${name}: ${why}; ${NEXT}.` };
+  }
   const resource = { ...definition, objects };
   const { versions, storedVersions } = definition;
   const old = new Set([...versions.map((each) => each.name), ...storedVersions]);
@@ -71,18 +73,16 @@ async function lookAtResource(
   return { resource, finding };
 }
 
+/** Undefined when no version is served. */
 async function countObjects(
   kube: KubeClient,
   { group, resource, versions }: Definition,
   signal: AbortSignal | undefined,
-): Promise<number> {
+): Promise<number | undefined> {
   const served = versions.filter((version) => version.served);
   const version = served.find(({ storage }) => storage) ?? served[0];
-  if (version === undefined) throw new Error(`no version of ${resource}.${group} is served`);
+  if (version === undefined) return undefined;
   const ref = { group, resource, version: version.name };
-  let count = 0;
-  // Objects may be created and deleted meanwhile: this is a count for a person.
-  const options = { limit: PAGE_OBJECTS, onExpired: 'inconsistent', signal } as const;
-  for await (const { items } of kube.pages(ref, options)) count += items.length;
-  return count;
+  const { items, metadata } = await kube.list(ref, { limit: 1, metadataOnly: true, signal });
+  return items.length + (metadata.remainingItemCount ?? 0);
 }

@@ -53,24 +53,20 @@ export async function lookAtSnapshot(
 export async function lookAtEtcd(address: EtcdAddress, options: LookOptions): Promise<Answer> {
   const etcd = openEtcd(address);
   try {
-    return await lookAtClient(address.endpoints.join(', '), etcd, options);
+    return await lookAtClient(etcd, options);
   } finally {
     await etcd.close();
   }
 }
 
-export async function lookAtClient(
-  source: string,
-  etcd: EtcdClient,
-  options: LookOptions,
-): Promise<Answer> {
+export async function lookAtClient(etcd: EtcdClient, options: LookOptions): Promise<Answer> {
   const { resources, prefixes = USUAL_PREFIXES, signal } = options;
   const revision = await etcd.revision(signal);
   const asked = resources && [...resources, CRDS].flatMap((each) => keyPrefixes(each, prefixes));
   // Everything, so that what lies elsewhere is told too.
   const wanted = asked === undefined ? [''] : [...new Set(asked)];
   const report = await auditStored(etcd.entries(wanted, { revision, signal }), options);
-  return { of: { source, revision }, ...report };
+  return { of: { source: etcd.endpoints.join(', '), revision }, ...report };
 }
 
 export async function saveAndLook(

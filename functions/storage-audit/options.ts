@@ -24,7 +24,7 @@ export interface CommandOptions {
 /** Finds what runs here, for a command that need not be told. */
 export type FindEtcd = (planeDir: string | undefined) => Promise<string>;
 
-const EXAMPLES_MAX = 1_000;
+export const EXAMPLES_MAX = 1_000;
 
 export const USAGE = `usage: storage-audit FILE | --etcd URL | --kube  [OPTION...]
 
@@ -74,7 +74,7 @@ export async function commandOptions(
     source,
     prefixes: prefix?.map((each) => prefixOf(each)),
     resources,
-    examplesMax: examplesOf(values.examples),
+    examplesMax: values.examples === undefined ? undefined : examplesOf(values.examples),
     isJson: values.json ?? false,
   };
 }
@@ -153,9 +153,8 @@ function prefixOf(text: string): string {
   throw new UsageError(`--prefix must be as /registry, not ${text}`);
 }
 
-function examplesOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 0 && count <= EXAMPLES_MAX) return count;
+export function examplesOf(text: string): number {
+  const count = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (count <= EXAMPLES_MAX) return count;
   throw new UsageError(`--examples wants a whole number from 0 to ${EXAMPLES_MAX}, not ${text}`);
 }

@@ -4,21 +4,18 @@ import type { EtcdClient } from '../../shared/etcd/client.ts';
 import { snapshotIn } from '../../shared/etcd/snapshot/snapshot.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { Answer as Reply, Route } from '../../shared/function/define.ts';
-import type { GroupResource } from '../../shared/stored/place.ts';
 import { type Answer, lookAtClient, lookAtSnapshot, type LookOptions } from './look.ts';
-import { resourceOf, UsageError } from './options.ts';
+import { EXAMPLES_MAX, examplesOf, resourceOf, UsageError } from './options.ts';
 import { pageOf } from './page.ts';
 
 export interface Doors {
   /** Undefined when none was configured. */
   readonly etcd: EtcdClient | undefined;
-  readonly endpoints: readonly string[];
   readonly prefixes: readonly string[];
 }
 
 /** It is held in memory; the manifest has room for two of them. */
 const SNAPSHOT_BYTES_MAX = 64 * 1024 * 1024;
-const EXAMPLES_MAX = 1_000;
 
 export const routes: readonly Route<Doors>[] = [
   {
@@ -26,10 +23,10 @@ export const routes: readonly Route<Doors>[] = [
     path: '/audit',
     summary: 'what the etcd of this instance holds; ?resource=widgets.example.com&examples=10',
     handle: async ({ query }, { doors, signal }) => {
-      const { etcd, endpoints, prefixes } = doors;
+      const { etcd, prefixes } = doors;
       if (etcd !== undefined) {
         const options = { ...asked(query), prefixes, signal };
-        return replyOf(await lookAtClient(endpoints.join(', '), etcd, options));
+        return replyOf(await lookAtClient(etcd, options));
       }
       const message =
         'This instance has no etcd: set ETCD_ENDPOINTS, or POST a snapshot to /audit.';
@@ -63,24 +60,27 @@ function asked(query: URLSearchParams): Pick<LookOptions, 'resources' | 'example
   const names = query.getAll('resource');
   const examples = query.get('examples');
   return {
-    resources: names.length === 0 ? undefined : names.map(resourceIn),
-    examplesMax: examples === null ? undefined : countIn(examples),
+    resources:
+      names.length === 0
+        ? undefined
+        : names.map((name) => readAs('resource', () => resourceOf(name))),
+    examplesMax: examples === null ? undefined : readAs('examples', () => examplesOf(examples)),
   };
 }
 
-function resourceIn(name: string): GroupResource {
+const WANTED = {
+  resource: 'A resource is named as widgets.example.com, or secrets.',
+  examples: `examples is a whole number from 0 to ${EXAMPLES_MAX}.`,
+} as const;
+
+/** The command's own reading, refused in the words of a query. */
+function readAs<Value>(name: keyof typeof WANTED, read: () => Value): Value {
   try {
-    return resourceOf(name);
+    return read();
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    throw invalid('resource', 'A resource is named as widgets.example.com, or secrets.');
+    throw invalid(name, WANTED[name]);
   }
-}
-
-function countIn(text: string): number {
-  const count = Number(text);
-  if (/^\d+$/.test(text) && count <= EXAMPLES_MAX) return count;
-  throw invalid('examples', `examples is a whole number from 0 to ${EXAMPLES_MAX}.`);
 }
 
 const invalid = (field: string, message: string): Failure =>

@@ -7,7 +7,6 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 /** The etcd behind the API server, and where in it the keys are. */
 export interface EtcdDoor {
   readonly client: EtcdClient;
-  readonly endpoints: readonly string[];
   readonly prefixes: readonly string[];
 }
 

@@ -59,9 +59,9 @@ export function judged(stored: StoredCount, { what, version, revision }: About):
 
 export const nothing = (why: Word): EtcdAnswer => ({ says: 'nothing', why });
 
-export function isAnother({ endpoints }: EtcdDoor, has: string): EtcdAnswer {
+export function isAnother({ client }: EtcdDoor, has: string): EtcdAnswer {
   const message =
-    `The etcd at ${endpoints.join(', ')} is not the one that holds the kind: it ${has}. Name the ` +
-    "API server's own in ETCD_ENDPOINTS, and where it keeps its keys in ETCD_PREFIXES.";
+    `The etcd at ${client.endpoints.join(', ')} is not the one that holds the kind: it ${has}. ` +
+    "Name the API server's own in ETCD_ENDPOINTS, and where it keeps its keys in ETCD_PREFIXES.";
   return nothing({ reason: 'EtcdIsAnother', message });
 }

@@ -2,24 +2,15 @@
 // off the CRD's list only once it is proved that nothing is stored in them. Wakes on changes of
 // StorageMigrations and CRDs, and on the sweep's tick. Its memory is the status of the migration:
 // two instances at once, lost events and a killed process cost time, never a wrong trim.
-import { openEtcd } from '../../shared/etcd/client.ts';
-import type { Variable } from '../../shared/function/config.ts';
+import { etcdIn } from '../../shared/etcd/client.ts';
 import { defineFunction } from '../../shared/function/define.ts';
-import { ETCD_CONFIG, type EtcdConfig } from '../../shared/function/etcd-config.ts';
-import { secondsAsMs, text } from '../../shared/function/parsers.ts';
+import { ETCD_CONFIG } from '../../shared/function/etcd-config.ts';
+import { KUBECONFIG } from '../../shared/function/kube-config.ts';
+import { secondsAsMs } from '../../shared/function/parsers.ts';
+import { CHANGES, SWEEP } from '../../shared/function/sources.ts';
 import { openKube } from '../../shared/kube/client.ts';
-import { Doors, type EtcdDoor } from './doors.ts';
+import { Doors } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
-
-const SWEEP = 'dev.knative.sources.ping';
-const CHANGES = ['add', 'update', 'delete'].map((verb) => `dev.knative.apiserver.resource.${verb}`);
-
-const KUBECONFIG: Variable<string | undefined> = {
-  env: 'KUBECONFIG',
-  meaning: 'how to reach the API server; inside a cluster the mounted service account says it',
-  parse: text,
-  fallback: undefined,
-};
 
 /** As many writes as a migration may have under way, and one for reads beside them. */
 const CONNECTIONS_MAX = 33;
@@ -56,10 +47,11 @@ export const storageMigration = defineFunction({
       log,
       ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
     };
+    const client = etcdIn(etcd);
     return new Doors({
       kube: openKube({ ...options, connectionsMax: CONNECTIONS_MAX }),
       openServer: (url) => openKube({ ...options, server: { url, servername: SERVERNAME } }),
-      etcd: etcdDoor(etcd),
+      etcd: client && { client, prefixes: etcd.prefixes },
       clock,
       workMs,
       settleMs,
@@ -74,11 +66,3 @@ export const storageMigration = defineFunction({
     return undefined;
   },
 });
-
-/** Opening it calls nobody: only a migration that asks for etcd does. */
-function etcdDoor(config: EtcdConfig): EtcdDoor | undefined {
-  const { endpoints, caPath, certPath, keyPath, prefixes } = config;
-  if (endpoints.length === 0) return undefined;
-  const client = openEtcd({ endpoints, tls: { caPath, certPath, keyPath } });
-  return { client, endpoints, prefixes };
-}

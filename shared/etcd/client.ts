@@ -3,7 +3,7 @@
 import type { EtcdEntries, EtcdEntry } from './entry.ts';
 import { brokenAnswer } from './errors.ts';
 import { saveSnapshot, type Saved, type SaveOptions } from './save.ts';
-import { type EtcdAddress, Transport } from './transport.ts';
+import { type EtcdAddress, type TlsFiles, Transport } from './transport.ts';
 
 export interface ReadOptions {
   /** From `revision()`: all pages are of this moment. */
@@ -22,10 +22,19 @@ export function openEtcd(address: EtcdAddress): EtcdClient {
   return new EtcdClient(address);
 }
 
+type Config = TlsFiles & Pick<EtcdAddress, 'endpoints'>;
+
+/** The etcd that a configuration names, or none where it names none. */
+export const etcdIn = ({ endpoints, ...tls }: Config): EtcdClient | undefined =>
+  endpoints.length === 0 ? undefined : openEtcd({ endpoints, tls });
+
 export class EtcdClient {
+  /** Client URLs of members, as they were given. */
+  readonly endpoints: readonly string[];
   readonly #transport: Transport;
 
   constructor(address: EtcdAddress) {
+    this.endpoints = address.endpoints;
     this.#transport = new Transport(address);
   }
 
@@ -36,13 +45,6 @@ export class EtcdClient {
       signal,
     );
     return page.revision;
-  }
-
-  /** How many keys begin with `prefix`. */
-  async count(prefix: string, { revision, signal }: ReadOptions): Promise<number> {
-    const key = startOf(prefix).toString('base64');
-    const range = { key, range_end: endOf(prefix), revision, count_only: true };
-    return (await this.#range(range, signal)).count;
   }
 
   /** Throws ETCD_COMPACTED when etcd forgets the revision before the last page. */
@@ -91,7 +93,6 @@ export class EtcdClient {
 
 interface Page {
   readonly revision: string;
-  readonly count: number;
   readonly hasMore: boolean;
   readonly entries: readonly EtcdEntry[];
   readonly lastKey: Buffer | undefined;
@@ -102,7 +103,6 @@ interface RangeResponse {
   readonly header?: { readonly revision?: string };
   readonly kvs?: readonly { readonly key: string; readonly value?: string }[];
   readonly more?: boolean;
-  readonly count?: string;
 }
 
 function readPage(endpoint: string, text: string): Page {
@@ -112,12 +112,11 @@ function readPage(endpoint: string, text: string): Page {
   } catch (cause) {
     throw brokenAnswer(endpoint, 'no JSON', cause);
   }
-  const { header, kvs = [], more = false, count = '0' } = response;
+  const { header, kvs = [], more = false } = response;
   if (header?.revision === undefined) throw brokenAnswer(endpoint, 'no revision in it');
   const last = kvs.at(-1);
   return {
     revision: header.revision,
-    count: Number(count),
     hasMore: more,
     lastKey: last === undefined ? undefined : Buffer.from(last.key, 'base64'),
     entries: kvs.map(({ key, value = '' }) => {

@@ -35,7 +35,7 @@ export interface Reply {
 
 export class Transport {
   readonly #address: EtcdAddress;
-  readonly #pools = new Map<string, Dispatcher>();
+  readonly #pools = new Map<string, Promise<Dispatcher>>();
   /** The endpoint that answered last. */
   #first = 0;
 
@@ -69,28 +69,37 @@ export class Transport {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+    await Promise.allSettled([...this.#pools.values()].map(async (pool) => (await pool).destroy()));
   }
 
   async #send(
     endpoint: string,
-    path: string,
+    suffix: string,
     body: object,
     signal: AbortSignal | undefined,
   ): Promise<Dispatcher.ResponseData> {
-    const pool = this.#pools.get(endpoint) ?? (await this.#open(endpoint));
-    return pool.request({
-      method: 'POST',
-      path: `${new URL(endpoint).pathname.replace(/\/$/, '')}${path}`,
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      ...(signal === undefined ? {} : { signal }),
-    });
+    const pool = this.#pools.get(endpoint) ?? this.#open(endpoint);
+    this.#pools.set(endpoint, pool);
+    const path = `${new URL(endpoint).pathname.replace(/\/$/, '')}${suffix}`;
+    try {
+      return await (
+        await pool
+      ).request({
+        method: 'POST',
+        path,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    } catch (error) {
+      this.#forget(endpoint, pool);
+      throw error;
+    }
   }
 
   async #open(endpoint: string): Promise<Dispatcher> {
     const [{ Pool }, tls] = await Promise.all([import('./undici.ts'), this.#readTls()]);
-    const pool = new Pool(new URL(endpoint).origin, {
+    return new Pool(new URL(endpoint).origin, {
       connections: CONNECTIONS_MAX,
       allowH2: false,
       headersTimeout: ANSWER_TIMEOUT_MS,
@@ -98,8 +107,13 @@ export class Transport {
       connectTimeout: CONNECT_TIMEOUT_MS,
       connect: tls,
     });
-    this.#pools.set(endpoint, pool);
-    return pool;
+  }
+
+  /** The next request reads the PEM files anew: what they held may be what was wrong. */
+  #forget(endpoint: string, pool: Promise<Dispatcher>): void {
+    if (this.#pools.get(endpoint) === pool) this.#pools.delete(endpoint);
+    // Others may still be reading through it.
+    void pool.then((opened) => opened.close()).catch(() => undefined);
   }
 
   async #readTls(): Promise<Record<string, string>> {

@@ -15,7 +15,6 @@ export interface EtcdConfig {
 const endpoint = url('http', 'https');
 const endpoints = list((value: string) => endpoint(value).href.replace(/\/$/, ''));
 const prefixes = list(text);
-const file = (value: string): string | undefined => value;
 
 export const ETCD_CONFIG: ConfigShape<EtcdConfig> = {
   endpoints: {
@@ -27,19 +26,19 @@ export const ETCD_CONFIG: ConfigShape<EtcdConfig> = {
   caPath: {
     env: 'ETCD_CA_FILE',
     meaning: 'the PEM file with the CA of its certificates',
-    parse: file,
+    parse: text,
     fallback: undefined,
   },
   certPath: {
     env: 'ETCD_CERT_FILE',
     meaning: 'the PEM file with our client certificate',
-    parse: file,
+    parse: text,
     fallback: undefined,
   },
   keyPath: {
     env: 'ETCD_KEY_FILE',
     meaning: 'the PEM file with the key of it',
-    parse: file,
+    parse: text,
     fallback: undefined,
   },
   prefixes: {

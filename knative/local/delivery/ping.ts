@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { Cron } from 'croner';
 import type { Clock } from '../../../shared/clock.ts';
+import { SWEEP } from '../../../shared/function/sources.ts';
 import { type PingWiring, keyOf } from '../manifests/wiring.ts';
 import { type Addresses, urlOf } from './config.ts';
 import { type Event, writeBinary } from './event.ts';
@@ -59,7 +60,7 @@ export function pingEvent(ping: PingWiring, id: string, nowMs: number): Event {
   const { namespace, name, extensions, contentType, data } = ping;
   const attributes = {
     specversion: '1.0',
-    type: 'dev.knative.sources.ping',
+    type: SWEEP,
     source: `/apis/v1/namespaces/${namespace}/pingsources/${name}`,
     id,
     time: new Date(nowMs).toISOString(),

@@ -145,9 +145,6 @@ test('one resource is read under its own prefix alone', async () => {
   const picture = await pictureOf(etcd.entries(keyPrefixes(widgets), { revision }));
   const { picture: all } = await witnessed(url);
   expect(Object.keys(picture).toSorted()).toEqual(Object.keys(all).toSorted());
-  expect(await etcd.count('/registry/example.com/widgets/', { revision })).toBe(
-    Object.keys(all).length - 1,
-  );
 });
 
 test('the db file of a member that has stopped is read as it lies', async () => {

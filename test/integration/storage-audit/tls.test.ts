@@ -1,6 +1,6 @@
 // An etcd that asks for client certificates, as every production etcd does: who has one reads and
 // saves, who has none or a foreign one is told what is wrong.
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -96,6 +96,20 @@ test.each([
     message: expect.stringMatching(/cannot be reached \(.+\)\. See that it runs.*CA/),
   });
 });
+
+test('a certificate that is put right is used by the next request, without a restart', async () => {
+  const etcd = open(tlsOf('ours', 'late'));
+  await expect(etcd.revision()).rejects.toMatchObject({ code: 'ETCD_ACCESS_UNREADABLE' });
+  await layOut('stranger', 'late');
+  await expect(etcd.revision()).rejects.toMatchObject({ code: 'ETCD_UNAVAILABLE' });
+  await layOut('client', 'late');
+  await expect(etcd.revision()).resolves.toMatch(/^\d+$/);
+});
+
+async function layOut(from: string, to: string): Promise<void> {
+  await copyFile(file(`${from}.crt`), file(`${to}.crt`));
+  await copyFile(file(`${from}.key`), file(`${to}.key`));
+}
 
 test('a certificate that is not there is named', async () => {
   const missing = open({ caPath: file('absent.crt') });

@@ -35,13 +35,14 @@ function ask({ uid, more = 0, refusal, revision = '600', uids = [] }: World) {
     return { key, head, sizeBytes: head.length, whole: () => head };
   });
   const client = {
+    endpoints: ['http://etcd:2379'],
     revision: async () => revision,
     async *entries() {
       yield values;
     },
   };
   const kube = { list } as unknown as KubeClient;
-  const etcd = { client, endpoints: ['http://etcd:2379'], prefixes: ['/registry'] };
+  const etcd = { client, prefixes: ['/registry'] };
   const door = etcd as unknown as EtcdDoor;
   const question = { kube, etcd: door, target: target(), since: '500', workMs: 5_000 };
   return askEtcd(question, AbortSignal.timeout(5_000));
