@@ -1,0 +1,50 @@
+// Images of one program of this machine, with the libraries that it loads: Node for the functions,
+// and the servers that a cluster of ours runs.
+import { basename } from 'node:path';
+import { librariesOf } from './libraries.ts';
+import type { ImageFile, ImageSpec } from './spec.ts';
+
+const PROGRAM_MODE = 0o755;
+
+/**
+ * Without it, glibc asks DNS for names that /etc/hosts has: `localhost` would depend on a server.
+ */
+const NAME_SERVICES: ImageFile = {
+  path: '/etc/nsswitch.conf',
+  from: { text: 'hosts: files dns\n' },
+};
+
+export const PATH = '/usr/bin';
+
+export async function programFiles(binary: string, name = basename(binary)): Promise<ImageFile[]> {
+  const libraries = await librariesOf(binary);
+  return [
+    { path: `${PATH}/${name}`, mode: PROGRAM_MODE, from: { host: binary } },
+    ...libraries,
+    ...(libraries.length === 0 ? [] : [NAME_SERVICES]),
+  ];
+}
+
+export interface Program {
+  /** Of the image: repository and tag. */
+  readonly image: string;
+  /** On this machine. */
+  readonly binary: string;
+  /** What it is called in the image; as on this machine when absent. */
+  readonly name?: string;
+  readonly arguments?: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** It starts from a read-only root as nobody in particular; what it writes needs a volume. */
+export async function programSpec(program: Program): Promise<ImageSpec> {
+  const { image, binary, name = basename(binary), arguments: args, labels } = program;
+  return {
+    name: image,
+    files: await programFiles(binary, name),
+    entrypoint: [`${PATH}/${name}`],
+    env: { PATH },
+    ...(args === undefined ? {} : { arguments: args }),
+    ...(labels === undefined ? {} : { labels }),
+  };
+}
