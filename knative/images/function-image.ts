@@ -58,12 +58,12 @@ async function bundleFiles(bundleDir: string): Promise<ImageFile[]> {
   return files.filter(({ path }) => !LEFT_OUT.test(path.slice(APP.length + 1)));
 }
 
-export async function nodeFiles(): Promise<ImageFile[]> {
+async function nodeFiles(): Promise<ImageFile[]> {
   await assertNamesResolve();
   return programFiles(NODE_BINARY, 'node');
 }
 
-/** Since this version, glibc looks up host names without libraries that no program names. */
+/** Since this version, glibc looks names up without libraries or files that nothing points at. */
 const GLIBC_WANTED = [2, 34] as const;
 
 async function assertNamesResolve(): Promise<void> {

@@ -16,7 +16,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Knative asks no registry about `dev.local`, and what is imported into containerd has no other. */
+/** Knative asks no registry about `dev.local`, so an imported image is enough. */
 const REPOSITORY = 'dev.local/ballast';
 const OUT = 'dist/images';
 

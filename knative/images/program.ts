@@ -6,23 +6,11 @@ import type { ImageFile, ImageSpec } from './spec.ts';
 
 const PROGRAM_MODE = 0o755;
 
-/**
- * Without it, glibc asks DNS for names that /etc/hosts has: `localhost` would depend on a server.
- */
-const NAME_SERVICES: ImageFile = {
-  path: '/etc/nsswitch.conf',
-  from: { text: 'hosts: files dns\n' },
-};
-
 export const PATH = '/usr/bin';
 
 export async function programFiles(binary: string, name = basename(binary)): Promise<ImageFile[]> {
-  const libraries = await librariesOf(binary);
-  return [
-    { path: `${PATH}/${name}`, mode: PROGRAM_MODE, from: { host: binary } },
-    ...libraries,
-    ...(libraries.length === 0 ? [] : [NAME_SERVICES]),
-  ];
+  const program = { path: `${PATH}/${name}`, mode: PROGRAM_MODE, from: { host: binary } };
+  return [program, ...(await librariesOf(binary))];
 }
 
 export interface Program {
