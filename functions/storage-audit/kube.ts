@@ -3,9 +3,10 @@
 // even in a dry run (docs/storage-audit.md), so that only a kind without objects is sure to be
 // clean.
 import { type KubeClient, openKube } from '../../shared/kube/client.ts';
+import { CRDS } from '../../shared/kube/crds.ts';
 import { type Definition, definitionOf } from '../../shared/stored/crd.ts';
 import type { Outcome } from '../../shared/stored/audit.ts';
-import { CRDS, type GroupResource, resourceName } from '../../shared/stored/place.ts';
+import { type GroupResource, resourceName } from '../../shared/stored/place.ts';
 import type { LookOptions } from './look.ts';
 
 interface KubeResource extends Definition {
@@ -51,7 +52,7 @@ async function lookAtResource(
   signal: AbortSignal | undefined,
 ): Promise<Look> {
   const name = resourceName(asked);
-  const crd = await kube.get({ ...CRDS, version: 'v1' }, { name }, { signal });
+  const crd = await kube.get(CRDS, { name }, { signal });
   if (crd === null) {
     const why = 'it has no CustomResourceDefinition, and no built-in kind says how it is stored';
     return { finding: `${name}: ${why}; ${NEXT}.` };

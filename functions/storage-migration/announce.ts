@@ -2,8 +2,9 @@
 // shows it to people who know nothing of the migration.
 import type { Clock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { CRDS } from '../../shared/kube/crds.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
-import { CRDS, type Crd } from './target.ts';
+import type { Crd } from './target.ts';
 
 const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
 /** Where events about objects of no namespace are. */

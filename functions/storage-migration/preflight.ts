@@ -1,6 +1,7 @@
 // Before anything is written: may this function do all that it will have to, would a sample come
 // through, and would any object lose a field. Answers why not, in words that say what to do.
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { CRDS } from '../../shared/kube/crds.ts';
 import { type KubeError, isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import { resourceName } from '../../shared/kube/paths.ts';
@@ -12,7 +13,7 @@ import { modeOption, modeUnavailable, orderRights, servedMigrator } from './migr
 import { nameOf, placeOf, rewriting } from './rewrite.ts';
 import type { Word } from './sayings.ts';
 import { hasStaleFields, undefinedVersionIn } from './stale-fields.ts';
-import { CRDS, type Crd, type Target } from './target.ts';
+import type { Crd, Target } from './target.ts';
 
 const REVIEWS = {
   group: 'authorization.k8s.io',

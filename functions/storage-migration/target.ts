@@ -2,15 +2,10 @@
 // objects are stored from now on, and, when it is a custom resource, the CRD behind it.
 import { createHash } from 'node:crypto';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { CRDS } from '../../shared/kube/crds.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import { type Migration, resourceOf } from './migration.ts';
-
-export const CRDS = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-} as const;
 
 export interface CrdVersion {
   readonly name: string;

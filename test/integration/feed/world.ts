@@ -18,15 +18,11 @@ import {
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import { CRDS } from '../../../shared/kube/crds.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { Stream } from '../../../shared/nats/stream.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const CRDS: ResourceRef = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-};
 const NAMESPACES: ResourceRef = { group: '', version: 'v1', resource: 'namespaces' };
 export const FEED_NAMESPACE = 'feeds';
 

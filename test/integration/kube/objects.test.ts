@@ -3,11 +3,11 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { CRDS } from '../../../shared/kube/crds.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import {
   configMap,
   configMaps,
-  crds,
   namespace,
   openTestKube,
   read,
@@ -22,7 +22,7 @@ let kube: KubeClient;
 beforeAll(async () => {
   plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
   kube = openTestKube(plane);
-  await kube.apply(crds, thingsCrd, { force: true });
+  await kube.apply(CRDS, thingsCrd, { force: true });
   await vi.waitFor(() => kube.list(things), { timeout: 10_000 });
 });
 

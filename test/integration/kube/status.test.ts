@@ -2,20 +2,12 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { CRDS } from '../../../shared/kube/crds.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { setConditions } from '../../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { writeStatus } from '../../../shared/kube/status.ts';
-import {
-  configMaps,
-  crds,
-  namespace,
-  openTestKube,
-  read,
-  thing,
-  things,
-  thingsCrd,
-} from './world.ts';
+import { configMaps, namespace, openTestKube, read, thing, things, thingsCrd } from './world.ts';
 
 let plane: Plane;
 let kube: KubeClient;
@@ -23,7 +15,7 @@ let kube: KubeClient;
 beforeAll(async () => {
   plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
   kube = openTestKube(plane);
-  await kube.apply(crds, thingsCrd, { force: true });
+  await kube.apply(CRDS, thingsCrd, { force: true });
   await vi.waitFor(() => kube.list(things), { timeout: 10_000 });
 });
 

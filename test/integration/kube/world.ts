@@ -5,11 +5,6 @@ import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 
 export const configMaps = { group: '', version: 'v1', resource: 'configmaps' };
-export const crds = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-};
 export const things = { group: 'test.ballast.dev', version: 'v1', resource: 'things' };
 export const namespace = 'default';
 
