@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
 import type { EtcdClient } from '../../shared/etcd/client.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import type { OpenServer } from '../../shared/kube/servers.ts';
 
 /** The etcd behind the API server, and where in it the keys are. */
 export interface EtcdDoor {
@@ -12,8 +13,7 @@ export interface EtcdDoor {
 
 export interface DoorsOptions {
   readonly kube: KubeClient;
-  /** One API server of several, by its own address. */
-  readonly openServer: (url: string) => KubeClient;
+  readonly openServer: OpenServer;
   /** Undefined when none was configured. */
   readonly etcd?: EtcdDoor | undefined;
   readonly clock: Clock;
@@ -25,7 +25,7 @@ export interface DoorsOptions {
 
 export class Doors {
   readonly kube: KubeClient;
-  readonly openServer: (url: string) => KubeClient;
+  readonly openServer: OpenServer;
   readonly etcd: EtcdDoor | undefined;
   readonly clock: Clock;
   readonly workMs: number;

@@ -9,14 +9,12 @@ import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import { secondsAsMs } from '../../shared/function/parsers.ts';
 import { CHANGES, SWEEP } from '../../shared/function/sources.ts';
 import { openKube } from '../../shared/kube/client.ts';
+import { SERVERNAME } from '../../shared/kube/servers.ts';
 import { Doors } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 
 /** As many writes as a migration may have under way, and one for reads beside them. */
 const CONNECTIONS_MAX = 33;
-
-/** In the certificate of every API server, whatever its address. */
-const SERVERNAME = 'kubernetes.default.svc';
 
 export const storageMigration = defineFunction({
   name: 'storage-migration',

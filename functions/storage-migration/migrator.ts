@@ -8,8 +8,8 @@ import {
 } from '../../shared/api/storage-migration.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { ResourceRef } from '../../shared/kube/objects.ts';
+import { servedResource } from '../../shared/kube/storage-version.ts';
 import type { Word } from './sayings.ts';
-import { servedResource } from './target.ts';
 
 interface Migrator {
   /** The first that is served is used. */
@@ -61,7 +61,7 @@ export async function servedMigrator(
   const [group, { versions }] = [ORDER_GROUPS[mode], MIGRATORS[mode]];
   for (const version of versions) {
     const ref = { group, version, resource: ORDERS };
-    if ((await servedResource(kube, ref, signal)) !== undefined) return ref;
+    if ((await servedResource(kube, ref, { signal })) !== undefined) return ref;
   }
   return undefined;
 }

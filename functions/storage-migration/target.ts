@@ -1,10 +1,14 @@
 // What a migration is about, as the API server has it now: the kind, the version in which its
 // objects are stored from now on, and, when it is a custom resource, the CRD behind it.
-import { createHash } from 'node:crypto';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
-import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
+import { resourceName } from '../../shared/kube/paths.ts';
+import {
+  servedResource,
+  servedVersions,
+  storageVersionHash,
+} from '../../shared/kube/storage-version.ts';
 import { type Migration, resourceOf } from './migration.ts';
 
 export interface CrdVersion {
@@ -82,34 +86,12 @@ export async function readTarget(
     const message = `CRD ${crd.name} serves no version, so its objects cannot be read: serve one.`;
     return { reason: 'ResourceUnknown', message };
   }
-  const found = await servedResource(kube, { group, version: use.name, resource }, signal);
+  const found = await servedResource(kube, { group, version: use.name, resource }, { signal });
   if (found === undefined) {
     const message = `CRD ${crd.name} is not established yet: see its conditions.`;
     return { reason: 'ResourceUnknown', message };
   }
   return { ref: { group, version: use.name, resource }, kind: found.kind, version, crd };
-}
-
-interface ServedResource {
-  readonly name: string;
-  readonly kind: string;
-  /** Of what will be written: from group, version and kind. */
-  readonly storageVersionHash?: string;
-}
-
-/** What discovery says of one resource in one version. */
-export async function servedResource(
-  kube: KubeClient,
-  { group, version, resource }: ResourceRef,
-  signal: AbortSignal,
-): Promise<ServedResource | undefined> {
-  const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
-  const list = await readJson<{ readonly resources: readonly ServedResource[] }>(
-    kube,
-    path,
-    signal,
-  );
-  return list?.resources.find(({ name }) => name === resource);
 }
 
 /** Which version a built-in kind is stored in only its hash tells. */
@@ -118,10 +100,10 @@ async function readBuiltIn(
   { group, resource }: Omit<ResourceRef, 'version'>,
   signal: AbortSignal,
 ): Promise<Target | NoTarget> {
-  const what = group === '' ? resource : `${resource}.${group}`;
-  const versions = await versionsOf(kube, group, signal);
+  const what = resourceName({ group, resource });
+  const versions = await servedVersions(kube, group, { signal });
   for (const version of versions) {
-    const found = await servedResource(kube, { group, version, resource }, signal);
+    const found = await servedResource(kube, { group, version, resource }, { signal });
     if (found === undefined) continue;
     const stored = versions.find(
       (one) => storageVersionHash(group, one, found.kind) === found.storageVersionHash,
@@ -134,58 +116,4 @@ async function readBuiltIn(
   const next = 'correct spec.resource, or install its CRD.';
   const message = `The API server has no resource ${what}: ${next}`;
   return { reason: 'ResourceUnknown', message };
-}
-
-async function versionsOf(
-  kube: KubeClient,
-  group: string,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  if (group === '') return ['v1'];
-  const path = `/apis/${group}`;
-  const found = await readJson<{ readonly versions: readonly { readonly version: string }[] }>(
-    kube,
-    path,
-    signal,
-  );
-  return (found?.versions ?? []).map(({ version }) => version);
-}
-
-/** As the API server reckons it for discovery. */
-const storageVersionHash = (group: string, version: string, kind: string): string =>
-  createHash('sha256')
-    .update(`${group}/${version}/${kind}`)
-    .digest()
-    .subarray(0, HASH_BYTES)
-    .toString('base64');
-
-const HASH_BYTES = 8;
-
-/**
- * Whether what discovery says is that this version is stored now. It says so of the stored version
- * alone; where that is not served, of none.
- */
-export function saysStored(
-  found: ServedResource | undefined,
-  { ref: { group, version: servedVersion }, kind, version }: Target,
-): boolean {
-  if (found === undefined) return false;
-  if (servedVersion !== version) return found.storageVersionHash === undefined;
-  return found.storageVersionHash === storageVersionHash(group, version, kind);
-}
-
-async function readJson<Result>(
-  kube: KubeClient,
-  path: string,
-  signal: AbortSignal,
-): Promise<Result | undefined> {
-  try {
-    const { text } = await kube.raw({ method: 'GET', path, repeat: 'always', signal });
-    // Discovery has one shape.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return JSON.parse(text) as Result;
-  } catch (error) {
-    if (isKubeError(error, 'KUBE_NOT_FOUND')) return undefined;
-    throw error;
-  }
 }

@@ -2,10 +2,11 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Doors } from '../../../functions/storage-migration/doors.ts';
-import { awaitSettled, urlsIn } from '../../../functions/storage-migration/settle.ts';
+import { awaitSettled } from '../../../functions/storage-migration/settle.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { urlsIn } from '../../../shared/kube/servers.ts';
 
 const GROUP = 'example.com';
 const ref = { group: GROUP, version: 'v1', resource: 'widgets' };
