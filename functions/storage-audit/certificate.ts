@@ -60,12 +60,14 @@ function doubtOf(
   if (target?.crdUid !== uid) return 'the CRD is another one of the same name';
   // Another version may have been the stored one for a while, and the list may have been set back.
   if (proof.crdGeneration !== generation) {
-    return `the CRD was changed since: its generation is ${generation}, and was ${proof.crdGeneration}`;
+    const now = `its generation is ${generation}, and was ${proof.crdGeneration}`;
+    return `the CRD was changed since: ${now}`;
   }
   if (proof.version !== storageVersion) return `it is of ${proof.version}`;
   const news = storedVersions.filter((one) => one !== proof.version && !known.includes(one));
   if (news.length > 0) {
-    return `status.storedVersions lists ${news.join(', ')} since, so that somebody may have stored it`;
+    const what = `status.storedVersions lists ${news.join(', ')} since`;
+    return `${what}, so that somebody may have stored it`;
   }
   // What etcd was restored to is not what was proved.
   if (!isAsFar(resourceVersion, proof.resourceVersion)) {
@@ -97,8 +99,8 @@ export function saysRemovable(
       : '';
     return (
       `${version} ${what}, because StorageMigration ${migration} ` +
-      `proved it at ${at}, resourceVersion ${resourceVersion}: all ${objects} objects were stored ` +
-      `as ${storageVersion}, and every API server has stored that since${first}.`
+      `proved it at ${at}, resourceVersion ${resourceVersion}: all ${objects} objects were ` +
+      `stored as ${storageVersion}, and every API server has stored that since${first}.`
     );
   });
 }

@@ -68,7 +68,7 @@ test('both announce the new version: the migration ends as with one', async () =
   expect(await stateOf(kind)).toEqual(MIGRATED);
 });
 
-test('one stands still: nothing is rewritten until it goes on, and then all is proved', async () => {
+test('one stands still: nothing is rewritten until it goes on, then all is proved', async () => {
   const kind = await oldKind('bolts');
   await second.pause();
   await kind.flip();
@@ -83,7 +83,7 @@ test('one stands still: nothing is rewritten until it goes on, and then all is p
   expect(await world.condition(name, 'Proved')).toContain(`All ${COUNT} objects`);
 });
 
-test('one is cut off from etcd and announces the old version: it is waited for as well', async () => {
+test('one is cut off from etcd and announces the old version: it is waited for', async () => {
   const kind = await oldKind('clamps');
   world.plane.partition(second.name, 'etcd');
   await kind.flip();
