@@ -21,6 +21,8 @@ export interface DoorsOptions {
   readonly workMs: number;
   /** How long a change of the stored version has to be known before it is relied on. */
   readonly settleMs: number;
+  /** How long API servers let a write take. */
+  readonly longestWriteMs: number;
 }
 
 export class Doors {
@@ -30,18 +32,20 @@ export class Doors {
   readonly clock: Clock;
   readonly workMs: number;
   readonly settleMs: number;
+  readonly longestWriteMs: number;
   /** Names this instance in the status of what it is at. */
   readonly id = randomUUID().slice(0, 8);
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #waiting = new Set<string>();
 
-  constructor({ kube, openServer, etcd, clock, workMs, settleMs }: DoorsOptions) {
+  constructor({ kube, openServer, etcd, clock, workMs, settleMs, longestWriteMs }: DoorsOptions) {
     this.kube = kube;
     this.openServer = openServer;
     this.etcd = etcd;
     this.clock = clock;
     this.workMs = workMs;
     this.settleMs = settleMs;
+    this.longestWriteMs = longestWriteMs;
   }
 
   /**

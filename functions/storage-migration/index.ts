@@ -36,9 +36,16 @@ export const storageMigration = defineFunction({
       // An API server writes the old version for some milliseconds after it announces the new one.
       fallback: 3_000,
     },
+    longestWriteMs: {
+      env: 'LONGEST_WRITE_SECONDS',
+      meaning: 'how long API servers let a write take: their --request-timeout',
+      parse: secondsAsMs(0, 3_600),
+      // Theirs, when nobody set it.
+      fallback: 60_000,
+    },
     ...ETCD_CONFIG,
   },
-  open: ({ kubeconfigPath, workMs, settleMs, ...etcd }, { clock, log }): Doors => {
+  open: ({ kubeconfigPath, workMs, settleMs, longestWriteMs, ...etcd }, { clock, log }): Doors => {
     const options = {
       userAgent: FIELD_MANAGER,
       fieldManager: FIELD_MANAGER,
@@ -53,6 +60,7 @@ export const storageMigration = defineFunction({
       clock,
       workMs,
       settleMs,
+      longestWriteMs,
     });
   },
   close: (doors) => doors.close(),

@@ -30,18 +30,12 @@ export function begun({ spec, status }: Migration, { crd, kind, version }: Targe
   const ofMode = spec.mode === 'Ballast' ? {} : { mode: spec.mode };
   const cleans = spec.cleanManagedFields ? { cleansManagedFields: true } : {};
   const ofCrd = crd === undefined ? {} : { crdUid: crd.uid, crdGeneration: crd.generation };
-  return {
-    status: {
-      phase: 'Preflight',
-      target: { version, kind, dryRun: spec.dryRun, ...ofMode, ...cleans, ...ofCrd },
-      ...(crd === undefined ? {} : { storedVersions }),
-      retriesLeft: spec.retries,
-    },
-    progressing: {
-      reason: 'Preflight',
-      message: `Looks whether every ${kind} can be written as ${version}.`,
-    },
-  };
+  return onTheWay({
+    phase: 'Preflight',
+    target: { version, kind, dryRun: spec.dryRun, ...ofMode, ...cleans, ...ofCrd },
+    ...(crd === undefined ? {} : { storedVersions }),
+    retriesLeft: spec.retries,
+  });
 }
 
 /** What may be stored still, whatever the CRD lists by now. */
@@ -131,12 +125,17 @@ function failureOf({ delegate }: StorageMigrationStatus): string {
 
 const MESSAGES: Readonly<Record<Phase, (status: StorageMigrationStatus) => string>> = {
   Pending: () => 'It has not begun.',
-  Preflight: () => 'Looks whether every object can be written.',
+  Preflight: ({ target }) =>
+    `Looks whether every ${target?.kind ?? 'object'} can be written as ${target?.version ?? ''}.`,
   Settling: ({ target }) => `Waits until every API server stores ${target?.version ?? ''}.`,
   Cleaning: () => 'Takes entries of versions that are not served out of managedFields.',
   Delegating: () => 'Hands the rewriting to another migrator.',
   Rewriting: ({ target }) => `Writes every object anew as ${target?.version ?? ''}.`,
-  Verifying: () => 'Writes every object once more: none may change.',
+  Verifying: ({ writesEndAt }) =>
+    writesEndAt === undefined
+      ? 'Writes every object once more: none may change.'
+      : `Waits until ${writesEndAt}, when no write is left that began under another version, and ` +
+        'writes every object once more then: none may change.',
   Confirming: () => 'Reads in etcd in which version each object is stored.',
   Trimming: () => 'Takes the versions that are proved unused off the list of stored ones.',
   Done: () => 'There is nothing left to do.',

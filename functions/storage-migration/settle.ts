@@ -6,22 +6,33 @@ import type { Doors } from './doors.ts';
 import type { Target } from './target.ts';
 
 const POLL_MS = 250;
+const ONLY_JUST = 'All API servers agree only since a moment ago.';
 
-/** Undefined once it is so; what is lacking when this request may not wait any longer. */
+export interface Settled {
+  /** Undefined once it is so; what is lacking when this request may not wait any longer. */
+  readonly lacking: string | undefined;
+  /** Whether any of them was seen to lack it. */
+  readonly isNews: boolean;
+}
+
 export async function awaitSettled(
   { kube, openServer, clock, settleMs }: Doors,
   target: Target,
   endsAtMs: number,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<Settled> {
   const servers = await ApiServers.find({ kube, openServer, signal });
   try {
+    let isNews = false;
     for (let sinceMs: number | undefined; ;) {
       const lacking = await servers.lacking(target, signal);
+      isNews ||= lacking !== undefined;
       const nowMs = clock.nowMs();
       sinceMs = lacking === undefined ? (sinceMs ?? nowMs) : undefined;
-      if (sinceMs !== undefined && nowMs - sinceMs >= settleMs) return undefined;
-      if (nowMs > endsAtMs) return lacking ?? 'All API servers agree only since a moment ago.';
+      if (sinceMs !== undefined && nowMs - sinceMs >= settleMs) {
+        return { lacking: undefined, isNews };
+      }
+      if (nowMs > endsAtMs) return { lacking: lacking ?? ONLY_JUST, isNews };
       await clock.sleep(POLL_MS, signal);
     }
   } finally {

@@ -13,6 +13,7 @@ import {
   MANAGED_FIELDS_LOST,
   type Saying,
   type Word,
+  asBefore,
   blocked,
   cleared,
   done,
@@ -21,6 +22,7 @@ import {
   settled,
 } from './sayings.ts';
 import type { Doors } from './doors.ts';
+import { passBeginsMs, writesEndAt } from './late-writes.ts';
 import type { Migration } from './migration.ts';
 import { obstacleIn, preflight, refusedSample } from './preflight.ts';
 import { probeFailed, probeUnclean } from './probe.ts';
@@ -85,13 +87,19 @@ const takePreflight: Work = async (task, migration) => {
 
 const takeSettle: Work = async (task, migration) => {
   const { doors, target, endsAtMs, signal } = task;
-  const lacking = await awaitSettled(doors, target, endsAtMs, signal);
+  const { crd } = target;
+  const { writesEndAt: before, ...known } = migration.status;
+  const { lacking, isNews } = await awaitSettled(doors, target, endsAtMs, signal);
+  const settlement = { crd, longestWriteMs: doors.longestWriteMs, nowMs: doors.clock.nowMs() };
+  const end = writesEndAt({ ...settlement, isNews: isNews || before !== undefined });
+  const late = end === undefined ? {} : { writesEndAt: end };
   if (lacking !== undefined) {
     const message = `${lacking} Nothing is rewritten before all of them store the new version.`;
-    return sayBlocked(task, migration, { reason: 'ApiServersDisagree', message });
+    const why = { reason: 'ApiServersDisagree', message };
+    return say(task, migration, blocked({ ...known, ...late }, why));
   }
   const nowIso = nowIsoOf(task);
-  const status = { ...migration.status, settledAt: nowIso };
+  const status = { ...known, ...late, settledAt: nowIso };
   const next = settled(status, nowIso, target.crd);
   return say(task, migration, cleansFirst(status, next, nowIso));
 };
@@ -112,7 +120,9 @@ async function takeDelegate(task: StepTask, migration: Migration, mode: OtherMod
 }
 
 const takeWalk: Work = async (task, migration) => {
-  const { target, walker, endsAtMs } = task;
+  const { doors, target, walker, endsAtMs } = task;
+  const beginsMs = passBeginsMs(migration.status, doors.clock.nowMs());
+  if (beginsMs !== undefined) return waitUntil(task, migration, beginsMs);
   try {
     const found = await walker.page(target, migration, endsAtMs);
     return await sayFound(task, migration, asksEtcd(migration) ? unconfirmed(found) : found);
@@ -143,6 +153,15 @@ const takeConfirm: Work = async (task, migration) => {
     return sayBlocked(task, migration, obstacle);
   }
 };
+
+/** As long as this request may; its end wakes the next. */
+async function waitUntil(task: StepTask, migration: Migration, atMs: number): Promise<Taken> {
+  const { doors, endsAtMs, signal } = task;
+  const { clock } = doors;
+  const said = await write(doors, migration, asBefore(migration.status), { goesOn: true, signal });
+  await clock.sleep(Math.max(0, Math.min(atMs, endsAtMs) - clock.nowMs()) + 1, signal);
+  return lookAgain(said);
+}
 
 async function sayFound(task: StepTask, migration: Migration, saying: Saying): Promise<Taken> {
   const isProof = saying.status.proof !== undefined;

@@ -2,7 +2,8 @@
 // objects are stored from now on, and, when it is a custom resource, the CRD behind it.
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
-import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
+import { isRecord } from '../../shared/kube/json.ts';
+import type { KubeObject, ManagedFieldsEntry, ResourceRef } from '../../shared/kube/objects.ts';
 import { resourceName } from '../../shared/kube/paths.ts';
 import {
   servedResource,
@@ -19,7 +20,6 @@ export interface CrdVersion {
 }
 
 export interface Crd {
-  readonly object: KubeObject;
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
@@ -27,6 +27,8 @@ export interface Crd {
   readonly versions: readonly CrdVersion[];
   readonly storedVersions: readonly string[];
   readonly hasWebhook: boolean;
+  /** When its spec was written last, as the API server noted it. */
+  readonly changedAt: string | undefined;
 }
 
 export interface Target {
@@ -56,7 +58,6 @@ export function crdOf(object: KubeObject): Crd {
   };
   const { name, uid, generation = 0, resourceVersion } = metadata;
   return {
-    object,
     name,
     uid,
     generation,
@@ -64,7 +65,16 @@ export function crdOf(object: KubeObject): Crd {
     versions: spec.versions,
     storedVersions: status?.storedVersions ?? [],
     hasWebhook: spec.conversion?.strategy === 'Webhook',
+    changedAt: changedAt(metadata.managedFields ?? []),
   };
+}
+
+function changedAt(entries: readonly ManagedFieldsEntry[]): string | undefined {
+  const times = entries.flatMap(({ subresource, fieldsV1, time }) => {
+    const isOfSpec = subresource === undefined && isRecord(fieldsV1) && 'f:spec' in fieldsV1;
+    return isOfSpec ? String(time) : [];
+  });
+  return times.toSorted().at(-1);
 }
 
 export const storageVersionOf = ({ versions }: Crd): string =>

@@ -176,7 +176,7 @@ function statusAfter(
 ): Saying['status'] {
   const { continue: token = '', remainingItemCount = 0, resourceVersion } = metadata;
   const { status } = migration;
-  const { cursor: _cursor, failed: before = [], ...rest } = saidBy(status);
+  const { cursor: _cursor, failed: before = [], writesEndAt, ...rest } = saidBy(status);
   const progress = sumUp(status.progress ?? NO_PROGRESS, counted);
   const total = progress.done + (token === '' ? 0 : remainingItemCount);
   const last = items.at(-1)?.metadata;
@@ -186,6 +186,8 @@ function statusAfter(
     ...rest,
     progress: { ...progress, total, ...speedOf(progress.done, total, status.passStartedAt, nowMs) },
     ...changedSoFar(migration, counted.counts.changed),
+    // A verifying pass has waited for it.
+    ...(writesEndAt === undefined || status.phase === 'Verifying' ? {} : { writesEndAt }),
     ...(token === '' ? {} : { cursor }),
     ...(failed.length === 0 ? {} : { failed }),
   };

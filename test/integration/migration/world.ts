@@ -57,6 +57,7 @@ export class MigrationWorld {
       LOG_LEVEL: 'silent',
       DRAIN_MINIMUM_SECONDS: '0',
       SETTLE_SECONDS: '0.2',
+      LONGEST_WRITE_SECONDS: '0',
       KUBECONFIG: this.plane.kubeconfigPath,
       ...more,
     };
