@@ -11,6 +11,7 @@ import { type Look, lossOfFields } from './field-loss.ts';
 import type { Migration } from './migration.ts';
 import { modeOption, modeUnavailable, orderRights, servedMigrator } from './migrator.ts';
 import { nameOf, placeOf, rewriting } from './rewrite.ts';
+import { lossInRoundTrip } from './round-trip.ts';
 import type { Word } from './sayings.ts';
 import { hasStaleFields, undefinedVersionIn } from './stale-fields.ts';
 import type { Crd, Target } from './target.ts';
@@ -31,7 +32,8 @@ export async function preflight(
     (await missingMigrator(kube, migration, signal)) ??
     (await missingRights(kube, migration, target, signal)) ??
     (await refusedSample(look, migration)) ??
-    (await lossOfFields(look, migration))
+    (await lossOfFields(look, migration)) ??
+    (await lossInRoundTrip(look, migration))
   );
 }
 
