@@ -6,6 +6,7 @@ import type {
   StorageMigrationStatus,
 } from '../../shared/api/storage-migration.ts';
 import { type Migration, NO_PROGRESS } from './migration.ts';
+import { nameOf } from './rewrite.ts';
 import type { Crd, Target } from './target.ts';
 
 /** What the status says next, conditions aside. */
@@ -75,6 +76,7 @@ export function blocked(status: StorageMigrationStatus, why: Word): Saying {
 }
 
 export const OBJECTS_FAILED = 'ObjectsFailed';
+export const RIGHTS_MISSING = 'RightsMissing';
 /** Waits for a person: to look again is to lose more. */
 export const MANAGED_FIELDS_LOST = 'ManagedFieldsLost';
 /** What another migrator alone, or whoever keeps us from it, can end. */
@@ -260,9 +262,10 @@ export function done(
   const { trimmed = [] } = ended;
   const { storedVersions = [] } = status;
   const left = storedVersions.filter((one) => !trimmed.includes(one));
+  const { blockedIn: _blockedIn, ...rest } = saidBy(status);
   return {
     status: {
-      ...saidBy(status),
+      ...rest,
       phase: 'Done',
       ...(status.storedVersions === undefined ? {} : { storedVersions: left }),
       ...(trimmed.length === 0 ? {} : { trimmed }),
@@ -281,8 +284,7 @@ function dryRunDone(status: StorageMigrationStatus): Saying {
 
 export function objectsFailed({ progress, failed = [] }: StorageMigrationStatus): Word {
   const [first] = failed;
-  const name = [first?.namespace, first?.name].filter((part) => part !== undefined).join('/');
-  const such = first === undefined ? '' : `, such as ${name}: ${first.message}`;
+  const such = first === undefined ? '' : `, such as ${nameOf(first)}: ${first.message}`;
   const message =
     `${progress?.failed ?? 0} objects cannot be written${such} ` +
     'Their old versions stay listed until they can; status.failed names the first of them.';
