@@ -91,6 +91,20 @@ describe('status', () => {
     expect(written.object['status']).toMatchObject({ conditions: [{ type: 'Ready' }] });
   });
 
+  test('that somebody wrote into is taken back, and of what others say nothing', async () => {
+    await kube.apply(things, thing('written-into'), { force: true });
+    const sayAs = async (fieldManager: string, status: object) => {
+      const object = await read(kube, things, 'written-into');
+      return writeStatus(kube, { ref, object, status: { ...status }, fieldManager });
+    };
+    await sayAs('fn', { phase: 'Up', progress: { done: 1 } });
+    await sayAs('backup', { backup: { at: 'noon' } });
+    await sayAs('hand', { progress: { note: 'by hand' } });
+    // Without `done` what is left of it is not valid, and nobody could take it back.
+    const { object } = await sayAs('fn', { phase: 'Up' });
+    expect(object['status']).toEqual({ phase: 'Up', backup: { at: 'noon' } });
+  });
+
   test('of an object that moved is refused if so asked, of another object always', async () => {
     await kube.apply(things, thing('moving'), { force: true });
     const object = await read(kube, things, 'moving');

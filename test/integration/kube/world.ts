@@ -50,6 +50,12 @@ export const thingsCrd = {
                     'x-kubernetes-list-map-keys': ['type'],
                   },
                   phase: { type: 'string' },
+                  progress: {
+                    type: 'object',
+                    required: ['done'],
+                    properties: { done: { type: 'integer' }, note: { type: 'string' } },
+                  },
+                  backup: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
                 },
               },
             },
