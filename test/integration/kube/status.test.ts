@@ -1,27 +1,30 @@
 // What a function says in a status, and what talking to the API server costs it.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Plane } from '../../../knative/local/plane/plane.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { setConditions } from '../../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { writeStatus } from '../../../shared/kube/status.ts';
-import { configMaps, namespace, openTestKube, read, thing, things, thingsCrd } from './world.ts';
+import {
+  configMaps,
+  namespace,
+  openTestKube,
+  read,
+  thing,
+  things,
+  thingsCrd,
+  withPlane,
+} from './world.ts';
 
 let plane: Plane;
 let kube: KubeClient;
 
-beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
-  kube = openTestKube(plane);
+withPlane(async (started, client) => {
+  [plane, kube] = [started, client];
   await kube.apply(CRDS, thingsCrd, { force: true });
   await vi.waitFor(() => kube.list(things), { timeout: 10_000 });
-});
-
-afterAll(async () => {
-  await kube.close();
-  await plane.stop();
 });
 
 beforeEach(() => kube.resetCounts());
