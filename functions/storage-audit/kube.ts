@@ -1,15 +1,31 @@
 // What the API server alone can tell without a write: which versions a CRD has, what its status
 // says was stored once, and how many objects there are. How they are stored it does not tell, not
-// even in a dry run (docs/storage-audit.md), so that only a kind without objects is sure to be
-// clean.
+// even in a dry run (docs/storage-audit.md): a kind without objects is clean, and one of which a
+// StorageMigration holds a proof that still counts.
+import { STORAGE_MIGRATIONS } from '../../shared/api/storage-migration.ts';
 import { type KubeClient, openKube } from '../../shared/kube/client.ts';
-import { type Definition, definitionOf } from '../../shared/stored/crd.ts';
+import { CRDS } from '../../shared/kube/crds.ts';
+import { isKubeError } from '../../shared/kube/errors.ts';
+import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
+import { ApiServers, type OpenServer, SERVERNAME } from '../../shared/kube/servers.ts';
 import type { Outcome } from '../../shared/stored/audit.ts';
-import { CRDS, type GroupResource, resourceName } from '../../shared/stored/place.ts';
+import { type Definition, definitionOf } from '../../shared/stored/crd.ts';
+import { type GroupResource, resourceName } from '../../shared/stored/place.ts';
+import {
+  type Certificate,
+  judge,
+  type Judged,
+  type Present,
+  saysRemovable,
+  specOf,
+} from './certificate.ts';
 import type { LookOptions } from './look.ts';
 
 interface KubeResource extends Definition {
   readonly objects: number;
+  readonly certificate?: Certificate;
+  /** A sentence for each version that may go. */
+  readonly verdicts: readonly string[];
 }
 
 export interface KubeAnswer {
@@ -19,19 +35,29 @@ export interface KubeAnswer {
 }
 
 const NEXT =
-  'read etcd or a snapshot of it, or have a StorageMigration prove it by writing every object';
+  'read etcd or a snapshot of it, or have a new StorageMigration prove it by writing every object';
+
+interface Doors {
+  readonly kube: KubeClient;
+  readonly openServer: OpenServer;
+  readonly signal: AbortSignal | undefined;
+}
 
 export async function lookAtKube(
   kubeconfigPath: string | undefined,
   { resources: asked = [], signal }: LookOptions,
 ): Promise<KubeAnswer> {
-  const kube = openKube({
+  const options = {
     userAgent: 'ballast-storage-audit',
     fieldManager: 'ballast-storage-audit',
     ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
-  });
+  };
+  const kube = openKube(options);
+  const openServer: OpenServer = (url) =>
+    openKube({ ...options, server: { url, servername: SERVERNAME } });
   try {
-    const looks = await Promise.all(asked.map((each) => lookAtResource(kube, each, signal)));
+    const doors = { kube, openServer, signal };
+    const looks = await Promise.all(asked.map((each) => lookAtResource(doors, each)));
     const findings = looks.flatMap(({ finding }) => finding ?? []);
     const resources = looks.flatMap(({ resource }) => resource ?? []);
     return { outcome: findings.length === 0 ? 'clean' : 'unknown', findings, resources };
@@ -45,44 +71,123 @@ interface Look {
   readonly finding?: string;
 }
 
-async function lookAtResource(
-  kube: KubeClient,
-  asked: GroupResource,
-  signal: AbortSignal | undefined,
-): Promise<Look> {
+async function lookAtResource(doors: Doors, asked: GroupResource): Promise<Look> {
+  const { kube, signal } = doors;
   const name = resourceName(asked);
-  const crd = await kube.get({ ...CRDS, version: 'v1' }, { name }, { signal });
+  // Before the definition: what is proved of a definition that comes later is not known here.
+  const migrations = await migrationsOf(doors, asked);
+  const crd = await kube.get(CRDS, { name }, { signal });
   if (crd === null) {
     const why = 'it has no CustomResourceDefinition, and no built-in kind says how it is stored';
     return { finding: `${name}: ${why}; ${NEXT}.` };
   }
   const definition = definitionOf(crd);
-  const objects = await countObjects(kube, definition, signal);
-  if (objects === undefined) {
+  const ref = servedRef(definition);
+  if (ref === undefined) {
     const why = 'none of its versions is served, so that the API server does not list its objects';
     return { finding: `${name}: ${why}; ${NEXT}.` };
   }
-  const resource = { ...definition, objects };
+  const { objects, resourceVersion } = await countObjects(doors, ref);
+  const resource = { ...definition, objects, verdicts: [] };
   const { versions, storedVersions } = definition;
   const old = new Set([...versions.map((each) => each.name), ...storedVersions]);
-  for (const { name: version, storage } of versions) if (storage) old.delete(version);
+  const storageVersion = versions.find(({ storage }) => storage)?.name ?? '';
+  old.delete(storageVersion);
   if (objects === 0 || old.size === 0) return { resource };
+  const { uid, generation = 0 } = crd.metadata;
+  const kind = kindOf(crd);
+  const present = { ...definition, uid, generation, kind, storageVersion, resourceVersion };
+  const judged = await certified(doors, migrations, present, ref);
+  if ('certificate' in judged) {
+    const { certificate } = judged;
+    const verdicts = saysRemovable(certificate, present);
+    return { resource: { ...resource, certificate, verdicts } };
+  }
   const finding =
     `${name}: whether any of its ${objects} objects is stored in ${[...old].join(' or ')} ` +
-    `the API server does not tell; ${NEXT}.`;
+    `the API server does not tell, and ${judged.why}; ${NEXT}.`;
   return { resource, finding };
 }
 
-/** Undefined when no version is served. */
-async function countObjects(
-  kube: KubeClient,
-  { group, resource, versions }: Definition,
-  signal: AbortSignal | undefined,
-): Promise<number | undefined> {
+function kindOf(crd: KubeObject): string {
+  // The API server holds CRDs to their schema.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return (crd['spec'] as { readonly names: { readonly kind: string } }).names.kind;
+}
+
+/** Each as etcd has it now: a list may come from the API server's memory. */
+async function migrationsOf(
+  { kube, signal }: Doors,
+  { group, resource }: GroupResource,
+): Promise<readonly KubeObject[] | string> {
+  try {
+    const { items } = await kube.list(STORAGE_MIGRATIONS, { signal });
+    const own = items.filter((item) => {
+      const { resource: of } = specOf(item);
+      return of.group === group && of.resource === resource;
+    });
+    const read = own.map(({ metadata: { name } }) =>
+      kube.get(STORAGE_MIGRATIONS, { name }, { signal }),
+    );
+    return (await Promise.all(read)).filter((one) => one !== null);
+  } catch (error) {
+    if (isKubeError(error, 'KUBE_NOT_FOUND')) return [];
+    if (isKubeError(error, 'KUBE_FORBIDDEN')) return error.message;
+    throw error;
+  }
+}
+
+async function certified(
+  doors: Doors,
+  migrations: readonly KubeObject[] | string,
+  present: Present,
+  ref: ResourceRef,
+): Promise<Judged> {
+  if (typeof migrations === 'string') {
+    return { why: `whether a StorageMigration proved it cannot be read: ${migrations}` };
+  }
+  if (migrations.length === 0) return { why: 'no StorageMigration is of this kind' };
+  const judged = migrations.map((migration) => judge(migration, present));
+  const holds = judged.find((one) => 'certificate' in one);
+  if (holds === undefined) {
+    const whys = judged.flatMap((one) => ('why' in one ? one.why : []));
+    return { why: whys.join('; ') };
+  }
+  const lacking = await lackingServer(doors, present, ref);
+  if (lacking === undefined) return holds;
+  const { migration } = holds.certificate;
+  return { why: `the proof of StorageMigration ${migration} does not count, because ${lacking}` };
+}
+
+/** One that has not heard of the version yet writes the old one, after the proof too. */
+async function lackingServer(
+  { kube, openServer, signal }: Doors,
+  { kind, storageVersion }: Present,
+  ref: ResourceRef,
+): Promise<string | undefined> {
+  try {
+    const servers = await ApiServers.find({ kube, openServer, signal });
+    try {
+      const lacking = await servers.lacking({ ref, kind, version: storageVersion }, signal);
+      return lacking?.replace(/^The/, 'the').replace(/[.]$/, '');
+    } finally {
+      await servers.close();
+    }
+  } catch (error) {
+    if (!isKubeError(error, 'KUBE_FORBIDDEN')) throw error;
+    return `the API servers cannot be found: ${error.message}`;
+  }
+}
+
+/** By the stored version where that is served; undefined when none is. */
+function servedRef({ group, resource, versions }: Definition): ResourceRef | undefined {
   const served = versions.filter((version) => version.served);
   const version = served.find(({ storage }) => storage) ?? served[0];
-  if (version === undefined) return undefined;
-  const ref = { group, resource, version: version.name };
+  return version === undefined ? undefined : { group, resource, version: version.name };
+}
+
+async function countObjects({ kube, signal }: Doors, ref: ResourceRef) {
   const { items, metadata } = await kube.list(ref, { limit: 1, metadataOnly: true, signal });
-  return items.length + (metadata.remainingItemCount ?? 0);
+  const { remainingItemCount = 0, resourceVersion } = metadata;
+  return { objects: items.length + remainingItemCount, resourceVersion };
 }

@@ -26,7 +26,13 @@ export function kubePageOf({ resources, outcome, findings }: KubeAnswer): string
     objects: String(objects),
   }));
   const table = rows.length === 0 ? '' : `${textOf(rows)}\n`;
-  return `${table}${shownOutcome({ outcome, findings })}`;
+  const judged = resources
+    .filter(({ verdicts }) => verdicts.length > 0)
+    .map(
+      ({ verdicts, ...of }) =>
+        `${resourceName(of)}\n${verdicts.map((one) => `  ${one}\n`).join('')}\n`,
+    );
+  return `${table}${judged.join('')}${shownOutcome({ outcome, findings })}`;
 }
 
 function shownOrigin(of: Origin, values: number): string {

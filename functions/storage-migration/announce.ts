@@ -2,8 +2,10 @@
 // shows it to people who know nothing of the migration.
 import type { Clock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { CRDS } from '../../shared/kube/crds.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
-import { CRDS, type Crd } from './target.ts';
+import { isKubeError } from '../../shared/kube/errors.ts';
+import type { Crd } from './target.ts';
 
 const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
 /** Where events about objects of no namespace are. */
@@ -41,5 +43,10 @@ export async function announce(
     lastTimestamp: at,
     count: 1,
   };
-  await kube.create(EVENTS, event, { signal });
+  try {
+    await kube.create(EVENTS, event, { signal });
+  } catch (error) {
+    // What it tells is done, and stands in the status as well.
+    if (!isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID', 'KUBE_NOT_FOUND')) throw error;
+  }
 }

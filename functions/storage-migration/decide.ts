@@ -8,6 +8,7 @@ import {
   MIGRATOR_REFUSED,
   MIGRATOR_SILENT,
   OBJECTS_FAILED,
+  RIGHTS_MISSING,
   type Saying,
   type Word,
   begun,
@@ -46,7 +47,7 @@ export function decide(migration: Migration, found: Target | NoTarget): Step {
 const NOTHING: Step = { take: 'nothing' };
 const say = (saying: Saying): Step => ({ take: 'say', saying });
 
-function stepOf({ phase, blockedIn, conditions, target }: StorageMigrationStatus): Step {
+function stepOf({ phase, blockedIn, conditions, target, proof }: StorageMigrationStatus): Step {
   const mode = target?.mode;
   switch (phase) {
     case 'Preflight':
@@ -70,6 +71,9 @@ function stepOf({ phase, blockedIn, conditions, target }: StorageMigrationStatus
       if (isOthers && mode !== undefined) return { take: 'delegate', mode };
       // Nothing is written then, and etcd is asked again without a word about it.
       if (blockedIn === 'Confirming') return { take: 'confirm' };
+      // No preflight asks for these rights; to try them without a word before is quiet.
+      if (blockedIn === 'Settling' && why === RIGHTS_MISSING) return { take: 'settle' };
+      if (blockedIn === 'Trimming' && proof !== undefined) return { take: 'trim' };
       return { take: why === OBJECTS_FAILED ? 'probe' : 'preflight' };
     }
     default:

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
 import type { EtcdClient } from '../../shared/etcd/client.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import type { OpenServer } from '../../shared/kube/servers.ts';
 
 /** The etcd behind the API server, and where in it the keys are. */
 export interface EtcdDoor {
@@ -12,8 +13,7 @@ export interface EtcdDoor {
 
 export interface DoorsOptions {
   readonly kube: KubeClient;
-  /** One API server of several, by its own address. */
-  readonly openServer: (url: string) => KubeClient;
+  readonly openServer: OpenServer;
   /** Undefined when none was configured. */
   readonly etcd?: EtcdDoor | undefined;
   readonly clock: Clock;
@@ -21,27 +21,31 @@ export interface DoorsOptions {
   readonly workMs: number;
   /** How long a change of the stored version has to be known before it is relied on. */
   readonly settleMs: number;
+  /** How long API servers let a write take. */
+  readonly longestWriteMs: number;
 }
 
 export class Doors {
   readonly kube: KubeClient;
-  readonly openServer: (url: string) => KubeClient;
+  readonly openServer: OpenServer;
   readonly etcd: EtcdDoor | undefined;
   readonly clock: Clock;
   readonly workMs: number;
   readonly settleMs: number;
+  readonly longestWriteMs: number;
   /** Names this instance in the status of what it is at. */
   readonly id = randomUUID().slice(0, 8);
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #waiting = new Set<string>();
 
-  constructor({ kube, openServer, etcd, clock, workMs, settleMs }: DoorsOptions) {
+  constructor({ kube, openServer, etcd, clock, workMs, settleMs, longestWriteMs }: DoorsOptions) {
     this.kube = kube;
     this.openServer = openServer;
     this.etcd = etcd;
     this.clock = clock;
     this.workMs = workMs;
     this.settleMs = settleMs;
+    this.longestWriteMs = longestWriteMs;
   }
 
   /**

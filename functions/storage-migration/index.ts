@@ -10,14 +10,12 @@ import { secondsAsMs } from '../../shared/function/parsers.ts';
 import { CHANGES, SWEEP } from '../../shared/function/sources.ts';
 import { openKube } from '../../shared/kube/client.ts';
 import { readJson } from '../../shared/kube/read-json.ts';
+import { SERVERNAME } from '../../shared/kube/servers.ts';
 import { Doors } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 
 /** As many writes as a migration may have under way, and one for reads beside them. */
 const CONNECTIONS_MAX = 33;
-
-/** In the certificate of every API server, whatever its address. */
-const SERVERNAME = 'kubernetes.default.svc';
 
 export const storageMigration = defineFunction({
   name: 'storage-migration',
@@ -39,9 +37,16 @@ export const storageMigration = defineFunction({
       // An API server writes the old version for some milliseconds after it announces the new one.
       fallback: 3_000,
     },
+    longestWriteMs: {
+      env: 'LONGEST_WRITE_SECONDS',
+      meaning: 'how long API servers let a write take: their --request-timeout',
+      parse: secondsAsMs(0, 3_600),
+      // Theirs, when nobody set it.
+      fallback: 60_000,
+    },
     ...ETCD_CONFIG,
   },
-  open: ({ kubeconfigPath, workMs, settleMs, ...etcd }, { clock, log }): Doors => {
+  open: ({ kubeconfigPath, workMs, settleMs, longestWriteMs, ...etcd }, { clock, log }): Doors => {
     const options = {
       userAgent: FIELD_MANAGER,
       fieldManager: FIELD_MANAGER,
@@ -56,6 +61,7 @@ export const storageMigration = defineFunction({
       clock,
       workMs,
       settleMs,
+      longestWriteMs,
     });
   },
   readApiServer: readJson,

@@ -5,6 +5,7 @@ import type {
   StorageMigrationStatus,
 } from '../../shared/api/storage-migration.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
+import { resourceName } from '../../shared/kube/paths.ts';
 
 export interface Migration {
   /** As it was read. */
@@ -27,10 +28,7 @@ export function migrationOf(object: KubeObject): Migration {
 }
 
 /** `widgets.demo.ballast.dev`, which is also the name of its CRD. */
-export const resourceOf = ({ spec }: Migration): string => {
-  const { group, resource } = spec.resource;
-  return group === '' ? resource : `${resource}.${group}`;
-};
+export const resourceOf = ({ spec }: Migration): string => resourceName(spec.resource);
 
 export const NO_PROGRESS: Progress = {
   total: 0,

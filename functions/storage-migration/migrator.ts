@@ -1,23 +1,16 @@
 // The other migrators that may do the rewriting: where each takes its orders, how an order reads,
 // and what to do where it is not served.
-import {
-  type Mode,
-  ORDER_GROUPS,
-  ORDERS,
-  type OtherMode,
-} from '../../shared/api/storage-migration.ts';
+import { ORDER_GROUPS, ORDERS, type OtherMode } from '../../shared/api/storage-migration.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { ResourceRef } from '../../shared/kube/objects.ts';
+import { servedResource } from '../../shared/kube/storage-version.ts';
 import type { Word } from './sayings.ts';
-import { servedResource } from './target.ts';
 
 interface Migrator {
   /** The first that is served is used. */
   readonly versions: readonly string[];
   /** What an order says of the kind. */
   readonly resourceOf: (ref: ResourceRef) => object;
-  /** How whoever prints the rights names the mode. */
-  readonly option: string;
   readonly remedy: string;
 }
 
@@ -25,7 +18,6 @@ const MIGRATORS: Readonly<Record<OtherMode, Migrator>> = {
   InTree: {
     versions: ['v1', 'v1beta1'],
     resourceOf: ({ group, resource }) => ({ group, resource }),
-    option: 'in-tree',
     remedy:
       'switch its API on, and the feature gate StorageVersionMigrator of API server and ' +
       'controller manager',
@@ -33,22 +25,11 @@ const MIGRATORS: Readonly<Record<OtherMode, Migrator>> = {
   Community: {
     versions: ['v1alpha1'],
     resourceOf: ({ group, version, resource }) => ({ group, version, resource }),
-    option: 'community',
     remedy: 'install kube-storage-version-migrator',
   },
 };
 
 export const ORDER_KIND = 'StorageVersionMigration';
-
-/** What the function does with orders, beside what it does with the objects. */
-export const orderRights = (mode: OtherMode) =>
-  ['create', 'get'].map((verb) => {
-    const [group, { versions }] = [ORDER_GROUPS[mode], MIGRATORS[mode]];
-    return { ref: { group, version: versions[0] ?? '', resource: ORDERS }, verb };
-  });
-
-export const modeOption = (mode: Mode): string =>
-  mode === 'Ballast' ? '' : ` --mode ${MIGRATORS[mode].option}`;
 
 export const orderedResource = (mode: OtherMode, ref: ResourceRef): object =>
   MIGRATORS[mode].resourceOf(ref);
@@ -61,7 +42,7 @@ export async function servedMigrator(
   const [group, { versions }] = [ORDER_GROUPS[mode], MIGRATORS[mode]];
   for (const version of versions) {
     const ref = { group, version, resource: ORDERS };
-    if ((await servedResource(kube, ref, signal)) !== undefined) return ref;
+    if ((await servedResource(kube, ref, { signal })) !== undefined) return ref;
   }
   return undefined;
 }

@@ -1,18 +1,19 @@
 // Before anything is written: may this function do all that it will have to, would a sample come
 // through, and would any object lose a field. Answers why not, in words that say what to do.
+import { MODE_OPTIONS, type Right, rightsOf } from '../../shared/api/migration-rights.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeError, isKubeError } from '../../shared/kube/errors.ts';
-import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
 import { resourceName } from '../../shared/kube/paths.ts';
 import { type Question, wouldBeClean } from './clean.ts';
-import { FIELD_MANAGER } from './field-manager.ts';
 import { type Look, lossOfFields } from './field-loss.ts';
 import type { Migration } from './migration.ts';
-import { modeOption, modeUnavailable, orderRights, servedMigrator } from './migrator.ts';
-import { nameOf, placeOf, rewriting } from './rewrite.ts';
-import type { Word } from './sayings.ts';
+import { modeUnavailable, servedMigrator } from './migrator.ts';
+import { applyAsItIs, nameOf, placeOf } from './rewrite.ts';
+import { lossInRoundTrip } from './round-trip.ts';
+import { RIGHTS_MISSING, type Word } from './sayings.ts';
 import { hasStaleFields, undefinedVersionIn } from './stale-fields.ts';
-import { CRDS, type Crd, type Target } from './target.ts';
+import type { Crd, Target } from './target.ts';
 
 const REVIEWS = {
   group: 'authorization.k8s.io',
@@ -30,7 +31,8 @@ export async function preflight(
     (await missingMigrator(kube, migration, signal)) ??
     (await missingRights(kube, migration, target, signal)) ??
     (await refusedSample(look, migration)) ??
-    (await lossOfFields(look, migration))
+    (await lossOfFields(look, migration)) ??
+    (await lossInRoundTrip(look, migration))
   );
 }
 
@@ -53,43 +55,32 @@ async function missingMigrator(
   return served === undefined ? modeUnavailable(mode) : undefined;
 }
 
-interface Right {
-  readonly ref: ResourceRef;
-  readonly verb: string;
-  readonly subresource?: string;
-  readonly name?: string;
-}
-
 async function missingRights(
   kube: KubeClient,
-  { spec }: Migration,
+  { spec: { mode, dryRun } }: Migration,
   { ref, crd }: Target,
   signal: AbortSignal,
 ): Promise<Word | undefined> {
-  const verbs = ['get', 'list', 'patch'];
-  const needed: Right[] = verbs.map((verb) => ({ ref, verb }));
-  // It is also how a version that was taken off without proof comes back.
-  if (crd !== undefined && !spec.dryRun) {
-    needed.push({ ref: CRDS, verb: 'patch', subresource: 'status', name: crd.name });
+  const crdName = dryRun ? undefined : crd?.name;
+  const missing: string[] = [];
+  for (const right of rightsOf({ ...ref, mode, crdName })) {
+    for (const verb of right.verbs) {
+      if (await isAllowed(kube, right, verb, signal)) continue;
+      missing.push(`${verb} ${resourceName(right, right.subresource)}`);
+    }
   }
-  if (spec.mode !== 'Ballast') needed.push(...orderRights(spec.mode));
-  const missing: Right[] = [];
-  for (const right of needed) if (!(await isAllowed(kube, right, signal))) missing.push(right);
   if (missing.length === 0) return undefined;
-  const lacking = missing.map(
-    ({ verb, ...on }) => `${verb} ${resourceName(on.ref, on.subresource)}`,
-  );
-  const what = resourceName(ref);
-  const message =
-    `The function may not ${lacking.join(', ')}. ` +
-    `npm run migrate -- ${what}${modeOption(spec.mode)} prints the ClusterRole and its binding; ` +
-    'kubectl apply them.';
-  return { reason: 'RightsMissing', message };
+  const option = mode === 'Ballast' ? '' : ` --mode ${MODE_OPTIONS[mode]}`;
+  const asked = `${resourceName(ref)}${option} --rights`;
+  const command = `npm run -s migrate -- ${asked} | kubectl apply -f -`;
+  const message = `The function may not ${missing.join(', ')}. Grant it: ${command}`;
+  return { reason: RIGHTS_MISSING, message };
 }
 
 async function isAllowed(
   kube: KubeClient,
-  { ref: { group, resource }, verb, subresource, name }: Right,
+  { group, resource, subresource, name }: Right,
+  verb: string,
   signal: AbortSignal,
 ): Promise<boolean> {
   const path = `/apis/${REVIEWS.group}/${REVIEWS.version}/${REVIEWS.resource}`;
@@ -162,11 +153,8 @@ async function refusalOf(
 
 type DryWrite = (look: Question, sample: KubeObject) => Promise<unknown>;
 
-const wouldBeApplied: DryWrite = ({ kube, target: { ref, kind }, signal }, sample) => {
-  const options = { signal, isOnce: true, timeoutMs: SAMPLE_TIMEOUT_MS };
-  const apply = { fieldManager: FIELD_MANAGER, force: false, dryRun: true, metadataOnly: true };
-  return kube.apply(ref, rewriting(ref, kind, sample), { ...apply, ...options });
-};
+const wouldBeApplied: DryWrite = ({ kube, target, signal }, sample) =>
+  applyAsItIs({ kube, ...target, signal }, sample, { dryRun: true, timeoutMs: SAMPLE_TIMEOUT_MS });
 
 /** What is to be cleaned may take no apply before that. */
 const wouldBeWritten: DryWrite = (look, sample) =>
@@ -222,7 +210,7 @@ function unreadable({ name }: Crd, message: string): Word {
 /** What stops a pass, as a reason to wait; anything else is the caller's to throw. */
 export function obstacleIn(error: unknown, crd: Crd | undefined): Word | undefined {
   if (!isKubeError(error)) return undefined;
-  if (error.code === 'KUBE_FORBIDDEN') return { reason: 'RightsMissing', message: error.message };
+  if (error.code === 'KUBE_FORBIDDEN') return { reason: RIGHTS_MISSING, message: error.message };
   const isUnanswered = error.answer === undefined && error.code !== 'KUBE_TIMEOUT';
   return isUnanswered ? undefined : obstacleOf(error, crd);
 }

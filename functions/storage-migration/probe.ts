@@ -4,8 +4,7 @@ import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject, ObjectName } from '../../shared/kube/objects.ts';
 import { wouldBeClean } from './clean.ts';
 import type { Doors } from './doors.ts';
-import { FIELD_MANAGER } from './field-manager.ts';
-import { placeOf, rewriting } from './rewrite.ts';
+import { applyAsItIs, placeOf } from './rewrite.ts';
 import type { Target } from './target.ts';
 
 /** Of each object; twenty are named at most. */
@@ -53,11 +52,8 @@ async function canBeWritten(task: ProbeTask, name: ObjectName, write: DryWrite):
 
 type DryWrite = (task: ProbeTask, object: KubeObject) => Promise<boolean>;
 
-const rewriteDryly: DryWrite = async ({ doors, target, signal }, object) => {
-  const options = { signal, isOnce: true, timeoutMs: TIMEOUT_MS };
-  const apply = { fieldManager: FIELD_MANAGER, force: false, dryRun: true, metadataOnly: true };
-  const { ref, kind } = target;
-  await doors.kube.apply(ref, rewriting(ref, kind, object), { ...apply, ...options });
+const rewriteDryly: DryWrite = async ({ doors: { kube }, target, signal }, object) => {
+  await applyAsItIs({ kube, ...target, signal }, object, { dryRun: true, timeoutMs: TIMEOUT_MS });
   return true;
 };
 

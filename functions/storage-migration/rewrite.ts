@@ -36,7 +36,10 @@ export const WRITE_TIMEOUT_MS = 8_000;
 export class ManagedFieldsLost extends Error {}
 
 export const rewrite = (task: RewriteTask, seen: KubeObject): Promise<Rewritten> =>
-  tryToWrite(task, seen, async () => judged(seen, await writeOnce(task, seen)));
+  tryToWrite(task, seen, async () => {
+    const bounds = { dryRun: task.dryRun, timeoutMs: WRITE_TIMEOUT_MS };
+    return judged(seen, await applyAsItIs(task, seen, bounds));
+  });
 
 /** Until it is written, or the object itself says why not. */
 export async function tryToWrite(
@@ -76,16 +79,6 @@ const MAY_PASS: ReadonlySet<string> = new Set([
   'KUBE_UNAUTHORIZED',
 ]);
 
-/** What rewrites an object and changes nothing of it. */
-export function rewriting(ref: ResourceRef, kind: string, { metadata }: KubeObject) {
-  const { uid, resourceVersion } = metadata;
-  return {
-    apiVersion: ref.group === '' ? ref.version : `${ref.group}/${ref.version}`,
-    kind,
-    metadata: { ...placeOf(metadata), uid, resourceVersion },
-  };
-}
-
 export const placeOf = ({ name, namespace }: ObjectName): ObjectName =>
   namespace === undefined ? { name } : { name, namespace };
 
@@ -93,22 +86,25 @@ export const placeOf = ({ name, namespace }: ObjectName): ObjectName =>
 export const nameOf = ({ name, namespace }: ObjectName): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
 
-function writeOnce(
-  { kube, ref, kind, dryRun, signal }: RewriteTask,
-  seen: KubeObject,
+export type Apply = Pick<RewriteTask, 'kube' | 'ref' | 'kind' | 'signal'>;
+
+/** What rewrites an object and changes nothing of it. */
+export function applyAsItIs(
+  { kube, ref, kind, signal }: Apply,
+  { metadata }: KubeObject,
+  bounds: { readonly dryRun: boolean; readonly timeoutMs: number },
 ): Promise<KubeObject> {
+  const { uid, resourceVersion } = metadata;
+  const manifest = {
+    apiVersion: ref.group === '' ? ref.version : `${ref.group}/${ref.version}`,
+    kind,
+    metadata: { ...placeOf(metadata), uid, resourceVersion },
+  };
   // An apply, because it fails when the conversion webhook does. A patch or a put may then succeed
   // and lose who owns what. With uid and resourceVersion it never makes an object, nor touches one
   // that somebody wrote meanwhile.
-  return kube.apply(ref, rewriting(ref, kind, seen), {
-    fieldManager: FIELD_MANAGER,
-    force: false,
-    dryRun,
-    metadataOnly: true,
-    isOnce: true,
-    timeoutMs: WRITE_TIMEOUT_MS,
-    signal,
-  });
+  const how = { fieldManager: FIELD_MANAGER, force: false, metadataOnly: true, isOnce: true };
+  return kube.apply(ref, manifest, { ...how, ...bounds, signal });
 }
 
 function judged({ metadata: before }: KubeObject, { metadata: after }: KubeObject): Rewritten {

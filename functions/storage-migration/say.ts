@@ -15,7 +15,10 @@ import { type Migration, migrationOf } from './migration.ts';
 /** What the API's conventions allow is 32,768 characters; a person reads less. */
 const MESSAGE_MAX = 2_000;
 
-/** A little longer than any request may take: after it, whoever was at it has ended. */
+/**
+ * A step that began just before the end of WORK_SECONDS takes a page more. Whoever takes longer
+ * still may find another one at it: that costs a page done twice, and no more.
+ */
 const WORKER_SLACK_MS = 15_000;
 
 export interface SayOptions {
@@ -35,7 +38,7 @@ export async function write(
   const worker = { id, until: timestamp(nowMs + workMs + WORKER_SLACK_MS) };
   const conditions = [
     proved(status),
-    say('Progressing', isMoving(status) && goesOnFrom(progressing.reason), progressing),
+    say('Progressing', !RESTING.has(progressing.reason), progressing),
     say('Blocked', blocked !== undefined, blocked ?? NOT_BLOCKED),
   ];
   const written = await writeStatus(kube, {
@@ -57,10 +60,8 @@ export async function write(
 
 const NOT_BLOCKED = { reason: 'NotBlocked', message: 'Nothing keeps it from going on.' };
 
-const isMoving = ({ phase }: StorageMigrationStatus): boolean =>
-  phase !== 'Done' && phase !== 'Blocked';
-
-const goesOnFrom = (reason: string): boolean => reason !== 'Paused';
+/** Reasons that say that nothing is being done. */
+const RESTING: ReadonlySet<string> = new Set(['Done', 'Blocked', 'Paused']);
 
 function say(
   type: string,

@@ -6,6 +6,7 @@ import type {
   StorageMigrationStatus,
 } from '../../shared/api/storage-migration.ts';
 import { type Migration, NO_PROGRESS } from './migration.ts';
+import { nameOf } from './rewrite.ts';
 import type { Crd, Target } from './target.ts';
 
 /** What the status says next, conditions aside. */
@@ -30,18 +31,12 @@ export function begun({ spec, status }: Migration, { crd, kind, version }: Targe
   const ofMode = spec.mode === 'Ballast' ? {} : { mode: spec.mode };
   const cleans = spec.cleanManagedFields ? { cleansManagedFields: true } : {};
   const ofCrd = crd === undefined ? {} : { crdUid: crd.uid, crdGeneration: crd.generation };
-  return {
-    status: {
-      phase: 'Preflight',
-      target: { version, kind, dryRun: spec.dryRun, ...ofMode, ...cleans, ...ofCrd },
-      ...(crd === undefined ? {} : { storedVersions }),
-      retriesLeft: spec.retries,
-    },
-    progressing: {
-      reason: 'Preflight',
-      message: `Looks whether every ${kind} can be written as ${version}.`,
-    },
-  };
+  return onTheWay({
+    phase: 'Preflight',
+    target: { version, kind, dryRun: spec.dryRun, ...ofMode, ...cleans, ...ofCrd },
+    ...(crd === undefined ? {} : { storedVersions }),
+    retriesLeft: spec.retries,
+  });
 }
 
 /** What may be stored still, whatever the CRD lists by now. */
@@ -81,6 +76,7 @@ export function blocked(status: StorageMigrationStatus, why: Word): Saying {
 }
 
 export const OBJECTS_FAILED = 'ObjectsFailed';
+export const RIGHTS_MISSING = 'RightsMissing';
 /** Waits for a person: to look again is to lose more. */
 export const MANAGED_FIELDS_LOST = 'ManagedFieldsLost';
 /** What another migrator alone, or whoever keeps us from it, can end. */
@@ -131,12 +127,17 @@ function failureOf({ delegate }: StorageMigrationStatus): string {
 
 const MESSAGES: Readonly<Record<Phase, (status: StorageMigrationStatus) => string>> = {
   Pending: () => 'It has not begun.',
-  Preflight: () => 'Looks whether every object can be written.',
+  Preflight: ({ target }) =>
+    `Looks whether every ${target?.kind ?? 'object'} can be written as ${target?.version ?? ''}.`,
   Settling: ({ target }) => `Waits until every API server stores ${target?.version ?? ''}.`,
   Cleaning: () => 'Takes entries of versions that are not served out of managedFields.',
   Delegating: () => 'Hands the rewriting to another migrator.',
   Rewriting: ({ target }) => `Writes every object anew as ${target?.version ?? ''}.`,
-  Verifying: () => 'Writes every object once more: none may change.',
+  Verifying: ({ writesEndAt }) =>
+    writesEndAt === undefined
+      ? 'Writes every object once more: none may change.'
+      : `Waits until ${writesEndAt}, when no write is left that began under another version, and ` +
+        'writes every object once more then: none may change.',
   Confirming: () => 'Reads in etcd in which version each object is stored.',
   Trimming: () => 'Takes the versions that are proved unused off the list of stored ones.',
   Done: () => 'There is nothing left to do.',
@@ -261,9 +262,10 @@ export function done(
   const { trimmed = [] } = ended;
   const { storedVersions = [] } = status;
   const left = storedVersions.filter((one) => !trimmed.includes(one));
+  const { blockedIn: _blockedIn, ...rest } = saidBy(status);
   return {
     status: {
-      ...saidBy(status),
+      ...rest,
       phase: 'Done',
       ...(status.storedVersions === undefined ? {} : { storedVersions: left }),
       ...(trimmed.length === 0 ? {} : { trimmed }),
@@ -282,8 +284,7 @@ function dryRunDone(status: StorageMigrationStatus): Saying {
 
 export function objectsFailed({ progress, failed = [] }: StorageMigrationStatus): Word {
   const [first] = failed;
-  const name = [first?.namespace, first?.name].filter((part) => part !== undefined).join('/');
-  const such = first === undefined ? '' : `, such as ${name}: ${first.message}`;
+  const such = first === undefined ? '' : `, such as ${nameOf(first)}: ${first.message}`;
   const message =
     `${progress?.failed ?? 0} objects cannot be written${such} ` +
     'Their old versions stay listed until they can; status.failed names the first of them.';

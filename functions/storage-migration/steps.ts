@@ -1,8 +1,7 @@
 // Takes one step of a migration and says what came of it. Each answers the migration as it stands
 // then, from which the next decision is made.
 import type { OtherMode } from '../../shared/api/storage-migration.ts';
-import { timestamp } from '../../shared/kube/timestamp.ts';
-import { announce } from './announce.ts';
+import { isKubeError } from '../../shared/kube/errors.ts';
 import { cleaningPass, cleansFirst } from './cleaning.ts';
 import { confirmed, unconfirmed } from './confirm.ts';
 import type { Step } from './decide.ts';
@@ -13,64 +12,57 @@ import {
   MANAGED_FIELDS_LOST,
   type Saying,
   type Word,
+  asBefore,
   blocked,
   cleared,
-  done,
   nextPass,
-  restored,
   settled,
 } from './sayings.ts';
-import type { Doors } from './doors.ts';
+import { passBeginsMs, writesEndAt } from './late-writes.ts';
+import { takeRestore, takeTrim } from './list-steps.ts';
 import type { Migration } from './migration.ts';
 import { obstacleIn, preflight, refusedSample } from './preflight.ts';
 import { probeFailed, probeUnclean } from './probe.ts';
 import { ManagedFieldsLost } from './rewrite.ts';
 import { write } from './say.ts';
 import { awaitSettled } from './settle.ts';
-import { type Crd, type Target, readTarget, isTarget, storageVersionOf } from './target.ts';
-import { setStoredVersions } from './trim.ts';
-import type { Walker } from './walk.ts';
+import {
+  lookAgain,
+  nowIsoOf,
+  say,
+  sayBlocked,
+  type StepTask,
+  type Taken,
+  type Work,
+} from './taking.ts';
+import { type Crd, readTarget, isTarget } from './target.ts';
 
-export interface StepTask {
-  readonly doors: Doors;
-  readonly target: Target;
-  readonly walker: Walker;
-  /** When to leave the rest to the next request. */
-  readonly endsAtMs: number;
-  readonly signal: AbortSignal;
-}
-
-/** The migration as it stands after the step, and whether there is more to do at once. */
-export interface Taken {
-  readonly migration: Migration;
-  readonly goesOn: boolean;
-}
-
-type Work = (task: StepTask, migration: Migration) => Promise<Taken>;
-
-export function take(
+export async function take(
   task: StepTask,
   step: Exclude<Step, { take: 'nothing' | 'say' }>,
   migration: Migration,
 ): Promise<Taken> {
-  if (step.take === 'delegate') return takeDelegate(task, migration, step.mode);
-  if (step.take === 'restore') return takeRestore(task, migration, step.lacking);
-  return WORKS[step.take](task, migration);
+  try {
+    if (step.take === 'delegate') return await takeDelegate(task, migration, step.mode);
+    if (step.take === 'restore') return await takeRestore(task, migration, step.lacking);
+    return await WORKS[step.take](task, migration);
+  } catch (error) {
+    // It is tried again when the reason is gone.
+    const obstacle = obstacleOfStep(step.take, error, task.target.crd);
+    if (obstacle === undefined) throw error;
+    return sayBlocked(task, migration, obstacle);
+  }
 }
 
-async function say(
-  { doors, signal }: StepTask,
-  migration: Migration,
-  saying: Saying,
-): Promise<Taken> {
-  const goesOn = saying.blocked === undefined;
-  return { migration: await write(doors, migration, saying, { goesOn, signal }), goesOn };
+/** Steps that ask for every object: a server that fails then may do so for long. */
+const LONG: ReadonlySet<string> = new Set(['walk', 'confirm']);
+
+function obstacleOfStep(step: string, error: unknown, crd: Crd | undefined): Word | undefined {
+  if (error instanceof ManagedFieldsLost) return fieldsLost(error);
+  // Anything else passes within a moment, and whoever woke us wakes us again.
+  const isLasting = LONG.has(step) || isKubeError(error, 'KUBE_FORBIDDEN');
+  return isLasting ? obstacleIn(error, crd) : undefined;
 }
-
-const sayBlocked = (task: StepTask, migration: Migration, why: Word): Promise<Taken> =>
-  say(task, migration, blocked(migration.status, why));
-
-const nowIsoOf = ({ doors }: StepTask): string => timestamp(doors.clock.nowMs());
 
 const takePreflight: Work = async (task, migration) => {
   const { doors, target, endsAtMs, signal } = task;
@@ -85,13 +77,19 @@ const takePreflight: Work = async (task, migration) => {
 
 const takeSettle: Work = async (task, migration) => {
   const { doors, target, endsAtMs, signal } = task;
-  const lacking = await awaitSettled(doors, target, endsAtMs, signal);
+  const { crd } = target;
+  const { writesEndAt: before, ...known } = migration.status;
+  const { lacking, isNews } = await awaitSettled(doors, target, endsAtMs, signal);
+  const settlement = { crd, longestWriteMs: doors.longestWriteMs, nowMs: doors.clock.nowMs() };
+  const end = writesEndAt({ ...settlement, isNews: isNews || before !== undefined });
+  const late = end === undefined ? {} : { writesEndAt: end };
   if (lacking !== undefined) {
     const message = `${lacking} Nothing is rewritten before all of them store the new version.`;
-    return sayBlocked(task, migration, { reason: 'ApiServersDisagree', message });
+    const why = { reason: 'ApiServersDisagree', message };
+    return say(task, migration, blocked({ ...known, ...late }, why));
   }
   const nowIso = nowIsoOf(task);
-  const status = { ...migration.status, settledAt: nowIso };
+  const status = { ...known, ...late, settledAt: nowIso };
   const next = settled(status, nowIso, target.crd);
   return say(task, migration, cleansFirst(status, next, nowIso));
 };
@@ -112,17 +110,11 @@ async function takeDelegate(task: StepTask, migration: Migration, mode: OtherMod
 }
 
 const takeWalk: Work = async (task, migration) => {
-  const { target, walker, endsAtMs } = task;
-  try {
-    const found = await walker.page(target, migration, endsAtMs);
-    return await sayFound(task, migration, asksEtcd(migration) ? unconfirmed(found) : found);
-  } catch (error) {
-    // The page is done again when the reason is gone.
-    const obstacle =
-      error instanceof ManagedFieldsLost ? fieldsLost(error) : obstacleIn(error, target.crd);
-    if (obstacle === undefined) throw error;
-    return sayBlocked(task, migration, obstacle);
-  }
+  const { doors, target, walker, endsAtMs } = task;
+  const beginsMs = passBeginsMs(migration.status, doors.clock.nowMs());
+  if (beginsMs !== undefined) return waitUntil(task, migration, beginsMs);
+  const found = await walker.page(target, migration, endsAtMs);
+  return sayFound(task, migration, asksEtcd(migration) ? unconfirmed(found) : found);
 };
 
 const takeConfirm: Work = async (task, migration) => {
@@ -130,19 +122,22 @@ const takeConfirm: Work = async (task, migration) => {
   const { kube, etcd, clock, workMs } = doors;
   const missing = etcdMissing(etcd, migration);
   if (missing !== undefined) return sayBlocked(task, migration, missing);
-  try {
-    const isAsked = etcd !== undefined && asksEtcd(migration);
-    const since = migration.status.cursor?.resourceVersion ?? '0';
-    const question = { kube, target, since, workMs };
-    const answer = isAsked ? await askEtcd({ ...question, etcd }, signal) : undefined;
-    const moment = { nowMs: clock.nowMs(), nowIso: nowIsoOf(task), crd: target.crd };
-    return await sayFound(task, migration, confirmed(migration.status, answer, moment));
-  } catch (error) {
-    const obstacle = obstacleIn(error, target.crd);
-    if (obstacle === undefined) throw error;
-    return sayBlocked(task, migration, obstacle);
-  }
+  const isAsked = etcd !== undefined && asksEtcd(migration);
+  const since = migration.status.cursor?.resourceVersion ?? '0';
+  const question = { kube, target, since, workMs };
+  const answer = isAsked ? await askEtcd({ ...question, etcd }, signal) : undefined;
+  const moment = { nowMs: clock.nowMs(), nowIso: nowIsoOf(task), crd: target.crd };
+  return sayFound(task, migration, confirmed(migration.status, answer, moment));
 };
+
+/** As long as this request may; its end wakes the next. */
+async function waitUntil(task: StepTask, migration: Migration, atMs: number): Promise<Taken> {
+  const { doors, endsAtMs, signal } = task;
+  const { clock } = doors;
+  const said = await write(doors, migration, asBefore(migration.status), { goesOn: true, signal });
+  await clock.sleep(Math.max(0, Math.min(atMs, endsAtMs) - clock.nowMs()) + 1, signal);
+  return lookAgain(said);
+}
 
 async function sayFound(task: StepTask, migration: Migration, saying: Saying): Promise<Taken> {
   const isProof = saying.status.proof !== undefined;
@@ -180,93 +175,6 @@ const takeProbe: Work = async (task, migration) => {
     : nextPass(again, 'Rewriting', nowIso, target.crd);
   return say(task, migration, next);
 };
-
-const takeTrim: Work = async (task, migration) => {
-  const { doors, target, signal } = task;
-  const { spec, status } = migration;
-  const { crd } = target;
-  const version = status.proof?.version ?? '';
-  if (crd === undefined) {
-    const message = `Everything is stored as ${version}; there is no list to trim.`;
-    return say(task, migration, done(status, { message }));
-  }
-  const others = crd.storedVersions.filter((one) => one !== version);
-  if (others.length === 0) return takeTrimmed(task, migration, crd);
-  if (spec.trim === 'Never') {
-    const message = `Everything is stored as ${version}; spec.trim is Never, so the list stays.`;
-    return say(task, migration, done(status, { message }));
-  }
-  const isWhole = !asksEtcd(migration) || status.proof?.oracle === 'SecondPassAndEtcd';
-  if (!isWhole || !isAsVerified(migration, crd)) {
-    // Somebody wrote to the CRD since: the proof may be of another state. Or etcd is asked now.
-    const { proof: _proof, ...rest } = status;
-    return say(task, migration, nextPass(rest, 'Verifying', nowIsoOf(task), crd));
-  }
-  await setStoredVersions(doors.kube, crd, [version], signal);
-  return lookAgain(migration);
-};
-
-/** The list names the proved version alone: who trimmed it may have died before he said so. */
-async function takeTrimmed(task: StepTask, migration: Migration, crd: Crd): Promise<Taken> {
-  const { status } = migration;
-  const { version = '', objects = 0 } = status.proof ?? {};
-  const trimmed = (status.storedVersions ?? []).filter((one) => one !== version);
-  const proof = `all ${objects} objects are proved to be stored as ${version}`;
-  if (trimmed.length === 0) {
-    const message = `There is nothing to take off the stored versions: ${proof}.`;
-    return say(task, migration, done(status, { message }));
-  }
-  const message = `Took ${trimmed.join(', ')} off the stored versions: ${proof}.`;
-  const announcement = { type: 'Normal', reason: 'StoredVersionsTrimmed', message } as const;
-  // As of the CRD that was verified: whoever says it again says it under the same name.
-  const asVerified = { ...crd, resourceVersion: status.target?.crdResourceVersion ?? '' };
-  await announce(task.doors, asVerified, announcement, task.signal);
-  return say(task, migration, done(status, { message, trimmed }));
-}
-
-/** The CRD is, in all that it says, what it was when the last verification began. */
-const isAsVerified = ({ status: { target, proof } }: Migration, crd: Crd): boolean =>
-  target?.crdUid === crd.uid &&
-  target.crdResourceVersion === crd.resourceVersion &&
-  proof?.crdGeneration === crd.generation &&
-  proof.version === storageVersionOf(crd);
-
-async function takeRestore(
-  task: StepTask,
-  migration: Migration,
-  lacking: readonly string[],
-): Promise<Taken> {
-  const { doors, target, signal } = task;
-  const { crd } = target;
-  if (crd === undefined) return { migration, goesOn: false };
-  const defined = lacking.filter((one) => crd.versions.some(({ name }) => name === one));
-  if (defined.length < lacking.length) {
-    const lost = lacking.filter((one) => !defined.includes(one)).join(', ');
-    const message =
-      `${lost} is gone from CRD ${crd.name}, and objects may still be stored in it: a list of ` +
-      'the kind fails then. Add it to spec.versions again, not served and not stored.';
-    return sayBlocked(task, migration, { reason: 'VersionRemoved', message });
-  }
-  const whole = [...lacking, ...crd.storedVersions];
-  if (!(await setStoredVersions(doors.kube, crd, whole, signal))) return lookAgain(migration);
-  const message =
-    `Put ${lacking.join(', ')} back on the stored versions: somebody took it off, and it is not ` +
-    'proved yet that nothing is stored in it.';
-  await announce(
-    doors,
-    crd,
-    { type: 'Warning', reason: 'StoredVersionsRestored', message },
-    signal,
-  );
-  const saying = restored(migration.status, lacking, message);
-  return {
-    migration: await write(doors, migration, saying, { goesOn: true, signal }),
-    goesOn: true,
-  };
-}
-
-/** The API server has moved on; it is read anew. */
-const lookAgain = (migration: Migration): Taken => ({ migration, goesOn: true });
 
 const WORKS = {
   preflight: takePreflight,

@@ -1,16 +1,17 @@
 // What a migration is about, as the API server has it now: the kind, the version in which its
 // objects are stored from now on, and, when it is a custom resource, the CRD behind it.
-import { createHash } from 'node:crypto';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { isKubeError } from '../../shared/kube/errors.ts';
-import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
+import type { ConversionWebhook } from '../../shared/kube/conversion.ts';
+import { CRDS } from '../../shared/kube/crds.ts';
+import { isRecord } from '../../shared/kube/json.ts';
+import type { KubeObject, ManagedFieldsEntry, ResourceRef } from '../../shared/kube/objects.ts';
+import { resourceName } from '../../shared/kube/paths.ts';
+import {
+  servedResource,
+  servedVersions,
+  storageVersionHash,
+} from '../../shared/kube/storage-version.ts';
 import { type Migration, resourceOf } from './migration.ts';
-
-export const CRDS = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-} as const;
 
 export interface CrdVersion {
   readonly name: string;
@@ -20,7 +21,6 @@ export interface CrdVersion {
 }
 
 export interface Crd {
-  readonly object: KubeObject;
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
@@ -28,6 +28,9 @@ export interface Crd {
   readonly versions: readonly CrdVersion[];
   readonly storedVersions: readonly string[];
   readonly hasWebhook: boolean;
+  readonly webhook: ConversionWebhook | undefined;
+  /** When its spec was written last, as the API server noted it. */
+  readonly changedAt: string | undefined;
 }
 
 export interface Target {
@@ -52,12 +55,14 @@ export function crdOf(object: KubeObject): Crd {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const { metadata, spec, status } = object as unknown as {
     metadata: KubeObject['metadata'];
-    spec: { versions: readonly CrdVersion[]; conversion?: { strategy?: string } };
+    spec: {
+      versions: readonly CrdVersion[];
+      conversion?: { strategy?: string; webhook?: ConversionWebhook };
+    };
     status?: { storedVersions?: readonly string[] };
   };
   const { name, uid, generation = 0, resourceVersion } = metadata;
   return {
-    object,
     name,
     uid,
     generation,
@@ -65,7 +70,17 @@ export function crdOf(object: KubeObject): Crd {
     versions: spec.versions,
     storedVersions: status?.storedVersions ?? [],
     hasWebhook: spec.conversion?.strategy === 'Webhook',
+    webhook: spec.conversion?.webhook,
+    changedAt: changedAt(metadata.managedFields ?? []),
   };
+}
+
+function changedAt(entries: readonly ManagedFieldsEntry[]): string | undefined {
+  const times = entries.flatMap(({ subresource, fieldsV1, time }) => {
+    const isOfSpec = subresource === undefined && isRecord(fieldsV1) && 'f:spec' in fieldsV1;
+    return isOfSpec ? String(time) : [];
+  });
+  return times.toSorted().at(-1);
 }
 
 export const storageVersionOf = ({ versions }: Crd): string =>
@@ -87,34 +102,12 @@ export async function readTarget(
     const message = `CRD ${crd.name} serves no version, so its objects cannot be read: serve one.`;
     return { reason: 'ResourceUnknown', message };
   }
-  const found = await servedResource(kube, { group, version: use.name, resource }, signal);
+  const found = await servedResource(kube, { group, version: use.name, resource }, { signal });
   if (found === undefined) {
     const message = `CRD ${crd.name} is not established yet: see its conditions.`;
     return { reason: 'ResourceUnknown', message };
   }
   return { ref: { group, version: use.name, resource }, kind: found.kind, version, crd };
-}
-
-interface ServedResource {
-  readonly name: string;
-  readonly kind: string;
-  /** Of what will be written: from group, version and kind. */
-  readonly storageVersionHash?: string;
-}
-
-/** What discovery says of one resource in one version. */
-export async function servedResource(
-  kube: KubeClient,
-  { group, version, resource }: ResourceRef,
-  signal: AbortSignal,
-): Promise<ServedResource | undefined> {
-  const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
-  const list = await readJson<{ readonly resources: readonly ServedResource[] }>(
-    kube,
-    path,
-    signal,
-  );
-  return list?.resources.find(({ name }) => name === resource);
 }
 
 /** Which version a built-in kind is stored in only its hash tells. */
@@ -123,10 +116,10 @@ async function readBuiltIn(
   { group, resource }: Omit<ResourceRef, 'version'>,
   signal: AbortSignal,
 ): Promise<Target | NoTarget> {
-  const what = group === '' ? resource : `${resource}.${group}`;
-  const versions = await versionsOf(kube, group, signal);
+  const what = resourceName({ group, resource });
+  const versions = await servedVersions(kube, group, { signal });
   for (const version of versions) {
-    const found = await servedResource(kube, { group, version, resource }, signal);
+    const found = await servedResource(kube, { group, version, resource }, { signal });
     if (found === undefined) continue;
     const stored = versions.find(
       (one) => storageVersionHash(group, one, found.kind) === found.storageVersionHash,
@@ -139,58 +132,4 @@ async function readBuiltIn(
   const next = 'correct spec.resource, or install its CRD.';
   const message = `The API server has no resource ${what}: ${next}`;
   return { reason: 'ResourceUnknown', message };
-}
-
-async function versionsOf(
-  kube: KubeClient,
-  group: string,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  if (group === '') return ['v1'];
-  const path = `/apis/${group}`;
-  const found = await readJson<{ readonly versions: readonly { readonly version: string }[] }>(
-    kube,
-    path,
-    signal,
-  );
-  return (found?.versions ?? []).map(({ version }) => version);
-}
-
-/** As the API server reckons it for discovery. */
-const storageVersionHash = (group: string, version: string, kind: string): string =>
-  createHash('sha256')
-    .update(`${group}/${version}/${kind}`)
-    .digest()
-    .subarray(0, HASH_BYTES)
-    .toString('base64');
-
-const HASH_BYTES = 8;
-
-/**
- * Whether what discovery says is that this version is stored now. It says so of the stored version
- * alone; where that is not served, of none.
- */
-export function saysStored(
-  found: ServedResource | undefined,
-  { ref: { group, version: servedVersion }, kind, version }: Target,
-): boolean {
-  if (found === undefined) return false;
-  if (servedVersion !== version) return found.storageVersionHash === undefined;
-  return found.storageVersionHash === storageVersionHash(group, version, kind);
-}
-
-async function readJson<Result>(
-  kube: KubeClient,
-  path: string,
-  signal: AbortSignal,
-): Promise<Result | undefined> {
-  try {
-    const { text } = await kube.raw({ method: 'GET', path, repeat: 'always', signal });
-    // Discovery has one shape.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return JSON.parse(text) as Result;
-  } catch (error) {
-    if (isKubeError(error, 'KUBE_NOT_FOUND')) return undefined;
-    throw error;
-  }
 }

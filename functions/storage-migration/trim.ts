@@ -1,8 +1,9 @@
 // The list of stored versions in the CRD's status: taken off it is what is proved unused, and put
 // back is what somebody else took off without proof. Both only as the CRD was when it was read.
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { CRDS } from '../../shared/kube/crds.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
-import { CRDS, type Crd } from './target.ts';
+import type { Crd } from './target.ts';
 
 /** False when the CRD has moved on since it was read: look again. */
 export async function setStoredVersions(

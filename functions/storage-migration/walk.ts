@@ -31,6 +31,8 @@ const LIST_TIMEOUT_MS = 8_000;
 export class Walker {
   readonly #doors: Doors;
   readonly #pace: Pace;
+  /** A conversion webhook may go away between a question and its write: that hurts one at most. */
+  readonly #oneByOne: Pace;
   readonly #signal: AbortSignal;
   #pageSize: number;
   readonly #pageMax: number;
@@ -38,6 +40,7 @@ export class Walker {
   constructor(doors: Doors, limits: PaceLimits, signal: AbortSignal) {
     this.#doors = doors;
     this.#pace = new Pace(limits, doors.clock);
+    this.#oneByOne = new Pace({ ...limits, concurrency: 1 }, doors.clock);
     this.#signal = signal;
     const inTime = ((limits.requestsPerSecond ?? Infinity) * PAGE_MS) / 1_000;
     this.#pageMax = Math.min(PAGE_MAX, Math.max(1, Math.floor(inTime)));
@@ -114,7 +117,9 @@ export class Walker {
   ): Promise<Counted> {
     const counted = new Counted();
     const { kube, clock } = this.#doors;
-    const [pace, signal] = [this.#pace, this.#signal];
+    const isDelicate = isCleaning(migration) && target.crd?.hasWebhook === true;
+    const pace = isDelicate ? this.#oneByOne : this.#pace;
+    const signal = this.#signal;
     const { ref, kind } = target;
     const { dryRun } = migration.spec;
     const task = { kube, clock, target, ref, kind, pace, dryRun, endsAtMs, signal };
@@ -176,7 +181,7 @@ function statusAfter(
 ): Saying['status'] {
   const { continue: token = '', remainingItemCount = 0, resourceVersion } = metadata;
   const { status } = migration;
-  const { cursor: _cursor, failed: before = [], ...rest } = saidBy(status);
+  const { cursor: _cursor, failed: before = [], writesEndAt, ...rest } = saidBy(status);
   const progress = sumUp(status.progress ?? NO_PROGRESS, counted);
   const total = progress.done + (token === '' ? 0 : remainingItemCount);
   const last = items.at(-1)?.metadata;
@@ -186,6 +191,8 @@ function statusAfter(
     ...rest,
     progress: { ...progress, total, ...speedOf(progress.done, total, status.passStartedAt, nowMs) },
     ...changedSoFar(migration, counted.counts.changed),
+    // A verifying pass has waited for it.
+    ...(writesEndAt === undefined || status.phase === 'Verifying' ? {} : { writesEndAt }),
     ...(token === '' ? {} : { cursor }),
     ...(failed.length === 0 ? {} : { failed }),
   };

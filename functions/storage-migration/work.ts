@@ -2,6 +2,7 @@
 // one step after the other while its time lasts, and leaves the rest to the next event.
 import { MIGRATE_ANNOTATION, STORAGE_MIGRATIONS } from '../../shared/api/storage-migration.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
+import { CRDS } from '../../shared/kube/crds.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
 import { decide } from './decide.ts';
@@ -11,7 +12,7 @@ import { type Migration, migrationOf, resourceOf } from './migration.ts';
 import { write } from './say.ts';
 import { take } from './steps.ts';
 import { Walker } from './walk.ts';
-import { CRDS, crdOf, isTarget, readTarget, storageVersionOf } from './target.ts';
+import { crdOf, isTarget, readTarget, storageVersionOf } from './target.ts';
 
 /** The tick of each minute: every migration, and every CRD that asks for one. */
 export async function sweepAll(context: Context<Doors>): Promise<void> {

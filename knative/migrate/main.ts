@@ -1,6 +1,7 @@
 // `npm run migrate`: prints what to apply for the migration of one kind, and changes nothing.
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
+import { MODE_OPTIONS } from '../../shared/api/migration-rights.ts';
 import type { Mode } from '../../shared/api/storage-migration.ts';
 import { type MigrationRequest, migrationFor, rightsFor } from './manifests.ts';
 
@@ -51,17 +52,13 @@ function main(args: readonly string[]): string {
   return manifests.map((manifest) => stringify(manifest)).join('---\n');
 }
 
-const MODES: ReadonlyMap<string, Mode> = new Map([
-  ['ballast', 'Ballast'],
-  ['in-tree', 'InTree'],
-  ['community', 'Community'],
-]);
-
-function modeOf(option = 'ballast'): Mode {
-  const mode = MODES.get(option);
-  if (mode !== undefined) return mode;
-  throw new UsageError(`--mode is ${[...MODES.keys()].join(', ')}, and not ${option}`);
+function modeOf(option: string = MODE_OPTIONS.Ballast): Mode {
+  const found = MODES.find((mode) => MODE_OPTIONS[mode] === option);
+  if (found !== undefined) return found;
+  throw new UsageError(`--mode is ${Object.values(MODE_OPTIONS).join(', ')}, and not ${option}`);
 }
+
+const MODES: readonly Mode[] = ['Ballast', 'InTree', 'Community'];
 
 function parseArguments(args: readonly string[]) {
   const options = {

@@ -1,12 +1,9 @@
 // What one migration needs in the cluster: the rights on just the kind that it is about, bound to
 // the function's account, and the StorageMigration itself.
-import {
-  type Mode,
-  ORDER_GROUPS,
-  ORDERS,
-  type OtherMode,
-} from '../../shared/api/storage-migration.ts';
+import { type Right, rightsOf } from '../../shared/api/migration-rights.ts';
+import type { Mode } from '../../shared/api/storage-migration.ts';
 import type { Manifest } from '../../shared/kube/objects.ts';
+import { resourceName } from '../../shared/kube/paths.ts';
 
 export interface MigrationRequest {
   readonly group: string;
@@ -26,27 +23,16 @@ const labels = {
   'app.kubernetes.io/part-of': 'ballast',
 };
 
-/** `widgets.demo.ballast.dev`, as kubectl says it, which is the name of its CRD too. */
-const nameOf = ({ group, resource }: Pick<MigrationRequest, 'group' | 'resource'>): string =>
-  group === '' ? resource : `${resource}.${group}`;
-
 /** A CRD's group has a dot in it. */
 const mayHaveCrd = (group: string): boolean => group.includes('.');
 
 export function rightsFor(request: MigrationRequest): readonly Manifest[] {
   const { group, resource, namespace, mode } = request;
-  const name = `ballast-storage-migration.${nameOf(request)}`;
-  const ofCrd = {
-    apiGroups: ['apiextensions.k8s.io'],
-    resources: ['customresourcedefinitions/status'],
-    resourceNames: [nameOf(request)],
-    verbs: ['patch'],
-  };
-  const rules = [
-    { apiGroups: [group], resources: [resource], verbs: ['get', 'list', 'patch'] },
-    ...(mayHaveCrd(group) ? [ofCrd] : []),
-    ...(mode === 'Ballast' ? [] : [ordersOf(mode)]),
-  ];
+  // It is the name of its CRD, too.
+  const kind = resourceName(request);
+  const name = `ballast-storage-migration.${kind}`;
+  const crdName = mayHaveCrd(group) ? kind : undefined;
+  const rules = rightsOf({ group, resource, mode, crdName }).map(ruleOf);
   return [
     { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata: { name, labels }, rules },
     {
@@ -59,11 +45,11 @@ export function rightsFor(request: MigrationRequest): readonly Manifest[] {
   ];
 }
 
-/** Of another migrator: made, and looked at. */
-const ordersOf = (mode: OtherMode) => ({
-  apiGroups: [ORDER_GROUPS[mode]],
-  resources: [ORDERS],
-  verbs: ['create', 'get'],
+const ruleOf = ({ group, resource, subresource, name, verbs }: Right) => ({
+  apiGroups: [group],
+  resources: [resourceName({ group: '', resource }, subresource)],
+  ...(name === undefined ? {} : { resourceNames: [name] }),
+  verbs,
 });
 
 export function migrationFor(request: MigrationRequest): Manifest {
@@ -71,7 +57,7 @@ export function migrationFor(request: MigrationRequest): Manifest {
   return {
     apiVersion: 'ballast.dev/v1alpha1',
     kind: 'StorageMigration',
-    metadata: { name: nameOf(request), labels },
+    metadata: { name: resourceName(request), labels },
     spec: {
       resource: { group, resource },
       ...(mode === 'Ballast' ? {} : { mode }),

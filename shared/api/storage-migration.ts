@@ -60,6 +60,8 @@ export interface StorageMigrationStatus {
   /** Every version that the CRD was ever seen to list; none may leave the list before the proof. */
   readonly storedVersions?: readonly string[];
   readonly settledAt?: string;
+  /** Writes that began under another version may take until then; the proof waits for it. */
+  readonly writesEndAt?: string;
   readonly delegate?: Delegate;
   /** Begins at 1; each looks at all objects. */
   readonly pass?: number;

@@ -36,7 +36,10 @@ export function withQuery(path: string, query: Query): string {
 }
 
 /** `deployments.apps/status`, as kubectl says it. */
-export function resourceName({ group, resource }: ResourceRef, subresource?: string): string {
+export function resourceName(
+  { group, resource }: Omit<ResourceRef, 'version'>,
+  subresource?: string,
+): string {
   const base = group === '' ? resource : `${resource}.${group}`;
   return subresource === undefined ? base : `${base}/${subresource}`;
 }

@@ -2,7 +2,7 @@
 // manager of its own, and what already stands there is not written again: a write is an event,
 // and an event is another look.
 import type { KubeClient } from './client.ts';
-import { isKubeError } from './errors.ts';
+import { type FieldCause, isKubeError } from './errors.ts';
 import { isRecord } from './json.ts';
 import type { KubeObject, ResourceRef } from './objects.ts';
 import { ownsExactly } from './owned-fields.ts';
@@ -74,7 +74,8 @@ async function writeOnce(kube: KubeClient, write: StatusWrite): Promise<StatusWr
     });
     return { object: written, isChanged: written.metadata.resourceVersion !== resourceVersion };
   } catch (error) {
-    const cleaned = isKubeError(error, 'KUBE_INVALID') ? await dropForeign(kube, write) : undefined;
+    if (!isKubeError(error, 'KUBE_INVALID')) throw error;
+    const cleaned = await dropForeign(kube, write, error.answer?.causes ?? []);
     if (cleaned === undefined) throw error;
     return writeOnce(kube, { ...write, object: cleaned });
   }
@@ -82,13 +83,18 @@ async function writeOnce(kube: KubeClient, write: StatusWrite): Promise<StatusWr
 
 /**
  * An object that somebody else wrote into by hand stays, as null, when all in it is taken back, and
- * that breaks its schema: what nobody says any more goes by a patch.
+ * that breaks its schema: what the API server complains of, and we do not say, goes by a patch.
  */
-async function dropForeign(kube: KubeClient, write: StatusWrite): Promise<KubeObject | undefined> {
+async function dropForeign(
+  kube: KubeClient,
+  write: StatusWrite,
+  causes: readonly FieldCause[],
+): Promise<KubeObject | undefined> {
   const { ref, object, status, signal, timeoutMs } = write;
   const { name, namespace, resourceVersion } = object.metadata;
   const said = isRecord(object['status']) ? object['status'] : {};
-  const left = Object.keys(said).filter((field) => isRecord(said[field]) && !(field in status));
+  const broken = new Set(causes.map(({ field }) => /^status\.([^.[]+)/.exec(field)?.[1]));
+  const left = Object.keys(said).filter((field) => broken.has(field) && !(field in status));
   if (left.length === 0) return undefined;
   const target = { name, ...(namespace === undefined ? {} : { namespace }), subresource: 'status' };
   const gone = Object.fromEntries(left.map((field) => [field, null]));

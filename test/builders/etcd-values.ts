@@ -13,7 +13,8 @@ type Stored = readonly [name: string, value: string];
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toString();
-const prefixOf = (group: string, resource: string): string => `/registry/${group}/${resource}/`;
+const prefixOf = (group: string, resource: string): string =>
+  group === '' ? `/registry/${resource}/` : `/registry/${group}/${resource}/`;
 
 /** The objects as they are stored, by `namespace/name`. */
 export async function storedObjects(
@@ -27,7 +28,7 @@ export async function storedObjects(
 
 /** The bytes, as far as they are text, in the order of the names. */
 export async function storedValues(plane: Plane, resource: string): Promise<readonly string[]> {
-  return (await under(plane, `/registry/${resource}/`)).map(([, value]) => value);
+  return (await under(plane, prefixOf('', resource))).map(([, value]) => value);
 }
 
 /** One object as it is stored; `name` is `namespace/name`. */

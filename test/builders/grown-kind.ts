@@ -2,16 +2,11 @@
 // it, what is served, what is stored, and with which fields.
 import type { Plane } from '../../knative/local/plane/plane.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { CRDS } from '../../shared/kube/crds.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../shared/kube/objects.ts';
 import { storedObjects } from './etcd-values.ts';
 import { GROUP, until } from './versioned-kind.ts';
-
-const CRDS = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-} as const;
 
 export interface KindVersionOf {
   readonly name: string;

@@ -4,6 +4,7 @@ import { inParallel } from '../../knative/local/cluster/in-parallel.ts';
 import type { Plane } from '../../knative/local/plane/plane.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { CRDS } from '../../shared/kube/crds.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../shared/kube/objects.ts';
 import { storedObject, storedObjects } from './etcd-values.ts';
@@ -14,11 +15,6 @@ export type KindVersion = typeof OLD | typeof CURRENT;
 
 export const GROUP = 'migrate.example.com';
 export const NAMESPACE = 'default';
-const CRDS: ResourceRef = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-};
 /** The field that has another name in each version, where a webhook converts. */
 export const COLOR_FIELD: Readonly<Record<KindVersion, string>> = {
   [OLD]: 'colour',

@@ -3,6 +3,7 @@
 // until the API server serves a kind before it applies the first object of it.
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import { CRDS } from '../../../shared/kube/crds.ts';
 import type { DiscoveredResource, KubeObject } from '../../../shared/kube/objects.ts';
 import type { ClusterObject } from '../manifests/wiring.ts';
 
@@ -17,12 +18,6 @@ export interface ApplyOptions {
 const SERVED_WITHIN_MS = 20_000;
 /** The question is cheap, and asked a few times at a start. */
 const ASK_EVERY_MS = 50;
-
-const DEFINITIONS = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-} as const;
 
 export async function applyObjects(
   kube: KubeClient,
@@ -62,7 +57,7 @@ async function resourceFor(
     if (definition === undefined) throw new Error(lacks);
     if (clock.nowMs() >= endsAtMs) {
       const { name } = definition.object.metadata;
-      const now = await kube.get(DEFINITIONS, { name }, { signal });
+      const now = await kube.get(CRDS, { name }, { signal });
       const since = `${servedWithinMs / 1_000} s after ${definition.file} defined it`;
       throw new Error(`${lacks}, ${since}. ${name} says: ${saidBy(now)}`);
     }

@@ -53,6 +53,11 @@ export interface Plane {
   readonly caPath: string;
   part(name: string): Part;
   parts(): readonly Part[];
+  /**
+   * One more API server on the same etcd, under another address of loopback and the port of the
+   * first; `Plane.kubeconfigPath` goes on to name the first.
+   */
+  addApiServer(name: string, address: string): Promise<Part>;
   /** Starts one more part under the plane's care. */
   add(spec: PartSpec): Promise<Part>;
   /**
@@ -155,9 +160,10 @@ class LocalPlane implements Plane {
     this.#supervisor.close();
     // Clients before servers, so that nobody's last words are complaints about a missing server.
     const order = [...this.#parts.values()].toReversed();
-    const core = order.filter((part) => part.name === 'etcd' || part.name === 'kube-apiserver');
+    const core = order.filter(({ name }) => name === 'etcd' || name.startsWith('kube-apiserver'));
     await Promise.all(order.filter((part) => !core.includes(part)).map((part) => part.stop()));
-    for (const part of core) await part.stop();
+    // An API server keeps nothing that could be lost, and takes a second to end politely.
+    for (const part of core) await (part.name === 'etcd' ? part.stop() : part.kill());
     await this.#links.close();
     await this.#partsFile.close();
     await this.#run.remove();
@@ -197,16 +203,28 @@ class LocalPlane implements Plane {
       name: 'admin',
       groups: ['system:masters'],
     };
-    const [binary, port, etcdUrl] = await Promise.all([
-      resolvePart('kube-apiserver'),
+    const [port] = await Promise.all([
       this.#port('kube-apiserver'),
-      this.urlFor('kube-apiserver', 'etcd'),
       prepareApiServer(this.#dataDir, [admin]),
     ]);
-    const { goGcPercent, apiServerFlags: moreFlags } = this.#options;
-    const options = { binary, dir: this.#dataDir, port, etcdUrl, goGcPercent, moreFlags };
-    await this.add(apiServerSpec(options));
+    await this.#runApiServer('kube-apiserver', '127.0.0.1', port);
     await this.#writeAdminKubeconfig(this.kubeconfigPath, this.part('kube-apiserver').url);
+  }
+
+  addApiServer(name: string, address: string): Promise<Part> {
+    const { port } = new URL(this.part('kube-apiserver').url);
+    return this.#runApiServer(name, address, Number(port));
+  }
+
+  async #runApiServer(name: string, address: string, port: number): Promise<Part> {
+    const [binary, etcdUrl] = await Promise.all([
+      resolvePart('kube-apiserver'),
+      this.urlFor(name, 'etcd'),
+    ]);
+    const { goGcPercent, apiServerFlags: moreFlags } = this.#options;
+    const dir = this.#dataDir;
+    const options = { binary, dir, name, address, port, etcdUrl, goGcPercent, moreFlags };
+    return this.add(apiServerSpec(options));
   }
 
   async #startKwok(): Promise<void> {

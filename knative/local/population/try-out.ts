@@ -2,7 +2,8 @@
 // they are left behind in a cluster when an operator is upgraded. Everything goes through the API
 // server.
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
+import { CRDS } from '../../../shared/kube/crds.ts';
+import type { KubeObject, Manifest } from '../../../shared/kube/objects.ts';
 import { applyObjects } from '../cluster/apply-objects.ts';
 import { inParallel } from '../cluster/in-parallel.ts';
 
@@ -18,12 +19,6 @@ const WIDGETS = 300;
 const IN_FLIGHT_MAX = 4;
 const COLORS = ['amber', 'blue', 'coral', 'green'] as const;
 
-const DEFINITIONS: ResourceRef = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-};
-
 /** The same for both versions, so that none prunes what the other knows. */
 const SCHEMA = {
   type: 'object',
@@ -37,7 +32,7 @@ const SCHEMA = {
 
 /** What a kept cluster has already is left as it is: somebody may be trying things on it. */
 export async function fillTryOut(kube: KubeClient, signal?: AbortSignal): Promise<void> {
-  const before = await kube.get(DEFINITIONS, { name: NAME }, { signal });
+  const before = await kube.get(CRDS, { name: NAME }, { signal });
   if (before !== null && storedVersions(before).includes(CURRENT)) return;
   const [first, ...others] = Array.from({ length: WIDGETS }, (_, index) => widget(index));
   if (first === undefined) return;
@@ -46,7 +41,7 @@ export async function fillTryOut(kube: KubeClient, signal?: AbortSignal): Promis
   await applyObjects(kube, objects, { signal });
   const ref = { group: GROUP, version: OLD, resource: PLURAL };
   await inParallel(others, IN_FLIGHT_MAX, (one) => kube.create(ref, one, { signal }));
-  await kube.apply(DEFINITIONS, definition(CURRENT), { force: true, signal });
+  await kube.apply(CRDS, definition(CURRENT), { force: true, signal });
 }
 
 /** Commands that show it, for a person's shell. */

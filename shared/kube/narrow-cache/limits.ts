@@ -2,8 +2,8 @@
 
 export interface Limits {
   /**
-   * Objects held at once. Each is a watch, and each watch a connection of its own: enough for every
-   * Secret that a function refers to, few enough for any API server.
+   * Objects held at once. Each is a watch, a stream on an HTTP/2 connection that many share: enough
+   * for every Secret that a function refers to, few enough for any API server.
    */
   readonly entriesMax: number;
   /** An object that nobody asked for so long, and that wakes nobody, is no longer watched. */

@@ -54,7 +54,13 @@ async function startFunction(plane: Plane, kube: KubeClient): Promise<Part> {
   const built = await buildFunction(NAME, outDir);
   const { kubeconfigPath } = plane;
   const port = await freePort();
-  const env = { LOG_LEVEL: 'warn', WORK_SECONDS: '20', REQUEST_DEADLINE_SECONDS: '50' };
+  const env = {
+    LOG_LEVEL: 'warn',
+    WORK_SECONDS: '20',
+    REQUEST_DEADLINE_SECONDS: '50',
+    // As for a version that has been the stored one for more than a minute.
+    LONGEST_WRITE_SECONDS: '0',
+  };
   const command = bundleCommand(built.dir);
   return plane.add(functionSpec({ name: NAME, command, port, kubeconfigPath, env }));
 }

@@ -118,6 +118,7 @@ const migrationStatus: Whole<Omit<StorageMigrationStatus, 'conditions'>> & {
   },
   storedVersions: ['v1alpha1', 'v1'],
   settledAt: at,
+  writesEndAt: at,
   delegate: {
     apiVersion: 'storagemigration.k8s.io/v1',
     name: 'widgets.example.com-1',

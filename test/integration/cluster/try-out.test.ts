@@ -5,6 +5,7 @@ import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { fillTryOut } from '../../../knative/local/population/try-out.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { countStored } from '../../builders/etcd-values.ts';
+import { CRDS } from '../../../shared/kube/crds.ts';
 
 const WAIT = { timeout: 20_000, interval: 10 };
 let plane: Plane;
@@ -22,11 +23,7 @@ afterAll(async () => {
 });
 
 const stored = () => countStored(plane, 'demo.ballast.dev', 'widgets');
-const definition = () =>
-  kube.get(
-    { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' },
-    { name: 'widgets.demo.ballast.dev' },
-  );
+const definition = () => kube.get(CRDS, { name: 'widgets.demo.ballast.dev' });
 
 test('a start that was cut short is taken up where it was', async () => {
   const abort = new AbortController();

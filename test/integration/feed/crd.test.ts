@@ -9,8 +9,8 @@ import { METADATA_FEEDS, type MetadataFeedSpec } from '../../../shared/api/metad
 import { BUILT_IN } from '../../../shared/feed/projections/built-in.ts';
 import { refuseFieldPath } from '../../../shared/feed/projections/fields.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
-import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
+import { refusalOf } from '../../builders/refusal-of.ts';
 
 const KNATIVE = fileURLToPath(new URL('../../../knative', import.meta.url));
 const namespace = 'ballast-system';
@@ -40,16 +40,6 @@ const feed = (spec?: unknown, name = 'f'): Manifest => ({
 /** What the API server says to a feed; the empty text when it takes it. */
 function refusal(manifest: Manifest): Promise<string> {
   return refusalOf(kube.create(METADATA_FEEDS, manifest, { dryRun: true }));
-}
-
-async function refusalOf(call: Promise<unknown>): Promise<string> {
-  try {
-    await call;
-    return '';
-  } catch (error) {
-    if (isKubeError(error, 'KUBE_INVALID')) return error.answer?.message ?? '';
-    throw error;
-  }
 }
 
 const widgets = { group: 'example.com', version: 'v1', resource: 'widgets' };

@@ -18,15 +18,12 @@ import {
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import { CRDS } from '../../../shared/kube/crds.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { Stream } from '../../../shared/nats/stream.ts';
+import { sendEvent } from '../../builders/send-event.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const CRDS: ResourceRef = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-};
 const NAMESPACES: ResourceRef = { group: '', version: 'v1', resource: 'namespaces' };
 export const FEED_NAMESPACE = 'feeds';
 
@@ -103,7 +100,8 @@ export class FeedWorld {
     const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + skippedMs };
     const one = await startFunction(metadata, { environment, build, clock });
     this.#functions.push(one);
-    const send = (type: string, data: unknown): Promise<number> => post(one.port, type, data);
+    const send = async (type: string, data: unknown): Promise<number> =>
+      (await sendEvent(one.port, type, data)).status;
     return {
       one,
       change: (object, verb) => send(`dev.knative.apiserver.resource.${verb}`, object),
@@ -242,15 +240,3 @@ const comparable = (message: FeedMessage): unknown => ({
   epoch: 0,
   resourceVersion: '',
 });
-
-async function post(port: number, type: string, data: unknown): Promise<number> {
-  const headers = {
-    'content-type': 'application/json',
-    'ce-specversion': '1.0',
-    'ce-id': crypto.randomUUID(),
-    'ce-source': 'test',
-    'ce-type': type,
-  };
-  const body = JSON.stringify(data);
-  return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body })).status;
-}

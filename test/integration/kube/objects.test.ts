@@ -1,34 +1,26 @@
 // Objects through the door: nothing of them is lost, and nothing is written without its
 // precondition.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { CRDS } from '../../../shared/kube/crds.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import {
   configMap,
   configMaps,
-  crds,
   namespace,
-  openTestKube,
   read,
   thing,
   things,
   thingsCrd,
+  withPlane,
 } from './world.ts';
 
-let plane: Plane;
 let kube: KubeClient;
 
-beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
-  kube = openTestKube(plane);
-  await kube.apply(crds, thingsCrd, { force: true });
+withPlane(async (_plane, client) => {
+  kube = client;
+  await kube.apply(CRDS, thingsCrd, { force: true });
   await vi.waitFor(() => kube.list(things), { timeout: 10_000 });
-});
-
-afterAll(async () => {
-  await kube.close();
-  await plane.stop();
 });
 
 beforeEach(() => kube.resetCounts());

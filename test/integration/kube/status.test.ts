@@ -1,35 +1,30 @@
 // What a function says in a status, and what talking to the API server costs it.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Plane } from '../../../knative/local/plane/plane.ts';
+import { CRDS } from '../../../shared/kube/crds.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { setConditions } from '../../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { writeStatus } from '../../../shared/kube/status.ts';
 import {
   configMaps,
-  crds,
   namespace,
   openTestKube,
   read,
   thing,
   things,
   thingsCrd,
+  withPlane,
 } from './world.ts';
 
 let plane: Plane;
 let kube: KubeClient;
 
-beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
-  kube = openTestKube(plane);
-  await kube.apply(crds, thingsCrd, { force: true });
+withPlane(async (started, client) => {
+  [plane, kube] = [started, client];
+  await kube.apply(CRDS, thingsCrd, { force: true });
   await vi.waitFor(() => kube.list(things), { timeout: 10_000 });
-});
-
-afterAll(async () => {
-  await kube.close();
-  await plane.stop();
 });
 
 beforeEach(() => kube.resetCounts());
@@ -97,6 +92,20 @@ describe('status', () => {
     await say(object, minute);
     const written = await other([]);
     expect(written.object['status']).toMatchObject({ conditions: [{ type: 'Ready' }] });
+  });
+
+  test('that somebody wrote into is taken back, and of what others say nothing', async () => {
+    await kube.apply(things, thing('written-into'), { force: true });
+    const sayAs = async (fieldManager: string, status: object) => {
+      const object = await read(kube, things, 'written-into');
+      return writeStatus(kube, { ref, object, status: { ...status }, fieldManager });
+    };
+    await sayAs('fn', { phase: 'Up', progress: { done: 1 } });
+    await sayAs('backup', { backup: { at: 'noon' } });
+    await sayAs('hand', { progress: { note: 'by hand' } });
+    // Without `done` what is left of it is not valid, and nobody could take it back.
+    const { object } = await sayAs('fn', { phase: 'Up' });
+    expect(object['status']).toEqual({ phase: 'Up', backup: { at: 'noon' } });
   });
 
   test('of an object that moved is refused if so asked, of another object always', async () => {

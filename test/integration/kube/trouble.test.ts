@@ -2,13 +2,13 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import type { Plane } from '../../../knative/local/plane/plane.ts';
 import { writeKubeconfig } from '../../../knative/local/plane/kubeconfig.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type Fault, type Front, openFront } from './front.ts';
-import { configMap, configMaps, namespace, openTestKube, read } from './world.ts';
+import { configMap, configMaps, namespace, openTestKube, read, withPlane } from './world.ts';
 
 const accounts = { group: '', version: 'v1', resource: 'serviceaccounts' };
 const rbac = (resource: string) => ({
@@ -22,14 +22,9 @@ let admin: KubeClient;
 let front: Front;
 let kube: KubeClient;
 
-beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
-  admin = openTestKube(plane);
-});
-
-afterAll(async () => {
-  await admin.close();
-  await plane.stop();
+withPlane((started, client) => {
+  [plane, admin] = [started, client];
+  return undefined;
 });
 
 beforeEach(async () => {

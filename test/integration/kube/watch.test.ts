@@ -1,11 +1,11 @@
 // Watches that outlive what happens to connections and API servers, and never outrun their reader.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Plane } from '../../../knative/local/plane/plane.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { WatchEvent, WatchOptions } from '../../../shared/kube/watch.ts';
 import { type Front, openFront } from './front.ts';
-import { configMap, configMaps, namespace, openTestKube } from './world.ts';
+import { configMap, configMaps, namespace, openTestKube, withPlane } from './world.ts';
 
 let plane: Plane;
 let admin: KubeClient;
@@ -13,14 +13,9 @@ let front: Front;
 let kube: KubeClient;
 let end: AbortController;
 
-beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
-  admin = openTestKube(plane);
-});
-
-afterAll(async () => {
-  await admin.close();
-  await plane.stop();
+withPlane((started, client) => {
+  [plane, admin] = [started, client];
+  return undefined;
 });
 
 beforeEach(async () => {

@@ -1,20 +1,33 @@
 // What these tests work on: ConfigMaps, and a kind of their own whose spec takes unknown fields.
 
-import type { Plane } from '../../../knative/local/plane/plane.ts';
+import { afterAll, beforeAll } from 'vitest';
+import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 
 export const configMaps = { group: '', version: 'v1', resource: 'configmaps' };
-export const crds = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-};
 export const things = { group: 'test.ballast.dev', version: 'v1', resource: 'things' };
 export const namespace = 'default';
 
 export const openTestKube = (plane: Plane, kubeconfigPath = plane.kubeconfigPath): KubeClient =>
   openKube({ userAgent: 'test', fieldManager: 'test', kubeconfigPath });
+
+/** A control plane and its admin for all tests of a file. */
+export function withPlane(
+  use: (plane: Plane, admin: KubeClient) => Promise<unknown> | undefined,
+): void {
+  let plane: Plane | undefined;
+  let admin: KubeClient | undefined;
+  beforeAll(async () => {
+    plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
+    admin = openTestKube(plane);
+    await use(plane, admin);
+  });
+  afterAll(async () => {
+    await admin?.close();
+    await plane?.stop();
+  });
+}
 
 const condition = {
   type: 'object',
@@ -55,6 +68,12 @@ export const thingsCrd = {
                     'x-kubernetes-list-map-keys': ['type'],
                   },
                   phase: { type: 'string' },
+                  progress: {
+                    type: 'object',
+                    required: ['done'],
+                    properties: { done: { type: 'integer' }, note: { type: 'string' } },
+                  },
+                  backup: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
                 },
               },
             },

@@ -7,12 +7,7 @@ import { GrownKind } from '../../builders/grown-kind.ts';
 import { CURRENT, OLD, oldName, type VersionedKind } from '../../builders/versioned-kind.ts';
 import { allowUpdates, refuseUpdates } from './refusal.ts';
 import { MigrationWorld } from './world.ts';
-
-const CRDS = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-} as const;
+import { CRDS } from '../../../shared/kube/crds.ts';
 
 let world: MigrationWorld;
 let one: RunningFunction;

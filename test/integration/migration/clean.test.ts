@@ -5,16 +5,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPlane } from '../../../knative/local/plane/plane.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
+import { CRDS } from '../../../shared/kube/crds.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { ManagedFieldsEntry } from '../../../shared/kube/objects.ts';
 import { GROUP, NAMESPACE, until } from '../../builders/versioned-kind.ts';
 import { MigrationWorld } from './world.ts';
-
-const CRDS = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-} as const;
 
 /** What takes every field. */
 const SCHEMA = {

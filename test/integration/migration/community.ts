@@ -1,15 +1,10 @@
 // The API of kube-storage-version-migrator, with nobody behind it: a definition of its shape, and
 // the end of a migration as its controller would say it.
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import { CRDS } from '../../../shared/kube/crds.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
 import { until } from '../../builders/versioned-kind.ts';
-
-const CRDS: ResourceRef = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-};
 
 export const ORDERS: ResourceRef = {
   group: 'migration.k8s.io',

@@ -24,7 +24,17 @@ let webhook: ConversionWebhook;
 
 beforeAll(async () => {
   world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
-  await world.prepare('anvils', 'bolts', 'clamps', 'drills', 'engines', 'files', 'gears', 'helms');
+  await world.prepare(
+    'anvils',
+    'bolts',
+    'clamps',
+    'drills',
+    'engines',
+    'files',
+    'gears',
+    'helms',
+    'irons',
+  );
   webhook = await ConversionWebhook.start(world.plane);
   one = await world.startFunction();
 });
@@ -70,6 +80,20 @@ test.each<[string, string, Behaviour]>([
   await world.tickUntil(one, kind.crdName, 'Blocked');
   expect(await world.condition(kind.crdName, 'Blocked')).toMatch(/^ConversionFails: /);
   expect(await world.status(kind.crdName)).toMatchObject({ blockedIn: 'Preflight' });
+  expect(await kind.stored()).toEqual(before);
+  webhook.behave({});
+  await expectDone(kind, before);
+});
+
+test('it forgets a field: that is seen in a sample, and nothing is written before', async () => {
+  const kind = await world.kind('irons', 3, webhook.conversion);
+  const before = await kind.stored();
+  webhook.behave({ lie: 'drop-extra' });
+  const name = await world.migrate(kind);
+  await world.tickUntil(one, name, 'Blocked');
+  expect(await world.condition(name, 'Blocked')).toMatch(
+    /^FieldsWouldBeLost: default.old-00000 does not come back .* again without .spec.extra[.]/,
+  );
   expect(await kind.stored()).toEqual(before);
   webhook.behave({});
   await expectDone(kind, before);

@@ -6,9 +6,9 @@ import {
   STORAGE_MIGRATIONS,
   type StorageMigrationSpec,
 } from '../../../shared/api/storage-migration.ts';
-import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { MigrationWorld } from './world.ts';
+import { refusalOf } from '../../builders/refusal-of.ts';
 
 let world: MigrationWorld;
 
@@ -169,13 +169,3 @@ test('a migration is of one kind for all its life', async () => {
   );
   expect(said).toContain('A migration is of one kind for all its life; create another one');
 });
-
-async function refusalOf(call: Promise<unknown>): Promise<string> {
-  try {
-    await call;
-    return '';
-  } catch (error) {
-    if (isKubeError(error, 'KUBE_INVALID')) return error.answer?.message ?? '';
-    throw error;
-  }
-}

@@ -180,7 +180,8 @@ test('it needs the rights that are printed for the mode, and no others', async (
   const [first, second] = ['create', 'get'].map(
     (verb) => `${verb} ${ORDERS.resource}.${ORDERS.group}`,
   );
-  const words = `may not ${first}, ${second}. npm run migrate -- ${name} --mode community prints`;
+  const command = `npm run -s migrate -- ${name} --mode community --rights | kubectl apply -f -`;
+  const words = `may not ${first}, ${second}. Grant it: ${command}`;
   await until('the rights on the kind to be known', async () => {
     await world.tick(limited);
     return (await world.condition(name, 'Blocked')).includes(words);

@@ -47,7 +47,7 @@ export class Lives {
     const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
     const { kube, lastWord } = mortal(this.#kube, death, meanwhile);
     const openServer = (): KubeClient => kube;
-    const doors = new Doors({ kube, openServer, clock, workMs: WORK_MS, settleMs: 0 });
+    const doors = new Doors({ kube, openServer, clock, workMs: WORK_MS, ...AT_ONCE });
     const log = pino({ level: 'silent' });
     const { signal } = new AbortController();
     const metrics = new Metrics();
@@ -62,6 +62,7 @@ export class Lives {
 }
 
 const WORK_MS = 10_000;
+const AT_ONCE = { settleMs: 0, longestWriteMs: 0 };
 /** More than any instance says that it will be at it. */
 const LEASE_MS = 60_000;
 

@@ -1,6 +1,7 @@
 // Objects that admission refuses to let anybody update, and lets go again: a policy of the API
 // server itself, as the owner of a cluster would write it.
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import { CRDS } from '../../../shared/kube/crds.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { ResourceRef } from '../../../shared/kube/objects.ts';
 import { GROUP, NAMESPACE, until } from '../../builders/versioned-kind.ts';
@@ -17,11 +18,6 @@ const admission = (resource: string): ResourceRef => ({
 });
 const POLICIES = admission('validatingadmissionpolicies');
 const BINDINGS = admission('validatingadmissionpolicybindings');
-const CRDS = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-} as const;
 interface CrdVersion {
   readonly name: string;
   readonly served: boolean;

@@ -11,6 +11,7 @@ import {
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { countStored } from '../../builders/etcd-values.ts';
+import { sendEvent } from '../../builders/send-event.ts';
 import {
   GROUP,
   OLD,
@@ -57,6 +58,7 @@ export class MigrationWorld {
       LOG_LEVEL: 'silent',
       DRAIN_MINIMUM_SECONDS: '0',
       SETTLE_SECONDS: '0.2',
+      LONGEST_WRITE_SECONDS: '0',
       KUBECONFIG: this.plane.kubeconfigPath,
       ...more,
     };
@@ -138,14 +140,6 @@ export class MigrationWorld {
 }
 
 async function send(port: number, type: string, data: unknown): Promise<string> {
-  const headers = {
-    'content-type': 'application/json',
-    'ce-specversion': '1.0',
-    'ce-id': crypto.randomUUID(),
-    'ce-source': 'test',
-    'ce-type': type,
-  };
-  const body = JSON.stringify(data);
-  const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body });
+  const answer = await sendEvent(port, type, data);
   return `${answer.status} ${await answer.text()}`;
 }

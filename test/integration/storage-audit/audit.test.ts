@@ -14,6 +14,7 @@ import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { EtcdWriter } from './world.ts';
+import { CRDS } from '../../../shared/kube/crds.ts';
 
 let plane: Plane;
 let kube: KubeClient;
@@ -21,11 +22,6 @@ let dir: string;
 let etcdUrl: string;
 let audit: RunningFunction;
 
-const crds = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-};
 const name = 'widgets.example.com';
 const widgets = (version: string) => ({ group: 'example.com', version, resource: 'widgets' });
 const schema = {
@@ -65,12 +61,12 @@ beforeAll(async () => {
     fieldManager: 'test',
     kubeconfigPath: plane.kubeconfigPath,
   });
-  await kube.apply(crds, crd('v1alpha1'), { force: true });
+  await kube.apply(CRDS, crd('v1alpha1'), { force: true });
   await vi.waitFor(() => kube.list(widgets('v1')), { timeout: 10_000, interval: 100 });
   for (const of of ['a', 'b', 'c']) {
     await kube.apply(widgets('v1'), { ...widget(of), spec: { of } }, { force: true });
   }
-  await kube.apply(crds, crd('v1'), { force: true });
+  await kube.apply(CRDS, crd('v1'), { force: true });
   audit = await startFunction(storageAudit, {
     environment: { PORT: '0', LOG_LEVEL: 'silent', ETCD_ENDPOINTS: etcdUrl },
     build: { version: '0', commit: '' },
@@ -224,8 +220,8 @@ test('a version that was removed too early is told, and what breaks the kind', a
   const left = JSON.stringify({ ...widget('left'), apiVersion: 'example.com/v1alpha1' });
   await writer.put('/registry/example.com/widgets/default/left', left);
   const status = { status: { storedVersions: ['v1'] } };
-  await kube.patch(crds, { name, subresource: 'status' }, { type: 'merge', body: status });
-  await kube.apply(crds, crd('v1', ['v1']), { force: true });
+  await kube.patch(CRDS, { name, subresource: 'status' }, { type: 'merge', body: status });
+  await kube.apply(CRDS, crd('v1', ['v1']), { force: true });
   const { code, out } = await command('--etcd', etcdUrl, '--resource', name);
   expect(code).toBe(1);
   expect(out).toContain('v1alpha1 is not in the CRD any more, but 1 object is stored in it');

@@ -61,6 +61,18 @@ const PHASES: readonly Row[] = [
     target(),
     'nothing',
   ],
+  [
+    'blocked by rights in Settling, it tries them',
+    { status: blockedBy('RightsMissing', { blockedIn: 'Settling' }) },
+    target(),
+    'settle',
+  ],
+  [
+    'blocked in Trimming, it trims what is proved',
+    { status: blockedBy('RightsMissing', { blockedIn: 'Trimming', proof: PROOF }) },
+    target(),
+    'trim',
+  ],
   ['on its way out it rests', { deletionTimestamp: 'now' }, target(), 'nothing'],
 ];
 

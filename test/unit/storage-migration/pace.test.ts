@@ -2,17 +2,7 @@
 // refused, and never more a second than was allowed. Time is put in by hand.
 import { expect, test } from 'vitest';
 import { inPace, Pace } from '../../../functions/storage-migration/pace.ts';
-import type { Clock } from '../../../shared/clock.ts';
-
-class HandClock implements Clock {
-  #nowMs = 0;
-  nowMs(): number {
-    return this.#nowMs;
-  }
-  async sleep(ms: number): Promise<void> {
-    this.#nowMs += ms;
-  }
-}
+import { HandClock } from '../../builders/hand-clock.ts';
 
 const { signal } = new AbortController();
 const FAST = { tookMs: 5 };

@@ -3,10 +3,10 @@
 import { expect, test } from 'vitest';
 import { Pace } from '../../../functions/storage-migration/pace.ts';
 import { rewrite } from '../../../functions/storage-migration/rewrite.ts';
-import type { Clock } from '../../../shared/clock.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { errorFromAnswer, readStatus } from '../../../shared/kube/errors.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { HandClock } from '../../builders/hand-clock.ts';
 
 const REF = { group: 'example.com', version: 'v1', resource: 'widgets' };
 const ABOUT = { verb: 'patch', ref: REF, name: 'w' } as const;
@@ -19,16 +19,6 @@ const object = (metadata: object = {}): KubeObject => ({
 
 const refusal = (code: number, reason: string, message = 'No.') =>
   errorFromAnswer(ABOUT, readStatus(code, JSON.stringify({ reason, message })));
-
-class HandClock implements Clock {
-  #nowMs = 0;
-  nowMs(): number {
-    return this.#nowMs;
-  }
-  async sleep(ms: number): Promise<void> {
-    this.#nowMs += ms;
-  }
-}
 
 interface World {
   /** To one write after the other; the last one to all that follow. */

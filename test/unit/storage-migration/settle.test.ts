@@ -2,15 +2,17 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Doors } from '../../../functions/storage-migration/doors.ts';
-import { awaitSettled, urlsIn } from '../../../functions/storage-migration/settle.ts';
+import { awaitSettled } from '../../../functions/storage-migration/settle.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { urlsIn } from '../../../shared/kube/servers.ts';
 
 const GROUP = 'example.com';
 const ref = { group: GROUP, version: 'v1', resource: 'widgets' };
 const target = { ref, kind: 'Widget', version: 'v1', crd: undefined };
 const SETTLE_MS = 1_000;
+const SETTLED = { lacking: undefined, isNews: false };
 const soon = AbortSignal.timeout(10_000);
 
 /** As Kubernetes reckons it: eight bytes of the hash of group, version and kind. */
@@ -52,7 +54,8 @@ function settled(servers: Readonly<Record<string, () => string>>, clock: Clock) 
   const kube = Object.assign(serverThat(own), { list: async () => ({ items }) });
   const openServer = (url: string): KubeClient =>
     serverThat(servers[new URL(url).hostname] ?? (() => ''));
-  const doors = new Doors({ kube, openServer, clock, workMs: 5_000, settleMs: SETTLE_MS });
+  const times = { workMs: 5_000, settleMs: SETTLE_MS, longestWriteMs: 0 };
+  const doors = new Doors({ kube, openServer, clock, ...times });
   return awaitSettled(doors, target, clock.nowMs() + 5_000, soon);
 }
 
@@ -69,27 +72,30 @@ function timeOfTest(): Clock {
 
 test('one server that has announced it for long enough is settled', async () => {
   const clock = timeOfTest();
-  expect(await settled({ '10.0.0.1': () => 'v1' }, clock)).toBeUndefined();
+  expect(await settled({ '10.0.0.1': () => 'v1' }, clock)).toEqual(SETTLED);
   expect(clock.nowMs()).toBeGreaterThanOrEqual(SETTLE_MS);
 });
 
 test('a second server that hears of it later is waited for', async () => {
   const clock = timeOfTest();
   const late = (): string => (clock.nowMs() < 2_000 ? 'v1alpha1' : 'v1');
-  expect(await settled({ '10.0.0.1': () => 'v1', '10.0.0.2': late }, clock)).toBeUndefined();
+  expect(await settled({ '10.0.0.1': () => 'v1', '10.0.0.2': late }, clock)).toEqual({
+    ...SETTLED,
+    isNews: true,
+  });
   expect(clock.nowMs()).toBeGreaterThanOrEqual(2_000 + SETTLE_MS);
 });
 
 test('a server that goes back and forth begins the wait again', async () => {
   const clock = timeOfTest();
   const odd = (): string => (clock.nowMs() > 500 && clock.nowMs() < 900 ? 'v1alpha1' : 'v1');
-  expect(await settled({ '10.0.0.1': odd }, clock)).toBeUndefined();
+  expect(await settled({ '10.0.0.1': odd }, clock)).toEqual({ ...SETTLED, isNews: true });
   expect(clock.nowMs()).toBeGreaterThanOrEqual(900 + SETTLE_MS);
 });
 
 test('a server that never announces it is named', async () => {
   const never = { '10.0.0.1': () => 'v1', '10.0.0.2': () => 'v1alpha1' };
-  expect(await settled(never, timeOfTest())).toBe(
+  expect((await settled(never, timeOfTest())).lacking).toBe(
     'The API server at https://10.0.0.2:6443 does not announce v1 as what it stores.',
   );
 });

@@ -1,11 +1,12 @@
 // What a get of the narrow cache answers, what it costs, and what it leaves behind.
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Plane, startPlane } from '../../../../knative/local/plane/plane.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Plane } from '../../../../knative/local/plane/plane.ts';
+import { CRDS } from '../../../../shared/kube/crds.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import type { Limits } from '../../../../shared/kube/narrow-cache/limits.ts';
-import { configMap, configMaps, crds, openTestKube, thing, things, thingsCrd } from '../world.ts';
+import { configMap, configMaps, thing, things, thingsCrd, withPlane } from '../world.ts';
 import { follow, metricOf, named, openRig, remove, type Rig, valueIn, write } from './rig.ts';
 
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' };
@@ -15,14 +16,9 @@ let plane: Plane;
 let admin: KubeClient;
 let rig: Rig;
 
-beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
-  admin = openTestKube(plane);
-});
-
-afterAll(async () => {
-  await admin.close();
-  await plane.stop();
+withPlane((started, client) => {
+  [plane, admin] = [started, client];
+  return undefined;
 });
 
 beforeEach(async () => {
@@ -137,7 +133,7 @@ describe('any kind', () => {
     rig.cache.source(things, one, (change) => {
       told.push(change.new?.['spec'] ?? null);
     });
-    await admin.create(crds, thingsCrd);
+    await admin.create(CRDS, thingsCrd);
     const made = () => admin.create(things, thing('one', { a: 1 })).then(...settled);
     await expect.poll(made, { timeout: 10_000 }).toBe('made');
     await expect.poll(() => told.at(-1), { timeout: 10_000 }).toEqual({ a: 1 });

@@ -2,13 +2,13 @@
 // that nobody it has to wake is forgotten over it.
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { apiServerSpec } from '../../../../knative/local/plane/kube-apiserver.ts';
-import { type Plane, startPlane } from '../../../../knative/local/plane/plane.ts';
+import type { Plane } from '../../../../knative/local/plane/plane.ts';
 import { resolvePart } from '../../../../knative/local/parts/resolve.ts';
 import { freePort } from '../../../../knative/local/process/ports.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
-import { configMaps, openTestKube } from '../world.ts';
+import { configMaps, withPlane } from '../world.ts';
 import { grant, openAccount } from './accounts.ts';
 import { follow, metricOf, named, openRig, remove, type Rig, valueIn, write } from './rig.ts';
 
@@ -16,14 +16,9 @@ let plane: Plane;
 let admin: KubeClient;
 let rig: Rig;
 
-beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
-  admin = openTestKube(plane);
-});
-
-afterAll(async () => {
-  await admin.close();
-  await plane.stop();
+withPlane((started, client) => {
+  [plane, admin] = [started, client];
+  return undefined;
 });
 
 beforeEach(async () => {
