@@ -28,6 +28,7 @@ const ATTRIBUTES = {
   data: { metadata: { name: 'web-1', uid: 'u1' } },
 };
 
-export const letterEvent = (changes: Readonly<Record<string, unknown>> = {}): IncomingEvent =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an event is what it says
-  ({ ...ATTRIBUTES, ...changes }) as unknown as IncomingEvent;
+export const letterEvent = (changes: Readonly<Record<string, unknown>> = {}): IncomingEvent => ({
+  ...ATTRIBUTES,
+  ...changes,
+});
