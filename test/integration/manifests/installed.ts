@@ -9,6 +9,7 @@ import { ServiceAccounts } from '../../../knative/local/cluster/service-accounts
 import { loadWiring } from '../../../knative/local/manifests/load.ts';
 import type { Wiring } from '../../../knative/local/manifests/wiring.ts';
 import { type CorePart, type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { type Clock, systemClock } from '../../../shared/clock.ts';
 import type { FunctionDefinition } from '../../../shared/function/define.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
@@ -72,6 +73,7 @@ export class Installed {
   async run<Config extends object, Doors>(
     definition: FunctionDefinition<Config, Doors>,
     more: Readonly<Record<string, string>> = {},
+    clock: Clock = systemClock,
   ): Promise<RunningFunction> {
     const { name } = definition;
     const wiring = this.wiring.functions.find((one) => one.name === name);
@@ -89,7 +91,7 @@ export class Installed {
       ...more,
     };
     const build = { version: '0.0.0', commit: '' };
-    const running = await startFunction(definition, { environment, build });
+    const running = await startFunction(definition, { environment, build, clock });
     this.#functions.push(running);
     return running;
   }

@@ -210,7 +210,7 @@ test('metadata reads the kinds that a feed knows everywhere, and feeds at home, 
   ]);
   expect(granted(`${dir}/cluster-role.yaml`)).toEqual(Object.fromEntries(shown));
   expect(granted(`${dir}/role.yaml`)).toEqual({
-    'ballast.dev/metadatafeeds': ['get', 'list'],
+    'ballast.dev/metadatafeeds': ['list'],
     'ballast.dev/metadatafeeds/status': ['patch'],
     '/secrets': ['get', 'watch'],
   });
