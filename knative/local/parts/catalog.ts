@@ -1,5 +1,6 @@
 // The one table of the real binaries: where each comes from, at which version, how it is built, and
 // which versions found on PATH stand in for it. A test holds the versions against the go.mod files.
+import { knativeEntries } from './knative-entries.ts';
 
 export type PartName =
   | 'etcd'
@@ -10,7 +11,24 @@ export type PartName =
   | 'nats-server'
   | 'apiserver_receive_adapter'
   | 'kwok'
-  | 'kube-controller-manager';
+  | 'kube-controller-manager'
+  | 'eventing-controller'
+  | 'eventing-webhook'
+  | 'pingsource-mt-adapter'
+  | 'mt-broker-controller'
+  | 'mt-broker-ingress'
+  | 'mt-broker-filter'
+  | 'imc-controller'
+  | 'imc-dispatcher'
+  | 'job-sink'
+  | 'auth-proxy'
+  | 'serving-controller'
+  | 'serving-webhook'
+  | 'activator'
+  | 'autoscaler'
+  | 'queue-proxy'
+  | 'kourier'
+  | 'kn';
 
 /**
  * The Go modules beside this file: the versions that Kubernetes, Knative and etcd want clash in a
@@ -23,7 +41,11 @@ export type PartGroup =
   | 'nats'
   | 'eventing'
   | 'kwok'
-  | 'kube-controller-manager';
+  | 'kube-controller-manager'
+  | 'knative-eventing'
+  | 'knative-serving'
+  | 'knative-kourier'
+  | 'kn';
 
 export interface PartEntry {
   /** Also the name of the binary. */
@@ -43,6 +65,8 @@ export interface PartEntry {
   readonly isKubebuilderAsset: boolean;
   /** True for what only tests run: `npm start` neither looks for it nor builds it. */
   readonly isForTests?: boolean;
+  /** True for what only `npm run cluster` runs; nothing else looks for it or builds it. */
+  readonly isForCluster?: boolean;
 }
 
 const KUBERNETES_VERSION = 'v1.36.3';
@@ -161,14 +185,22 @@ const entries: readonly PartEntry[] = [
     isKubebuilderAsset: false,
     isForTests: true,
   },
+  ...knativeEntries,
 ];
 
-export const partNames: readonly PartName[] = entries.map((entry) => entry.name);
+const namesOf = (some: readonly PartEntry[]): readonly PartName[] => some.map(({ name }) => name);
+
+export const partNames: readonly PartName[] = namesOf(entries);
+
+/** What the control plane without root and its tests need. */
+export const localPartNames: readonly PartName[] = namesOf(
+  entries.filter((entry) => entry.isForCluster !== true),
+);
 
 /** What `npm start` brings up. */
-export const startPartNames: readonly PartName[] = entries
-  .filter((entry) => entry.isForTests !== true)
-  .map((entry) => entry.name);
+export const startPartNames: readonly PartName[] = namesOf(
+  entries.filter((entry) => entry.isForTests !== true && entry.isForCluster !== true),
+);
 
 export function isPartName(name: string): name is PartName {
   return entries.some((entry) => entry.name === name);

@@ -6,6 +6,7 @@ import { moduleDir } from '../../../knative/local/parts/cache.ts';
 import {
   buildOrder,
   groupEntries,
+  localPartNames,
   partEntry,
   partNames,
   startPartNames,
@@ -53,10 +54,17 @@ describe.each(groups)('the module of %s', (group) => {
   });
 });
 
-test('nothing that only tests run is built for `npm start`', () => {
-  const groupsOfTests = groups.filter((group) =>
-    groupEntries(group).some(({ isForTests = false }) => isForTests),
-  );
-  expect(groupsOfTests).toEqual(['etcd-tools', 'kube-controller-manager']);
-  expect(buildOrder(startPartNames)).toEqual(groups.filter((one) => !groupsOfTests.includes(one)));
+const groupsWith = (mark: 'isForTests' | 'isForCluster') =>
+  groups.filter((group) => groupEntries(group).some((entry) => entry[mark] === true));
+
+test('nothing that only tests or a cluster run is built for `npm start`', () => {
+  const others = [...groupsWith('isForTests'), ...groupsWith('isForCluster')];
+  expect(groupsWith('isForTests')).toEqual(['etcd-tools', 'kube-controller-manager']);
+  expect(buildOrder(startPartNames)).toEqual(groups.filter((one) => !others.includes(one)));
+});
+
+test('nothing that only a cluster runs is built for the tests without one', () => {
+  const ofCluster = groupsWith('isForCluster');
+  expect(ofCluster).toContain('knative-serving');
+  expect(buildOrder(localPartNames)).toEqual(groups.filter((one) => !ofCluster.includes(one)));
 });
