@@ -20,7 +20,6 @@ export type PartName =
   | 'mt-broker-filter'
   | 'imc-controller'
   | 'imc-dispatcher'
-  | 'job-sink'
   | 'auth-proxy'
   | 'serving-controller'
   | 'serving-webhook'
@@ -63,10 +62,8 @@ export interface PartEntry {
   readonly minorSkew: 0 | 1;
   /** True for what KUBEBUILDER_ASSETS is known to hold. */
   readonly isKubebuilderAsset: boolean;
-  /** True for what only tests run: `npm start` neither looks for it nor builds it. */
-  readonly isForTests?: boolean;
-  /** True for what only `npm run cluster` runs; nothing else looks for it or builds it. */
-  readonly isForCluster?: boolean;
+  /** For whom it is; nobody else looks for it or builds it. `npm start` when absent. */
+  readonly user?: 'tests' | 'cluster' | 'knative';
 }
 
 const KUBERNETES_VERSION = 'v1.36.3';
@@ -95,7 +92,7 @@ const etcdTool = {
   versionArgs: ['version'],
   minorSkew: 0,
   isKubebuilderAsset: false,
-  isForTests: true,
+  user: 'tests',
 } as const;
 
 /**
@@ -183,24 +180,24 @@ const entries: readonly PartEntry[] = [
     versionArgs: ['--version'],
     minorSkew: 0,
     isKubebuilderAsset: false,
-    isForTests: true,
+    user: 'tests',
   },
   ...knativeEntries,
 ];
 
-const namesOf = (some: readonly PartEntry[]): readonly PartName[] => some.map(({ name }) => name);
+const namesFor = (...users: readonly PartEntry['user'][]): readonly PartName[] =>
+  entries.filter(({ user }) => users.includes(user)).map(({ name }) => name);
 
-export const partNames: readonly PartName[] = namesOf(entries);
+export const partNames: readonly PartName[] = entries.map((entry) => entry.name);
 
-/** What the control plane without root and its tests need. */
-export const localPartNames: readonly PartName[] = namesOf(
-  entries.filter((entry) => entry.isForCluster !== true),
-);
+/** What the tests on the local control plane need. */
+export const planePartNames: readonly PartName[] = namesFor(undefined, 'tests');
+
+/** What Knative on a cluster of our own making is made of. */
+export const knativePartNames: readonly PartName[] = namesFor('knative');
 
 /** What `npm start` brings up. */
-export const startPartNames: readonly PartName[] = namesOf(
-  entries.filter((entry) => entry.isForTests !== true && entry.isForCluster !== true),
-);
+export const startPartNames: readonly PartName[] = namesFor(undefined);
 
 export function isPartName(name: string): name is PartName {
   return entries.some((entry) => entry.name === name);

@@ -33,7 +33,7 @@ function part(name: PartName, command: string, of: ModuleOfParts): PartEntry {
     stamps: {},
     minorSkew: 0,
     isKubebuilderAsset: false,
-    isForCluster: true,
+    user: 'knative',
   };
 }
 
@@ -46,7 +46,6 @@ export const knativeEntries: readonly PartEntry[] = [
   part('mt-broker-filter', 'broker/filter', eventing),
   part('imc-controller', 'in_memory/channel_controller', eventing),
   part('imc-dispatcher', 'in_memory/channel_dispatcher', eventing),
-  part('job-sink', 'jobsink', eventing),
   part('auth-proxy', 'auth_proxy', eventing),
   part('serving-controller', 'controller', serving),
   part('serving-webhook', 'webhook', serving),
@@ -58,6 +57,5 @@ export const knativeEntries: readonly PartEntry[] = [
     // The newest whose modules are all published with checksums.
     ...part('kn', 'kn', { group: 'kn', module: 'knative.dev/client', version: KN_VERSION }),
     stamps: { 'knative.dev/client/pkg/commands/version.Version': KN_VERSION },
-    versionArgs: ['version'],
   },
 ];

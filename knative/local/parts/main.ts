@@ -1,7 +1,7 @@
 // `node knative/local/parts/main.ts [names...]`: finds or builds the real binaries ahead of time
 // and says where they are.
 import { parseArgs } from 'node:util';
-import { type PartName, isPartName, localPartNames, partEntry, partNames } from './catalog.ts';
+import { type PartName, isPartName, planePartNames, partEntry, partNames } from './catalog.ts';
 import { GO_WANTED } from './explain.ts';
 import { resolveParts } from './resolve.ts';
 import { askVersion } from './search.ts';
@@ -62,7 +62,7 @@ function wantedNames(): readonly PartName[] | string {
     if (values.help === true) return 'help';
     const unknown = positionals.find((name) => !isPartName(name));
     if (unknown !== undefined) return `there is no part ${unknown}`;
-    return positionals.length === 0 ? localPartNames : positionals.filter(isPartName);
+    return positionals.length === 0 ? planePartNames : positionals.filter(isPartName);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -6,7 +6,7 @@ import { moduleDir } from '../../../knative/local/parts/cache.ts';
 import {
   buildOrder,
   groupEntries,
-  localPartNames,
+  planePartNames,
   partEntry,
   partNames,
   startPartNames,
@@ -54,17 +54,17 @@ describe.each(groups)('the module of %s', (group) => {
   });
 });
 
-const groupsWith = (mark: 'isForTests' | 'isForCluster') =>
-  groups.filter((group) => groupEntries(group).some((entry) => entry[mark] === true));
+const groupsFor = (...users: readonly string[]) =>
+  groups.filter((group) => groupEntries(group).some(({ user = '' }) => users.includes(user)));
 
-test('nothing that only tests or a cluster run is built for `npm start`', () => {
-  const others = [...groupsWith('isForTests'), ...groupsWith('isForCluster')];
-  expect(groupsWith('isForTests')).toEqual(['etcd-tools', 'kube-controller-manager']);
+test('nothing that only others run is built for `npm start`', () => {
+  const others = groupsFor('tests', 'cluster', 'knative');
+  expect(groupsFor('tests')).toEqual(['etcd-tools', 'kube-controller-manager']);
   expect(buildOrder(startPartNames)).toEqual(groups.filter((one) => !others.includes(one)));
 });
 
 test('nothing that only a cluster runs is built for the tests without one', () => {
-  const ofCluster = groupsWith('isForCluster');
-  expect(ofCluster).toContain('knative-serving');
-  expect(buildOrder(localPartNames)).toEqual(groups.filter((one) => !ofCluster.includes(one)));
+  const others = groupsFor('cluster', 'knative');
+  expect(others).toContain('knative-serving');
+  expect(buildOrder(planePartNames)).toEqual(groups.filter((one) => !others.includes(one)));
 });

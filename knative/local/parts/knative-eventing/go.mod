@@ -9,7 +9,6 @@ tool (
 	knative.dev/eventing/cmd/controller
 	knative.dev/eventing/cmd/in_memory/channel_controller
 	knative.dev/eventing/cmd/in_memory/channel_dispatcher
-	knative.dev/eventing/cmd/jobsink
 	knative.dev/eventing/cmd/mtchannel_broker
 	knative.dev/eventing/cmd/mtping
 	knative.dev/eventing/cmd/webhook
