@@ -56,6 +56,6 @@ export const knativeEntries: readonly PartEntry[] = [
   {
     // The newest whose modules are all published with checksums.
     ...part('kn', 'kn', { group: 'kn', module: 'knative.dev/client', version: KN_VERSION }),
-    stamps: { 'knative.dev/client/pkg/commands/version.Version': KN_VERSION },
+    stamps: { 'knative.dev/client/pkg/kn/commands/version.Version': KN_VERSION },
   },
 ];
