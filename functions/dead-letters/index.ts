@@ -7,6 +7,7 @@ import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import { text } from '../../shared/function/parsers.ts';
 import { EVERY_TYPE } from '../../shared/function/sources.ts';
 import { openKube } from '../../shared/kube/client.ts';
+import { readJson } from '../../shared/kube/read-json.ts';
 import { Doors } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 
@@ -42,6 +43,7 @@ export const deadLetters = defineFunction({
       place: { namespace, broker },
       instance: hostname(),
     }),
+  readApiServer: readJson,
   close: (doors) => doors.close(),
   handle: async (event, context) => {
     // Loaded with the first event: being ready must not wait for what nobody asked for yet.

@@ -1,5 +1,5 @@
-// Each account has the rights that its function uses, and no others: every function does all that it
-// does under its own account, and the API server's audit log says what it asked for.
+// Each account has the rights that its function uses, and no others: every function does all that
+// it does under its own account, and the API server's audit log says what it asked for.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deadLetters } from '../../../functions/dead-letters/index.ts';
 import { locate } from '../../../functions/locate/index.ts';
@@ -126,7 +126,7 @@ async function misfits(account: string): Promise<Misfits> {
   };
 }
 
-test('metadata: a feed, one whose NATS a Secret names, events, sweeps that list and replay', async () => {
+test('metadata: a feed, one with a Secret, events, sweeps that list and replay', async () => {
   const { kube, plane } = installed;
   const url = plane.part('nats-server').url;
   const one = await installed.run(metadata, { NATS_URL: url }, later);
@@ -156,7 +156,7 @@ test('metadata: a feed, one whose NATS a Secret names, events, sweeps that list 
   expect(await misfits('metadata-source')).toEqual(NONE);
 });
 
-test('storage-migration: a definition asks, its objects are moved, proved, trimmed and told', async () => {
+test('storage-migration: a definition asks; objects are moved, proved, trimmed', async () => {
   const { kube, plane } = installed;
   const kind = new VersionedKind(plane, kube, PLURAL);
   await kind.fill(3);

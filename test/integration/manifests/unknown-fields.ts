@@ -1,5 +1,5 @@
-// Fields of an object that the schema of its kind does not name. Stricter than the API server, which
-// lets everything through where Knative's schemas preserve what they do not know.
+// Fields of an object that the schema of its kind does not name. Stricter than the API server,
+// which lets everything through where Knative's schemas preserve what they do not know.
 import type { Manifest } from '../../../shared/kube/objects.ts';
 
 interface Schema {
