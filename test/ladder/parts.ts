@@ -8,11 +8,15 @@ import { resolveParts } from '../../knative/local/parts/resolve.ts';
 import { partsSettings } from '../../knative/local/parts/settings.ts';
 import { cannotBeHadCode } from './rungs.ts';
 
+/** Of Knative: what the manifests are tried against. */
+const judges = ['kn', 'eventing-webhook', 'serving-webhook'] as const;
+
 async function main(): Promise<number> {
   const stop = new AbortController();
   process.once('SIGTERM', () => stop.abort());
   try {
-    const parts = await resolveParts([...planePartNames, 'kn'], { signal: stop.signal });
+    const wanted = [...planePartNames, ...judges];
+    const parts = await resolveParts(wanted, { signal: stop.signal });
     // What Knative's modules say of its kinds, kept beside the parts.
     await moduleConfig(partsSettings(), stop.signal);
     for (const [name, { path, source }] of parts) {
