@@ -1,6 +1,7 @@
-// The real webhooks of Knative Eventing and Serving as processes beside a control plane: whatever is
-// applied is defaulted and judged as in a cluster. They find the certificate that they serve with in
-// the Secret where they would make one themselves, and the API server reaches them by URL.
+// The real webhooks of Knative Eventing and Serving as processes beside a control plane: whatever
+// is applied is defaulted and judged as in a cluster. They find the certificate that they serve
+// with in the Secret where they would make one themselves, and the API server reaches them by URL.
+// Their logs come to this process, so it must not block (spawnSync) while they work.
 import { request } from 'node:https';
 import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
 import { moduleConfig } from '../../../knative/cluster/knative/module-config.ts';
