@@ -34,7 +34,7 @@ export class TestCa {
       tagged(0x02, Buffer.of(this.#serial)),
       ECDSA_WITH_SHA256,
       nameOf(this.#name),
-      sequence(time(-1), time(1)),
+      sequence(time(-1), time(30)),
       nameOf(name),
       publicKey.export({ type: 'spki', format: 'der' }),
       tagged(0xa3, sequence(...extensions)),

@@ -1,5 +1,6 @@
 // The one table of the real binaries: where each comes from, at which version, how it is built, and
 // which versions found on PATH stand in for it. A test holds the versions against the go.mod files.
+import { knativeEntries } from './knative-entries.ts';
 
 export type PartName =
   | 'etcd'
@@ -10,7 +11,23 @@ export type PartName =
   | 'nats-server'
   | 'apiserver_receive_adapter'
   | 'kwok'
-  | 'kube-controller-manager';
+  | 'kube-controller-manager'
+  | 'eventing-controller'
+  | 'eventing-webhook'
+  | 'pingsource-mt-adapter'
+  | 'mt-broker-controller'
+  | 'mt-broker-ingress'
+  | 'mt-broker-filter'
+  | 'imc-controller'
+  | 'imc-dispatcher'
+  | 'auth-proxy'
+  | 'serving-controller'
+  | 'serving-webhook'
+  | 'activator'
+  | 'autoscaler'
+  | 'queue-proxy'
+  | 'kourier'
+  | 'kn';
 
 /**
  * The Go modules beside this file: the versions that Kubernetes, Knative and etcd want clash in a
@@ -23,7 +40,11 @@ export type PartGroup =
   | 'nats'
   | 'eventing'
   | 'kwok'
-  | 'kube-controller-manager';
+  | 'kube-controller-manager'
+  | 'knative-eventing'
+  | 'knative-serving'
+  | 'knative-kourier'
+  | 'kn';
 
 export interface PartEntry {
   /** Also the name of the binary. */
@@ -41,8 +62,8 @@ export interface PartEntry {
   readonly minorSkew: 0 | 1;
   /** True for what KUBEBUILDER_ASSETS is known to hold. */
   readonly isKubebuilderAsset: boolean;
-  /** True for what only tests run: `npm start` neither looks for it nor builds it. */
-  readonly isForTests?: boolean;
+  /** For whom it is; nobody else looks for it or builds it. `npm start` when absent. */
+  readonly user?: 'tests' | 'cluster' | 'knative';
 }
 
 const KUBERNETES_VERSION = 'v1.36.3';
@@ -71,7 +92,7 @@ const etcdTool = {
   versionArgs: ['version'],
   minorSkew: 0,
   isKubebuilderAsset: false,
-  isForTests: true,
+  user: 'tests',
 } as const;
 
 /**
@@ -159,16 +180,24 @@ const entries: readonly PartEntry[] = [
     versionArgs: ['--version'],
     minorSkew: 0,
     isKubebuilderAsset: false,
-    isForTests: true,
+    user: 'tests',
   },
+  ...knativeEntries,
 ];
+
+const namesFor = (...users: readonly PartEntry['user'][]): readonly PartName[] =>
+  entries.filter(({ user }) => users.includes(user)).map(({ name }) => name);
 
 export const partNames: readonly PartName[] = entries.map((entry) => entry.name);
 
+/** What the tests on the local control plane need. */
+export const planePartNames: readonly PartName[] = namesFor(undefined, 'tests');
+
+/** What Knative on a cluster of our own making is made of. */
+export const knativePartNames: readonly PartName[] = namesFor('knative');
+
 /** What `npm start` brings up. */
-export const startPartNames: readonly PartName[] = entries
-  .filter((entry) => entry.isForTests !== true)
-  .map((entry) => entry.name);
+export const startPartNames: readonly PartName[] = namesFor(undefined);
 
 export function isPartName(name: string): name is PartName {
   return entries.some((entry) => entry.name === name);

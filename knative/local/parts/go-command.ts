@@ -69,6 +69,20 @@ export async function goBuild(
   await runGo(entry.group, ['build', ...flags, entry.package], options);
 }
 
+/** Where the module cache has the sources of a module that this group pins; fetched if absent. */
+export async function moduleSources(
+  group: PartGroup,
+  module: string,
+  options: GoOptions,
+): Promise<string> {
+  let dir = '';
+  const onOutput = (line: string): void => {
+    dir ||= /^\t"Dir": (".*"),?$/.exec(line)?.[1] ?? '';
+  };
+  await runGo(group, ['mod', 'download', '-json', module], { ...options, onOutput });
+  return String(JSON.parse(dir));
+}
+
 async function runGo(
   group: PartGroup,
   args: readonly string[],

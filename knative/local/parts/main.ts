@@ -1,7 +1,7 @@
 // `node knative/local/parts/main.ts [names...]`: finds or builds the real binaries ahead of time
 // and says where they are.
 import { parseArgs } from 'node:util';
-import { type PartName, isPartName, partEntry, partNames } from './catalog.ts';
+import { type PartName, isPartName, planePartNames, partEntry, partNames } from './catalog.ts';
 import { GO_WANTED } from './explain.ts';
 import { resolveParts } from './resolve.ts';
 import { askVersion } from './search.ts';
@@ -12,7 +12,7 @@ const HELP = `${USAGE}
 
 Finds each real binary that the local control plane and the tests need, builds what is nowhere to
 be found, checks cached ones against their hashes, and prints name, version, path and where it
-came from. Without a name: all of them.
+came from. Without a name: all that \`npm start\` and \`npm test\` need.
 
 Names: ${partNames.join(', ')}
 
@@ -62,7 +62,7 @@ function wantedNames(): readonly PartName[] | string {
     if (values.help === true) return 'help';
     const unknown = positionals.find((name) => !isPartName(name));
     if (unknown !== undefined) return `there is no part ${unknown}`;
-    return positionals.length === 0 ? partNames : positionals.filter(isPartName);
+    return positionals.length === 0 ? planePartNames : positionals.filter(isPartName);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

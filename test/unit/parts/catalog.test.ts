@@ -6,6 +6,7 @@ import { moduleDir } from '../../../knative/local/parts/cache.ts';
 import {
   buildOrder,
   groupEntries,
+  planePartNames,
   partEntry,
   partNames,
   startPartNames,
@@ -53,10 +54,17 @@ describe.each(groups)('the module of %s', (group) => {
   });
 });
 
-test('nothing that only tests run is built for `npm start`', () => {
-  const groupsOfTests = groups.filter((group) =>
-    groupEntries(group).some(({ isForTests = false }) => isForTests),
-  );
-  expect(groupsOfTests).toEqual(['etcd-tools', 'kube-controller-manager']);
-  expect(buildOrder(startPartNames)).toEqual(groups.filter((one) => !groupsOfTests.includes(one)));
+const groupsFor = (...users: readonly string[]) =>
+  groups.filter((group) => groupEntries(group).some(({ user = '' }) => users.includes(user)));
+
+test('nothing that only others run is built for `npm start`', () => {
+  const others = groupsFor('tests', 'cluster', 'knative');
+  expect(groupsFor('tests')).toEqual(['etcd-tools', 'kube-controller-manager']);
+  expect(buildOrder(startPartNames)).toEqual(groups.filter((one) => !others.includes(one)));
+});
+
+test('nothing that only a cluster runs is built for the tests without one', () => {
+  const others = groupsFor('cluster', 'knative');
+  expect(others).toContain('knative-serving');
+  expect(buildOrder(planePartNames)).toEqual(groups.filter((one) => !others.includes(one)));
 });

