@@ -10,7 +10,20 @@ export type PartName =
   | 'nats-server'
   | 'apiserver_receive_adapter'
   | 'kwok'
-  | 'kube-controller-manager';
+  | 'kube-controller-manager'
+  | 'kube-scheduler'
+  | 'kube-proxy'
+  | 'kubelet'
+  | 'containerd'
+  | 'containerd-shim-runc-v2'
+  | 'ctr'
+  | 'runc'
+  | 'bridge'
+  | 'host-local'
+  | 'loopback'
+  | 'portmap'
+  | 'coredns'
+  | 'pause';
 
 /**
  * The Go modules beside this file: the versions that Kubernetes, Knative and etcd want clash in a
@@ -23,7 +36,13 @@ export type PartGroup =
   | 'nats'
   | 'eventing'
   | 'kwok'
-  | 'kube-controller-manager';
+  | 'kube-controller-manager'
+  | 'kubernetes-node'
+  | 'containerd'
+  | 'runc'
+  | 'cni'
+  | 'coredns'
+  | 'pause';
 
 export interface PartEntry {
   /** Also the name of the binary. */
@@ -41,8 +60,12 @@ export interface PartEntry {
   readonly minorSkew: 0 | 1;
   /** True for what KUBEBUILDER_ASSETS is known to hold. */
   readonly isKubebuilderAsset: boolean;
-  /** True for what only tests run: `npm start` neither looks for it nor builds it. */
-  readonly isForTests?: boolean;
+  /** For whom it is; nobody else looks for it or builds it. `npm start` when absent. */
+  readonly user?: 'tests' | 'cluster';
+  /** Build tags that leave out what nobody here uses. */
+  readonly tags?: readonly string[];
+  /** True for what needs a C compiler beside Go. */
+  readonly needsCgo?: boolean;
 }
 
 const KUBERNETES_VERSION = 'v1.36.3';
@@ -71,7 +94,37 @@ const etcdTool = {
   versionArgs: ['version'],
   minorSkew: 0,
   isKubebuilderAsset: false,
-  isForTests: true,
+  user: 'tests',
+} as const;
+
+const CONTAINERD = 'github.com/containerd/containerd/v2';
+const CNI = 'github.com/containernetworking/plugins';
+
+/** What makes a machine a node; taken as built, or as somebody has put it into a directory. */
+const ofCluster = {
+  stamps: {},
+  minorSkew: 0,
+  isKubebuilderAsset: false,
+  user: 'cluster',
+} as const;
+
+const containerd = {
+  ...ofCluster,
+  group: 'containerd',
+  module: CONTAINERD,
+  version: 'v2.4.2',
+  stamps: { [`${CONTAINERD}/version.Version`]: 'v2.4.2' },
+  tags: ['no_btrfs', 'no_zfs', 'no_devmapper'],
+} as const;
+
+const cni = { ...ofCluster, group: 'cni', module: CNI, version: 'v1.9.1' } as const;
+
+const kubernetesNode = {
+  ...kubernetes,
+  ...ofCluster,
+  stamps: kubernetes.stamps,
+  group: 'kubernetes-node',
+  versionArgs: ['--version'],
 } as const;
 
 /**
@@ -159,15 +212,74 @@ const entries: readonly PartEntry[] = [
     versionArgs: ['--version'],
     minorSkew: 0,
     isKubebuilderAsset: false,
-    isForTests: true,
+    user: 'tests',
+  },
+  {
+    ...ofCluster,
+    name: 'pause',
+    group: 'pause',
+    package: 'ballast.dev/parts/pause',
+    module: 'ballast.dev/parts/pause',
+    version: 'v1.0.0',
+  },
+  {
+    ...ofCluster,
+    name: 'runc',
+    group: 'runc',
+    package: 'github.com/opencontainers/runc',
+    module: 'github.com/opencontainers/runc',
+    version: 'v1.5.2',
+    stamps: { 'main.version': 'v1.5.2' },
+    versionArgs: ['--version'],
+    // Its first steps into a namespace are C; without seccomp it needs no library.
+    needsCgo: true,
+  },
+  { ...cni, name: 'bridge', package: `${CNI}/plugins/main/bridge` },
+  { ...cni, name: 'host-local', package: `${CNI}/plugins/ipam/host-local` },
+  { ...cni, name: 'loopback', package: `${CNI}/plugins/main/loopback` },
+  { ...cni, name: 'portmap', package: `${CNI}/plugins/meta/portmap` },
+  {
+    ...containerd,
+    name: 'containerd',
+    package: `${CONTAINERD}/cmd/containerd`,
+    versionArgs: ['--version'],
+  },
+  {
+    ...containerd,
+    name: 'containerd-shim-runc-v2',
+    package: `${CONTAINERD}/cmd/containerd-shim-runc-v2`,
+    versionArgs: ['-v'],
+  },
+  { ...containerd, name: 'ctr', package: `${CONTAINERD}/cmd/ctr`, versionArgs: ['--version'] },
+  { ...kubernetesNode, name: 'kube-scheduler', package: 'k8s.io/kubernetes/cmd/kube-scheduler' },
+  { ...kubernetesNode, name: 'kube-proxy', package: 'k8s.io/kubernetes/cmd/kube-proxy' },
+  { ...kubernetesNode, name: 'kubelet', package: 'k8s.io/kubernetes/cmd/kubelet' },
+  {
+    ...ofCluster,
+    name: 'coredns',
+    group: 'coredns',
+    package: 'github.com/coredns/coredns',
+    module: 'github.com/coredns/coredns',
+    version: 'v1.15.0',
+    versionArgs: ['--version'],
   },
 ];
 
 export const partNames: readonly PartName[] = entries.map((entry) => entry.name);
 
+/** What the tests on the local control plane need. */
+export const planePartNames: readonly PartName[] = entries
+  .filter((entry) => entry.user !== 'cluster')
+  .map((entry) => entry.name);
+
+/** What makes this machine a node, beside the control plane's own parts. */
+export const nodePartNames: readonly PartName[] = entries
+  .filter((entry) => entry.user === 'cluster')
+  .map((entry) => entry.name);
+
 /** What `npm start` brings up. */
 export const startPartNames: readonly PartName[] = entries
-  .filter((entry) => entry.isForTests !== true)
+  .filter((entry) => entry.user === undefined)
   .map((entry) => entry.name);
 
 export function isPartName(name: string): name is PartName {
