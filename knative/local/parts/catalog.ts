@@ -1,6 +1,6 @@
 // The one table of the real binaries: where each comes from, at which version, how it is built, and
 // which versions found on PATH stand in for it. A test holds the versions against the go.mod files.
-import { knativeEntries } from './knative-entries.ts';
+import { type KnativePartGroup, type KnativePartName, knativeEntries } from './knative-entries.ts';
 
 export type PartName =
   | 'etcd'
@@ -12,22 +12,20 @@ export type PartName =
   | 'apiserver_receive_adapter'
   | 'kwok'
   | 'kube-controller-manager'
-  | 'eventing-controller'
-  | 'eventing-webhook'
-  | 'pingsource-mt-adapter'
-  | 'mt-broker-controller'
-  | 'mt-broker-ingress'
-  | 'mt-broker-filter'
-  | 'imc-controller'
-  | 'imc-dispatcher'
-  | 'auth-proxy'
-  | 'serving-controller'
-  | 'serving-webhook'
-  | 'activator'
-  | 'autoscaler'
-  | 'queue-proxy'
-  | 'kourier'
-  | 'kn';
+  | KnativePartName
+  | 'kube-scheduler'
+  | 'kube-proxy'
+  | 'kubelet'
+  | 'containerd'
+  | 'containerd-shim-runc-v2'
+  | 'ctr'
+  | 'runc'
+  | 'bridge'
+  | 'host-local'
+  | 'loopback'
+  | 'portmap'
+  | 'coredns'
+  | 'pause';
 
 /**
  * The Go modules beside this file: the versions that Kubernetes, Knative and etcd want clash in a
@@ -41,10 +39,13 @@ export type PartGroup =
   | 'eventing'
   | 'kwok'
   | 'kube-controller-manager'
-  | 'knative-eventing'
-  | 'knative-serving'
-  | 'knative-kourier'
-  | 'kn';
+  | KnativePartGroup
+  | 'kubernetes-node'
+  | 'containerd'
+  | 'runc'
+  | 'cni'
+  | 'coredns'
+  | 'pause';
 
 export interface PartEntry {
   /** Also the name of the binary. */
@@ -64,6 +65,10 @@ export interface PartEntry {
   readonly isKubebuilderAsset: boolean;
   /** For whom it is; nobody else looks for it or builds it. `npm start` when absent. */
   readonly user?: 'tests' | 'cluster' | 'knative';
+  /** Build tags that leave out what nobody here uses. */
+  readonly tags?: readonly string[];
+  /** True for what needs a C compiler beside Go. */
+  readonly needsCgo?: boolean;
 }
 
 const KUBERNETES_VERSION = 'v1.36.3';
@@ -93,6 +98,36 @@ const etcdTool = {
   minorSkew: 0,
   isKubebuilderAsset: false,
   user: 'tests',
+} as const;
+
+const CONTAINERD = 'github.com/containerd/containerd/v2';
+const CNI = 'github.com/containernetworking/plugins';
+
+/** What makes a machine a node; taken as built, or as somebody has put it into a directory. */
+const ofCluster = {
+  stamps: {},
+  minorSkew: 0,
+  isKubebuilderAsset: false,
+  user: 'cluster',
+} as const;
+
+const containerd = {
+  ...ofCluster,
+  group: 'containerd',
+  module: CONTAINERD,
+  version: 'v2.4.2',
+  stamps: { [`${CONTAINERD}/version.Version`]: 'v2.4.2' },
+  tags: ['no_btrfs', 'no_zfs', 'no_devmapper'],
+} as const;
+
+const cni = { ...ofCluster, group: 'cni', module: CNI, version: 'v1.9.1' } as const;
+
+const kubernetesNode = {
+  ...kubernetes,
+  ...ofCluster,
+  stamps: kubernetes.stamps,
+  group: 'kubernetes-node',
+  versionArgs: ['--version'],
 } as const;
 
 /**
@@ -182,6 +217,55 @@ const entries: readonly PartEntry[] = [
     isKubebuilderAsset: false,
     user: 'tests',
   },
+  {
+    ...ofCluster,
+    name: 'pause',
+    group: 'pause',
+    package: 'ballast.dev/parts/pause',
+    module: 'ballast.dev/parts/pause',
+    version: 'v1.0.0',
+  },
+  {
+    ...ofCluster,
+    name: 'runc',
+    group: 'runc',
+    package: 'github.com/opencontainers/runc',
+    module: 'github.com/opencontainers/runc',
+    version: 'v1.5.2',
+    stamps: { 'main.version': 'v1.5.2' },
+    versionArgs: ['--version'],
+    // Its first steps into a namespace are C; without seccomp it needs no library.
+    needsCgo: true,
+  },
+  { ...cni, name: 'bridge', package: `${CNI}/plugins/main/bridge` },
+  { ...cni, name: 'host-local', package: `${CNI}/plugins/ipam/host-local` },
+  { ...cni, name: 'loopback', package: `${CNI}/plugins/main/loopback` },
+  { ...cni, name: 'portmap', package: `${CNI}/plugins/meta/portmap` },
+  {
+    ...containerd,
+    name: 'containerd',
+    package: `${CONTAINERD}/cmd/containerd`,
+    versionArgs: ['--version'],
+  },
+  {
+    ...containerd,
+    name: 'containerd-shim-runc-v2',
+    package: `${CONTAINERD}/cmd/containerd-shim-runc-v2`,
+    versionArgs: ['-v'],
+  },
+  { ...containerd, name: 'ctr', package: `${CONTAINERD}/cmd/ctr`, versionArgs: ['--version'] },
+  { ...kubernetesNode, name: 'kube-scheduler', package: 'k8s.io/kubernetes/cmd/kube-scheduler' },
+  { ...kubernetesNode, name: 'kube-proxy', package: 'k8s.io/kubernetes/cmd/kube-proxy' },
+  { ...kubernetesNode, name: 'kubelet', package: 'k8s.io/kubernetes/cmd/kubelet' },
+  {
+    ...ofCluster,
+    name: 'coredns',
+    group: 'coredns',
+    package: 'github.com/coredns/coredns',
+    module: 'github.com/coredns/coredns',
+    version: 'v1.15.0',
+    versionArgs: ['--version'],
+  },
   ...knativeEntries,
 ];
 
@@ -193,8 +277,8 @@ export const partNames: readonly PartName[] = entries.map((entry) => entry.name)
 /** What the tests on the local control plane need. */
 export const planePartNames: readonly PartName[] = namesFor(undefined, 'tests');
 
-/** What Knative on a cluster of our own making is made of. */
-export const knativePartNames: readonly PartName[] = namesFor('knative');
+/** What makes this machine a node, beside the control plane's own parts. */
+export const nodePartNames: readonly PartName[] = namesFor('cluster');
 
 /** What `npm start` brings up. */
 export const startPartNames: readonly PartName[] = namesFor(undefined);

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { type PartGroup, type PartEntry } from './catalog.ts';
-import { ldflags, moduleDir } from './cache.ts';
+import { ldflags, moduleDir, tagFlags } from './cache.ts';
 import { explainGoFailure } from './explain.ts';
 import type { PartsSettings } from './settings.ts';
 
@@ -45,18 +45,11 @@ export async function stalePackages(
 ): Promise<ReadonlySet<string>> {
   const stale = new Set<string>();
   const format = '{{if .Stale}}{{.ImportPath}}{{end}}';
-  const args = [
-    'list',
-    ...MODULE_FLAGS,
-    `-ldflags=${ldflags(entry.stamps)}`,
-    '-deps',
-    '-f',
-    format,
-  ];
+  const args = ['list', ...buildFlags(entry), '-deps', '-f', format];
   const onOutput = (line: string): void => {
     if (line !== '') stale.add(line);
   };
-  await runGo(entry.group, [...args, entry.package], { ...options, onOutput });
+  await runGo(entry.group, [...args, entry.package], { ...forEntry(entry, options), onOutput });
   return stale;
 }
 
@@ -65,8 +58,20 @@ export async function goBuild(
   outputPath: string,
   options: GoOptions,
 ): Promise<void> {
-  const flags = ['-v', ...MODULE_FLAGS, `-ldflags=${ldflags(entry.stamps)}`, '-o', outputPath];
-  await runGo(entry.group, ['build', ...flags, entry.package], options);
+  const flags = ['-v', ...buildFlags(entry), '-o', outputPath];
+  await runGo(entry.group, ['build', ...flags, entry.package], forEntry(entry, options));
+}
+
+const buildFlags = (entry: PartEntry): readonly string[] => [
+  ...MODULE_FLAGS,
+  ...tagFlags(entry),
+  `-ldflags=${ldflags(entry.stamps)}`,
+];
+
+function forEntry({ needsCgo = false }: PartEntry, options: GoOptions): GoOptions {
+  if (!needsCgo) return options;
+  const { settings } = options;
+  return { ...options, settings: { ...settings, goEnv: { ...settings.goEnv, CGO_ENABLED: '1' } } };
 }
 
 /** Where the module cache has the sources of a module that this group pins; fetched if absent. */

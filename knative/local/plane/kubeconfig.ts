@@ -1,14 +1,18 @@
 // kubeconfig files for the people and parts of a plane: a server, the CA that signed it, and a
-// token.
+// token or a certificate.
 import { writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
+import type { Identity } from './authority.ts';
 
 export interface KubeconfigOptions {
   readonly server: string;
   readonly caPath: string;
   readonly user: string;
-  /** Either the token itself or a file that is read again when it is rotated. */
-  readonly credential: { readonly token: string } | { readonly tokenFile: string };
+  /**
+   * The token itself, a file that is read again when it is rotated, or a certificate, which goes
+   * into the file.
+   */
+  readonly credential: { readonly token: string } | { readonly tokenFile: string } | Identity;
 }
 
 export async function writeKubeconfig(path: string, options: KubeconfigOptions): Promise<void> {
@@ -18,8 +22,13 @@ export async function writeKubeconfig(path: string, options: KubeconfigOptions):
     kind: 'Config',
     'current-context': 'local',
     clusters: [{ name: 'local', cluster: { server, 'certificate-authority': caPath } }],
-    users: [{ name: user, user: credential }],
+    users: [{ name: user, user: 'certPem' in credential ? inline(credential) : credential }],
     contexts: [{ name: 'local', context: { cluster: 'local', user } }],
   };
   await writeFile(path, stringify(config), { mode: 0o600 });
 }
+
+const inline = ({ certPem, keyPem }: Identity): Readonly<Record<string, string>> => ({
+  'client-certificate-data': Buffer.from(certPem).toString('base64'),
+  'client-key-data': Buffer.from(keyPem).toString('base64'),
+});

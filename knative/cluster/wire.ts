@@ -1,0 +1,25 @@
+// The one wire between this machine and a cluster: a pair of interfaces, one end here, one in the
+// cluster's network namespace, and the one route that leads there. The kernel takes both away with
+// the namespace.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Addresses } from './addresses.ts';
+import { run } from './commands.ts';
+
+/** The cluster's end. */
+export const INSIDE_INTERFACE = 'eth0';
+
+/** `pid` is a process in the cluster's network namespace. */
+export async function layWire(addresses: Addresses, pid: number, dir: string): Promise<void> {
+  const { interfaceName: name, host, controlPlane, subnet } = addresses;
+  const peer = ['peer', 'name', INSIDE_INTERFACE, 'netns', String(pid)];
+  await run('ip', 'link', 'add', name, 'type', 'veth', ...peer);
+  await run('ip', 'link', 'set', name, 'alias', dir, 'up');
+  await run('ip', 'address', 'add', `${host}/30`, 'dev', name);
+  await run('ip', 'route', 'add', subnet, 'via', controlPlane, 'dev', name);
+}
+
+export async function isOurInterface(name: string, dir: string): Promise<boolean> {
+  const alias = await readFile(join('/sys/class/net', name, 'ifalias'), 'utf8').catch(() => '');
+  return alias.trim() === dir;
+}
