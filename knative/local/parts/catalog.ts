@@ -75,7 +75,6 @@ const KUBERNETES_VERSION = 'v1.36.3';
 const ETCD_VERSION = 'v3.6.8';
 const KWOK_VERSION = 'v0.8.0';
 const COMPONENT_VERSION = 'k8s.io/component-base/version';
-
 const kubernetes = {
   group: 'kubernetes',
   module: 'k8s.io/kubernetes',
@@ -130,10 +129,7 @@ const kubernetesNode = {
   versionArgs: ['--version'],
 } as const;
 
-/**
- * In the order in which they are built: the quick ones first, so that something is seen to get
- * done.
- */
+/** In the order in which they are built: the quick ones first, so that something is seen done. */
 const entries: readonly PartEntry[] = [
   {
     name: 'nats-server',
@@ -283,9 +279,8 @@ export const nodePartNames: readonly PartName[] = namesFor('cluster');
 /** What `npm start` brings up. */
 export const startPartNames: readonly PartName[] = namesFor(undefined);
 
-export function isPartName(name: string): name is PartName {
-  return entries.some((entry) => entry.name === name);
-}
+export const isPartName = (name: string): name is PartName =>
+  entries.some((entry) => entry.name === name);
 
 export function partEntry(name: PartName): PartEntry {
   const entry = entries.find((candidate) => candidate.name === name);
@@ -293,11 +288,10 @@ export function partEntry(name: PartName): PartEntry {
   return entry;
 }
 
-export function groupEntries(group: PartGroup): readonly PartEntry[] {
-  return entries.filter((entry) => entry.group === group);
-}
+export const groupEntries = (group: PartGroup): readonly PartEntry[] =>
+  entries.filter((entry) => entry.group === group);
 
 export function buildOrder(names: readonly PartName[]): readonly PartGroup[] {
-  const wanted = entries.filter((entry) => names.includes(entry.name));
-  return [...new Set(wanted.map((entry) => entry.group))];
+  const wanted = entries.filter(({ name }) => names.includes(name));
+  return [...new Set(wanted.map(({ group }) => group))];
 }
