@@ -18,7 +18,9 @@ const EMPTY_WITHIN_MS = 20_000;
 const LOOK_EVERY_MS = 20;
 
 export async function hierarchies(): Promise<Hierarchies> {
-  const mounts = (await readFile('/proc/mounts', 'utf8')).split('\n').map((line) => line.split(' '));
+  const mounts = (await readFile('/proc/mounts', 'utf8'))
+    .split('\n')
+    .map((line) => line.split(' '));
   const roots = (type: string): string[] =>
     mounts.flatMap(([, path, fsType]) => (fsType === type && path !== undefined ? [path] : []));
   const [first, second] = [roots('cgroup'), roots('cgroup2')];
