@@ -88,7 +88,10 @@ const attribute = (id: string, value: string): Buffer =>
   tagged(0x31, sequence(oid(id), tagged(0x0c, Buffer.from(value))));
 
 const nameOf = ({ commonName, organizations = [] }: Subject): Buffer =>
-  sequence(...organizations.map((one) => attribute('55040a', one)), attribute('550403', commonName));
+  sequence(
+    ...organizations.map((one) => attribute('55040a', one)),
+    attribute('550403', commonName),
+  );
 
 function time(fromNowDays: number): Buffer {
   const at = new Date(Date.now() + fromNowDays * 86_400_000).toISOString();

@@ -8,6 +8,7 @@ import {
   groupEntries,
   partEntry,
   partNames,
+  planePartNames,
   startPartNames,
 } from '../../../knative/local/parts/catalog.ts';
 import { GO_WANTED } from '../../../knative/local/parts/explain.ts';
@@ -23,7 +24,10 @@ function tools(text: string): readonly string[] {
   return [...block, ...single];
 }
 
-describe.each(partNames)('%s', (name) => {
+/** Our own program has no version but that of this repository. */
+const versioned = partNames.filter((name) => name !== 'pause');
+
+describe.each(versioned)('%s', (name) => {
   const entry = partEntry(name);
 
   test('has the version that go.mod pins', () => {
@@ -43,7 +47,9 @@ describe.each(partNames)('%s', (name) => {
 
 describe.each(groups)('the module of %s', (group) => {
   test('keeps exactly the packages that the table builds', () => {
-    const packages = groupEntries(group).map((entry) => entry.package);
+    const packages = groupEntries(group)
+      .filter((entry) => entry.name !== 'pause')
+      .map((entry) => entry.package);
     expect(tools(goMod(group)).toSorted()).toEqual(packages.toSorted());
   });
 
@@ -53,10 +59,15 @@ describe.each(groups)('the module of %s', (group) => {
   });
 });
 
-test('nothing that only tests run is built for `npm start`', () => {
-  const groupsOfTests = groups.filter((group) =>
-    groupEntries(group).some(({ isForTests = false }) => isForTests),
-  );
-  expect(groupsOfTests).toEqual(['etcd-tools', 'kube-controller-manager']);
-  expect(buildOrder(startPartNames)).toEqual(groups.filter((one) => !groupsOfTests.includes(one)));
+test('nothing that only tests or a cluster run is built for `npm start`', () => {
+  const groupsOf = (user: 'tests' | 'cluster'): readonly string[] =>
+    groups.filter((group) => groupEntries(group).some((entry) => entry.user === user));
+  const others = [...groupsOf('tests'), ...groupsOf('cluster')];
+  expect(groupsOf('tests')).toEqual(['etcd-tools', 'kube-controller-manager']);
+  expect(buildOrder(startPartNames)).toEqual(groups.filter((one) => !others.includes(one)));
+});
+
+test('nothing that only a cluster runs is built for the tests on the control plane', () => {
+  const ofCluster = groups.filter((group) => !buildOrder(planePartNames).includes(group));
+  expect(ofCluster).toEqual(['pause', 'cni', 'containerd', 'kubernetes-node', 'coredns']);
 });
