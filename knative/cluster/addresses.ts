@@ -30,7 +30,7 @@ export interface NodeAddresses {
 
 export const DEFAULT_SUBNET = '10.213.0.0/16';
 
-/** Nodes have the addresses from .11 on and the pod networks from .64 on; nobody needs more here. */
+/** Nodes have the addresses from .11 on and pod networks from .64 on; nobody needs more here. */
 export const NODES_MAX = 9;
 
 const FIRST_NODE = 10;
@@ -47,7 +47,7 @@ export function addressesIn(subnet: string): Addresses | undefined {
     interfaceName: `ballast-${a}-${b}`,
     host: at('0.1'),
     controlPlane: at('0.2'),
-    dnsServer: at('0.3'),
+    dnsServer: at('0.10'),
     podCidr: at('64.0/18'),
     serviceCidr: at('128.0/17'),
     kubernetesService: at('128.1'),

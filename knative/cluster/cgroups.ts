@@ -1,6 +1,6 @@
 // The cluster's own directory in every cgroup hierarchy of this machine: made before its first
 // process, emptied by force and removed after its last. Works with version 1, version 2 and both.
-import { mkdir, readFile, readdir, rmdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -141,17 +141,4 @@ function endIfThere(pid: number): void {
 /** Undefined when there is no such file: not every hierarchy has every file. */
 async function readOrEmpty(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined);
-}
-
-/** True when a cluster of this name has one, or had and left it. */
-export async function hasCgroup(name: string, { roots }: Hierarchies): Promise<boolean> {
-  const found = await Promise.all(
-    roots.map((root) =>
-      stat(join(root, name)).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
-  return found.includes(true);
 }

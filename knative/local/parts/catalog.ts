@@ -19,7 +19,6 @@ export type PartName =
   | 'containerd'
   | 'containerd-shim-runc-v2'
   | 'ctr'
-  | 'runc'
   | 'bridge'
   | 'host-local'
   | 'loopback'
@@ -42,7 +41,6 @@ export type PartGroup =
   | KnativePartGroup
   | 'kubernetes-node'
   | 'containerd'
-  | 'runc'
   | 'cni'
   | 'coredns'
   | 'pause';
@@ -67,8 +65,6 @@ export interface PartEntry {
   readonly user?: 'tests' | 'cluster' | 'knative';
   /** Build tags that leave out what nobody here uses. */
   readonly tags?: readonly string[];
-  /** True for what needs a C compiler beside Go. */
-  readonly needsCgo?: boolean;
 }
 
 const KUBERNETES_VERSION = 'v1.36.3';
@@ -220,18 +216,6 @@ const entries: readonly PartEntry[] = [
     package: 'ballast.dev/parts/pause',
     module: 'ballast.dev/parts/pause',
     version: 'v1.0.0',
-  },
-  {
-    ...ofCluster,
-    name: 'runc',
-    group: 'runc',
-    package: 'github.com/opencontainers/runc',
-    module: 'github.com/opencontainers/runc',
-    version: 'v1.5.2',
-    stamps: { 'main.version': 'v1.5.2' },
-    versionArgs: ['--version'],
-    // Its first steps into a namespace are C; without seccomp it needs no library.
-    needsCgo: true,
   },
   { ...cni, name: 'bridge', package: `${CNI}/plugins/main/bridge` },
   { ...cni, name: 'host-local', package: `${CNI}/plugins/ipam/host-local` },

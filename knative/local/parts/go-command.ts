@@ -49,7 +49,7 @@ export async function stalePackages(
   const onOutput = (line: string): void => {
     if (line !== '') stale.add(line);
   };
-  await runGo(entry.group, [...args, entry.package], { ...forEntry(entry, options), onOutput });
+  await runGo(entry.group, [...args, entry.package], { ...options, onOutput });
   return stale;
 }
 
@@ -59,7 +59,7 @@ export async function goBuild(
   options: GoOptions,
 ): Promise<void> {
   const flags = ['-v', ...buildFlags(entry), '-o', outputPath];
-  await runGo(entry.group, ['build', ...flags, entry.package], forEntry(entry, options));
+  await runGo(entry.group, ['build', ...flags, entry.package], options);
 }
 
 const buildFlags = (entry: PartEntry): readonly string[] => [
@@ -67,12 +67,6 @@ const buildFlags = (entry: PartEntry): readonly string[] => [
   ...tagFlags(entry),
   `-ldflags=${ldflags(entry.stamps)}`,
 ];
-
-function forEntry({ needsCgo = false }: PartEntry, options: GoOptions): GoOptions {
-  if (!needsCgo) return options;
-  const { settings } = options;
-  return { ...options, settings: { ...settings, goEnv: { ...settings.goEnv, CGO_ENABLED: '1' } } };
-}
 
 /** Where the module cache has the sources of a module that this group pins; fetched if absent. */
 export async function moduleSources(

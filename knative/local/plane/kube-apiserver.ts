@@ -38,7 +38,7 @@ export interface StaticUser {
 
 export const caPath = (dir: string): string => join(dir, 'certs', 'apiserver.crt');
 export const clusterCaPath = (dir: string): string => join(dir, 'certs', 'ca.crt');
-const keyPath = (dir: string): string => join(dir, 'service-account.key');
+export const serviceAccountKeyPath = (dir: string): string => join(dir, 'service-account.key');
 const tokensPath = (dir: string): string => join(dir, 'tokens.csv');
 
 /**
@@ -46,10 +46,10 @@ const tokensPath = (dir: string): string => join(dir, 'tokens.csv');
  */
 export async function prepareApiServer(dir: string, users: readonly StaticUser[]): Promise<void> {
   await mkdir(join(dir, 'certs'), { recursive: true });
-  if (!(await isThere(keyPath(dir)))) {
+  if (!(await isThere(serviceAccountKeyPath(dir)))) {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const pem = privateKey.export({ type: 'sec1', format: 'pem' });
-    await writeFile(keyPath(dir), pem, { mode: 0o600 });
+    await writeFile(serviceAccountKeyPath(dir), pem, { mode: 0o600 });
   }
   const rows = users.map(
     (user) => `${user.token},${user.name},${user.name},"${user.groups.join(',')}"`,
@@ -89,8 +89,8 @@ export function apiServerSpec(options: ApiServerOptions): PartSpec {
       `--etcd-servers=${etcdUrl}`,
       `--secure-port=${port}`,
       '--service-account-issuer=https://kubernetes.default.svc',
-      `--service-account-key-file=${keyPath(dir)}`,
-      `--service-account-signing-key-file=${keyPath(dir)}`,
+      `--service-account-key-file=${serviceAccountKeyPath(dir)}`,
+      `--service-account-signing-key-file=${serviceAccountKeyPath(dir)}`,
       '--profiling=false',
       ...(cluster === undefined ? loopbackFlags(dir) : clusterFlags(dir, cluster)),
       ...moreFlags,

@@ -6,7 +6,8 @@ import type { Identity } from './authority.ts';
 
 export interface KubeconfigOptions {
   readonly server: string;
-  readonly caPath: string;
+  /** Of the server: the path of a file, or what goes into the kubeconfig. */
+  readonly ca: { readonly path: string } | { readonly certPem: string };
   readonly user: string;
   /**
    * The token itself, a file that is read again when it is rotated, or a certificate, which goes
@@ -16,17 +17,22 @@ export interface KubeconfigOptions {
 }
 
 export async function writeKubeconfig(path: string, options: KubeconfigOptions): Promise<void> {
-  const { server, caPath, user, credential } = options;
+  const { server, ca, user, credential } = options;
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
     'current-context': 'local',
-    clusters: [{ name: 'local', cluster: { server, 'certificate-authority': caPath } }],
+    clusters: [{ name: 'local', cluster: { server, ...trusting(ca) } }],
     users: [{ name: user, user: 'certPem' in credential ? inline(credential) : credential }],
     contexts: [{ name: 'local', context: { cluster: 'local', user } }],
   };
   await writeFile(path, stringify(config), { mode: 0o600 });
 }
+
+const trusting = (ca: KubeconfigOptions['ca']): Readonly<Record<string, string>> =>
+  'path' in ca
+    ? { 'certificate-authority': ca.path }
+    : { 'certificate-authority-data': Buffer.from(ca.certPem).toString('base64') };
 
 const inline = ({ certPem, keyPem }: Identity): Readonly<Record<string, string>> => ({
   'client-certificate-data': Buffer.from(certPem).toString('base64'),
