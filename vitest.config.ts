@@ -21,6 +21,11 @@ const FILES_AT_ONCE = 3;
 export default defineConfig({
   test: {
     maxWorkers: FILES_AT_ONCE,
-    projects: [tier('unit', 10_000), tier('contract', 60_000), tier('integration', 60_000)],
+    projects: [
+      tier('unit', 10_000),
+      tier('contract', 60_000),
+      tier('integration', 60_000),
+      tier('cluster', 180_000),
+    ],
   },
 });
