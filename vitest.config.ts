@@ -25,7 +25,7 @@ export default defineConfig({
       tier('unit', 10_000),
       tier('contract', 60_000),
       tier('integration', 60_000),
-      tier('cluster', 300_000),
+      tier('cluster', 180_000),
     ],
   },
 });

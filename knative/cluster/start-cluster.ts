@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { nodePartNames, type PartName } from '../local/parts/catalog.ts';
+import { withLock } from '../local/parts/lock.ts';
 import { resolveParts } from '../local/parts/resolve.ts';
 import { partsSettings } from '../local/parts/settings.ts';
 import { makeRunDirectory } from '../local/process/run-directory.ts';
@@ -71,17 +72,15 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const why = await whyNotHere();
   if (why !== undefined) throw new CannotRunHere(why);
   await cleanUpLeftovers();
-  const addresses = await freeAddresses(options.subnet);
   const ending = signal === undefined ? {} : { signal };
   const resolved = await resolveParts(clusterPartNames, ending);
   const found = await debianPrograms(partsSettings(), options.onNote ?? (() => undefined));
   const parts = Object.fromEntries([...resolved].map(([name, { path }]) => [name, path]));
   const path = [found.iptablesDir, dirname(parts['containerd'] ?? ''), systemPath].join(':');
   const programs = { parts, path, runc: found.runc };
-  const { path: dir } = await makeRunDirectory('cluster');
+  const { dir, addresses } = await claimAddresses(options);
   const reaper = startReaper(dir);
   try {
-    await writeRecord(dir, { addresses, nodes: options.nodes });
     const config = await writeConfig(dir, addresses, options.nodes, programs);
     const inside = await startInside(config, options);
     return new RunningCluster(config, inside, reaper);
@@ -90,6 +89,19 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     dismiss(reaper);
     throw error;
   }
+}
+
+/** From the record on, nobody else takes these addresses. */
+async function claimAddresses({
+  subnet,
+  nodes,
+}: ClusterOptions): Promise<{ readonly dir: string; readonly addresses: Addresses }> {
+  return withLock('ballast-cluster-addresses', { onWait: () => undefined }, async () => {
+    const addresses = await freeAddresses(subnet);
+    const { path: dir } = await makeRunDirectory('cluster');
+    await writeRecord(dir, { addresses, nodes });
+    return { dir, addresses };
+  });
 }
 
 async function freeAddresses(subnet: string | undefined): Promise<Addresses> {

@@ -54,6 +54,7 @@ function left(say: (text: string) => void): number {
 /** What a person wants to know; that something is about to start is not it. */
 function textOf(word: InsideWord, started: Set<string>): string | undefined {
   if (word.kind === 'ready') return `${word.what} is ready`;
+  if (word.kind === 'trouble') return word.text;
   if (word.kind === 'up') return undefined;
   const { name, state, note } = word;
   if (state === 'dead') return `${name} died, and is started again: ${note ?? ''}`;

@@ -22,4 +22,6 @@ export interface InsideConfig {
 export type InsideWord =
   | { readonly kind: 'part'; readonly name: string; readonly state: string; readonly note?: string }
   | { readonly kind: 'ready'; readonly what: string }
+  /** What went wrong beside the parts. */
+  | { readonly kind: 'trouble'; readonly text: string }
   | { readonly kind: 'up' };

@@ -78,6 +78,9 @@ export class ControlPlane {
       controllers: ['*'],
       kubeconfigPath: await this.kubeconfigFor({ commonName: 'system:kube-controller-manager' }),
       moreFlags: [
+        // Each controller fetches a token first, and at the usual rate that alone takes 4 s.
+        '--kube-api-qps=200',
+        '--kube-api-burst=400',
         // Each controller with the rights of its own account, as in a cluster of kubeadm's.
         '--use-service-account-credentials=true',
         `--service-account-private-key-file=${serviceAccountKeyPath(dir)}`,

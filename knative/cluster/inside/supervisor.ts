@@ -1,5 +1,6 @@
 // Brings the cluster up inside its namespaces and keeps it up: what waits for nothing else starts
 // at once, what died starts again.
+import { join } from 'node:path';
 import { openKube, type KubeClient } from '../../../shared/kube/client.ts';
 import { applyObjects } from '../../local/cluster/apply-objects.ts';
 import type { ClusterObject } from '../../local/manifests/wiring.ts';
@@ -9,6 +10,8 @@ import type { InsideConfig, InsideWord } from './config.ts';
 import { ControlPlane } from './control-plane.ts';
 import { dnsObjects, startDns } from './dns.ts';
 import { Machine } from './machine.ts';
+import { Provisioner } from './provisioner.ts';
+import { storageClass } from './volume.ts';
 
 export class ClusterSupervisor {
   readonly #config: InsideConfig;
@@ -70,6 +73,7 @@ export class ClusterSupervisor {
       this.#controlPlane.startProxy(),
       ...this.#machines.map((machine) => machine.boot()),
       this.#startDns(),
+      this.#startStorage(),
     ]);
     await Promise.all([
       ...this.#machines.map(({ name }) => this.#untilNodeReady(name)),
@@ -90,6 +94,14 @@ export class ClusterSupervisor {
     // First its rights: refused once, it asks again only after a long pause.
     await applyObjects(this.#kube, dnsObjects(this.#config).map(ofCluster));
     await startDns(this.#config, this.#controlPlane);
+  }
+
+  async #startStorage(): Promise<void> {
+    await applyObjects(this.#kube, [ofCluster(storageClass)]);
+    new Provisioner(this.#kube, join(this.#config.dir, 'nodes'), (error) => {
+      const text = error instanceof Error ? error.message : String(error);
+      this.#say({ kind: 'trouble', text: `A volume could not be looked after: ${text}` });
+    }).start();
   }
 
   async #untilNodeReady(name: string): Promise<void> {
