@@ -7,8 +7,8 @@ export type FailureKind = 'retry' | 'reject' | 'bug';
 interface ErrorRow {
   readonly kind: FailureKind;
   /**
-   * Only for rejects that HTTP has a number of its own for (405, 413, 415, 422); retry and bug
-   * are always 503.
+   * Only for rejects that HTTP has a number of its own for (401, 403, 405, 413, 415, 422); retry
+   * and bug are always 503.
    */
   readonly status: number;
   readonly title: string;
@@ -56,6 +56,11 @@ export const errorTable = {
   KUBE_INVALID: reject('The API server finds the object invalid', 422),
   KUBE_BAD_REQUEST: bug('The API server cannot read the request'),
   KUBE_NAME_INVALID: reject('The name cannot be that of a Kubernetes object', 422),
+  SENDER_TOKEN_MISSING: reject('The sender has not said who it is', 401),
+  SENDER_TOKEN_INVALID: reject('The token of the sender is not good here', 401),
+  SENDER_SUBJECT_FORBIDDEN: reject('The sender may not send here', 403),
+  SENDER_ADDRESS_FORBIDDEN: reject('Nothing is taken from this address', 403),
+  SENDER_KEYS_UNAVAILABLE: retry('Senders cannot be told from strangers now'),
   NOT_AN_EVENT: reject('The request is not a CloudEvent'),
   EVENT_ATTRIBUTE_MISSING: reject('A required CloudEvents attribute is missing'),
   EVENT_ATTRIBUTE_INVALID: reject('A CloudEvents attribute breaks its rule'),

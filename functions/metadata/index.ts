@@ -9,6 +9,7 @@ import { text, url } from '../../shared/function/parsers.ts';
 import { CHANGES, SWEEP } from '../../shared/function/sources.ts';
 import type { Retry } from '../../shared/kube/calls.ts';
 import { openKube } from '../../shared/kube/client.ts';
+import { readJson } from '../../shared/kube/read-json.ts';
 import { Doors } from './doors.ts';
 import type { Session } from './session.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
@@ -47,6 +48,7 @@ export const metadata = defineFunction({
       namespace,
       natsUrl: natsUrl.href,
     }),
+  readApiServer: readJson,
   close: (doors) => doors.close(),
   handle: async (event, context) => {
     // Loaded with the first event: being ready must not wait for what nobody asked for yet.

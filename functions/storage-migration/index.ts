@@ -9,6 +9,7 @@ import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import { secondsAsMs } from '../../shared/function/parsers.ts';
 import { CHANGES, SWEEP } from '../../shared/function/sources.ts';
 import { openKube } from '../../shared/kube/client.ts';
+import { readJson } from '../../shared/kube/read-json.ts';
 import { Doors } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 
@@ -57,6 +58,7 @@ export const storageMigration = defineFunction({
       settleMs,
     });
   },
+  readApiServer: readJson,
   close: (doors) => doors.close(),
   handle: async (event, context) => {
     // Loaded with the first event: being ready must not wait for what nobody asked for yet.

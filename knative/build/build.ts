@@ -18,8 +18,11 @@ const root = resolve(import.meta.dirname, '../..');
 
 export interface BuiltFunction {
   readonly name: string;
+  readonly purpose: string;
   /** Start it with `node <dir>/index.js`. */
   readonly dir: string;
+  /** The files that its code comes from, relative to the repository. */
+  readonly sources: readonly string[];
 }
 
 export async function buildFunction(
@@ -40,17 +43,18 @@ export async function buildFolder(folder: string, outDir: string): Promise<Built
   const removeWork = (): void => rmSync(workDir, { recursive: true, force: true });
   process.once('exit', removeWork);
   try {
-    await bundle({ root, folder, outDir: workDir }, await buildInfo());
+    const sources = await bundle({ root, folder, outDir: workDir }, await buildInfo());
     await prime(workDir, exampleEnvironment(definition.config));
     await publish(workDir, outDir);
+    const { name, purpose } = definition;
+    return { name, purpose, dir: outDir, sources };
   } finally {
     removeWork();
     process.off('exit', removeWork);
   }
-  return { name: definition.name, dir: outDir };
 }
 
-async function buildInfo(): Promise<BuildInfo> {
+export async function buildInfo(): Promise<BuildInfo> {
   return { version: manifest.version, commit: await commitOf() };
 }
 

@@ -36,12 +36,16 @@ export interface BundlePaths {
   readonly outDir: string;
 }
 
-export async function bundle(paths: BundlePaths, info: BuildInfo): Promise<void> {
+/** The sources that are in it, relative to `root`; what was shaken off is not. */
+export async function bundle(paths: BundlePaths, info: BuildInfo): Promise<string[]> {
   const { root, folder, outDir } = paths;
   const source = relative(root, folder);
-  await build({
+  const { metafile } = await build({
     stdin: { contents: mainOf(source, info), resolveDir: root, sourcefile: 'main.js' },
     outdir: outDir,
+    // Comments name the sources from here, so that every directory builds the same bundle.
+    absWorkingDir: root,
+    metafile: true,
     entryNames: 'main',
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
@@ -60,6 +64,9 @@ export async function bundle(paths: BundlePaths, info: BuildInfo): Promise<void>
   await writeFile(join(outDir, 'index.js'), BOOT);
   const manifest = { type: 'module', private: true, name: source, version: info.version };
   await writeFile(join(outDir, 'package.json'), `${JSON.stringify(manifest)}\n`);
+  return Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.keys(inputs).filter((path) => (inputs[path]?.bytesInOutput ?? 0) > 0),
+  );
 }
 
 /** A function that is a command too ships it as one more file, which needs no other. */

@@ -88,6 +88,11 @@ export interface FunctionDefinition<Config extends object, Doors> extends Behavi
    * start waits for nobody.
    */
   open(config: Readonly<Config>, scope: Scope): Doors | Promise<Doors>;
+  /**
+   * The JSON at a path of the API server, which knows the keys that senders' tokens are signed
+   * with. A function without it cannot be told to ask for tokens.
+   */
+  readApiServer?(doors: NoInfer<Doors>, path: string, signal: AbortSignal): Promise<unknown>;
   close?(doors: Doors): Promise<void>;
 }
 

@@ -9,12 +9,14 @@ import { receiveEvent, refuseEvent } from './event-work.ts';
 import { scanHeaders } from './headers.ts';
 import type { MetricsPage } from './metrics-page.ts';
 import { READ_METHODS, refuseMethod } from './methods.ts';
-import { refuseAsBug } from './refuse.ts';
+import { refuseAsBug, refuseRequest } from './refuse.ts';
 import type { Runtime } from './runtime.ts';
 import type { Listener } from './server.ts';
 
 export function createDispatch<Doors>(runtime: Runtime<Doors>): Listener {
-  const toWeb = lazily(runtime, async () => (await import('./web.ts')).createWeb(runtime));
+  const { senders } = runtime;
+  const web = lazily(runtime, async () => (await import('./web.ts')).createWeb(runtime));
+  const toWeb: Listener = senders.guardsRoutes ? guarded(runtime, web) : web;
   const toMetrics = lazily(runtime, async () => {
     const { openMetricsPage } = await import('./metrics-page.ts');
     const page = openMetricsPage(runtime.metrics);
@@ -100,6 +102,20 @@ async function sendMetrics<Doors>(
   } catch (thrown) {
     refuseAsBug(runtime, response, thrown);
   }
+}
+
+/** Lets plain HTTP in like events: from senders only. */
+function guarded<Doors>(runtime: Runtime<Doors>, listener: Listener): Listener {
+  return (request, response) => {
+    const refuse = (thrown: unknown): void => refuseRequest(runtime, response, thrown);
+    try {
+      const admission = runtime.senders.admit(request);
+      if (admission === undefined) listener(request, response);
+      else admission.then(() => listener(request, response)).catch(refuse);
+    } catch (thrown) {
+      refuse(thrown);
+    }
+  };
 }
 
 /** Loads a listener at its first request; a load that fails is tried again by the next. */

@@ -55,6 +55,12 @@ export async function receiveEvent<Doors>(
     return;
   }
   try {
+    const admission = runtime.senders.admit(request);
+    if (admission !== undefined) {
+      await admission;
+      // Its sender went away, or its time was over, while the token was looked at.
+      if (work.isAnswered) return;
+    }
     assertAnnouncedLength(headers.contentLength, BODY_BYTES_MAX);
     const body = await readBody(request, BODY_BYTES_MAX);
     // A body that dribbled in until the deadline has its answer already.

@@ -36,8 +36,18 @@ function problemHeaders(failure: Failure, body: string): Record<string, string |
     'content-type': MEDIA_TYPE,
     'content-length': Buffer.byteLength(body),
     // Whole seconds, rounded up: too early is a wasted try.
+    ...challengeOf(failure),
     ...(retryAfterMs === undefined ? {} : { 'retry-after': Math.ceil(retryAfterMs / 1_000) }),
   };
+}
+
+/** RFC 6750: a sender that had no token learns only that one is wanted. */
+function challengeOf({ status, code, message }: Failure): Record<string, string> {
+  if (status !== 401) return {};
+  const realm = 'Bearer realm="ballast"';
+  const isInvalid = code === 'SENDER_TOKEN_INVALID';
+  const error = `error="invalid_token", error_description="${message.replaceAll('"', "'")}"`;
+  return { 'www-authenticate': isInvalid ? `${realm}, ${error}` : realm };
 }
 
 export function sendProblem(

@@ -1,6 +1,7 @@
 // What every function can be told from outside, with the reason for each default.
 import type { ConfigShape } from './config.ts';
-import { integer, oneOf, secondsAsMs, text } from './parsers.ts';
+import { flag, integer, list, oneOf, secondsAsMs, text } from './parsers.ts';
+import { addressRanges } from './senders/addresses.ts';
 
 export interface RuntimeConfig {
   readonly port: number;
@@ -12,6 +13,10 @@ export interface RuntimeConfig {
   readonly concurrencyMax: number;
   readonly service: string | undefined;
   readonly revision: string | undefined;
+  readonly senderAudience: string | undefined;
+  readonly senderSubjects: readonly string[];
+  readonly senderAddresses: readonly string[] | undefined;
+  readonly guardsRoutes: boolean;
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -53,6 +58,8 @@ export const LAST_BYTES_MS = 1_000;
  * Doors flush and say goodbye in it. Grace plus this stays below Kubernetes' 30 s before SIGKILL.
  */
 export const CLOSE_DOORS_MS = 5_000;
+
+const subjects = list(text);
 
 export const runtimeShape: ConfigShape<RuntimeConfig> = {
   port: {
@@ -104,4 +111,29 @@ export const runtimeShape: ConfigShape<RuntimeConfig> = {
   },
   service: { env: 'K_SERVICE', meaning: 'the Knative Service', parse: text, fallback: undefined },
   revision: { env: 'K_REVISION', meaning: 'its revision', parse: text, fallback: undefined },
+  senderAudience: {
+    env: 'SENDER_AUDIENCE',
+    meaning: 'the audience that the bearer token of a sender is for; tokens are asked for when set',
+    parse: text,
+    fallback: undefined,
+  },
+  senderSubjects: {
+    env: 'SENDER_SUBJECTS',
+    meaning: 'the subjects that may send, separated by commas; a * at the end stands for any rest',
+    parse: subjects,
+    fallback: [],
+  },
+  senderAddresses: {
+    env: 'SENDER_ADDRESSES',
+    meaning: 'the ranges that events may come from; only this machine when no token is asked for',
+    parse: addressRanges,
+    fallback: undefined,
+  },
+  guardsRoutes: {
+    env: 'SENDERS_ONLY',
+    meaning: 'whether plain HTTP, too, is only for senders; probes and metrics never are',
+    parse: flag,
+    // They change nothing, and people ask with curl.
+    fallback: false,
+  },
 };

@@ -7,6 +7,7 @@ import type { Behaviour } from './define.ts';
 import { Gate } from './gate.ts';
 import type { Cell, Counter, Gauge, Histogram, HistogramCell, Metrics } from './metrics.ts';
 import type { RuntimeConfig } from './runtime-config.ts';
+import type { Senders } from './senders/senders.ts';
 
 export interface BuildInfo {
   readonly version: string;
@@ -33,6 +34,7 @@ export interface RuntimeParts<Doors> {
   readonly definition: Behaviour<Doors>;
   readonly doors: Doors;
   readonly config: RuntimeConfig;
+  readonly senders: Senders;
   readonly build: BuildInfo;
   readonly clock: Clock;
   readonly log: Logger;
@@ -48,6 +50,7 @@ export class Runtime<Doors> {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly gate: Gate;
+  readonly senders: Senders;
   readonly #failures: Counter;
   readonly #routes: Counter;
   readonly #routeDurations: Histogram;
@@ -65,6 +68,7 @@ export class Runtime<Doors> {
     this.clock = parts.clock;
     this.log = parts.log;
     this.metrics = metrics;
+    this.senders = parts.senders;
     this.gate = new Gate(parts.clock, config.concurrencyMax, config.deadlineMs);
     this.#events = metrics.counter('ballast_events_total', 'Events by type and outcome.', [
       'type',

@@ -2,13 +2,7 @@
 // Knows nothing of processes, so that tests can run as many as they like side by side.
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../clock.ts';
-import {
-  ConfigError,
-  type ConfigShape,
-  type Environment,
-  readConfig,
-  showConfig,
-} from './config.ts';
+import { ConfigError, type Environment, readConfig, showConfig } from './config.ts';
 import type { FunctionDefinition } from './define.ts';
 import { createDispatch } from './dispatch.ts';
 import { createLog } from './log.ts';
@@ -20,6 +14,8 @@ import {
   runtimeShape,
 } from './runtime-config.ts';
 import { type BuildInfo, Runtime } from './runtime.ts';
+import { Senders, senderProblems } from './senders/senders.ts';
+import type { ReadApiServer } from './senders/issuer.ts';
 import { HttpServer } from './server.ts';
 
 export interface StartOptions {
@@ -46,7 +42,7 @@ export async function startFunction<Config extends object, Doors>(
   options: StartOptions,
 ): Promise<RunningFunction> {
   const { environment, build, clock = systemClock } = options;
-  const both = readBoth(environment, definition.config);
+  const both = readBoth(environment, definition);
   const { name } = definition;
   const log =
     options.log ??
@@ -59,6 +55,7 @@ export async function startFunction<Config extends object, Doors>(
     definition,
     doors,
     config: both.runtime,
+    senders: new Senders(both.runtime, readerOf(definition, doors), clock),
     build,
     clock,
     log,
@@ -90,17 +87,28 @@ export async function startFunction<Config extends object, Doors>(
   return { port, log, stop: () => (stopping ??= stop()) };
 }
 
+function readerOf<Config extends object, Doors>(
+  definition: FunctionDefinition<Config, Doors>,
+  doors: Doors,
+): ReadApiServer | undefined {
+  if (definition.readApiServer === undefined) return undefined;
+  return async (path, signal) => definition.readApiServer?.(doors, path, signal);
+}
+
 /**
  * Both shapes are read before anything is thrown, so that one error names everything that is
  * wrong.
  */
-function readBoth<Config extends object>(
+function readBoth<Config extends object, Doors>(
   environment: Environment,
-  shape: ConfigShape<Config>,
+  definition: Pick<FunctionDefinition<Config, Doors>, 'config' | 'readApiServer'>,
 ): { readonly runtime: Readonly<RuntimeConfig>; readonly own: Readonly<Config> } {
   const runtime = readConfig(environment, runtimeShape);
-  const own = readConfig(environment, shape);
+  const own = readConfig(environment, definition.config);
   const problems = [...runtime.problems, ...own.problems];
+  if (runtime.problems.length === 0) {
+    problems.push(...senderProblems(runtime.config(), definition.readApiServer !== undefined));
+  }
   if (problems.length > 0) throw new ConfigError(problems);
   return { runtime: runtime.config(), own: own.config() };
 }

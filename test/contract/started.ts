@@ -1,4 +1,5 @@
 // Starts a function inside the test's process, on a free port, with its log kept for looking at.
+import type { Clock } from '../../shared/clock.ts';
 import { type FunctionDefinition, defineFunction } from '../../shared/function/define.ts';
 import { createLog } from '../../shared/function/log.ts';
 import { type RunningFunction, startFunction } from '../../shared/function/start.ts';
@@ -14,6 +15,7 @@ export type Behaviour<Doors> = Partial<FunctionDefinition<object, Doors>>;
 export async function started<Doors>(
   behaviour: Behaviour<Doors>,
   environment: Readonly<Record<string, string>> = {},
+  clock?: Clock,
 ): Promise<Started> {
   const definition = defineFunction<object, Doors>({
     name: 'under-test',
@@ -35,6 +37,7 @@ export async function started<Doors>(
     environment: { PORT: '0', DRAIN_MINIMUM_SECONDS: '0', ...environment },
     build,
     log,
+    ...(clock === undefined ? {} : { clock }),
   });
   return { ...running, url: `http://127.0.0.1:${running.port}`, lines };
 }

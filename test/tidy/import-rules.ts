@@ -45,7 +45,7 @@ const doors: readonly (readonly [RegExp, string])[] = [
   [/^(nats|@nats-io\/.*)$/, 'shared/nats'],
   [/^@kubernetes\/client-node(\/|$)/, 'shared/kube'],
   [/^(etcd3|@grpc\/.*)$/, 'shared/etcd'],
-  [/^(express|prom-client|pino)$/, 'shared/function'],
+  [/^(express|jose|prom-client|pino)$/, 'shared/function'],
 ];
 
 const oneDoor: Rule = {

@@ -83,7 +83,7 @@ describe('an image', () => {
     });
   });
 
-  it('holds files, links and directories with their modes, parents first, all of root', async () => {
+  it('holds files, links and directories with modes, parents first, all of root', async () => {
     writeFileSync(join(directory, 'program'), '#!/bin/sh\n', { mode: 0o700 });
     const long = `/app/${'d'.repeat(60)}/${'e'.repeat(80)}`;
     const image = await write(

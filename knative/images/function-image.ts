@@ -1,0 +1,79 @@
+// The image of one function: Node and its libraries as the layer that all functions share, its
+// bundle as the one above. Nothing else: no shell, no package manager, no certificates (Node has
+// its own, the API server's come with the pod).
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import nodePackage from 'node/package.json' with { type: 'json' };
+import { filesBelow } from './layer.ts';
+import { PATH, programFiles } from './program.ts';
+import type { ImageFile, ImageSpec } from './spec.ts';
+
+const APP = '/app';
+
+export const NODE_BINARY = resolve(import.meta.dirname, '../../node_modules/node/bin/node');
+export const NODE_VERSION = nodePackage.version;
+
+/**
+ * Of what a build leaves: the program that is also a command is for machines, not for pods; and
+ * Node looks for a code cache by the features of the processor and the number of the user, so one
+ * that came along would be found on few machines, and make every build's bits its own. It saves
+ * 4 ms (docs/images.md).
+ */
+const LEFT_OUT = /^(compile-cache\/|[^/]+\.mjs$)/;
+
+export interface FunctionImage {
+  /** The function's own name. */
+  readonly name: string;
+  /** Of the image: repository and tag. */
+  readonly image: string;
+  readonly purpose: string;
+  readonly version: string;
+  /** Empty when nobody knows. */
+  readonly commit: string;
+  /** Where its bundle is. */
+  readonly bundleDir: string;
+}
+
+export async function functionSpec(of: FunctionImage): Promise<ImageSpec> {
+  return {
+    name: of.image,
+    base: await nodeFiles(),
+    files: await bundleFiles(of.bundleDir),
+    entrypoint: [`${PATH}/node`, `${APP}/index.js`],
+    workingDir: APP,
+    env: { PATH },
+    labels: {
+      'org.opencontainers.image.title': of.name,
+      'org.opencontainers.image.description': of.purpose,
+      'org.opencontainers.image.version': of.version,
+      'org.opencontainers.image.licenses': 'Apache-2.0',
+      ...(of.commit === '' ? {} : { 'org.opencontainers.image.revision': of.commit }),
+    },
+  };
+}
+
+async function bundleFiles(bundleDir: string): Promise<ImageFile[]> {
+  const files = await filesBelow(bundleDir, APP);
+  return files.filter(({ path }) => !LEFT_OUT.test(path.slice(APP.length + 1)));
+}
+
+async function nodeFiles(): Promise<ImageFile[]> {
+  await assertNamesResolve();
+  return programFiles(NODE_BINARY, 'node');
+}
+
+/** Since this version, glibc looks names up without libraries or files that nothing points at. */
+const GLIBC_WANTED = [2, 34] as const;
+
+async function assertNamesResolve(): Promise<void> {
+  const script = 'process.report.getReport().header.glibcVersionRuntime ?? ""';
+  const { stdout } = await promisify(execFile)(NODE_BINARY, ['-p', script]);
+  const [major = 0, minor = 0] = stdout.trim().split('.').map(Number);
+  if (major > GLIBC_WANTED[0] || (major === GLIBC_WANTED[0] && minor >= GLIBC_WANTED[1])) return;
+  const wanted = GLIBC_WANTED.join('.');
+  throw new Error(
+    `This machine has glibc ${stdout.trim()}, with which a function in an image could look up no ` +
+      `name; build on one with ${wanted} or later, such as Debian 12, or with the Dockerfile.`,
+  );
+}

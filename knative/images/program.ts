@@ -1,0 +1,38 @@
+// Images of one program of this machine, with the libraries that it loads: Node for the functions,
+// and the servers that a cluster of ours runs.
+import { basename } from 'node:path';
+import { librariesOf } from './libraries.ts';
+import type { ImageFile, ImageSpec } from './spec.ts';
+
+const PROGRAM_MODE = 0o755;
+
+export const PATH = '/usr/bin';
+
+export async function programFiles(binary: string, name = basename(binary)): Promise<ImageFile[]> {
+  const program = { path: `${PATH}/${name}`, mode: PROGRAM_MODE, from: { host: binary } };
+  return [program, ...(await librariesOf(binary))];
+}
+
+export interface Program {
+  /** Of the image: repository and tag. */
+  readonly image: string;
+  /** On this machine. */
+  readonly binary: string;
+  /** What it is called in the image; as on this machine when absent. */
+  readonly name?: string;
+  readonly arguments?: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** It starts from a read-only root as nobody in particular; what it writes needs a volume. */
+export async function programSpec(program: Program): Promise<ImageSpec> {
+  const { image, binary, name = basename(binary), arguments: args, labels } = program;
+  return {
+    name: image,
+    files: await programFiles(binary, name),
+    entrypoint: [`${PATH}/${name}`],
+    env: { PATH },
+    ...(args === undefined ? {} : { arguments: args }),
+    ...(labels === undefined ? {} : { labels }),
+  };
+}

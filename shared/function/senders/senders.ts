@@ -1,0 +1,94 @@
+// Who may send: asked about every event before its body is read, and about plain HTTP where that is
+// configured. By default nobody but this machine; a function in a cluster is told what its senders
+// are known by: tokens that Knative gives them, addresses, or both.
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../../clock.ts';
+import { Failure } from '../../errors.ts';
+import type { RuntimeConfig } from '../runtime-config.ts';
+import { AllowedAddresses, NOBODY_ELSE } from './addresses.ts';
+import type { ReadApiServer } from './issuer.ts';
+import type { Tokens } from './tokens.ts';
+
+export type SenderConfig = Pick<
+  RuntimeConfig,
+  'senderAudience' | 'senderSubjects' | 'senderAddresses' | 'guardsRoutes'
+>;
+
+/** Sources, triggers and their renewed tokens; a stranger's are never kept. */
+const BELIEVED_MAX = 256;
+/** A key that is taken back ends what it has signed within this and the age of the keys. */
+const BELIEVED_MAX_MS = 10 * 60_000;
+
+const BEARER = /^Bearer +([\w.~+/-]+=*)$/i;
+
+/** What must not be left unsaid; each ends up in the one error about the configuration. */
+export function senderProblems(config: SenderConfig, canReadApiServer: boolean): string[] {
+  const { senderAudience: audience, senderSubjects: subjects } = config;
+  if (audience === undefined) {
+    if (subjects.length === 0) return [];
+    return ['SENDER_SUBJECTS is set without SENDER_AUDIENCE, so that no token would be looked at'];
+  }
+  const problems: string[] = [];
+  if (subjects.length === 0) {
+    problems.push('SENDER_AUDIENCE is set without SENDER_SUBJECTS, so that nobody could send');
+  }
+  if (!canReadApiServer) {
+    problems.push('SENDER_AUDIENCE is set, but this function has no API server to ask for keys');
+  }
+  return problems;
+}
+
+export class Senders {
+  readonly guardsRoutes: boolean;
+  readonly #addresses: AllowedAddresses | undefined;
+  readonly #loadTokens: (() => Promise<Tokens>) | undefined;
+  readonly #clock: Clock;
+  /** Token to the end of its belief, the longest known first. */
+  readonly #believed = new Map<string, number>();
+  #tokens: Promise<Tokens> | undefined;
+
+  constructor(config: SenderConfig, read: ReadApiServer | undefined, clock: Clock) {
+    const { senderAudience: audience, senderSubjects: subjects, senderAddresses } = config;
+    this.guardsRoutes = config.guardsRoutes;
+    this.#clock = clock;
+    const asksTokens = audience !== undefined && read !== undefined;
+    const ranges = senderAddresses ?? (asksTokens ? undefined : NOBODY_ELSE);
+    this.#addresses = ranges && new AllowedAddresses(ranges);
+    if (!asksTokens) return;
+    this.#loadTokens = async () => {
+      const module = await import('./tokens.ts');
+      return new module.Tokens({ audience, subjects }, read, clock);
+    };
+  }
+
+  /**
+   * Throws, or rejects, with the refusal. Undefined when the sender is known already: then nothing
+   * was waited for.
+   */
+  admit(request: IncomingMessage): Promise<void> | undefined {
+    this.#addresses?.assertAllowed(request);
+    if (this.#loadTokens === undefined) return undefined;
+    const token = tokenOf(request);
+    const untilMs = this.#believed.get(token);
+    if (untilMs !== undefined && this.#clock.nowMs() < untilMs) return undefined;
+    return this.#verify(token, this.#loadTokens);
+  }
+
+  async #verify(token: string, load: () => Promise<Tokens>): Promise<void> {
+    this.#tokens ??= load();
+    const { untilMs } = await (await this.#tokens).verify(token);
+    this.#believed.delete(token);
+    this.#believed.set(token, Math.min(untilMs, this.#clock.nowMs() + BELIEVED_MAX_MS));
+    const [eldest] = this.#believed.keys();
+    if (this.#believed.size > BELIEVED_MAX && eldest !== undefined) this.#believed.delete(eldest);
+  }
+}
+
+function tokenOf({ headers }: IncomingMessage): string {
+  const token = BEARER.exec(headers.authorization ?? '')?.[1];
+  if (token !== undefined) return token;
+  const message =
+    'This function takes events only with a bearer token of their sender: set the audience of ' +
+    'the sink or subscriber, with OIDC switched on in Knative (docs/security.md).';
+  throw new Failure('SENDER_TOKEN_MISSING', message, { field: 'authorization' });
+}
