@@ -38,7 +38,7 @@ export async function writeBeginning(
   ];
   const status = { epoch, streamId, ...(events === undefined ? {} : { events }) };
   // Two instances that begin the same epoch would not have the same marker: one of them may.
-  return write(doors, feed, status, conditions, { ifUnmoved: true, signal });
+  return write(doors, feed, status, conditions, signal);
 }
 
 /** Says that a sweep failed, and leaves what the one before it said. */
@@ -51,7 +51,7 @@ export async function writeFailure(
   const { conditions: _said, ...status } = feed.status;
   const message = `The last sweep failed (${failure.code}): ${failure.message}`;
   const conditions = [say('InSync', 'Unknown', 'SweepFailed', message.slice(0, MESSAGE_MAX))];
-  await write(doors, feed, status, conditions, { ifUnmoved: true, signal });
+  await write(doors, feed, status, conditions, signal);
 }
 
 /** Says why a feed is not served. */
@@ -66,7 +66,7 @@ export async function writeClash(
   const conditions: readonly ConditionInput[] = [
     { type: 'Ready', status: 'False', reason: 'StreamTaken', message },
   ];
-  await write(doors, feed, {}, conditions, { ifUnmoved: false, signal });
+  await write(doors, feed, {}, conditions, signal);
 }
 
 export async function writeSwept(
@@ -89,7 +89,7 @@ export async function writeSwept(
     scopes: scopesOf(swept.audit),
     events: addUp(before.events, session, swept),
   };
-  return write(doors, feed, status, conditionsOf(swept), { ifUnmoved: true, signal });
+  return write(doors, feed, status, conditionsOf(swept), signal);
 }
 
 async function write(
@@ -97,7 +97,7 @@ async function write(
   { object }: Feed,
   status: MetadataFeedStatus,
   conditions: readonly ConditionInput[],
-  options: { readonly ifUnmoved: boolean; readonly signal: AbortSignal },
+  signal: AbortSignal,
 ): Promise<Feed> {
   const moment = {
     fieldManager: FIELD_MANAGER,
@@ -109,7 +109,9 @@ async function write(
     object,
     status: { ...status, conditions: setConditions(object, conditions, moment) },
     fieldManager: FIELD_MANAGER,
-    ...options,
+    // What was decided for another state of the feed is decided anew, by the next look.
+    ifUnmoved: true,
+    signal,
   });
   return feedOf(written.object);
 }

@@ -74,7 +74,7 @@ export interface Behaviour<Doors> {
   readonly name: string;
   /** One sentence. */
   readonly purpose: string;
-  /** The event types it takes; everything else is rejected with a reason. */
+  /** The event types it takes (EVERY_TYPE: all); everything else is rejected with a reason. */
   readonly wakesOn: readonly string[];
   /** No event as answer means 204. */
   handle?(event: IncomingEvent, context: Context<Doors>): Promise<OutgoingEvent | undefined>;

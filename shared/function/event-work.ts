@@ -11,6 +11,7 @@ import { eventFields } from './log.ts';
 import { sendEvent, sendNothing } from './reply.ts';
 import { BODY_BYTES_MAX } from './runtime-config.ts';
 import type { Outcome, Runtime } from './runtime.ts';
+import { EVERY_TYPE } from './sources.ts';
 import { Work } from './work.ts';
 
 class EventWork<Doors> extends Work<Doors> {
@@ -78,10 +79,11 @@ async function handle<Doors>(
   mode: EventMode,
 ): Promise<void> {
   const { definition, wakesOn } = work.runtime;
+  const isTaken = wakesOn.has(event.type) || wakesOn.has(EVERY_TYPE);
   work.event = event;
   // A broker forwards the extension, and not the header.
   work.traceparent ??= asTraceparent(event['traceparent']);
-  if (definition.handle === undefined || !wakesOn.has(event.type)) {
+  if (definition.handle === undefined || !isTaken) {
     throw unknownType(definition, event, mode);
   }
   const reply = await definition.handle(event, work);

@@ -7,6 +7,7 @@ import type { OutgoingEvent } from './define.ts';
 import { decodeBase64 } from './base64.ts';
 import { parseMediaType } from './media-type.ts';
 import { encodeHeaderValue } from './percent.ts';
+import { EVERY_TYPE } from './sources.ts';
 
 const DEFAULT_CONTENT_TYPE = 'application/json';
 
@@ -37,7 +38,8 @@ function attributeHeaders(
   event: OutgoingEvent,
   rules: ReplyRules,
 ): Record<string, string | number> {
-  if (rules.wakesOn.has(event.type)) throw bad(`its type ${event.type} wakes this very function`);
+  const wakesAgain = rules.wakesOn.has(event.type) || rules.wakesOn.has(EVERY_TYPE);
+  if (wakesAgain) throw bad(`its type ${event.type} wakes this very function`);
   // What an instance of the SDK's class adds beside the attributes.
   const { data: _data, data_base64: _base64, datacontenttype: _type, ...attributes } = event;
   const headers: Record<string, string | number> = {};

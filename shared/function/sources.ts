@@ -6,5 +6,7 @@ const changed = (verb: 'add' | 'update' | 'delete'): string =>
 export const DELETED = changed('delete');
 /** ApiServerSource: an object was added, changed or deleted. */
 export const CHANGES: readonly string[] = [changed('add'), changed('update'), DELETED];
+/** In `wakesOn`: whatever comes, for a function that asks how events fared. */
+export const EVERY_TYPE = '*';
 /** PingSource: the sweep is due. */
 export const SWEEP = 'dev.knative.sources.ping';

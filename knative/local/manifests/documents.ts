@@ -2,6 +2,7 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import { generateConfigMap } from './config-map.ts';
 import { Fields, ManifestError } from './fields.ts';
 
 export interface Document {
@@ -11,20 +12,28 @@ export interface Document {
 }
 
 const KUSTOMIZATION = 'kustomization.yaml';
+const API_VERSIONS = {
+  Kustomization: 'kustomize.config.k8s.io/v1beta1',
+  Component: 'kustomize.config.k8s.io/v1alpha1',
+} as const;
 
 /** `dir` holds a kustomization; files are named relative to `root`. */
 export async function readKustomization(root: string, dir: string): Promise<readonly Document[]> {
   const path = join(dir, KUSTOMIZATION);
   const [document] = await readYaml(root, path);
   const fields = new Fields(relative(root, path), '', document?.value);
-  fields.oneOf('apiVersion', ['kustomize.config.k8s.io/v1beta1']);
-  fields.oneOf('kind', ['Kustomization']);
+  const kind = fields.oneOf('kind', ['Kustomization', 'Component']);
+  fields.oneOf('apiVersion', [API_VERSIONS[kind]]);
   const resources = fields.texts('resources');
-  // Images say what a cluster pulls; here functions run from their bundles.
-  fields.accept('images').end();
-  await checkComplete(fields, dir, resources);
-  const documents: Document[] = [];
-  for (const [index, resource] of resources.entries()) {
+  const components = fields.texts('components');
+  const generators = fields.objects('configMapGenerator');
+  // Images say what a cluster pulls; here functions run from their bundles. Of the configurations
+  // nothing is needed where names get no hash.
+  fields.accept('images');
+  await checkComplete(fields, dir, [...resources, ...fields.texts('configurations')]);
+  fields.end();
+  const documents = await Promise.all(generators.map((one) => generateConfigMap(one, dir)));
+  for (const [index, resource] of [...resources, ...components].entries()) {
     const target = join(dir, resource);
     const info = await stat(target).catch((cause: unknown) => {
       throw fields.error(`resources[${index}]`, `names ${resource}, which is not there`, cause);

@@ -1,23 +1,23 @@
-// Reads every manifest under `knative/crds`, `knative/base` and `knative/functions` into one
-// Wiring. A new function is a new folder; nothing here names any of them.
-import { readdir } from 'node:fs/promises';
+// Reads the installation, `knative/kustomization.yaml` with all that it names, and the feeds beside
+// it into one Wiring: what `kubectl apply -k` installs on a cluster is what runs here.
 import { dirname, join } from 'node:path';
+import { type ConfigMaps, resolveEnv } from './config-map.ts';
 import { type Document, readKustomization } from './documents.ts';
 import { Fields, ManifestError } from './fields.ts';
 import {
   type ReadTrigger,
   readApiServerSource,
   readBroker,
+  readMetadata,
   readPing,
   readTrigger,
 } from './read-objects.ts';
-import { readService } from './read-service.ts';
+import { type ReadFunction, readService } from './read-service.ts';
 import type {
   ApiServerSourceWiring,
   BrokerWiring,
   ClusterObject,
   Destination,
-  FunctionWiring,
   ObjectName,
   PingWiring,
   TriggerWiring,
@@ -36,6 +36,8 @@ const KNATIVE_KINDS = {
 const CLUSTER_KINDS: readonly string[] = [
   'v1 Namespace',
   'v1 ServiceAccount',
+  'v1 ConfigMap',
+  'networking.k8s.io/v1 NetworkPolicy',
   'rbac.authorization.k8s.io/v1 ClusterRole',
   'rbac.authorization.k8s.io/v1 ClusterRoleBinding',
   'rbac.authorization.k8s.io/v1 Role',
@@ -45,22 +47,21 @@ const CLUSTER_KINDS: readonly string[] = [
   'ballast.dev/v1alpha1 MetadataFeed',
 ];
 
+/** Here nobody proves who sends. */
+const MEANINGLESS_KINDS: readonly string[] = ['eventing.knative.dev/v1alpha1 EventPolicy'];
+
 interface Draft {
   readonly brokers: BrokerWiring[];
   readonly triggers: ReadTrigger[];
   readonly sources: ApiServerSourceWiring[];
   readonly pings: PingWiring[];
-  readonly functions: FunctionWiring[];
+  readonly functions: ReadFunction[];
   readonly objects: ClusterObject[];
 }
 
 /** `root` is the folder `knative` of the repository, or one laid out like it. */
 export async function loadWiring(root: string): Promise<Wiring> {
-  const functions = join(root, 'functions');
-  const entries = await readdir(functions, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  const shared = [join(root, 'crds'), join(root, 'base')];
-  const dirs = [...shared, ...names.toSorted().map((name) => join(functions, name))];
+  const dirs = [root, join(root, 'feeds')];
   const documents = await Promise.all(dirs.map((dir) => readKustomization(dirname(root), dir)));
   return wiringOf(documents.flat());
 }
@@ -83,9 +84,26 @@ export function wiringOf(documents: readonly Document[]): Wiring {
     }
     seen.set(id, document.file);
   }
-  const wiring = { ...draft, triggers: draft.triggers.map((trigger) => complete(draft, trigger)) };
+  const maps = configMapsIn(draft.objects);
+  const wiring = {
+    ...draft,
+    triggers: draft.triggers.map((trigger) => complete(draft, trigger)),
+    functions: draft.functions.map((one) => ({
+      ...one,
+      env: resolveEnv(one.env, one.namespace, maps),
+    })),
+  };
   checkReferences(wiring);
   return wiring;
+}
+
+function configMapsIn(objects: readonly ClusterObject[]): ConfigMaps {
+  const maps = objects.filter(({ object }) => object.kind === 'ConfigMap');
+  const entries = maps.map(({ file, object }) => {
+    const { name, namespace = '' } = object.metadata;
+    return [keyOf({ namespace, name }), new Fields(file, '', object).textMap('data')] as const;
+  });
+  return new Map(entries);
 }
 
 /** Returns what the object is called in the whole cluster. */
@@ -97,6 +115,7 @@ function addTo(draft: Draft, { file, value }: Document): string {
     draft.objects.push({ file, object });
     return `${type} ${object.metadata.namespace ?? ''}/${object.metadata.name}`;
   }
+  if (MEANINGLESS_KINDS.includes(type)) return `${type} ${keyOf(readMetadata(fields))}`;
   const added = addKnative(draft, fields, type);
   fields.end();
   return `${type} ${keyOf(added)}`;

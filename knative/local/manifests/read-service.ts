@@ -1,8 +1,14 @@
 // Reads a Knative Service as far as a local process can be it. What only a container has (image,
 // probes, resources, security) is accepted by name.
+import { type EnvValue, readEnvValue } from './config-map.ts';
 import type { Fields } from './fields.ts';
 import { readMetadata } from './read-objects.ts';
-import type { FunctionWiring, Texts } from './wiring.ts';
+import type { FunctionWiring } from './wiring.ts';
+
+/** A function before it is known what stands in the ConfigMaps. */
+export type ReadFunction = Omit<FunctionWiring, 'env'> & {
+  readonly env: Readonly<Record<string, EnvValue>>;
+};
 
 /** Knative Serving's own default. */
 const TIMEOUT_SECONDS = 300;
@@ -18,7 +24,7 @@ const CONTAINER_ONLY = [
   'securityContext',
 ] as const;
 
-export function readService(document: Fields): FunctionWiring {
+export function readService(document: Fields): ReadFunction {
   const name = readMetadata(document);
   const spec = document.object('spec');
   const template = spec.object('template').accept('metadata');
@@ -26,7 +32,7 @@ export function readService(document: Fields): FunctionWiring {
   const [container, ...more] = pod.objects('containers');
   if (container === undefined) throw pod.error('containers', 'must hold one container');
   if (more.length > 0) throw pod.error('containers[1]', 'is one container too many for a process');
-  const service: FunctionWiring = {
+  const service: ReadFunction = {
     file: document.file,
     ...name,
     env: readEnv(container),
@@ -41,11 +47,10 @@ export function readService(document: Fields): FunctionWiring {
   return service;
 }
 
-function readEnv(container: Fields): Texts {
+function readEnv(container: Fields): ReadFunction['env'] {
   const entries = container.objects('env').map((entry) => {
     const name = entry.text('name');
-    const value = entry.has('value') ? entry.anyText('value') : '';
-    // `valueFrom` is left unread here, and so refused.
+    const value = readEnvValue(entry);
     entry.end();
     return [name, value] as const;
   });

@@ -41,10 +41,44 @@ test('documents come in the order of the kustomization, folders included', async
   ]);
 });
 
+test('components come last, and settings are a ConfigMap without the hash', async () => {
+  await write({
+    'kustomization.yaml': kustomization('resources: [a.yaml]\ncomponents: [settings]'),
+    'a.yaml': 'n: 1',
+    'settings/kustomization.yaml': `
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+configMapGenerator:
+  - { name: s, namespace: ns, envs: [s.env], options: { labels: { a: b } } }
+configurations: [names.yaml]
+`,
+    'settings/names.yaml': 'nameReference: []',
+    'settings/s.env': '# Where.\nA=http://a:1?b=c\n\nB=\n',
+  });
+  const metadata = { name: 's', namespace: 'ns', labels: { a: 'b' } };
+  const data = { A: 'http://a:1?b=c', B: '' };
+  const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
+  expect(await readKustomization(root, root)).toEqual([
+    { file: 'a.yaml', value: { n: 1 } },
+    { file: 'settings/kustomization.yaml', value: map },
+  ]);
+});
+
+const generated = (lines: string): string =>
+  `configMapGenerator: [{ name: s, namespace: n, ${lines} }]`;
+
 test.each([
   ['a file that it does not list', { 'x.yaml': 'n: 1' }, 'resources: []', 'does not list x.yaml'],
   ['a file that is not there', {}, 'resources: [y.yaml]', 'resources[0] names y.yaml'],
   ['patches', {}, 'patches: []', 'patches is not carried'],
+  ['settings that are not there', {}, generated('envs: [x.env]'), 'names x.env'],
+  ['settings from literals', {}, generated('literals: [A=b]'), 'literals is not carried'],
+  [
+    'settings that are no lines of NAME=value',
+    { 'x.env': 'A: b' },
+    generated('envs: [x.env]'),
+    'a line that is not NAME=value: A: b',
+  ],
   [
     'a file that is no YAML',
     { 'x.yaml': 'a: [' },

@@ -250,10 +250,19 @@ const ROWS: readonly (readonly [name: string, manifest: string, field: string, w
     'a value from a Secret',
     SERVICE.replace('name: f', 'name: g').replace(
       'image: i',
-      'image: i, env: [{ name: A, valueFrom: {} }]',
+      'image: i, env: [{ name: A, valueFrom: { secretKeyRef: { name: s, key: k } } }]',
     ),
-    'spec.template.spec.containers[0].env[0].valueFrom',
-    'not carried',
+    'spec.template.spec.containers[0].env[0].valueFrom.configMapKeyRef',
+    'missing',
+  ],
+  [
+    'a value that no ConfigMap has',
+    SERVICE.replace('name: f', 'name: g').replace(
+      'image: i',
+      'image: i, env: [{ name: A, valueFrom: { configMapKeyRef: { name: s, key: k } } }]',
+    ),
+    'spec.template.spec.containers[0].env[0].valueFrom.configMapKeyRef.key',
+    'no ConfigMap here has',
   ],
   [
     'a second container',

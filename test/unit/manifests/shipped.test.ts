@@ -1,8 +1,10 @@
 // The manifests that ship: what they wire, and what every function's manifests owe to whoever
 // deploys them.
-import { readdir } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { deadLetters } from '../../../functions/dead-letters/index.ts';
 import { locate } from '../../../functions/locate/index.ts';
 import { metadata } from '../../../functions/metadata/index.ts';
 import { storageAudit } from '../../../functions/storage-audit/index.ts';
@@ -11,10 +13,12 @@ import { passes } from '../../../knative/local/delivery/filter.ts';
 import { readKustomization } from '../../../knative/local/manifests/documents.ts';
 import { loadWiring } from '../../../knative/local/manifests/load.ts';
 import { keyOf } from '../../../knative/local/manifests/wiring.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import { EVERY_TYPE, SWEEP } from '../../../shared/function/sources.ts';
 import { BUILT_IN } from '../../../shared/feed/projections/built-in.ts';
 
 const REPO = fileURLToPath(new URL('../../../', import.meta.url));
-const FUNCTIONS = [locate, metadata, storageAudit, storageMigration];
+const FUNCTIONS = [deadLetters, locate, metadata, storageAudit, storageMigration];
 const wiring = await loadWiring(`${REPO}knative`);
 
 interface Manifest {
@@ -38,11 +42,18 @@ const manifests = (
     functionNames.map((name) => readKustomization(REPO, `${REPO}knative/functions/${name}`)),
   )
 ).flat() as readonly Manifest[];
+const imageOf = (name: string): string => `dev.local/ballast/${name}`;
+const { images } = parse(await readFile(`${REPO}knative/settings/kustomization.yaml`, 'utf8')) as {
+  readonly images: readonly Readonly<Record<'name' | 'newName' | 'newTag', string>>[];
+};
+/** Those that wake on types, by triggers and sources of their own. */
+const wakeful = FUNCTIONS.filter(({ wakesOn }) => !wakesOn.includes(EVERY_TYPE));
 const services = manifests.filter(({ value }) => value.kind === 'Service');
 
 test('every folder under knative/functions is a function of ours, and the other way round', () => {
   expect(functionNames).toEqual(FUNCTIONS.map(({ name }) => name));
   expect(wiring.functions.map(({ name }) => name)).toEqual(functionNames);
+  expect(images.map(({ name }) => name)).toEqual(functionNames.map(imageOf));
 });
 
 test('each file holds one object and is named by its kind', () => {
@@ -53,7 +64,14 @@ test('each file holds one object and is named by its kind', () => {
   expect(new Set(manifests.map(({ file }) => file)).size).toBe(manifests.length);
 });
 
-describe.each(FUNCTIONS)('$name', ({ name, wakesOn }) => {
+test('every image has the version of this package, and is asked of no registry', () => {
+  for (const { newName, newTag } of images) {
+    expect(newName).toMatch(/^dev\.local\/ballast\//);
+    expect(newTag).toBe(manifest.version);
+  }
+});
+
+describe.each(wakeful)('$name', ({ name, wakesOn }) => {
   const triggers = wiring.triggers.filter(
     ({ subscriber }) => 'name' in subscriber && subscriber.name === name,
   );
@@ -62,9 +80,16 @@ describe.each(FUNCTIONS)('$name', ({ name, wakesOn }) => {
     data: Buffer.alloc(0),
   });
 
-  test.each(wakesOn)('%s passes exactly one of its triggers', (type) => {
+  test.each(wakesOn.filter((type) => type !== SWEEP))('%s passes one of its triggers', (type) => {
     const matching = triggers.filter(({ filter }) => passes(filter, event(type, name)));
     expect(matching).toHaveLength(1);
+  });
+
+  test('its sweep needs no broker', () => {
+    const pings = wiring.pings.filter(({ file }) => file.includes(`/functions/${name}/`));
+    expect(pings).toHaveLength(wakesOn.includes(SWEEP) ? 1 : 0);
+    for (const { sink } of pings) expect(sink).toMatchObject({ kind: 'Service', name });
+    expect(triggers.filter(({ filter }) => passes(filter, event(SWEEP, name)))).toEqual([]);
   });
 
   test('events of another function, and types that it does not know, pass none', () => {
@@ -109,7 +134,7 @@ describe.each(services)('$file', ({ value }) => {
   });
 
   test('has an image that a kustomization can name', () => {
-    expect(container?.image).toBe(`ballast.dev/${value.metadata.name}`);
+    expect(container?.image).toBe(imageOf(value.metadata.name));
   });
 });
 
@@ -122,6 +147,24 @@ interface PodSpec {
     readonly [field: string]: unknown;
   }[];
 }
+
+test('what nobody takes goes where a person sees it, from every trigger and broker', () => {
+  const seen = { kind: 'Service', namespace: 'ballast-system', name: deadLetters.name };
+  for (const { delivery } of [...wiring.triggers, ...wiring.brokers]) {
+    expect(delivery.deadLetterSink).toEqual(seen);
+  }
+});
+
+test('every function may talk to what its policy names, and is reached as all are', () => {
+  const policies = new Map(
+    manifests.filter(({ value }) => value.kind === 'NetworkPolicy').map((one) => [one.file, one]),
+  );
+  for (const name of functionNames) {
+    const policy = policies.get(`knative/functions/${name}/network-policy.yaml`)?.value;
+    const podSelector = { matchLabels: { 'serving.knative.dev/service': name } };
+    expect(policy?.spec).toMatchObject({ podSelector, policyTypes: ['Egress'] });
+  }
+});
 
 test('every delivery waits longer for a function than the function may take', () => {
   const timeouts = new Map(wiring.functions.map((one) => [keyOf(one), one.timeoutSeconds * 1_000]));
@@ -167,7 +210,7 @@ test('metadata reads the kinds that a feed knows everywhere, and feeds at home, 
   ]);
   expect(granted(`${dir}/cluster-role.yaml`)).toEqual(Object.fromEntries(shown));
   expect(granted(`${dir}/role.yaml`)).toEqual({
-    'ballast.dev/metadatafeeds': ['get', 'list'],
+    'ballast.dev/metadatafeeds': ['list'],
     'ballast.dev/metadatafeeds/status': ['patch'],
     '/secrets': ['get', 'watch'],
   });
@@ -189,6 +232,7 @@ test('storage-migration reaches no objects but those of a kind that it is given 
 test('a definition comes before its objects, and feeds are looked for where they are', () => {
   const kinds = wiring.objects.map(({ object }) => object.kind);
   expect(kinds[0]).toBe('CustomResourceDefinition');
+  expect(kinds.at(-1)).toBe('MetadataFeed');
   const feed = wiring.objects.find(({ object }) => object.kind === 'MetadataFeed');
   const service = wiring.functions.find(({ name }) => name === metadata.name);
   expect(service?.env['FEED_NAMESPACE']).toBe(feed?.object.metadata.namespace);

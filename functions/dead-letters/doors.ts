@@ -1,0 +1,108 @@
+// What this function holds while it is awake: the API server, the counter, and what it needs to
+// stay cheap in a flood: which letters it has counted, how many objects it named this minute, and
+// whose turn it is to write. All of it may be lost.
+import type { Clock } from '../../shared/clock.ts';
+import type { Counter, Metrics } from '../../shared/function/metrics.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import type { Place } from './decide.ts';
+
+export interface DoorsOptions {
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly place: Place;
+  readonly instance: string;
+}
+
+/** A letter comes again within the minute for which a broker tries. */
+const SEEN_MAX = 2_000;
+/** Enough to show which objects; a person reads no more, and each costs the API server a write. */
+const OBJECTS_PER_MINUTE = 30;
+const MINUTE_MS = 60_000;
+
+interface Batch {
+  count: number;
+  readonly written: Promise<void>;
+}
+
+export class Doors {
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+  readonly place: Place;
+  readonly instance: string;
+  readonly #counter: Counter;
+  readonly #seen = new Set<string>();
+  readonly #writing = new Map<string, Promise<void>>();
+  readonly #waiting = new Map<string, Batch>();
+  #minute = -1;
+  #objects = new Set<string>();
+
+  constructor({ kube, clock, metrics, place, instance }: DoorsOptions) {
+    this.kube = kube;
+    this.clock = clock;
+    this.place = place;
+    this.instance = instance;
+    const help = 'Events that a broker gave up on, by the function that did not take them.';
+    this.#counter = metrics.counter('ballast_dead_letters_total', help, ['function', 'code']);
+  }
+
+  /** Once for a letter, however often it is delivered. */
+  count(id: string, labels: { readonly function: string; readonly code: string }): void {
+    if (this.#seen.has(id)) return;
+    this.#seen.add(id);
+    const [oldest] = this.#seen;
+    if (this.#seen.size > SEEN_MAX && oldest !== undefined) this.#seen.delete(oldest);
+    this.#counter.add(1, labels);
+  }
+
+  /** Whether this Event may still be written; in a flood only those of the first objects are. */
+  mayName(event: string): boolean {
+    const minute = Math.floor(this.clock.nowMs() / MINUTE_MS);
+    if (minute !== this.#minute) {
+      this.#minute = minute;
+      this.#objects = new Set();
+    }
+    if (this.#objects.has(event)) return true;
+    if (this.#objects.size >= OBJECTS_PER_MINUTE) return false;
+    this.#objects.add(event);
+    return true;
+  }
+
+  /**
+   * One write at a time for each Event; those who come meanwhile are written together by the next.
+   * Resolves when the caller's own is written.
+   */
+  inTurn(event: string, write: (count: number) => Promise<void>): Promise<void> {
+    const waiting = this.#waiting.get(event);
+    if (waiting !== undefined) {
+      waiting.count += 1;
+      return waiting.written;
+    }
+    const before = this.#writing.get(event);
+    const batch: Batch = { count: 1, written: this.#writeAfter(before, event, write) };
+    this.#waiting.set(event, batch);
+    return batch.written;
+  }
+
+  async close(): Promise<void> {
+    await this.kube.close();
+  }
+
+  async #writeAfter(
+    before: Promise<void> | undefined,
+    event: string,
+    write: (count: number) => Promise<void>,
+  ): Promise<void> {
+    // Who made it fail was told. Awaited even if there is none: the batch has to be there first.
+    await before?.catch(() => undefined);
+    const batch = this.#waiting.get(event);
+    this.#waiting.delete(event);
+    const own = write(batch?.count ?? 1);
+    this.#writing.set(event, own);
+    try {
+      await own;
+    } finally {
+      if (this.#writing.get(event) === own) this.#writing.delete(event);
+    }
+  }
+}

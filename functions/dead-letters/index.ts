@@ -1,0 +1,54 @@
+// Makes dead letters seen: whatever event a broker gave up on becomes a Kubernetes Event on the
+// object that it was about, and a count in the metrics. Wakes on every type, since any event may
+// die. Repairs nothing: what the event asked for, the sweep of its function finds by itself.
+import { hostname } from 'node:os';
+import { defineFunction } from '../../shared/function/define.ts';
+import { KUBECONFIG } from '../../shared/function/kube-config.ts';
+import { text } from '../../shared/function/parsers.ts';
+import { EVERY_TYPE } from '../../shared/function/sources.ts';
+import { openKube } from '../../shared/kube/client.ts';
+import { readJson } from '../../shared/kube/read-json.ts';
+import { Doors } from './doors.ts';
+import { FIELD_MANAGER } from './field-manager.ts';
+
+export const deadLetters = defineFunction({
+  name: 'dead-letters',
+  purpose: 'Shows events that no function took, on the objects that they were about.',
+  wakesOn: [EVERY_TYPE],
+  config: {
+    kubeconfigPath: KUBECONFIG,
+    namespace: {
+      env: 'BROKER_NAMESPACE',
+      meaning: 'where the broker is, on which letters are shown that name no object',
+      parse: text,
+      fallback: 'ballast-system',
+    },
+    broker: {
+      env: 'BROKER_NAME',
+      meaning: 'the name of that broker',
+      parse: text,
+      fallback: 'ballast',
+    },
+  },
+  open: ({ kubeconfigPath, namespace, broker }, { clock, log, metrics }): Doors =>
+    new Doors({
+      kube: openKube({
+        userAgent: FIELD_MANAGER,
+        fieldManager: FIELD_MANAGER,
+        log,
+        ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
+      }),
+      clock,
+      metrics,
+      place: { namespace, broker },
+      instance: hostname(),
+    }),
+  readApiServer: readJson,
+  close: (doors) => doors.close(),
+  handle: async (event, context) => {
+    // Loaded with the first event: being ready must not wait for what nobody asked for yet.
+    const { takeLetter } = await import('./work.ts');
+    await takeLetter(event, context);
+    return undefined;
+  },
+});

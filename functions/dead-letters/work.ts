@@ -1,0 +1,50 @@
+// What the function does with a letter: counts it, writes it down where a person looks, and says so
+// in its log.
+import { type ErrorCode, Failure } from '../../shared/errors.ts';
+import type { Context, IncomingEvent } from '../../shared/function/define.ts';
+import type { Manifest } from '../../shared/kube/objects.ts';
+import { eventAbout, eventOnBroker } from './decide.ts';
+import type { Doors } from './doors.ts';
+import { readLetter } from './letter.ts';
+import { tell } from './steps.ts';
+
+const NO_PLACE: ReadonlySet<ErrorCode> = new Set([
+  'KUBE_NOT_FOUND',
+  'KUBE_FORBIDDEN',
+  'KUBE_INVALID',
+  'KUBE_NAME_INVALID',
+]);
+
+export async function takeLetter(event: IncomingEvent, context: Context<Doors>): Promise<void> {
+  const { doors, log } = context;
+  const letter = readLetter(event);
+  const { functionName, status, code, said } = letter;
+  doors.count(`${event.source} ${event.id}`, { function: functionName, code: status });
+  log.warn({ of: functionName, status, code, said }, 'dead letter');
+  const by = { instance: doors.instance, nowMs: doors.clock.nowMs() };
+  const own = eventAbout(letter, by);
+  if (own !== undefined && doors.mayName(own.metadata.name)) {
+    if (await wrote(own, context)) return;
+  }
+  await write(eventOnBroker(letter, doors.place, by), context);
+}
+
+/** False where no Event can be: the namespace is gone or going, or the names are made up. */
+async function wrote(event: Manifest, context: Context<Doors>): Promise<boolean> {
+  try {
+    await write(event, context);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Failure) || !NO_PLACE.has(error.code)) throw error;
+    context.log.info({ err: error }, 'no Event can be written about this object');
+    return false;
+  }
+}
+
+async function write(event: Manifest, { doors, signal }: Context<Doors>): Promise<void> {
+  const { kube, clock } = doors;
+  const { name, namespace = '' } = event.metadata;
+  await doors.inTurn(`${namespace}/${name}`, (count) =>
+    tell(kube, event, { count, nowMs: clock.nowMs() }, signal),
+  );
+}

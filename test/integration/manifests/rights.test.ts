@@ -1,0 +1,208 @@
+// Each account has the rights that its function uses, and no others: every function does all that
+// it does under its own account, and the API server's audit log says what it asked for.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deadLetters } from '../../../functions/dead-letters/index.ts';
+import { locate } from '../../../functions/locate/index.ts';
+import { metadata } from '../../../functions/metadata/index.ts';
+import { storageAudit } from '../../../functions/storage-audit/index.ts';
+import { storageMigration } from '../../../functions/storage-migration/index.ts';
+import { rightsFor } from '../../../knative/migrate/manifests.ts';
+import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import { adapterPart } from '../../../knative/local/plane/adapter.ts';
+import { freePort } from '../../../knative/local/process/ports.ts';
+import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
+import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
+import { type Clock, systemClock } from '../../../shared/clock.ts';
+import type { RunningFunction } from '../../../shared/function/start.ts';
+import type { Manifest } from '../../../shared/kube/objects.ts';
+import { GROUP, until, VersionedKind } from '../../builders/versioned-kind.ts';
+import { covers, grantsIn, told } from './grants.ts';
+import { type Asked, Installed } from './installed.ts';
+
+const NAMESPACE = 'ballast-system';
+const SECRETS = { group: '', version: 'v1', resource: 'secrets' };
+const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' };
+const CRDS = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  resource: 'customresourcedefinitions',
+};
+const PLURAL = 'gears';
+
+/** Rights that these scenarios do not use, and who does. */
+const RARE: Readonly<Record<string, string>> = {
+  // A killed function announces again what is announced already: integration/migration/killed.
+  'storage-migration: get /events in default': 'killed just after a write',
+};
+
+/** What the API server lets whoever is known ask: what he may do himself. */
+const EVERYBODYS: ReadonlySet<string> = new Set(['selfsubjectaccessreviews']);
+
+interface Misfits {
+  readonly lacking: readonly string[];
+  readonly refused: readonly string[];
+  readonly unused: readonly string[];
+}
+const NONE: Misfits = { lacking: [], refused: [], unused: [] };
+
+let installed: Installed;
+let skippedMs = 0;
+const later: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + skippedMs };
+let perKind: readonly Manifest[];
+
+beforeAll(async () => {
+  installed = await Installed.start(['etcd', 'kube-apiserver', 'nats-server']);
+  const request = { group: GROUP, resource: PLURAL, dryRun: false, trim: 'OnProof' } as const;
+  perKind = rightsFor({ ...request, mode: 'Ballast', verifiesEtcd: false, namespace: NAMESPACE });
+  for (const object of perKind) {
+    const ref = await installed.kube.resourceFor(object.apiVersion, object.kind);
+    if (ref !== undefined) await installed.kube.apply(ref, object, { force: true });
+  }
+});
+
+afterAll(async () => {
+  await installed?.stop();
+});
+
+async function send(
+  { port }: RunningFunction,
+  type: string,
+  data: unknown,
+  more: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const headers = {
+    'content-type': 'application/json',
+    'ce-specversion': '1.0',
+    'ce-id': crypto.randomUUID(),
+    'ce-source': 'test',
+    'ce-type': type,
+    ...more,
+  };
+  const body = JSON.stringify(data);
+  return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body })).status;
+}
+
+/** A minute later, as the tick comes. */
+function tick(one: RunningFunction): Promise<number> {
+  skippedMs += 60_000;
+  return send(one, 'dev.knative.sources.ping', {});
+}
+
+/** The real adapter, as its own account, and straight to the function. */
+async function startSource(name: string, port: number): Promise<void> {
+  const source = installed.wiring.sources.find((one) => one.name === name);
+  if (source === undefined) throw new Error(`no source is named ${name}`);
+  const account = { namespace: NAMESPACE, name: source.serviceAccountName };
+  const spec = adapterPart(source, {
+    binary: await resolvePart('apiserver_receive_adapter'),
+    kubeconfigPath: await installed.accounts.kubeconfigFor(`adapter/${name}`, account),
+    sinkUrl: `http://127.0.0.1:${port}/`,
+    profilingPort: await freePort(),
+  });
+  await installed.plane.add(spec);
+}
+
+/** What the account asked for and may not, was refused, or may and never asked for. */
+async function misfits(account: string): Promise<Misfits> {
+  const asked = (await installed.asked()).filter((one) => one.account === account);
+  const objects = [...installed.wiring.objects.map(({ object }) => object), ...perKind];
+  const grants = grantsIn(objects).filter((grant) => grant.account === account);
+  const isOfResource = ({ resource }: Asked): boolean =>
+    !resource.startsWith('/') && !EVERYBODYS.has(resource);
+  const lacking = asked.filter(
+    (one) => isOfResource(one) && !grants.some((grant) => covers(grant, one)),
+  );
+  const refused = asked.filter(({ isAllowed }) => !isAllowed);
+  const unused = grants
+    .filter((grant) => !asked.some((one) => covers(grant, one)))
+    .map(told)
+    .filter((right) => RARE[right] === undefined);
+  // Knative's controller asks for get, list and watch before it starts an adapter, which watches.
+  const isSource = account.endsWith('-source');
+  return {
+    lacking: [...new Set(lacking.map(told))],
+    refused: [...new Set(refused.map(told))],
+    unused: isSource ? unused.filter((right) => right.includes(': watch ')) : unused,
+  };
+}
+
+test('metadata: a feed, one with a Secret, events, sweeps that list and replay', async () => {
+  const { kube, plane } = installed;
+  const url = plane.part('nats-server').url;
+  const one = await installed.run(metadata, { NATS_URL: url }, later);
+  await startSource('metadata', one.port);
+  await kube.create(METADATA_FEEDS, {
+    apiVersion: 'ballast.dev/v1alpha1',
+    kind: 'MetadataFeed',
+    metadata: { name: 'other', namespace: NAMESPACE },
+    spec: { nats: { secretRef: { name: 'other-nats' } } },
+  });
+  // The Secret is not there yet, which is said, and tried again.
+  expect(await tick(one)).toBe(503);
+  await kube.create(SECRETS, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'other-nats', namespace: NAMESPACE },
+    stringData: { url },
+  });
+  await until('both feeds to be swept', async () => (await tick(one)) === 204);
+  await kube.create(NAMESPACES, {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'changed' },
+  });
+  expect(await tick(one)).toBe(204);
+  expect(await misfits('metadata')).toEqual(NONE);
+  expect(await misfits('metadata-source')).toEqual(NONE);
+});
+
+test('storage-migration: a definition asks; objects are moved, proved, trimmed', async () => {
+  const { kube, plane } = installed;
+  const kind = new VersionedKind(plane, kube, PLURAL);
+  await kind.fill(3);
+  const one = await installed.run(storageMigration, { SETTLE_SECONDS: '0.2', ETCD_ENDPOINTS: '' });
+  await startSource('storage-migration', one.port);
+  const body = { metadata: { annotations: { 'ballast.dev/migrate-storage': 'true' } } };
+  await kube.patch(CRDS, { name: kind.crdName }, { type: 'merge', body });
+  await until('the migration to be done', async () => {
+    await tick(one);
+    const object = await kube.get(STORAGE_MIGRATIONS, { name: kind.crdName });
+    return (object?.['status'] as { readonly phase?: string } | undefined)?.phase === 'Done';
+  });
+  expect(await misfits('storage-migration')).toEqual(NONE);
+  expect(await misfits('storage-migration-source')).toEqual(NONE);
+});
+
+test('dead-letters: an Event, and one more of the same', async () => {
+  const one = await installed.run(deadLetters);
+  const about = {
+    'ce-apiversion': 'v1',
+    'ce-kind': 'Pod',
+    'ce-namespace': 'default',
+    'ce-name': 'web-1',
+  };
+  for (const id of ['1', '2']) {
+    expect(await send(one, 'dev.example', {}, { ...about, 'ce-id': id })).toBe(204);
+  }
+  expect(await misfits('dead-letters')).toEqual(NONE);
+});
+
+test('locate and storage-audit ask the API server nothing, and may nothing', async () => {
+  const url = installed.plane.part('nats-server').url;
+  const where = await installed.run(locate, { NATS_URL: url });
+  const { status } = await fetch(`http://127.0.0.1:${where.port}/feed`);
+  expect(status).toBeLessThan(504);
+  await installed.run(storageAudit, { ETCD_ENDPOINTS: '' });
+  const accounts = ['locate', 'storage-audit'];
+  expect((await installed.asked()).filter(({ account }) => accounts.includes(account))).toEqual([]);
+  expect(await Promise.all(accounts.map(misfits))).toEqual([NONE, NONE]);
+});
+
+test('no rule of any role names everything', () => {
+  const objects = installed.wiring.objects.map(({ object }) => object);
+  const wide = grantsIn(objects).filter(({ verb, group, resource }) =>
+    [verb, group, resource].includes('*'),
+  );
+  expect(wide.map(told)).toEqual([]);
+  expect(grantsIn(objects).length).toBeGreaterThan(20);
+});
