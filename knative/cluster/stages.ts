@@ -1,5 +1,6 @@
 // What is put onto a cluster that is up, in this order: the seam for whatever turns a bare cluster
 // into one that people work with. `--without-knative` leaves all of it out.
+import { functionsStage } from './functions/stage.ts';
 import { knativeStage } from './knative/stage.ts';
 import type { Cluster } from './start-cluster.ts';
 
@@ -9,4 +10,4 @@ export interface Stage {
   run(cluster: Cluster, onReady: (what: string) => void, signal: AbortSignal): Promise<void>;
 }
 
-export const stages: readonly Stage[] = [knativeStage];
+export const stages: readonly Stage[] = [knativeStage, functionsStage];

@@ -23,9 +23,9 @@ export const knativeStage: Stage = {
 
 async function importImages(cluster: Cluster, signal: AbortSignal): Promise<void> {
   const archives = await componentArchives(signal);
-  await inParallel(archives, IMPORTS_AT_ONCE, async ({ path }) => {
+  await inParallel(archives, IMPORTS_AT_ONCE, async (archive) => {
     signal.throwIfAborted();
-    await cluster.importImage(path);
+    await cluster.importImage(archive);
   });
 }
 
