@@ -19,6 +19,9 @@ const SYSTEM_DIRS = ['/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 /** One node with a few images; less than this is full before the first pod. */
 const FREE_BYTES_MIN = 2 * 1024 ** 3;
 
+/** The kernel takes 107 characters, and the cluster's directory and the socket's name follow. */
+const TMPDIR_LENGTH_MAX = 60;
+
 /** Programs that the cluster uses are looked for here. */
 export const systemPath = SYSTEM_DIRS.join(':');
 
@@ -37,6 +40,9 @@ export async function whyNotHere(): Promise<string | undefined> {
     return 'The kernel has no overlay file system: `modprobe overlay`.';
   }
   if (tmpdir().startsWith('/run')) return `TMPDIR is ${tmpdir()}: choose one outside of /run.`;
+  if (tmpdir().length > TMPDIR_LENGTH_MAX) {
+    return `TMPDIR is too long for the path of a socket in it (${tmpdir()}): choose a shorter one.`;
+  }
   const { bavail, bsize } = await statfs(tmpdir());
   if (bavail * bsize < FREE_BYTES_MIN) return `${tmpdir()} has less than 2 GB free: set TMPDIR.`;
   return (await whyNoCgroups(await hierarchies())) ?? (await whyNoNamespaces());
