@@ -127,5 +127,7 @@ test('after `down` nothing is left', async () => {
 test('after the starter was killed nothing is left', async () => {
   started = await startBusy();
   started.starter.kill('SIGKILL');
+  await once(started.starter, 'exit');
+  expect(started.starter.signalCode).toBe('SIGKILL');
   await expectNothingLeft(started);
 });
