@@ -70,3 +70,16 @@ export function nodeAddresses({ subnet }: Addresses, index: number): NodeAddress
     gateway: at(`${pods}.1`),
   };
 }
+
+/** Whether the destination of a route, as `ip` prints it, shares addresses with the network. */
+export function isTakenBy(route: string, subnet: string): boolean {
+  const destination = /(?:^| )(\d+\.\d+\.\d+\.\d+)(?:\/(\d+))?/.exec(route);
+  if (destination === null || route.startsWith('default')) return false;
+  const bits = Math.min(Number(destination[2] ?? 32), 16);
+  const shift = 2 ** (32 - bits);
+  const first = (text: string): number => Math.floor(numberOf(text) / shift);
+  return bits > 0 && first(destination[1] ?? '') === first(subnet.replace(/\/.*/, ''));
+}
+
+const numberOf = (address: string): number =>
+  address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);

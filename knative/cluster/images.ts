@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { type Image, writeImage } from '../images/image.ts';
 import { writeArchive } from '../images/layout.ts';
 
+const ARCHIVE = 'pause.tar';
+
 export const PAUSE_IMAGE = 'dev.local/ballast/pause:1';
 
-/** Resolves with the path of an archive that containerd imports. */
+/** Resolves with the name, in `dir`, of an archive that containerd imports. */
 export async function pauseArchive(pause: string, dir: string): Promise<string> {
   const { directory }: Image = await writeImage(
     {
@@ -15,7 +17,6 @@ export async function pauseArchive(pause: string, dir: string): Promise<string> 
     },
     join(dir, 'pause'),
   );
-  const archive = `${directory}.tar`;
-  await writeArchive(directory, archive);
-  return archive;
+  await writeArchive(directory, join(dir, ARCHIVE));
+  return ARCHIVE;
 }

@@ -13,9 +13,12 @@ export interface Inside {
   readonly ended: Promise<string>;
   /** Tells it that the wire is there. */
   go(): void;
-  /** Not a goodbye: pid 1 and all below it are killed. */
-  kill(): void;
+  /** Not a goodbye: pid 1 and all below it are killed. Resolves when they are gone. */
+  end(): Promise<void>;
 }
+
+/** It ends in milliseconds; past this, what holds the namespaces is killed from outside. */
+const END_GRACE_MS = 5_000;
 
 const SUPERVISOR = join(import.meta.dirname, 'inside/main.ts');
 const LINES_KEPT = 20;
@@ -57,7 +60,13 @@ export async function enterNamespaces(options: InsideOptions): Promise<Inside> {
     pid,
     ended,
     go: () => void stdin.write('go\n'),
-    kill: () => void child.kill('SIGKILL'),
+    end: async () => {
+      // From inside, so that each of them is waited for by its own parent.
+      stdin.end();
+      const grace = setTimeout(() => child.kill('SIGKILL'), END_GRACE_MS);
+      await ended;
+      clearTimeout(grace);
+    },
   };
 }
 

@@ -3,7 +3,7 @@ import { access, constants, readFile, readdir, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
-import type { Addresses } from './addresses.ts';
+import { type Addresses, isTakenBy } from './addresses.ts';
 import { hierarchies, whyNoCgroups } from './cgroups.ts';
 import { findClusters } from './cluster-directory.ts';
 import { run } from './commands.ts';
@@ -18,6 +18,9 @@ const NAMESPACES = ['mnt', 'net', 'pid', 'uts', 'ipc'];
 const SYSTEM_DIRS = ['/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 /** One node with a few images; less than this is full before the first pod. */
 const FREE_BYTES_MIN = 2 * 1024 ** 3;
+
+/** The kernel takes 107 characters, and the cluster's directory and the socket's name follow. */
+const TMPDIR_LENGTH_MAX = 60;
 
 /** Programs that the cluster uses are looked for here. */
 export const systemPath = SYSTEM_DIRS.join(':');
@@ -37,6 +40,9 @@ export async function whyNotHere(): Promise<string | undefined> {
     return 'The kernel has no overlay file system: `modprobe overlay`.';
   }
   if (tmpdir().startsWith('/run')) return `TMPDIR is ${tmpdir()}: choose one outside of /run.`;
+  if (tmpdir().length > TMPDIR_LENGTH_MAX) {
+    return `TMPDIR is too long for the path of a socket in it (${tmpdir()}): choose a shorter one.`;
+  }
   const { bavail, bsize } = await statfs(tmpdir());
   if (bavail * bsize < FREE_BYTES_MIN) return `${tmpdir()} has less than 2 GB free: set TMPDIR.`;
   return (await whyNoCgroups(await hierarchies())) ?? (await whyNoNamespaces());
@@ -66,23 +72,10 @@ export async function whyNotAt({ subnet, interfaceName }: Addresses): Promise<st
     return `There is an interface named ${interfaceName} already, and it is not ours.`;
   }
   const table = await run('ip', '-4', 'route', 'show', 'table', 'all');
-  const taken = table.split('\n').find((route) => overlaps(route, subnet));
+  const taken = table.split('\n').find((route) => isTakenBy(route, subnet));
   if (taken === undefined) return undefined;
   return `${subnet} is taken on this machine (${taken.trim()}): choose another with --subnet.`;
 }
-
-/** Whether the destination of a route, as `ip` prints it, shares addresses with the network. */
-function overlaps(route: string, subnet: string): boolean {
-  const destination = /(?:^| )(\d+\.\d+\.\d+\.\d+)(?:\/(\d+))?/.exec(route);
-  if (destination === null || route.startsWith('default')) return false;
-  const bits = Math.min(Number(destination[2] ?? 32), 16);
-  const shift = 2 ** (32 - bits);
-  const first = (text: string): number => Math.floor(numberOf(text) / shift);
-  return bits > 0 && first(destination[1] ?? '') === first(subnet.replace(/\/.*/, ''));
-}
-
-const numberOf = (address: string): number =>
-  address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
 
 async function missing(
   names: readonly string[],

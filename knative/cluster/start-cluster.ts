@@ -16,7 +16,7 @@ import { cgroupName, controlSocket, kubeconfigPath, writeRecord } from './cluste
 import { ask } from './control.ts';
 import { debianPrograms } from './debian-programs.ts';
 import { pauseArchive } from './images.ts';
-import type { InsideConfig, InsideWord } from './inside/config.ts';
+import { INSIDE_DIR, type InsideConfig, type InsideWord } from './inside/config.ts';
 import { enterNamespaces, type Inside } from './namespaces.ts';
 import { CannotRunHere, systemPath, whyNotAt, whyNotHere } from './preflight.ts';
 import { layWire } from './wire.ts';
@@ -135,7 +135,8 @@ async function writeConfig(
 ): Promise<InsideConfig> {
   await mkdir(join(dir, 'tmp'));
   const config: InsideConfig = {
-    dir,
+    hostDir: dir,
+    dir: INSIDE_DIR,
     addresses,
     nodes: Array.from({ length: nodes }, (_, index) => nodeAddresses(addresses, index + 1)),
     parts,
@@ -143,7 +144,7 @@ async function writeConfig(
     runc,
     cgroup: cgroupName(dir),
     hierarchies: await hierarchies(),
-    images: [await pauseArchive(parts['pause'] ?? '', join(dir, 'images'))],
+    images: [join(INSIDE_DIR, await pauseArchive(parts['pause'] ?? '', dir))],
   };
   await writeFile(configPath(dir), JSON.stringify(config));
   return config;
@@ -152,7 +153,7 @@ async function writeConfig(
 const configPath = (dir: string): string => join(dir, 'config.json');
 
 async function startInside(config: InsideConfig, options: ClusterOptions): Promise<Inside> {
-  const { dir, cgroup, hierarchies: found, addresses } = config;
+  const { hostDir: dir, cgroup, hierarchies: found, addresses } = config;
   const { onWord = () => undefined, signal } = options;
   await makeCgroup(cgroup, found);
   await makeChildCgroup(`${cgroup}/supervisor`, found);
@@ -162,13 +163,13 @@ async function startInside(config: InsideConfig, options: ClusterOptions): Promi
     configPath: configPath(dir),
     cgroup,
     hierarchies: found,
-    env: { TMPDIR: join(dir, 'tmp'), PATH: config.path },
+    env: { TMPDIR: join(INSIDE_DIR, 'tmp'), PATH: config.path },
     onWord: (word) => {
       if (word.kind === 'up') onUp();
       onWord(word);
     },
   });
-  const onAbort = (): void => inside.kill();
+  const onAbort = (): void => void inside.end();
   signal?.addEventListener('abort', onAbort, { once: true });
   try {
     signal?.throwIfAborted();
@@ -179,7 +180,7 @@ async function startInside(config: InsideConfig, options: ClusterOptions): Promi
     if (typeof early === 'string') throw new Error(`The cluster did not come up. ${early}`);
     return inside;
   } catch (error) {
-    inside.kill();
+    await inside.end();
     throw error;
   } finally {
     signal?.removeEventListener('abort', onAbort);
@@ -210,8 +211,8 @@ class RunningCluster implements Cluster {
   readonly #inside: Inside;
   readonly #reaper: ChildProcess;
 
-  constructor({ dir, addresses, nodes }: InsideConfig, inside: Inside, reaper: ChildProcess) {
-    this.dir = dir;
+  constructor({ hostDir, addresses, nodes }: InsideConfig, inside: Inside, reaper: ChildProcess) {
+    this.dir = hostDir;
     this.addresses = addresses;
     this.#inside = inside;
     this.#reaper = reaper;
@@ -241,8 +242,7 @@ class RunningCluster implements Cluster {
   }
 
   async stop(): Promise<void> {
-    this.#inside.kill();
-    await this.#inside.ended;
+    await this.#inside.end();
     await cleanUp(this.dir);
     dismiss(this.#reaper);
   }

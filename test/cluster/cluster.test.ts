@@ -131,7 +131,8 @@ test('a pod that is not root writes to a volume of its group, and finds it again
   await ready('writer');
   const node = await field('pod writer', '.spec.nodeName');
   await kubectl.run('delete', 'pod', 'writer', '--now');
-  const read = `console.log(require('fs').readFileSync('/data/word', 'utf8')); setInterval(() => {}, 1e6)`;
+  const print = `console.log(require('fs').readFileSync('/data/word', 'utf8'))`;
+  const read = `${print}; setInterval(() => {}, 1e6)`;
   await kubectl.apply(pod({ name: 'reader', script: read, claim: 'kept' }));
   await ready('reader');
   expect(await field('pod reader', '.spec.nodeName')).toBe(node);

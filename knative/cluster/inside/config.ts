@@ -3,8 +3,16 @@ import type { PartName } from '../../local/parts/catalog.ts';
 import type { Addresses, NodeAddresses } from '../addresses.ts';
 import type { Hierarchies } from '../cgroups.ts';
 
+/**
+ * The cluster's directory as it is seen from inside: the path of a socket has to be short, and that
+ * of a temporary directory may be anything.
+ */
+export const INSIDE_DIR = '/run/cluster';
+
 export interface InsideConfig {
-  readonly dir: string;
+  /** The cluster's directory as it is seen from outside. */
+  readonly hostDir: string;
+  readonly dir: typeof INSIDE_DIR;
   readonly addresses: Addresses;
   readonly nodes: readonly NodeAddresses[];
   readonly parts: Readonly<Record<PartName, string>>;

@@ -22,7 +22,7 @@ function endAll(): void {
 async function main(configPath: string): Promise<void> {
   const config: InsideConfig = JSON.parse(await readFile(configPath, 'utf8'));
   process.stdin.on('end', endAll);
-  await Promise.all([setUpMounts(config.dir), once(process.stdin, 'data')]);
+  await Promise.all([setUpMounts(config.hostDir), once(process.stdin, 'data')]);
   await setUpNetwork(config.addresses, config.nodes);
   const cluster = await ClusterSupervisor.start(config, say);
   await serveControl(cluster, controlSocket(config.dir));

@@ -4,6 +4,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../commands.ts';
+import { INSIDE_DIR } from './config.ts';
 
 /** These are one for all namespaces, so they are shown and not set. */
 const KUBELET_TUNABLES: Readonly<Record<string, string>> = {
@@ -15,8 +16,11 @@ const KUBELET_TUNABLES: Readonly<Record<string, string>> = {
   'kernel/keys/root_maxbytes': '25000000',
 };
 
-export async function setUpMounts(dir: string): Promise<void> {
+export async function setUpMounts(hostDir: string): Promise<void> {
   await run('mount', '-t', 'tmpfs', 'tmpfs', '/run');
+  const dir = INSIDE_DIR;
+  await mkdir(dir);
+  await run('mount', '--bind', hostDir, dir);
   await ownSys(dir);
   const log = join(dir, 'log');
   await mkdir(log);

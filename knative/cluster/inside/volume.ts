@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { KubeObject, Manifest } from '../../../shared/kube/objects.ts';
 import type { ClusterObject } from '../../local/manifests/wiring.ts';
 
-export const PROVISIONER = 'ballast.dev/local';
-export const STORAGE_CLASS = 'local';
+const PROVISIONER = 'ballast.dev/local';
+const STORAGE_CLASS = 'local';
 
 const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by';
 const SELECTED_NODE = 'volume.kubernetes.io/selected-node';

@@ -8,20 +8,18 @@ export interface PodOptions {
   readonly node?: string;
   /** A claim that is mounted at /data. */
   readonly claim?: string;
-  readonly restartPolicy?: 'Always' | 'Never';
 }
 
 /** As a restricted namespace demands it: a user without rights, and a group for its volumes. */
 export function pod(options: PodOptions): object {
-  const { name, script, node, claim, restartPolicy = 'Always' } = options;
+  const { name, script, node, claim: claimName } = options;
   const volumes =
-    claim === undefined ? [] : [{ name: 'data', persistentVolumeClaim: { claimName: claim } }];
+    claimName === undefined ? [] : [{ name: 'data', persistentVolumeClaim: { claimName } }];
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, labels: { app: name } },
     spec: {
-      restartPolicy,
       terminationGracePeriodSeconds: 0,
       ...(node === undefined ? {} : { nodeSelector: { 'kubernetes.io/hostname': node } }),
       securityContext: {
@@ -67,5 +65,6 @@ export const service = (name: string): object => ({
 /** Answers every request with its own name. */
 export const WEB = `
   console.log('serving');
-  require('http').createServer((request, response) => response.end(process.env.HOSTNAME)).listen(8080);
+  const answer = (request, response) => response.end(process.env.HOSTNAME);
+  require('http').createServer(answer).listen(8080);
 `;
