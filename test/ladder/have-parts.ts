@@ -6,12 +6,16 @@ import { PartsUnavailable } from '../../knative/local/parts/explain.ts';
 import { resolveParts } from '../../knative/local/parts/resolve.ts';
 import { cannotBeHadCode } from './rungs.ts';
 
-/** Resolves with the exit code. */
-export async function haveParts(names: readonly PartName[]): Promise<number> {
+/** Resolves with the exit code; `more` is whatever else has to be fetched. */
+export async function haveParts(
+  names: readonly PartName[],
+  more: (signal: AbortSignal) => Promise<void> = async () => undefined,
+): Promise<number> {
   const stop = new AbortController();
   process.once('SIGTERM', () => stop.abort());
   try {
     const parts = await resolveParts(names, { signal: stop.signal });
+    await more(stop.signal);
     for (const [name, { path, source }] of parts) {
       process.stdout.write(`${name.padEnd(26)} ${path} (${source})\n`);
     }

@@ -1,6 +1,11 @@
 // The rung that makes sure of every real part before a test needs it: each is found or built.
 
+import { moduleConfig } from '../../knative/cluster/knative/module-config.ts';
 import { planePartNames } from '../../knative/local/parts/catalog.ts';
+import { partsSettings } from '../../knative/local/parts/settings.ts';
 import { haveParts } from './have-parts.ts';
 
-process.exitCode = await haveParts(planePartNames);
+process.exitCode = await haveParts([...planePartNames, 'kn'], async (signal) => {
+  // What Knative's modules say of its kinds, kept beside the parts.
+  await moduleConfig(partsSettings(), signal);
+});

@@ -47,9 +47,6 @@ const CLUSTER_KINDS: readonly string[] = [
   'ballast.dev/v1alpha1 MetadataFeed',
 ];
 
-/** Here nobody proves who sends. */
-const MEANINGLESS_KINDS: readonly string[] = ['eventing.knative.dev/v1alpha1 EventPolicy'];
-
 interface Draft {
   readonly brokers: BrokerWiring[];
   readonly triggers: ReadTrigger[];
@@ -115,7 +112,6 @@ function addTo(draft: Draft, { file, value }: Document): string {
     draft.objects.push({ file, object });
     return `${type} ${object.metadata.namespace ?? ''}/${object.metadata.name}`;
   }
-  if (MEANINGLESS_KINDS.includes(type)) return `${type} ${keyOf(readMetadata(fields))}`;
   const added = addKnative(draft, fields, type);
   fields.end();
   return `${type} ${keyOf(added)}`;

@@ -260,6 +260,9 @@ export const planePartNames: readonly PartName[] = namesFor(undefined, 'tests');
 /** What makes this machine a node, beside the control plane's own parts. */
 export const nodePartNames: readonly PartName[] = namesFor('cluster');
 
+/** What Knative on such a machine runs, and the command for it. */
+export const knativePartNames: readonly PartName[] = namesFor('knative');
+
 /** What `npm start` brings up. */
 export const startPartNames: readonly PartName[] = namesFor(undefined);
 

@@ -14,7 +14,7 @@ import type { FunctionDefinition } from '../../../shared/function/define.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 
-export const MANIFESTS = fileURLToPath(new URL('../../../knative', import.meta.url));
+const MANIFESTS = fileURLToPath(new URL('../../../knative', import.meta.url));
 
 /** Whatever the accounts of our namespace ask, with nothing of what they send. */
 const AUDIT_POLICY = {
