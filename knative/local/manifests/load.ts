@@ -8,7 +8,6 @@ import {
   type ReadTrigger,
   readApiServerSource,
   readBroker,
-  readMetadata,
   readPing,
   readTrigger,
 } from './read-objects.ts';
