@@ -1,6 +1,6 @@
 // `npm run cluster`: holds a cluster up until somebody ends it, and says what becomes of it.
 import type { InsideWord } from './inside/config.ts';
-import { type Stage } from './stages.ts';
+import { runStages, type Stage } from './stages.ts';
 import { type Cluster, startCluster } from './start-cluster.ts';
 
 export interface UpOptions {
@@ -29,10 +29,8 @@ export async function holdUp(options: UpOptions): Promise<number> {
     throw error;
   }
   try {
-    for (const stage of options.stages) {
-      const onReady = (what: string): void => onWord({ kind: 'ready', what });
-      await stage.run(cluster, onReady, end);
-    }
+    const onReady = (what: string): void => onWord({ kind: 'ready', what });
+    await runStages(options.stages, cluster, { onReady, signal: end });
     say(`\nEverything is ready after ${since()}.\n\n${advice(cluster)}\n`);
     const died = await Promise.race([aborted(end), cluster.ended]);
     if (died === undefined) return 0;

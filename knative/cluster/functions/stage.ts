@@ -33,12 +33,12 @@ const LOOK_EVERY_MS = 250;
 
 export const functionsStage: Stage = {
   name: 'functions',
-  async run(cluster, onReady, signal) {
+  async run(cluster, { onReady, signal, before }) {
     const { kubeconfigPath } = cluster;
     const user = 'ballast-cluster';
     const kube = openKube({ kubeconfigPath, userAgent: user, fieldManager: user });
     try {
-      await importImages(cluster, signal);
+      await Promise.all([importImages(cluster, signal), before]);
       await kubectlApply(cluster, INSTALLATION, signal);
       const objects = natsObjects.map((object) => ({ file: 'the NATS of the cluster', object }));
       await applyObjects(kube, objects, { signal });

@@ -15,7 +15,7 @@ const IMPORTS_AT_ONCE = 2;
 
 export const knativeStage: Stage = {
   name: 'Knative',
-  async run(cluster, onReady, signal) {
+  async run(cluster, { onReady, signal }) {
     const images = importImages(cluster, signal);
     await Promise.all([images, install(cluster, images, onReady, signal)]);
   },

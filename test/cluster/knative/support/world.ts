@@ -7,6 +7,7 @@ import { controlSocket, findClusters } from '../../../../knative/cluster/cluster
 import { ask } from '../../../../knative/cluster/control.ts';
 import { gatewaysIn } from '../../../../knative/cluster/knative/knative-settings.ts';
 import { knativeStage } from '../../../../knative/cluster/knative/stage.ts';
+import { runStages } from '../../../../knative/cluster/stages.ts';
 import { type Cluster, startCluster } from '../../../../knative/cluster/start-cluster.ts';
 import { openKube } from '../../../../shared/kube/client.ts';
 import { echoArchive } from './echo-image.ts';
@@ -44,7 +45,8 @@ export async function openWorld(namespace: string): Promise<KnativeWorld> {
 async function startedCluster(): Promise<Usable> {
   const cluster = await startCluster({ nodes: 1 });
   try {
-    await knativeStage.run(cluster, () => undefined, new AbortController().signal);
+    const { signal } = new AbortController();
+    await runStages([knativeStage], cluster, { onReady: () => undefined, signal });
     return cluster;
   } catch (error) {
     await cluster.stop();
