@@ -2,7 +2,10 @@
 // calls services through the ingress, and asks the test's functions what they have seen.
 import { request } from 'undici';
 import { vi } from 'vitest';
-import { KNATIVE_DOMAIN } from '../../../../knative/cluster/knative/knative-settings.ts';
+import {
+  type Gateways,
+  KNATIVE_DOMAIN,
+} from '../../../../knative/cluster/knative/knative-settings.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import type { Condition } from '../../../../shared/kube/conditions.ts';
 import type { DiscoveredResource, KubeObject, Manifest } from '../../../../shared/kube/objects.ts';
@@ -40,13 +43,12 @@ export const eventually = <Value>(look: () => Promise<Value>): Promise<Value> =>
 export class Rig {
   readonly kube: KubeClient;
   readonly namespace: string;
-  readonly #gateway: string;
+  readonly #gateways: Gateways;
 
-  /** `gateway` is the address of Kourier's service for requests from outside. */
-  constructor(kube: KubeClient, namespace: string, gateway: string) {
+  constructor(kube: KubeClient, namespace: string, gateways: Gateways) {
     this.kube = kube;
     this.namespace = namespace;
-    this.#gateway = gateway;
+    this.#gateways = gateways;
   }
 
   async apply(...objects: readonly Manifest[]): Promise<void> {
@@ -80,14 +82,17 @@ export class Rig {
     return (await this.kube.list(ref, { namespace, labelSelector })).items;
   }
 
-  /** Ends a pod at once, as a lost node would; its uid. */
-  async kill(labelSelector: string, namespace = this.namespace): Promise<string> {
-    const [pod] = await this.pods(labelSelector, namespace);
-    if (pod === undefined) throw new Error(`there is no pod with ${labelSelector}`);
-    const { uid, name } = pod.metadata;
+  /** Ends pods at once, as a lost node would; their uids. */
+  async kill(labelSelector: string, namespace = this.namespace): Promise<readonly string[]> {
+    const pods = await this.pods(labelSelector, namespace);
+    if (pods.length === 0) throw new Error(`there is no pod with ${labelSelector}`);
     const ref = { group: '', version: 'v1', resource: 'pods' };
-    await this.kube.delete(ref, { namespace, name }, { uid }, { gracePeriodSeconds: 0 });
-    return uid;
+    return Promise.all(
+      pods.map(async ({ metadata: { uid, name } }) => {
+        await this.kube.delete(ref, { namespace, name }, { uid }, { gracePeriodSeconds: 0 });
+        return uid;
+      }),
+    );
   }
 
   /** Pods of a service that are not on their way out. */
@@ -100,16 +105,32 @@ export class Rig {
   async call(service: string, headers: Record<string, string> = {}, body = ''): Promise<Answer> {
     const host = `${service}.${this.namespace}.${KNATIVE_DOMAIN}`;
     const method = body === '' ? 'GET' : 'POST';
-    return send(`http://${this.#gateway}/`, method, { ...headers, host }, body);
+    return send(`http://${this.#gateways.external}/`, method, { ...headers, host }, body);
   }
 
-  /** As a source sends to a broker. */
+  /** As somebody in the cluster calls one of our functions, which hide in it. */
+  async callFunction(
+    name: string,
+    headers: Record<string, string> = {},
+    body = '',
+  ): Promise<Answer> {
+    const host = `${name}.ballast-system.svc.cluster.local`;
+    const method = body === '' ? 'GET' : 'POST';
+    return send(`http://${this.#gateways.internal}/`, method, { ...headers, host }, body);
+  }
+
+  /** As a source sends to a broker, of this namespace or `namespace/name`. */
   async send(broker: string, headers: Record<string, string>, body: string): Promise<Answer> {
+    const address = await this.addressOf('knative-eventing', 'broker-ingress');
+    const path = broker.includes('/') ? broker : `${this.namespace}/${broker}`;
+    return send(`http://${address}/${path}`, 'POST', headers, body);
+  }
+
+  /** Services are reached from this machine, too. */
+  async addressOf(namespace: string, name: string): Promise<string> {
     const ref = { group: '', version: 'v1', resource: 'services' };
-    const target = { namespace: 'knative-eventing', name: 'broker-ingress' };
-    const service = await this.kube.get(ref, target);
-    const { clusterIP = '' } = Object(service?.['spec']);
-    return send(`http://${clusterIP}/${this.namespace}/${broker}`, 'POST', headers, body);
+    const service = await this.kube.get(ref, { namespace, name });
+    return String(Object(service?.['spec']).clusterIP);
   }
 
   /** What a service of the test's function has got since its pod was started. */

@@ -7,7 +7,7 @@ import { controlSocket, findClusters } from '../../../../knative/cluster/cluster
 import { ask } from '../../../../knative/cluster/control.ts';
 import { gatewaysIn } from '../../../../knative/cluster/knative/knative-settings.ts';
 import { knativeStage } from '../../../../knative/cluster/knative/stage.ts';
-import { runStages } from '../../../../knative/cluster/stages.ts';
+import { runStages, type Stage } from '../../../../knative/cluster/stages.ts';
 import { type Cluster, startCluster } from '../../../../knative/cluster/start-cluster.ts';
 import { openKube } from '../../../../shared/kube/client.ts';
 import { echoArchive } from './echo-image.ts';
@@ -21,9 +21,13 @@ export interface KnativeWorld {
 
 type Usable = Pick<Cluster, 'kubeconfigPath' | 'addresses' | 'importImage' | 'stop'>;
 
-export async function openWorld(namespace: string): Promise<KnativeWorld> {
+/** `of` are the stages that the test is about; a cluster that is up has them all. */
+export async function openWorld(
+  namespace: string,
+  of: readonly Stage[] = [knativeStage],
+): Promise<KnativeWorld> {
   const { BALLAST_TEST_CLUSTER: dir } = process.env;
-  const cluster = dir === undefined ? await startedCluster() : await runningCluster(dir);
+  const cluster = dir === undefined ? await startedCluster(of) : await runningCluster(dir);
   const { kubeconfigPath, addresses } = cluster;
   const user = 'ballast-test';
   const kube = openKube({ kubeconfigPath, userAgent: user, fieldManager: user });
@@ -33,7 +37,7 @@ export async function openWorld(namespace: string): Promise<KnativeWorld> {
   };
   try {
     await importEcho(cluster);
-    const rig = new Rig(kube, namespace, gatewaysIn(addresses.serviceCidr).external);
+    const rig = new Rig(kube, namespace, gatewaysIn(addresses.serviceCidr));
     await rig.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
     return { rig, kubeconfigPath, close };
   } catch (error) {
@@ -42,11 +46,11 @@ export async function openWorld(namespace: string): Promise<KnativeWorld> {
   }
 }
 
-async function startedCluster(): Promise<Usable> {
+async function startedCluster(of: readonly Stage[]): Promise<Usable> {
   const cluster = await startCluster({ nodes: 1 });
   try {
     const { signal } = new AbortController();
-    await runStages([knativeStage], cluster, { onReady: () => undefined, signal });
+    await runStages(of, cluster, { onReady: () => undefined, signal });
     return cluster;
   } catch (error) {
     await cluster.stop();
