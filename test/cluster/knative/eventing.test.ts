@@ -1,5 +1,5 @@
-// Knative's own rules on Knative itself: what a function at zero gets, what its answers lead to, and
-// where events go that nobody takes.
+// Knative's own rules on Knative itself: what a function at zero gets, what its answers lead to,
+// and where events go that nobody takes.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type KnativeWorld, openWorld } from './support/world.ts';
@@ -82,7 +82,7 @@ describe('a reply', () => {
     expect(await seenBy('dead-letters', id)).toEqual([]);
   });
 
-  test('of JSON is taken for a failure: the event comes again and ends as a dead letter', async () => {
+  test('of JSON is a failure to the broker: the event comes again and ends as a dead letter', async () => {
     const id = await sent('test.talker');
     await eventually(async () => expect(await seenBy('dead-letters', id)).toHaveLength(1));
     expect(await seenBy('talker', id)).toHaveLength(3);

@@ -2,13 +2,13 @@
 // what Knative's own parts understand, and kn shows all of it as ready.
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stages } from '../../../knative/cluster/stages.ts';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
 import { expectedPicture, readFeed } from '../../../knative/local/watch/expected.ts';
 import { verify } from '../../../knative/local/watch/verify.ts';
 import { METADATA_FEEDS, type MetadataFeedStatus } from '../../../shared/api/metadata-feed.ts';
+import { systemClock } from '../../../shared/clock.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { type Replica, openReplica } from '../../../shared/nats/replica/replica.ts';
 import { PAUSE_IMAGE } from '../../../knative/cluster/images.ts';
@@ -72,7 +72,7 @@ async function differences(): Promise<readonly string[]> {
     {
       expected: (until) => expectedPicture(kube, feed, 'cluster', until),
       withinMs: EXACT_WITHIN_MS,
-      pause: () => sleep(LOOK_EVERY_MS),
+      pause: () => systemClock.sleep(LOOK_EVERY_MS),
       progress: () => undefined,
     },
     signal,
@@ -138,7 +138,7 @@ describe('a function answers', () => {
   });
 });
 
-test('an event that its function cannot take is shown on the object that it was about', async () => {
+test('an event that its function cannot take is shown on the object it was about', async () => {
   const { statusCode } = await world.rig.send(`${OURS}/ballast`, update(randomUUID()), '{}');
   expect(statusCode).toBe(202);
   const ref = { group: 'events.k8s.io', version: 'v1', resource: 'events' };
