@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hierarchies, killCgroup, removeCgroup } from './cgroups.ts';
 import { cgroupName, findClusters, readRecord } from './cluster-directory.ts';
-import { isOurInterface } from './wire.ts';
+import { cutWire, isOurInterface } from './wire.ts';
 
 /** The kernel takes a network namespace apart in the background, after its last process. */
 const INTERFACE_GONE_WITHIN_MS = 10_000;
@@ -14,8 +14,9 @@ const LOOK_EVERY_MS = 20;
 export async function cleanUp(dir: string): Promise<void> {
   const cgroup = cgroupName(dir);
   const found = await hierarchies();
-  await killCgroup(cgroup, found);
   const record = await readRecord(dir);
+  if (record !== undefined) await cutWire(record.addresses.interfaceName, dir);
+  await killCgroup(cgroup, found);
   if (record !== undefined) await interfaceGone(record.addresses.interfaceName, dir);
   await removeCgroup(cgroup, found);
   await rm(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });

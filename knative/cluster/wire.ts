@@ -23,3 +23,15 @@ export async function isOurInterface(name: string, dir: string): Promise<boolean
   const alias = await readFile(join('/sys/class/net', name, 'ifalias'), 'utf8').catch(() => '');
   return alias.trim() === dir;
 }
+
+/**
+ * At once: left to the kernel, the wire outlives its namespace by as long as that takes to be taken
+ * apart, which with thirty pods in it is a minute on a busy machine.
+ */
+export async function cutWire(name: string, dir: string): Promise<void> {
+  if (!(await isOurInterface(name, dir))) return;
+  await run('ip', 'link', 'del', name).catch(async (error: unknown) => {
+    // The kernel was quicker.
+    if (await isOurInterface(name, dir)) throw error;
+  });
+}
