@@ -1,5 +1,5 @@
 // Says why a cluster cannot be here, before anything has been changed.
-import { access, constants, readFile, readdir, statfs } from 'node:fs/promises';
+import { access, constants, readFile, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
@@ -7,6 +7,7 @@ import { type Addresses, isTakenBy } from './addresses.ts';
 import { hierarchies, whyNoCgroups } from './cgroups.ts';
 import { findClusters } from './cluster-directory.ts';
 import { run } from './commands.ts';
+import { aboutInterface } from './wire.ts';
 
 /** The message says what is missing and what to do. */
 export class CannotRunHere extends Error {
@@ -68,7 +69,7 @@ export async function whyNotAt({ subnet, interfaceName }: Addresses): Promise<st
     const { starterPid } = running;
     return `A cluster runs at ${subnet} already, started by pid ${starterPid}: end it with down.`;
   }
-  if ((await readdir('/sys/class/net')).includes(interfaceName)) {
+  if ((await aboutInterface(interfaceName)) !== '') {
     return `There is an interface named ${interfaceName} already, and it is not ours.`;
   }
   const table = await run('ip', '-4', 'route', 'show', 'table', 'all');

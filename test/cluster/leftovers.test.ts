@@ -118,6 +118,9 @@ test('after Ctrl-C nothing is left', async () => {
 
 test('after `down` nothing is left', async () => {
   started = await startBusy();
+  // A second one in its place is refused, and does the first no harm.
+  const [refusal] = await once(command('--without-knative', '--subnet', SUBNET), 'exit');
+  expect(refusal).toBe(1);
   const [code] = await once(command('down', '--subnet', SUBNET), 'exit');
   expect(code).toBe(0);
   expect(await isGone(started.dir)).toBe(true);
