@@ -38,15 +38,3 @@ export async function cutWire(name: string, dir: string): Promise<void> {
     if (await isOurInterface(name, dir)) throw error;
   });
 }
-
-/**
- * At once: left to the kernel, the wire outlives its namespace by as long as that takes to be taken
- * apart, which with thirty pods in it is a minute on a busy machine.
- */
-export async function cutWire(name: string, dir: string): Promise<void> {
-  if (!(await isOurInterface(name, dir))) return;
-  await run('ip', 'link', 'del', name).catch(async (error: unknown) => {
-    // The kernel was quicker.
-    if (await isOurInterface(name, dir)) throw error;
-  });
-}

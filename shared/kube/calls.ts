@@ -156,7 +156,7 @@ export class Calls {
       method,
       path: withQuery(path, query),
       headers: {
-        accept: `${part}application/json`,
+        accept: request.accept ?? `${part}application/json`,
         'user-agent': this.#wiring.userAgent,
         ...(body === undefined ? {} : { 'content-type': contentType }),
       },

@@ -77,6 +77,8 @@ export interface RawRequest extends CallOptions {
   readonly query?: Query;
   readonly body?: unknown;
   readonly contentType?: string;
+  /** `application/json` when absent. */
+  readonly accept?: string;
   /** Only what can be done twice with the effect of once is `always`. */
   readonly repeat: Repeat;
 }

@@ -29,6 +29,7 @@ export interface KubeRequest {
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly contentType?: string;
+  readonly accept?: string;
   /** What the answer is brought down to: of objects the metadata alone. */
   readonly as?: 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined;
   readonly repeat: Repeat;

@@ -76,7 +76,8 @@ export class AllowedAddresses {
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 /** What a sender wrote goes back to it, and into the log: only what can be an address does. */
-const shown = (hop: string): string => (isIP(hop) === 0 ? 'a hop that is no address' : hop);
+const shown = (hop: string): string =>
+  isIP(hop) === 0 ? 'a hop that is no address' : hop.replace(/^::ffff:(?=\d+\.)/, '');
 
 /** All that `hopsOf` depends on. */
 const wayOf = ({ headers, socket }: IncomingMessage): string =>

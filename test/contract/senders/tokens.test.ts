@@ -132,7 +132,7 @@ describe('a sender without one', () => {
     }
   });
 
-  it('may ask for nothing but health and metrics where plain HTTP is for senders only', async () => {
+  it('may ask for health and metrics only where plain HTTP is for senders', async () => {
     const strict = await start({ SENDERS_ONLY: 'true' });
     const authorization = `Bearer ${await issuer.token(key)}`;
 
@@ -153,6 +153,14 @@ describe('the keys of the issuer', () => {
     expect((await send(await issuer.token(other))).status).toBe(204);
     clock.aheadMs += 600_000;
     expect(await refusal(await send(old))).toBe('401 SENDER_TOKEN_INVALID');
+  });
+
+  it('that was taken back ends what it has signed, though nobody shows another', async () => {
+    const token = await issuer.token(key);
+    expect((await send(token)).status).toBe(204);
+    issuer.keys = [other];
+    clock.aheadMs += 601_000;
+    expect(await refusal(await send(token))).toBe('401 SENDER_TOKEN_INVALID');
   });
 
   it('that came a moment ago cost their sender a repetition, and not the event', async () => {
