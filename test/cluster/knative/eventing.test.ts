@@ -82,7 +82,7 @@ describe('a reply', () => {
     expect(await seenBy('dead-letters', id)).toEqual([]);
   });
 
-  test('of JSON is a failure to the broker: the event comes again and ends as a dead letter', async () => {
+  test('of JSON fails the delivery: the event comes again and ends as a dead letter', async () => {
     const id = await sent('test.talker');
     await eventually(async () => expect(await seenBy('dead-letters', id)).toHaveLength(1));
     expect(await seenBy('talker', id)).toHaveLength(3);

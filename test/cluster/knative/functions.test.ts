@@ -5,36 +5,27 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stages } from '../../../knative/cluster/stages.ts';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
-import { expectedPicture, readFeed } from '../../../knative/local/watch/expected.ts';
-import { verify } from '../../../knative/local/watch/verify.ts';
-import { METADATA_FEEDS, type MetadataFeedStatus } from '../../../shared/api/metadata-feed.ts';
-import { systemClock } from '../../../shared/clock.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
-import { type Replica, openReplica } from '../../../shared/nats/replica/replica.ts';
 import { PAUSE_IMAGE } from '../../../knative/cluster/images.ts';
 import { binaryEvent, eventually } from './support/rig.ts';
+import { OURS, ShownFeed } from './support/shown-feed.ts';
 import { type KnativeWorld, openWorld } from './support/world.ts';
 
 const NAMESPACE = 'churn';
-const OURS = 'ballast-system';
 const PODS = 12;
-/** Two sweeps, on a machine that is busy with the test itself. */
-const EXACT_WITHIN_MS = 150_000;
-const LOOK_EVERY_MS = 500;
 
 let world: KnativeWorld;
-let reader: Replica;
+let feed: ShownFeed;
 
 beforeAll(async () => {
   world = await openWorld(NAMESPACE, stages);
-  const address = await world.rig.addressOf(OURS, 'nats');
-  reader = openReplica({ url: `nats://${address}:4222`, feed: 'cluster', scope: 'cluster' });
+  feed = await ShownFeed.open(world.rig);
   await world.rig.apply(web(PODS));
   await allRun();
 });
 
 afterAll(async () => {
-  await reader?.close();
+  await feed?.close();
   await world?.close();
 });
 
@@ -62,40 +53,14 @@ const allRun = (): Promise<void> =>
     if (running !== PODS) throw new Error(`${running} pods run, and not ${PODS}`);
   });
 
-/** What the feed shows otherwise than the API server has it, or does not show. */
-async function differences(): Promise<readonly string[]> {
-  const { kube } = world.rig;
-  const signal = AbortSignal.timeout(EXACT_WITHIN_MS);
-  const feed = await readFeed(kube, 'cluster', signal);
-  const verdict = await verify(
-    reader,
-    {
-      expected: (until) => expectedPicture(kube, feed, 'cluster', until),
-      withinMs: EXACT_WITHIN_MS,
-      pause: () => systemClock.sleep(LOOK_EVERY_MS),
-      progress: () => undefined,
-    },
-    signal,
-  );
-  return verdict.objects > PODS ? verdict.differences : ['the API server shows no pods'];
-}
-
-async function healed(): Promise<number> {
-  const feed = await world.rig.kube.get(METADATA_FEEDS, { namespace: OURS, name: 'cluster' });
-  // The function's own status.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { events } = (feed?.['status'] ?? {}) as Partial<MetadataFeedStatus>;
-  return events?.healed ?? 0;
-}
-
 describe('the feed is exact', () => {
   test('after deletes that no source saw: its adapter was gone', async () => {
-    expect(await differences()).toEqual([]);
-    const before = await healed();
+    expect(await feed.differences()).toEqual([]);
+    const { healed } = await feed.counts();
     await world.rig.kill('eventing.knative.dev/sourceName=metadata', OURS);
     await world.rig.kill('app=web');
-    expect(await differences()).toEqual([]);
-    await eventually(async () => expect(await healed()).toBeGreaterThan(before));
+    expect(await feed.differences()).toEqual([]);
+    await eventually(async () => expect((await feed.counts()).healed).toBeGreaterThan(healed));
   });
 
   test.each(['filter', 'ingress'])("after the broker's %s was killed in churn", async (role) => {
@@ -103,13 +68,13 @@ describe('the feed is exact', () => {
     await world.rig.kill(`eventing.knative.dev/brokerRole=${role}`, 'knative-eventing');
     await world.rig.apply(web(PODS));
     await allRun();
-    expect(await differences()).toEqual([]);
+    expect(await feed.differences()).toEqual([]);
   });
 
   test('after the channel lost what it had in memory', async () => {
     await world.rig.kill('app=web');
     await world.rig.kill('messaging.knative.dev/role=dispatcher', 'knative-eventing');
-    expect(await differences()).toEqual([]);
+    expect(await feed.differences()).toEqual([]);
   });
 });
 

@@ -126,6 +126,19 @@ export class Rig {
     return send(`http://${address}/${path}`, 'POST', headers, body);
   }
 
+  /** As the token that Knative mounts for a sender; whose it is and whom it is for. */
+  async token(namespace: string, account: string, audience: string): Promise<string> {
+    const ref = { group: '', version: 'v1', resource: 'serviceaccounts' };
+    const target = { namespace, name: account, subresource: 'token' } as const;
+    const asked = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { audiences: [audience] },
+    };
+    const { status } = await this.kube.createSubresource(ref, target, asked);
+    return String(Object(status).token);
+  }
+
   /** Services are reached from this machine, too. */
   async addressOf(namespace: string, name: string): Promise<string> {
     const ref = { group: '', version: 'v1', resource: 'services' };
