@@ -49,6 +49,11 @@ export class ShownFeed {
     return objects > 0 ? differences : ['the API server has no objects'];
   }
 
+  shows(resource: string, namespace: string, name: string): boolean {
+    const found = this.#reader.catalog.select({ resource, namespace });
+    return [...found].some(({ key }) => key.name === name);
+  }
+
   async counts(): Promise<EventCounts> {
     const feed = await this.#rig.kube.get(METADATA_FEEDS, { namespace: OURS, name: FEED });
     // The function's own status.
