@@ -5,7 +5,10 @@ import { planePartNames } from '../../knative/local/parts/catalog.ts';
 import { partsSettings } from '../../knative/local/parts/settings.ts';
 import { haveParts } from './have-parts.ts';
 
-process.exitCode = await haveParts([...planePartNames, 'kn'], async (signal) => {
+/** Of Knative: what the manifests are tried against. */
+const judges = ['kn', 'eventing-webhook', 'serving-webhook'] as const;
+
+process.exitCode = await haveParts([...planePartNames, ...judges], async (signal) => {
   // What Knative's modules say of its kinds, kept beside the parts.
   await moduleConfig(partsSettings(), signal);
 });

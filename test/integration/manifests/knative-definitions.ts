@@ -4,21 +4,17 @@ import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
 import { moduleConfig } from '../../../knative/cluster/knative/module-config.ts';
 import { partsSettings } from '../../../knative/local/parts/settings.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import type { Manifest } from '../../../shared/kube/objects.ts';
 
-const GROUPS = ['eventing.knative.dev', 'sources.knative.dev', 'serving.knative.dev'];
 const CRDS = {
   group: 'apiextensions.k8s.io',
   version: 'v1',
   resource: 'customresourcedefinitions',
 };
 
-/** Returns them as they stand in the modules, once the API server serves each kind. */
-export async function defineKnative(kube: KubeClient): Promise<readonly Manifest[]> {
+/** All of them, since Knative's processes wait for each kind; resolves once they are served. */
+export async function defineKnative(kube: KubeClient): Promise<void> {
   const definitions = (await moduleConfig(partsSettings())).filter(
-    ({ kind, metadata }) =>
-      kind === 'CustomResourceDefinition' &&
-      GROUPS.some((group) => metadata.name.endsWith(`.${group}`)),
+    ({ kind }) => kind === 'CustomResourceDefinition',
   );
   // Nobody converts here, and of each kind one version is asked for.
   const objects = definitions.map((object) => ({
@@ -30,7 +26,6 @@ export async function defineKnative(kube: KubeClient): Promise<readonly Manifest
   }));
   await applyObjects(kube, objects);
   for (const { metadata } of definitions) await established(kube, metadata.name);
-  return definitions;
 }
 
 async function established(kube: KubeClient, name: string): Promise<void> {
