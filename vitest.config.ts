@@ -52,6 +52,11 @@ export default defineConfig({
   test: {
     maxWorkers: FILES_AT_ONCE,
     sequence: { sequencer: LongestFirst },
-    projects: [tier('unit', 10_000), tier('contract', 60_000), tier('integration', 60_000)],
+    projects: [
+      tier('unit', 10_000),
+      tier('contract', 60_000),
+      tier('integration', 60_000),
+      tier('cluster', 180_000),
+    ],
   },
 });

@@ -70,8 +70,8 @@ async function climbOne(rung: Rung, by: Climb): Promise<Outcome> {
       });
       if (ended.code !== 0 || ended.how !== 'exit') break;
     }
-    if (ended.how === 'exit' && ended.code === cannotBeHadCode && rung.name === 'parts') {
-      return leftOut(rung.name, since(), 'the parts are not here and cannot be built here');
+    if (ended.how === 'exit' && ended.code === cannotBeHadCode && rung.isAboutMachine === true) {
+      return leftOut(rung.name, since(), 'this machine does not have it and cannot get it');
     }
     const good = ended.how === 'exit' && ended.code === 0;
     if (!good && rung.shows === 'on failure') by.say(ended.output);

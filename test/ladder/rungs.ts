@@ -1,6 +1,15 @@
 // The rungs of the ladder, from the cheapest to the dearest, and how each one is climbed.
 
-export type RungName = 'types' | 'lint' | 'bundles' | 'parts' | 'unit' | 'contract' | 'integration';
+export type RungName =
+  | 'types'
+  | 'lint'
+  | 'bundles'
+  | 'parts'
+  | 'unit'
+  | 'contract'
+  | 'integration'
+  | 'node'
+  | 'cluster';
 
 export interface Rung {
   readonly name: RungName;
@@ -15,9 +24,11 @@ export interface Rung {
   readonly counts: 'one' | 'tests';
   /** Long rungs show their output as it comes, short ones only when they fail. */
   readonly shows: 'always' | 'on failure';
+  /** It asks what a machine has, which is no fault of the code; else it says `cannotBeHadCode`. */
+  readonly isAboutMachine?: boolean;
 }
 
-/** How the parts rung says that this machine has neither the parts nor the means to build them. */
+/** How a rung says that this machine has neither what it asks for nor the means to get it. */
 export const cannotBeHadCode = 3;
 
 const minuteMs = 60_000;
@@ -42,6 +53,9 @@ const check = (
   shows: 'on failure',
 });
 
+/** A whole cluster each: beside each other they would only wait for two cores. */
+const oneByOne = ['--no-file-parallelism'];
+
 const tests = (
   name: RungName,
   title: string,
@@ -50,11 +64,22 @@ const tests = (
 ): Rung => ({
   name,
   title,
-  commands: [['vitest', 'run', '--project', name]],
+  commands: [['vitest', 'run', '--project', name, ...(name === 'cluster' ? oneByOne : [])]],
   boundMs,
   needs,
   counts: 'tests',
   shows: 'always',
+});
+
+const machine = (name: 'parts' | 'node', title: string, needs: readonly RungName[]): Rung => ({
+  name,
+  title,
+  commands: [['node', `test/ladder/${name}.ts`]],
+  boundMs: partsBoundMs,
+  needs,
+  counts: 'one',
+  shows: 'always',
+  isAboutMachine: true,
 });
 
 export const rungs: readonly Rung[] = [
@@ -66,16 +91,10 @@ export const rungs: readonly Rung[] = [
     ['oxfmt', '--check', '.'],
   ),
   check('bundles', 'each function as it ships', ['node', 'knative/build/main.ts']),
-  {
-    name: 'parts',
-    title: 'the real etcd, kube-apiserver and the rest, found or built',
-    commands: [['node', 'test/ladder/parts.ts']],
-    boundMs: partsBoundMs,
-    needs: [],
-    counts: 'one',
-    shows: 'always',
-  },
+  machine('parts', 'the real etcd, kube-apiserver and the rest, found or built', []),
   tests('unit', 'pure parts, small servers, and the tidy rules', checkBoundMs, []),
   tests('contract', "Knative's rules against its real adapter", realBoundMs, ['parts']),
   tests('integration', 'the real control plane', realBoundMs, ['bundles', 'parts']),
+  machine('node', 'root, namespaces, cgroups; kubelet, containerd and the rest', ['parts']),
+  tests('cluster', 'real nodes and pods', realBoundMs, ['node']),
 ];

@@ -10,6 +10,8 @@ import type { KnativeManifests } from './render.ts';
 
 export interface InstallOptions {
   readonly manifests: KnativeManifests;
+  /** Resolves when the nodes have every image: a pod before that waits a minute for a registry. */
+  readonly images: Promise<unknown>;
   /** Told once for each deployment, when it serves. */
   readonly onReady: (what: string) => void;
   readonly signal?: AbortSignal;
@@ -22,6 +24,7 @@ const APPLIES_AT_ONCE = 8;
 /** A start takes a minute on an idle machine with two cores; a busy one gets several. */
 const READY_WITHIN_MS = 600_000;
 const LOOK_EVERY_MS = 250;
+const DEPLOYMENT = 'Deployment';
 
 export async function installKnative(kube: KubeClient, options: InstallOptions): Promise<void> {
   const { clock = systemClock, readyWithinMs = READY_WITHIN_MS } = options;
@@ -45,6 +48,7 @@ class Installation {
     const { definitions, base, webhooks, own } = this.#options.manifests;
     await this.#applyAll(definitions);
     for (const kind of new Set(base.map((object) => object.kind))) {
+      if (kind === DEPLOYMENT) await this.#options.images;
       await this.#applyAll(base.filter((object) => object.kind === kind));
     }
     await this.#applyAll(webhooks);
@@ -80,7 +84,7 @@ class Installation {
   }
 
   async #deploymentsServe(base: readonly Manifest[]): Promise<void> {
-    const deployments = base.filter(({ kind }) => kind === 'Deployment');
+    const deployments = base.filter(({ kind }) => kind === DEPLOYMENT);
     const waiting = new Set(deployments.map(nameOf));
     const namespaces = [...new Set(deployments.map(({ metadata }) => metadata.namespace ?? ''))];
     while (waiting.size > 0) {

@@ -1,5 +1,5 @@
 // What Knative's own settings are on a cluster of our own making: Kourier as the ingress, a domain
-// that only this machine knows, and a gateway that is reached by a port of the node.
+// that only this machine knows, and gateways whose addresses are known beforehand.
 import type { Manifest } from '../../../shared/kube/objects.ts';
 
 /**
@@ -8,8 +8,21 @@ import type { Manifest } from '../../../shared/kube/objects.ts';
  */
 export const KNATIVE_DOMAIN = 'knative.localhost';
 
-/** Of the range that Kubernetes gives to node ports. */
-export const INGRESS_NODE_PORT = 31_080;
+/** Where requests from outside of the cluster, and those to services that hide in it, come in. */
+export interface Gateways {
+  readonly external: string;
+  readonly internal: string;
+}
+
+/** In the band of a service network that Kubernetes gives out last by itself. */
+const EXTERNAL_HOST = 80;
+const INTERNAL_HOST = 81;
+
+/** `A.B.C.0/n`, as the API server is told it. */
+export function gatewaysIn(serviceCidr: string): Gateways {
+  const network = serviceCidr.replace(/\.0\/\d+$/, '');
+  return { external: `${network}.${EXTERNAL_HOST}`, internal: `${network}.${INTERNAL_HOST}` };
+}
 
 type Data = Readonly<Record<string, string>>;
 
@@ -22,9 +35,11 @@ const settings: Readonly<Record<string, Data>> = {
 const CHECKSUM = 'knative.dev/example-checksum';
 const EXAMPLE = '_example';
 
-export function settingsFor(object: Manifest): Manifest {
+export function settingsFor(object: Manifest, gateways: Gateways): Manifest {
   if (object.kind === 'ConfigMap') return configured(object);
-  return isGatewayService(object) ? onNodePort(object) : object;
+  if (isService(object, 'kourier')) return withAddress(object, gateways.external);
+  if (isService(object, 'kourier-internal')) return withAddress(object, gateways.internal);
+  return object;
 }
 
 function configured(object: Manifest): Manifest {
@@ -42,21 +57,11 @@ function without(fields: unknown, name: string): Readonly<Record<string, unknown
   return Object.fromEntries(entries);
 }
 
-interface GatewayService extends Manifest {
-  readonly spec: {
-    readonly ports: readonly { readonly name: string }[];
-    readonly [field: string]: unknown;
-  };
+function isService({ kind, metadata }: Manifest, name: string): boolean {
+  return kind === 'Service' && metadata.namespace === 'kourier-system' && metadata.name === name;
 }
 
-function isGatewayService(object: Manifest): object is GatewayService {
-  const { name, namespace } = object.metadata;
-  return object.kind === 'Service' && namespace === 'kourier-system' && name === 'kourier';
-}
-
-function onNodePort(object: GatewayService): Manifest {
-  const ports = object.spec.ports.map((port) =>
-    port.name === 'http2' ? { ...port, nodePort: INGRESS_NODE_PORT } : port,
-  );
-  return { ...object, spec: { ...object.spec, type: 'NodePort', ports } };
+/** Nobody hands out load balancers here. */
+function withAddress(object: Manifest, clusterIP: string): Manifest {
+  return { ...object, spec: { ...Object(object['spec']), type: 'ClusterIP', clusterIP } };
 }

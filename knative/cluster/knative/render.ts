@@ -2,7 +2,7 @@
 // order in which the API server can take it: our images, our settings, less of everything.
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { localImage } from './component-images.ts';
-import { settingsFor } from './knative-settings.ts';
+import { type Gateways, settingsFor } from './knative-settings.ts';
 import { shrunk } from './shrink.ts';
 
 export interface KnativeManifests {
@@ -39,8 +39,10 @@ const leftOutKinds = new Set(['HorizontalPodAutoscaler', 'PodDisruptionBudget', 
 const leftOutNames = new Set(['job-sink', 'request-reply', 'request-reply-keys']);
 const workloadKinds = new Set(['Deployment', 'StatefulSet', 'Service', 'Secret']);
 
-export function renderKnative(objects: readonly Manifest[]): KnativeManifests {
-  const wanted = objects.filter((object) => !isLeftOut(object)).map(rendered);
+export function renderKnative(objects: readonly Manifest[], gateways: Gateways): KnativeManifests {
+  const wanted = objects
+    .filter((object) => !isLeftOut(object))
+    .map((object) => settingsFor(shrunk(mapTexts(object, localImage)), gateways));
   const stage = (name: keyof KnativeManifests): readonly Manifest[] =>
     wanted.filter((object) => stageOf(object) === name);
   return {
@@ -53,11 +55,6 @@ export function renderKnative(objects: readonly Manifest[]): KnativeManifests {
 
 function isLeftOut({ kind, metadata }: Manifest): boolean {
   return leftOutKinds.has(kind) || (workloadKinds.has(kind) && leftOutNames.has(metadata.name));
-}
-
-function rendered(object: Manifest): Manifest {
-  const withImages = mapTexts(object, localImage);
-  return settingsFor(shrunk(withImages));
 }
 
 function stageOf({ apiVersion, kind }: Manifest): keyof KnativeManifests {

@@ -45,7 +45,7 @@ export class ServiceAccounts {
     const path = join(dir, 'kubeconfig');
     await writeKubeconfig(path, {
       server: await this.#plane.urlFor(client, 'kube-apiserver'),
-      caPath: this.#plane.caPath,
+      ca: { path: this.#plane.caPath },
       user: `${account.namespace}/${account.name}`,
       credential: { tokenFile },
     });

@@ -95,7 +95,10 @@ export interface ClusterObject {
   readonly object: {
     readonly apiVersion: string;
     readonly kind: string;
-    readonly metadata: { readonly name: string; readonly namespace?: string };
+    readonly metadata: {
+      readonly name: string;
+      readonly namespace?: string;
+    } & Readonly<Record<string, unknown>>;
   } & Readonly<Record<string, unknown>>;
 }
 

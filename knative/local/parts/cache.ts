@@ -3,11 +3,11 @@
 // a directory without one does not count.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import { type PartGroup, type PartName, groupEntries } from './catalog.ts';
+import { type PartEntry, type PartGroup, type PartName, groupEntries } from './catalog.ts';
 import type { PartsSettings } from './settings.ts';
 
 export interface CachedBinary {
@@ -44,12 +44,20 @@ export const moduleDir = (group: PartGroup): string =>
 export const ldflags = (stamps: Readonly<Record<string, string>>): string =>
   ['-s', '-w', ...Object.entries(stamps).map(([name, value]) => `-X ${name}=${value}`)].join(' ');
 
+export const tagFlags = ({ tags = [] }: PartEntry): readonly string[] =>
+  tags.length === 0 ? [] : [`-tags=${tags.join(',')}`];
+
+/** The pins, and the program itself where it is ours. */
+async function sourceFiles(dir: string): Promise<readonly string[]> {
+  const names = (await readdir(dir)).filter((name) => /^go\.(mod|sum)$|\.go$/.test(name));
+  return names.toSorted().map((name) => join(dir, name));
+}
+
 export async function cachedGroupDir(group: PartGroup, settings: PartsSettings): Promise<string> {
   const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum'])
-    hash.update(await readFile(join(moduleDir(group), file)));
+  for (const file of await sourceFiles(moduleDir(group))) hash.update(await readFile(file));
   for (const entry of groupEntries(group)) {
-    hash.update(`${entry.package} ${ldflags(entry.stamps)}\n`);
+    hash.update(`${entry.package} ${[ldflags(entry.stamps), ...tagFlags(entry)].join(' ')}\n`);
   }
   hash.update(settings.platform);
   return join(settings.cacheDir, `${group}-${hash.digest('hex').slice(0, KEY_LENGTH)}`);

@@ -1,6 +1,6 @@
 // The one table of the real binaries: where each comes from, at which version, how it is built, and
 // which versions found on PATH stand in for it. A test holds the versions against the go.mod files.
-import { knativeEntries } from './knative-entries.ts';
+import { type KnativePartGroup, type KnativePartName, knativeEntries } from './knative-entries.ts';
 
 export type PartName =
   | 'etcd'
@@ -12,22 +12,19 @@ export type PartName =
   | 'apiserver_receive_adapter'
   | 'kwok'
   | 'kube-controller-manager'
-  | 'eventing-controller'
-  | 'eventing-webhook'
-  | 'pingsource-mt-adapter'
-  | 'mt-broker-controller'
-  | 'mt-broker-ingress'
-  | 'mt-broker-filter'
-  | 'imc-controller'
-  | 'imc-dispatcher'
-  | 'auth-proxy'
-  | 'serving-controller'
-  | 'serving-webhook'
-  | 'activator'
-  | 'autoscaler'
-  | 'queue-proxy'
-  | 'kourier'
-  | 'kn';
+  | KnativePartName
+  | 'kube-scheduler'
+  | 'kube-proxy'
+  | 'kubelet'
+  | 'containerd'
+  | 'containerd-shim-runc-v2'
+  | 'ctr'
+  | 'bridge'
+  | 'host-local'
+  | 'loopback'
+  | 'portmap'
+  | 'coredns'
+  | 'pause';
 
 /**
  * The Go modules beside this file: the versions that Kubernetes, Knative and etcd want clash in a
@@ -41,10 +38,12 @@ export type PartGroup =
   | 'eventing'
   | 'kwok'
   | 'kube-controller-manager'
-  | 'knative-eventing'
-  | 'knative-serving'
-  | 'knative-kourier'
-  | 'kn';
+  | KnativePartGroup
+  | 'kubernetes-node'
+  | 'containerd'
+  | 'cni'
+  | 'coredns'
+  | 'pause';
 
 export interface PartEntry {
   /** Also the name of the binary. */
@@ -64,13 +63,14 @@ export interface PartEntry {
   readonly isKubebuilderAsset: boolean;
   /** For whom it is; nobody else looks for it or builds it. `npm start` when absent. */
   readonly user?: 'tests' | 'cluster' | 'knative';
+  /** Build tags that leave out what nobody here uses. */
+  readonly tags?: readonly string[];
 }
 
 const KUBERNETES_VERSION = 'v1.36.3';
 const ETCD_VERSION = 'v3.6.8';
 const KWOK_VERSION = 'v0.8.0';
 const COMPONENT_VERSION = 'k8s.io/component-base/version';
-
 const kubernetes = {
   group: 'kubernetes',
   module: 'k8s.io/kubernetes',
@@ -95,10 +95,37 @@ const etcdTool = {
   user: 'tests',
 } as const;
 
-/**
- * In the order in which they are built: the quick ones first, so that something is seen to get
- * done.
- */
+const CONTAINERD = 'github.com/containerd/containerd/v2';
+const CNI = 'github.com/containernetworking/plugins';
+
+/** What makes a machine a node; taken as built, or as somebody has put it into a directory. */
+const ofCluster = {
+  stamps: {},
+  minorSkew: 0,
+  isKubebuilderAsset: false,
+  user: 'cluster',
+} as const;
+
+const containerd = {
+  ...ofCluster,
+  group: 'containerd',
+  module: CONTAINERD,
+  version: 'v2.4.2',
+  stamps: { [`${CONTAINERD}/version.Version`]: 'v2.4.2' },
+  tags: ['no_btrfs', 'no_zfs', 'no_devmapper'],
+} as const;
+
+const cni = { ...ofCluster, group: 'cni', module: CNI, version: 'v1.9.1' } as const;
+
+const kubernetesNode = {
+  ...kubernetes,
+  ...ofCluster,
+  stamps: kubernetes.stamps,
+  group: 'kubernetes-node',
+  versionArgs: ['--version'],
+} as const;
+
+/** In the order in which they are built: the quick ones first, so that something is seen done. */
 const entries: readonly PartEntry[] = [
   {
     name: 'nats-server',
@@ -182,6 +209,43 @@ const entries: readonly PartEntry[] = [
     isKubebuilderAsset: false,
     user: 'tests',
   },
+  {
+    ...ofCluster,
+    name: 'pause',
+    group: 'pause',
+    package: 'ballast.dev/parts/pause',
+    module: 'ballast.dev/parts/pause',
+    version: 'v1.0.0',
+  },
+  { ...cni, name: 'bridge', package: `${CNI}/plugins/main/bridge` },
+  { ...cni, name: 'host-local', package: `${CNI}/plugins/ipam/host-local` },
+  { ...cni, name: 'loopback', package: `${CNI}/plugins/main/loopback` },
+  { ...cni, name: 'portmap', package: `${CNI}/plugins/meta/portmap` },
+  {
+    ...containerd,
+    name: 'containerd',
+    package: `${CONTAINERD}/cmd/containerd`,
+    versionArgs: ['--version'],
+  },
+  {
+    ...containerd,
+    name: 'containerd-shim-runc-v2',
+    package: `${CONTAINERD}/cmd/containerd-shim-runc-v2`,
+    versionArgs: ['-v'],
+  },
+  { ...containerd, name: 'ctr', package: `${CONTAINERD}/cmd/ctr`, versionArgs: ['--version'] },
+  { ...kubernetesNode, name: 'kube-scheduler', package: 'k8s.io/kubernetes/cmd/kube-scheduler' },
+  { ...kubernetesNode, name: 'kube-proxy', package: 'k8s.io/kubernetes/cmd/kube-proxy' },
+  { ...kubernetesNode, name: 'kubelet', package: 'k8s.io/kubernetes/cmd/kubelet' },
+  {
+    ...ofCluster,
+    name: 'coredns',
+    group: 'coredns',
+    package: 'github.com/coredns/coredns',
+    module: 'github.com/coredns/coredns',
+    version: 'v1.15.0',
+    versionArgs: ['--version'],
+  },
   ...knativeEntries,
 ];
 
@@ -193,15 +257,17 @@ export const partNames: readonly PartName[] = entries.map((entry) => entry.name)
 /** What the tests on the local control plane need. */
 export const planePartNames: readonly PartName[] = namesFor(undefined, 'tests');
 
-/** What Knative on a cluster of our own making is made of. */
+/** What makes this machine a node, beside the control plane's own parts. */
+export const nodePartNames: readonly PartName[] = namesFor('cluster');
+
+/** What Knative on such a machine runs, and the command for it. */
 export const knativePartNames: readonly PartName[] = namesFor('knative');
 
 /** What `npm start` brings up. */
 export const startPartNames: readonly PartName[] = namesFor(undefined);
 
-export function isPartName(name: string): name is PartName {
-  return entries.some((entry) => entry.name === name);
-}
+export const isPartName = (name: string): name is PartName =>
+  entries.some((entry) => entry.name === name);
 
 export function partEntry(name: PartName): PartEntry {
   const entry = entries.find((candidate) => candidate.name === name);
@@ -209,11 +275,10 @@ export function partEntry(name: PartName): PartEntry {
   return entry;
 }
 
-export function groupEntries(group: PartGroup): readonly PartEntry[] {
-  return entries.filter((entry) => entry.group === group);
-}
+export const groupEntries = (group: PartGroup): readonly PartEntry[] =>
+  entries.filter((entry) => entry.group === group);
 
 export function buildOrder(names: readonly PartName[]): readonly PartGroup[] {
-  const wanted = entries.filter((entry) => names.includes(entry.name));
-  return [...new Set(wanted.map((entry) => entry.group))];
+  const wanted = entries.filter(({ name }) => names.includes(name));
+  return [...new Set(wanted.map(({ group }) => group))];
 }

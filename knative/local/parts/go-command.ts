@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { type PartGroup, type PartEntry } from './catalog.ts';
-import { ldflags, moduleDir } from './cache.ts';
+import { ldflags, moduleDir, tagFlags } from './cache.ts';
 import { explainGoFailure } from './explain.ts';
 import type { PartsSettings } from './settings.ts';
 
@@ -45,14 +45,7 @@ export async function stalePackages(
 ): Promise<ReadonlySet<string>> {
   const stale = new Set<string>();
   const format = '{{if .Stale}}{{.ImportPath}}{{end}}';
-  const args = [
-    'list',
-    ...MODULE_FLAGS,
-    `-ldflags=${ldflags(entry.stamps)}`,
-    '-deps',
-    '-f',
-    format,
-  ];
+  const args = ['list', ...buildFlags(entry), '-deps', '-f', format];
   const onOutput = (line: string): void => {
     if (line !== '') stale.add(line);
   };
@@ -65,9 +58,15 @@ export async function goBuild(
   outputPath: string,
   options: GoOptions,
 ): Promise<void> {
-  const flags = ['-v', ...MODULE_FLAGS, `-ldflags=${ldflags(entry.stamps)}`, '-o', outputPath];
+  const flags = ['-v', ...buildFlags(entry), '-o', outputPath];
   await runGo(entry.group, ['build', ...flags, entry.package], options);
 }
+
+const buildFlags = (entry: PartEntry): readonly string[] => [
+  ...MODULE_FLAGS,
+  ...tagFlags(entry),
+  `-ldflags=${ldflags(entry.stamps)}`,
+];
 
 /** Where the module cache has the sources of a module that this group pins; fetched if absent. */
 export async function moduleSources(

@@ -1,9 +1,29 @@
 // The parts of Knative that run as images on a cluster of our own making: Serving, Kourier, the
 // multi-tenant Broker on in-memory channels, and kn. Named as Knative names their deployments.
-import type { PartEntry, PartGroup, PartName } from './catalog.ts';
+import type { PartEntry } from './catalog.ts';
+
+export type KnativePartName =
+  | 'eventing-controller'
+  | 'eventing-webhook'
+  | 'pingsource-mt-adapter'
+  | 'mt-broker-controller'
+  | 'mt-broker-ingress'
+  | 'mt-broker-filter'
+  | 'imc-controller'
+  | 'imc-dispatcher'
+  | 'auth-proxy'
+  | 'serving-controller'
+  | 'serving-webhook'
+  | 'activator'
+  | 'autoscaler'
+  | 'queue-proxy'
+  | 'kourier'
+  | 'kn';
+
+export type KnativePartGroup = 'knative-eventing' | 'knative-serving' | 'knative-kourier' | 'kn';
 
 interface ModuleOfParts {
-  readonly group: PartGroup;
+  readonly group: KnativePartGroup;
   readonly module: string;
   readonly version: string;
 }
@@ -25,7 +45,7 @@ const kourier: ModuleOfParts = {
 };
 const KN_VERSION = 'v0.41.0';
 
-function part(name: PartName, command: string, of: ModuleOfParts): PartEntry {
+function part(name: KnativePartName, command: string, of: ModuleOfParts): PartEntry {
   return {
     ...of,
     name,

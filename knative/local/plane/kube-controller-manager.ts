@@ -1,5 +1,6 @@
-// kube-controller-manager with only the controllers that somebody asks for. No plane has it by
-// itself: it is added to one that runs, as cluster admin.
+// kube-controller-manager: with only the controllers that somebody asks for on a plane of fake
+// nodes, with all of them in a whole cluster. No plane has it by itself: it is added to one that
+// runs.
 import { join } from 'node:path';
 import { resolvePart } from '../parts/resolve.ts';
 import type { Part } from '../process/part.ts';
@@ -13,13 +14,17 @@ export const CONTROLLER_MANAGER = 'kube-controller-manager';
 export interface ControllerManagerOptions {
   /** By the names that `--controllers` takes. */
   readonly controllers: readonly string[];
-  readonly featureGates: readonly string[];
+  readonly featureGates?: readonly string[];
+  /** As whom; as cluster admin when absent. */
+  readonly kubeconfigPath?: string;
+  readonly moreFlags?: readonly string[];
 }
 
 export async function addControllerManager(
   plane: Plane,
-  { controllers, featureGates }: ControllerManagerOptions,
+  options: ControllerManagerOptions,
 ): Promise<Part> {
+  const { controllers, featureGates = [], moreFlags = [] } = options;
   const [command, port] = await Promise.all([resolvePart(CONTROLLER_MANAGER), freePort()]);
   const certDir = join(plane.dir, CONTROLLER_MANAGER);
   const url = `https://127.0.0.1:${port}`;
@@ -27,7 +32,7 @@ export async function addControllerManager(
     name: CONTROLLER_MANAGER,
     command,
     args: [
-      `--kubeconfig=${plane.kubeconfigPath}`,
+      `--kubeconfig=${options.kubeconfigPath ?? plane.kubeconfigPath}`,
       `--controllers=${controllers.join(',')}`,
       `--feature-gates=${featureGates.map((gate) => `${gate}=true`).join(',')}`,
       '--bind-address=127.0.0.1',
@@ -35,6 +40,7 @@ export async function addControllerManager(
       `--cert-dir=${certDir}`,
       // It is alone, and an election would take seconds.
       '--leader-elect=false',
+      ...moreFlags,
     ],
     env: {},
     url,

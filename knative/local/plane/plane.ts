@@ -240,7 +240,7 @@ class LocalPlane implements Plane {
 
   async #writeAdminKubeconfig(path: string, server: string): Promise<void> {
     const credential = { token: this.#adminToken };
-    await writeKubeconfig(path, { server, caPath: this.caPath, user: 'admin', credential });
+    await writeKubeconfig(path, { server, ca: { path: this.caPath }, user: 'admin', credential });
   }
 
   async #port(name: CorePart): Promise<number> {

@@ -6,6 +6,9 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { pidsWithEnvironment, startTimeTicks } from './proc.ts';
 
+/** A plane is processes; a cluster is more, and whoever made it cleans up after it. */
+export type RunKind = 'plane' | 'cluster';
+
 export interface RunDirectory {
   readonly path: string;
   /** `NAME=value` for the environment of every process of this plane. */
@@ -24,11 +27,11 @@ const OWNER_FILE = 'owner';
 const runRoot = (): string => join(tmpdir(), `ballast-${userInfo().uid}`);
 const markOf = (path: string): string => `${MARK_NAME}=${path}`;
 
-export async function makeRunDirectory(): Promise<RunDirectory> {
+export async function makeRunDirectory(kind: RunKind = 'plane'): Promise<RunDirectory> {
   await mkdir(runRoot(), { recursive: true, mode: 0o700 });
   // The owner's pid is in the name, so that a plane killed before it wrote its owner file is known
   // too.
-  const path = await mkdtemp(join(runRoot(), `plane-${process.pid}-`));
+  const path = await mkdtemp(join(runRoot(), `${kind}-${process.pid}-`));
   const remove = (): Promise<void> => rm(path, { recursive: true, force: true });
   try {
     await writeOwner(path);
@@ -84,12 +87,26 @@ export async function sweepLeftovers(root = runRoot()): Promise<readonly Leftove
 }
 
 /** The directories of planes that run now, for commands that look for one. */
-export async function livePlanes(root = runRoot()): Promise<readonly string[]> {
-  const names = await readdir(root).catch(() => []);
-  const planes = names.filter((name) => name.startsWith('plane-')).map((name) => join(root, name));
-  const alive = await Promise.all(planes.map(isOwnerAlive));
-  return planes.filter((_, index) => alive[index]);
+export async function livePlanes(): Promise<readonly string[]> {
+  return (await runDirectories('plane')).flatMap(({ path, isAlive }) => (isAlive ? [path] : []));
 }
+
+/** All there are, and whether their starters live. */
+export async function runDirectories(
+  kind: RunKind,
+): Promise<readonly { readonly path: string; readonly isAlive: boolean }[]> {
+  const names = await readdir(runRoot()).catch(() => []);
+  const paths = names.filter((name) => name.startsWith(`${kind}-`));
+  return Promise.all(
+    paths.map(async (name) => {
+      const path = join(runRoot(), name);
+      return { path, isAlive: await isOwnerAlive(path) };
+    }),
+  );
+}
+
+/** The pid of the starter. */
+export const ownerPid = (path: string): number => Number(/-(\d+)-[^/]*$/.exec(path)?.[1]);
 
 async function sweepPlane(path: string): Promise<Leftover | undefined> {
   if (await isOwnerAlive(path)) return undefined;
@@ -100,7 +117,7 @@ async function sweepPlane(path: string): Promise<Leftover | undefined> {
 }
 
 async function isOwnerAlive(path: string): Promise<boolean> {
-  const pid = Number(/plane-(\d+)-/.exec(path)?.[1]);
+  const pid = ownerPid(path);
   const owner = await ownerOf(path);
   const ticks = await startTimeTicks(pid);
   if (ticks === undefined) return false;

@@ -55,7 +55,7 @@ const openAs = async (name: string, tokenFile: string): Promise<KubeClient> => {
   const server = plane.part('kube-apiserver').url;
   await writeKubeconfig(path, {
     server,
-    caPath: plane.caPath,
+    ca: { path: plane.caPath },
     user: name,
     credential: { tokenFile },
   });

@@ -12,7 +12,7 @@ import type { PartSpec } from '../../../knative/local/process/part.ts';
 import { freePort } from '../../../knative/local/process/ports.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
-import { TestCa } from '../../builders/certificates.ts';
+import { Authority } from '../../../knative/local/plane/authority.ts';
 
 interface Webhook {
   readonly part: PartName;
@@ -43,7 +43,7 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** Resolves when each answers, and the API server asks them. */
 export async function startWebhooks(plane: Plane, kube: KubeClient): Promise<void> {
-  const ca = new TestCa('webhooks');
+  const ca = new Authority('webhooks');
   const config = await moduleConfig(partsSettings());
   const namespaces = WEBHOOKS.map(({ namespace }) => namespace);
   const settings = config.filter(
@@ -68,10 +68,10 @@ async function startWebhook(
   plane: Plane,
   kube: KubeClient,
   webhook: Webhook,
-  ca: TestCa,
+  ca: Authority,
 ): Promise<void> {
   const { secret: name, namespace } = webhook;
-  const { certPem, keyPem } = ca.issue('127.0.0.1');
+  const { certPem, keyPem } = ca.issue({ commonName: '127.0.0.1', hosts: ['127.0.0.1'] });
   const held = { 'server-key.pem': keyPem, 'server-cert.pem': certPem, 'ca-cert.pem': ca.certPem };
   const data = Object.fromEntries(
     Object.entries(held).map(([file, text]) => [file, base64(text)] as const),
@@ -91,7 +91,7 @@ async function startWebhook(
 async function specOf(
   plane: Plane,
   { part, namespace, service }: Webhook,
-  ca: TestCa,
+  ca: Authority,
 ): Promise<PartSpec> {
   const port = await freePort();
   const url = `https://127.0.0.1:${port}`;

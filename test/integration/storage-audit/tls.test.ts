@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import { Authority } from '../../../knative/local/plane/authority.ts';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { freePort } from '../../../knative/local/process/ports.ts';
 import { type EtcdClient, openEtcd } from '../../../shared/etcd/client.ts';
 import { openSnapshot } from '../../../shared/etcd/snapshot/snapshot.ts';
 import type { TlsFiles } from '../../../shared/etcd/transport.ts';
-import { TestCa } from '../../builders/certificates.ts';
 import { pictureOf } from './world.ts';
 
 let plane: Plane;
@@ -33,7 +33,7 @@ function open(tls: TlsFiles | undefined, ...endpoints: readonly string[]): EtcdC
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'audit-tls-'));
-  const [ours, foreign] = [new TestCa('ours'), new TestCa('foreign')];
+  const [ours, foreign] = [new Authority('ours'), new Authority('foreign')];
   await writeFile(file('ours.crt'), ours.certPem);
   await writeFile(file('foreign.crt'), foreign.certPem);
   for (const [name, ca] of [
@@ -41,7 +41,7 @@ beforeAll(async () => {
     ['client', ours],
     ['stranger', foreign],
   ] as const) {
-    const { certPem, keyPem } = ca.issue(name);
+    const { certPem, keyPem } = ca.issue({ commonName: name, hosts: ['127.0.0.1'] });
     await writeFile(file(`${name}.crt`), certPem);
     await writeFile(file(`${name}.key`), keyPem);
   }

@@ -1,6 +1,7 @@
 // What becomes of Knative's manifests on the way to a small cluster: images, order, settings.
 import { describe, expect, test } from 'vitest';
 import { ENVOY_IMAGE, componentImages } from '../../../knative/cluster/knative/component-images.ts';
+import { gatewaysIn } from '../../../knative/cluster/knative/knative-settings.ts';
 import { objectsIn } from '../../../knative/cluster/knative/module-config.ts';
 import { renderKnative } from '../../../knative/cluster/knative/render.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
@@ -18,7 +19,9 @@ const deployment = (container: object): Manifest =>
     spec: { template: { spec: { containers: [container] } } },
   });
 
-const base = (...objects: readonly Manifest[]): readonly Manifest[] => renderKnative(objects).base;
+const GATEWAYS = gatewaysIn('10.213.128.0/17');
+const base = (...objects: readonly Manifest[]): readonly Manifest[] =>
+  renderKnative(objects, GATEWAYS).base;
 
 describe('images', () => {
   test('stand in place of what is built from Go, wherever a manifest names it', () => {
@@ -56,7 +59,7 @@ describe('order', () => {
       namespaced('Namespace', 'knative-serving'),
       namespaced('CustomResourceDefinition', 'images'),
     ];
-    const { definitions, base: first, webhooks, own } = renderKnative(objects);
+    const { definitions, base: first, webhooks, own } = renderKnative(objects, GATEWAYS);
     const kinds = [definitions, first, webhooks, own].map((stage) => stage.map(({ kind }) => kind));
     expect(kinds).toEqual([
       ['CustomResourceDefinition'],
@@ -93,16 +96,18 @@ describe('settings', () => {
     expect(rendered?.['data']).toEqual({ keep: '1' });
   });
 
-  test('put the gateway on a port of the node', () => {
-    const gateway: Manifest = {
-      ...namespaced('Service', 'kourier'),
-      metadata: { name: 'kourier', namespace: 'kourier-system' },
-      spec: { type: 'LoadBalancer', ports: [{ name: 'http2', port: 80 }, { name: 'https' }] },
-    };
-    expect(base(gateway)[0]?.['spec']).toEqual({
-      type: 'NodePort',
-      ports: [{ name: 'http2', port: 80, nodePort: 31_080 }, { name: 'https' }],
+  test('give the gateways addresses that are known beforehand', () => {
+    const gateway = (name: string): Manifest => ({
+      ...namespaced('Service', name),
+      metadata: { name, namespace: 'kourier-system' },
+      spec: { type: 'LoadBalancer', ports: [{ name: 'http2', port: 80 }] },
     });
+    const specs = base(gateway('kourier'), gateway('kourier-internal')).map(({ spec }) => spec);
+    const ports = [{ name: 'http2', port: 80 }];
+    expect(specs).toEqual([
+      { type: 'ClusterIP', clusterIP: '10.213.128.80', ports },
+      { type: 'ClusterIP', clusterIP: '10.213.128.81', ports },
+    ]);
   });
 });
 

@@ -40,7 +40,12 @@ export async function openAccount(
   const rotate = async (): Promise<void> => writeFile(tokenPath, await newToken());
   await rotate();
   const credential = { tokenFile: tokenPath };
-  await writeKubeconfig(kubeconfigPath, { server, caPath: plane.caPath, user: name, credential });
+  await writeKubeconfig(kubeconfigPath, {
+    server,
+    ca: { path: plane.caPath },
+    user: name,
+    credential,
+  });
   return { kubeconfigPath, token: () => readFile(tokenPath, 'utf8'), rotate };
 }
 

@@ -1,41 +1,59 @@
-// A certificate authority of a test, and certificates for loopback that it signs: just enough of
-// X.509 for two TLS libraries to take it.
+// A certificate authority that lives as long as what it signs for: just enough of X.509 for the TLS
+// libraries of Go and Node to take it.
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { isIPv4 } from 'node:net';
 
-interface Identity {
+export interface Identity {
   readonly certPem: string;
   readonly keyPem: string;
 }
 
-export class TestCa {
+export interface Subject {
+  readonly commonName: string;
+  /** To Kubernetes: the groups of the user that the common name names. */
+  readonly organizations?: readonly string[];
+  /** Where it serves: DNS names and IPv4 addresses. */
+  readonly hosts?: readonly string[];
+}
+
+/** Nobody renews: whoever signs lives shorter than this. */
+const VALID_DAYS = 365;
+
+export class Authority {
   readonly certPem: string;
   readonly #key: KeyObject;
-  readonly #name: string;
+  readonly #name: Subject;
   #serial = 1;
 
   constructor(name: string) {
     const { publicKey, privateKey } = newKeys();
     this.#key = privateKey;
-    this.#name = name;
-    this.certPem = this.#certificate(name, publicKey, [IS_CA]);
+    this.#name = { commonName: name };
+    this.certPem = this.#certificate(this.#name, publicKey, [IS_CA]);
   }
 
-  /** For 127.0.0.1, to serve with and to ask with. */
-  issue(name: string): Identity {
+  get keyPem(): string {
+    return pemOf(this.#key);
+  }
+
+  /** To serve with and to ask with. */
+  issue(subject: Subject): Identity {
     const { publicKey, privateKey } = newKeys();
-    const certPem = this.#certificate(name, publicKey, [USAGES, LOOPBACK]);
-    return { certPem, keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+    const { hosts = [] } = subject;
+    const extensions = hosts.length === 0 ? [USAGES] : [USAGES, alternativeNames(hosts)];
+    const certPem = this.#certificate(subject, publicKey, extensions);
+    return { certPem, keyPem: pemOf(privateKey) };
   }
 
-  #certificate(name: string, publicKey: KeyObject, extensions: readonly Buffer[]): string {
+  #certificate(subject: Subject, publicKey: KeyObject, extensions: readonly Buffer[]): string {
     this.#serial += 1;
     const body = sequence(
       tagged(0xa0, tagged(0x02, Buffer.of(2))),
-      tagged(0x02, Buffer.of(this.#serial)),
+      tagged(0x02, serialBytes(this.#serial)),
       ECDSA_WITH_SHA256,
       nameOf(this.#name),
-      sequence(time(-1), time(30)),
-      nameOf(name),
+      sequence(time(-1), time(VALID_DAYS)),
+      nameOf(subject),
       publicKey.export({ type: 'spki', format: 'der' }),
       tagged(0xa3, sequence(...extensions)),
     );
@@ -47,6 +65,11 @@ export class TestCa {
 }
 
 const newKeys = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+const pemOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+/** Two bytes of which the first is never 0 nor negative: thirty thousand are enough here. */
+const serialBytes = (serial: number): Buffer => Buffer.of(1 + (serial >> 8), serial & 0xff);
 
 function tagged(tag: number, content: Buffer): Buffer {
   const { length } = content;
@@ -61,8 +84,14 @@ const sequence = (...items: readonly Buffer[]): Buffer => tagged(0x30, Buffer.co
 /** Hex of the encoded object identifier. */
 const oid = (hex: string): Buffer => tagged(0x06, Buffer.from(hex, 'hex'));
 
-const nameOf = (name: string): Buffer =>
-  sequence(tagged(0x31, sequence(oid('550403'), tagged(0x0c, Buffer.from(name)))));
+const attribute = (id: string, value: string): Buffer =>
+  tagged(0x31, sequence(oid(id), tagged(0x0c, Buffer.from(value))));
+
+const nameOf = ({ commonName, organizations = [] }: Subject): Buffer =>
+  sequence(
+    ...organizations.map((one) => attribute('55040a', one)),
+    attribute('550403', commonName),
+  );
 
 function time(fromNowDays: number): Buffer {
   const at = new Date(Date.now() + fromNowDays * 86_400_000).toISOString();
@@ -75,4 +104,12 @@ const ECDSA_WITH_SHA256 = sequence(oid('2a8648ce3d040302'));
 const IS_CA = extension('551d13', sequence(tagged(0x01, Buffer.of(0xff))));
 /** serverAuth and clientAuth: etcd's gateway asks its own server with the server's certificate. */
 const USAGES = extension('551d25', sequence(oid('2b06010505070301'), oid('2b06010505070302')));
-const LOOPBACK = extension('551d11', sequence(tagged(0x87, Buffer.of(127, 0, 0, 1))));
+
+function alternativeNames(hosts: readonly string[]): Buffer {
+  const names = hosts.map((host) =>
+    isIPv4(host)
+      ? tagged(0x87, Buffer.from(host.split('.').map(Number)))
+      : tagged(0x82, Buffer.from(host)),
+  );
+  return extension('551d11', sequence(...names));
+}

@@ -1,0 +1,99 @@
+// Our functions as a stage of a cluster with Knative: their images, a NATS, and then what
+// docs/install.md tells people to do.
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import manifest from '../../../package.json' with { type: 'json' };
+import { systemClock } from '../../../shared/clock.ts';
+import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import { functionNames } from '../../build/function-names.ts';
+import { buildImage } from '../../images/build-image.ts';
+import { applyObjects } from '../../local/cluster/apply-objects.ts';
+import { inParallel } from '../../local/cluster/in-parallel.ts';
+import { resolvePart } from '../../local/parts/resolve.ts';
+import type { Stage } from '../stages.ts';
+import type { Cluster } from '../start-cluster.ts';
+import { natsArchive, natsObjects } from './nats.ts';
+import { whatIsReady } from './ready.ts';
+
+/** What `kubectl apply -k` finds below it is the installation. */
+const INSTALLATION = resolve(import.meta.dirname, '../..');
+const FEEDS = join(INSTALLATION, 'feeds');
+
+const REPOSITORY = 'dev.local/ballast';
+
+/** Bundling and hashing take a core each. */
+const BUILDS_AT_ONCE = 2;
+
+/** A minute on an idle machine: images, cold starts, the first sweep of the feed. */
+const READY_WITHIN_MS = 300_000;
+const LOOK_EVERY_MS = 250;
+
+export const functionsStage: Stage = {
+  name: 'functions',
+  async run(cluster, { onReady, signal, before }) {
+    const { kubeconfigPath } = cluster;
+    const user = 'ballast-cluster';
+    const kube = openKube({ kubeconfigPath, userAgent: user, fieldManager: user });
+    try {
+      await Promise.all([importImages(cluster, signal), before]);
+      await kubectlApply(cluster, INSTALLATION, signal);
+      const objects = natsObjects.map((object) => ({ file: 'the NATS of the cluster', object }));
+      await applyObjects(kube, objects, { signal });
+      await kubectlApply(cluster, FEEDS, signal);
+      await untilReady(kube, onReady, signal);
+    } finally {
+      await kube.close();
+    }
+  },
+};
+
+async function importImages(cluster: Cluster, signal: AbortSignal): Promise<void> {
+  const names = await functionNames();
+  const outDir = await mkdtemp(join(tmpdir(), 'ballast-images-'));
+  try {
+    await cluster.importImage(await natsArchive(signal));
+    await inParallel(names, BUILDS_AT_ONCE, async (name) => {
+      signal.throwIfAborted();
+      const tag = manifest.version;
+      await buildImage({ name, outDir, repository: REPOSITORY, tag, writesArchives: true });
+      await cluster.importImage(join(outDir, `${name}.tar`));
+    });
+  } finally {
+    await rm(outDir, { recursive: true, force: true });
+  }
+}
+
+async function kubectlApply(
+  { kubeconfigPath }: Cluster,
+  kustomization: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const kubectl = await resolvePart('kubectl', { signal });
+  const args = [`--kubeconfig=${kubeconfigPath}`, 'apply', '-k', kustomization];
+  await promisify(execFile)(kubectl, args, { signal });
+}
+
+async function untilReady(
+  kube: KubeClient,
+  onReady: (what: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const endsAtMs = systemClock.nowMs() + READY_WITHIN_MS;
+  const told = new Set<string>();
+  for (;;) {
+    const { ready, waiting } = await whatIsReady(kube, signal);
+    for (const what of ready) {
+      if (told.has(what)) continue;
+      told.add(what);
+      onReady(what);
+    }
+    if (waiting.length === 0) return;
+    if (systemClock.nowMs() > endsAtMs) {
+      throw new Error(`The functions were not up in time. ${waiting.join('; ')}`);
+    }
+    await systemClock.sleep(LOOK_EVERY_MS, signal);
+  }
+}

@@ -1,0 +1,35 @@
+// What the starter tells the supervisor inside the namespaces, in one file.
+import type { PartName } from '../../local/parts/catalog.ts';
+import type { Addresses, NodeAddresses } from '../addresses.ts';
+import type { Hierarchies } from '../cgroups.ts';
+
+/**
+ * The cluster's directory as it is seen from inside: the path of a socket has to be short, and that
+ * of a temporary directory may be anything.
+ */
+export const INSIDE_DIR = '/run/cluster';
+
+export interface InsideConfig {
+  /** The cluster's directory as it is seen from outside. */
+  readonly hostDir: string;
+  readonly dir: typeof INSIDE_DIR;
+  readonly addresses: Addresses;
+  readonly nodes: readonly NodeAddresses[];
+  readonly parts: Readonly<Record<PartName, string>>;
+  /** Not among the parts: it is taken from the machine or from Debian. */
+  readonly runc: string;
+  /** Where programs are looked for inside: iptables, mount and their like. */
+  readonly path: string;
+  readonly cgroup: string;
+  readonly hierarchies: Hierarchies;
+  /** Archives that every node imports at its start. */
+  readonly images: readonly string[];
+}
+
+/** What the supervisor says, one JSON text a line, on its standard output. */
+export type InsideWord =
+  | { readonly kind: 'part'; readonly name: string; readonly state: string; readonly note?: string }
+  | { readonly kind: 'ready'; readonly what: string }
+  /** What went wrong beside the parts. */
+  | { readonly kind: 'trouble'; readonly text: string }
+  | { readonly kind: 'up' };

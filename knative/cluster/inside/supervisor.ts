@@ -1,0 +1,146 @@
+// Brings the cluster up inside its namespaces and keeps it up: what waits for nothing else starts
+// at once, what died starts again.
+import { join } from 'node:path';
+import { openKube, type KubeClient } from '../../../shared/kube/client.ts';
+import { applyObjects } from '../../local/cluster/apply-objects.ts';
+import type { ClusterObject } from '../../local/manifests/wiring.ts';
+import type { Part, PartChange } from '../../local/process/part.ts';
+import { kubeconfigPath } from '../cluster-directory.ts';
+import type { InsideConfig, InsideWord } from './config.ts';
+import { ControlPlane } from './control-plane.ts';
+import { dnsObjects, startDns } from './dns.ts';
+import { Machine } from './machine.ts';
+import { Provisioner } from './provisioner.ts';
+import { storageClass } from './volume.ts';
+
+export class ClusterSupervisor {
+  readonly #config: InsideConfig;
+  readonly #say: (word: InsideWord) => void;
+  readonly #controlPlane: ControlPlane;
+  readonly #machines: readonly Machine[];
+  readonly #kube: KubeClient;
+
+  private constructor(
+    config: InsideConfig,
+    controlPlane: ControlPlane,
+    say: (word: InsideWord) => void,
+  ) {
+    this.#config = config;
+    this.#controlPlane = controlPlane;
+    this.#say = say;
+    this.#machines = config.nodes.map((node) => new Machine(config, controlPlane, node));
+    this.#kube = openKube({
+      kubeconfigPath: kubeconfigPath(config.dir),
+      userAgent: 'ballast-cluster',
+      fieldManager: 'ballast-cluster',
+    });
+  }
+
+  static async start(
+    config: InsideConfig,
+    say: (word: InsideWord) => void,
+  ): Promise<ClusterSupervisor> {
+    const controlPlane = await ControlPlane.start(config, (change) => say(wordOf(change)));
+    const supervisor = new ClusterSupervisor(config, controlPlane, say);
+    await supervisor.#startRest();
+    return supervisor;
+  }
+
+  parts(): readonly Part[] {
+    return this.#controlPlane.plane.parts();
+  }
+
+  part(name: string): Part {
+    return this.#controlPlane.plane.part(name);
+  }
+
+  machine(name: string): Machine {
+    const machine = this.#machines.find((one) => one.name === name);
+    if (machine !== undefined) return machine;
+    const names = this.#machines.map((one) => one.name).join(', ');
+    throw new Error(`no node is named ${name}; there are: ${names}`);
+  }
+
+  /** On every node, so that a pod may run on any. */
+  async import(archive: string): Promise<void> {
+    for (const machine of this.#machines) await machine.import(archive);
+  }
+
+  async #startRest(): Promise<void> {
+    await Promise.all([
+      this.#controlPlane.startControllerManager(),
+      this.#controlPlane.startScheduler(),
+      this.#controlPlane.startProxy(),
+      ...this.#machines.map((machine) => machine.boot()),
+      this.#startDns(),
+      this.#startStorage(),
+    ]);
+    await Promise.all([
+      ...this.#machines.map(({ name }) => this.#untilNodeReady(name)),
+      this.#untilPodsAreTaken(),
+    ]);
+  }
+
+  /** No pod is taken before the namespace's own service account is there. */
+  async #untilPodsAreTaken(): Promise<void> {
+    const signal = AbortSignal.timeout(READY_WITHIN_MS);
+    const options = { namespace: 'default', from: 'initial-events', signal } as const;
+    for await (const event of this.#kube.watch(SERVICE_ACCOUNTS, options)) {
+      if ('object' in event && event.object.metadata.name === 'default') return;
+    }
+  }
+
+  async #startDns(): Promise<void> {
+    // First its rights: refused once, it asks again only after a long pause.
+    await applyObjects(this.#kube, dnsObjects(this.#config).map(ofCluster));
+    await startDns(this.#config, this.#controlPlane);
+  }
+
+  async #startStorage(): Promise<void> {
+    await applyObjects(this.#kube, [ofCluster(storageClass)]);
+    new Provisioner(this.#kube, join(this.#config.dir, 'nodes'), (error) => {
+      const text = error instanceof Error ? error.message : String(error);
+      this.#say({ kind: 'trouble', text: `A volume could not be looked after: ${text}` });
+    }).start();
+  }
+
+  async #untilNodeReady(name: string): Promise<void> {
+    const signal = AbortSignal.timeout(READY_WITHIN_MS);
+    const options = {
+      fieldSelector: `metadata.name=${name}`,
+      from: 'initial-events',
+      signal,
+    } as const;
+    for await (const event of this.#kube.watch(NODES, options)) {
+      if (!('object' in event) || !isReady(event.object)) continue;
+      this.#say({ kind: 'ready', what: name });
+      return;
+    }
+  }
+}
+
+/** The kubelet reports itself ready within seconds of its start, or something is wrong with it. */
+const READY_WITHIN_MS = 60_000;
+const SERVICE_ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' } as const;
+const NODES = { group: '', version: 'v1', resource: 'nodes' } as const;
+
+const ofCluster = (object: ClusterObject['object']): ClusterObject => ({
+  file: 'the cluster itself',
+  object,
+});
+
+const wordOf = ({ part, state, ending }: PartChange): InsideWord => ({
+  kind: 'part',
+  name: part.name,
+  state,
+  ...(state === 'dead' ? { note: [ending, ...part.lastLines(5)].join('\n') } : {}),
+});
+
+function isReady(node: Readonly<Record<string, unknown>>): boolean {
+  // The API server has taken it, and so it has these fields.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { conditions = [] } = (node['status'] ?? {}) as {
+    readonly conditions?: readonly Readonly<Record<'type' | 'status', string>>[];
+  };
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+}

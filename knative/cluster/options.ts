@@ -1,0 +1,103 @@
+// What can be asked of `npm run cluster`, read from its arguments; every wrong one is named.
+import { parseArgs } from 'node:util';
+import { addressesIn, DEFAULT_SUBNET, NODES_MAX } from './addresses.ts';
+
+export type Request =
+  | { readonly do: 'help' }
+  | {
+      readonly do: 'up';
+      readonly nodes: number;
+      readonly subnet: string;
+      readonly withKnative: boolean;
+    }
+  | { readonly do: 'status' | 'down'; readonly subnet: string | undefined }
+  | { readonly do: 'logs'; readonly of: string; readonly subnet: string | undefined };
+
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export const USAGE = 'usage: npm run cluster -- [up | status | logs PART|POD | down] [OPTION...]';
+
+export const HELP = `${USAGE}
+
+Runs a real Kubernetes cluster on this machine, as root, until Ctrl-C: nodes with containerd and
+kubelet, Services, names and volumes. Everything is in namespaces of its own; nothing of it is left
+when it ends.
+
+  up               the cluster, with a line for whatever becomes ready (the default)
+  status           the parts of a running cluster, their state and memory
+  logs PART|POD    the last lines of a part of the list, or the log of a pod: NAME or NAMESPACE/NAME
+  down             ends it, and cleans up after one that was killed
+
+  --nodes N              1 to ${NODES_MAX} (1)
+  --subnet A.B.0.0/16    the addresses of nodes, pods and Services (${DEFAULT_SUBNET});
+                         tells clusters apart when several run
+  --without-knative      a bare cluster
+  -h, --help             this text
+`;
+
+const VERBS = ['up', 'status', 'logs', 'down'] as const;
+
+export function readRequest(args: readonly string[]): Request {
+  const { values, positionals } = parse(args);
+  if (values.help === true) return { do: 'help' };
+  const [word = 'up', ...names] = positionals;
+  const verb = VERBS.find((one) => one === word);
+  if (verb === undefined) throw new UsageError(`there is no command "${word}"`);
+  if (verb !== 'up') refuse(verb, values, ['nodes', 'without-knative']);
+  const [of, ...more] = names;
+  const extra = verb === 'logs' ? more[0] : of;
+  if (extra !== undefined) throw new UsageError(`nothing is known of "${extra}"`);
+  const subnet = subnetOf(values.subnet);
+  if (verb === 'logs') {
+    if (of === undefined) throw new UsageError('logs needs the name of a part or a pod');
+    return { do: verb, of, subnet };
+  }
+  if (verb !== 'up') return { do: verb, subnet };
+  return {
+    do: verb,
+    nodes: nodesOf(values.nodes),
+    subnet: subnet ?? DEFAULT_SUBNET,
+    withKnative: values['without-knative'] !== true,
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        nodes: { type: 'string' },
+        subnet: { type: 'string' },
+        'without-knative': { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (cause) {
+    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+function refuse(verb: string, values: object, options: readonly string[]): void {
+  const given = options.find((option) => option in values);
+  if (given !== undefined) throw new UsageError(`--${given} means nothing to ${verb}`);
+}
+
+function nodesOf(text: string | undefined): number {
+  if (text === undefined) return 1;
+  const nodes = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (nodes >= 1 && nodes <= NODES_MAX) return nodes;
+  throw new UsageError(`--nodes wants a whole number from 1 to ${NODES_MAX}, not "${text}"`);
+}
+
+function subnetOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const addresses = addressesIn(text);
+  if (addresses !== undefined) return addresses.subnet;
+  throw new UsageError(
+    `--subnet wants a private network of the form A.B.0.0/16, such as ${DEFAULT_SUBNET}, ` +
+      `not "${text}"`,
+  );
+}

@@ -1,0 +1,34 @@
+// What is put onto a cluster that is up, in this order: the seam for whatever turns a bare cluster
+// into one that people work with. `--without-knative` leaves all of it out.
+import { functionsStage } from './functions/stage.ts';
+import { knativeStage } from './knative/stage.ts';
+import type { Cluster } from './start-cluster.ts';
+
+export interface StageTurn {
+  readonly onReady: (what: string) => void;
+  readonly signal: AbortSignal;
+  /** Resolves when the stages before this one are ready: until then it may prepare. */
+  readonly before: Promise<void>;
+}
+
+export interface Stage {
+  readonly name: string;
+  /** Resolves when it is ready; tells on the way what has become so. */
+  run(cluster: Cluster, turn: StageTurn): Promise<void>;
+}
+
+export const stages: readonly Stage[] = [knativeStage, functionsStage];
+
+/** All of them at once, each waiting for the one before where it has to. */
+export async function runStages(
+  of: readonly Stage[],
+  cluster: Cluster,
+  turn: Omit<StageTurn, 'before'>,
+): Promise<void> {
+  const runs: Promise<void>[] = [];
+  for (const stage of of) {
+    const before = runs.at(-1) ?? Promise.resolve();
+    runs.push(stage.run(cluster, { ...turn, before }));
+  }
+  await Promise.all(runs);
+}

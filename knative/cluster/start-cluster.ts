@@ -1,0 +1,253 @@
+// A real cluster on this machine, as a library: etcd, API server, controllers, scheduler, nodes
+// with containerd, kubelet and runc, Services, names and volumes. It ends with its starter, however
+// that ends.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { nodePartNames, type PartName } from '../local/parts/catalog.ts';
+import { withLock } from '../local/parts/lock.ts';
+import { resolveParts } from '../local/parts/resolve.ts';
+import { partsSettings } from '../local/parts/settings.ts';
+import { makeRunDirectory } from '../local/process/run-directory.ts';
+import { type Addresses, addressesIn, nodeAddresses } from './addresses.ts';
+import { hierarchies, makeCgroup, makeChildCgroup } from './cgroups.ts';
+import { cleanUp, cleanUpLeftovers } from './clean-up.ts';
+import { cgroupName, controlSocket, kubeconfigPath, writeRecord } from './cluster-directory.ts';
+import { ask } from './control.ts';
+import { debianPrograms } from './debian-programs.ts';
+import { pauseArchive } from './images.ts';
+import { INSIDE_DIR, type InsideConfig, type InsideWord } from './inside/config.ts';
+import { enterNamespaces, type Inside } from './namespaces.ts';
+import { CannotRunHere, systemPath, whyNotAt, whyNotHere } from './preflight.ts';
+import { layWire } from './wire.ts';
+
+export interface ClusterOptions {
+  readonly nodes: number;
+  /** `A.B.0.0/16` of the private networks; the first free one when absent. */
+  readonly subnet?: string | undefined;
+  readonly onWord?: (word: InsideWord) => void;
+  /** What happens before there is a cluster: parts that are fetched. */
+  readonly onNote?: (text: string) => void;
+  /** Ends a start that is still going on. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ClusterNode {
+  readonly name: string;
+  readonly address: string;
+  /** Ends kubelet and containerd; pods go on, unseen. */
+  stop(): Promise<void>;
+  /** Everything of it at once, pods too: a machine whose power fails. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+}
+
+export interface Cluster {
+  readonly dir: string;
+  readonly addresses: Addresses;
+  /** Cluster admin, complete in itself: the file can be copied. */
+  readonly kubeconfigPath: string;
+  readonly nodes: readonly ClusterNode[];
+  node(name: string): ClusterNode;
+  /** Makes an image of an OCI archive known to every node. */
+  importImage(archive: string): Promise<void>;
+  /** Resolves with its last words when the cluster ends without being told to. */
+  readonly ended: Promise<string>;
+  /** Leaves nothing behind. */
+  stop(): Promise<void>;
+}
+
+const CONTROL_PLANE: readonly PartName[] = [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kubectl',
+];
+
+/** All that has to be on the machine before a cluster starts. */
+const clusterPartNames: readonly PartName[] = [...CONTROL_PLANE, ...nodePartNames];
+
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { signal } = options;
+  const why = await whyNotHere();
+  if (why !== undefined) throw new CannotRunHere(why);
+  await cleanUpLeftovers();
+  const ending = signal === undefined ? {} : { signal };
+  const resolved = await resolveParts(clusterPartNames, ending);
+  const found = await debianPrograms(partsSettings(), options.onNote ?? (() => undefined));
+  const parts = Object.fromEntries([...resolved].map(([name, { path }]) => [name, path]));
+  const path = [found.iptablesDir, dirname(parts['containerd'] ?? ''), systemPath].join(':');
+  const programs = { parts, path, runc: found.runc };
+  const { dir, addresses } = await claimAddresses(options);
+  const reaper = startReaper(dir);
+  try {
+    const config = await writeConfig(dir, addresses, options.nodes, programs);
+    const inside = await startInside(config, options);
+    return new RunningCluster(config, inside, reaper);
+  } catch (error) {
+    await cleanUp(dir);
+    dismiss(reaper);
+    throw error;
+  }
+}
+
+/** From the record on, nobody else takes these addresses. */
+async function claimAddresses({
+  subnet,
+  nodes,
+}: ClusterOptions): Promise<{ readonly dir: string; readonly addresses: Addresses }> {
+  return withLock('ballast-cluster-addresses', { onWait: () => undefined }, async () => {
+    const addresses = await freeAddresses(subnet);
+    const { path: dir } = await makeRunDirectory('cluster');
+    await writeRecord(dir, { addresses, nodes });
+    return { dir, addresses };
+  });
+}
+
+async function freeAddresses(subnet: string | undefined): Promise<Addresses> {
+  const candidates = subnet === undefined ? SUBNETS : [subnet];
+  let why: string | undefined;
+  for (const candidate of candidates) {
+    const addresses = addressesIn(candidate);
+    if (addresses === undefined) {
+      throw new CannotRunHere(`${candidate} is no private network of the form A.B.0.0/16.`);
+    }
+    why = await whyNotAt(addresses);
+    if (why === undefined) return addresses;
+  }
+  throw new CannotRunHere(why ?? 'no network is free');
+}
+
+/** Tried in this order by those who do not mind which. */
+const SUBNETS = [213, 214, 215, 216, 217, 218].map((second) => `10.${second}.0.0/16`);
+
+interface Programs {
+  readonly parts: Readonly<Record<string, string>>;
+  readonly path: string;
+  readonly runc: string;
+}
+
+async function writeConfig(
+  dir: string,
+  addresses: Addresses,
+  nodes: number,
+  { parts, path, runc }: Programs,
+): Promise<InsideConfig> {
+  await mkdir(join(dir, 'tmp'));
+  const config: InsideConfig = {
+    hostDir: dir,
+    dir: INSIDE_DIR,
+    addresses,
+    nodes: Array.from({ length: nodes }, (_, index) => nodeAddresses(addresses, index + 1)),
+    parts,
+    path,
+    runc,
+    cgroup: cgroupName(dir),
+    hierarchies: await hierarchies(),
+    images: [join(INSIDE_DIR, await pauseArchive(parts['pause'] ?? '', dir))],
+  };
+  await writeFile(configPath(dir), JSON.stringify(config));
+  return config;
+}
+
+const configPath = (dir: string): string => join(dir, 'config.json');
+
+async function startInside(config: InsideConfig, options: ClusterOptions): Promise<Inside> {
+  const { hostDir: dir, cgroup, hierarchies: found, addresses } = config;
+  const { onWord = () => undefined, signal } = options;
+  await makeCgroup(cgroup, found);
+  await makeChildCgroup(`${cgroup}/supervisor`, found);
+  let onUp = (): void => undefined;
+  const up = new Promise<void>((resolve) => (onUp = resolve));
+  const inside = await enterNamespaces({
+    configPath: configPath(dir),
+    cgroup,
+    hierarchies: found,
+    env: { TMPDIR: join(INSIDE_DIR, 'tmp'), PATH: config.path },
+    onWord: (word) => {
+      if (word.kind === 'up') onUp();
+      onWord(word);
+    },
+  });
+  const onAbort = (): void => void inside.end();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    signal?.throwIfAborted();
+    await layWire(addresses, inside.pid, dir);
+    inside.go();
+    const early = await Promise.race([up, inside.ended]);
+    signal?.throwIfAborted();
+    if (typeof early === 'string') throw new Error(`The cluster did not come up. ${early}`);
+    return inside;
+  } catch (error) {
+    await inside.end();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** A shell that waits for a word; without one, its starter was killed, and it cleans up. */
+function startReaper(dir: string): ChildProcess {
+  const reap = [process.execPath, join(import.meta.dirname, 'reaper.ts'), dir];
+  const child = spawn('sh', ['-c', 'read word || exec "$@"', 'sh', ...reap], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  child.stdin?.on('error', () => undefined);
+  child.unref();
+  return child;
+}
+
+function dismiss(reaper: ChildProcess): void {
+  reaper.stdin?.end('done\n');
+}
+
+class RunningCluster implements Cluster {
+  readonly dir: string;
+  readonly addresses: Addresses;
+  readonly nodes: readonly ClusterNode[];
+  readonly ended: Promise<string>;
+  readonly #inside: Inside;
+  readonly #reaper: ChildProcess;
+
+  constructor({ hostDir, addresses, nodes }: InsideConfig, inside: Inside, reaper: ChildProcess) {
+    this.dir = hostDir;
+    this.addresses = addresses;
+    this.#inside = inside;
+    this.#reaper = reaper;
+    this.ended = inside.ended;
+    this.nodes = nodes.map(({ name, address }) => ({
+      name,
+      address,
+      stop: () => this.#tell('/stop', { node: name }),
+      kill: () => this.#tell('/kill', { node: name }),
+      start: () => this.#tell('/start', { node: name }),
+    }));
+  }
+
+  get kubeconfigPath(): string {
+    return kubeconfigPath(this.dir);
+  }
+
+  node(name: string): ClusterNode {
+    const found = this.nodes.find((node) => node.name === name);
+    if (found !== undefined) return found;
+    const names = this.nodes.map((node) => node.name).join(', ');
+    throw new Error(`no node is named ${name}; there are: ${names}`);
+  }
+
+  async importImage(archive: string): Promise<void> {
+    await this.#tell('/import', { archive });
+  }
+
+  async stop(): Promise<void> {
+    await this.#inside.end();
+    await cleanUp(this.dir);
+    dismiss(this.#reaper);
+  }
+
+  async #tell(path: string, query: Readonly<Record<string, string>>): Promise<void> {
+    await ask(controlSocket(this.dir), path, query);
+  }
+}

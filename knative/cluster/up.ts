@@ -1,0 +1,90 @@
+// `npm run cluster`: holds a cluster up until somebody ends it, and says what becomes of it.
+import type { InsideWord } from './inside/config.ts';
+import { runStages, type Stage } from './stages.ts';
+import { type Cluster, startCluster } from './start-cluster.ts';
+
+export interface UpOptions {
+  readonly nodes: number;
+  readonly subnet: string;
+  readonly stages: readonly Stage[];
+  readonly say: (text: string) => void;
+}
+
+/** Resolves with the exit code. */
+export async function holdUp(options: UpOptions): Promise<number> {
+  const { nodes, subnet, say } = options;
+  const startedMs = Date.now();
+  const since = (): string => `${((Date.now() - startedMs) / 1000).toFixed(1)} s`;
+  const end = endOnSignal(say);
+  const started = new Set<string>();
+  const onWord = (word: InsideWord): void => {
+    const text = textOf(word, started);
+    if (text !== undefined) say(`${since().padStart(7)}  ${text}`);
+  };
+  let cluster: Cluster;
+  try {
+    cluster = await startCluster({ nodes, subnet, onWord, onNote: say, signal: end });
+  } catch (error) {
+    if (end.aborted) return left(say);
+    throw error;
+  }
+  try {
+    const onReady = (what: string): void => onWord({ kind: 'ready', what });
+    await runStages(options.stages, cluster, { onReady, signal: end });
+    say(`\nEverything is ready after ${since()}.\n\n${advice(cluster)}\n`);
+    const died = await Promise.race([aborted(end), cluster.ended]);
+    if (died === undefined) return 0;
+    throw new Error(`The cluster ended by itself. ${died}`);
+  } catch (error) {
+    if (end.aborted) return 0;
+    throw error;
+  } finally {
+    await cluster.stop();
+    left(say);
+  }
+}
+
+function left(say: (text: string) => void): number {
+  say('Nothing is left of it.');
+  return 0;
+}
+
+/** What a person wants to know; that something is about to start is not it. */
+function textOf(word: InsideWord, started: Set<string>): string | undefined {
+  if (word.kind === 'ready') return `${word.what} is ready`;
+  if (word.kind === 'trouble') return word.text;
+  if (word.kind === 'up') return undefined;
+  const { name, state, note } = word;
+  if (state === 'dead') return `${name} died, and is started again: ${note ?? ''}`;
+  if (state !== 'ready') return undefined;
+  const again = started.has(name) ? ' again' : '';
+  started.add(name);
+  return `${name} runs${again}`;
+}
+
+const advice = ({ kubeconfigPath, addresses }: Cluster): string =>
+  [
+    `export KUBECONFIG=${kubeconfigPath}`,
+    'kubectl get pods --all-namespaces        (npm run parts -- kubectl says where one is)',
+    `Nodes, pods and Services are reached from this machine, at ${addresses.subnet}.`,
+    'Ctrl-C ends it, and so does `npm run cluster -- down`.',
+  ].join('\n');
+
+const aborted = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+
+/** Aborts when somebody wants the end: Ctrl-C, a polite kill, a closed terminal. */
+function endOnSignal(say: (text: string) => void): AbortSignal {
+  const abort = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (!abort.signal.aborted) say('Ending.');
+      abort.abort();
+    });
+  }
+  process.stdout.on('error', () => abort.abort());
+  return abort.signal;
+}

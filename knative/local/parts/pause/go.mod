@@ -1,0 +1,3 @@
+module ballast.dev/parts/pause
+
+go 1.26.0

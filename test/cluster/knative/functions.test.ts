@@ -1,0 +1,132 @@
+// Our functions as Knative runs them: the feed is right after whatever Knative loses, answers are
+// what Knative's own parts understand, and kn shows all of it as ready.
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stages } from '../../../knative/cluster/stages.ts';
+import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import type { Manifest } from '../../../shared/kube/objects.ts';
+import { PAUSE_IMAGE } from '../../../knative/cluster/images.ts';
+import { binaryEvent, eventually } from './support/rig.ts';
+import { OURS, ShownFeed } from './support/shown-feed.ts';
+import { type KnativeWorld, openWorld } from './support/world.ts';
+
+const NAMESPACE = 'churn';
+const PODS = 12;
+
+let world: KnativeWorld;
+let feed: ShownFeed;
+
+beforeAll(async () => {
+  world = await openWorld(NAMESPACE, stages);
+  feed = await ShownFeed.open(world.rig);
+  await world.rig.apply(web(PODS));
+  await allRun();
+});
+
+afterAll(async () => {
+  await feed?.close();
+  await world?.close();
+});
+
+const web = (replicas: number): Manifest => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { namespace: NAMESPACE, name: 'web' },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: {
+        terminationGracePeriodSeconds: 0,
+        containers: [{ name: 'pause', image: PAUSE_IMAGE }],
+      },
+    },
+  },
+});
+
+const allRun = (): Promise<void> =>
+  eventually(async () => {
+    const pods = await world.rig.pods('app=web');
+    const running = pods.filter((pod) => Object(pod['status']).phase === 'Running').length;
+    if (running !== PODS) throw new Error(`${running} pods run, and not ${PODS}`);
+  });
+
+describe('the feed is exact', () => {
+  test('after deletes that no source saw: its adapter was gone', async () => {
+    expect(await feed.differences()).toEqual([]);
+    const { healed } = await feed.counts();
+    await world.rig.kill('eventing.knative.dev/sourceName=metadata', OURS);
+    await world.rig.kill('app=web');
+    expect(await feed.differences()).toEqual([]);
+    await eventually(async () => expect((await feed.counts()).healed).toBeGreaterThan(healed));
+  });
+
+  test.each(['filter', 'ingress'])("after the broker's %s was killed in churn", async (role) => {
+    await world.rig.apply(web(PODS / 2));
+    await world.rig.kill(`eventing.knative.dev/brokerRole=${role}`, 'knative-eventing');
+    await world.rig.apply(web(PODS));
+    await allRun();
+    expect(await feed.differences()).toEqual([]);
+  });
+
+  test('after the channel lost what it had in memory', async () => {
+    await world.rig.kill('app=web');
+    await world.rig.kill('messaging.knative.dev/role=dispatcher', 'knative-eventing');
+    expect(await feed.differences()).toEqual([]);
+  });
+});
+
+const update = (id: string): Record<string, string> => ({
+  ...binaryEvent('dev.knative.apiserver.resource.update', id),
+  'ce-ballastfunction': 'metadata',
+  'ce-apiversion': 'v1',
+  'ce-kind': 'Pod',
+  'ce-name': 'web',
+  'ce-namespace': NAMESPACE,
+});
+
+describe('a function answers', () => {
+  test('a plain call with JSON', async () => {
+    const answer = await world.rig.callFunction('metadata');
+    expect(answer).toMatchObject({ statusCode: 200 });
+    expect(answer.contentType).toContain('application/json');
+    expect(JSON.parse(answer.text)).toMatchObject({ name: 'metadata' });
+  });
+
+  test('an event with nothing that a broker could take for a failure', async () => {
+    const [pod] = await world.rig.pods('app=web');
+    const body = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', ...pod });
+    const answer = await world.rig.callFunction('metadata', update(randomUUID()), body);
+    expect(answer).toMatchObject({ statusCode: 204, text: '' });
+  });
+});
+
+test('an event that its function cannot take is shown on the object it was about', async () => {
+  const { statusCode } = await world.rig.send(`${OURS}/ballast`, update(randomUUID()), '{}');
+  expect(statusCode).toBe(202);
+  const ref = { group: 'events.k8s.io', version: 'v1', resource: 'events' };
+  await eventually(async () => {
+    const { items } = await world.rig.kube.list(ref, { namespace: NAMESPACE });
+    const shown = items.filter((event) => event['reason'] === 'EventNotDelivered');
+    expect(shown.map((event) => event['regarding'])).toMatchObject([{ kind: 'Pod', name: 'web' }]);
+  });
+});
+
+test('kn shows services, sources and triggers of ours as ready', async () => {
+  const kn = await resolvePart('kn');
+  const list = (...what: readonly string[]): readonly string[] => {
+    const args = [...what, 'list', '--namespace', OURS, '--no-headers'];
+    const env = { KUBECONFIG: world.kubeconfigPath, HOME: '/nonexistent' };
+    const { status, stdout, stderr } = spawnSync(kn, args, { env, encoding: 'utf8' });
+    expect({ args, status, stderr }).toMatchObject({ status: 0 });
+    const rows = stdout.trim().split('\n');
+    expect(rows.filter((row) => !/ True *$/.test(row))).toEqual([]);
+    return rows.map((row) => row.split(' ')[0] ?? '');
+  };
+  const functions = ['dead-letters', 'locate', 'metadata', 'storage-audit', 'storage-migration'];
+  expect(list('service')).toEqual(functions);
+  expect(list('source', 'apiserver')).toEqual(['metadata', 'storage-migration']);
+  expect(list('trigger')).toEqual(['metadata-changes', 'storage-migration-changes']);
+});

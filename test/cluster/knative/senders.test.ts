@@ -1,0 +1,118 @@
+// With Knative's authentication of senders on, and knative/oidc: our sources and triggers still get
+// through, and nobody else does, neither past the broker nor to a function itself.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stages } from '../../../knative/cluster/stages.ts';
+import type { Manifest } from '../../../shared/kube/objects.ts';
+import { Kubectl } from '../support/kubectl.ts';
+import { binaryEvent, eventually } from './support/rig.ts';
+import { OURS, ShownFeed } from './support/shown-feed.ts';
+import { type KnativeWorld, openWorld } from './support/world.ts';
+
+const NAMESPACE = 'strangers';
+const AUDIENCE = `${OURS}/metadata`;
+const MANIFESTS = resolve(import.meta.dirname, '../../../knative');
+const SWEEP_MS = 60_000;
+const UPDATE = 'dev.knative.apiserver.resource.update';
+
+let dir: string;
+let world: KnativeWorld;
+let feed: ShownFeed;
+
+const configMap = (name: string, namespace: string, data: object): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace, name },
+  data,
+});
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'ballast-senders-'));
+  world = await openWorld(NAMESPACE, stages);
+  const features = configMap('config-features', 'knative-eventing', {
+    'authentication-oidc': 'enabled',
+  });
+  await world.rig.apply(features);
+  await writeFile(
+    join(dir, 'kustomization.yaml'),
+    JSON.stringify({
+      resources: [relative(dir, MANIFESTS)],
+      components: [relative(dir, join(MANIFESTS, 'oidc'))],
+    }),
+  );
+  const kubectl = await Kubectl.at(world.kubeconfigPath, dir);
+  // The webhooks hear of the feature a moment later.
+  await eventually(() => kubectl.run('apply', '-k', dir));
+  feed = await ShownFeed.open(world.rig);
+});
+
+afterAll(async () => {
+  await feed?.close();
+  await world?.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const event = (token?: string): Record<string, string> => ({
+  ...binaryEvent(UPDATE, 'of-a-stranger'),
+  'ce-ballastfunction': 'metadata',
+  ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+});
+
+describe('a function', () => {
+  test('refuses a sender without a token', async () => {
+    const status = async (): Promise<unknown> =>
+      (await world.rig.callFunction('metadata', event(), '{}')).statusCode;
+    await eventually(async () => expect(await status()).toBe(401));
+  });
+
+  test.each([
+    [401, 'for somebody else', OURS, 'another'],
+    [403, 'of another namespace', NAMESPACE, AUDIENCE],
+    // Let in, and then told that the event does not carry its object.
+    [422, 'of our own namespace', OURS, AUDIENCE],
+  ])('answers %i to a token %s', async (status, _whose, namespace, audience) => {
+    const token = await eventually(() => world.rig.token(namespace, 'default', audience));
+    const answer = await world.rig.callFunction('metadata', event(token), '{}');
+    expect(answer).toMatchObject({ statusCode: status });
+  });
+});
+
+describe('the broker', () => {
+  test('takes nothing from a sender without a token', async () => {
+    const status = async (): Promise<unknown> =>
+      (await world.rig.send(`${OURS}/ballast`, event(), '{}')).statusCode;
+    await eventually(async () => expect(await status()).toBe(401));
+  });
+
+  test('takes nothing from an account that no policy names', async () => {
+    const { rig } = world;
+    const ref = { group: 'eventing.knative.dev', version: 'v1', resource: 'brokers' };
+    const found = await eventually(async () => {
+      const broker = await rig.kube.get(ref, { namespace: OURS, name: 'ballast' });
+      const { audience } = Object(Object(broker?.['status']).address);
+      if (typeof audience === 'string') return audience;
+      throw new Error('the broker has no audience yet');
+    });
+    const token = await rig.token(NAMESPACE, 'default', found);
+    const answer = await rig.send(`${OURS}/ballast`, event(token), '{}');
+    expect(answer).toMatchObject({ statusCode: 403 });
+  });
+});
+
+test('our own sources and triggers get through: changes are shown before a sweep', async () => {
+  const startedMs = performance.now();
+  for (const name of ['one', 'two', 'three', 'four']) {
+    await world.rig.apply({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { namespace: NAMESPACE, name },
+      spec: { ports: [{ port: 80 }] },
+    });
+    await eventually(async () => expect(feed.shows('services', NAMESPACE, name)).toBe(true));
+  }
+  // One after the other, so two sweeps at most had a part in it.
+  expect(performance.now() - startedMs).toBeLessThan(SWEEP_MS);
+  expect(await feed.differences()).toEqual([]);
+});

@@ -1,0 +1,69 @@
+// The feed of the whole cluster as one of its readers sees it, beside what the API server has.
+import { expectedPicture, readFeed } from '../../../../knative/local/watch/expected.ts';
+import { verify } from '../../../../knative/local/watch/verify.ts';
+import {
+  type EventCounts,
+  METADATA_FEEDS,
+  type MetadataFeedStatus,
+} from '../../../../shared/api/metadata-feed.ts';
+import { systemClock } from '../../../../shared/clock.ts';
+import { type Replica, openReplica } from '../../../../shared/nats/replica/replica.ts';
+import type { Rig } from './rig.ts';
+
+export const OURS = 'ballast-system';
+
+const FEED = 'cluster';
+/** Two sweeps, on a machine that is busy with the test itself. */
+const EXACT_WITHIN_MS = 150_000;
+const LOOK_EVERY_MS = 500;
+
+export class ShownFeed {
+  readonly #rig: Rig;
+  readonly #reader: Replica;
+
+  private constructor(rig: Rig, reader: Replica) {
+    this.#rig = rig;
+    this.#reader = reader;
+  }
+
+  static async open(rig: Rig): Promise<ShownFeed> {
+    const url = `nats://${await rig.addressOf(OURS, 'nats')}:4222`;
+    return new ShownFeed(rig, openReplica({ url, feed: FEED, scope: 'cluster' }));
+  }
+
+  /** What it still shows otherwise than the API server has it when its time is over. */
+  async differences(): Promise<readonly string[]> {
+    const { kube } = this.#rig;
+    const signal = AbortSignal.timeout(EXACT_WITHIN_MS);
+    const feed = await readFeed(kube, FEED, signal);
+    const { differences, objects } = await verify(
+      this.#reader,
+      {
+        expected: (until) => expectedPicture(kube, feed, 'cluster', until),
+        withinMs: EXACT_WITHIN_MS,
+        pause: () => systemClock.sleep(LOOK_EVERY_MS),
+        progress: () => undefined,
+      },
+      signal,
+    );
+    return objects > 0 ? differences : ['the API server has no objects'];
+  }
+
+  shows(resource: string, namespace: string, name: string): boolean {
+    const found = this.#reader.catalog.select({ resource, namespace });
+    return [...found].some(({ key }) => key.name === name);
+  }
+
+  async counts(): Promise<EventCounts> {
+    const feed = await this.#rig.kube.get(METADATA_FEEDS, { namespace: OURS, name: FEED });
+    // The function's own status.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const { events } = (feed?.['status'] ?? {}) as Partial<MetadataFeedStatus>;
+    if (events === undefined) throw new Error(`the feed ${FEED} has counted nothing yet`);
+    return events;
+  }
+
+  close(): Promise<void> {
+    return this.#reader.close();
+  }
+}

@@ -1,0 +1,136 @@
+// However a cluster ends, the machine is afterwards as it was before: no process, mount, interface,
+// route, rule, cgroup, setting or file more.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { ask } from '../../knative/cluster/control.ts';
+import { Kubectl } from './support/kubectl.ts';
+import {
+  machineState,
+  type MachineState,
+  namespacesOf,
+  processesIn,
+} from './support/machine-state.ts';
+import { nodeArchive } from './support/node-image.ts';
+import { claim, pod, service, WEB } from './support/pods.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../knative/cluster/main.ts');
+/** Beside the one that a person may be running. */
+const SUBNET = '10.197.0.0/16';
+const within = { timeout: 60_000, interval: 100 };
+
+interface Started {
+  readonly starter: ChildProcess;
+  readonly dir: string;
+  readonly namespaces: readonly string[];
+}
+
+/** Where this test has its own things, and in it where clusters have theirs. */
+let scratch: string;
+let clusters: string;
+let before: MachineState;
+let started: Started | undefined;
+
+beforeEach(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'ballast-leftovers-'));
+  clusters = join(scratch, 'clusters');
+  await mkdir(clusters);
+  before = await look();
+});
+
+afterEach(async () => {
+  started?.starter.kill('SIGTERM');
+  started = undefined;
+  await rm(scratch, { recursive: true, force: true });
+});
+
+const look = (): Promise<MachineState> => machineState(join(clusters, `ballast-${userInfo().uid}`));
+
+const command = (...args: readonly string[]): ChildProcess =>
+  spawn(process.execPath, [MAIN, ...args], {
+    // Its directory is counted like everything else.
+    env: { ...process.env, TMPDIR: clusters },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+
+/** Up, with pods that serve and write: everything that a cluster makes has been made. */
+async function startBusy(): Promise<Started> {
+  const starter = command('--without-knative', '--nodes', '2', '--subnet', SUBNET);
+  const kubeconfig = await new Promise<string>((found, failed) => {
+    starter.once('exit', (code) => failed(new Error(`it ended with ${code}`)));
+    if (starter.stdout === null) throw new Error('no output');
+    createInterface({ input: starter.stdout }).on('line', (line) => {
+      const path = /^export KUBECONFIG=(.+)$/.exec(line)?.[1];
+      if (path !== undefined) found(path);
+    });
+  });
+  const dir = dirname(kubeconfig);
+  const archive = await nodeArchive(scratch);
+  await ask(join(dir, 'control.sock'), '/import', { archive });
+  const kubectl = await Kubectl.at(kubeconfig, scratch);
+  await kubectl.apply(claim('data'), service('web'));
+  await kubectl.apply(pod({ name: 'web', script: WEB, claim: 'data' }));
+  await kubectl.run('wait', '--for=condition=Ready', 'pod/web', '--timeout=60s');
+  return { starter, dir, namespaces: await namespacesInside(dir) };
+}
+
+/** Of the supervisor: whoever shares one of them belongs to the cluster. */
+async function namespacesInside(dir: string): Promise<readonly string[]> {
+  const own = await namespacesOf(process.pid);
+  const pids = await pidsBelow(Number(/cluster-(\d+)-/.exec(dir)?.[1]));
+  const all = (await Promise.all(pids.map(namespacesOf))).flat();
+  return [...new Set(all)].filter((one) => !own.includes(one));
+}
+
+async function pidsBelow(pid: number): Promise<readonly number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  const children = text.split(' ').filter(Boolean).map(Number);
+  return [pid, ...(await Promise.all(children.map(pidsBelow))).flat()];
+}
+
+const isGone = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => false,
+    () => true,
+  );
+
+async function expectNothingLeft({ dir, namespaces }: Started): Promise<void> {
+  await vi.waitFor(async () => expect(await isGone(dir)).toBe(true), within);
+  expect(namespaces.length).toBeGreaterThanOrEqual(5);
+  // Of whom nobody is left to wait for, the machine's own first process does, in its own time.
+  await vi.waitFor(async () => expect(await processesIn(namespaces)).toEqual([]), within);
+  expect(await look()).toEqual(before);
+}
+
+test('after Ctrl-C nothing is left', async () => {
+  started = await startBusy();
+  started.starter.kill('SIGINT');
+  const [code] = await once(started.starter, 'exit');
+  expect(code).toBe(0);
+  // It says that nothing is left: then this is so already.
+  expect(await isGone(started.dir)).toBe(true);
+  await expectNothingLeft(started);
+});
+
+test('after `down` nothing is left', async () => {
+  started = await startBusy();
+  // A second one in its place is refused, and does the first no harm.
+  const [refusal] = await once(command('--without-knative', '--subnet', SUBNET), 'exit');
+  expect(refusal).toBe(1);
+  const [code] = await once(command('down', '--subnet', SUBNET), 'exit');
+  expect(code).toBe(0);
+  expect(await isGone(started.dir)).toBe(true);
+  await expectNothingLeft(started);
+});
+
+test('after the starter was killed nothing is left', async () => {
+  started = await startBusy();
+  started.starter.kill('SIGKILL');
+  await once(started.starter, 'exit');
+  expect(started.starter.signalCode).toBe('SIGKILL');
+  await expectNothingLeft(started);
+});

@@ -1,0 +1,50 @@
+// What can be asked of `npm run cluster`, and the ways to ask it wrong.
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { readRequest, UsageError } from '../../../knative/cluster/options.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../../knative/cluster/main.ts');
+
+test('nothing asked for is a cluster of one node with Knative', () => {
+  const subnet = '10.213.0.0/16';
+  expect(readRequest([])).toEqual({ do: 'up', nodes: 1, subnet, withKnative: true });
+});
+
+test('nodes, network and what is left out can be chosen', () => {
+  const args = ['--nodes', '3', '--subnet=10.7.0.0/16', '--without-knative'];
+  const subnet = '10.7.0.0/16';
+  expect(readRequest(args)).toEqual({ do: 'up', nodes: 3, subnet, withKnative: false });
+});
+
+test('logs are of a part or a pod', () => {
+  const of = 'node-1/kubelet';
+  expect(readRequest(['logs', of])).toEqual({ do: 'logs', of, subnet: undefined });
+});
+
+test.each([
+  [['upp'], 'there is no command "upp"'],
+  [['--nodes', '0'], '--nodes wants a whole number from 1 to 9, not "0"'],
+  [['--nodes', '1.5'], '--nodes wants a whole number from 1 to 9, not "1.5"'],
+  [['--subnet', '10.0.0.0/8'], '--subnet wants a private network of the form A.B.0.0/16'],
+  [['down', '--nodes', '2'], '--nodes means nothing to down'],
+  [['status', 'etcd'], 'nothing is known of "etcd"'],
+  [['logs'], 'logs needs the name of a part or a pod'],
+  [['logs', 'a', 'b'], 'nothing is known of "b"'],
+  [['--fast'], 'fast'],
+])('%j is refused by name', (args, why) => {
+  expect(() => readRequest(args)).toThrow(UsageError);
+  expect(() => readRequest(args)).toThrow(why);
+});
+
+test('a wrong argument ends with 2 and a usage line, help with 0', () => {
+  const run = (...args: readonly string[]) =>
+    spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8' });
+  const refused = run('--nodes', 'many');
+  expect(refused.status).toBe(2);
+  expect(refused.stderr).toContain('usage: npm run cluster');
+  expect(refused.stdout).toBe('');
+  const help = run('--help');
+  expect(help.status).toBe(0);
+  expect(help.stdout).toContain('--without-knative');
+});
