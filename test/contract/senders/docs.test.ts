@@ -17,6 +17,7 @@ interface Rendered {
   readonly metadata: { readonly name: string };
   readonly spec: {
     readonly subscriber: { readonly audience?: string };
+    readonly sink: { readonly audience?: string };
     readonly template: { readonly spec: { readonly containers: readonly Container[] } };
   };
 }
@@ -27,12 +28,11 @@ interface Container {
 
 async function rendered(): Promise<Rendered[]> {
   const page = await readFile(join(root, 'docs/security.md'), 'utf8');
-  const [, patches = ''] = /^```yaml\n(.*?)^```$/ms.exec(page) ?? [];
-  // Beside what it patches, since kustomize takes relative paths only.
-  const directory = await mkdtemp(join(root, 'knative/.docs-'));
+  const [, overlay = ''] = /^```yaml\n(.*?)^```$/ms.exec(page) ?? [];
+  // Beside the folder that it names, since kustomize takes relative paths only.
+  const directory = await mkdtemp(join(root, '.docs-'));
   try {
-    const text = `resources: [../functions/metadata]\n${patches}`;
-    await writeFile(join(directory, 'kustomization.yaml'), text);
+    await writeFile(join(directory, 'kustomization.yaml'), overlay);
     const kubectl = await resolvePart('kubectl');
     const { stdout } = await promisify(execFile)(kubectl, ['kustomize', directory]);
     return parseAllDocuments(stdout).map((document) => document.toJS() as Rendered);
@@ -41,23 +41,44 @@ async function rendered(): Promise<Rendered[]> {
   }
 }
 
-it('asks the senders of metadata for tokens, which their triggers then have', async () => {
-  const objects = await rendered();
-  const triggers = objects.filter(({ kind }) => kind === 'Trigger');
-  const [service] = objects.filter(({ kind, spec }) => kind === 'Service' && 'template' in spec);
+/** How the named function is sent to, by whom, and what it asks of them. */
+function wiringOf(objects: readonly Rendered[], functionName: string) {
+  const sendersOf = (kind: string): readonly Rendered[] =>
+    objects.filter(
+      (object) => object.kind === kind && object.metadata.name.startsWith(functionName),
+    );
+  const [triggers, pings] = [sendersOf('Trigger'), sendersOf('PingSource')];
+  const [service] = objects.filter(({ kind, metadata, spec }) => {
+    return kind === 'Service' && metadata.name === functionName && 'template' in spec;
+  });
   const [container] = service?.spec.template.spec.containers ?? [];
   const env = Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value]));
-  const config = readConfig(env, runtimeShape).config();
-  // As Knative's eventing names the service account of a Trigger.
-  const accounts = triggers.map(
-    ({ metadata: { name } }) => `${name}-oidc-eventing.knative.dev-trigger`,
-  );
+  return {
+    config: readConfig({ ...env, SENDER_ADDRESSES: 'private' }, runtimeShape).config(),
+    audiences: [
+      ...triggers.map(({ spec }) => spec.subscriber.audience),
+      ...pings.map(({ spec }) => spec.sink.audience),
+    ],
+    // As Knative's eventing names the service accounts of its senders.
+    accounts: [
+      ...triggers.map(({ metadata }) => `${metadata.name}-oidc-eventing.knative.dev-trigger`),
+      ...pings.map(({ metadata }) => `${metadata.name}-oidc-sources.knative.dev-pingsource`),
+    ],
+  };
+}
 
-  expect(senderProblems(config, true)).toEqual([]);
-  expect(new Set(triggers.map(({ spec }) => spec.subscriber.audience))).toEqual(
-    new Set([config.senderAudience]),
-  );
-  expect(new Set(config.senderSubjects)).toEqual(
-    new Set(accounts.map((name) => `system:serviceaccount:ballast-system:${name}`)),
-  );
-});
+it.each(['metadata', 'storage-migration'])(
+  'asks the senders of %s for tokens, which its trigger and its ping source then have',
+  async (name) => {
+    const { config, audiences, accounts } = wiringOf(await rendered(), name);
+    const [subjects = ''] = config.senderSubjects;
+    const prefix = subjects.replace(/\*$/, '');
+
+    expect(senderProblems(config, true)).toEqual([]);
+    expect(audiences).toEqual([`ballast-system/${name}`, `ballast-system/${name}`]);
+    expect(config.senderAudience).toBe(`ballast-system/${name}`);
+    expect(accounts.map((account) => `system:serviceaccount:ballast-system:${account}`)).toEqual(
+      accounts.map(() => expect.stringContaining(prefix)),
+    );
+  },
+);
