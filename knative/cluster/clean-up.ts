@@ -31,7 +31,12 @@ async function interfaceGone(name: string, dir: string): Promise<void> {
 }
 
 /** After clusters whose starter, and whose reaper, were killed. */
-export async function cleanUpLeftovers(): Promise<void> {
+export async function cleanUpLeftovers(onTrouble: (text: string) => void): Promise<void> {
   const dead = (await findClusters()).filter(({ isAlive }) => !isAlive);
-  for (const { dir } of dead) await cleanUp(dir);
+  for (const { dir } of dead) {
+    await cleanUp(dir).catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      onTrouble(`${dir} was left behind by a cluster, and something of it stays: ${why}`);
+    });
+  }
 }

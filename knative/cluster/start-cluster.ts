@@ -71,7 +71,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { signal } = options;
   const why = await whyNotHere();
   if (why !== undefined) throw new CannotRunHere(why);
-  await cleanUpLeftovers();
+  // Somebody else's remains are no reason not to start beside them.
+  await cleanUpLeftovers((text) => options.onNote?.(text));
   const ending = signal === undefined ? {} : { signal };
   const resolved = await resolveParts(clusterPartNames, ending);
   const found = await debianPrograms(partsSettings(), options.onNote ?? (() => undefined));

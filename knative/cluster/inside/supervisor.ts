@@ -1,6 +1,7 @@
 // Brings the cluster up inside its namespaces and keeps it up: what waits for nothing else starts
 // at once, what died starts again.
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openKube, type KubeClient } from '../../../shared/kube/client.ts';
 import { applyObjects } from '../../local/cluster/apply-objects.ts';
 import type { ClusterObject } from '../../local/manifests/wiring.ts';
@@ -92,12 +93,28 @@ export class ClusterSupervisor {
 
   async #startDns(): Promise<void> {
     // First its rights: refused once, it asks again only after a long pause.
-    await applyObjects(this.#kube, dnsObjects(this.#config).map(ofCluster));
+    await this.#applyEarly(dnsObjects(this.#config));
     await startDns(this.#config, this.#controlPlane);
   }
 
+  /**
+   * An API server that calls itself ready has not made kube-system yet, nor can it give a Service
+   * its address; on a busy machine that takes seconds.
+   */
+  async #applyEarly(objects: readonly ClusterObject['object'][]): Promise<void> {
+    const endsAtMs = Date.now() + READY_WITHIN_MS;
+    for (;;) {
+      try {
+        return await applyObjects(this.#kube, objects.map(ofCluster));
+      } catch (error) {
+        if (Date.now() > endsAtMs) throw error;
+        await sleep(RETRY_AFTER_MS);
+      }
+    }
+  }
+
   async #startStorage(): Promise<void> {
-    await applyObjects(this.#kube, [ofCluster(storageClass)]);
+    await this.#applyEarly([storageClass]);
     new Provisioner(this.#kube, join(this.#config.dir, 'nodes'), (error) => {
       const text = error instanceof Error ? error.message : String(error);
       this.#say({ kind: 'trouble', text: `A volume could not be looked after: ${text}` });
@@ -121,6 +138,7 @@ export class ClusterSupervisor {
 
 /** The kubelet reports itself ready within seconds of its start, or something is wrong with it. */
 const READY_WITHIN_MS = 60_000;
+const RETRY_AFTER_MS = 100;
 const SERVICE_ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' } as const;
 const NODES = { group: '', version: 'v1', resource: 'nodes' } as const;
 
