@@ -2,7 +2,8 @@
 // and where events go that nobody takes.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type KnativeWorld, openWorld } from './support/world.ts';
+import { knativeStage } from '../../../knative/cluster/knative/stage.ts';
+import { type KnativeWorld, openWorld, START_WITHIN_MS } from './support/world.ts';
 import { type Seen, binaryEvent, eventually } from './support/rig.ts';
 import { broker, configMapSource, echoService, trigger } from './support/wiring.ts';
 
@@ -12,7 +13,7 @@ const of = { namespace: NAMESPACE };
 let world: KnativeWorld;
 
 beforeAll(async () => {
-  world = await openWorld(NAMESPACE);
+  world = await openWorld(NAMESPACE, { nodes: 1, stages: [knativeStage] });
   const { rig } = world;
   await rig.up(
     broker(NAMESPACE, 'main'),
@@ -38,7 +39,7 @@ beforeAll(async () => {
     }),
     ...configMapSource(NAMESPACE, 'config-maps', 'main'),
   );
-});
+}, START_WITHIN_MS);
 
 afterAll(() => world.close());
 

@@ -9,7 +9,7 @@ import type { Manifest } from '../../../shared/kube/objects.ts';
 import { PAUSE_IMAGE } from '../../../knative/cluster/images.ts';
 import { binaryEvent, eventually } from './support/rig.ts';
 import { OURS, ShownFeed } from './support/shown-feed.ts';
-import { type KnativeWorld, openWorld } from './support/world.ts';
+import { type KnativeWorld, openWorld, START_WITHIN_MS } from './support/world.ts';
 
 const NAMESPACE = 'churn';
 const PODS = 12;
@@ -18,11 +18,11 @@ let world: KnativeWorld;
 let feed: ShownFeed;
 
 beforeAll(async () => {
-  world = await openWorld(NAMESPACE, stages);
+  world = await openWorld(NAMESPACE, { nodes: 3, stages });
   feed = await ShownFeed.open(world.rig);
   await world.rig.apply(web(PODS));
   await allRun();
-});
+}, START_WITHIN_MS);
 
 afterAll(async () => {
   await feed?.close();
@@ -40,6 +40,14 @@ const web = (replicas: number): Manifest => ({
       metadata: { labels: { app: 'web' } },
       spec: {
         terminationGracePeriodSeconds: 0,
+        topologySpreadConstraints: [
+          {
+            maxSkew: 1,
+            topologyKey: 'kubernetes.io/hostname',
+            whenUnsatisfiable: 'ScheduleAnyway',
+            labelSelector: { matchLabels: { app: 'web' } },
+          },
+        ],
         containers: [{ name: 'pause', image: PAUSE_IMAGE }],
       },
     },

@@ -9,7 +9,7 @@ import type { Manifest } from '../../../shared/kube/objects.ts';
 import { Kubectl } from '../support/kubectl.ts';
 import { binaryEvent, eventually } from './support/rig.ts';
 import { OURS, ShownFeed } from './support/shown-feed.ts';
-import { type KnativeWorld, openWorld } from './support/world.ts';
+import { type KnativeWorld, openWorld, START_WITHIN_MS } from './support/world.ts';
 
 const NAMESPACE = 'strangers';
 const AUDIENCE = `${OURS}/metadata`;
@@ -30,7 +30,7 @@ const configMap = (name: string, namespace: string, data: object): Manifest => (
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'ballast-senders-'));
-  world = await openWorld(NAMESPACE, stages);
+  world = await openWorld(NAMESPACE, { nodes: 1, stages });
   const features = configMap('config-features', 'knative-eventing', {
     'authentication-oidc': 'enabled',
   });
@@ -46,7 +46,7 @@ beforeAll(async () => {
   // The webhooks hear of the feature a moment later.
   await eventually(() => kubectl.run('apply', '-k', dir));
   feed = await ShownFeed.open(world.rig);
-});
+}, START_WITHIN_MS);
 
 afterAll(async () => {
   await feed?.close();

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { controlSocket, findClusters } from '../../../../knative/cluster/cluster-directory.ts';
 import { ask } from '../../../../knative/cluster/control.ts';
 import { gatewaysIn } from '../../../../knative/cluster/knative/knative-settings.ts';
-import { knativeStage } from '../../../../knative/cluster/knative/stage.ts';
 import { runStages, type Stage } from '../../../../knative/cluster/stages.ts';
 import { type Cluster, startCluster } from '../../../../knative/cluster/start-cluster.ts';
 import { openKube } from '../../../../shared/kube/client.ts';
@@ -21,13 +20,18 @@ export interface KnativeWorld {
 
 type Usable = Pick<Cluster, 'kubeconfigPath' | 'addresses' | 'importImage' | 'stop'>;
 
-/** `of` are the stages that the test is about; a cluster that is up has them all. */
-export async function openWorld(
-  namespace: string,
-  of: readonly Stage[] = [knativeStage],
-): Promise<KnativeWorld> {
+export interface WorldOptions {
+  readonly nodes: number;
+  /** What the test is about; a cluster that is up has all of them. */
+  readonly stages: readonly Stage[];
+}
+
+/** A minute and a half on an idle machine, images built and imported; several on a busy one. */
+export const START_WITHIN_MS = 600_000;
+
+export async function openWorld(namespace: string, options: WorldOptions): Promise<KnativeWorld> {
   const { BALLAST_TEST_CLUSTER: dir } = process.env;
-  const cluster = dir === undefined ? await startedCluster(of) : await runningCluster(dir);
+  const cluster = dir === undefined ? await startedCluster(options) : await runningCluster(dir);
   const { kubeconfigPath, addresses } = cluster;
   const user = 'ballast-test';
   const kube = openKube({ kubeconfigPath, userAgent: user, fieldManager: user });
@@ -46,11 +50,11 @@ export async function openWorld(
   }
 }
 
-async function startedCluster(of: readonly Stage[]): Promise<Usable> {
-  const cluster = await startCluster({ nodes: 1 });
+async function startedCluster({ nodes, stages }: WorldOptions): Promise<Usable> {
+  const cluster = await startCluster({ nodes });
   try {
     const { signal } = new AbortController();
-    await runStages(of, cluster, { onReady: () => undefined, signal });
+    await runStages(stages, cluster, { onReady: () => undefined, signal });
     return cluster;
   } catch (error) {
     await cluster.stop();
