@@ -8,6 +8,7 @@ export type PartName =
   | 'kube-apiserver'
   | 'kubectl'
   | 'nats-server'
+  | 'nats-server-previous'
   | 'apiserver_receive_adapter'
   | 'kwok'
   | 'kube-controller-manager';
@@ -21,6 +22,7 @@ export type PartGroup =
   | 'etcd-tools'
   | 'kubernetes'
   | 'nats'
+  | 'nats-previous'
   | 'eventing'
   | 'kwok'
   | 'kube-controller-manager';
@@ -89,6 +91,19 @@ const entries: readonly PartEntry[] = [
     versionArgs: ['--version'],
     minorSkew: 0,
     isKubebuilderAsset: false,
+  },
+  {
+    // The minor before: what a rolling upgrade starts from.
+    name: 'nats-server-previous',
+    group: 'nats-previous',
+    package: 'github.com/nats-io/nats-server/v2',
+    module: 'github.com/nats-io/nats-server/v2',
+    version: 'v2.14.9',
+    stamps: {},
+    versionArgs: ['--version'],
+    minorSkew: 0,
+    isKubebuilderAsset: false,
+    isForTests: true,
   },
   {
     name: 'etcd',

@@ -1,0 +1,190 @@
+// Gathers what is known of a cluster: its pods and what its servers say at every look; the parts it
+// is made of when there is a reason to, since a cluster at rest should cost next to nothing.
+import type { Clock } from '../../shared/clock.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { System } from '../../shared/nats/system.ts';
+import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
+import type { Doors, Memory } from './doors.ts';
+import { FIELD_MANAGER } from './field-manager.ts';
+import { readParts } from './parts.ts';
+import { configDigest, SYSTEM_USER } from './render/config.ts';
+import { PODS, type Rendered, selectorOf } from './render/manifests.ts';
+import { TEMPLATE_ANNOTATION } from './render/stateful-set.ts';
+import { dataOf } from './secret-data.ts';
+import { NOBODY, type NatsView, viewOf } from './view.ts';
+import { type Parts, type Pod, sizeOf, type World } from './world.ts';
+
+/** What nobody tells of, such as the change of a password, is seen after this at the latest. */
+const PARTS_FRESH_MS = 300_000;
+
+export interface Observed {
+  readonly world: World;
+  /** The parts are those of an earlier look: before anything is done they are read anew. */
+  readonly isRemembered: boolean;
+}
+
+export async function observe(
+  doors: Doors,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<Observed> {
+  const { kube, clock } = doors;
+  const memory = doors.memoryOf(cluster.uid);
+  const pods = await readPods(doors, cluster, signal);
+  const remembered = rememberedParts(memory, cluster, clock);
+  const door = { kube, nowMs: clock.nowMs(), signal };
+  const parts = remembered ?? (await readParts(door, cluster, pods));
+  if (remembered === undefined) {
+    memory.parts = { value: parts, generation: cluster.generation, atMs: clock.nowMs() };
+  }
+  const nats = await ask(doors, cluster, { parts, pods }, signal);
+  const nowMs = clock.nowMs();
+  for (const server of nats.servers.keys()) memory.contactMs.set(server, nowMs);
+  const refusals = refusalsOf(memory, parts.rendered);
+  return {
+    world: { cluster, nowMs, parts, pods, nats, refusals },
+    isRemembered: remembered !== undefined,
+  };
+}
+
+function rememberedParts({ parts }: Memory, cluster: Cluster, clock: Clock): Parts | undefined {
+  if (parts === undefined || parts.generation !== cluster.generation) return undefined;
+  return clock.nowMs() - parts.atMs < PARTS_FRESH_MS ? parts.value : undefined;
+}
+
+/** What was said of another configuration says nothing of this one. */
+function refusalsOf({ refusals }: Memory, rendered: Rendered | undefined) {
+  const held = [...refusals].filter(
+    ([server, { digest }]) =>
+      rendered !== undefined && digest === configDigest(rendered.config, server),
+  );
+  return new Map(held.map(([server, { why }]) => [server, why]));
+}
+
+async function readPods(
+  { kube }: Doors,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<readonly Pod[]> {
+  const labelSelector = Object.entries(selectorOf(cluster))
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+  const { namespace } = cluster;
+  const { items } = await kube.list(PODS, { namespace, labelSelector, signal });
+  return items.map(podOf);
+}
+
+interface PodCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly lastTransitionTime?: string;
+}
+
+function podOf(object: KubeObject): Pod {
+  // The API server holds pods to their schema.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { status = {} } = object as unknown as {
+    readonly status?: { readonly podIP?: string; readonly conditions?: readonly PodCondition[] };
+  };
+  const { name, uid, resourceVersion, annotations, deletionTimestamp } = object.metadata;
+  const is = (type: string, value: string): PodCondition | undefined =>
+    status.conditions?.find((one) => one.type === type && one.status === value);
+  return {
+    name,
+    uid,
+    resourceVersion,
+    ip: status.podIP,
+    isReady: is('Ready', 'True') !== undefined,
+    isEnding: deletionTimestamp !== undefined,
+    templateHash: annotations?.[TEMPLATE_ANNOTATION],
+    placelessSince: is('PodScheduled', 'False')?.lastTransitionTime,
+  };
+}
+
+/** Whoever can be reached is asked; that nobody can be is an answer too. */
+async function ask(
+  doors: Doors,
+  cluster: Cluster,
+  { parts, pods }: Pick<World, 'parts' | 'pods'>,
+  signal: AbortSignal,
+): Promise<NatsView> {
+  const { length } = addressesOf(pods);
+  if (length === 0 || parts.systemPassword === undefined) return NOBODY;
+  const count = Math.min(length, sizeOf(parts) ?? length);
+  try {
+    return await withSystem(doors, { cluster, parts, pods }, signal, async (system) =>
+      viewOf(
+        ...(await Promise.all([
+          system.servers(count),
+          system.jetStream(count),
+          system.health(count),
+        ])),
+      ),
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof Failure) && !isNatsError(error)) throw error;
+    return NOBODY;
+  }
+}
+
+/** The connection broke in the middle: the server was about to end. */
+const isNatsError = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'NatsError';
+
+const addressesOf = (pods: readonly Pod[]): readonly string[] =>
+  pods.flatMap(({ ip, isEnding }) =>
+    ip === undefined || isEnding ? [] : [`${ip}:${CLIENT_PORT}`],
+  );
+
+export type Administrator = Omit<System, 'close'>;
+
+/** A connection that lives as long as the work. */
+export async function withSystem<Result>(
+  doors: Doors,
+  { cluster, parts, pods }: Pick<World, 'cluster' | 'parts' | 'pods'>,
+  signal: AbortSignal,
+  work: (system: Administrator) => Promise<Result>,
+): Promise<Result> {
+  const { systemPassword: password = '' } = parts;
+  const way = { addresses: addressesOf(pods), password, signal };
+  const system = await connect(doors, cluster, parts, way);
+  try {
+    return await work(system);
+  } finally {
+    await system.close();
+  }
+}
+
+interface Way {
+  readonly addresses: readonly string[];
+  readonly password: string;
+  readonly signal: AbortSignal;
+}
+
+async function connect(
+  doors: Doors,
+  cluster: Cluster,
+  parts: Parts,
+  { addresses: servers, password, signal }: Way,
+): Promise<System> {
+  const ca = clientsCa(parts);
+  const options = { servers, user: SYSTEM_USER, password, name: FIELD_MANAGER };
+  if (ca === undefined) return doors.openSystem(options, signal);
+  const tls = { ca, servername: serviceHost(cluster) };
+  try {
+    return await doors.openSystem({ ...options, tls }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    // Only while TLS is being turned on or off some servers do without it.
+    if (cluster.status.observedGeneration === cluster.generation) throw error;
+    return doors.openSystem(options, signal);
+  }
+}
+
+/** As the servers have it now, or will have it. */
+function clientsCa({ found, clientsCa: wanted }: Parts): string | undefined {
+  const now = found.get('config');
+  return (now === undefined ? undefined : dataOf(now)['clients-ca.crt']) ?? wanted;
+}

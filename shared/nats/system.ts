@@ -1,0 +1,148 @@
+// What an administrator asks the servers of a cluster over its system account: how each of them is,
+// and to reload, to pass leadership on, to move streams and to forget a server. One connection to
+// any server reaches all; every wait ends.
+import type { NatsConnection } from 'nats';
+import { Failure } from '../errors.ts';
+import { encodeJson } from './jetstream.ts';
+import { orAbort } from './or-abort.ts';
+import type { HealthAnswer, JszAnswer, ServerAnswer, VarzAnswer } from './system-answers.ts';
+
+export interface SystemOptions {
+  /** `10.0.0.1:4222`: whichever answers first is asked. */
+  readonly servers: readonly string[];
+  readonly user: string;
+  readonly password: string;
+  /** Shown by `nats server list connections`. */
+  readonly name: string;
+  /** When clients have to speak TLS: whom to believe, and by which name the servers go. */
+  readonly tls?: { readonly ca: string; readonly servername: string } | undefined;
+}
+
+/** What came of a request that a server may refuse. */
+export type Done = { readonly isDone: true } | { readonly isDone: false; readonly why: string };
+
+/** A server on the same network answers within milliseconds; one that is starting does not. */
+const CONNECT_TIMEOUT_MS = 2_000;
+/** Servers that are alive answer well within it; the silent ones cost a look this much. */
+const ANSWERS_WITHIN_MS = 2_000;
+/** A change goes through the meta group's Raft log. */
+const CHANGE_TIMEOUT_MS = 5_000;
+const CLOSE_MAX_MS = 1_000;
+
+export async function openSystem(options: SystemOptions, signal: AbortSignal): Promise<System> {
+  const { connect } = await import('./client.ts');
+  const { servers, user, password: pass, name, tls } = options;
+  const connecting = connect({
+    servers: [...servers],
+    user,
+    pass,
+    name,
+    ...(tls === undefined ? {} : { tls: tlsOptions(tls) }),
+    // It lives as long as one look.
+    reconnect: false,
+    timeout: CONNECT_TIMEOUT_MS,
+  });
+  try {
+    return new System(await orAbort(connecting, signal));
+  } catch (cause) {
+    // Nobody would close it any more.
+    void connecting.then((late) => late.close()).catch(() => undefined);
+    if (signal.aborted) throw cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `None of ${servers.join(', ')} lets us in (${why}). It is tried again.`;
+    throw new Failure('NATS_UNAVAILABLE', message, { object: servers.join(','), cause });
+  }
+}
+
+/** Pods are reached by their addresses, and certificates are for names. */
+function tlsOptions({ ca, servername }: { readonly ca: string; readonly servername: string }) {
+  const named = { ca, servername };
+  return named;
+}
+
+export class System {
+  readonly #nats: NatsConnection;
+
+  constructor(nats: NatsConnection) {
+    this.#nats = nats;
+  }
+
+  /** What each server runs on. */
+  servers(expected: number): Promise<readonly VarzAnswer[]> {
+    return this.#askAll<VarzAnswer>('VARZ', {}, expected);
+  }
+
+  /** The meta group and every stream and consumer, as each server sees them. */
+  jetStream(expected: number): Promise<readonly JszAnswer[]> {
+    const what = { accounts: true, streams: true, consumer: true, config: true };
+    return this.#askAll<JszAnswer>('JSZ', what, expected);
+  }
+
+  /** Whether all that is assigned to each server is current there. */
+  health(expected: number): Promise<readonly HealthAnswer[]> {
+    return this.#askAll<HealthAnswer>('HEALTHZ', { details: true }, expected);
+  }
+
+  /** Reads the configuration file anew, as SIGHUP does, and says why not. */
+  async reload(serverId: string, signal: AbortSignal): Promise<Done> {
+    return this.#change(`$SYS.REQ.SERVER.${serverId}.RELOAD`, {}, signal);
+  }
+
+  /** The meta leader hands over to somebody, or to this server when it can. */
+  async stepDownMeta(preferred: string | undefined, signal: AbortSignal): Promise<Done> {
+    const placement = preferred === undefined ? {} : { placement: { preferred } };
+    return this.#change('$JS.API.META.LEADER.STEPDOWN', placement, signal);
+  }
+
+  /** One replica of the stream goes from this server to another one that has none. */
+  async moveStream(
+    { account, stream, server }: Record<'account' | 'stream' | 'server', string>,
+    signal: AbortSignal,
+  ): Promise<Done> {
+    return this.#change(`$JS.API.ACCOUNT.STREAM.MOVE.${account}.${stream}`, { server }, signal);
+  }
+
+  /** The meta group counts this server no more; for one that never comes back as it was. */
+  async removePeer(peerId: string, signal: AbortSignal): Promise<Done> {
+    return this.#change('$JS.API.SERVER.REMOVE', { peer: '', peer_id: peerId }, signal);
+  }
+
+  async close(): Promise<void> {
+    const tooLong = AbortSignal.timeout(CLOSE_MAX_MS);
+    await orAbort(this.#nats.close(), tooLong).catch(() => undefined);
+  }
+
+  /** Those who answer; the silent ones are missing. */
+  async #askAll<Answer extends ServerAnswer>(
+    what: string,
+    body: object,
+    expected: number,
+  ): Promise<readonly Answer[]> {
+    const { RequestStrategy } = await import('./client.ts');
+    const replies = await this.#nats.requestMany(`$SYS.REQ.SERVER.PING.${what}`, encodeJson(body), {
+      strategy: RequestStrategy.Count,
+      maxMessages: expected,
+      maxWait: ANSWERS_WITHIN_MS,
+    });
+    const answers: Answer[] = [];
+    for await (const reply of replies) answers.push(reply.json<Answer>());
+    return answers;
+  }
+
+  async #change(subject: string, body: object, signal: AbortSignal): Promise<Done> {
+    const asked = this.#nats.request(subject, encodeJson(body), { timeout: CHANGE_TIMEOUT_MS });
+    try {
+      const { error } = (await orAbort(asked, signal)).json<Refusable>();
+      return error === undefined ? DONE : { isDone: false, why: error.description };
+    } catch (cause) {
+      if (signal.aborted) throw cause;
+      return { isDone: false, why: cause instanceof Error ? cause.message : String(cause) };
+    }
+  }
+}
+
+interface Refusable {
+  readonly error?: { readonly description: string };
+}
+
+const DONE: Done = { isDone: true };
