@@ -96,18 +96,10 @@ async function lookOnce(
       : act(world, decision, step, context);
   }
   log.info({ natsCluster, next, waitsFor: waitsFor?.message }, 'no step');
-  if (isOver || isNews(cluster, decision)) await write(doors, world, decision, { signal });
-  if (isOver || isConverged(world, decision)) return restOf(world, decision, context);
-  return POLL_MS;
-}
-
-/** All is said, whatever was left out on the way. */
-async function restOf(
-  world: World,
-  decision: Decision,
-  { doors, signal }: Context<Doors>,
-): Promise<undefined> {
-  await write(doors, world, decision, { signal });
+  const isDone = isOver || isConverged(world, decision);
+  // At the end all is said, whatever was left out on the way.
+  if (isDone || isNews(cluster, decision)) await write(doors, world, decision, { signal });
+  return isDone ? undefined : POLL_MS;
 }
 
 type Records = ReturnType<typeof recordsOf>;
