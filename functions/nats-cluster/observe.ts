@@ -13,10 +13,12 @@ import { PODS, type Rendered, selectorOf } from './render/manifests.ts';
 import { TEMPLATE_ANNOTATION } from './render/stateful-set.ts';
 import { dataOf } from './secret-data.ts';
 import { NOBODY, type NatsView, viewOf } from './view.ts';
-import { type Parts, type Pod, sizeOf, type World } from './world.ts';
+import type { Parts, Pod, World } from './world.ts';
 
 /** What nobody tells of, such as the change of a password, is seen after this at the latest. */
 const PARTS_FRESH_MS = 300_000;
+/** While something lacks, the reason may be there. */
+const PARTS_FRESH_IN_TROUBLE_MS = 10_000;
 
 export interface Observed {
   readonly world: World;
@@ -50,7 +52,9 @@ export async function observe(
 
 function rememberedParts({ parts }: Memory, cluster: Cluster, clock: Clock): Parts | undefined {
   if (parts === undefined || parts.generation !== cluster.generation) return undefined;
-  return clock.nowMs() - parts.atMs < PARTS_FRESH_MS ? parts.value : undefined;
+  const ready = cluster.status.conditions?.find(({ type }) => type === 'Ready');
+  const freshMs = ready?.status === 'True' ? PARTS_FRESH_MS : PARTS_FRESH_IN_TROUBLE_MS;
+  return clock.nowMs() - parts.atMs < freshMs ? parts.value : undefined;
 }
 
 /** What was said of another configuration says nothing of this one. */
@@ -109,16 +113,16 @@ async function ask(
   { parts, pods }: Pick<World, 'parts' | 'pods'>,
   signal: AbortSignal,
 ): Promise<NatsView> {
-  const { length } = addressesOf(pods);
-  if (length === 0 || parts.systemPassword === undefined) return NOBODY;
-  const count = Math.min(length, sizeOf(parts) ?? length);
+  const reachable = pods.filter(({ ip, isEnding }) => ip !== undefined && !isEnding);
+  if (reachable.length === 0 || parts.systemPassword === undefined) return NOBODY;
+  const names = reachable.map(({ name }) => name);
   try {
     return await withSystem(doors, { cluster, parts, pods }, signal, async (system) =>
       viewOf(
         ...(await Promise.all([
-          system.servers(count),
-          system.jetStream(count),
-          system.health(count),
+          system.servers(names),
+          system.jetStream(names),
+          system.health(names),
         ])),
       ),
     );

@@ -77,7 +77,8 @@ export function restart(world: World): Decision | undefined {
     return isWanted ? goOn(world, pod, restarting) : forget(world, next);
   }
   // It may have been wrong from its start, and then has to be made anew once more.
-  if (isWanted && !isUp(world, server)) return takeAway(world, server);
+  const isAnother = pod !== undefined && pod.uid !== podUid && !pod.isEnding;
+  if (isAnother && isWanted && !isUp(world, server)) return takeAway(world, server);
   const lacking = doubts(world);
   if (lacking.length === 0) return forget(world, next);
   const isLate = world.nowMs - Date.parse(since) > BACK_WITHIN_MS;

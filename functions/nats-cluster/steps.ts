@@ -43,13 +43,18 @@ export async function take(
     case 'delete-pod':
     case 'delete-claim':
       return takeOnServer(doors, cluster, step, signal);
-    case 'reload':
+    case 'reload': {
+      // Straight to it: a route that is closed by the reload would take the answer with it.
+      const pods = world.pods.filter(({ name }) => name === step.server);
+      const { id, server } = step;
+      return withSystem(doors, { ...world, pods }, signal, async (system) =>
+        reloaded(doors, world, server, await system.reload(id, signal)),
+      );
+    }
     case 'step-down':
     case 'move':
     case 'remove-peer':
-      return withSystem(doors, world, signal, (system) =>
-        takeOnNats(doors, world, step, system, signal),
-      );
+      return withSystem(doors, world, signal, (system) => takeOnNats(step, system, signal));
     default:
       return step satisfies never;
   }
@@ -57,7 +62,7 @@ export async function take(
 
 type OnParts = Extract<Step, { take: 'make-secret' | 'apply' | 'grow' | 'orphan' }>;
 type OnServer = Extract<Step, { take: 'restart' | 'delete-pod' | 'delete-claim' }>;
-type OnNats = Extract<Step, { take: 'reload' | 'step-down' | 'move' | 'remove-peer' }>;
+type OnNats = Extract<Step, { take: 'step-down' | 'move' | 'remove-peer' }>;
 
 async function takeOnParts(
   { kube }: Doors,
@@ -118,15 +123,11 @@ async function takeOnServer(
 }
 
 async function takeOnNats(
-  doors: Doors,
-  world: World,
   step: OnNats,
   system: Administrator,
   signal: AbortSignal,
 ): Promise<Taken> {
   switch (step.take) {
-    case 'reload':
-      return reloaded(doors, world, step.server, await system.reload(step.id, signal));
     case 'step-down': {
       const { from, to } = step;
       const done = await system.stepDownMeta(to, signal);
@@ -159,7 +160,7 @@ function told(done: Done, reason: string, message: string): Taken {
 function reloaded(doors: Doors, { cluster, parts }: World, server: string, done: Done): Taken {
   const { refusals } = doors.memoryOf(cluster.uid);
   const digest = parts.rendered === undefined ? '' : configDigest(parts.rendered.config, server);
-  if (done.isDone) {
+  if (done.isDone || !done.isAnswered) {
     refusals.delete(server);
     return { isSlow: true };
   }

@@ -19,7 +19,10 @@ export interface SystemOptions {
 }
 
 /** What came of a request that a server may refuse. */
-export type Done = { readonly isDone: true } | { readonly isDone: false; readonly why: string };
+export type Done =
+  | { readonly isDone: true }
+  /** Without an answer it may have been done all the same. */
+  | { readonly isDone: false; readonly why: string; readonly isAnswered: boolean };
 
 /** A server on the same network answers within milliseconds; one that is starting does not. */
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -68,18 +71,18 @@ export class System {
   }
 
   /** What each server runs on. */
-  servers(expected: number): Promise<readonly VarzAnswer[]> {
+  servers(expected: readonly string[]): Promise<readonly VarzAnswer[]> {
     return this.#askAll<VarzAnswer>('VARZ', {}, expected);
   }
 
   /** The meta group and every stream and consumer, as each server sees them. */
-  jetStream(expected: number): Promise<readonly JszAnswer[]> {
+  jetStream(expected: readonly string[]): Promise<readonly JszAnswer[]> {
     const what = { accounts: true, streams: true, consumer: true, config: true };
     return this.#askAll<JszAnswer>('JSZ', what, expected);
   }
 
   /** Whether all that is assigned to each server is current there. */
-  health(expected: number): Promise<readonly HealthAnswer[]> {
+  health(expected: readonly string[]): Promise<readonly HealthAnswer[]> {
     return this.#askAll<HealthAnswer>('HEALTHZ', { details: true }, expected);
   }
 
@@ -112,20 +115,27 @@ export class System {
     await orAbort(this.#nats.close(), tooLong).catch(() => undefined);
   }
 
-  /** Those who answer; the silent ones are missing. */
+  /** Those who answer; the silent ones are missing. Others than were expected may answer too. */
   async #askAll<Answer extends ServerAnswer>(
     what: string,
     body: object,
-    expected: number,
+    expected: readonly string[],
   ): Promise<readonly Answer[]> {
-    const { RequestStrategy } = await import('./client.ts');
-    const replies = await this.#nats.requestMany(`$SYS.REQ.SERVER.PING.${what}`, encodeJson(body), {
-      strategy: RequestStrategy.Count,
-      maxMessages: expected,
-      maxWait: ANSWERS_WITHIN_MS,
-    });
+    const { createInbox } = await import('./client.ts');
+    const inbox = createInbox();
+    const missing = new Set(expected);
     const answers: Answer[] = [];
-    for await (const reply of replies) answers.push(reply.json<Answer>());
+    const replies = this.#nats.subscribe(inbox);
+    this.#nats.publish(`$SYS.REQ.SERVER.PING.${what}`, encodeJson(body), { reply: inbox });
+    const late = AbortSignal.timeout(ANSWERS_WITHIN_MS);
+    late.addEventListener('abort', () => replies.unsubscribe(), { once: true });
+    for await (const reply of replies) {
+      const answer = reply.json<Answer>();
+      answers.push(answer);
+      missing.delete(answer.server.name);
+      if (missing.size === 0) break;
+    }
+    replies.unsubscribe();
     return answers;
   }
 
@@ -133,10 +143,12 @@ export class System {
     const asked = this.#nats.request(subject, encodeJson(body), { timeout: CHANGE_TIMEOUT_MS });
     try {
       const { error } = (await orAbort(asked, signal)).json<Refusable>();
-      return error === undefined ? DONE : { isDone: false, why: error.description };
+      if (error === undefined) return DONE;
+      return { isDone: false, why: error.description, isAnswered: true };
     } catch (cause) {
       if (signal.aborted) throw cause;
-      return { isDone: false, why: cause instanceof Error ? cause.message : String(cause) };
+      const why = cause instanceof Error ? cause.message : String(cause);
+      return { isDone: false, why, isAnswered: false };
     }
   }
 }

@@ -170,12 +170,21 @@ export class Container {
     const [program, ...args] = this.#container.lifecycle.preStop.exec.command;
     const inside = [`--userspec=${spec.securityContext.runAsUser}`, root, `/bin/${program}`];
     if (this.isRunning) await run(CHROOT, [...inside, ...args]).catch(() => undefined);
-    const { pid } = this;
-    if (pid !== undefined) process.kill(pid, 'SIGTERM');
+    this.#terminate();
     const gone = this.#gone();
     const late = setTimeout(() => void this.#part?.kill(), graceMs);
     await gone;
     clearTimeout(late);
+  }
+
+  #terminate(): void {
+    const { pid } = this;
+    try {
+      if (pid !== undefined) process.kill(pid, 'SIGTERM');
+    } catch (error) {
+      // The hook was enough.
+      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    }
   }
 
   async kill(): Promise<void> {

@@ -50,7 +50,11 @@ export class Place {
       const { kubeconfigPath } = plane;
       const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
       await applyObjects(kube, (await loadWiring(KNATIVE)).objects);
-      const controllers = ['statefulset-controller', 'garbage-collector-controller'];
+      const controllers = [
+        'statefulset-controller',
+        'garbage-collector-controller',
+        'persistentvolumeclaim-protection-controller',
+      ];
       await addControllerManager(plane, { controllers, featureGates: [] });
       const kubelet = new Kubelet({ plane, kube, binaries: await images(plane) });
       kubelet.start();
@@ -140,6 +144,18 @@ export class Place {
     const labelSelector = `ballast.dev/nats-cluster=${name}`;
     const { items } = await this.kube.list(CLAIMS, { namespace, labelSelector });
     return items.map(({ metadata }) => metadata.name).toSorted();
+  }
+
+  async claimUid({ namespace }: Named, name: string): Promise<string | undefined> {
+    return (await this.kube.get(CLAIMS, { namespace, name }))?.metadata.uid;
+  }
+
+  /** Its disk is gone, and the process with it; the volume is known to be lost. */
+  async loseVolume({ namespace }: Named, server: string): Promise<void> {
+    await this.kubelet.kill(`${namespace}/${server}`, { isHeld: true });
+    const target = { namespace, name: `data-${server}`, subresource: 'status' };
+    const body = { status: { phase: 'Lost' } };
+    await this.kube.patch(CLAIMS, target, { type: 'merge', body });
   }
 
   async secret({ namespace }: Named, name: string): Promise<Readonly<Record<string, string>>> {
