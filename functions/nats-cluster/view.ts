@@ -98,11 +98,19 @@ function metaIn(answers: readonly JszAnswer[]): MetaSeen | undefined {
   return undefined;
 }
 
-const peerOf = ({ name, peer, current, offline = false, active }: PeerInfo): Peer => ({
-  server: name,
-  peerId: peer ?? '',
-  isCurrent: current && !offline && active < SILENT_NS,
-});
+/**
+ * A stream that is written to all the time has always something on its way: what is confirmed is on
+ * a majority, and who was heard of a moment ago has the rest in a moment.
+ */
+const ON_ITS_WAY_MAX = 256;
+/** Two heartbeats. */
+const JUST_HEARD_NS = 2_000_000_000;
+
+function peerOf({ name, peer, current, offline = false, active, lag = 0 }: PeerInfo): Peer {
+  const isJustBehind = lag > 0 && lag <= ON_ITS_WAY_MAX && active > 0 && active < JUST_HEARD_NS;
+  const isCurrent = !offline && active < SILENT_NS && (current || isJustBehind);
+  return { server: name, peerId: peer ?? '', isCurrent };
+}
 
 /** By account, stream and consumer: the leader's word, or anybody's when there is no leader. */
 function groupsIn(answers: readonly JszAnswer[]): readonly Group[] {

@@ -90,7 +90,6 @@ export function owned(
     name,
     uid,
     controller: true,
-    blockOwnerDeletion: true,
   };
   return {
     apiVersion,

@@ -74,21 +74,25 @@ test('a changed account is reloaded, and no pod is made anew', settings, async (
   expect((await other.stop()).lost).toBe(0);
 });
 
-test('three servers become five and three again, and streams go where they may', settings, async () => {
-  await place.edit(cluster, { replicas: 5 });
-  await place.tickUntilReady(ours, cluster);
-  expect((await place.status(cluster)).servers).toHaveLength(5);
-  const streams = await startStreams(5);
-  await place.edit(cluster, { replicas: 3 });
-  await place.tickUntilReady(ours, cluster);
-  for (const one of streams) reported('one of five streams', await one.stop());
-  const moved = (await place.events(cluster)).filter((one) => one.startsWith('StreamMoved'));
-  expect(moved.length).toBeGreaterThan(0);
-  const { servers, ...status } = await place.status(cluster);
-  expect(servers).toHaveLength(3);
-  expect(status).toMatchObject({ ready: '3/3', replicas: 3 });
-  expect(await place.claims(cluster)).toEqual(['data-nats-0', 'data-nats-1', 'data-nats-2']);
-});
+test(
+  'three servers become five and three again, and streams go where they may',
+  settings,
+  async () => {
+    await place.edit(cluster, { replicas: 5 });
+    await place.tickUntilReady(ours, cluster);
+    expect((await place.status(cluster)).servers).toHaveLength(5);
+    const streams = await startStreams(5);
+    await place.edit(cluster, { replicas: 3 });
+    await place.tickUntilReady(ours, cluster);
+    for (const one of streams) reported('one of five streams', await one.stop());
+    const moved = (await place.events(cluster)).filter((one) => one.startsWith('StreamMoved'));
+    expect(moved.length).toBeGreaterThan(0);
+    const { servers, ...status } = await place.status(cluster);
+    expect(servers).toHaveLength(3);
+    expect(status).toMatchObject({ ready: '3/3', replicas: 3 });
+    expect(await place.claims(cluster)).toEqual(['data-nats-0', 'data-nats-1', 'data-nats-2']);
+  },
+);
 
 /** Beside each other on five servers, so that some of them are on those that go. */
 async function startStreams(count: number): Promise<readonly Traffic[]> {

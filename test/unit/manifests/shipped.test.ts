@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { locate } from '../../../functions/locate/index.ts';
 import { metadata } from '../../../functions/metadata/index.ts';
+import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { storageAudit } from '../../../functions/storage-audit/index.ts';
 import { storageMigration } from '../../../functions/storage-migration/index.ts';
 import { passes } from '../../../knative/local/delivery/filter.ts';
@@ -14,7 +15,7 @@ import { keyOf } from '../../../knative/local/manifests/wiring.ts';
 import { BUILT_IN } from '../../../shared/feed/projections/built-in.ts';
 
 const REPO = fileURLToPath(new URL('../../../', import.meta.url));
-const FUNCTIONS = [locate, metadata, storageAudit, storageMigration];
+const FUNCTIONS = [locate, metadata, natsCluster, storageAudit, storageMigration];
 const wiring = await loadWiring(`${REPO}knative`);
 
 interface Manifest {
