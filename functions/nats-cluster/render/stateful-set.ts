@@ -24,9 +24,28 @@ const END_SLACK_SECONDS = 20;
 /** Of the memory limit: the rest is for stacks, and for what Go's collector counts late. */
 const GO_MEMORY_SHARE = 0.8;
 const PROBE_SECONDS = 5;
-/** A server reads its streams at its start: this much for each GiB that it may hold. */
-const START_SECONDS_PER_GIB = 30;
-const START_SECONDS_MIN = 600;
+/**
+ * A server reads its streams at its start; half an hour has been seen. It is the same for all sizes,
+ * so that a claim that grows restarts nobody.
+ */
+const START_SECONDS_MAX = 3_600;
+
+const probe = (question: string, failureThreshold: number) => ({
+  httpGet: { path: `/healthz?${question}=true`, port: 'monitor' },
+  periodSeconds: PROBE_SECONDS,
+  timeoutSeconds: PROBE_SECONDS,
+  failureThreshold,
+});
+
+/**
+ * Of its own health alone: a probe that asks for the streams too would kill a server for what
+ * another one lacks. Whether streams are current is looked at before anything is done.
+ */
+const PROBES = {
+  startupProbe: probe('js-enabled-only', START_SECONDS_MAX / PROBE_SECONDS),
+  readinessProbe: probe('js-server-only', 2),
+  livenessProbe: probe('js-enabled-only', 6),
+};
 
 export function statefulSetSpec(
   cluster: Cluster,
@@ -122,7 +141,7 @@ function container({ spec }: Cluster) {
       { name: 'run', mountPath: RUN_DIR },
       { name: CLAIM, mountPath: DATA_DIR },
     ],
-    ...probes(spec.jetStream.fileStorage?.size),
+    ...PROBES,
     // SIGTERM is ignored while the clients are sent away.
     lifecycle: { preStop: { exec: { command: ['nats-server', '--signal', `ldm=${PID_FILE}`] } } },
     resources,
@@ -145,24 +164,3 @@ function goMemoryLimit(limits: Amounts | undefined) {
   const bytes = Math.floor(quantityOf(limits.memory) * GO_MEMORY_SHARE);
   return [{ name: 'GOMEMLIMIT', value: String(bytes) }];
 }
-
-/**
- * Of its own health alone: a probe that asks for the streams too would kill a server for what
- * another one lacks. Whether streams are current is looked at before anything is done.
- */
-function probes(size: string | undefined) {
-  const gib = Math.ceil(quantityOf(size ?? '0') / 2 ** 30);
-  const startSeconds = START_SECONDS_MIN + gib * START_SECONDS_PER_GIB;
-  return {
-    startupProbe: probe('js-enabled-only', Math.ceil(startSeconds / PROBE_SECONDS)),
-    readinessProbe: probe('js-server-only', 2),
-    livenessProbe: probe('js-enabled-only', 6),
-  };
-}
-
-const probe = (question: string, failureThreshold: number) => ({
-  httpGet: { path: `/healthz?${question}=true`, port: 'monitor' },
-  periodSeconds: PROBE_SECONDS,
-  timeoutSeconds: PROBE_SECONDS,
-  failureThreshold,
-});

@@ -66,15 +66,6 @@ export class Container {
     return this.#part?.pid !== undefined;
   }
 
-  get pid(): number | undefined {
-    return this.#part?.pid;
-  }
-
-  /** The last words, for whoever wonders. */
-  lastLines(count: number): readonly string[] {
-    return this.#part?.lastLines(count) ?? [];
-  }
-
   get #container(): ContainerSpec {
     return this.#options.spec.containers[0];
   }
@@ -178,7 +169,7 @@ export class Container {
   }
 
   #terminate(): void {
-    const { pid } = this;
+    const pid = this.#part?.pid;
     try {
       if (pid !== undefined) process.kill(pid, 'SIGTERM');
     } catch (error) {

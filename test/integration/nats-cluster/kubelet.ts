@@ -87,12 +87,9 @@ export class Kubelet {
     if (pod !== undefined) pod.isHeld = false;
   }
 
-  lastLines(key: string): readonly string[] {
-    return this.#pods.get(key)?.container.lastLines(20) ?? [];
-  }
-
-  pidOf(key: string): number | undefined {
-    return this.#pods.get(key)?.container.pid;
+  /** Where the pod's container has its volume. */
+  dataDir(key: string): string {
+    return join(this.#dir, 'pods', this.#pods.get(key)?.uid ?? '', 'data');
   }
 
   claimDir(key: string): string {

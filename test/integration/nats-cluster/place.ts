@@ -1,7 +1,7 @@
 // Where NatsClusters run in these tests: a plane whose StatefulSet controller is the real one, and
 // pods whose containers are real nats-servers. Scenarios see only what any Kubernetes has, and the
 // faults that they ask for by name, so that they can run elsewhere too.
-import { copyFile, mkdir } from 'node:fs/promises';
+import { chmod, copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
@@ -156,6 +156,18 @@ export class Place {
     const target = { namespace, name: `data-${server}`, subresource: 'status' };
     const body = { status: { phase: 'Lost' } };
     await this.kube.patch(CLAIMS, target, { type: 'merge', body });
+  }
+
+  /**
+   * What a server has of this Raft group cannot be read any more: it comes back with everything but
+   * one stream, or consumer.
+   */
+  async breakGroup({ namespace }: Named, server: string, group: string): Promise<void> {
+    const key = `${namespace}/${server}`;
+    await this.kubelet.kill(key, { isHeld: true });
+    const dir = join(this.kubelet.dataDir(key), 'jetstream', 'SYS', '_js_', group);
+    await chmod(dir, 0);
+    this.kubelet.release(key);
   }
 
   async secret({ namespace }: Named, name: string): Promise<Readonly<Record<string, string>>> {
