@@ -11,7 +11,6 @@ import { readParts } from './parts.ts';
 import { configDigest, SYSTEM_USER } from './render/config.ts';
 import { PODS, type Rendered, selectorOf } from './render/manifests.ts';
 import { TEMPLATE_ANNOTATION } from './render/stateful-set.ts';
-import { dataOf } from './secret-data.ts';
 import { NOBODY, type NatsView, viewOf } from './view.ts';
 import type { Parts, Pod, World } from './world.ts';
 
@@ -170,25 +169,23 @@ interface Way {
 async function connect(
   doors: Doors,
   cluster: Cluster,
-  parts: Parts,
+  { trustedCa: ca }: Parts,
   { addresses: servers, password, signal }: Way,
 ): Promise<System> {
-  const ca = clientsCa(parts);
-  const options = { servers, user: SYSTEM_USER, password, name: FIELD_MANAGER };
-  if (ca === undefined) return doors.openSystem(options, signal);
-  const tls = { ca, servername: serviceHost(cluster) };
+  const plain = { servers, user: SYSTEM_USER, password, name: FIELD_MANAGER };
+  const secure = { ...plain, tls: { ca, servername: serviceHost(cluster) } };
+  const isSecure = cluster.spec.tls?.clients !== undefined && ca !== '';
+  const [first, second] = isSecure ? [secure, plain] : [plain, secure];
   try {
-    return await doors.openSystem({ ...options, tls }, signal);
+    return await doors.openSystem(first, signal);
   } catch (error) {
     signal.throwIfAborted();
-    // Only while TLS is being turned on or off some servers do without it.
-    if (cluster.status.observedGeneration === cluster.generation) throw error;
-    return doors.openSystem(options, signal);
+    // Only while TLS is being turned on or off some servers are not as the spec says.
+    if (ca === '' || isSettled(cluster)) throw error;
+    return doors.openSystem(second, signal);
   }
 }
 
-/** As the servers have it now, or will have it. */
-function clientsCa({ found, clientsCa: wanted }: Parts): string | undefined {
-  const now = found.get('config');
-  return (now === undefined ? undefined : dataOf(now)['clients-ca.crt']) ?? wanted;
-}
+const isSettled = ({ status, generation }: Cluster): boolean =>
+  status.observedGeneration === generation &&
+  (status.servers ?? []).every(({ upToDate }) => upToDate === true);

@@ -40,7 +40,8 @@ export async function readParts(
 ): Promise<Parts> {
   const { kube, signal } = door;
   const { name, namespace, spec } = cluster;
-  const { toMake, lacking, credentials, systemPassword } = await readSecrets(door, cluster);
+  const secrets = await readSecrets(door, cluster);
+  const { toMake, lacking, credentials, systemPassword, trustedCa = '' } = secrets;
   const statefulSet = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });
   const found = new Map<PartKey, KubeObject>();
   if (statefulSet !== null) found.set('statefulSet', statefulSet);
@@ -59,7 +60,7 @@ export async function readParts(
     toMake,
     lacking: lacking ?? (taken === undefined ? undefined : nameTaken(taken)),
     systemPassword,
-    clientsCa: credentials?.certificates.clients?.ca,
+    trustedCa,
     rendered,
     found,
     wrong: all.filter((part) => !isAsRendered(part, found.get(part.key))),

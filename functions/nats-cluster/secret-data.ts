@@ -10,6 +10,8 @@ import type { SecretToMake, Word } from './world.ts';
 
 export interface SecretsRead {
   readonly systemPassword?: string;
+  /** Of all certificates that servers may have now. */
+  readonly trustedCa?: string;
   readonly toMake?: SecretToMake;
   readonly lacking?: Word;
   readonly credentials?: Credentials;
@@ -34,7 +36,7 @@ export async function readData(
 }
 
 /** Secrets hold their values in base64. */
-export function dataOf(secret: KubeObject): SecretData {
+function dataOf(secret: KubeObject): SecretData {
   const data = isRecord(secret['data']) ? secret['data'] : {};
   const decoded = Object.entries(data).map(([key, value]) => [
     key,

@@ -22,8 +22,26 @@ const newPassword = (): string => randomBytes(24).toString('base64url');
 export async function readSecrets(door: SecretsDoor, cluster: Cluster): Promise<SecretsRead> {
   const system = await readData(door, cluster, `${cluster.name}-system`);
   if (system === undefined) return { toMake: newSystem(cluster) };
-  const { password: systemPassword = '' } = system;
-  return { systemPassword, ...(await readRest(door, cluster, system)) };
+  const { password: systemPassword = '', [TRUSTED]: trustedCa = '' } = system;
+  const rest = await readRest(door, cluster, system);
+  return { systemPassword, trustedCa, ...rest, ...trust(cluster, system, rest) };
+}
+
+/** The authorities of clients' certificates that servers have had, or are about to have. */
+const TRUSTED = 'trusted-ca.crt';
+/** The one before, the one now, and one that was changed in the middle. */
+const TRUSTED_MAX = 3;
+const PEM_END = '-----END CERTIFICATE-----';
+
+/** Before servers get certificates of another authority, we know it: some have the former ones. */
+function trust(cluster: Cluster, system: SecretData, { credentials }: SecretsRead): SecretsRead {
+  const ca = credentials?.certificates.clients?.ca.trim();
+  const known = system[TRUSTED] ?? '';
+  if (ca === undefined || known.includes(ca)) return {};
+  const before = known.split(PEM_END).map((one) => one.trim());
+  const kept = before.filter((one) => one !== '').slice(1 - TRUSTED_MAX);
+  const bundle = [...kept.map((one) => `${one}\n${PEM_END}`), ca, ''].join('\n');
+  return { toMake: secretOf(cluster, '-system', { ...system, [TRUSTED]: bundle }, 'Renew') };
 }
 
 async function readRest(

@@ -52,8 +52,8 @@ export interface Parts {
   readonly lacking: Word | undefined;
   /** By which the servers are asked; undefined before there is one. */
   readonly systemPassword: string | undefined;
-  /** Whom to believe when clients have to speak TLS. */
-  readonly clientsCa: string | undefined;
+  /** Whom to believe when servers speak TLS; empty when they never did. */
+  readonly trustedCa: string;
   /** Undefined as long as secrets are missing. */
   readonly rendered: Rendered | undefined;
   readonly found: ReadonlyMap<PartKey, KubeObject>;

@@ -1,7 +1,7 @@
 // What an administrator asks the servers of a cluster over its system account: how each of them is,
 // and to reload, to pass leadership on, to move streams and to forget a server. One connection to
 // any server reaches all; every wait ends.
-import type { NatsConnection } from 'nats';
+import type { ConnectionOptions, NatsConnection } from 'nats';
 import { Failure } from '../errors.ts';
 import { encodeJson } from './jetstream.ts';
 import { orAbort } from './or-abort.ts';
@@ -40,7 +40,7 @@ export async function openSystem(options: SystemOptions, signal: AbortSignal): P
     user,
     pass,
     name,
-    ...(tls === undefined ? {} : { tls: tlsOptions(tls) }),
+    ...tlsOptions(tls),
     // It lives as long as one look.
     reconnect: false,
     timeout: CONNECT_TIMEOUT_MS,
@@ -57,10 +57,9 @@ export async function openSystem(options: SystemOptions, signal: AbortSignal): P
   }
 }
 
-/** Pods are reached by their addresses, and certificates are for names. */
-function tlsOptions({ ca, servername }: { readonly ca: string; readonly servername: string }) {
-  const named = { ca, servername };
-  return named;
+/** Pods are reached by their addresses, and certificates are for names: so it is told the name. */
+function tlsOptions(named: SystemOptions['tls']): Pick<ConnectionOptions, 'tls'> {
+  return named === undefined ? {} : { tls: named };
 }
 
 export class System {

@@ -60,6 +60,8 @@ test('a changed account is reloaded, and no pod is made anew', settings, async (
     name,
     passwordSecret: { name: 'passwords', key },
   });
+  // A kubelet takes up to a minute and a half until a changed Secret is in the pods.
+  place.kubelet.syncDelayMs = 3_000;
   await place.edit(cluster, {
     accounts: [
       { name: 'DEFAULT', users: [user('default', 'default')] },
