@@ -1,5 +1,5 @@
-// A certificate authority for one cluster, and the certificates that it signs: just what X.509 needs
-// for servers that prove who they are to clients and to each other. Keys are P-256.
+// A certificate authority for one cluster, and the certificates that it signs: just what X.509
+// needs for servers that prove who they are to clients and to each other. Keys are P-256.
 import {
   createPrivateKey,
   generateKeyPairSync,

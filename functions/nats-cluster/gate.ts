@@ -44,7 +44,7 @@ function distinct(risks: readonly StreamAtRisk[]): readonly StreamAtRisk[] {
   return [...byName.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, risk]) => risk);
 }
 
-export const covers = ({ account, stream, consumer }: Waiver, risk: Waiver): boolean =>
+const covers = ({ account, stream, consumer }: Waiver, risk: Waiver): boolean =>
   account === risk.account &&
   stream === risk.stream &&
   (consumer === undefined || consumer === risk.consumer);

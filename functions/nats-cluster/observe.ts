@@ -9,7 +9,8 @@ import type { Doors, Memory } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { readParts } from './parts.ts';
 import { configDigest, SYSTEM_USER } from './render/config.ts';
-import { PODS, type Rendered, selectorOf } from './render/manifests.ts';
+import { selectorText } from './render/labels.ts';
+import { PODS, type Rendered } from './render/manifests.ts';
 import { TEMPLATE_ANNOTATION } from './render/stateful-set.ts';
 import { NOBODY, type NatsView, viewOf } from './view.ts';
 import type { Parts, Pod, World } from './world.ts';
@@ -70,9 +71,7 @@ async function readPods(
   cluster: Cluster,
   signal: AbortSignal,
 ): Promise<readonly Pod[]> {
-  const labelSelector = Object.entries(selectorOf(cluster))
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
+  const labelSelector = selectorText(cluster);
   const { namespace } = cluster;
   const { items } = await kube.list(PODS, { namespace, labelSelector, signal });
   return items.map(podOf);

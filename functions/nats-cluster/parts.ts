@@ -10,9 +10,9 @@ import {
   type PartKey,
   render,
   type RenderedPart,
-  selectorOf,
   STATEFUL_SETS,
 } from './render/manifests.ts';
+import { selectorText } from './render/labels.ts';
 import { quantityOf } from './render/quantity.ts';
 import { readSecrets } from './secrets.ts';
 import { type Claim, type Parts, type Pod, sizeOf, type Word } from './world.ts';
@@ -76,10 +76,12 @@ const isOurs = ({ metadata }: KubeObject, { uid }: Cluster): boolean =>
 
 const nameTaken = ({ kind, metadata }: KubeObject): Word => ({
   reason: 'NameTaken',
-  message: `${kind} ${metadata.name} is there already and is not ours; delete it, or choose another name.`,
+  message:
+    `${kind} ${metadata.name} is there already and is not ours; delete it, or choose another ` +
+    'name.',
 });
 
-export function isAsRendered({ manifest }: RenderedPart, found: KubeObject | undefined): boolean {
+function isAsRendered({ manifest }: RenderedPart, found: KubeObject | undefined): boolean {
   if (found === undefined) return false;
   const wanted = manifest.metadata['annotations'];
   const hash = isRecord(wanted) ? wanted[HASH_ANNOTATION] : undefined;
@@ -112,9 +114,7 @@ async function readClaims(
   { kube, signal }: PartsDoor,
   cluster: Cluster,
 ): Promise<readonly Claim[]> {
-  const labelSelector = Object.entries(selectorOf(cluster))
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
+  const labelSelector = selectorText(cluster);
   const { namespace } = cluster;
   const { items } = await kube.list(CLAIMS, { namespace, labelSelector, signal });
   return items.filter(({ metadata }) => metadata.name.startsWith(`${CLAIM}-`)).map(claimOf);

@@ -1,6 +1,6 @@
-// A server whose volume is lost for certain starts again with an empty one, and gets its streams from
-// the others: only when these are whole without it, once for each lost claim, and written down before
-// anything is deleted. Pure.
+// A server whose volume is lost for certain starts again with an empty one, and gets its streams
+// from the others: only when these are whole without it, once for each lost claim, and written
+// down before anything is deleted. Pure.
 import type { Replacing } from '../../shared/api/nats-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { claimName } from './cluster.ts';

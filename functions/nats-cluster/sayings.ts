@@ -11,7 +11,7 @@ import { isConverged } from './decide.ts';
 import type { Decision, Records } from './decision.ts';
 import { atRisk } from './gate.ts';
 import { isOnWantedConfig } from './reload.ts';
-import { selectorOf } from './render/manifests.ts';
+import { selectorText } from './render/labels.ts';
 import { rangeOf } from './version.ts';
 import { expected, isPodCurrent, isUp, sizeOf, type Word, type World } from './world.ts';
 
@@ -44,9 +44,7 @@ export function sayingOf(
   const status = {
     observedGeneration: cluster.generation,
     replicas: sizeOf(world.parts) ?? 0,
-    selector: Object.entries(selectorOf(cluster))
-      .map(([key, value]) => `${key}=${value}`)
-      .join(','),
+    selector: selectorText(cluster),
     ready: `${servers.filter((one) => one.ready).length}/${cluster.spec.replicas}`,
     ...(version === undefined ? {} : { version }),
     ...(nats.meta === undefined ? {} : { metaLeader: nats.meta.leader }),

@@ -1,6 +1,6 @@
-// More servers, and fewer. New ones count once they are current; one that goes has its streams moved
-// away first, is written down, ends, is forgotten by the others, and only then loses its claim: the
-// one that was written down and no other. Pure.
+// More servers, and fewer. New ones count once they are current; one that goes has its streams
+// moved away first, is written down, ends, is forgotten by the others, and only then loses its
+// claim: the one that was written down and no other. Pure.
 import type { Leaving } from '../../shared/api/nats-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { claimName, ordinalOf, serverName } from './cluster.ts';
@@ -35,7 +35,9 @@ function refuse(world: World, next: string): Decision | undefined {
   const wide = world.nats.groups.filter((group) => group.replicas > replicas);
   if (wide.length === 0) return undefined;
   const names = wide.map((group) => `${describe(group)} has ${group.replicas} replicas`);
-  const message = `With ${replicas} servers there is no place for all replicas: ${names.join(', ')}. Give them fewer, or keep the servers.`;
+  const message =
+    `With ${replicas} servers there is no place for all replicas: ${names.join(', ')}. Give them ` +
+    'fewer, or keep the servers.';
   const word = { reason: 'ScaleDownRefused', message };
   return waitFor(next, [word], word);
 }

@@ -1,5 +1,5 @@
-// What the function does when it wakes: looks at each cluster that the event may be about, takes one
-// step after the other while its time lasts, and leaves the rest to the next event.
+// What the function does when it wakes: looks at each cluster that the event may be about, takes
+// one step after the other while its time lasts, and leaves the rest to the next event.
 import { NATS_CLUSTER_LABEL, NATS_CLUSTERS } from '../../shared/api/nats-cluster.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
@@ -8,12 +8,12 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import { announce } from './announce.ts';
 import { type Cluster, clusterOf } from './cluster.ts';
 import { decide, isConverged } from './decide.ts';
-import type { Decision } from './decision.ts';
+import type { Decision, Records } from './decision.ts';
 import type { Doors } from './doors.ts';
 import { observe } from './observe.ts';
 import { write } from './say.ts';
 import { take } from './steps.ts';
-import { recordsOf, type World } from './world.ts';
+import type { World } from './world.ts';
 
 /** Servers tell nobody that they are current again: they are asked, as long as somebody waits. */
 const POLL_MS = 1_000;
@@ -101,8 +101,6 @@ async function lookOnce(
   if (isDone || isNews(cluster, decision)) await write(doors, world, decision, { signal });
   return isDone ? undefined : POLL_MS;
 }
-
-type Records = ReturnType<typeof recordsOf>;
 
 async function remember(
   world: World,

@@ -1,6 +1,8 @@
 // What is known of a cluster when the next step is decided: the object, the parts it is made of,
-// its servers' pods and claims, and what the servers say. Pure types and small questions about them.
+// its servers' pods and claims, and what the servers say. Pure types and small questions about
+// them.
 import type { KubeObject, Manifest, ResourceRef } from '../../shared/kube/objects.ts';
+import { isRecord } from '../../shared/kube/json.ts';
 import type { Records } from './decision.ts';
 import { type Cluster, ordinalOf, serverName, serverNames } from './cluster.ts';
 import type { PartKey, Rendered, RenderedPart } from './render/manifests.ts';
@@ -80,10 +82,9 @@ export interface World {
 
 /** How many servers the StatefulSet has; undefined before it is there. */
 export function sizeOf({ found }: Pick<Parts, 'found'>): number | undefined {
-  const { spec } = (found.get('statefulSet') ?? {}) as {
-    readonly spec?: { readonly replicas?: number };
-  };
-  return spec?.replicas;
+  const spec = found.get('statefulSet')?.['spec'];
+  const replicas = isRecord(spec) ? spec['replicas'] : undefined;
+  return typeof replicas === 'number' ? replicas : undefined;
 }
 
 export const isSingle = ({ cluster }: World): boolean => cluster.spec.replicas === 1;

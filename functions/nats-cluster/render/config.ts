@@ -20,10 +20,10 @@ export const RUN_DIR = '/var/run/nats';
 export const PID_FILE = `${RUN_DIR}/nats.pid`;
 export const CONFIG_KEY = 'nats.conf';
 
-export const SYSTEM_ACCOUNT = 'SYS';
+const SYSTEM_ACCOUNT = 'SYS';
 export const SYSTEM_USER = 'ballast-system';
 /** For clusters that name no accounts. */
-export const DEFAULT_ACCOUNT = 'DEFAULT';
+const DEFAULT_ACCOUNT = 'DEFAULT';
 export const DEFAULT_USER = 'default';
 const ROUTE_USER = 'route';
 

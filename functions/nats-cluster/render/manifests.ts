@@ -1,18 +1,19 @@
 // The objects that make up a cluster, as they are to be. Each carries a hash of itself, by which it
 // is known again, and belongs to the NatsCluster; the claims of the servers belong to nobody, so
 // that data outlives the object. Pure.
-import { NATS_CLUSTER_LABEL, NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
+import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import type { Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { CLIENT_PORT, type Cluster, headlessName, ROUTE_PORT } from '../cluster.ts';
 import type { Credentials } from '../credentials.ts';
 import { CONFIG_KEY, type ConfigObject, configText, natsConfig } from './config.ts';
 import { hashOf } from './hash.ts';
+import { labelsOf, selectorOf } from './labels.ts';
 import { statefulSetSpec } from './stateful-set.ts';
 
 const core = (resource: string): ResourceRef => ({ group: '', version: 'v1', resource });
 
 export const SECRETS = core('secrets');
-export const SERVICES = core('services');
+const SERVICES = core('services');
 export const PODS = core('pods');
 export const CLAIMS = core('persistentvolumeclaims');
 export const STATEFUL_SETS = { group: 'apps', version: 'v1', resource: 'statefulsets' } as const;
@@ -35,19 +36,6 @@ export interface Rendered {
 }
 
 export const HASH_ANNOTATION = 'ballast.dev/rendered';
-
-export function labelsOf({ name }: Pick<Cluster, 'name'>): Readonly<Record<string, string>> {
-  return {
-    'app.kubernetes.io/name': 'nats',
-    'app.kubernetes.io/instance': name,
-    'app.kubernetes.io/managed-by': 'ballast',
-    [NATS_CLUSTER_LABEL]: name,
-  };
-}
-
-export const selectorOf = ({ name }: Pick<Cluster, 'name'>): Readonly<Record<string, string>> => ({
-  [NATS_CLUSTER_LABEL]: name,
-});
 
 /** `size` is how many servers the StatefulSet is to have now; the spec may want others. */
 export function render(cluster: Cluster, credentials: Credentials, size: number): Rendered {

@@ -12,7 +12,7 @@ import {
   RUN_DIR,
 } from './config.ts';
 import { hashOf } from './hash.ts';
-import { labelsOf, selectorOf } from './manifests.ts';
+import { labelsOf, selectorOf } from './labels.ts';
 import { quantityOf } from './quantity.ts';
 
 export const TEMPLATE_ANNOTATION = 'ballast.dev/template';

@@ -1,5 +1,5 @@
-// What happens to a running cluster against its owner's wish, with publishers and a durable consumer
-// on a stream of three replicas all the while: nothing that was acknowledged is lost.
+// What happens to a running cluster against its owner's wish, with publishers and a durable
+// consumer on a stream of three replicas all the while: nothing that was acknowledged is lost.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { until } from '../../builders/versioned-kind.ts';
@@ -60,6 +60,8 @@ test('all servers are killed at once', settings, async () => {
   await Promise.all(SERVERS.map((server) => place.kubelet.kill(server)));
   await place.tickUntilReady(ours, cluster);
   await untilTrafficFlows();
+  const restarts = (await place.events(cluster)).filter((one) => one.startsWith('Restarted'));
+  expect(restarts).toEqual([]);
 });
 
 test('while nobody answers Ready is not True, and Unknown once it lasts', settings, async () => {

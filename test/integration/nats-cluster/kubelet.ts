@@ -10,6 +10,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { Container, type Files, type PodSpec } from './container.ts';
+import { filesIn, podStatus } from './pod-status.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
 export const PODS = core('pods');
@@ -111,7 +112,7 @@ export class Kubelet {
     const { items } = await this.#options.kube.list(PODS);
     const seen = new Set(items.map(({ metadata }) => metadata.uid));
     // Deleted with force: nobody asks for its last words.
-    for (const pod of [...this.#pods.values()]) {
+    for (const pod of this.#pods.values()) {
       if (!seen.has(pod.uid) && !pod.isEnding) await this.#drop(pod);
     }
     await this.#bindClaims();
@@ -274,33 +275,8 @@ export class Kubelet {
 
   async #say(pod: PodHere, { metadata }: KubeObject): Promise<void> {
     const { name, namespace = '' } = metadata;
-    const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
-    const condition = (type: string, isSo: boolean) => ({
-      type,
-      status: isSo ? 'True' : 'False',
-      lastTransitionTime: at,
-    });
-    const status = {
-      phase: 'Running',
-      podIP: pod.ip,
-      podIPs: [{ ip: pod.ip }],
-      conditions: [
-        condition('PodScheduled', true),
-        condition('Initialized', true),
-        condition('ContainersReady', pod.isReady),
-        condition('Ready', pod.isReady),
-      ],
-    };
+    const status = podStatus(pod);
     const target = { name, namespace, subresource: 'status' };
     await this.#options.kube.patch(PODS, target, { type: 'merge', body: { status } });
   }
-}
-
-function filesIn(secret: KubeObject): Files {
-  const data = (secret['data'] ?? {}) as Record<string, string>;
-  const entries = Object.entries(data).map(([name, text]) => [
-    name,
-    Buffer.from(text, 'base64').toString(),
-  ]);
-  return Object.fromEntries(entries);
 }

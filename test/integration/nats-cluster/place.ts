@@ -116,7 +116,7 @@ export class Place {
   }
 
   async status(cluster: Named): Promise<NatsClusterStatus> {
-    return ((await this.read(cluster))['status'] ?? {}) as NatsClusterStatus;
+    return (await this.read(cluster))['status'] ?? {};
   }
 
   /** The sentence of a condition, after what it says: `True Whole: Every server ...`. */
@@ -229,7 +229,7 @@ export class Place {
         async () => {
           answer = await this.tick(one);
           const object = await this.read(cluster);
-          return isSo((object['status'] ?? {}) as NatsClusterStatus, object);
+          return isSo(object['status'] ?? {}, object);
         },
         withinMs,
       );

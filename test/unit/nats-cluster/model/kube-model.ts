@@ -1,6 +1,6 @@
 // An API server as far as the function nats-cluster uses one: resourceVersions, preconditions,
-// server-side apply, and counts. Writes can fail at a chosen one, before or after they are done; reads
-// can be old.
+// server-side apply, and counts. Writes can fail at a chosen one, before or after they are done;
+// reads can be old.
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import { KubeError } from '../../../../shared/kube/errors.ts';
 import type {
@@ -128,11 +128,7 @@ export class KubeModel {
     const key = keyOf(ref, target);
     const present = this.objects.get(key);
     if (present === undefined) throw new Error(`there is no ${key}`);
-    return this.#store(
-      key,
-      present,
-      merge(present as unknown as Body, body) as unknown as KubeObject,
-    );
+    return this.#store(key, present, merge({ ...present }, body) as unknown as KubeObject);
   }
 
   remove(ref: ResourceRef, target: ObjectName): void {

@@ -1,5 +1,5 @@
-// Runs the function on the model: sweeps and moments in turn until the cluster is what its spec says,
-// through crashes that a test asks for.
+// Runs the function on the model: sweeps and moments in turn until the cluster is what its spec
+// says, through crashes that a test asks for.
 import { pino } from 'pino';
 import { Doors } from '../../../../functions/nats-cluster/doors.ts';
 import { sweepAll } from '../../../../functions/nats-cluster/work.ts';
@@ -7,6 +7,7 @@ import { NATS_CLUSTERS } from '../../../../shared/api/nats-cluster.ts';
 import type { Context } from '../../../../shared/function/define.ts';
 import { isKubeError } from '../../../../shared/kube/errors.ts';
 import { Crash, type CrashPoint } from './kube-model.ts';
+import { systemOf } from './system-model.ts';
 import { NAME, NAMESPACE, WorldModel } from './world-model.ts';
 
 export interface Edit {
@@ -67,7 +68,7 @@ export class Run {
       openSystem: async () => {
         const { Failure } = await import('../../../../shared/errors.ts');
         if (world.servers.size === 0) throw new Failure('NATS_UNAVAILABLE', 'Nobody answers.');
-        return world.system;
+        return systemOf(world);
       },
       clock,
       workMs: 5_000,

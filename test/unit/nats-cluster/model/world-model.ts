@@ -1,8 +1,7 @@
-// A cluster of NATS servers as far as the function nats-cluster can tell one from real ones, and the
-// StatefulSet controller and kubelet around it. It holds the rules that must never be broken, and
-// throws where one is.
+// A cluster of NATS servers as far as the function nats-cluster can tell one from real ones, and
+// the StatefulSet controller and kubelet around it. It holds the rules that must never be broken,
+// and throws where one is.
 import type { KubeObject } from '../../../../shared/kube/objects.ts';
-import type { System } from '../../../../shared/nats/system.ts';
 import {
   configDigest,
   type ConfigObject,
@@ -19,6 +18,11 @@ export interface StreamModel {
   readonly behind: Map<string, number>;
   /** Where it is going. */
   moving?: { readonly to: readonly string[]; ticks: number };
+}
+
+interface RecordModel {
+  readonly claimUid?: string;
+  readonly podUid?: string;
 }
 
 interface ServerModel {
@@ -81,6 +85,9 @@ export class WorldModel {
     if (resource === 'pods') {
       const others = Array.from({ length: this.size }, (_, ordinal) => `${NAME}-${ordinal}`);
       const away = others.filter((one) => one !== name && !this.isCurrent(one));
+      const { restarting, replacing } = this.status();
+      const isRecorded = restarting?.podUid === uid || replacing?.podUid === uid;
+      if (!isRecorded) throw new Error(`pod ${name} was deleted without a record`);
       if (away.length > 0) throw new Error(`${name} was deleted while ${away.join()} was away`);
     }
     if (resource === 'persistentvolumeclaims') {
@@ -97,7 +104,7 @@ export class WorldModel {
     }
   }
 
-  status(): Record<string, { readonly claimUid?: string } | undefined> {
+  status(): Record<string, RecordModel | undefined> {
     const cluster = this.kube.objects.get(`natsclusters/${NAMESPACE}/${NAME}`);
     return (cluster?.['status'] ?? {}) as Record<
       string,
@@ -199,12 +206,12 @@ export class WorldModel {
       pod['spec'] as { readonly spec: { readonly containers: { image: string }[] } }
     ).spec;
     const version = containers[0]?.image.split(':')[1] ?? '';
-    this.servers.set(name, { name, id: `ID${this.#ids}`, digest: this.#digest(name), version });
+    this.servers.set(name, { name, id: `ID${this.#ids}`, digest: this.digestOf(name), version });
     this.kube.change(PODS, { namespace: NAMESPACE, name }, { status: READY });
   }
 
   /** Of the file as it is mounted now. */
-  #digest(server: string): string {
+  digestOf(server: string): string {
     const secret = this.kube.objects.get(`secrets/${NAMESPACE}/${NAME}-config`);
     const data = (secret?.['data'] ?? {}) as Record<string, string>;
     const text = Buffer.from(data['nats.conf'] ?? '', 'base64').toString();
@@ -238,90 +245,6 @@ export class WorldModel {
     if (moving.ticks > 0) return;
     stream.servers = moving.to;
     delete stream.moving;
-  }
-
-  /** A connection of the function. */
-  get system(): System {
-    const model = this;
-    const about = (name: string) => {
-      const { id = '', version: ver = '' } = model.servers.get(name) ?? {};
-      return { server: { name, id, ver } };
-    };
-    const all = [...this.servers.values()];
-    const done = { isDone: true } as const;
-    const system = {
-      servers: async () =>
-        all.map(({ name, digest }) => ({
-          ...about(name),
-          data: { config_digest: digest, start: '' },
-        })),
-      jetStream: async () => all.map(({ name }) => ({ ...about(name), data: model.#jsz(name) })),
-      health: async () => all.map(({ name }) => ({ ...about(name), data: { status: 'ok' } })),
-      reload: async (id: string) => {
-        const server = [...model.servers.values()].find((one) => one.id === id);
-        if (server !== undefined) server.digest = model.#digest(server.name);
-        return done;
-      },
-      stepDownMeta: async (to: string | undefined) => {
-        model.metaLeader = to ?? [...model.servers.keys()].find((one) => one !== model.metaLeader);
-        return done;
-      },
-      moveStream: async ({ stream: name, server }: { stream: string; server: string }) => {
-        model.#move(name, server);
-        return done;
-      },
-      removePeer: async (peerId: string) => {
-        if (model.servers.has(peerId)) throw new Error(`${peerId} was forgotten while it runs`);
-        model.metaPeers.delete(peerId);
-        return done;
-      },
-      close: async () => undefined,
-    };
-    return system as unknown as System;
-  }
-
-  #move(name: string, server: string): void {
-    const stream = this.streams.find((one) => one.stream === name);
-    if (stream === undefined || stream.moving !== undefined) return;
-    const free = [...this.servers.keys()].find((one) => !stream.servers.includes(one));
-    if (free === undefined) return;
-    const to = stream.servers.map((one) => (one === server ? free : one));
-    stream.moving = { to, ticks: 2 };
-  }
-
-  #jsz(teller: string) {
-    const peer = (name: string, isCurrent: boolean) => ({
-      name,
-      peer: name,
-      current: isCurrent,
-      active: 1,
-      offline: !this.servers.has(name),
-    });
-    const others = [...this.metaPeers].filter((one) => one !== this.metaLeader);
-    const streams = this.streams
-      .filter(({ servers }) => servers.includes(teller))
-      .map(({ stream, servers, behind, replicas, moving }) => {
-        const leader = servers.find((one) => this.servers.has(one) && !behind.has(one)) ?? '';
-        const members = servers.filter((one) => one !== leader);
-        return {
-          name: stream,
-          config: { num_replicas: replicas, storage: 'file' },
-          cluster: {
-            leader,
-            replicas: members.map((one) => peer(one, this.servers.has(one) && !behind.has(one))),
-            ...(moving === undefined ? {} : { desired: {} }),
-          },
-        };
-      });
-    return {
-      meta_cluster: {
-        leader: this.metaLeader ?? '',
-        peer: this.metaLeader ?? '',
-        cluster_size: this.metaPeers.size,
-        replicas: others.map((one) => peer(one, this.servers.has(one))),
-      },
-      account_details: [{ name: 'DEFAULT', stream_detail: streams }],
-    };
   }
 }
 
