@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
 import type { EtcdClient } from '../../shared/etcd/client.ts';
+import { Turns } from '../../shared/function/turns.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { OpenServer } from '../../shared/kube/servers.ts';
 
@@ -35,8 +36,7 @@ export class Doors {
   readonly longestWriteMs: number;
   /** Names this instance in the status of what it is at. */
   readonly id = randomUUID().slice(0, 8);
-  readonly #underWay = new Map<string, Promise<void>>();
-  readonly #waiting = new Set<string>();
+  readonly #turns = new Turns();
 
   constructor({ kube, openServer, etcd, clock, workMs, settleMs, longestWriteMs }: DoorsOptions) {
     this.kube = kube;
@@ -48,24 +48,9 @@ export class Doors {
     this.longestWriteMs = longestWriteMs;
   }
 
-  /**
-   * One at a time for each migration. Of those who come meanwhile one waits for its turn: what they
-   * all tell of is seen then.
-   */
-  async inTurn(name: string, work: () => Promise<void>): Promise<void> {
-    if (this.#waiting.has(name)) return;
-    const before = this.#underWay.get(name);
-    if (before !== undefined) {
-      this.#waiting.add(name);
-      // Who made it fail was told.
-      await before.catch(() => undefined);
-      this.#waiting.delete(name);
-    }
-    const own = work().finally(() => {
-      if (this.#underWay.get(name) === own) this.#underWay.delete(name);
-    });
-    this.#underWay.set(name, own);
-    await own;
+  /** One at a time for each migration. */
+  inTurn(name: string, work: () => Promise<void>): Promise<void> {
+    return this.#turns.take(name, work);
   }
 
   async close(): Promise<void> {

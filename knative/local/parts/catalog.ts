@@ -9,6 +9,7 @@ export type PartName =
   | 'kube-apiserver'
   | 'kubectl'
   | 'nats-server'
+  | 'nats-server-previous'
   | 'apiserver_receive_adapter'
   | 'kwok'
   | 'kube-controller-manager'
@@ -35,6 +36,7 @@ export type PartGroup =
   | 'etcd-tools'
   | 'kubernetes'
   | 'nats'
+  | 'nats-previous'
   | 'eventing'
   | 'kwok'
   | 'kube-controller-manager'
@@ -137,6 +139,19 @@ const entries: readonly PartEntry[] = [
     versionArgs: ['--version'],
     minorSkew: 0,
     isKubebuilderAsset: false,
+  },
+  {
+    // The minor before: what a rolling upgrade starts from.
+    name: 'nats-server-previous',
+    group: 'nats-previous',
+    package: 'github.com/nats-io/nats-server/v2',
+    module: 'github.com/nats-io/nats-server/v2',
+    version: 'v2.14.9',
+    stamps: {},
+    versionArgs: ['--version'],
+    minorSkew: 0,
+    isKubebuilderAsset: false,
+    user: 'tests',
   },
   {
     name: 'etcd',

@@ -1,4 +1,5 @@
 // One object of each of our kinds with every field that the types in shared/api have, however deep.
+import type { NatsClusterSpec, NatsClusterStatus } from '../../../shared/api/nats-cluster.ts';
 import type { MetadataFeedSpec, MetadataFeedStatus } from '../../../shared/api/metadata-feed.ts';
 import type {
   StorageMigrationSpec,
@@ -87,6 +88,77 @@ const feedStatus: Whole<Omit<MetadataFeedStatus, 'conditions'>> & {
   conditions: [condition],
 };
 
+const natsSpec: Whole<Omit<NatsClusterSpec, 'jetStream'>> = {
+  replicas: 5,
+  image: 'example.com/nats:2.15.2',
+  tls: { clients: { secretName: 'clients' }, routes: { secretName: 'routes' } },
+  accounts: [
+    {
+      name: 'SHOP',
+      jetStream: false,
+      users: [
+        {
+          name: 'shop',
+          passwordSecret: { name: 'passwords', key: 'shop' },
+          permissions: {
+            publish: { allow: ['orders.>'], deny: ['orders.secret'] },
+            subscribe: { allow: ['_INBOX.>'], deny: ['>'] },
+            allowResponses: true,
+          },
+        },
+      ],
+    },
+  ],
+  lameDuck: { graceSeconds: 5, durationSeconds: 60 },
+  resources: { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '2', memory: '2Gi' } },
+  monitoringPort: 8223,
+  spread: 'Required',
+  unreplicatedStreams: 'Wait',
+  waive: [{ account: 'SHOP', stream: 'ORDERS', consumer: 'broken' }],
+  paused: true,
+};
+const fileStorage: Whole<NatsClusterSpec['jetStream']>['fileStorage'] = {
+  size: '20Gi',
+  storageClassName: 'fast',
+};
+
+const natsStatus: Whole<Omit<NatsClusterStatus, 'conditions'>> & {
+  readonly conditions: unknown[];
+} = {
+  observedGeneration: 1,
+  replicas: 3,
+  selector: 'ballast.dev/nats-cluster=nats',
+  ready: '2/3',
+  version: '2.14.9 to 2.15.2',
+  metaLeader: 'nats-0',
+  servers: [
+    {
+      name: 'nats-0',
+      version: '2.15.2',
+      role: 'MetaLeader',
+      ready: true,
+      configDigest: 'sha256:00',
+      upToDate: true,
+      lastContact: at,
+    },
+  ],
+  streamsAtRisk: [
+    { account: 'SHOP', stream: 'ORDERS', consumer: 'worker', reason: 'has no leader' },
+  ],
+  plan: { next: 'Restart nats-1', waitsFor: 'nats-2 is not ready.' },
+  restarting: { server: 'nats-1', podUid: 'p1', reason: 'Another image.', since: at },
+  leaving: { server: 'nats-4', claim: 'data-nats-4', claimUid: 'c4', since: at },
+  replacing: {
+    server: 'nats-2',
+    podUid: 'p2',
+    claim: 'data-nats-2',
+    claimUid: 'c2',
+    reason: 'It is lost.',
+    since: at,
+  },
+  conditions: [condition],
+};
+
 const migrationSpec: Whole<StorageMigrationSpec> = {
   resource: { group: 'example.com', resource: 'widgets' },
   budget: { requestsPerSecond: 50, concurrency: 4 },
@@ -171,6 +243,16 @@ export const WHOLE_KINDS: readonly WholeKind[] = [
     },
     status: feedStatus,
     least: { spec: {}, filled: { sweepSeconds: 60 } },
+  },
+  {
+    kind: 'NatsCluster',
+    path: '/apis/ballast.dev/v1alpha1/namespaces/ballast-system/natsclusters',
+    specs: {
+      files: { ...natsSpec, jetStream: { fileStorage } },
+      memory: { ...natsSpec, jetStream: { memory: { size: '256Mi' } } },
+    },
+    status: natsStatus,
+    least: { spec: {}, filled: { replicas: 3, jetStream: { fileStorage: { size: '10Gi' } } } },
   },
   {
     kind: 'StorageMigration',

@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { deadLetters } from '../../../functions/dead-letters/index.ts';
 import { locate } from '../../../functions/locate/index.ts';
 import { metadata } from '../../../functions/metadata/index.ts';
+import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { storageAudit } from '../../../functions/storage-audit/index.ts';
 import { storageMigration } from '../../../functions/storage-migration/index.ts';
 import { passes } from '../../../knative/local/delivery/filter.ts';
@@ -18,7 +19,7 @@ import { EVERY_TYPE, SWEEP } from '../../../shared/function/sources.ts';
 import { BUILT_IN } from '../../../shared/feed/projections/built-in.ts';
 
 const REPO = fileURLToPath(new URL('../../../', import.meta.url));
-const FUNCTIONS = [deadLetters, locate, metadata, storageAudit, storageMigration];
+const FUNCTIONS = [deadLetters, locate, metadata, natsCluster, storageAudit, storageMigration];
 const wiring = await loadWiring(`${REPO}knative`);
 
 interface Manifest {

@@ -64,7 +64,7 @@ const groupsFor = (...users: readonly string[]) =>
 
 test('nothing that only others run is built for `npm start`', () => {
   const others = groupsFor('tests', 'cluster', 'knative');
-  expect(groupsFor('tests')).toEqual(['etcd-tools', 'kube-controller-manager']);
+  expect(groupsFor('tests')).toEqual(['nats-previous', 'etcd-tools', 'kube-controller-manager']);
   expect(buildOrder(startPartNames)).toEqual(groups.filter((one) => !others.includes(one)));
 });
 

@@ -1,0 +1,78 @@
+// The parts of a cluster: made in their order, and brought back to what they were rendered as. What
+// a running server would not bear is not begun here: a changed template changes no pod. Pure.
+import { type Decision, waitFor } from './decision.ts';
+import type { RenderedPart } from './render/manifests.ts';
+import { isBackTooFar, versionIn } from './version.ts';
+import type { World } from './world.ts';
+
+export function bringUp(world: World): Decision | undefined {
+  const { toMake, lacking, rendered } = world.parts;
+  if (toMake !== undefined) {
+    const { manifest, why } = toMake;
+    const next = `${why} Secret ${manifest.metadata.name}`;
+    return { step: { take: 'make-secret', secret: toMake }, next };
+  }
+  if (lacking !== undefined) return waitFor('Write the configuration', [lacking], lacking);
+  // Only missing together with one of the two.
+  if (rendered === undefined) return undefined;
+  return refuseDowngrade(world) ?? grow(world) ?? applyNext(world);
+}
+
+/** A server that is too old cannot read what the newer one stored. */
+function refuseDowngrade({ cluster, nats }: World): Decision | undefined {
+  const wanted = versionIn(cluster.spec.image);
+  const running = [...nats.servers.values()].map(({ version }) => version);
+  const newer = running.find((version) => wanted !== undefined && isBackTooFar(version, wanted));
+  if (newer === undefined) return undefined;
+  const message =
+    `Image ${cluster.spec.image} is more than one minor version behind ${newer}, which runs now ` +
+    'and writes files that it cannot read; choose a later one.';
+  const word = { reason: 'DowngradeRefused', message };
+  return waitFor(`Change the image to ${cluster.spec.image}`, [word], word);
+}
+
+/** Before the StatefulSet and the configuration count on the larger size. */
+function grow({ parts: { growth } }: World): Decision | undefined {
+  if (growth === undefined) return undefined;
+  const { claim, size, isAllowed } = growth;
+  const next = `Let claim ${claim.name} grow to ${size}`;
+  if (isAllowed) return { step: { take: 'grow', claim, size }, next };
+  const message =
+    `Storage class ${claim.storageClassName ?? 'of the cluster'} does not let claims grow, so ` +
+    `${claim.name} stays at ${claim.size}; create another NatsCluster, or allow it there.`;
+  const word = { reason: 'StorageCannotGrow', message };
+  return waitFor(next, [word], word);
+}
+
+function applyNext({ parts: { wrong, found } }: World): Decision | undefined {
+  const [part] = wrong;
+  if (part === undefined) return undefined;
+  const { kind, metadata } = part.manifest;
+  const isThere = found.has(part.key);
+  const next = `${isThere ? 'Update' : 'Create'} ${kind} ${metadata.name}`;
+  const present = found.get(part.key);
+  if (part.key === 'statefulSet' && present !== undefined && differsInClaims(part, present)) {
+    const { uid, resourceVersion } = present.metadata;
+    const orphan = `Create StatefulSet ${metadata.name} anew around its pods`;
+    return { step: { take: 'orphan', uid, resourceVersion }, next: orphan };
+  }
+  return { step: { take: 'apply', part }, next };
+}
+
+/** The one change of ours that a StatefulSet does not take. */
+function differsInClaims({ manifest }: RenderedPart, present: object): boolean {
+  return storageIn(manifest) !== storageIn(present);
+}
+
+function storageIn(object: object): string | undefined {
+  // Ours, and the API server's: both have this shape.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { spec } = object as {
+    readonly spec?: {
+      readonly volumeClaimTemplates?: readonly {
+        readonly spec: { readonly resources: { readonly requests: { readonly storage: string } } };
+      }[];
+    };
+  };
+  return spec?.volumeClaimTemplates?.[0]?.spec.resources.requests.storage;
+}

@@ -1,0 +1,141 @@
+// Certificates for the two listeners: those of the user, looked at before any server gets them, and
+// those that we make and renew, in one Secret with their authority.
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { type Cluster, headlessHost, serverName, serviceHost } from './cluster.ts';
+import { type Identity, issue, makeAuthority, type Validity } from './certificate.ts';
+import type { CertificateFiles } from './credentials.ts';
+import {
+  endsAtMs,
+  readData,
+  type SecretData,
+  type SecretsDoor,
+  type SecretsRead,
+  secretOf,
+} from './secret-data.ts';
+
+const DAY_MS = 86_400_000;
+/** Clients know it by heart; it is not renewed by itself. */
+const AUTHORITY_DAYS = 3_650;
+const CERTIFICATE_DAYS = 90;
+/** A third of its life: whoever was away for weeks still finds time. */
+const RENEW_BEFORE_DAYS = 30;
+/** For clocks that are behind ours. */
+const BEFORE_MS = 3_600_000;
+
+type Listener = 'clients' | 'routes';
+const LISTENERS: readonly Listener[] = ['clients', 'routes'];
+
+const SUFFIX = '-tls';
+
+/** Certificates for both listeners are made together, wanted or not: one Secret, one age. */
+export async function readManaged(
+  door: SecretsDoor,
+  cluster: Cluster,
+  listener: Listener,
+): Promise<SecretsRead | CertificateFiles> {
+  const data = await readData(door, cluster, `${cluster.name}${SUFFIX}`);
+  const { nowMs } = door;
+  if (data === undefined) {
+    return { toMake: secretOf(cluster, SUFFIX, issueAll(cluster, nowMs), 'Create') };
+  }
+  if (!isFresh(data, nowMs)) {
+    return { toMake: secretOf(cluster, SUFFIX, issueAll(cluster, nowMs, data), 'Renew') };
+  }
+  return {
+    certificate: data[`${listener}.crt`] ?? '',
+    key: data[`${listener}.key`] ?? '',
+    ca: data['ca.crt'] ?? '',
+  };
+}
+
+const isFresh = (data: SecretData, nowMs: number): boolean =>
+  LISTENERS.every((one) => endsAtMs(data[`${one}.crt`]) - nowMs > RENEW_BEFORE_DAYS * DAY_MS);
+
+const forDays = (nowMs: number, days: number): Validity => ({
+  fromMs: nowMs - BEFORE_MS,
+  toMs: nowMs + days * DAY_MS,
+});
+
+function issueAll(cluster: Cluster, nowMs: number, before?: SecretData): SecretData {
+  const authority = authorityIn(before, nowMs) ?? newAuthority(cluster, nowMs);
+  const validity = forDays(nowMs, CERTIFICATE_DAYS);
+  const clients = issue(authority, clientNames(cluster), validity);
+  const routes = issue(authority, routeNames(cluster), validity);
+  return {
+    'ca.crt': authority.certificate,
+    'ca.key': authority.key,
+    'clients.crt': clients.certificate,
+    'clients.key': clients.key,
+    'routes.crt': routes.certificate,
+    'routes.key': routes.key,
+  };
+}
+
+const newAuthority = ({ namespace, name }: Cluster, nowMs: number): Identity =>
+  makeAuthority(`NatsCluster ${namespace}/${name}`, forDays(nowMs, AUTHORITY_DAYS));
+
+/** The one that clients know, as long as it outlives what it signs. */
+function authorityIn(data: SecretData | undefined, nowMs: number): Identity | undefined {
+  const { 'ca.crt': certificate = '', 'ca.key': key = '' } = data ?? {};
+  const isLasting = endsAtMs(certificate) - nowMs > CERTIFICATE_DAYS * DAY_MS;
+  return isLasting && key !== '' ? { certificate, key } : undefined;
+}
+
+function clientNames(cluster: Cluster): readonly string[] {
+  const service = serviceHost(cluster);
+  const headless = headlessHost(cluster);
+  const local = ['cluster', 'local'].join('.');
+  const { name, namespace } = cluster;
+  return [
+    service,
+    `${service}.${local}`,
+    `${name}.${namespace}`,
+    name,
+    `*.${headless}`,
+    'localhost',
+  ];
+}
+
+function routeNames(cluster: Cluster): readonly string[] {
+  const headless = headlessHost(cluster);
+  return [`*.${headless}`, headless];
+}
+
+/** A certificate that is not for the right name would cut the servers off from everybody. */
+export async function readByo(
+  door: SecretsDoor,
+  cluster: Cluster,
+  listener: Listener,
+  name: string,
+): Promise<SecretsRead | CertificateFiles> {
+  const data = await readData(door, cluster, name);
+  const where = `Secret ${cluster.namespace}/${name}, which spec.tls.${listener} names,`;
+  const missing = ['tls.crt', 'tls.key', 'ca.crt'].filter((key) => (data?.[key] ?? '') === '');
+  const [certificate = '', key = '', ca = ''] = ['tls.crt', 'tls.key', 'ca.crt'].map(
+    (one) => data?.[one],
+  );
+  const host =
+    listener === 'clients'
+      ? serviceHost(cluster)
+      : `${serverName(cluster, 0)}.${headlessHost(cluster)}`;
+  const why =
+    missing.length > 0
+      ? `has no ${missing.join(' and no ')}`
+      : unfit({ certificate, key }, host, door.nowMs);
+  if (why === undefined) return { certificate, key, ca };
+  return { lacking: { reason: 'CertificateUnfit', message: `${where} ${why}.` } };
+}
+
+function unfit({ certificate, key }: Identity, host: string, nowMs: number): string | undefined {
+  try {
+    const parsed = new X509Certificate(certificate);
+    if (parsed.checkHost(host) === undefined) return `has a certificate that is not for ${host}`;
+    if (parsed.validToDate.getTime() < nowMs) return 'has a certificate that has expired';
+    return parsed.checkPrivateKey(createPrivateKey(key))
+      ? undefined
+      : 'has a key that does not belong to its certificate';
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return `has no certificate and key that can be read (${reason})`;
+  }
+}

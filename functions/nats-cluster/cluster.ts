@@ -1,0 +1,53 @@
+// A NatsCluster as it was read, in the terms of this function, and what its parts are called. Pure.
+import type { NatsClusterSpec, NatsClusterStatus } from '../../shared/api/nats-cluster.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+
+export interface Cluster {
+  /** As it was read. */
+  readonly object: KubeObject;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly spec: NatsClusterSpec;
+  readonly status: NatsClusterStatus;
+}
+
+export function clusterOf(object: KubeObject): Cluster {
+  // The API server holds both to their schema, and fills in the defaults.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { spec, status = {} } = object as unknown as {
+    spec: NatsClusterSpec;
+    status?: NatsClusterStatus;
+  };
+  const { name, namespace = '', uid, generation = 0 } = object.metadata;
+  return { object, namespace, name, uid, generation, spec, status };
+}
+
+type Named = Pick<Cluster, 'name' | 'namespace'>;
+
+export const serverName = ({ name }: Pick<Cluster, 'name'>, ordinal: number): string =>
+  `${name}-${ordinal}`;
+
+/** Of the first so many servers. */
+export const serverNames = (cluster: Pick<Cluster, 'name'>, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, ordinal) => serverName(cluster, ordinal));
+
+export const ordinalOf = (server: string): number =>
+  Number(server.slice(server.lastIndexOf('-') + 1));
+
+/** The volume claim template, and so how claims begin. */
+export const CLAIM = 'data';
+
+export const claimName = (server: string): string => `${CLAIM}-${server}`;
+
+export const headlessName = ({ name }: Pick<Cluster, 'name'>): string => `${name}-headless`;
+
+/** What clients connect to, and what their certificates are for. */
+export const serviceHost = ({ name, namespace }: Named): string => `${name}.${namespace}.svc`;
+
+export const headlessHost = (cluster: Named): string =>
+  `${headlessName(cluster)}.${cluster.namespace}.svc`;
+
+export const CLIENT_PORT = 4222;
+export const ROUTE_PORT = 6222;

@@ -1,0 +1,21 @@
+// What the configuration needs that is secret: passwords and certificates, as the Secrets had them.
+
+export interface Credentials {
+  readonly systemPassword: string;
+  readonly routePassword: string;
+  /** Undefined when the spec names accounts. */
+  readonly defaultPassword: string | undefined;
+  /** By the name of the user. */
+  readonly passwords: ReadonlyMap<string, string>;
+  readonly certificates: {
+    readonly clients?: CertificateFiles;
+    readonly routes?: CertificateFiles;
+  };
+}
+
+/** As PEM. */
+export interface CertificateFiles {
+  readonly certificate: string;
+  readonly key: string;
+  readonly ca: string;
+}

@@ -1,0 +1,63 @@
+// What this function holds while it is awake: the API server, and of each cluster what need not be
+// read anew at every look. All of it may be lost.
+import type { Clock } from '../../shared/clock.ts';
+import { Turns } from '../../shared/function/turns.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import type { openSystem } from '../../shared/nats/system.ts';
+import type { Parts } from './world.ts';
+
+export interface DoorsOptions {
+  readonly kube: KubeClient;
+  readonly openSystem: typeof openSystem;
+  readonly clock: Clock;
+  /** How long one request works on before it leaves the rest to the next. */
+  readonly workMs: number;
+}
+
+/** Of one cluster, between looks. */
+export interface Memory {
+  /** As of the last whole look, for this generation of the spec. */
+  parts?: { readonly value: Parts; readonly generation: number; readonly atMs: number };
+  /** What servers said when they were to reload, by name, and for which digest. */
+  readonly refusals: Map<string, { readonly digest: string; readonly why: string }>;
+  /** When each server last answered. */
+  readonly contactMs: Map<string, number>;
+}
+
+export class Doors {
+  readonly kube: KubeClient;
+  readonly openSystem: typeof openSystem;
+  readonly clock: Clock;
+  readonly workMs: number;
+  readonly #turns = new Turns();
+  readonly #memories = new Map<string, Memory>();
+
+  constructor({ kube, openSystem: open, clock, workMs }: DoorsOptions) {
+    this.kube = kube;
+    this.openSystem = open;
+    this.clock = clock;
+    this.workMs = workMs;
+  }
+
+  /** One at a time for each cluster. */
+  inTurn(key: string, work: () => Promise<void>): Promise<void> {
+    return this.#turns.take(key, work);
+  }
+
+  memoryOf(uid: string): Memory {
+    const known = this.#memories.get(uid);
+    if (known !== undefined) return known;
+    const memory: Memory = { refusals: new Map(), contactMs: new Map() };
+    this.#memories.set(uid, memory);
+    return memory;
+  }
+
+  /** Of clusters that are no more nothing is remembered. */
+  keepOnly(uids: ReadonlySet<string>): void {
+    for (const uid of this.#memories.keys()) if (!uids.has(uid)) this.#memories.delete(uid);
+  }
+
+  async close(): Promise<void> {
+    await this.kube.close();
+  }
+}

@@ -1,0 +1,3 @@
+// Who owns what this function writes to the API server.
+
+export const FIELD_MANAGER = 'ballast-nats-cluster';

@@ -1,0 +1,158 @@
+// Whether a server may be taken away: what speaks against it, in sentences that name the server,
+// stream or consumer. Whatever cannot be seen speaks against it. Pure.
+import type { StreamAtRisk, Waiver } from '../../shared/api/nats-cluster.ts';
+import type { HealthError } from '../../shared/nats/system-answers.ts';
+import type { Group, Peer } from './view.ts';
+import { expected, isSingle, isUp, podOf, type Word, type World } from './world.ts';
+
+/** What speaks against taking `server` away for a while, or, without one, against any change. */
+export function doubts(world: World, server?: string): readonly Word[] {
+  const lone = server === undefined ? [] : loneWords(world, server);
+  return [...doubtsAround(world, server), ...lone];
+}
+
+/** The same for a server that is emptied before it goes. */
+export function doubtsAround(world: World, server?: string): readonly Word[] {
+  return [
+    ...awayWords(world, server),
+    ...metaWords(world, server),
+    ...atRisk(world, server).map(riskWord),
+  ];
+}
+
+/** Streams and consumers that are not as they should be on the servers other than `without`. */
+export function atRisk(world: World, without?: string): readonly StreamAtRisk[] {
+  const { waive = [] } = world.cluster.spec;
+  // A server that is away anyway has nothing current, and takes nothing away by being made anew.
+  const ignored = without !== undefined && !isUp(world, without) ? without : undefined;
+  const risks = [
+    ...world.nats.groups.flatMap((group) => groupRisk(group, ignored)),
+    ...[...world.nats.servers.values()]
+      .filter(({ name }) => name !== ignored)
+      .flatMap(({ name, complaints }) => complaints.flatMap((one) => complaintRisk(name, one))),
+  ];
+  return distinct(risks).filter((risk) => !waive.some((waiver) => covers(waiver, risk)));
+}
+
+/** By name; what its leader says is worth more than what a server says of itself. */
+function distinct(risks: readonly StreamAtRisk[]): readonly StreamAtRisk[] {
+  const byName = new Map<string, StreamAtRisk>();
+  for (const risk of risks) {
+    const key = nameOf(risk);
+    if (!byName.has(key)) byName.set(key, risk);
+  }
+  return [...byName.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, risk]) => risk);
+}
+
+const covers = ({ account, stream, consumer }: Waiver, risk: Waiver): boolean =>
+  account === risk.account &&
+  stream === risk.stream &&
+  (consumer === undefined || consumer === risk.consumer);
+
+/** `stream ORDERS of account SHOP`. */
+export const nameOf = ({ account, stream, consumer }: Waiver): string =>
+  consumer === undefined
+    ? `stream ${stream} of account ${account}`
+    : `consumer ${consumer} on stream ${stream} of account ${account}`;
+
+const riskWord = (risk: StreamAtRisk): Word => ({
+  reason: 'StreamAtRisk',
+  message: `${capital(nameOf(risk))} ${risk.reason}.`,
+});
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+function groupRisk(group: Group, ignored: string | undefined): readonly StreamAtRisk[] {
+  const reason = lacks(group, ignored);
+  if (reason === undefined) return [];
+  const { account, stream, consumer } = group;
+  return [{ account, stream, ...(consumer === undefined ? {} : { consumer }), reason }];
+}
+
+function lacks(group: Group, ignored: string | undefined): string | undefined {
+  const { leader, members, replicas, isMoving } = group;
+  if (leader === undefined) return 'has no leader';
+  if (isMoving || members.length > replicas) return 'is moving to other servers';
+  if (members.length < replicas) return `has ${members.length} of ${replicas} replicas`;
+  const late = members.filter((one) => !one.isCurrent && one.server !== ignored).map(serverOf);
+  return late.length === 0 ? undefined : `is not current on ${late.join(' and ')}`;
+}
+
+const serverOf = ({ server }: Peer): string => server;
+
+/** What is wrong with a server as a whole is not a stream's. */
+function complaintRisk(server: string, complaint: HealthError): readonly StreamAtRisk[] {
+  const { account, stream, consumer, error = 'it is not healthy' } = complaint;
+  if (account === undefined || stream === undefined) return [];
+  const reason = `is not healthy on ${server} (${error})`;
+  return [{ account, stream, ...(consumer === undefined ? {} : { consumer }), reason }];
+}
+
+function awayWords(world: World, without: string | undefined): readonly Word[] {
+  return expected(world)
+    .filter((server) => server !== without)
+    .flatMap((server) => {
+      const message = whyAway(world, server);
+      return message === undefined ? [] : [{ reason: 'ServerAway', message }];
+    });
+}
+
+function whyAway(world: World, server: string): string | undefined {
+  const pod = podOf(world, server);
+  if (pod === undefined) return `${server} has no pod.`;
+  if (pod.isEnding) return `${server} is ending.`;
+  if (!pod.isReady) return `${server} is not ready.`;
+  const seen = world.nats.servers.get(server);
+  if (seen === undefined) return `${server} does not answer.`;
+  const own = seen.complaints.find(({ stream }) => stream === undefined);
+  return own === undefined
+    ? undefined
+    : `${server} is not healthy: ${own.error ?? 'no reason given'}.`;
+}
+
+function metaWords(world: World, without: string | undefined): readonly Word[] {
+  if (isSingle(world)) return [];
+  const { meta } = world.nats;
+  if (meta === undefined) {
+    return [{ reason: 'NoMetaLeader', message: "JetStream's meta group has no leader." }];
+  }
+  const servers = expected(world);
+  const strangers = meta.peers.filter(({ server }) => !servers.includes(server)).map(serverOf);
+  const missing = servers.filter((one) => !meta.peers.some(({ server }) => server === one));
+  const ignored = without !== undefined && !isUp(world, without) ? without : undefined;
+  const late = meta.peers.filter((one) => !one.isCurrent && one.server !== ignored).map(serverOf);
+  return [
+    ...(strangers.length > 0 ? [metaWord(`still counts ${strangers.join(' and ')}`)] : []),
+    ...(missing.length > 0 ? [metaWord(`does not have ${missing.join(' and ')} yet`)] : []),
+    ...(late.length > 0 ? [metaWord(`is not current on ${late.join(' and ')}`)] : []),
+  ];
+}
+
+const metaWord = (what: string): Word => ({
+  reason: 'MetaGroup',
+  message: `JetStream's meta group ${what}.`,
+});
+
+/** Streams that go away with the server, because it has their only replica, or their majority. */
+function loneWords(world: World, server: string): readonly Word[] {
+  const { waive = [], unreplicatedStreams } = world.cluster.spec;
+  return world.nats.groups
+    .filter(
+      ({ consumer, members }) =>
+        consumer === undefined && members.some((one) => one.server === server),
+    )
+    .filter((group) => !keepsQuorum(group))
+    .filter(({ isInMemory }) => isInMemory || unreplicatedStreams === 'Wait')
+    .filter(({ account, stream }) => !waive.some((one) => covers(one, { account, stream })))
+    .map(({ account, stream, isInMemory }) => {
+      const what = isInMemory
+        ? `would be lost, because it lives in the memory of ${server} alone`
+        : `would be away with ${server}`;
+      const name = capital(nameOf({ account, stream }));
+      const message = `${name} ${what}; give it replicas, or waive it.`;
+      return { reason: 'UnreplicatedStream', message };
+    });
+}
+
+/** Without one of its members. */
+const keepsQuorum = ({ replicas }: Group): boolean => replicas - 1 > Math.floor(replicas / 2);

@@ -1,0 +1,190 @@
+// Gathers what is known of a cluster: its pods and what its servers say at every look; the parts it
+// is made of when there is a reason to, since a cluster at rest should cost next to nothing.
+import type { Clock } from '../../shared/clock.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { System } from '../../shared/nats/system.ts';
+import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
+import type { Doors, Memory } from './doors.ts';
+import { FIELD_MANAGER } from './field-manager.ts';
+import { readParts } from './parts.ts';
+import { configDigest, SYSTEM_USER } from './render/config.ts';
+import { selectorText } from './render/labels.ts';
+import { PODS, type Rendered } from './render/manifests.ts';
+import { TEMPLATE_ANNOTATION } from './render/stateful-set.ts';
+import { NOBODY, type NatsView, viewOf } from './view.ts';
+import type { Parts, Pod, World } from './world.ts';
+
+/** What nobody tells of, such as the change of a password, is seen after this at the latest. */
+const PARTS_FRESH_MS = 300_000;
+/** While something lacks, the reason may be there. */
+const PARTS_FRESH_IN_TROUBLE_MS = 10_000;
+
+export interface Observed {
+  readonly world: World;
+  /** The parts are those of an earlier look: before anything is done they are read anew. */
+  readonly isRemembered: boolean;
+}
+
+export async function observe(
+  doors: Doors,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<Observed> {
+  const { kube, clock } = doors;
+  const memory = doors.memoryOf(cluster.uid);
+  const pods = await readPods(doors, cluster, signal);
+  const remembered = rememberedParts(memory, cluster, clock);
+  const door = { kube, nowMs: clock.nowMs(), signal };
+  const parts = remembered ?? (await readParts(door, cluster, pods));
+  if (remembered === undefined) {
+    memory.parts = { value: parts, generation: cluster.generation, atMs: clock.nowMs() };
+  }
+  const nats = await ask(doors, cluster, { parts, pods }, signal);
+  const nowMs = clock.nowMs();
+  for (const server of nats.servers.keys()) memory.contactMs.set(server, nowMs);
+  const refusals = refusalsOf(memory, parts.rendered);
+  return {
+    world: { cluster, nowMs, parts, pods, nats, refusals },
+    isRemembered: remembered !== undefined,
+  };
+}
+
+function rememberedParts({ parts }: Memory, cluster: Cluster, clock: Clock): Parts | undefined {
+  if (parts === undefined || parts.generation !== cluster.generation) return undefined;
+  const ready = cluster.status.conditions?.find(({ type }) => type === 'Ready');
+  const freshMs = ready?.status === 'True' ? PARTS_FRESH_MS : PARTS_FRESH_IN_TROUBLE_MS;
+  return clock.nowMs() - parts.atMs < freshMs ? parts.value : undefined;
+}
+
+/** What was said of another configuration says nothing of this one. */
+function refusalsOf({ refusals }: Memory, rendered: Rendered | undefined) {
+  const held = [...refusals].filter(
+    ([server, { digest }]) =>
+      rendered !== undefined && digest === configDigest(rendered.config, server),
+  );
+  return new Map(held.map(([server, { why }]) => [server, why]));
+}
+
+async function readPods(
+  { kube }: Doors,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<readonly Pod[]> {
+  const labelSelector = selectorText(cluster);
+  const { namespace } = cluster;
+  const { items } = await kube.list(PODS, { namespace, labelSelector, signal });
+  return items.map(podOf);
+}
+
+interface PodCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly lastTransitionTime?: string;
+}
+
+function podOf(object: KubeObject): Pod {
+  // The API server holds pods to their schema.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { status = {} } = object as unknown as {
+    readonly status?: { readonly podIP?: string; readonly conditions?: readonly PodCondition[] };
+  };
+  const { name, uid, resourceVersion, annotations, deletionTimestamp } = object.metadata;
+  const is = (type: string, value: string): PodCondition | undefined =>
+    status.conditions?.find((one) => one.type === type && one.status === value);
+  return {
+    name,
+    uid,
+    resourceVersion,
+    ip: status.podIP,
+    isReady: is('Ready', 'True') !== undefined,
+    isEnding: deletionTimestamp !== undefined,
+    templateHash: annotations?.[TEMPLATE_ANNOTATION],
+    placelessSince: is('PodScheduled', 'False')?.lastTransitionTime,
+  };
+}
+
+/** Whoever can be reached is asked; that nobody can be is an answer too. */
+async function ask(
+  doors: Doors,
+  cluster: Cluster,
+  { parts, pods }: Pick<World, 'parts' | 'pods'>,
+  signal: AbortSignal,
+): Promise<NatsView> {
+  const reachable = pods.filter(({ ip, isEnding }) => ip !== undefined && !isEnding);
+  if (reachable.length === 0 || parts.systemPassword === undefined) return NOBODY;
+  const names = reachable.map(({ name }) => name);
+  try {
+    return await withSystem(doors, { cluster, parts, pods }, signal, async (system) =>
+      viewOf(
+        ...(await Promise.all([
+          system.servers(names),
+          system.jetStream(names),
+          system.health(names),
+        ])),
+      ),
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof Failure) && !isNatsError(error)) throw error;
+    return NOBODY;
+  }
+}
+
+/** The connection broke in the middle: the server was about to end. */
+const isNatsError = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'NatsError';
+
+const addressesOf = (pods: readonly Pod[]): readonly string[] =>
+  pods.flatMap(({ ip, isEnding }) =>
+    ip === undefined || isEnding ? [] : [`${ip}:${CLIENT_PORT}`],
+  );
+
+export type Administrator = Omit<System, 'close'>;
+
+/** A connection that lives as long as the work. */
+export async function withSystem<Result>(
+  doors: Doors,
+  { cluster, parts, pods }: Pick<World, 'cluster' | 'parts' | 'pods'>,
+  signal: AbortSignal,
+  work: (system: Administrator) => Promise<Result>,
+): Promise<Result> {
+  const { systemPassword: password = '' } = parts;
+  const way = { addresses: addressesOf(pods), password, signal };
+  const system = await connect(doors, cluster, parts, way);
+  try {
+    return await work(system);
+  } finally {
+    await system.close();
+  }
+}
+
+interface Way {
+  readonly addresses: readonly string[];
+  readonly password: string;
+  readonly signal: AbortSignal;
+}
+
+async function connect(
+  doors: Doors,
+  cluster: Cluster,
+  { trustedCa: ca }: Parts,
+  { addresses: servers, password, signal }: Way,
+): Promise<System> {
+  const plain = { servers, user: SYSTEM_USER, password, name: FIELD_MANAGER };
+  const secure = { ...plain, tls: { ca, servername: serviceHost(cluster) } };
+  const isSecure = cluster.spec.tls?.clients !== undefined && ca !== '';
+  const [first, second] = isSecure ? [secure, plain] : [plain, secure];
+  try {
+    return await doors.openSystem(first, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    // Only while TLS is being turned on or off some servers are not as the spec says.
+    if (ca === '' || isSettled(cluster)) throw error;
+    return doors.openSystem(second, signal);
+  }
+}
+
+const isSettled = ({ status, generation }: Cluster): boolean =>
+  status.observedGeneration === generation &&
+  (status.servers ?? []).every(({ upToDate }) => upToDate === true);

@@ -1,0 +1,193 @@
+// Reads the parts of a cluster and compares them with what they are to be. Read only when something
+// was changed, by us or by others, and every few minutes; see observe.ts.
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { isRecord } from '../../shared/kube/json.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+import { CLAIM, claimName, type Cluster, serverNames } from './cluster.ts';
+import {
+  CLAIMS,
+  HASH_ANNOTATION,
+  type PartKey,
+  render,
+  type RenderedPart,
+  STATEFUL_SETS,
+} from './render/manifests.ts';
+import { selectorText } from './render/labels.ts';
+import { quantityOf } from './render/quantity.ts';
+import { readSecrets } from './secrets.ts';
+import { type Claim, type Parts, type Pod, sizeOf, type Word } from './world.ts';
+
+export interface PartsDoor {
+  readonly kube: KubeClient;
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+}
+
+const NODES = { group: '', version: 'v1', resource: 'nodes' } as const;
+const STORAGE_CLASSES = {
+  group: 'storage.k8s.io',
+  version: 'v1',
+  resource: 'storageclasses',
+} as const;
+
+/** A pod that has found no node for so long may never find one. */
+const PLACELESS_MS = 300_000;
+
+export async function readParts(
+  door: PartsDoor,
+  cluster: Cluster,
+  pods: readonly Pod[],
+): Promise<Parts> {
+  const { kube, signal } = door;
+  const { name, namespace, spec } = cluster;
+  const secrets = await readSecrets(door, cluster);
+  const { toMake, lacking, credentials, systemPassword, trustedCa = '' } = secrets;
+  const statefulSet = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });
+  const found = new Map<PartKey, KubeObject>();
+  if (statefulSet !== null) found.set('statefulSet', statefulSet);
+  const claims = spec.jetStream.fileStorage === undefined ? [] : await readClaims(door, cluster);
+  const size = sizeOf({ found }) ?? spec.replicas;
+  const rendered = credentials && render(cluster, credentials, size);
+  const others = (rendered?.parts ?? []).filter(({ key }) => key !== 'statefulSet');
+  for (const { key, ref, manifest } of others) {
+    const { name: of } = manifest.metadata;
+    const object = await kube.get(ref, { namespace, name: of }, { signal });
+    if (object !== null) found.set(key, object);
+  }
+  const all = rendered?.parts ?? [];
+  const taken = [...found.values()].find((object) => !isOurs(object, cluster));
+  return {
+    toMake,
+    lacking: lacking ?? (taken === undefined ? undefined : nameTaken(taken)),
+    systemPassword,
+    trustedCa,
+    rendered,
+    found,
+    wrong: all.filter((part) => !isAsRendered(part, found.get(part.key))),
+    claims,
+    lost: await findLost(door, pods, claims),
+    growth: await findGrowth(door, cluster, claims),
+  };
+}
+
+/** An object of the same name that belongs to somebody else, or to a NatsCluster that is gone. */
+const isOurs = ({ metadata }: KubeObject, { uid }: Cluster): boolean =>
+  (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid);
+
+const nameTaken = ({ kind, metadata }: KubeObject): Word => ({
+  reason: 'NameTaken',
+  message:
+    `${kind} ${metadata.name} is there already and is not ours; delete it, or choose another ` +
+    'name.',
+});
+
+function isAsRendered({ manifest }: RenderedPart, found: KubeObject | undefined): boolean {
+  if (found === undefined) return false;
+  const wanted = manifest.metadata['annotations'];
+  const hash = isRecord(wanted) ? wanted[HASH_ANNOTATION] : undefined;
+  if (found.metadata.annotations?.[HASH_ANNOTATION] !== hash) return false;
+  const { metadata: _, ...body } = manifest;
+  return holds(found, body);
+}
+
+/** Whether all that is wanted stands there; what others added is theirs. */
+function holds(found: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    if (!Array.isArray(found) || found.length !== wanted.length) return false;
+    return wanted.every((item, index) => holds(found[index], item));
+  }
+  if (isRecord(wanted)) {
+    if (!isRecord(found)) return false;
+    return Object.entries(wanted).every(([name, value]) => holds(found[name], value));
+  }
+  return found === wanted || isSameAmount(found, wanted);
+}
+
+/** The API server writes 1024Mi as 1Gi. */
+function isSameAmount(found: unknown, wanted: unknown): boolean {
+  if (typeof found !== 'string' || typeof wanted !== 'string') return false;
+  const amount = quantityOf(wanted);
+  return Number.isFinite(amount) && quantityOf(found) === amount;
+}
+
+async function readClaims(
+  { kube, signal }: PartsDoor,
+  cluster: Cluster,
+): Promise<readonly Claim[]> {
+  const labelSelector = selectorText(cluster);
+  const { namespace } = cluster;
+  const { items } = await kube.list(CLAIMS, { namespace, labelSelector, signal });
+  return items.filter(({ metadata }) => metadata.name.startsWith(`${CLAIM}-`)).map(claimOf);
+}
+
+const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
+
+function claimOf(object: KubeObject): Claim {
+  // The API server holds claims to their schema.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { spec, status } = object as unknown as {
+    readonly spec: {
+      readonly storageClassName?: string;
+      readonly resources: { readonly requests: { readonly storage: string } };
+    };
+    readonly status?: { readonly phase?: string };
+  };
+  const { name, uid, annotations, deletionTimestamp } = object.metadata;
+  return {
+    name,
+    uid,
+    phase: status?.phase ?? '',
+    size: spec.resources.requests.storage,
+    storageClassName: spec.storageClassName,
+    node: annotations?.[SELECTED_NODE],
+    isEnding: deletionTimestamp !== undefined,
+  };
+}
+
+/** Servers whose volume cannot come back: it is lost, or was made for a node that is no more. */
+async function findLost(
+  door: PartsDoor,
+  pods: readonly Pod[],
+  claims: readonly Claim[],
+): Promise<ReadonlyMap<string, string>> {
+  const lost = new Map<string, string>();
+  for (const pod of pods) {
+    const claim = claims.find(({ name }) => name === claimName(pod.name));
+    if (claim === undefined || pod.isReady) continue;
+    if (claim.phase === 'Lost') lost.set(pod.name, `The volume of claim ${claim.name} is lost.`);
+    else if (await isOnLostNode(door, claim, pod)) {
+      const where = `node ${claim.node ?? ''}, which is no more`;
+      lost.set(pod.name, `The volume of claim ${claim.name} is on ${where}.`);
+    }
+  }
+  return lost;
+}
+
+async function isOnLostNode(
+  { kube, nowMs, signal }: PartsDoor,
+  { node }: Claim,
+  { placelessSince }: Pod,
+): Promise<boolean> {
+  if (node === undefined || placelessSince === undefined) return false;
+  if (nowMs - Date.parse(placelessSince) < PLACELESS_MS) return false;
+  return (await kube.get(NODES, { name: node }, { signal })) === null;
+}
+
+/** The first claim that is smaller than the spec says. */
+async function findGrowth(
+  { kube, signal }: PartsDoor,
+  cluster: Cluster,
+  claims: readonly Claim[],
+): Promise<Parts['growth']> {
+  const { jetStream, replicas } = cluster.spec;
+  const size = jetStream.fileStorage?.size;
+  if (size === undefined) return undefined;
+  const names = serverNames(cluster, replicas).map(claimName);
+  const claim = claims.find(
+    (one) => names.includes(one.name) && quantityOf(one.size) < quantityOf(size),
+  );
+  if (claim === undefined) return undefined;
+  const { storageClassName: name } = claim;
+  const found = name === undefined ? null : await kube.get(STORAGE_CLASSES, { name }, { signal });
+  return { claim, size, isAllowed: found?.['allowVolumeExpansion'] === true };
+}

@@ -1,0 +1,188 @@
+// The configuration of the servers, one file for all: what differs between them they substitute
+// from their environment. It is written as JSON, which NATS reads too, so that the digest which a
+// server reports for it can be reckoned here. Pure.
+import { createHash } from 'node:crypto';
+import type { Account, Rights, User } from '../../../shared/api/nats-cluster.ts';
+import { CLIENT_PORT, type Cluster, headlessHost, ROUTE_PORT, serverNames } from '../cluster.ts';
+import type { Credentials } from '../credentials.ts';
+import { hashOf, sorted } from './hash.ts';
+import { quantityOf } from './quantity.ts';
+
+export interface ConfigObject {
+  readonly [key: string]: ConfigValue;
+}
+type ConfigValue = string | number | boolean | readonly ConfigValue[] | ConfigObject;
+
+/** Where the volumes are mounted. */
+export const CONFIG_DIR = '/etc/nats';
+export const DATA_DIR = '/data';
+export const RUN_DIR = '/var/run/nats';
+export const PID_FILE = `${RUN_DIR}/nats.pid`;
+export const CONFIG_KEY = 'nats.conf';
+
+const SYSTEM_ACCOUNT = 'SYS';
+export const SYSTEM_USER = 'ballast-system';
+/** For clusters that name no accounts. */
+const DEFAULT_ACCOUNT = 'DEFAULT';
+export const DEFAULT_USER = 'default';
+const ROUTE_USER = 'route';
+
+/** The rest is for the file system, and for what JetStream does not count. */
+const FILE_SHARE = 0.95;
+/** A node that is starting may be slow; the default of 2 s has been seen to fail there. */
+const HANDSHAKE_SECONDS = 5;
+
+/** All but the name of the server. */
+export function natsConfig(cluster: Cluster, credentials: Credentials): ConfigObject {
+  const { spec } = cluster;
+  const { clients } = credentials.certificates;
+  return {
+    port: CLIENT_PORT,
+    http_port: spec.monitoringPort,
+    pid_file: PID_FILE,
+    lame_duck_grace_period: `${spec.lameDuck.graceSeconds}s`,
+    lame_duck_duration: `${spec.lameDuck.durationSeconds}s`,
+    jetstream: jetStreamOf(cluster),
+    // A single server keeps its streams by itself: no group, no leader.
+    ...(spec.replicas === 1 ? {} : { cluster: clusteringOf(cluster, credentials) }),
+    ...(clients === undefined ? {} : { tls: tlsOf('clients') }),
+    system_account: SYSTEM_ACCOUNT,
+    accounts: accountsOf(cluster, credentials),
+    // A certificate that is renewed stands in no other line.
+    server_metadata: { certificates: hashOf(credentials.certificates) },
+  };
+}
+
+/** What a running server refuses to take over; a change of it needs a restart. */
+export function restartOnly(config: ConfigObject): ConfigObject {
+  const { port, http_port, pid_file, lame_duck_grace_period, lame_duck_duration } = config;
+  const { max_memory_store, store_dir } = nested(config['jetstream']);
+  const { name, port: routePort, no_advertise } = nested(config['cluster']);
+  const kept = {
+    port,
+    http_port,
+    pid_file,
+    lame_duck_grace_period,
+    lame_duck_duration,
+    max_memory_store,
+    store_dir,
+    name,
+    routePort,
+    no_advertise,
+  };
+  return defined(kept);
+}
+
+const defined = (values: Readonly<Record<string, ConfigValue | undefined>>): ConfigObject =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+
+const nested = (value: ConfigValue | undefined): ConfigObject =>
+  typeof value === 'object' && !isList(value) ? value : {};
+
+const isList = (value: ConfigValue): value is readonly ConfigValue[] => Array.isArray(value);
+
+export function configText(config: ConfigObject): string {
+  const lines = Object.entries(config).map(([key, value]) => `${key}: ${written(value)}`);
+  return ['server_name: $POD_NAME', ...lines, ''].join('\n');
+}
+
+/** NATS knows no \u in its strings. */
+const written = (value: ConfigValue): string =>
+  JSON.stringify(value).replaceAll(/\\u00([0-9a-f]{2})/g, String.raw`\x$1`);
+
+/** What this server says of itself in VARZ once it runs on this configuration. */
+export function configDigest(config: ConfigObject, server: string): string {
+  const text = JSON.stringify(sorted({ ...config, server_name: server }));
+  // As Go's encoder writes it.
+  const asGo = text.replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `sha256:${createHash('sha256').update(`${asGo}\n`).digest('hex')}`;
+}
+
+function jetStreamOf({ spec: { jetStream } }: Cluster): ConfigObject {
+  const { fileStorage, memory } = jetStream;
+  // JetStream takes 0 for "none of it"; absent it would help itself to most of the node.
+  return {
+    store_dir: DATA_DIR,
+    max_file_store: Math.floor(quantityOf(fileStorage?.size ?? '0') * FILE_SHARE),
+    max_memory_store: Math.floor(quantityOf(memory?.size ?? '0')),
+  };
+}
+
+const clusteringOf = (cluster: Cluster, credentials: Credentials): ConfigObject => ({
+  name: cluster.name,
+  port: ROUTE_PORT,
+  // Clients come back through the Service, whose name their certificates have.
+  no_advertise: true,
+  authorization: {
+    user: ROUTE_USER,
+    password: credentials.routePassword,
+    timeout: HANDSHAKE_SECONDS,
+  },
+  routes: routesOf(cluster, credentials),
+  ...(credentials.certificates.routes === undefined
+    ? {}
+    : { tls: { ...tlsOf('routes'), verify: true } }),
+});
+
+/**
+ * A server without state believes in a cluster of as many as it has routes: only those that will
+ * stay.
+ */
+function routesOf(cluster: Cluster, { routePassword }: Credentials): readonly string[] {
+  const login = `${ROUTE_USER}:${encodeURIComponent(routePassword)}`;
+  const host = headlessHost(cluster);
+  return serverNames(cluster, cluster.spec.replicas).map(
+    (name) => `nats://${login}@${name}.${host}:${ROUTE_PORT}`,
+  );
+}
+
+const tlsOf = (listener: 'clients' | 'routes'): ConfigObject => ({
+  cert_file: `${CONFIG_DIR}/${listener}.crt`,
+  key_file: `${CONFIG_DIR}/${listener}.key`,
+  ca_file: `${CONFIG_DIR}/${listener}-ca.crt`,
+  timeout: HANDSHAKE_SECONDS,
+});
+
+function accountsOf({ spec }: Cluster, credentials: Credentials): ConfigObject {
+  const { accounts = [] } = spec;
+  const system = { users: [{ user: SYSTEM_USER, password: credentials.systemPassword }] };
+  const named = accounts.map((one) => [one.name, accountOf(one, credentials)] as const);
+  return { [SYSTEM_ACCOUNT]: system, ...defaultOf(credentials), ...Object.fromEntries(named) };
+}
+
+function defaultOf({ defaultPassword }: Credentials): ConfigObject {
+  if (defaultPassword === undefined) return {};
+  const users = [{ user: DEFAULT_USER, password: defaultPassword }];
+  return { [DEFAULT_ACCOUNT]: { jetstream: 'enabled', users } };
+}
+
+function accountOf({ jetStream, users }: Account, { passwords }: Credentials): ConfigObject {
+  return {
+    ...(jetStream ? { jetstream: 'enabled' } : {}),
+    users: users.map((user) => userOf(user, passwords.get(user.name) ?? '')),
+  };
+}
+
+function userOf({ name: user, permissions }: User, password: string): ConfigObject {
+  if (permissions === undefined) return { user, password };
+  const { publish, subscribe, allowResponses } = permissions;
+  return {
+    user,
+    password,
+    permissions: {
+      ...(publish === undefined ? {} : { publish: rightsOf(publish) }),
+      ...(subscribe === undefined ? {} : { subscribe: rightsOf(subscribe) }),
+      ...(allowResponses ? { allow_responses: true } : {}),
+    },
+  };
+}
+
+const rightsOf = ({ allow, deny }: Rights): ConfigObject => ({
+  ...(allow === undefined ? {} : { allow }),
+  ...(deny === undefined ? {} : { deny }),
+});

@@ -1,0 +1,20 @@
+// Short names for what objects hold: equal exactly when the content is. Pure.
+import { createHash } from 'node:crypto';
+import { isRecord } from '../../../shared/kube/json.ts';
+
+/** Enough that two contents of one object never meet. */
+const HASH_LENGTH = 16;
+
+export const hashOf = (value: unknown): string =>
+  createHash('sha256')
+    .update(JSON.stringify(sorted(value)))
+    .digest('hex')
+    .slice(0, HASH_LENGTH);
+
+/** The same with the fields of every object in the order of their names. */
+export function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => sorted(item));
+  if (!isRecord(value)) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, inner]) => [name, sorted(inner)]));
+}

@@ -1,0 +1,22 @@
+// The labels of what belongs to a cluster, and those by which it is found again. Pure.
+import { NATS_CLUSTER_LABEL } from '../../../shared/api/nats-cluster.ts';
+import type { Cluster } from '../cluster.ts';
+
+export function labelsOf({ name }: Pick<Cluster, 'name'>): Readonly<Record<string, string>> {
+  return {
+    'app.kubernetes.io/name': 'nats',
+    'app.kubernetes.io/instance': name,
+    'app.kubernetes.io/managed-by': 'ballast',
+    [NATS_CLUSTER_LABEL]: name,
+  };
+}
+
+export const selectorOf = ({ name }: Pick<Cluster, 'name'>): Readonly<Record<string, string>> => ({
+  [NATS_CLUSTER_LABEL]: name,
+});
+
+/** As kubectl and the API take it. */
+export const selectorText = (cluster: Pick<Cluster, 'name'>): string =>
+  Object.entries(selectorOf(cluster))
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');

@@ -1,0 +1,145 @@
+// The objects that make up a cluster, as they are to be. Each carries a hash of itself, by which it
+// is known again, and belongs to the NatsCluster; the claims of the servers belong to nobody, so
+// that data outlives the object. Pure.
+import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
+import type { Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
+import { CLIENT_PORT, type Cluster, headlessName, ROUTE_PORT } from '../cluster.ts';
+import type { Credentials } from '../credentials.ts';
+import { CONFIG_KEY, type ConfigObject, configText, natsConfig } from './config.ts';
+import { hashOf } from './hash.ts';
+import { labelsOf, selectorOf } from './labels.ts';
+import { statefulSetSpec } from './stateful-set.ts';
+
+const core = (resource: string): ResourceRef => ({ group: '', version: 'v1', resource });
+
+export const SECRETS = core('secrets');
+const SERVICES = core('services');
+export const PODS = core('pods');
+export const CLAIMS = core('persistentvolumeclaims');
+export const STATEFUL_SETS = { group: 'apps', version: 'v1', resource: 'statefulsets' } as const;
+const BUDGETS = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' } as const;
+
+/** What is brought up and kept as rendered, in the order in which it is made. */
+export type PartKey = 'config' | 'headless' | 'service' | 'budget' | 'statefulSet';
+
+export interface RenderedPart {
+  readonly key: PartKey;
+  readonly ref: ResourceRef;
+  readonly manifest: Manifest;
+}
+
+export interface Rendered {
+  readonly config: ConfigObject;
+  readonly parts: readonly RenderedPart[];
+  /** Of the pod template: a pod that carries another one has to be made anew. */
+  readonly templateHash: string;
+}
+
+export const HASH_ANNOTATION = 'ballast.dev/rendered';
+
+/** `size` is how many servers the StatefulSet is to have now; the spec may want others. */
+export function render(cluster: Cluster, credentials: Credentials, size: number): Rendered {
+  const config = natsConfig(cluster, credentials);
+  const { spec, templateHash } = statefulSetSpec(cluster, config, size);
+  const part = (key: PartKey, ref: ResourceRef, manifest: Manifest): RenderedPart => ({
+    key,
+    ref,
+    manifest,
+  });
+  return {
+    config,
+    templateHash,
+    parts: [
+      part('config', SECRETS, configSecret(cluster, credentials, config)),
+      part('headless', SERVICES, headlessService(cluster)),
+      part('service', SERVICES, clientService(cluster)),
+      part('budget', BUDGETS, budget(cluster)),
+      // How many servers there are is no part of how they are made.
+      part('statefulSet', STATEFUL_SETS, {
+        ...owned(cluster, 'apps/v1', 'StatefulSet', '', { spec: { ...spec, replicas: 0 } }),
+        spec,
+      }),
+    ],
+  };
+}
+
+/** Everything of ours but claims: gone with the NatsCluster. */
+export function owned(
+  cluster: Cluster,
+  apiVersion: string,
+  kind: string,
+  suffix: string,
+  body: Readonly<Record<string, unknown>>,
+): Manifest {
+  const { name, namespace, uid } = cluster;
+  const owner = {
+    apiVersion: `${NATS_CLUSTERS.group}/${NATS_CLUSTERS.version}`,
+    kind: 'NatsCluster',
+    name,
+    uid,
+    controller: true,
+  };
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name: `${name}${suffix}`,
+      namespace,
+      labels: labelsOf(cluster),
+      annotations: { [HASH_ANNOTATION]: hashOf(body) },
+      ownerReferences: [owner],
+    },
+    ...body,
+  };
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** The certificates stand beside the file that names them: the kubelet brings all in one go. */
+function configSecret(
+  cluster: Cluster,
+  { certificates }: Credentials,
+  config: ConfigObject,
+): Manifest {
+  const files = Object.entries(certificates).flatMap(([listener, { certificate, key, ca }]) => [
+    [`${listener}.crt`, base64(certificate)],
+    [`${listener}.key`, base64(key)],
+    [`${listener}-ca.crt`, base64(ca)],
+  ]);
+  const data = { [CONFIG_KEY]: base64(configText(config)), ...Object.fromEntries(files) };
+  return owned(cluster, 'v1', 'Secret', '-config', { type: 'Opaque', data });
+}
+
+const port = (name: string, number: number) => ({
+  name,
+  port: number,
+  targetPort: name,
+  protocol: 'TCP',
+});
+
+function headlessService(cluster: Cluster): Manifest {
+  const spec = {
+    clusterIP: 'None',
+    // Servers look for each other before any of them is ready.
+    publishNotReadyAddresses: true,
+    selector: selectorOf(cluster),
+    ports: [
+      port('client', CLIENT_PORT),
+      port('route', ROUTE_PORT),
+      port('monitor', cluster.spec.monitoringPort),
+    ],
+  };
+  return owned(cluster, 'v1', 'Service', headlessName(cluster).slice(cluster.name.length), {
+    spec,
+  });
+}
+
+function clientService(cluster: Cluster): Manifest {
+  const spec = { selector: selectorOf(cluster), ports: [port('client', CLIENT_PORT)] };
+  return owned(cluster, 'v1', 'Service', '', { spec });
+}
+
+function budget(cluster: Cluster): Manifest {
+  const spec = { maxUnavailable: 1, selector: { matchLabels: selectorOf(cluster) } };
+  return owned(cluster, 'policy/v1', 'PodDisruptionBudget', '', { spec });
+}

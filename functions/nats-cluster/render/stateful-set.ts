@@ -1,0 +1,166 @@
+// The StatefulSet of a cluster. All its servers start at once, because none is ready without the
+// others; a changed template changes no pod, because which one is next is for us to say. Pure.
+import type { Amounts } from '../../../shared/api/nats-cluster.ts';
+import { CLAIM, CLIENT_PORT, type Cluster, headlessName, ROUTE_PORT } from '../cluster.ts';
+import {
+  CONFIG_DIR,
+  CONFIG_KEY,
+  type ConfigObject,
+  DATA_DIR,
+  PID_FILE,
+  restartOnly,
+  RUN_DIR,
+} from './config.ts';
+import { hashOf } from './hash.ts';
+import { labelsOf, selectorOf } from './labels.ts';
+import { quantityOf } from './quantity.ts';
+
+export const TEMPLATE_ANNOTATION = 'ballast.dev/template';
+
+/** The user that the process is: any that is not root. */
+const UID = 1_000;
+/** For the last words after the last client is sent away. */
+const END_SLACK_SECONDS = 20;
+/** Of the memory limit: the rest is for stacks, and for what Go's collector counts late. */
+const GO_MEMORY_SHARE = 0.8;
+const PROBE_SECONDS = 5;
+/**
+ * A server reads its streams at its start; half an hour has been seen. It is the same for all sizes,
+ * so that a claim that grows restarts nobody.
+ */
+const START_SECONDS_MAX = 3_600;
+
+const probe = (question: string, failureThreshold: number) => ({
+  httpGet: { path: `/healthz?${question}=true`, port: 'monitor' },
+  periodSeconds: PROBE_SECONDS,
+  timeoutSeconds: PROBE_SECONDS,
+  failureThreshold,
+});
+
+/**
+ * Of its own health alone: a probe that asks for the streams too would kill a server for what
+ * another one lacks. Whether streams are current is looked at before anything is done.
+ */
+const PROBES = {
+  startupProbe: probe('js-enabled-only', START_SECONDS_MAX / PROBE_SECONDS),
+  readinessProbe: probe('js-server-only', 2),
+  livenessProbe: probe('js-enabled-only', 6),
+};
+
+export function statefulSetSpec(
+  cluster: Cluster,
+  config: ConfigObject,
+  size: number,
+): { readonly spec: Readonly<Record<string, unknown>>; readonly templateHash: string } {
+  const pod = podSpec(cluster);
+  const templateHash = hashOf({ pod, config: restartOnly(config) });
+  const spec = {
+    replicas: size,
+    serviceName: headlessName(cluster),
+    podManagementPolicy: 'Parallel',
+    updateStrategy: { type: 'OnDelete' },
+    persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
+    selector: { matchLabels: selectorOf(cluster) },
+    template: {
+      metadata: {
+        labels: labelsOf(cluster),
+        annotations: { [TEMPLATE_ANNOTATION]: templateHash },
+      },
+      spec: pod,
+    },
+    ...claimsOf(cluster),
+  };
+  return { spec, templateHash };
+}
+
+function claimsOf({ spec: { jetStream }, ...cluster }: Cluster) {
+  const { fileStorage } = jetStream;
+  if (fileStorage === undefined) return {};
+  const { size, storageClassName } = fileStorage;
+  const spec = {
+    accessModes: ['ReadWriteOnce'],
+    resources: { requests: { storage: size } },
+    ...(storageClassName === undefined ? {} : { storageClassName }),
+  };
+  const metadata = { name: CLAIM, labels: labelsOf(cluster) };
+  return { volumeClaimTemplates: [{ metadata, spec }] };
+}
+
+function podSpec(cluster: Cluster) {
+  const { spec, name } = cluster;
+  return {
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    terminationGracePeriodSeconds: spec.lameDuck.durationSeconds + END_SLACK_SECONDS,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: UID,
+      runAsGroup: UID,
+      fsGroup: UID,
+      fsGroupChangePolicy: 'OnRootMismatch',
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    topologySpreadConstraints: [
+      spreadOver(cluster, 'kubernetes.io/hostname', spec.spread === 'Required'),
+      spreadOver(cluster, 'topology.kubernetes.io/zone', false),
+    ],
+    containers: [container(cluster)],
+    volumes: [
+      { name: 'config', secret: { secretName: `${name}-config` } },
+      { name: 'run', emptyDir: {} },
+      ...(spec.jetStream.fileStorage === undefined ? [{ name: CLAIM, emptyDir: {} }] : []),
+    ],
+  };
+}
+
+const spreadOver = (cluster: Cluster, topologyKey: string, isRequired: boolean) => ({
+  maxSkew: 1,
+  topologyKey,
+  whenUnsatisfiable: isRequired ? 'DoNotSchedule' : 'ScheduleAnyway',
+  labelSelector: { matchLabels: selectorOf(cluster) },
+});
+
+function container({ spec }: Cluster) {
+  const { image, monitoringPort, resources } = spec;
+  return {
+    name: 'nats',
+    image,
+    command: ['nats-server'],
+    args: ['--config', `${CONFIG_DIR}/${CONFIG_KEY}`],
+    ports: [
+      containerPort('client', CLIENT_PORT),
+      containerPort('route', ROUTE_PORT),
+      containerPort('monitor', monitoringPort),
+    ],
+    env: [
+      { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      ...goMemoryLimit(resources.limits),
+    ],
+    volumeMounts: [
+      { name: 'config', mountPath: CONFIG_DIR, readOnly: true },
+      { name: 'run', mountPath: RUN_DIR },
+      { name: CLAIM, mountPath: DATA_DIR },
+    ],
+    ...PROBES,
+    // SIGTERM is ignored while the clients are sent away.
+    lifecycle: { preStop: { exec: { command: ['nats-server', '--signal', `ldm=${PID_FILE}`] } } },
+    resources,
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+  };
+}
+
+const containerPort = (name: string, port: number) => ({
+  name,
+  containerPort: port,
+  protocol: 'TCP',
+});
+
+function goMemoryLimit(limits: Amounts | undefined) {
+  if (limits?.memory === undefined) return [];
+  const bytes = Math.floor(quantityOf(limits.memory) * GO_MEMORY_SHARE);
+  return [{ name: 'GOMEMLIMIT', value: String(bytes) }];
+}

@@ -1,0 +1,156 @@
+// More servers, and fewer. New ones count once they are current; one that goes has its streams
+// moved away first, is written down, ends, is forgotten by the others, and only then loses its
+// claim: the one that was written down and no other. Pure.
+import type { Leaving } from '../../shared/api/nats-cluster.ts';
+import { timestamp } from '../../shared/kube/timestamp.ts';
+import { claimName, ordinalOf, serverName } from './cluster.ts';
+import { type Decision, waitFor } from './decision.ts';
+import { doubts, doubtsAround, nameOf } from './gate.ts';
+import type { RenderedPart } from './render/manifests.ts';
+import type { Group } from './view.ts';
+import { expected, last, podOf, recordsOf, sizeOf, type World } from './world.ts';
+
+export function scaleUp(world: World): Decision | undefined {
+  const size = sizeOf(world.parts);
+  const { replicas } = world.cluster.spec;
+  if (size === undefined || size >= replicas) return undefined;
+  const next = `Scale from ${size} to ${replicas} servers`;
+  const reasons = doubts(world);
+  if (reasons.length > 0) return waitFor(next, reasons);
+  return scaleTo(world, replicas, next);
+}
+
+export function scaleDown(world: World): Decision | undefined {
+  const size = sizeOf(world.parts);
+  const { replicas } = world.cluster.spec;
+  if (size === undefined || size <= replicas) return undefined;
+  const server = last(world);
+  const next = `Take ${server} away`;
+  return refuse(world, next) ?? empty(world, server, next) ?? record(world, server, next);
+}
+
+/** Streams that want more servers than there will be. */
+function refuse(world: World, next: string): Decision | undefined {
+  const { replicas } = world.cluster.spec;
+  const wide = world.nats.groups.filter((group) => group.replicas > replicas);
+  if (wide.length === 0) return undefined;
+  const names = wide.map((group) => `${describe(group)} has ${group.replicas} replicas`);
+  const message =
+    `With ${replicas} servers there is no place for all replicas: ${names.join(', ')}. Give them ` +
+    'fewer, or keep the servers.';
+  const word = { reason: 'ScaleDownRefused', message };
+  return waitFor(next, [word], word);
+}
+
+const describe = ({ account, stream, consumer }: Group): string =>
+  nameOf({ account, stream, ...(consumer === undefined ? {} : { consumer }) });
+
+/** One stream after the other goes to a server that stays. */
+function empty(world: World, server: string, next: string): Decision | undefined {
+  const reasons = doubtsAround(world, server);
+  if (reasons.length > 0) return waitFor(next, reasons);
+  const held = streamsOn(world, server);
+  const [first] = held;
+  if (first !== undefined) {
+    const { account, stream } = first;
+    const move = `Move ${nameOf({ account, stream })} off ${server}`;
+    return { step: { take: 'move', account, stream, server }, next: move };
+  }
+  if (world.nats.meta?.leader !== server) return undefined;
+  const to = serverName(world.cluster, 0);
+  return { step: { take: 'step-down', from: server, to }, next: `Let ${server} step down` };
+}
+
+/** Consumers go with their stream; waived streams stay, and are lost. */
+function streamsOn({ nats, cluster }: World, server: string): readonly Group[] {
+  const { waive = [] } = cluster.spec;
+  return nats.groups.filter(
+    ({ account, stream, consumer, members }) =>
+      consumer === undefined &&
+      members.some((one) => one.server === server) &&
+      !waive.some(
+        (one) => one.consumer === undefined && one.account === account && one.stream === stream,
+      ),
+  );
+}
+
+/** Before it is gone: which one it is, and which claim was its own. */
+function record(world: World, server: string, next: string): Decision {
+  const { status } = world.cluster;
+  if (status.leaving?.server === server) {
+    return scaleTo(world, ordinalOf(server), next);
+  }
+  const claim = world.parts.claims.find(({ name }) => name === claimName(server));
+  const leaving: Leaving = {
+    server,
+    ...(claim === undefined ? {} : { claim: claim.name, claimUid: claim.uid }),
+    since: timestamp(world.nowMs),
+  };
+  return { step: { take: 'remember', records: { ...recordsOf(world), leaving } }, next };
+}
+
+/** The server that was written down, from the moment the StatefulSet is without it. */
+export function leave(world: World): Decision | undefined {
+  const { leaving } = world.cluster.status;
+  if (leaving === undefined) return undefined;
+  const { server } = leaving;
+  const next = `Take ${server} away`;
+  const size = sizeOf(world.parts) ?? 0;
+  if (size > ordinalOf(server)) return withdraw(world, next);
+  const pod = podOf(world, server);
+  if (pod !== undefined) {
+    return waitFor(next, [
+      { reason: 'ServerEnding', message: `${server} sends its clients away.` },
+    ]);
+  }
+  return forget(world, leaving, next);
+}
+
+/** The spec wants the server again, and nothing has been done yet. */
+function withdraw(world: World, next: string): Decision | undefined {
+  const size = sizeOf(world.parts) ?? 0;
+  if (size > world.cluster.spec.replicas) return undefined;
+  const { leaving: _, ...records } = recordsOf(world);
+  return { step: { take: 'remember', records }, next };
+}
+
+/** The meta group, then the claim, then the record. */
+function forget(world: World, leaving: Leaving, next: string): Decision {
+  const { server, claim: name, claimUid } = leaving;
+  const { meta } = world.nats;
+  if (meta === undefined) {
+    const message = "JetStream's meta group has no leader.";
+    return waitFor(next, [{ reason: 'NoMetaLeader', message }]);
+  }
+  const peer = meta.peers.find((one) => one.server === server || isNameless(world, one.server));
+  if (peer !== undefined) {
+    return { step: { take: 'remove-peer', server, peerId: peer.peerId }, next };
+  }
+  const reasons = doubts(world);
+  if (reasons.length > 0) return waitFor(next, reasons);
+  const claim = world.parts.claims.find((one) => one.name === name && one.uid === claimUid);
+  if (claim !== undefined && !claim.isEnding) {
+    return { step: { take: 'delete-claim', claim, server }, next };
+  }
+  const { leaving: _, ...records } = recordsOf(world);
+  return { step: { take: 'remember', records }, next };
+}
+
+/** Its name was known to those who have seen it; it is the only one that is gone on purpose. */
+const isNameless = (world: World, name: string): boolean =>
+  name.startsWith('Server name unknown') && !expected(world).includes(name);
+
+/** As it is rendered, but for the number of servers. */
+function scaleTo(world: World, size: number, next: string): Decision {
+  const part = world.parts.rendered?.parts.find(({ key }) => key === 'statefulSet');
+  if (part === undefined) return waitFor(next, []);
+  return { step: { take: 'apply', part: withSize(part, size) }, next };
+}
+
+function withSize(part: RenderedPart, size: number): RenderedPart {
+  const { manifest } = part;
+  // What was rendered has a spec.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const spec = { ...(manifest['spec'] as object), replicas: size };
+  return { ...part, manifest: { ...manifest, spec } };
+}

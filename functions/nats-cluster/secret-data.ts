@@ -1,0 +1,70 @@
+// Secrets as text: read by name, and written as ours.
+import { X509Certificate } from 'node:crypto';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { isRecord } from '../../shared/kube/json.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+import type { Cluster } from './cluster.ts';
+import type { Credentials } from './credentials.ts';
+import { owned, SECRETS } from './render/manifests.ts';
+import type { SecretToMake, Word } from './world.ts';
+
+export interface SecretsRead {
+  readonly systemPassword?: string;
+  /** Of all certificates that servers may have now. */
+  readonly trustedCa?: string;
+  readonly toMake?: SecretToMake;
+  readonly lacking?: Word;
+  readonly credentials?: Credentials;
+}
+
+export interface SecretsDoor {
+  readonly kube: KubeClient;
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+}
+
+export type SecretData = Readonly<Record<string, string>>;
+
+/** Undefined when there is no such Secret. */
+export async function readData(
+  { kube, signal }: SecretsDoor,
+  { namespace }: Pick<Cluster, 'namespace'>,
+  name: string,
+): Promise<SecretData | undefined> {
+  const secret = await kube.get(SECRETS, { namespace, name }, { signal });
+  return secret === null ? undefined : dataOf(secret);
+}
+
+/** Secrets hold their values in base64. */
+function dataOf(secret: KubeObject): SecretData {
+  const data = isRecord(secret['data']) ? secret['data'] : {};
+  const decoded = Object.entries(data).map(([key, value]) => [
+    key,
+    Buffer.from(String(value), 'base64').toString(),
+  ]);
+  return Object.fromEntries(decoded);
+}
+
+export function secretOf(
+  cluster: Cluster,
+  suffix: string,
+  data: SecretData,
+  why: SecretToMake['why'],
+): SecretToMake {
+  const encoded = Object.entries(data).map(([key, value]) => [
+    key,
+    Buffer.from(value).toString('base64'),
+  ]);
+  const body = { type: 'Opaque', data: Object.fromEntries(encoded) };
+  return { why, ref: SECRETS, manifest: owned(cluster, 'v1', 'Secret', suffix, body) };
+}
+
+/** When it ends, in milliseconds since the epoch; NaN for what is no certificate. */
+export function endsAtMs(certificate: string | undefined): number {
+  if (certificate === undefined) return Number.NaN;
+  try {
+    return new X509Certificate(certificate).validToDate.getTime();
+  } catch {
+    return Number.NaN;
+  }
+}

@@ -1,0 +1,138 @@
+// The Secrets of a cluster: those that we make (passwords for the system account and the routes, a
+// user for clusters that name none, certificates), and those of the user that the spec names. What
+// is missing is either made next, or named.
+import { randomBytes } from 'node:crypto';
+import type { Certificates } from '../../shared/api/nats-cluster.ts';
+import { readByo, readManaged } from './certificates.ts';
+import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
+import type { CertificateFiles, Credentials } from './credentials.ts';
+import { DEFAULT_USER, SYSTEM_USER } from './render/config.ts';
+import {
+  readData,
+  type SecretData,
+  type SecretsDoor,
+  type SecretsRead,
+  secretOf,
+} from './secret-data.ts';
+import type { SecretToMake, Word } from './world.ts';
+
+/** 24 random bytes as text that needs no quoting anywhere. */
+const newPassword = (): string => randomBytes(24).toString('base64url');
+
+export async function readSecrets(door: SecretsDoor, cluster: Cluster): Promise<SecretsRead> {
+  const system = await readData(door, cluster, `${cluster.name}-system`);
+  if (system === undefined) return { toMake: newSystem(cluster) };
+  const { password: systemPassword = '', [TRUSTED]: trustedCa = '' } = system;
+  const rest = await readRest(door, cluster, system);
+  return { systemPassword, trustedCa, ...rest, ...trust(cluster, system, rest) };
+}
+
+/** The authorities of clients' certificates that servers have had, or are about to have. */
+const TRUSTED = 'trusted-ca.crt';
+/** The one before, the one now, and one that was changed in the middle. */
+const TRUSTED_MAX = 3;
+const PEM_END = '-----END CERTIFICATE-----';
+
+/** Before servers get certificates of another authority, we know it: some have the former ones. */
+function trust(cluster: Cluster, system: SecretData, { credentials }: SecretsRead): SecretsRead {
+  const ca = credentials?.certificates.clients?.ca.trim();
+  const known = system[TRUSTED] ?? '';
+  if (ca === undefined || known.includes(ca)) return {};
+  const before = known.split(PEM_END).map((one) => one.trim());
+  const kept = before.filter((one) => one !== '').slice(1 - TRUSTED_MAX);
+  const bundle = [...kept.map((one) => `${one}\n${PEM_END}`), ca, ''].join('\n');
+  return { toMake: secretOf(cluster, '-system', { ...system, [TRUSTED]: bundle }, 'Renew') };
+}
+
+async function readRest(
+  door: SecretsDoor,
+  cluster: Cluster,
+  system: SecretData,
+): Promise<SecretsRead> {
+  const isNamed = (cluster.spec.accounts ?? []).length > 0;
+  const user = isNamed ? undefined : await readData(door, cluster, `${cluster.name}-user`);
+  if (!isNamed && user === undefined) return { toMake: newUser(cluster) };
+  const users = await readPasswords(door, cluster);
+  if ('reason' in users) return { lacking: users };
+  const certificates = await readCertificates(door, cluster);
+  if (!('files' in certificates)) return certificates;
+  return {
+    credentials: {
+      systemPassword: system['password'] ?? '',
+      routePassword: system['route-password'] ?? '',
+      defaultPassword: user?.['password'],
+      passwords: users,
+      certificates: certificates.files,
+    },
+  };
+}
+
+function newSystem(cluster: Cluster): SecretToMake {
+  const data = {
+    username: SYSTEM_USER,
+    password: newPassword(),
+    'route-password': newPassword(),
+  };
+  return secretOf(cluster, '-system', data, 'Create');
+}
+
+function newUser(cluster: Cluster): SecretToMake {
+  const password = newPassword();
+  const scheme = cluster.spec.tls?.clients === undefined ? 'nats' : 'tls';
+  const url = `${scheme}://${DEFAULT_USER}:${password}@${serviceHost(cluster)}:${CLIENT_PORT}`;
+  return secretOf(cluster, '-user', { username: DEFAULT_USER, password, url }, 'Create');
+}
+
+/** By user; the first that is missing is named. */
+async function readPasswords(
+  door: SecretsDoor,
+  cluster: Cluster,
+): Promise<ReadonlyMap<string, string> | Word> {
+  const users = (cluster.spec.accounts ?? []).flatMap((account) => account.users);
+  const passwords = new Map<string, string>();
+  const secrets = new Map<string, SecretData | undefined>();
+  for (const { name: user, passwordSecret } of users) {
+    const { name, key } = passwordSecret;
+    if (passwords.has(user)) return twice(user);
+    if (!secrets.has(name)) secrets.set(name, await readData(door, cluster, name));
+    const password = secrets.get(name)?.[key] ?? '';
+    if (password === '') return noPassword(user, `${cluster.namespace}/${name}`, key);
+    passwords.set(user, password);
+  }
+  return passwords;
+}
+
+const twice = (user: string): Word => ({
+  reason: 'UserTwice',
+  message: `User ${user} stands in two accounts; NATS tells accounts apart by their users.`,
+});
+
+const noPassword = (user: string, secret: string, key: string): Word => ({
+  reason: 'PasswordMissing',
+  message: `User ${user} has no password: Secret ${secret} has no key ${key}; create it.`,
+});
+
+async function readCertificates(
+  door: SecretsDoor,
+  cluster: Cluster,
+): Promise<SecretsRead | { readonly files: Credentials['certificates'] }> {
+  const { tls = {} } = cluster.spec;
+  const listeners = (['clients', 'routes'] as const).filter((one) => tls[one] !== undefined);
+  const files: Partial<Record<'clients' | 'routes', CertificateFiles>> = {};
+  for (const listener of listeners) {
+    const found = await readOne(door, cluster, listener, tls[listener] ?? {});
+    if (!('certificate' in found)) return found;
+    files[listener] = found;
+  }
+  return { files };
+}
+
+const readOne = (
+  door: SecretsDoor,
+  cluster: Cluster,
+  listener: 'clients' | 'routes',
+  { secretName }: Certificates,
+): Promise<SecretsRead | CertificateFiles> =>
+  secretName === undefined
+    ? readManaged(door, cluster, listener)
+    : readByo(door, cluster, listener, secretName);

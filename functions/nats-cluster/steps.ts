@@ -1,0 +1,170 @@
+// Takes one step. Each changes one thing, under the precondition that it is still what was looked
+// at, and says in a word what was done.
+import type { Done } from '../../shared/nats/system.ts';
+import type { Announcement } from './announce.ts';
+import type { Cluster } from './cluster.ts';
+import type { Remember, Step } from './decision.ts';
+import type { Doors } from './doors.ts';
+import { type Administrator, withSystem } from './observe.ts';
+import { configDigest } from './render/config.ts';
+import { CLAIMS, PODS, STATEFUL_SETS } from './render/manifests.ts';
+import type { World } from './world.ts';
+
+export type Act = Exclude<Step, Remember>;
+
+export interface Taken {
+  /** Absent when there is nothing to tell of yet. */
+  readonly said?: Announcement;
+  /** It takes its time: a look that follows at once would see nothing new. */
+  readonly isSlow: boolean;
+}
+
+const did = (reason: string, message: string): Taken => ({
+  said: { type: 'Normal', reason, message },
+  isSlow: false,
+});
+
+const slowly = (taken: Taken): Taken => ({ ...taken, isSlow: true });
+
+export async function take(
+  doors: Doors,
+  world: World,
+  step: Act,
+  signal: AbortSignal,
+): Promise<Taken> {
+  const { cluster } = world;
+  switch (step.take) {
+    case 'make-secret':
+    case 'apply':
+    case 'grow':
+    case 'orphan':
+      return takeOnParts(doors, cluster, step, signal);
+    case 'restart':
+    case 'delete-pod':
+    case 'delete-claim':
+      return takeOnServer(doors, cluster, step, signal);
+    case 'reload': {
+      // Straight to it: a route that is closed by the reload would take the answer with it.
+      const pods = world.pods.filter(({ name }) => name === step.server);
+      const { id, server } = step;
+      return withSystem(doors, { ...world, pods }, signal, async (system) =>
+        reloaded(doors, world, server, await system.reload(id, signal)),
+      );
+    }
+    case 'step-down':
+    case 'move':
+    case 'remove-peer':
+      return withSystem(doors, world, signal, (system) => takeOnNats(step, system, signal));
+    default:
+      return step satisfies never;
+  }
+}
+
+type OnParts = Extract<Step, { take: 'make-secret' | 'apply' | 'grow' | 'orphan' }>;
+type OnServer = Extract<Step, { take: 'restart' | 'delete-pod' | 'delete-claim' }>;
+type OnNats = Extract<Step, { take: 'step-down' | 'move' | 'remove-peer' }>;
+
+async function takeOnParts(
+  { kube }: Doors,
+  { namespace, name }: Cluster,
+  step: OnParts,
+  signal: AbortSignal,
+): Promise<Taken> {
+  switch (step.take) {
+    case 'make-secret': {
+      const { ref, manifest, why } = step.secret;
+      // What another instance has made meanwhile stays: servers may know it already.
+      if (why === 'Create') await kube.create(ref, manifest, { signal });
+      else await kube.apply(ref, manifest, { force: true, signal });
+      const what = `Secret ${manifest.metadata.name}`;
+      return did(why === 'Create' ? 'Created' : 'Renewed', `${why}d ${what}.`);
+    }
+    case 'apply': {
+      const { ref, manifest } = step.part;
+      await kube.apply(ref, manifest, { force: true, signal });
+      return did('Applied', `${manifest.kind} ${manifest.metadata.name} is as the spec says.`);
+    }
+    case 'grow': {
+      const { claim, size } = step;
+      const body = { spec: { resources: { requests: { storage: size } } } };
+      await kube.patch(
+        CLAIMS,
+        { namespace, name: claim.name },
+        { type: 'merge', body },
+        { signal },
+      );
+      return did('Grown', `Asked for ${size} instead of ${claim.size} for claim ${claim.name}.`);
+    }
+    default: {
+      const { uid, resourceVersion } = step;
+      const options = { propagationPolicy: 'Orphan', signal } as const;
+      await kube.delete(STATEFUL_SETS, { namespace, name }, { uid, resourceVersion }, options);
+      const message = `Deleted StatefulSet ${name} alone, to make it anew with larger claims.`;
+      return slowly(did('StatefulSetRenewed', message));
+    }
+  }
+}
+
+async function takeOnServer(
+  { kube }: Doors,
+  { namespace }: Cluster,
+  step: OnServer,
+  signal: AbortSignal,
+): Promise<Taken> {
+  if (step.take === 'delete-claim') {
+    const { claim, server } = step;
+    await kube.delete(CLAIMS, { namespace, name: claim.name }, { uid: claim.uid }, { signal });
+    return did('ClaimDeleted', `Deleted claim ${claim.name} (uid ${claim.uid}) of ${server}.`);
+  }
+  const { pod, reason } = step;
+  const { uid, resourceVersion } = pod;
+  await kube.delete(PODS, { namespace, name: pod.name }, { uid, resourceVersion }, { signal });
+  return did('Restarted', `Deleted pod ${pod.name} (uid ${uid}). ${reason}`);
+}
+
+async function takeOnNats(
+  step: OnNats,
+  system: Administrator,
+  signal: AbortSignal,
+): Promise<Taken> {
+  switch (step.take) {
+    case 'step-down': {
+      const { from, to } = step;
+      const done = await system.stepDownMeta(to, signal);
+      return told(done, 'SteppedDown', `${from} gave up leading the meta group.`);
+    }
+    case 'move': {
+      const { account, stream, server } = step;
+      const done = await system.moveStream({ account, stream, server }, signal);
+      return told(done, 'StreamMoved', `Stream ${stream} of account ${account} leaves ${server}.`);
+    }
+    default: {
+      const { server, peerId } = step;
+      const done = await system.removePeer(peerId, signal);
+      return told(done, 'PeerRemoved', `The meta group counts ${server} no more.`);
+    }
+  }
+}
+
+function told(done: Done, reason: string, message: string): Taken {
+  if (done.isDone) return slowly(did(reason, message));
+  const failed = {
+    type: 'Warning',
+    reason: `Not${reason}`,
+    message: `${message} (${done.why})`,
+  } as const;
+  return { said: failed, isSlow: true };
+}
+
+/** Whether it took the wanted configuration its digest tells: the file may not have come yet. */
+function reloaded(doors: Doors, { cluster, parts }: World, server: string, done: Done): Taken {
+  const { refusals } = doors.memoryOf(cluster.uid);
+  const digest = parts.rendered === undefined ? '' : configDigest(parts.rendered.config, server);
+  if (done.isDone || !done.isAnswered) {
+    refusals.delete(server);
+    return { isSlow: true };
+  }
+  refusals.set(server, { digest, why: done.why });
+  const message = `${server} refused to reload: ${done.why}`;
+  return { said: { type: 'Warning', reason: 'ReloadRefused', message }, isSlow: true };
+}

@@ -1,0 +1,164 @@
+// What the servers of a cluster say of themselves and of each other, put together: one entry for
+// each server, the meta group as its leader sees it, and each stream and consumer as its own leader
+// sees it. Pure.
+import type {
+  ConsumerDetail,
+  GroupCluster,
+  HealthAnswer,
+  HealthError,
+  JszAnswer,
+  PeerInfo,
+  StreamDetail,
+  VarzAnswer,
+} from '../../shared/nats/system-answers.ts';
+
+export interface Peer {
+  readonly server: string;
+  readonly peerId: string;
+  readonly isCurrent: boolean;
+}
+
+export interface ServerSeen {
+  readonly name: string;
+  /** Another one after each start. */
+  readonly id: string;
+  readonly version: string;
+  readonly digest: string;
+  /** What is assigned to it and not current there; empty when it says that it is healthy. */
+  readonly complaints: readonly HealthError[];
+}
+
+export interface Group {
+  readonly account: string;
+  readonly stream: string;
+  /** Undefined for the stream itself. */
+  readonly consumer: string | undefined;
+  readonly replicas: number;
+  readonly isInMemory: boolean;
+  readonly leader: string | undefined;
+  /** The leader among them. */
+  readonly members: readonly Peer[];
+  /** Its members are being changed. */
+  readonly isMoving: boolean;
+}
+
+export interface NatsView {
+  /** Those who answered, by name. */
+  readonly servers: ReadonlyMap<string, ServerSeen>;
+  /** Undefined when nobody leads it, and where there is no such group. */
+  readonly meta: MetaSeen | undefined;
+  readonly groups: readonly Group[];
+}
+
+interface MetaSeen {
+  readonly leader: string;
+  readonly size: number;
+  /** The leader among them. */
+  readonly peers: readonly Peer[];
+}
+
+export const NOBODY: NatsView = { servers: new Map(), meta: undefined, groups: [] };
+
+/** Ten heartbeats: who was not heard of for so long is not current, whatever was known last. */
+const SILENT_NS = 10_000_000_000;
+
+export function viewOf(
+  servers: readonly VarzAnswer[],
+  jetStream: readonly JszAnswer[],
+  health: readonly HealthAnswer[],
+): NatsView {
+  const complaints = new Map(health.map((one) => [one.server.name, complaintsIn(one)]));
+  const seen = servers.map(({ server: { name, id, ver: version }, data }) => {
+    const digest = data.config_digest ?? '';
+    return { name, id, version, digest, complaints: complaints.get(name) ?? NOT_ASKED };
+  });
+  return {
+    servers: new Map(seen.map((one) => [one.name, one])),
+    meta: metaIn(jetStream),
+    groups: groupsIn(jetStream),
+  };
+}
+
+const NOT_ASKED: readonly HealthError[] = [{ error: 'it did not say how it is' }];
+
+function complaintsIn({ data }: HealthAnswer): readonly HealthError[] {
+  if (data.status === 'ok') return [];
+  const { errors = [], error = data.status } = data;
+  return errors.length > 0 ? errors : [{ error }];
+}
+
+function metaIn(answers: readonly JszAnswer[]): MetaSeen | undefined {
+  for (const { server, data } of answers) {
+    const meta = data.meta_cluster;
+    if (meta === undefined || meta.leader !== server.name) continue;
+    const own = { server: server.name, peerId: meta.peer ?? '', isCurrent: true };
+    const peers = [own, ...(meta.replicas ?? []).map(peerOf)];
+    return { leader: server.name, size: meta.cluster_size ?? peers.length, peers };
+  }
+  return undefined;
+}
+
+/**
+ * A stream that is written to all the time has always something on its way: what is confirmed is on
+ * a majority, and who was heard of a moment ago has the rest in a moment.
+ */
+const ON_ITS_WAY_MAX = 256;
+/** Two heartbeats. */
+const JUST_HEARD_NS = 2_000_000_000;
+
+function peerOf({ name, peer, current, offline = false, active, lag = 0 }: PeerInfo): Peer {
+  const isJustBehind = lag > 0 && lag <= ON_ITS_WAY_MAX && active > 0 && active < JUST_HEARD_NS;
+  const isCurrent = !offline && active < SILENT_NS && (current || isJustBehind);
+  return { server: name, peerId: peer ?? '', isCurrent };
+}
+
+/** By account, stream and consumer: the leader's word, or anybody's when there is no leader. */
+function groupsIn(answers: readonly JszAnswer[]): readonly Group[] {
+  const found = new Map<string, { readonly group: Group; readonly isLeaders: boolean }>();
+  for (const { server, data } of answers) {
+    for (const { name: account, stream_detail } of data.account_details ?? []) {
+      for (const stream of stream_detail ?? []) {
+        for (const group of groupsOf(account, stream, server.name)) {
+          const key = JSON.stringify([account, group.stream, group.consumer]);
+          const isLeaders = group.leader === server.name;
+          if (isLeaders || !found.has(key)) found.set(key, { group, isLeaders });
+        }
+      }
+    }
+  }
+  return [...found.values()].map(({ group }) => group);
+}
+
+function groupsOf(account: string, stream: StreamDetail, teller: string): readonly Group[] {
+  const { num_replicas: replicas = 1, storage = 'file' } = stream.config ?? {};
+  const about = { account, stream: stream.name, isInMemory: storage === 'memory' };
+  const consumers = stream.consumer_detail ?? [];
+  return [
+    { ...about, consumer: undefined, replicas, ...membersOf(stream.cluster, teller) },
+    ...consumers.map((one) => ({
+      ...about,
+      consumer: one.name,
+      replicas: replicasOf(one, replicas),
+      ...membersOf(one.cluster, teller),
+    })),
+  ];
+}
+
+/** 0 stands for as many as the stream has; one that does not last has a single one. */
+function replicasOf({ config }: ConsumerDetail, ofStream: number): number {
+  const { num_replicas: own = 0, durable_name } = config ?? {};
+  if (own > 0) return own;
+  return durable_name === undefined ? 1 : ofStream;
+}
+
+/** Without a cluster the one who tells of it is all there is. */
+function membersOf(cluster: GroupCluster | undefined, teller: string) {
+  if (cluster === undefined) {
+    const members = [{ server: teller, peerId: '', isCurrent: true }];
+    return { leader: teller, members, isMoving: false };
+  }
+  const leader = cluster.leader === '' ? undefined : cluster.leader;
+  const own = leader === undefined ? [] : [{ server: leader, peerId: '', isCurrent: true }];
+  const others = (cluster.replicas ?? []).map(peerOf).filter(({ server }) => server !== leader);
+  return { leader, members: [...own, ...others], isMoving: cluster.desired !== undefined };
+}

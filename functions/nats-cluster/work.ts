@@ -1,0 +1,140 @@
+// What the function does when it wakes: looks at each cluster that the event may be about, takes
+// one step after the other while its time lasts, and leaves the rest to the next event.
+import { NATS_CLUSTER_LABEL, NATS_CLUSTERS } from '../../shared/api/nats-cluster.ts';
+import type { Context, IncomingEvent } from '../../shared/function/define.ts';
+import { isKubeError } from '../../shared/kube/errors.ts';
+import { isRecord, textOf } from '../../shared/kube/json.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+import { announce } from './announce.ts';
+import { type Cluster, clusterOf } from './cluster.ts';
+import { decide, isConverged } from './decide.ts';
+import type { Decision, Records } from './decision.ts';
+import type { Doors } from './doors.ts';
+import { observe } from './observe.ts';
+import { write } from './say.ts';
+import { take } from './steps.ts';
+import type { World } from './world.ts';
+
+/** Servers tell nobody that they are current again: they are asked, as long as somebody waits. */
+const POLL_MS = 1_000;
+
+/** The tick of each minute: every cluster. */
+export async function sweepAll(context: Context<Doors>): Promise<void> {
+  const { doors, signal } = context;
+  const { items } = await doors.kube.list(NATS_CLUSTERS, { signal });
+  doors.keepOnly(new Set(items.map(({ metadata }) => metadata.uid)));
+  const settled = await Promise.allSettled(items.map((object) => look(object, context)));
+  // One cluster's failure is no other's: all are tried, and then the first failure is told.
+  const failed = settled.find((one) => one.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+/** An event names an object; what it says of it is read anew. */
+export async function takeChange({ data }: IncomingEvent, context: Context<Doors>): Promise<void> {
+  const { doors, signal } = context;
+  const { kind, metadata } = isRecord(data) ? data : {};
+  const { namespace: space, name: own, labels } = isRecord(metadata) ? metadata : {};
+  const label = isRecord(labels) ? textOf(labels[NATS_CLUSTER_LABEL]) : '';
+  const [namespace, name] = [textOf(space), kind === 'NatsCluster' ? textOf(own) : label];
+  if (namespace === '' || name === '') return;
+  const object = await doors.kube.get(NATS_CLUSTERS, { namespace, name }, { signal });
+  if (object === null) return;
+  // Of what it is made of something changed, and we may not have done it.
+  if (kind !== 'NatsCluster' && kind !== 'Pod') delete doors.memoryOf(object.metadata.uid).parts;
+  await look(object, context);
+}
+
+async function look(object: KubeObject, context: Context<Doors>): Promise<void> {
+  const { doors, log } = context;
+  const { namespace = '', name } = object.metadata;
+  await doors.inTurn(`${namespace}/${name}`, async () => {
+    try {
+      await workOn(object, context);
+    } catch (error) {
+      // Another instance, or a person, was first, or it is deleted: their change is an event of its
+      // own.
+      if (!isKubeError(error, 'KUBE_CONFLICT', 'KUBE_NOT_FOUND')) throw error;
+      log.info({ natsCluster: `${namespace}/${name}` }, 'somebody else was first');
+    }
+  });
+}
+
+async function workOn(first: KubeObject, context: Context<Doors>): Promise<void> {
+  const { doors, signal } = context;
+  const { clock, kube, workMs } = doors;
+  const endsAtMs = clock.nowMs() + workMs;
+  const { namespace = '', name } = first.metadata;
+  let object: KubeObject | null = first;
+  while (object !== null) {
+    const pauseMs = await lookOnce(clusterOf(object), context, clock.nowMs() > endsAtMs);
+    if (pauseMs === undefined) return;
+    if (pauseMs > 0) await clock.sleep(pauseMs, signal);
+    object = await kube.get(NATS_CLUSTERS, { namespace, name }, { signal });
+  }
+}
+
+/** How long to wait before the next look; undefined when that is left to the next event. */
+async function lookOnce(
+  cluster: Cluster,
+  context: Context<Doors>,
+  isOver: boolean,
+): Promise<number | undefined> {
+  const { doors, signal, log } = context;
+  const memory = doors.memoryOf(cluster.uid);
+  const { world, isRemembered } = await observe(doors, cluster, signal);
+  const decision = decide(world);
+  const { step, next, waitsFor } = decision;
+  const natsCluster = `${cluster.namespace}/${cluster.name}`;
+  if (step !== undefined && isRemembered) {
+    delete memory.parts;
+    return 0;
+  }
+  if (step !== undefined && !isOver) {
+    log.info({ natsCluster, step: step.take, next }, 'step');
+    return step.take === 'remember'
+      ? remember(world, decision, step.records, context)
+      : act(world, decision, step, context);
+  }
+  log.info({ natsCluster, next, waitsFor: waitsFor?.message }, 'no step');
+  const isDone = isOver || isConverged(world, decision);
+  // At the end all is said, whatever was left out on the way.
+  if (isDone || isNews(cluster, decision)) await write(doors, world, decision, { signal });
+  return isDone ? undefined : POLL_MS;
+}
+
+async function remember(
+  world: World,
+  decision: Decision,
+  records: Records,
+  { doors, signal }: Context<Doors>,
+): Promise<number> {
+  await write(doors, world, decision, { signal, records });
+  return 0;
+}
+
+async function act(
+  world: World,
+  decision: Decision,
+  step: Parameters<typeof take>[2],
+  { doors, signal }: Context<Doors>,
+): Promise<number> {
+  const { cluster } = world;
+  const { said, isSlow } = await take(doors, world, step, signal);
+  delete doors.memoryOf(cluster.uid).parts;
+  if (said !== undefined) await announce(doors, cluster, said, signal);
+  if (!isSlow) return 0;
+  if (isNews(cluster, decision)) await write(doors, world, decision, { signal });
+  return POLL_MS;
+}
+
+/** What it waits for changes all the time in words; it is written when it is another matter. */
+function isNews({ status, generation }: Cluster, { next, trouble, waitsFor }: Decision): boolean {
+  const degraded = status.conditions?.find(({ type }) => type === 'Degraded');
+  const isWaiting = status.plan?.waitsFor !== undefined;
+  return (
+    status.observedGeneration !== generation ||
+    status.plan?.next !== next ||
+    isWaiting !== (waitsFor !== undefined) ||
+    (trouble !== undefined && degraded?.reason !== trouble.reason)
+  );
+}

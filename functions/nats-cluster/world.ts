@@ -1,0 +1,124 @@
+// What is known of a cluster when the next step is decided: the object, the parts it is made of,
+// its servers' pods and claims, and what the servers say. Pure types and small questions about
+// them.
+import type { KubeObject, Manifest, ResourceRef } from '../../shared/kube/objects.ts';
+import { isRecord } from '../../shared/kube/json.ts';
+import type { Records } from './decision.ts';
+import { type Cluster, ordinalOf, serverName, serverNames } from './cluster.ts';
+import type { PartKey, Rendered, RenderedPart } from './render/manifests.ts';
+import type { NatsView } from './view.ts';
+
+/** One word for programs and a sentence for people. */
+export interface Word {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface Pod {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly ip: string | undefined;
+  readonly isReady: boolean;
+  /** Somebody has asked for its end. */
+  readonly isEnding: boolean;
+  /** What it was made from. */
+  readonly templateHash: string | undefined;
+  /** Since when it has found no node; undefined when it has one. */
+  readonly placelessSince: string | undefined;
+}
+
+export interface Claim {
+  readonly name: string;
+  readonly uid: string;
+  readonly phase: string;
+  readonly size: string;
+  readonly storageClassName: string | undefined;
+  /** The node that its volume was made for. */
+  readonly node: string | undefined;
+  readonly isEnding: boolean;
+}
+
+/** A secret that we make: absent, or due to be renewed. */
+export interface SecretToMake {
+  readonly why: 'Create' | 'Renew';
+  readonly ref: ResourceRef;
+  readonly manifest: Manifest;
+}
+
+/** What was found of the parts; it may be remembered from an earlier look. */
+export interface Parts {
+  /** Made before all others, one after the other. */
+  readonly toMake: SecretToMake | undefined;
+  /** Why the configuration cannot be written: something of the user's is missing. */
+  readonly lacking: Word | undefined;
+  /** By which the servers are asked; undefined before there is one. */
+  readonly systemPassword: string | undefined;
+  /** Whom to believe when servers speak TLS; empty when they never did. */
+  readonly trustedCa: string;
+  /** Undefined as long as secrets are missing. */
+  readonly rendered: Rendered | undefined;
+  readonly found: ReadonlyMap<PartKey, KubeObject>;
+  /** Those that are not there, or not as they were rendered. */
+  readonly wrong: readonly RenderedPart[];
+  readonly claims: readonly Claim[];
+  /** Whose volume is certain to be lost, and why. */
+  readonly lost: ReadonlyMap<string, string>;
+  /** Undefined when nothing has to grow. */
+  readonly growth:
+    | { readonly claim: Claim; readonly size: string; readonly isAllowed: boolean }
+    | undefined;
+}
+
+export interface World {
+  readonly cluster: Cluster;
+  readonly nowMs: number;
+  readonly parts: Parts;
+  readonly pods: readonly Pod[];
+  readonly nats: NatsView;
+  /** Servers that refused to reload as they are to be, and what they said. */
+  readonly refusals: ReadonlyMap<string, string>;
+}
+
+/** How many servers the StatefulSet has; undefined before it is there. */
+export function sizeOf({ found }: Pick<Parts, 'found'>): number | undefined {
+  const spec = found.get('statefulSet')?.['spec'];
+  const replicas = isRecord(spec) ? spec['replicas'] : undefined;
+  return typeof replicas === 'number' ? replicas : undefined;
+}
+
+export const isSingle = ({ cluster }: World): boolean => cluster.spec.replicas === 1;
+
+/** The servers that there are to be now. */
+export const expected = ({ cluster, parts }: World): readonly string[] =>
+  serverNames(cluster, sizeOf(parts) ?? 0);
+
+export const podOf = ({ pods }: Pick<World, 'pods'>, server: string): Pod | undefined =>
+  pods.find(({ name }) => name === server);
+
+/** Its pod is ready and it answers. */
+export function isUp(world: World, server: string): boolean {
+  const pod = podOf(world, server);
+  return pod?.isReady === true && !pod.isEnding && world.nats.servers.has(server);
+}
+
+export function isPodCurrent({ parts, pods }: World, server: string): boolean {
+  const pod = podOf({ pods }, server);
+  return pod !== undefined && pod.templateHash === parts.rendered?.templateHash;
+}
+
+/** The server with the highest ordinal: the first to go. */
+export const last = ({ cluster, parts }: World): string =>
+  serverName(cluster, (sizeOf(parts) ?? 1) - 1);
+
+export const byOrdinal = (a: string, b: string): number => ordinalOf(a) - ordinalOf(b);
+
+/** What the status remembers now. */
+export function recordsOf({ cluster: { status } }: Pick<World, 'cluster'>): Records {
+  const { restarting, leaving, replacing } = status;
+  return {
+    ...(restarting === undefined ? {} : { restarting }),
+    ...(leaving === undefined ? {} : { leaving }),
+    ...(replacing === undefined ? {} : { replacing }),
+  };
+}

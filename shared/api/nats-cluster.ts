@@ -1,0 +1,133 @@
+// NatsCluster as the API server stores it: what a cluster is to be, and how it is.
+// knative/crds/nats-cluster.yaml is the source of truth; defaults are filled in by the API server.
+
+export const NATS_CLUSTERS = {
+  group: 'ballast.dev',
+  version: 'v1alpha1',
+  resource: 'natsclusters',
+} as const;
+
+/** On everything that belongs to a cluster, with its name as the value. */
+export const NATS_CLUSTER_LABEL = 'ballast.dev/nats-cluster';
+
+export interface NatsClusterSpec {
+  readonly replicas: number;
+  readonly image: string;
+  readonly jetStream: {
+    readonly fileStorage?: { readonly size: string; readonly storageClassName?: string };
+    readonly memory?: { readonly size: string };
+  };
+  readonly tls?: { readonly clients?: Certificates; readonly routes?: Certificates };
+  readonly accounts?: readonly Account[];
+  readonly lameDuck: { readonly graceSeconds: number; readonly durationSeconds: number };
+  readonly resources: { readonly requests?: Amounts; readonly limits?: Amounts };
+  readonly monitoringPort: number;
+  readonly spread: 'Preferred' | 'Required';
+  readonly unreplicatedStreams: 'Interrupt' | 'Wait';
+  readonly waive?: readonly Waiver[];
+  readonly paused: boolean;
+}
+
+/** Without a Secret of the user's they are made and renewed for him. */
+export interface Certificates {
+  readonly secretName?: string;
+}
+
+export interface Amounts {
+  readonly cpu?: string;
+  readonly memory?: string;
+}
+
+export interface Account {
+  readonly name: string;
+  readonly jetStream: boolean;
+  readonly users: readonly User[];
+}
+
+export interface User {
+  readonly name: string;
+  readonly passwordSecret: { readonly name: string; readonly key: string };
+  readonly permissions?: {
+    readonly publish?: Rights;
+    readonly subscribe?: Rights;
+    readonly allowResponses: boolean;
+  };
+}
+
+export interface Rights {
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+}
+
+/** No action waits for it. */
+export interface Waiver {
+  readonly account: string;
+  readonly stream: string;
+  /** The stream with all its consumers when absent. */
+  readonly consumer?: string;
+}
+
+export interface NatsClusterStatus {
+  readonly observedGeneration?: number;
+  readonly replicas?: number;
+  readonly selector?: string;
+  readonly ready?: string;
+  readonly version?: string;
+  readonly metaLeader?: string;
+  readonly servers?: readonly ServerStatus[];
+  readonly streamsAtRisk?: readonly StreamAtRisk[];
+  readonly plan?: { readonly next: string; readonly waitsFor?: string };
+  readonly restarting?: Restarting;
+  readonly leaving?: Leaving;
+  readonly replacing?: Replacing;
+  readonly conditions?: readonly ClusterCondition[];
+}
+
+export interface ServerStatus {
+  readonly name: string;
+  readonly version?: string;
+  readonly role?: 'MetaLeader' | 'Follower';
+  readonly ready?: boolean;
+  readonly configDigest?: string;
+  readonly upToDate?: boolean;
+  readonly lastContact?: string;
+}
+
+export interface StreamAtRisk extends Waiver {
+  readonly reason: string;
+}
+
+/** The one server that may be away at our wish: written before its pod is deleted. */
+export interface Restarting {
+  readonly server: string;
+  readonly podUid: string;
+  readonly reason: string;
+  readonly since: string;
+}
+
+/** Written before the server is taken away, and forgotten after its claim is. */
+export interface Leaving {
+  readonly server: string;
+  /** Absent when it has none. */
+  readonly claim?: string;
+  readonly claimUid?: string;
+  readonly since: string;
+}
+
+/** Written before anything of a lost server is deleted. */
+export interface Replacing {
+  readonly server: string;
+  readonly podUid: string;
+  readonly claim: string;
+  readonly claimUid: string;
+  readonly reason: string;
+  readonly since: string;
+}
+
+/** Ready, Progressing and Degraded. */
+interface ClusterCondition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}

@@ -1,0 +1,199 @@
+// One pod's container as a real process: nats-server in a root directory of its own, with the pod's
+// files, environment and volumes in their places, on a loopback address of its own.
+import { execFile } from 'node:child_process';
+import { chown, link, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Plane } from '../../../knative/local/plane/plane.ts';
+import type { Part } from '../../../knative/local/process/part.ts';
+
+const run = promisify(execFile);
+const CHROOT = '/usr/sbin/chroot';
+
+export interface PodSpec {
+  readonly nodeName?: string;
+  readonly terminationGracePeriodSeconds: number;
+  readonly securityContext: { readonly runAsUser: number };
+  readonly volumes: readonly {
+    readonly name: string;
+    readonly secret?: { readonly secretName: string };
+    readonly emptyDir?: object;
+    readonly persistentVolumeClaim?: { readonly claimName: string };
+  }[];
+  readonly containers: readonly [ContainerSpec];
+}
+
+interface ContainerSpec {
+  readonly image: string;
+  readonly command: readonly string[];
+  readonly args: readonly string[];
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly lifecycle: {
+    readonly preStop: { readonly exec: { readonly command: readonly string[] } };
+  };
+  readonly readinessProbe: { readonly httpGet: { readonly path: string } };
+}
+
+/** As the kubelet mounts it: file by name. */
+export type Files = Readonly<Record<string, string>>;
+
+export interface ContainerOptions {
+  readonly plane: Plane;
+  /** Of the pod: gone with it. */
+  readonly root: string;
+  readonly podName: string;
+  readonly ip: string;
+  readonly spec: PodSpec;
+  /** What the image holds. */
+  readonly binary: string;
+  /** Where the claim's data is while no pod has it. */
+  readonly claimDir: string | undefined;
+}
+
+export class Container {
+  readonly #options: ContainerOptions;
+  #part: Part | undefined;
+  #starts = 0;
+  #filesVersion = 0;
+
+  constructor(options: ContainerOptions) {
+    this.#options = options;
+  }
+
+  get isRunning(): boolean {
+    return this.#part?.pid !== undefined;
+  }
+
+  get #container(): ContainerSpec {
+    return this.#options.spec.containers[0];
+  }
+
+  #mountOf(volume: string): string {
+    const found = this.#container.volumeMounts.find(({ name }) => name === volume);
+    if (found === undefined) throw new Error(`volume ${volume} is mounted nowhere`);
+    return join(this.#options.root, found.mountPath);
+  }
+
+  async prepare(): Promise<void> {
+    const { root, spec, binary, claimDir } = this.#options;
+    const uid = spec.securityContext.runAsUser;
+    await mkdir(join(root, 'bin'), { recursive: true });
+    await mkdir(join(root, 'etc'), { recursive: true });
+    await link(binary, join(root, 'bin', 'nats-server'));
+    for (const { name, emptyDir, persistentVolumeClaim } of spec.volumes) {
+      const at = this.#mountOf(name);
+      await mkdir(join(at, '..'), { recursive: true });
+      if (persistentVolumeClaim !== undefined && claimDir !== undefined) await rename(claimDir, at);
+      else await mkdir(at, { recursive: true });
+      if (emptyDir !== undefined || persistentVolumeClaim !== undefined) await chown(at, uid, uid);
+    }
+  }
+
+  /** All at once, as the kubelet does: by turning a link to another directory. */
+  async mountFiles(volume: string, files: Files): Promise<void> {
+    const at = this.#mountOf(volume);
+    this.#filesVersion += 1;
+    const version = `..${this.#filesVersion}`;
+    await mkdir(join(at, version));
+    for (const [name, text] of Object.entries(files))
+      await writeFile(join(at, version, name), text);
+    await symlink(version, join(at, '..next'));
+    await rename(join(at, '..next'), join(at, '..data'));
+    for (const name of Object.keys(files)) {
+      await symlink(join('..data', name), join(at, name)).catch(() => undefined);
+    }
+    await rm(join(at, `..${this.#filesVersion - 1}`), { recursive: true, force: true });
+  }
+
+  async writeHosts(text: string): Promise<void> {
+    await writeFile(join(this.#options.root, 'etc', 'hosts'), text);
+  }
+
+  async start(): Promise<void> {
+    const { plane, podName, ip, spec } = this.#options;
+    const { command, args, env } = this.#container;
+    this.#starts += 1;
+    const variables = env.map(({ name, value = podName }) => [name, value]);
+    this.#part = await plane.add({
+      name: `${podName} ${this.#options.root.slice(-6)} start ${this.#starts}`,
+      command: CHROOT,
+      args: [
+        ...(process.getuid?.() === 0 ? [`--userspec=${spec.securityContext.runAsUser}`] : []),
+        this.#options.root,
+        `/bin/${command[0]}`,
+        ...args,
+        ...(await this.#ownAddress(ip)),
+      ],
+      env: Object.fromEntries(variables) as Record<string, string>,
+      url: '',
+      ready: async () => true,
+    });
+  }
+
+  /** A pod has a network of its own; here all share one, so each is told which address is its. */
+  async #ownAddress(ip: string): Promise<readonly string[]> {
+    const text = await readFile(join(this.#mountOf('config'), 'nats.conf'), 'utf8');
+    const line = /^cluster: (.*)$/m.exec(text)?.[1];
+    if (line === undefined) return [`--addr=${ip}`];
+    const { authorization, port } = JSON.parse(line) as {
+      readonly authorization: { readonly user: string; readonly password: string };
+      readonly port: number;
+    };
+    const { user, password } = authorization;
+    return [`--addr=${ip}`, `--cluster_listen=nats://${user}:${password}@${ip}:${port}`];
+  }
+
+  /** As its readiness probe sees it. */
+  async isReady(): Promise<boolean> {
+    const { ports, readinessProbe } = this.#container;
+    const port = ports.find(({ name }) => name === 'monitor')?.containerPort;
+    const url = `http://${this.#options.ip}:${port}${readinessProbe.httpGet.path}`;
+    const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
+    await answer?.text();
+    return answer?.ok === true;
+  }
+
+  /** Its preStop hook, then SIGTERM, and SIGKILL when the grace is over. */
+  async end(graceMs: number): Promise<void> {
+    const { root, spec } = this.#options;
+    const [program, ...args] = this.#container.lifecycle.preStop.exec.command;
+    const inside = [`--userspec=${spec.securityContext.runAsUser}`, root, `/bin/${program}`];
+    if (this.isRunning) await run(CHROOT, [...inside, ...args]).catch(() => undefined);
+    this.#terminate();
+    const gone = this.#gone();
+    const late = setTimeout(() => void this.#part?.kill(), graceMs);
+    await gone;
+    clearTimeout(late);
+  }
+
+  #terminate(): void {
+    const pid = this.#part?.pid;
+    try {
+      if (pid !== undefined) process.kill(pid, 'SIGTERM');
+    } catch (error) {
+      // The hook was enough.
+      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    }
+  }
+
+  async kill(): Promise<void> {
+    await this.#part?.kill();
+  }
+
+  async #gone(): Promise<void> {
+    const { until } = await import('../../builders/versioned-kind.ts');
+    await until('the container to end', () => !this.isRunning, 600_000);
+  }
+
+  /** The claim's data goes back to where it was; the rest is gone. */
+  async remove(): Promise<void> {
+    const { root, claimDir, spec } = this.#options;
+    const claim = spec.volumes.find((one) => one.persistentVolumeClaim !== undefined);
+    if (claim !== undefined && claimDir !== undefined) {
+      await rename(this.#mountOf(claim.name), claimDir);
+    }
+    await rm(root, { recursive: true, force: true });
+  }
+}

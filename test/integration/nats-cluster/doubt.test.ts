@@ -1,0 +1,67 @@
+// A stream that is not current on every one of its servers pauses a rollout, and is named; what is
+// known to be broken and waived does not. Nothing is killed in doubt.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RunningFunction } from '../../../shared/function/start.ts';
+import { NEW_IMAGE, OLD_IMAGE, Place, SCENARIO_MS } from './place.ts';
+import { reported } from './report.ts';
+import { connectTo, Traffic } from './traffic.ts';
+
+let place: Place;
+let ours: RunningFunction;
+let traffic: Traffic;
+const cluster = { namespace: 'shop', name: 'nats' };
+const settings = { timeout: SCENARIO_MS };
+
+beforeAll(async () => {
+  place = await Place.start();
+  await place.namespace('shop');
+  ours = await place.startFunction();
+  await place.create(cluster, { image: OLD_IMAGE, lameDuck: { graceSeconds: 1 } });
+  await place.tickUntilReady(ours, cluster);
+  const { username: user = '', password: pass = '' } = await place.secret(cluster, 'nats-user');
+  const servers = place.addresses(cluster, 3);
+  traffic = await Traffic.start({ servers, user, pass, stream: 'ORDERS' });
+}, SCENARIO_MS);
+
+afterAll(async () => {
+  await place?.stop();
+});
+
+const restarts = async (): Promise<readonly string[]> =>
+  (await place.events(cluster)).filter((one) => one.startsWith('Restarted'));
+
+/** The Raft group of the durable consumer. */
+async function consumerGroup(): Promise<string> {
+  const { username: user = '', password: pass = '' } = await place.secret(cluster, 'nats-user');
+  const nats = await connectTo({ servers: place.addresses(cluster, 3), user, pass });
+  const info = await (await nats.jetstreamManager()).consumers.info('ORDERS', 'worker');
+  await nats.close();
+  return (info.cluster as unknown as { readonly raft_group: string }).raft_group;
+}
+
+test('a consumer that one server has lost pauses the rollout, and is named', settings, async () => {
+  await place.breakGroup(cluster, 'nats-2', await consumerGroup());
+  await place.edit(cluster, { image: NEW_IMAGE });
+  const isPaused = (waitsFor = '') =>
+    waitsFor.startsWith('Consumer worker on stream ORDERS of account DEFAULT');
+  await place.tickUntil(ours, cluster, 'a pause', ({ plan }) => isPaused(plan?.waitsFor));
+  // A few looks more come to the same.
+  for (let looks = 0; looks < 3; looks += 1) await place.tick(ours);
+  const { plan, streamsAtRisk } = await place.status(cluster);
+  expect(plan?.next).toBe('Restart nats-2');
+  expect(streamsAtRisk).toEqual([
+    expect.objectContaining({ account: 'DEFAULT', stream: 'ORDERS', consumer: 'worker' }),
+  ]);
+  expect(await place.condition(cluster, 'Ready')).toContain('False StreamAtRisk: Consumer worker');
+  expect(await restarts()).toEqual([]);
+});
+
+test('waived by name, it holds nothing up', settings, async () => {
+  await place.edit(cluster, {
+    waive: [{ account: 'DEFAULT', stream: 'ORDERS', consumer: 'worker' }],
+  });
+  await place.tickUntilReady(ours, cluster);
+  expect(await restarts()).toHaveLength(3);
+  expect((await place.status(cluster)).version).toBe('2.15.2');
+  reported('a rollout with a broken consumer', { ...(await traffic.stop()), unseen: 0 });
+});

@@ -1,0 +1,282 @@
+// Plays the kubelet and the scheduler for the pods of one plane: gives each pod a node and an
+// address, runs its container as a real process, keeps its Secrets fresh, says how it is, and
+// honours its deletion. What it does not know of a pod it leaves alone.
+import { mkdir, rm } from 'node:fs/promises';
+import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import type { Plane } from '../../../knative/local/plane/plane.ts';
+import { systemClock } from '../../../shared/clock.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { isKubeError } from '../../../shared/kube/errors.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { Container, type Files, type PodSpec } from './container.ts';
+import { filesIn, podStatus } from './pod-status.ts';
+
+const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
+export const PODS = core('pods');
+export const CLAIMS = core('persistentvolumeclaims');
+const SECRETS = core('secrets');
+
+const LOOK_EVERY_MS = 100;
+/** A container that ends is started again after this, as the kubelet does at first. */
+const BACKOFF_MS = 500;
+
+interface PodHere {
+  readonly uid: string;
+  readonly key: string;
+  readonly ip: string;
+  readonly spec: PodSpec;
+  readonly container: Container;
+  readonly secrets: Map<string, string>;
+  isReady: boolean;
+  isEnding: boolean;
+  /** Somebody wants it to stay down. */
+  isHeld: boolean;
+}
+
+export interface KubeletOptions {
+  readonly plane: Plane;
+  readonly kube: KubeClient;
+  /** By image. */
+  readonly binaries: Readonly<Record<string, string>>;
+}
+
+export class Kubelet {
+  readonly #options: KubeletOptions;
+  readonly #pods = new Map<string, PodHere>();
+  readonly #ips = new Map<string, string>();
+  /** A network of its own, so that rigs beside each other never meet. */
+  readonly #network = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
+  #loop: Promise<void> = Promise.resolve();
+  #isClosed = false;
+  /** How long a changed Secret takes to come to the pods. */
+  syncDelayMs = 0;
+  readonly errors: unknown[] = [];
+
+  constructor(options: KubeletOptions) {
+    this.#options = options;
+  }
+
+  get #dir(): string {
+    return join(this.#options.plane.dir, 'kubelet');
+  }
+
+  start(): void {
+    this.#loop = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#isClosed = true;
+    await this.#loop;
+    await Promise.all([...this.#pods.values()].map((pod) => pod.container.kill()));
+  }
+
+  ipOf(key: string): string | undefined {
+    return this.#ips.get(key);
+  }
+
+  /** The process dies; it is started again, unless it is held. */
+  async kill(key: string, { isHeld = false } = {}): Promise<void> {
+    const pod = this.#pods.get(key);
+    if (pod === undefined) throw new Error(`there is no pod ${key}`);
+    pod.isHeld = isHeld;
+    await pod.container.kill();
+  }
+
+  release(key: string): void {
+    const pod = this.#pods.get(key);
+    if (pod !== undefined) pod.isHeld = false;
+  }
+
+  /** Where the pod's container has its volume. */
+  dataDir(key: string): string {
+    return join(this.#dir, 'pods', this.#pods.get(key)?.uid ?? '', 'data');
+  }
+
+  claimDir(key: string): string {
+    return join(this.#dir, 'claims', key.replace('/', '_'));
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isClosed) {
+      try {
+        await this.#look();
+      } catch (error) {
+        if (!isKubeError(error, 'KUBE_CONFLICT', 'KUBE_NOT_FOUND')) this.errors.push(error);
+      }
+      await systemClock.sleep(LOOK_EVERY_MS);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { items } = await this.#options.kube.list(PODS);
+    const seen = new Set(items.map(({ metadata }) => metadata.uid));
+    // Deleted with force: nobody asks for its last words.
+    for (const pod of this.#pods.values()) {
+      if (!seen.has(pod.uid) && !pod.isEnding) await this.#drop(pod);
+    }
+    await this.#bindClaims();
+    for (const object of items) await this.#lookAt(object);
+  }
+
+  async #bindClaims(): Promise<void> {
+    const { kube } = this.#options;
+    const { items } = await kube.list(CLAIMS);
+    for (const { metadata, status } of items) {
+      if ((status as { readonly phase?: string })?.phase === 'Bound') continue;
+      if ((status as { readonly phase?: string })?.phase === 'Lost') continue;
+      const { name, namespace = '' } = metadata;
+      const dir = this.claimDir(`${namespace}/${name}`);
+      // A new claim has a new volume.
+      await rm(dir, { recursive: true, force: true });
+      await mkdir(dir, { recursive: true });
+      const body = { status: { phase: 'Bound' } };
+      const target = { name, namespace, subresource: 'status' };
+      await kube.patch(CLAIMS, target, { type: 'merge', body });
+    }
+  }
+
+  async #lookAt(object: KubeObject): Promise<void> {
+    const { name, namespace = '', uid, deletionTimestamp } = object.metadata;
+    const key = `${namespace}/${name}`;
+    const spec = object['spec'] as PodSpec;
+    const here = this.#pods.get(key);
+    if (deletionTimestamp !== undefined) {
+      if (here === undefined || here.uid !== uid) await this.#forget(object);
+      else if (!here.isEnding) this.#end(here, object);
+      return;
+    }
+    if (here !== undefined && here.uid === uid) return this.#keep(here, object);
+    if (here !== undefined) return;
+    if (spec.nodeName === undefined) await this.#bind(object);
+    else await this.#begin(object, spec);
+  }
+
+  async #bind({ metadata: { name, namespace = '' } }: KubeObject): Promise<void> {
+    const target = { apiVersion: 'v1', kind: 'Node', name: `node-of-${name}` };
+    const metadata = { name, namespace };
+    const body = { apiVersion: 'v1', kind: 'Binding', metadata, target };
+    const at = { name, namespace, subresource: 'binding' };
+    await this.#options.kube.createSubresource(PODS, at, body);
+  }
+
+  async #begin(object: KubeObject, spec: PodSpec): Promise<void> {
+    const { name, namespace = '', uid } = object.metadata;
+    const { plane, binaries } = this.#options;
+    const binary = binaries[spec.containers[0].image];
+    // As an image that cannot be pulled.
+    if (binary === undefined) return;
+    const claim = spec.volumes.flatMap((one) => one.persistentVolumeClaim?.claimName ?? [])[0];
+    const key = `${namespace}/${name}`;
+    const ip = this.#ips.get(key) ?? `${this.#network}.${this.#ips.size + 1}`;
+    this.#ips.set(key, ip);
+    const container = new Container({
+      plane,
+      root: join(this.#dir, 'pods', uid),
+      podName: name,
+      ip,
+      spec,
+      binary,
+      claimDir: claim === undefined ? undefined : this.claimDir(`${namespace}/${claim}`),
+    });
+    await container.prepare();
+    const secrets = new Map<string, string>();
+    const pod = {
+      uid,
+      key,
+      ip,
+      spec,
+      container,
+      secrets,
+      isReady: false,
+      isEnding: false,
+      isHeld: false,
+    };
+    this.#pods.set(key, pod);
+    await this.#syncSecrets(pod, namespace);
+    await this.#writeHosts();
+    await container.start();
+    await this.#say(pod, object);
+  }
+
+  async #keep(pod: PodHere, object: KubeObject): Promise<void> {
+    if (pod.isEnding) return;
+    const { namespace = '' } = object.metadata;
+    await this.#syncSecrets(pod, namespace);
+    if (!pod.container.isRunning && !pod.isHeld) {
+      await systemClock.sleep(BACKOFF_MS);
+      await pod.container.start();
+    }
+    const isReady = pod.container.isRunning && (await pod.container.isReady());
+    if (isReady === pod.isReady) return;
+    pod.isReady = isReady;
+    await this.#say(pod, object);
+  }
+
+  async #syncSecrets(pod: PodHere, namespace: string): Promise<void> {
+    for (const { name: volume, secret } of pod.spec.volumes) {
+      if (secret === undefined) continue;
+      const at = { namespace, name: secret.secretName };
+      const found = await this.#options.kube.get(SECRETS, at);
+      if (found === null) throw new Error(`there is no Secret ${secret.secretName}`);
+      const { resourceVersion } = found.metadata;
+      const known = pod.secrets.get(volume);
+      if (known === resourceVersion) continue;
+      pod.secrets.set(volume, resourceVersion);
+      if (known === undefined || this.syncDelayMs === 0) {
+        await pod.container.mountFiles(volume, filesIn(found));
+      } else this.#mountLater(pod, volume, filesIn(found));
+    }
+  }
+
+  #mountLater(pod: PodHere, volume: string, files: Files): void {
+    const mount = async (): Promise<void> => {
+      await systemClock.sleep(this.syncDelayMs);
+      if (!pod.isEnding) await pod.container.mountFiles(volume, files);
+    };
+    mount().catch((error: unknown) => this.errors.push(error));
+  }
+
+  /** As the headless Service's names resolve: every pod, ready or not. */
+  async #writeHosts(): Promise<void> {
+    const lines = [...this.#pods.values()].map(({ key, ip }) => {
+      const [namespace = '', name = ''] = key.split('/');
+      const cluster = name.slice(0, name.lastIndexOf('-'));
+      return `${ip} ${name}.${cluster}-headless.${namespace}.svc`;
+    });
+    const text = ['127.0.0.1 localhost', ...lines, ''].join('\n');
+    await Promise.all([...this.#pods.values()].map(({ container }) => container.writeHosts(text)));
+  }
+
+  #end(pod: PodHere, object: KubeObject): void {
+    pod.isEnding = true;
+    const { deletionGracePeriodSeconds: graceSeconds } = object.metadata as {
+      readonly deletionGracePeriodSeconds?: number;
+    };
+    const ending = async (): Promise<void> => {
+      await pod.container.end((graceSeconds ?? 30) * 1_000);
+      await this.#drop(pod);
+      await this.#forget(object);
+    };
+    ending().catch((error: unknown) => this.errors.push(error));
+  }
+
+  async #drop(pod: PodHere): Promise<void> {
+    await pod.container.kill();
+    this.#pods.delete(pod.key);
+    await pod.container.remove();
+  }
+
+  /** The API server keeps a pod until the kubelet says that it is gone. */
+  async #forget({ metadata }: KubeObject): Promise<void> {
+    const { name, namespace = '', uid } = metadata;
+    await this.#options.kube.delete(PODS, { name, namespace }, { uid }, { gracePeriodSeconds: 0 });
+  }
+
+  async #say(pod: PodHere, { metadata }: KubeObject): Promise<void> {
+    const { name, namespace = '' } = metadata;
+    const status = podStatus(pod);
+    const target = { name, namespace, subresource: 'status' };
+    await this.#options.kube.patch(PODS, target, { type: 'merge', body: { status } });
+  }
+}

@@ -1,0 +1,174 @@
+// Publishers and durable consumers on a stream with three replicas, running while something is done
+// to the servers. At the end: what was acknowledged and is not there any more, what is there twice,
+// what a consumer never saw, and the longest time without an acknowledgement.
+import { type JetStreamClient, type NatsConnection, connect } from 'nats';
+import { systemClock } from '../../../shared/clock.ts';
+import { until } from '../../builders/versioned-kind.ts';
+
+export interface TrafficOptions {
+  readonly servers: readonly string[];
+  readonly user: string;
+  readonly pass: string;
+  readonly stream: string;
+  readonly tls?: { readonly ca: string; readonly servername: string };
+  readonly publishers?: number;
+}
+
+export interface TrafficReport {
+  readonly acknowledged: number;
+  /** Acknowledged, and not in the stream. */
+  readonly lost: number;
+  /** In the stream more than once. */
+  readonly duplicates: number;
+  /** In the stream, and never delivered to the durable consumer. */
+  readonly unseen: number;
+  readonly redelivered: number;
+  readonly longestPauseMs: number;
+}
+
+const ACK_TIMEOUT_MS = 2_000;
+const BETWEEN_MS = 5;
+const DURABLE = 'worker';
+const DRAINED_WITHIN_MS = 60_000;
+/** What one pull asks for; it comes back after this, also with nothing. */
+const PULL_MS = 1_000;
+
+export class Traffic {
+  readonly #options: TrafficOptions;
+  readonly #nats: NatsConnection;
+  readonly #jetStream: JetStreamClient;
+  readonly #acked: string[] = [];
+  readonly #seen = new Map<string, number>();
+  #longestMs = 0;
+  #lastAckMs = systemClock.nowMs();
+  #isPublishing = true;
+  #isConsuming = true;
+  #publishing: Promise<unknown> = Promise.resolve();
+  #consuming: Promise<void> = Promise.resolve();
+
+  private constructor(options: TrafficOptions, nats: NatsConnection) {
+    this.#options = options;
+    this.#nats = nats;
+    this.#jetStream = nats.jetstream({ timeout: ACK_TIMEOUT_MS });
+  }
+
+  static async start(options: TrafficOptions): Promise<Traffic> {
+    const traffic = new Traffic(options, await connectTo(options));
+    await traffic.#prepare();
+    const { publishers = 2 } = options;
+    const all = Array.from({ length: publishers }, (_, index) => traffic.#publish(index));
+    traffic.#publishing = Promise.all(all);
+    traffic.#consuming = traffic.#consume();
+    return traffic;
+  }
+
+  get acknowledged(): number {
+    return this.#acked.length;
+  }
+
+  async #prepare(): Promise<void> {
+    const { stream } = this.#options;
+    const manager = await this.#nats.jetstreamManager();
+    await manager.streams.add({ name: stream, subjects: [`${stream}.>`], num_replicas: 3 });
+    await manager.consumers.add(stream, {
+      durable_name: DURABLE,
+      ack_policy: 'explicit' as never,
+      ack_wait: 10_000_000_000,
+    });
+  }
+
+  /** The same message again and again until it is acknowledged: the server knows it by its id. */
+  async #publish(publisher: number): Promise<void> {
+    for (let count = 0; this.#isPublishing; count += 1) {
+      const msgID = `${publisher}-${count}`;
+      while (!(await this.#isAcknowledged(msgID))) if (!this.#isPublishing) return;
+      const nowMs = systemClock.nowMs();
+      this.#longestMs = Math.max(this.#longestMs, nowMs - this.#lastAckMs);
+      this.#lastAckMs = nowMs;
+      this.#acked.push(msgID);
+      await systemClock.sleep(BETWEEN_MS);
+    }
+  }
+
+  async #isAcknowledged(msgID: string): Promise<boolean> {
+    const subject = `${this.#options.stream}.orders`;
+    try {
+      await this.#jetStream.publish(subject, msgID, { msgID, timeout: ACK_TIMEOUT_MS });
+      return true;
+    } catch {
+      await systemClock.sleep(BETWEEN_MS);
+      return false;
+    }
+  }
+
+  async #consume(): Promise<void> {
+    const { stream } = this.#options;
+    while (this.#isConsuming) {
+      try {
+        const consumer = await this.#jetStream.consumers.get(stream, DURABLE);
+        const messages = await consumer.fetch({ max_messages: 100, expires: PULL_MS });
+        for await (const message of messages) {
+          const id = message.string();
+          this.#seen.set(id, (this.#seen.get(id) ?? 0) + 1);
+          message.ack();
+        }
+      } catch {
+        await systemClock.sleep(BETWEEN_MS);
+      }
+    }
+  }
+
+  /** Ends the publishers, lets the consumer see the rest, and counts. */
+  async stop(): Promise<TrafficReport> {
+    this.#isPublishing = false;
+    await this.#publishing;
+    const stored = await this.#readAll();
+    const isSeen = (id: string): boolean => this.#seen.has(id);
+    await until('the consumer to see all', () => stored.every(isSeen), DRAINED_WITHIN_MS).catch(
+      () => undefined,
+    );
+    this.#isConsuming = false;
+    await this.#consuming;
+    await this.#nats.close();
+    const inStream = new Set(stored);
+    return {
+      acknowledged: this.#acked.length,
+      lost: this.#acked.filter((id) => !inStream.has(id)).length,
+      duplicates: stored.length - inStream.size,
+      unseen: stored.filter((id) => !isSeen(id)).length,
+      redelivered: [...this.#seen.values()].filter((times) => times > 1).length,
+      longestPauseMs: this.#longestMs,
+    };
+  }
+
+  async #readAll(): Promise<readonly string[]> {
+    const { stream } = this.#options;
+    const { state } = await (await this.#nats.jetstreamManager()).streams.info(stream);
+    const ids: string[] = [];
+    if (state.messages === 0) return ids;
+    const consumer = await this.#jetStream.consumers.get(stream);
+    for await (const message of await consumer.consume({ max_messages: 500 })) {
+      ids.push(message.string());
+      if (message.info.streamSequence >= state.last_seq) break;
+    }
+    return ids;
+  }
+}
+
+export function connectTo({
+  servers,
+  user,
+  pass,
+  tls,
+}: Pick<TrafficOptions, 'servers' | 'user' | 'pass' | 'tls'>): Promise<NatsConnection> {
+  return connect({
+    servers: [...servers],
+    user,
+    pass,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 100,
+    ignoreClusterUpdates: true,
+    pingInterval: 2_000,
+    ...(tls === undefined ? {} : { tls }),
+  });
+}

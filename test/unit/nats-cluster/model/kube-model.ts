@@ -1,0 +1,215 @@
+// An API server as far as the function nats-cluster uses one: resourceVersions, preconditions,
+// server-side apply, and counts. Writes can fail at a chosen one, before or after they are done;
+// reads can be old.
+import type { KubeClient } from '../../../../shared/kube/client.ts';
+import { KubeError } from '../../../../shared/kube/errors.ts';
+import type {
+  KubeObject,
+  Manifest,
+  ObjectName,
+  ResourceRef,
+} from '../../../../shared/kube/objects.ts';
+
+export class Crash extends Error {}
+
+/** When the process dies: at this write, before it is done or after. */
+export interface CrashPoint {
+  readonly at: number;
+  readonly when: 'before' | 'after';
+}
+
+type Body = Record<string, unknown>;
+
+export class KubeModel {
+  readonly objects = new Map<string, KubeObject>();
+  reads = 0;
+  /** In the order in which they were done, as `delete pods nats-2`. */
+  readonly writes: string[] = [];
+  crash: CrashPoint | undefined;
+  /** How many changes ago a read is from; 0 is now. */
+  staleness: () => number = () => 0;
+  onDelete: (resource: string, object: KubeObject) => void = () => undefined;
+  #version = 100;
+  #uid = 0;
+  readonly #past: Map<string, KubeObject>[] = [];
+
+  get client(): KubeClient {
+    return this as unknown as KubeClient;
+  }
+
+  async get(ref: ResourceRef, target: ObjectName): Promise<KubeObject | null> {
+    this.reads += 1;
+    return this.#seen().get(keyOf(ref, target)) ?? null;
+  }
+
+  async list(
+    ref: ResourceRef,
+    { namespace, labelSelector }: { readonly namespace?: string; readonly labelSelector?: string },
+  ) {
+    this.reads += 1;
+    const [label = '', value] = (labelSelector ?? '').split('=');
+    const items = [...this.#seen().entries()]
+      .filter(([key]) => key.startsWith(`${ref.resource}/${namespace ?? ''}`))
+      .map(([, object]) => object)
+      .filter(({ metadata }) => label === '' || metadata.labels?.[label] === value);
+    return { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '1' }, items };
+  }
+
+  async create(ref: ResourceRef, manifest: Manifest) {
+    const key = keyOf(ref, manifest.metadata);
+    const present = this.objects.get(key);
+    if (present !== undefined) return { object: present, isNew: false };
+    const object = await this.#write(`create ${ref.resource} ${manifest.metadata.name}`, () =>
+      this.put(ref, manifest),
+    );
+    return { object, isNew: true };
+  }
+
+  async apply(
+    ref: ResourceRef,
+    manifest: Manifest,
+    { subresource }: { readonly subresource?: string },
+  ) {
+    const { name, resourceVersion } = manifest.metadata;
+    const present = this.objects.get(keyOf(ref, manifest.metadata));
+    if (resourceVersion !== undefined && present?.metadata.resourceVersion !== resourceVersion) {
+      throw conflict(ref, name);
+    }
+    const where = subresource === undefined ? '' : `/${subresource}`;
+    return this.#write(`apply ${ref.resource}${where} ${name}`, () =>
+      subresource === 'status' && present !== undefined
+        ? this.#putStatus(ref, present, manifest['status'] as Body)
+        : this.put(ref, manifest),
+    );
+  }
+
+  async patch(ref: ResourceRef, target: ObjectName, { body }: { readonly body: Body }) {
+    return this.#write(`patch ${ref.resource} ${target.name}`, () =>
+      this.change(ref, target, body),
+    );
+  }
+
+  async delete(
+    ref: ResourceRef,
+    target: ObjectName,
+    { uid, resourceVersion }: { readonly uid?: string; readonly resourceVersion?: string },
+  ) {
+    const present = this.objects.get(keyOf(ref, target));
+    if (present === undefined) return 'absent';
+    const isMeant =
+      (uid === undefined || present.metadata.uid === uid) &&
+      (resourceVersion === undefined || present.metadata.resourceVersion === resourceVersion);
+    if (!isMeant) throw conflict(ref, target.name);
+    await this.#write(`delete ${ref.resource} ${target.name}`, () => {
+      this.onDelete(ref.resource, present);
+      // A pod ends when its container has; everything else is gone at once.
+      if (ref.resource === 'pods') this.change(ref, target, { metadata: ENDING });
+      else this.remove(ref, target);
+      return present;
+    });
+    return 'deleting';
+  }
+
+  /** As others write; it counts for nobody. */
+  put(ref: ResourceRef, manifest: Manifest): KubeObject {
+    const key = keyOf(ref, manifest.metadata);
+    const present = this.objects.get(key);
+    const { metadata: wanted, ...body } = manifest;
+    const kept = present === undefined ? {} : { status: present['status'] };
+    const merged = { ...kept, ...body };
+    const { resourceVersion: _, ...named } = wanted;
+    return this.#store(key, present, {
+      ...merged,
+      metadata: { ...present?.metadata, ...named },
+    } as unknown as KubeObject);
+  }
+
+  change(ref: ResourceRef, target: ObjectName, body: Body): KubeObject {
+    const key = keyOf(ref, target);
+    const present = this.objects.get(key);
+    if (present === undefined) throw new Error(`there is no ${key}`);
+    return this.#store(key, present, merge({ ...present }, body) as unknown as KubeObject);
+  }
+
+  remove(ref: ResourceRef, target: ObjectName): void {
+    this.#remember();
+    this.objects.delete(keyOf(ref, target));
+  }
+
+  #putStatus(ref: ResourceRef, present: KubeObject, status: Body): KubeObject {
+    const fields = Object.fromEntries(Object.keys(status).map((name) => [`f:${name}`, {}]));
+    const entry = {
+      manager: 'ballast-nats-cluster',
+      operation: 'Apply',
+      subresource: 'status',
+      apiVersion: present.apiVersion,
+      fieldsV1: { 'f:status': fields },
+    };
+    const metadata = { ...present.metadata, managedFields: [entry] };
+    return this.#store(keyOf(ref, present.metadata), present, { ...present, metadata, status });
+  }
+
+  #store(key: string, present: KubeObject | undefined, next: KubeObject): KubeObject {
+    const isEdited =
+      present === undefined || JSON.stringify(present['spec']) !== JSON.stringify(next['spec']);
+    this.#version += 1;
+    this.#uid += present === undefined ? 1 : 0;
+    const metadata = {
+      ...next.metadata,
+      uid: present?.metadata.uid ?? `u${this.#uid}`,
+      creationTimestamp: present?.metadata.creationTimestamp ?? '2026-01-01T00:00:00Z',
+      generation: (present?.metadata.generation ?? 0) + (isEdited ? 1 : 0),
+      resourceVersion: String(this.#version),
+    };
+    this.#remember();
+    const stored = { ...next, metadata };
+    this.objects.set(key, stored);
+    return stored;
+  }
+
+  #remember(): void {
+    this.#past.unshift(new Map(this.objects));
+    this.#past.length = Math.min(this.#past.length, PAST_MAX);
+  }
+
+  #seen(): ReadonlyMap<string, KubeObject> {
+    const ago = this.staleness();
+    return ago === 0 ? this.objects : (this.#past[ago - 1] ?? this.objects);
+  }
+
+  async #write(what: string, change: () => KubeObject): Promise<KubeObject> {
+    const isHere = this.crash?.at === this.writes.length;
+    if (isHere && this.crash?.when === 'before') {
+      this.crash = undefined;
+      throw new Crash(what);
+    }
+    this.writes.push(what);
+    const object = change();
+    if (isHere) {
+      this.crash = undefined;
+      throw new Crash(what);
+    }
+    return object;
+  }
+}
+
+const PAST_MAX = 8;
+const ENDING = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+
+const keyOf = ({ resource }: ResourceRef, { namespace = '', name }: ObjectName): string =>
+  `${resource}/${namespace}/${name}`;
+
+function merge(present: Body, patch: Body): Body {
+  const result = { ...present };
+  for (const [name, value] of Object.entries(patch)) {
+    const below = result[name];
+    const isDeep = typeof value === 'object' && value !== null && !Array.isArray(value);
+    result[name] = isDeep ? merge((below ?? {}) as Body, value as Body) : value;
+  }
+  return result;
+}
+
+function conflict(ref: ResourceRef, name: string): KubeError {
+  const about = { verb: 'patch', ref, name } as const;
+  return new KubeError('KUBE_CONFLICT', 'Somebody else was first.', about);
+}

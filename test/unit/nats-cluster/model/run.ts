@@ -1,0 +1,127 @@
+// Runs the function on the model: sweeps and moments in turn until the cluster is what its spec
+// says, through crashes that a test asks for.
+import { pino } from 'pino';
+import { Doors } from '../../../../functions/nats-cluster/doors.ts';
+import { sweepAll } from '../../../../functions/nats-cluster/work.ts';
+import { NATS_CLUSTERS } from '../../../../shared/api/nats-cluster.ts';
+import type { Context } from '../../../../shared/function/define.ts';
+import { isKubeError } from '../../../../shared/kube/errors.ts';
+import { Crash, type CrashPoint } from './kube-model.ts';
+import { systemOf } from './system-model.ts';
+import { NAME, NAMESPACE, WorldModel } from './world-model.ts';
+
+export interface Edit {
+  readonly [field: string]: unknown;
+}
+
+/** Far more than any change takes, fewer than a loop that never ends. */
+const SWEEPS_MAX = 400;
+
+const SPEC = {
+  replicas: 3,
+  image: 'nats:2.14.9',
+  jetStream: { fileStorage: { size: '10Gi' } },
+  lameDuck: { graceSeconds: 10, durationSeconds: 30 },
+  resources: { limits: { memory: '1Gi' } },
+  monitoringPort: 8222,
+  spread: 'Preferred',
+  unreplicatedStreams: 'Interrupt',
+  paused: false,
+};
+
+const log = pino({ level: 'silent' });
+
+export class Run {
+  readonly world = new WorldModel();
+  #doors = this.#openDoors();
+
+  constructor() {
+    const metadata = { namespace: NAMESPACE, name: NAME };
+    const kind = 'NatsCluster';
+    const apiVersion = 'ballast.dev/v1alpha1';
+    this.world.kube.put(NATS_CLUSTERS, { apiVersion, kind, metadata, spec: SPEC });
+    this.world.kube.put(
+      { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' },
+      {
+        apiVersion: 'storage.k8s.io/v1',
+        kind: 'StorageClass',
+        metadata: { name: 'standard' },
+        allowVolumeExpansion: true,
+      },
+    );
+  }
+
+  edit(spec: Edit): void {
+    const at = { namespace: NAMESPACE, name: NAME };
+    this.world.kube.change(NATS_CLUSTERS, at, { spec });
+  }
+
+  /** Another instance takes over; what the first one had in memory is gone. */
+  #openDoors(): Doors {
+    const { world } = this;
+    const clock = {
+      nowMs: () => world.nowMs,
+      sleep: async () => world.tick(),
+    };
+    return new Doors({
+      kube: world.kube.client,
+      openSystem: async () => {
+        const { Failure } = await import('../../../../shared/errors.ts');
+        if (world.servers.size === 0) throw new Failure('NATS_UNAVAILABLE', 'Nobody answers.');
+        return systemOf(world);
+      },
+      clock,
+      workMs: 5_000,
+    });
+  }
+
+  async sweep(): Promise<void> {
+    const context = { doors: this.#doors, log, signal: new AbortController().signal };
+    try {
+      await sweepAll(context as unknown as Context<Doors>);
+    } catch (error) {
+      if (error instanceof Crash) this.#doors = this.#openDoors();
+      else if (!isKubeError(error)) throw error;
+    }
+  }
+
+  /** Until it is Ready for the spec as it is; throws when it never is. */
+  async converge(): Promise<void> {
+    for (let sweeps = 0; sweeps < SWEEPS_MAX; sweeps += 1) {
+      await this.sweep();
+      if (this.isReady()) return;
+      this.world.tick();
+    }
+    throw new Error(`never Ready: ${JSON.stringify(this.world.status(), undefined, 1)}`);
+  }
+
+  isReady(): boolean {
+    const { metadata, ...rest } = this.#cluster();
+    const { conditions = [], observedGeneration } = (rest['status'] ?? {}) as {
+      readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+      readonly observedGeneration?: number;
+    };
+    const ready = conditions.find(({ type }) => type === 'Ready');
+    return ready?.status === 'True' && observedGeneration === metadata.generation;
+  }
+
+  #cluster() {
+    const cluster = this.world.kube.objects.get(`natsclusters/${NAMESPACE}/${NAME}`);
+    if (cluster === undefined) throw new Error('the NatsCluster is gone');
+    return cluster;
+  }
+
+  /** Writes that count: what people see as events of it is said besides. */
+  get writes(): readonly string[] {
+    return this.world.kube.writes.filter((one) => !one.startsWith('create events'));
+  }
+
+  crashAt(point: CrashPoint): void {
+    const { kube } = this.world;
+    kube.crash = { ...point, at: kube.writes.length + point.at };
+  }
+
+  get hasCrashed(): boolean {
+    return this.world.kube.crash === undefined;
+  }
+}

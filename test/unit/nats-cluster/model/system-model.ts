@@ -1,0 +1,85 @@
+// What the model's servers answer over their system account.
+import type { System } from '../../../../shared/nats/system.ts';
+import type { WorldModel } from './world-model.ts';
+
+export function systemOf(model: WorldModel): System {
+  const about = (name: string) => {
+    const { id = '', version: ver = '' } = model.servers.get(name) ?? {};
+    return { server: { name, id, ver } };
+  };
+  const all = [...model.servers.values()];
+  const done = { isDone: true } as const;
+  const system = {
+    servers: async () =>
+      all.map(({ name, digest }) => ({
+        ...about(name),
+        data: { config_digest: digest, start: '' },
+      })),
+    jetStream: async () => all.map(({ name }) => ({ ...about(name), data: jszOf(model, name) })),
+    health: async () => all.map(({ name }) => ({ ...about(name), data: { status: 'ok' } })),
+    reload: async (id: string) => {
+      const server = [...model.servers.values()].find((one) => one.id === id);
+      if (server !== undefined) server.digest = model.digestOf(server.name);
+      return done;
+    },
+    stepDownMeta: async (to: string | undefined) => {
+      model.metaLeader = to ?? [...model.servers.keys()].find((one) => one !== model.metaLeader);
+      return done;
+    },
+    moveStream: async ({ stream: name, server }: { stream: string; server: string }) => {
+      move(model, name, server);
+      return done;
+    },
+    removePeer: async (peerId: string) => {
+      if (model.servers.has(peerId)) throw new Error(`${peerId} was forgotten while it runs`);
+      model.metaPeers.delete(peerId);
+      return done;
+    },
+    close: async () => undefined,
+  };
+  return system as unknown as System;
+}
+
+function move(model: WorldModel, name: string, server: string): void {
+  const stream = model.streams.find((one) => one.stream === name);
+  if (stream === undefined || stream.moving !== undefined) return;
+  const free = [...model.servers.keys()].find((one) => !stream.servers.includes(one));
+  if (free === undefined) return;
+  const to = stream.servers.map((one) => (one === server ? free : one));
+  stream.moving = { to, ticks: 2 };
+}
+
+function jszOf(model: WorldModel, teller: string) {
+  const peer = (name: string, isCurrent: boolean) => ({
+    name,
+    peer: name,
+    current: isCurrent,
+    active: 1,
+    offline: !model.servers.has(name),
+  });
+  const others = [...model.metaPeers].filter((one) => one !== model.metaLeader);
+  const streams = model.streams
+    .filter(({ servers }) => servers.includes(teller))
+    .map(({ stream, servers, behind, replicas, moving }) => {
+      const leader = servers.find((one) => model.servers.has(one) && !behind.has(one)) ?? '';
+      const members = servers.filter((one) => one !== leader);
+      return {
+        name: stream,
+        config: { num_replicas: replicas, storage: 'file' },
+        cluster: {
+          leader,
+          replicas: members.map((one) => peer(one, model.servers.has(one) && !behind.has(one))),
+          ...(moving === undefined ? {} : { desired: {} }),
+        },
+      };
+    });
+  return {
+    meta_cluster: {
+      leader: model.metaLeader ?? '',
+      peer: model.metaLeader ?? '',
+      cluster_size: model.metaPeers.size,
+      replicas: others.map((one) => peer(one, model.servers.has(one))),
+    },
+    account_details: [{ name: 'DEFAULT', stream_detail: streams }],
+  };
+}

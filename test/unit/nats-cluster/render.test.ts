@@ -1,0 +1,103 @@
+// What is rendered of a spec: the configuration that servers read, and how it differs.
+import { createPublicKey, X509Certificate } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { issue, makeAuthority } from '../../../functions/nats-cluster/certificate.ts';
+import {
+  configDigest,
+  configText,
+  natsConfig,
+} from '../../../functions/nats-cluster/render/config.ts';
+import { render } from '../../../functions/nats-cluster/render/manifests.ts';
+import { quantityOf } from '../../../functions/nats-cluster/render/quantity.ts';
+import { versionIn } from '../../../functions/nats-cluster/version.ts';
+import type { NatsClusterSpec } from '../../../shared/api/nats-cluster.ts';
+import { cluster, CREDENTIALS } from './samples.ts';
+
+const rendered = (spec: Partial<NatsClusterSpec> = {}) => render(cluster({ spec }), CREDENTIALS, 3);
+const { templateHash } = rendered();
+
+test.each<[string, Partial<NatsClusterSpec>]>([
+  ['an image', { image: 'nats:2.15.3' }],
+  ['resources', { resources: { limits: { memory: '2Gi' } } }],
+  ['lame duck timing', { lameDuck: { graceSeconds: 11, durationSeconds: 30 } }],
+  ['a monitoring port', { monitoringPort: 8223 }],
+  ['spread', { spread: 'Required' }],
+])('another %s needs another pod', (_, spec) => {
+  expect(rendered(spec).templateHash).not.toBe(templateHash);
+});
+
+test.each<[string, Partial<NatsClusterSpec>]>([
+  ['accounts', { accounts: [{ name: 'SHOP', jetStream: true, users: [] }] }],
+  ['size', { jetStream: { fileStorage: { size: '20Gi' } } }],
+  ['number of servers', { replicas: 5 }],
+])('another %s changes the configuration alone', (_, spec) => {
+  const other = rendered(spec);
+  expect(other.templateHash).toBe(templateHash);
+  expect(configText(other.config)).not.toBe(configText(rendered().config));
+});
+
+test('what does not concern the servers changes nothing', () => {
+  const spec = { waive: [{ account: 'SHOP', stream: 'ORDERS' }], paused: true };
+  expect(rendered(spec)).toEqual(rendered());
+});
+
+test('each server has a digest of its own', () => {
+  const { config } = rendered();
+  expect(configDigest(config, 'nats-0')).not.toBe(configDigest(config, 'nats-1'));
+  expect(configDigest(config, 'nats-0')).toMatch(/^sha256:[0-9a-f]{64}$/);
+});
+
+test('a password keeps its odd characters, in the one way that NATS can read', () => {
+  const password = 'a"b\\c\u0001é<>&';
+  const users = [{ name: 'shop', passwordSecret: { name: 's', key: 'k' } }];
+  const own = cluster({ spec: { accounts: [{ name: 'SHOP', jetStream: true, users }] } });
+  const credentials = { ...CREDENTIALS, passwords: new Map([['shop', password]]) };
+  const text = configText(natsConfig(own, credentials));
+  expect(text).toContain(String.raw`"password":"a\"b\\c\x01é<>&"`);
+});
+
+test('a single server has no cluster', () => {
+  expect(natsConfig(cluster({ spec: { replicas: 1 } }), CREDENTIALS)['cluster']).toBeUndefined();
+});
+
+test.each([
+  ['10Gi', 10 * 2 ** 30],
+  ['1k', 1_000],
+  ['500m', 0.5],
+  ['1.5Gi', 1.5 * 2 ** 30],
+  ['1e3', 1_000],
+  ['ten', Number.NaN],
+])('%s is %d', (text, amount) => {
+  expect(quantityOf(text)).toBe(amount);
+});
+
+test.each([
+  ['nats:2.15.2', '2.15.2'],
+  ['nats:2.15.2-alpine', '2.15.2'],
+  ['registry:5000/nats:v2.14', '2.14'],
+  ['nats:2.15.2@sha256:00ff', '2.15.2'],
+  ['nats:latest', undefined],
+  ['nats', undefined],
+])('image %s has version %s', (image, version) => {
+  expect(versionIn(image)).toBe(version);
+});
+
+test('a certificate is for its names, from its authority, in its time', () => {
+  const fromMs = Date.parse('2026-01-01T00:00:00Z');
+  const authority = makeAuthority('Shop', { fromMs, toMs: Date.parse('2060-01-01T00:00:00Z') });
+  const toMs = Date.parse('2026-04-01T00:00:00Z');
+  const { certificate, key } = issue(authority, ['nats.shop.svc', '*.nats-headless.shop.svc'], {
+    fromMs,
+    toMs,
+  });
+  const parsed = new X509Certificate(certificate);
+  const ca = new X509Certificate(authority.certificate);
+  expect(parsed.verify(createPublicKey(authority.key))).toBe(true);
+  expect(parsed.checkIssued(ca)).toBe(true);
+  expect(ca.ca).toBe(true);
+  expect(ca.validToDate.getUTCFullYear()).toBe(2060);
+  expect(parsed.checkHost('nats-2.nats-headless.shop.svc')).toBeDefined();
+  expect(parsed.checkHost('nats.other.svc')).toBeUndefined();
+  expect(parsed.validToDate.getTime()).toBe(toMs);
+  expect(key).toContain('PRIVATE KEY');
+});

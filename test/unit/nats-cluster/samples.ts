@@ -1,0 +1,166 @@
+// A cluster of three servers at rest, for the unit tests in this folder: each test says only what
+// differs.
+import { clusterOf, serverNames } from '../../../functions/nats-cluster/cluster.ts';
+import type { Credentials } from '../../../functions/nats-cluster/credentials.ts';
+import { configDigest } from '../../../functions/nats-cluster/render/config.ts';
+import { render } from '../../../functions/nats-cluster/render/manifests.ts';
+import type { Group, NatsView, Peer, ServerSeen } from '../../../functions/nats-cluster/view.ts';
+import type { Claim, Parts, Pod, World } from '../../../functions/nats-cluster/world.ts';
+import type { NatsClusterSpec, NatsClusterStatus } from '../../../shared/api/nats-cluster.ts';
+
+const SPEC: NatsClusterSpec = {
+  replicas: 3,
+  image: 'nats:2.15.2',
+  jetStream: { fileStorage: { size: '10Gi' } },
+  lameDuck: { graceSeconds: 10, durationSeconds: 30 },
+  resources: { limits: { memory: '1Gi' } },
+  monitoringPort: 8222,
+  spread: 'Preferred',
+  unreplicatedStreams: 'Interrupt',
+  paused: false,
+};
+
+export const CREDENTIALS: Credentials = {
+  systemPassword: 'system',
+  routePassword: 'route',
+  defaultPassword: 'default',
+  passwords: new Map(),
+  certificates: {},
+};
+
+export interface Differences {
+  readonly spec?: Partial<NatsClusterSpec>;
+  readonly status?: NatsClusterStatus;
+  readonly deletionTimestamp?: string;
+  /** Of the StatefulSet; as the spec says when absent. */
+  readonly size?: number;
+  readonly parts?: Partial<Parts>;
+  readonly pods?: (pods: readonly Pod[]) => readonly Pod[];
+  readonly nats?: (nats: NatsView) => NatsView;
+  readonly refusals?: ReadonlyMap<string, string>;
+  readonly nowMs?: number;
+}
+
+export const NOW_MS = Date.parse('2026-01-02T00:00:00Z');
+
+export function cluster({ spec, status, deletionTimestamp }: Differences = {}) {
+  return clusterOf({
+    apiVersion: 'ballast.dev/v1alpha1',
+    kind: 'NatsCluster',
+    metadata: {
+      namespace: 'shop',
+      name: 'nats',
+      uid: 'u1',
+      resourceVersion: '1',
+      generation: 1,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    },
+    spec: { ...SPEC, ...spec },
+    ...(status === undefined ? {} : { status }),
+  });
+}
+
+export function world(differences: Differences = {}): World {
+  const own = cluster(differences);
+  const { size = own.spec.replicas, refusals = new Map(), nowMs = NOW_MS } = differences;
+  const rendered = render(own, CREDENTIALS, size);
+  const servers = serverNames(own, size);
+  const statefulSet = { spec: { replicas: size } } as never;
+  const parts: Parts = {
+    toMake: undefined,
+    lacking: undefined,
+    systemPassword: 'system',
+    trustedCa: '',
+    rendered,
+    found: new Map([['statefulSet', statefulSet]]),
+    wrong: [],
+    claims: servers.map(claim),
+    lost: new Map(),
+    growth: undefined,
+    ...differences.parts,
+  };
+  const pods = servers.map((name) => pod(name, rendered.templateHash));
+  const seen = servers.map((name): [string, ServerSeen] => {
+    const digest = configDigest(rendered.config, name);
+    return [name, { name, id: `ID-${name}`, version: '2.15.2', digest, complaints: [] }];
+  });
+  const nats: NatsView = {
+    servers: new Map(seen),
+    meta: { leader: 'nats-0', size, peers: servers.map((one) => peer(one)) },
+    groups: [],
+  };
+  return {
+    cluster: own,
+    nowMs,
+    parts,
+    pods: differences.pods?.(pods) ?? pods,
+    nats: differences.nats?.(nats) ?? nats,
+    refusals,
+  };
+}
+
+const pod = (name: string, templateHash: string): Pod => ({
+  name,
+  uid: `pod-${name}`,
+  resourceVersion: '7',
+  ip: '10.0.0.1',
+  isReady: true,
+  isEnding: false,
+  templateHash,
+  placelessSince: undefined,
+});
+
+const claim = (server: string): Claim => ({
+  name: `data-${server}`,
+  uid: `claim-${server}`,
+  phase: 'Bound',
+  size: '10Gi',
+  storageClassName: 'standard',
+  node: undefined,
+  isEnding: false,
+});
+
+export const peer = (server: string, isCurrent = true): Peer => ({
+  server,
+  peerId: `peer-${server}`,
+  isCurrent,
+});
+
+export function stream(differences: Partial<Group> = {}): Group {
+  const { members = [peer('nats-0'), peer('nats-1'), peer('nats-2')] } = differences;
+  return {
+    account: 'SHOP',
+    stream: 'ORDERS',
+    consumer: undefined,
+    replicas: members.length,
+    isInMemory: false,
+    leader: members[0]?.server,
+    isMoving: false,
+    ...differences,
+    members,
+  };
+}
+
+/** These pods were made from another template. */
+export const outdated =
+  (...servers: readonly string[]) =>
+  (pods: readonly Pod[]): readonly Pod[] =>
+    pods.map((one) => (servers.includes(one.name) ? { ...one, templateHash: 'old' } : one));
+
+/** These servers run on another configuration. */
+export const misconfigured =
+  (...servers: readonly string[]) =>
+  (nats: NatsView): NatsView => ({
+    ...nats,
+    servers: new Map(
+      [...nats.servers].map(([name, seen]) => [
+        name,
+        servers.includes(name) ? { ...seen, digest: 'old' } : seen,
+      ]),
+    ),
+  });
+
+export const withGroups =
+  (...groups: readonly Group[]) =>
+  (nats: NatsView): NatsView => ({ ...nats, groups });

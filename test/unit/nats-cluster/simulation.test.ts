@@ -1,0 +1,130 @@
+// Every change of a cluster, with the process dying at each single write of it, before and after
+// the write is done; and with old reads. The model throws when two servers are away at our wish,
+// or a claim goes without a record or with the last copy of a stream.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Edit, Run } from './model/run.ts';
+
+const MANY_RUNS_MS = 120_000;
+
+interface Change {
+  readonly name: string;
+  readonly before: readonly Edit[];
+  readonly edit: Edit;
+  /** Writes that nobody could do without, status and events aside. */
+  readonly least: number;
+}
+
+const size = (replicas: number): Edit => ({ replicas });
+const IMAGE = { image: 'nats:2.15.2' };
+const LARGER = { jetStream: { fileStorage: { size: '20Gi' } } };
+
+const CHANGES: readonly Change[] = [
+  // Two Secrets with passwords, the configuration, two Services, a budget and the StatefulSet.
+  { name: 'it is created', before: [], edit: {}, least: 7 },
+  // The template, and three pods.
+  { name: 'another image', before: [{}], edit: IMAGE, least: 4 },
+  // The certificates, whom we are to believe, and the configuration; servers are told over NATS.
+  { name: 'TLS for clients', before: [{}], edit: { tls: { clients: {} } }, least: 3 },
+  { name: 'three become five', before: [{}], edit: size(5), least: 2 },
+  // The configuration, then for each server the StatefulSet and a claim.
+  { name: 'five become three', before: [size(5)], edit: size(3), least: 5 },
+  // Three claims, the StatefulSet away and back, and the configuration.
+  { name: 'claims grow', before: [{}], edit: LARGER, least: 6 },
+  { name: 'image and size at once', before: [{}], edit: { ...IMAGE, ...size(5) }, least: 7 },
+];
+
+async function prepared({ before }: Change): Promise<Run> {
+  const run = new Run();
+  for (const edit of before) {
+    run.edit(edit);
+    await run.converge();
+  }
+  if (before.length > 0) {
+    run.world.addStream('ORDERS', ['nats-0', 'nats-1', 'nats-2']);
+    const last = run.world.size - 1;
+    run.world.addStream('ELSEWHERE', ['nats-0', `nats-${last - 1}`, `nats-${last}`]);
+    await run.converge();
+  }
+  return run;
+}
+
+const isObject = (write: string): boolean => !write.includes('natsclusters/status');
+
+async function expectRest(run: Run): Promise<void> {
+  await run.sweep();
+  const { kube } = run.world;
+  const [reads, writes] = [kube.reads, run.writes.length];
+  await run.sweep();
+  expect({ reads: kube.reads - reads, writes: run.writes.length - writes }).toEqual({
+    // The list of clusters, and the list of pods.
+    reads: 2,
+    writes: 0,
+  });
+}
+
+describe.each(CHANGES)('$name', (change) => {
+  test('it ends, with no write more than it takes, and then rests', async () => {
+    const run = await prepared(change);
+    const before = run.writes.length;
+    run.edit(change.edit);
+    await run.converge();
+    const written = run.writes.slice(before).filter(isObject);
+    expect(written.length / change.least).toBeLessThanOrEqual(1);
+    await expectRest(run);
+  });
+
+  test(
+    'a crash at any write, before or after it, changes nothing in the end',
+    { timeout: MANY_RUNS_MS },
+    async () => {
+      for (const when of ['before', 'after'] as const) {
+        for (let at = 0; ; at += 1) {
+          const run = await prepared(change);
+          run.edit(change.edit);
+          run.crashAt({ at, when });
+          await run.converge();
+          const isOver = !run.hasCrashed;
+          await expectRest(run);
+          expect(run.isReady()).toBe(true);
+          if (isOver) break;
+        }
+      }
+    },
+  );
+
+  test('old reads cost time, and break nothing', { timeout: MANY_RUNS_MS }, async () => {
+    const ages = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 20, maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(ages, async (old) => {
+        const run = await prepared(change);
+        run.edit(change.edit);
+        let next = 0;
+        run.world.kube.staleness = () => old[next++] ?? 0;
+        await run.converge();
+        run.world.kube.staleness = () => 0;
+        await run.converge();
+        expect(run.isReady()).toBe(true);
+      }),
+      { numRuns: 30, seed: 1 },
+    );
+  });
+});
+
+test('a lost volume is replaced once, while the others are whole', async () => {
+  const run = await prepared(CHANGES[1] as Change);
+  run.world.loseVolume('nats-2');
+  await run.sweep();
+  run.world.nowMs += 400_000;
+  await run.converge();
+  const deleted = run.writes.filter((one) => one.startsWith('delete persistentvolumeclaims'));
+  expect(deleted).toEqual(['delete persistentvolumeclaims data-nats-2']);
+});
+
+test('a second server that is away keeps the volume of the first as it is', async () => {
+  const run = await prepared(CHANGES[1] as Change);
+  run.world.loseVolume('nats-2');
+  run.world.loseVolume('nats-1');
+  for (let sweeps = 0; sweeps < 20; sweeps += 1) await run.sweep();
+  expect(run.writes.filter((one) => one.startsWith('delete'))).toEqual([]);
+});
