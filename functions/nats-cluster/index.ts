@@ -7,6 +7,7 @@ import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import { secondsAsMs } from '../../shared/function/parsers.ts';
 import { CHANGES, SWEEP } from '../../shared/function/sources.ts';
 import { openKube } from '../../shared/kube/client.ts';
+import { readJson } from '../../shared/kube/read-json.ts';
 import { Doors } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 
@@ -38,6 +39,7 @@ export const natsCluster = defineFunction({
       clock,
       workMs,
     }),
+  readApiServer: readJson,
   close: (doors) => doors.close(),
   handle: async (event, context) => {
     const { sweepAll, takeChange } = await import('./work.ts');
