@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { type Addresses, type ServiceAddress, urlOf } from '../delivery/config.ts';
 import { brokerPart } from '../delivery/part.ts';
+import { leaveOut } from '../manifests/leave-out.ts';
 import { loadWiring } from '../manifests/load.ts';
 import {
   type ApiServerSourceWiring,
@@ -54,12 +55,14 @@ const PART_OF_HOST: Readonly<Record<string, string>> = {
  * waits for its own writes: whoever tries a migration out need not wait a minute.
  */
 const NO_SLOW_WRITES = { LONGEST_WRITE_SECONDS: '0' } as const;
+/** What looks after servers in pods would only wait here: no pod runs anything. */
+const NEEDS_PODS = 'nats-cluster';
 /** Two processes of one kind at a time: more only wait for the two cores of a small machine. */
 const STARTS_AT_ONCE = 2;
 const MANIFESTS = resolve(import.meta.dirname, '../..');
 
 export async function startCluster(options: ClusterOptions): Promise<LocalCluster> {
-  const wiring = await loadWiring(MANIFESTS);
+  const wiring = leaveOut(await loadWiring(MANIFESTS), NEEDS_PODS);
   const plane = await startPlane({ ...options.plane, signal: options.signal });
   const cluster = new Cluster(plane, wiring, options);
   try {
