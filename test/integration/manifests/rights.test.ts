@@ -160,7 +160,11 @@ test('storage-migration: a definition asks; objects are moved, proved, trimmed',
   const { kube, plane } = installed;
   const kind = new VersionedKind(plane, kube, PLURAL);
   await kind.fill(3);
-  const one = await installed.run(storageMigration, { SETTLE_SECONDS: '0.2', ETCD_ENDPOINTS: '' });
+  const one = await installed.run(storageMigration, {
+    SETTLE_SECONDS: '0.2',
+    LONGEST_WRITE_SECONDS: '0',
+    ETCD_ENDPOINTS: '',
+  });
   await startSource('storage-migration', one.port);
   const body = { metadata: { annotations: { 'ballast.dev/migrate-storage': 'true' } } };
   await kube.patch(CRDS, { name: kind.crdName }, { type: 'merge', body });
