@@ -21,6 +21,7 @@ import { claim, pod, service, WEB } from './support/pods.ts';
 const MAIN = resolve(import.meta.dirname, '../../knative/cluster/main.ts');
 /** Beside the one that a person may be running. */
 const SUBNET = '10.197.0.0/16';
+const INTERFACE = 'ballast-10-197';
 const within = { timeout: 60_000, interval: 100 };
 
 interface Started {
@@ -48,7 +49,8 @@ afterEach(async () => {
   await rm(scratch, { recursive: true, force: true });
 });
 
-const look = (): Promise<MachineState> => machineState(join(clusters, `ballast-${userInfo().uid}`));
+const look = (): Promise<MachineState> =>
+  machineState(join(clusters, `ballast-${userInfo().uid}`), INTERFACE);
 
 const command = (...args: readonly string[]): ChildProcess =>
   spawn(process.execPath, [MAIN, ...args], {

@@ -9,6 +9,7 @@ import { machineState, type MachineState } from './support/machine-state.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../knative/cluster/main.ts');
 const SUBNET = '10.196.0.0/16';
+const INTERFACE = 'ballast-10-196';
 
 /** It refuses within a second; a cluster that comes up instead would stay. */
 const TIMEOUT_MS = 20_000;
@@ -18,7 +19,7 @@ let before: MachineState;
 
 beforeEach(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'ballast-refusals-'));
-  before = await machineState(scratch);
+  before = await machineState(scratch, INTERFACE);
 });
 
 afterEach(async () => {
@@ -60,12 +61,12 @@ test.each([
   ],
 ])('without %s it refuses', async (_what, namespaces, prepare, why) => {
   expect(refused(namespaces, prepare)).toContain(why);
-  expect(await machineState(scratch)).toEqual(before);
+  expect(await machineState(scratch, INTERFACE)).toEqual(before);
 });
 
 test('in a directory whose sockets would have too long paths it refuses', async () => {
   const long = join(scratch, 'x'.repeat(60));
   expect(refused(['--mount'], `mkdir '${long}'`, long)).toContain('TMPDIR is too long');
   await rm(long, { recursive: true });
-  expect(await machineState(scratch)).toEqual(before);
+  expect(await machineState(scratch, INTERFACE)).toEqual(before);
 });

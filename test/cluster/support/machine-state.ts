@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { hierarchies } from '../../../knative/cluster/cgroups.ts';
 import { debianPrograms } from '../../../knative/cluster/debian-programs.ts';
 import { partsSettings } from '../../../knative/local/parts/settings.ts';
+import { startTimeTicks } from '../../../knative/local/process/proc.ts';
 
 /** Where container tools write by default, and where ours must not. */
 const WATCHED = [
@@ -49,20 +50,36 @@ export interface MachineState {
   readonly settings: readonly string[];
 }
 
-/** `runRoot` is where clusters have their directories. */
-export async function machineState(runRoot: string): Promise<MachineState> {
+/**
+ * `runRoot` is where the clusters have their directories whose traces are looked for, and
+ * `ownInterface` the name of their wire. Others may come and go beside them.
+ */
+export async function machineState(runRoot: string, ownInterface: string): Promise<MachineState> {
+  const isOurs = (text: string): boolean =>
+    (/ballast-\d+-\d+/.exec(text)?.[0] ?? ownInterface) === ownInterface;
   const { roots } = await hierarchies();
   const cgroups = await Promise.all(roots.map((root) => namesIn(root)));
   const files = await Promise.all([runRoot, ...WATCHED].map((path) => namesIn(path)));
   return {
     mounts: lines(await readFile('/proc/self/mounts', 'utf8')),
-    interfaces: await namesIn('/sys/class/net'),
-    routes: lines(await output('ip', 'route', 'show', 'table', 'all')),
+    interfaces: (await namesIn('/sys/class/net')).filter(isOurs),
+    routes: lines(await output('ip', 'route', 'show', 'table', 'all')).filter(isOurs),
     rules: await rules(),
-    cgroups: cgroups.flat(),
+    cgroups: await withoutLiving(cgroups.flat()),
     files: files.flat(),
     settings: await Promise.all(SETTINGS.map(setting)),
   };
+}
+
+/** A cgroup of a cluster whose starter lives is no leftover. */
+async function withoutLiving(cgroups: readonly string[]): Promise<readonly string[]> {
+  const lives = await Promise.all(
+    cgroups.map(async (path) => {
+      const pid = /ballast-cluster-(\d+)-/.exec(path)?.[1];
+      return pid === undefined ? undefined : startTimeTicks(Number(pid));
+    }),
+  );
+  return cgroups.filter((_, index) => lives[index] === undefined);
 }
 
 /** Processes, of whoever, that are in any of these namespaces. */
