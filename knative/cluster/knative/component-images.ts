@@ -43,7 +43,7 @@ export const componentImages: readonly ComponentImage[] = components.map((part) 
 });
 
 export const ENVOY_IMAGE = `${PREFIX}/envoy:v${ENVOY_VERSION}`;
-const ENVOY_UPSTREAM = /^docker\.io\/envoyproxy\/envoy:/;
+const ENVOY_UPSTREAM = /^[^/]+\/envoyproxy\/envoy:/;
 
 /** The name of the image here, for a text that is the name of an image there. */
 export function localImage(text: string): string {

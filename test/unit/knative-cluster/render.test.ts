@@ -37,7 +37,7 @@ describe('images', () => {
   });
 
   test('of Envoy is ours, of whichever version the manifest wants it', () => {
-    const [rendered] = base(deployment({ image: 'docker.io/envoyproxy/envoy:v1.36-latest' }));
+    const [rendered] = base(deployment({ image: 'registry.test/envoyproxy/envoy:v1.36-latest' }));
     expect(JSON.stringify(rendered)).toContain(ENVOY_IMAGE);
   });
 
