@@ -1,5 +1,5 @@
-// What the API server takes of a NatsCluster and what it refuses, in the words of the definition; and
-// that kubectl scales one.
+// What the API server takes of a NatsCluster and what it refuses, in the words of the definition;
+// and that kubectl scales one.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
