@@ -38,6 +38,7 @@ export function sayingOf(
 ): Saying {
   const { cluster, nats } = world;
   const servers = expected(world).map((one) => serverStatus(world, one, contacts));
+  const up = servers.filter((one) => one.ready).length;
   const risks = atRisk(world).slice(0, RISKS_SHOWN_MAX);
   const version = rangeOf([...nats.servers.values()].map((one) => one.version));
   const { next, waitsFor } = decision;
@@ -45,7 +46,7 @@ export function sayingOf(
     observedGeneration: cluster.generation,
     replicas: sizeOf(world.parts) ?? 0,
     selector: selectorText(cluster),
-    ready: `${servers.filter((one) => one.ready).length}/${cluster.spec.replicas}`,
+    ready: `${up}/${Math.max(servers.length, cluster.spec.replicas)}`,
     ...(version === undefined ? {} : { version }),
     ...(nats.meta === undefined ? {} : { metaLeader: nats.meta.leader }),
     servers,

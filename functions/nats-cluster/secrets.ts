@@ -23,9 +23,17 @@ export async function readSecrets(door: SecretsDoor, cluster: Cluster): Promise<
   const system = await readData(door, cluster, `${cluster.name}-system`);
   if (system === undefined) return { toMake: newSystem(cluster) };
   const { password: systemPassword = '', [TRUSTED]: trustedCa = '' } = system;
+  if (systemPassword === '' || (system['route-password'] ?? '') === '') {
+    return { lacking: notOurs(cluster) };
+  }
   const rest = await readRest(door, cluster, system);
   return { systemPassword, trustedCa, ...rest, ...trust(cluster, system, rest) };
 }
+
+const notOurs = ({ name }: Cluster): Word => ({
+  reason: 'NameTaken',
+  message: `Secret ${name}-system has no passwords, so it is not ours; delete it.`,
+});
 
 /** The authorities of clients' certificates that servers have had, or are about to have. */
 const TRUSTED = 'trusted-ca.crt';

@@ -25,8 +25,8 @@ const END_SLACK_SECONDS = 20;
 const GO_MEMORY_SHARE = 0.8;
 const PROBE_SECONDS = 5;
 /**
- * A server reads its streams at its start; half an hour has been seen. It is the same for all sizes,
- * so that a claim that grows restarts nobody.
+ * A server reads its streams at its start; half an hour has been seen. It is the same for all
+ * sizes, so that a claim that grows restarts nobody.
  */
 const START_SECONDS_MAX = 3_600;
 

@@ -20,7 +20,6 @@ const KNATIVE = new URL('../../../knative', import.meta.url).pathname;
 const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' } as const;
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' } as const;
 const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
-export const STATEFUL_SETS = { group: 'apps', version: 'v1', resource: 'statefulsets' } as const;
 
 export const NEW_IMAGE = 'nats:2.15.2';
 export const OLD_IMAGE = 'nats:2.14.9';
@@ -107,6 +106,13 @@ export class Place {
 
   async edit(cluster: Named, spec: object): Promise<void> {
     await this.kube.patch(NATS_CLUSTERS, cluster, { type: 'merge', body: { spec } });
+  }
+
+  /** With its servers; what they stored stays. */
+  async remove(cluster: Named): Promise<void> {
+    const { uid } = (await this.read(cluster)).metadata;
+    await this.kube.delete(NATS_CLUSTERS, cluster, { uid });
+    await until('its pods to go', async () => (await this.pods(cluster)).length === 0, SCENARIO_MS);
   }
 
   async read({ namespace, name }: Named): Promise<KubeObject> {

@@ -1,0 +1,122 @@
+// P12: what it costs the API server to bring a NATS cluster of real servers from nothing through an
+// upgrade and from three servers to five and back, against the writes that nobody could do without;
+// and what a look at a cluster at rest costs.
+import { pino } from 'pino';
+import { Doors } from '../../functions/nats-cluster/doors.ts';
+import { sweepAll } from '../../functions/nats-cluster/work.ts';
+import { systemClock } from '../../shared/clock.ts';
+import type { Context } from '../../shared/function/define.ts';
+import { type KubeClient, openKube } from '../../shared/kube/client.ts';
+import { openSystem } from '../../shared/nats/system.ts';
+import { until } from '../builders/versioned-kind.ts';
+import { isReady, NEW_IMAGE, OLD_IMAGE, Place } from '../integration/nats-cluster/place.ts';
+import type { Bench, Sample } from './runner.ts';
+
+const OURS = 'nats-cluster';
+const LEAST = 'least possible';
+/**
+ * Created: two Secrets with passwords, the configuration, two Services, a budget, the StatefulSet.
+ * Upgraded: the template and three pods. Up: the configuration and the StatefulSet. Down: the
+ * configuration, and for each server the StatefulSet and a claim.
+ */
+const LEAST_WRITES = 7 + 4 + 2 + 5;
+/** The list of clusters, and the list of pods. */
+const LOOK_READS = 2;
+const WORK_MS = 10_000;
+const CONVERGED_WITHIN_MS = 180_000;
+const REST_LOOKS = 5;
+
+const lower = { ours: OURS, against: LEAST, better: 'lower', control: 'writes' } as const;
+
+export const bench: Bench = {
+  id: 'P12',
+  title: 'a NATS cluster made, upgraded, scaled from 3 to 5 and back',
+  pairs: 5,
+  figures: [
+    { ...lower, name: 'writes', unit: '', limit: 1 },
+    { ...lower, name: 'reads of a look at rest', sample: 'restReads', unit: '', limit: 1 },
+    { ...lower, name: 'writes of a look at rest', sample: 'restWrites', unit: '', limit: 0 },
+    { ...lower, name: 'writes of the status', sample: 'statusWrites', unit: '', limit: Infinity },
+    { ...lower, name: 'reads', unit: '', limit: Infinity },
+  ],
+  open: async () => {
+    const place = await Place.start();
+    const least = {
+      writes: LEAST_WRITES,
+      restReads: LOOK_READS,
+      // Of a ratio the denominator cannot be nothing: none against one is 0.
+      restWrites: 1,
+      statusWrites: LEAST_WRITES,
+      reads: LEAST_WRITES,
+    };
+    let runs = 0;
+    return {
+      sides: [
+        {
+          name: OURS,
+          run: () => {
+            runs += 1;
+            return measure(place, `p12-${runs}`);
+          },
+        },
+        { name: LEAST, run: async () => least },
+      ],
+      close: () => place.stop(),
+    };
+  },
+};
+
+async function measure(place: Place, namespace: string): Promise<Sample> {
+  await place.namespace(namespace);
+  const { kubeconfigPath } = place.plane;
+  const identity = { userAgent: 'bench', fieldManager: 'ballast-nats-cluster' };
+  const kube = openKube({ kubeconfigPath, ...identity });
+  const doors = new Doors({ kube, openSystem, clock: systemClock, workMs: WORK_MS });
+  const cluster = { namespace, name: 'nats' };
+  await place.create(cluster, { image: OLD_IMAGE, lameDuck: { graceSeconds: 1 } });
+  try {
+    for (const edit of [{}, { image: NEW_IMAGE }, { replicas: 5 }, { replicas: 3 }]) {
+      await place.edit(cluster, edit);
+      await until(
+        'it to be Ready',
+        () => isReadyAfterSweep(place, doors, cluster),
+        CONVERGED_WITHIN_MS,
+      );
+    }
+    const whole = countsOf(kube);
+    kube.resetCounts();
+    for (let looks = 0; looks < REST_LOOKS; looks += 1) await sweep(doors);
+    const rest = countsOf(kube);
+    const restWrites = (rest.writes + rest.statusWrites) / REST_LOOKS;
+    return { ...whole, restReads: rest.reads / REST_LOOKS, restWrites };
+  } finally {
+    await place.remove(cluster);
+    await doors.close();
+  }
+}
+
+async function isReadyAfterSweep(
+  place: Place,
+  doors: Doors,
+  cluster: { readonly namespace: string; readonly name: string },
+): Promise<boolean> {
+  await sweep(doors);
+  return isReady(await place.status(cluster), (await place.read(cluster)).metadata);
+}
+
+const log = pino({ level: 'silent' });
+
+const sweep = (doors: Doors): Promise<void> =>
+  sweepAll({ doors, log, signal: new AbortController().signal } as unknown as Context<Doors>);
+
+/** Events aside: they are what people are told. */
+function countsOf(kube: KubeClient) {
+  const counts = { reads: 0, writes: 0, statusWrites: 0 };
+  for (const [what, times] of kube.counts()) {
+    if (what.endsWith(' events')) continue;
+    if (what.startsWith('get ') || what.startsWith('list ')) counts.reads += times;
+    else if (what.endsWith('/status')) counts.statusWrites += times;
+    else counts.writes += times;
+  }
+  return counts;
+}

@@ -1,0 +1,111 @@
+// What the API server takes of a NatsCluster and what it refuses, in the words of the definition;
+// and that kubectl scales one.
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
+import { loadWiring } from '../../../knative/local/manifests/load.ts';
+import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
+import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+
+const { objects } = await loadWiring(fileURLToPath(new URL('../../../knative', import.meta.url)));
+const run = promisify(execFile);
+const namespace = 'default';
+
+let plane: Plane;
+let kube: KubeClient;
+let count = 0;
+
+beforeAll(async () => {
+  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
+  const { kubeconfigPath } = plane;
+  kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+  await applyObjects(kube, objects);
+});
+
+afterAll(async () => {
+  await kube?.close();
+  await plane?.stop();
+});
+
+async function create(spec: object, name?: string): Promise<string> {
+  count += 1;
+  const metadata = { namespace, name: name ?? `nats-${count}` };
+  const manifest = { apiVersion: 'ballast.dev/v1alpha1', kind: 'NatsCluster', metadata, spec };
+  await kube.create(NATS_CLUSTERS, manifest);
+  return metadata.name;
+}
+
+const edit = (name: string, spec: object) =>
+  kube.patch(NATS_CLUSTERS, { namespace, name }, { type: 'merge', body: { spec } });
+
+const files = (size: string, storageClassName?: string) => ({
+  jetStream: {
+    fileStorage: { size, ...(storageClassName === undefined ? {} : { storageClassName }) },
+  },
+});
+const account = (name: string) => ({
+  accounts: [{ name, users: [{ name: 'shop', passwordSecret: { name: 'passwords' } }] }],
+});
+
+test.each<[object, string]>([
+  [{ replicas: 4 }, 'choose 1, 3, 5, 7 or 9'],
+  [{ replicas: 11 }, 'less than or equal to 9'],
+  [files('ten'), 'Write a size as Kubernetes does'],
+  [files('1Mi'), '16Mi at least'],
+  [{ jetStream: {} }, 'Write either fileStorage or memory'],
+  [{ jetStream: { memory: { size: '1Gi' }, fileStorage: { size: '1Gi' } } }, 'Write either'],
+  [account('SYS'), 'SYS is the one by which the cluster is looked after'],
+  [account('a.b'), 'letters, digits, hyphens and underscores'],
+  [{ lameDuck: { graceSeconds: 40, durationSeconds: 30 } }, 'shorter than durationSeconds'],
+  [{ lameDuck: { durationSeconds: 10 } }, 'greater than or equal to 30'],
+  [{ resources: { limits: { memory: 'much' } } }, 'Write memory as Kubernetes does'],
+  [{ monitoringPort: 4222 }, '4222 is for clients'],
+])('%j is refused with a sentence', async (spec, why) => {
+  await expect(create(spec)).rejects.toThrow(why);
+});
+
+test('a name that no Service can have is refused', async () => {
+  await expect(create({}, 'nats.example')).rejects.toThrow('The name becomes the name of Services');
+});
+
+test.each<[object, object, string]>([
+  [{ replicas: 1 }, { replicas: 3 }, 'one does not become the other'],
+  [{ replicas: 3 }, { replicas: 1 }, 'one does not become the other'],
+  [files('2Gi'), files('1Gi'), 'A claim does not shrink'],
+  [files('1Gi', 'fast'), files('1Gi', 'slow'), 'keeps its storage class'],
+  [{}, { jetStream: { fileStorage: null, memory: { size: '1Gi' } } }, 'do not move between'],
+  [{}, { tls: { routes: {} } }, 'cannot be turned on or off while they run'],
+])('%j does not become %j', async (before, after, why) => {
+  const name = await create(before);
+  await expect(edit(name, after)).rejects.toThrow(why);
+});
+
+test.each<[object, object]>([
+  [{}, { replicas: 5 }],
+  [files('1Gi'), files('2Gi')],
+  [{}, { tls: { clients: {} } }],
+  [{}, account('SHOP')],
+])('%j becomes %j', async (before, after) => {
+  const name = await create(before);
+  expect((await edit(name, after)).metadata.generation).toBe(2);
+});
+
+test('kubectl scales it, and is refused an even number with the reason', async () => {
+  const name = await create({});
+  const kubectl = await resolvePart('kubectl');
+  const scale = (replicas: number) =>
+    run(kubectl, [
+      `--kubeconfig=${plane.kubeconfigPath}`,
+      'scale',
+      `natscluster/${name}`,
+      `--replicas=${replicas}`,
+    ]);
+  await scale(5);
+  const scaled = await kube.get(NATS_CLUSTERS, { namespace, name });
+  expect(scaled?.['spec']).toMatchObject({ replicas: 5 });
+  await expect(scale(4)).rejects.toThrow('choose 1, 3, 5, 7 or 9');
+});
