@@ -20,7 +20,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Of the MetadataFeed in knative/functions/metadata. */
+/** Of the MetadataFeed in knative/feeds. */
 const FEED = 'cluster';
 
 /** A lost event is made good by the sweep, which comes each minute and takes some seconds. */

@@ -165,7 +165,8 @@ test('a flood about many objects names some, and the broker counts the rest', as
   const before = (await eventsIn('default')).length;
   const about = { apiversion: 'v1', kind: 'Pod', namespace: 'default', type: 'dev.example.flood' };
   const sent = Array.from({ length: 200 }, (_, index) => send({ ...about, name: `pod-${index}` }));
-  expect(new Set(await Promise.all(sent))).toEqual(new Set([204, 503]));
+  // Beyond its limit the function says later; a queue-proxy would hold them back.
+  expect((await Promise.all(sent)).filter((status) => ![204, 503].includes(status))).toEqual([]);
   const named = (await eventsIn('default')).length - before;
   // Thirty a minute, and the minute may turn meanwhile.
   expect(named).toBeLessThanOrEqual(60);
