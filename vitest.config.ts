@@ -1,15 +1,18 @@
 // One project per rung of the ladder: unit needs nothing, contract and integration need the real
 // parts. The bounds are for a loaded machine; a test that meets one hangs.
 
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type UserWorkspaceConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const tier = (name: string, timeoutMs: number) => ({
+type ProjectConfig = NonNullable<UserWorkspaceConfig['test']>;
+
+const tier = (name: string, timeoutMs: number, more: ProjectConfig = {}) => ({
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
+    ...more,
   },
 });
 
@@ -35,6 +38,9 @@ export const LONG: readonly string[] = [
   'integration/feed/strays.test.ts',
 ];
 
+/** It changes what Knative asks of senders, on the cluster that all files of its rung share. */
+const LAST = 'cluster/knative/senders.test.ts';
+
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- it is vitest's own
@@ -44,6 +50,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 function rank(path: string): number {
+  if (path.endsWith(`/test/${LAST}`)) return LONG.length + 1;
   const index = LONG.findIndex((long) => path.endsWith(`/test/${long}`));
   return index === -1 ? LONG.length : index;
 }
@@ -56,7 +63,11 @@ export default defineConfig({
       tier('unit', 10_000),
       tier('contract', 60_000),
       tier('integration', 60_000),
-      tier('cluster', 180_000),
+      tier('cluster', 180_000, { exclude: ['test/cluster/knative/**'] }),
+      tier('knative', 180_000, {
+        include: ['test/cluster/knative/**/*.test.ts'],
+        globalSetup: 'test/cluster/knative/support/global-setup.ts',
+      }),
     ],
   },
 });

@@ -9,7 +9,8 @@ export type RungName =
   | 'contract'
   | 'integration'
   | 'node'
-  | 'cluster';
+  | 'cluster'
+  | 'knative';
 
 export interface Rung {
   readonly name: RungName;
@@ -53,8 +54,9 @@ const check = (
   shows: 'on failure',
 });
 
-/** A whole cluster each: beside each other they would only wait for two cores. */
+/** Of files on whole clusters: beside each other they would only wait for two cores. */
 const oneByOne = ['--no-file-parallelism'];
+const isOneByOne = (name: RungName): boolean => name === 'cluster' || name === 'knative';
 
 const tests = (
   name: RungName,
@@ -64,7 +66,7 @@ const tests = (
 ): Rung => ({
   name,
   title,
-  commands: [['vitest', 'run', '--project', name, ...(name === 'cluster' ? oneByOne : [])]],
+  commands: [['vitest', 'run', '--project', name, ...(isOneByOne(name) ? oneByOne : [])]],
   boundMs,
   needs,
   counts: 'tests',
@@ -97,4 +99,5 @@ export const rungs: readonly Rung[] = [
   tests('integration', 'the real control plane', realBoundMs, ['bundles', 'parts']),
   machine('node', 'root, namespaces, cgroups; kubelet, containerd and the rest', ['parts']),
   tests('cluster', 'real nodes and pods', realBoundMs, ['node']),
+  tests('knative', 'the functions on real Knative', realBoundMs, ['bundles', 'node']),
 ];

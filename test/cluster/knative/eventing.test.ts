@@ -2,8 +2,7 @@
 // and where events go that nobody takes.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { knativeStage } from '../../../knative/cluster/knative/stage.ts';
-import { type KnativeWorld, openWorld, START_WITHIN_MS } from './support/world.ts';
+import { type KnativeWorld, openWorld, OPEN_WITHIN_MS } from './support/world.ts';
 import { type Seen, binaryEvent, eventually } from './support/rig.ts';
 import { broker, configMapSource, echoService, trigger } from './support/wiring.ts';
 
@@ -13,7 +12,7 @@ const of = { namespace: NAMESPACE };
 let world: KnativeWorld;
 
 beforeAll(async () => {
-  world = await openWorld(NAMESPACE, { nodes: 1, stages: [knativeStage] });
+  world = await openWorld(NAMESPACE);
   const { rig } = world;
   await rig.up(
     broker(NAMESPACE, 'main'),
@@ -39,7 +38,7 @@ beforeAll(async () => {
     }),
     ...configMapSource(NAMESPACE, 'config-maps', 'main'),
   );
-}, START_WITHIN_MS);
+}, OPEN_WITHIN_MS);
 
 afterAll(() => world.close());
 

@@ -3,13 +3,13 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { stages } from '../../../knative/cluster/stages.ts';
+import { functionNames } from '../../../knative/build/function-names.ts';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { PAUSE_IMAGE } from '../../../knative/cluster/images.ts';
 import { binaryEvent, eventually } from './support/rig.ts';
 import { OURS, ShownFeed } from './support/shown-feed.ts';
-import { type KnativeWorld, openWorld, START_WITHIN_MS } from './support/world.ts';
+import { type KnativeWorld, openWorld, OPEN_WITHIN_MS } from './support/world.ts';
 
 const NAMESPACE = 'churn';
 const PODS = 12;
@@ -18,11 +18,11 @@ let world: KnativeWorld;
 let feed: ShownFeed;
 
 beforeAll(async () => {
-  world = await openWorld(NAMESPACE, { nodes: 3, stages });
+  world = await openWorld(NAMESPACE);
   feed = await ShownFeed.open(world.rig);
   await world.rig.apply(web(PODS));
   await allRun();
-}, START_WITHIN_MS);
+}, OPEN_WITHIN_MS);
 
 afterAll(async () => {
   await feed?.close();
@@ -86,24 +86,44 @@ describe('the feed is exact', () => {
   });
 });
 
-test('a new revision takes over in churn, and the feed stays exact', async () => {
+const SERVICES = { group: 'serving.knative.dev', version: 'v1', resource: 'services' } as const;
+const METADATA = { namespace: OURS, name: 'metadata' } as const;
+
+/** A change of the function's template, and so a new revision; pods come and go until it is it. */
+async function rollOutInChurn(annotations: Readonly<Record<string, string>>): Promise<void> {
   const { rig } = world;
-  const ref = { group: 'serving.knative.dev', version: 'v1', resource: 'services' };
-  const before = await rig.kube.get(ref, { namespace: OURS, name: 'metadata' });
-  const template = { metadata: { annotations: { 'ballast.dev/rolled-out-by': randomUUID() } } };
-  const patch = { type: 'merge', body: { spec: { template } } } as const;
-  await rig.kube.patch(ref, { namespace: OURS, name: 'metadata' }, patch);
   const readyRevision = async (): Promise<unknown> => {
-    const service = await rig.kube.get(ref, { namespace: OURS, name: 'metadata' });
+    const service = await rig.kube.get(SERVICES, METADATA);
     return Object(service?.['status']).latestReadyRevisionName;
   };
-  const old = Object(before?.['status']).latestReadyRevisionName;
+  const old = await readyRevision();
+  const body = { spec: { template: { metadata: { annotations } } } };
+  await rig.kube.patch(SERVICES, METADATA, { type: 'merge', body });
   let replicas = PODS;
   await eventually(async () => {
     replicas = replicas === PODS ? 1 : PODS;
     await rig.apply(web(replicas));
     expect(await readyRevision()).not.toBe(old);
   });
+}
+
+test('a new revision takes over in churn, and the feed stays exact', async () => {
+  await rollOutInChurn({ 'ballast.dev/rolled-out-by': randomUUID() });
+  await world.rig.apply(web(PODS));
+  await allRun();
+  expect(await feed.differences()).toEqual([]);
+});
+
+test('three instances in churn publish a feed that is exact', async () => {
+  const { rig } = world;
+  await rollOutInChurn({ 'autoscaling.knative.dev/min-scale': '3' });
+  await eventually(async () => {
+    const pods = await rig.pods('serving.knative.dev/service=metadata', OURS);
+    const ready = pods.filter((pod) => Object(pod['status']).phase === 'Running');
+    expect(ready.length).toBeGreaterThanOrEqual(3);
+  });
+  await rig.kill('app=web');
+  await rig.apply(web(1));
   await rig.apply(web(PODS));
   await allRun();
   expect(await feed.differences()).toEqual([]);
@@ -164,12 +184,12 @@ test('kn shows services, sources and triggers of ours as ready', async () => {
     expect(rows.filter((row) => !/ True *$/.test(row))).toEqual([]);
     return rows.map((row) => row.split(' ')[0] ?? '');
   };
-  const functions = ['dead-letters', 'locate', 'metadata', 'storage-audit', 'storage-migration'];
+  const wakeful = ['metadata', 'nats-cluster', 'storage-migration'];
   // A new namespace rolls the adapter of each source that watches all of them.
   await eventually(async () => {
-    expect(list('service')).toEqual(functions);
-    expect(list('source', 'apiserver')).toEqual(['metadata', 'storage-migration']);
-    expect(list('trigger')).toEqual(['metadata-changes', 'storage-migration-changes']);
+    expect(list('service')).toEqual(await functionNames());
+    expect(list('source', 'apiserver')).toEqual(wakeful);
+    expect(list('trigger')).toEqual(wakeful.map((name) => `${name}-changes`));
   });
   expect(told('service', 'describe', 'metadata')).toMatch(/\+\+ Ready /);
 });

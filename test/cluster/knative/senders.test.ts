@@ -4,12 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { stages } from '../../../knative/cluster/stages.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { Kubectl } from '../support/kubectl.ts';
 import { binaryEvent, eventually } from './support/rig.ts';
 import { OURS, ShownFeed } from './support/shown-feed.ts';
-import { type KnativeWorld, openWorld, START_WITHIN_MS } from './support/world.ts';
+import { type KnativeWorld, openWorld, OPEN_WITHIN_MS } from './support/world.ts';
 
 const NAMESPACE = 'strangers';
 const AUDIENCE = `${OURS}/metadata`;
@@ -30,7 +29,7 @@ const configMap = (name: string, namespace: string, data: object): Manifest => (
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'ballast-senders-'));
-  world = await openWorld(NAMESPACE, { nodes: 1, stages });
+  world = await openWorld(NAMESPACE);
   const features = configMap('config-features', 'knative-eventing', {
     'authentication-oidc': 'enabled',
   });
@@ -39,14 +38,14 @@ beforeAll(async () => {
     join(dir, 'kustomization.yaml'),
     JSON.stringify({
       resources: [relative(dir, MANIFESTS)],
-      components: [relative(dir, join(MANIFESTS, 'oidc'))],
+      components: ['oidc', 'nats-secret'].map((one) => relative(dir, join(MANIFESTS, one))),
     }),
   );
   const kubectl = await Kubectl.at(world.kubeconfigPath, dir);
   // The webhooks hear of the feature a moment later.
   await eventually(() => kubectl.run('apply', '-k', dir));
   feed = await ShownFeed.open(world.rig);
-}, START_WITHIN_MS);
+}, OPEN_WITHIN_MS);
 
 afterAll(async () => {
   await feed?.close();

@@ -27,8 +27,10 @@ export class ShownFeed {
   }
 
   static async open(rig: Rig): Promise<ShownFeed> {
-    const url = `nats://${await rig.addressOf(OURS, 'nats')}:4222`;
-    return new ShownFeed(rig, openReplica({ url, feed: FEED, scope: 'cluster' }));
+    const url = new URL(await rig.secretOf(OURS, 'nats-user', 'url'));
+    // Names of Services are known in the cluster alone.
+    url.hostname = await rig.addressOf(OURS, 'nats');
+    return new ShownFeed(rig, openReplica({ url: url.href, feed: FEED, scope: 'cluster' }));
   }
 
   /** What it still shows otherwise than the API server has it when its time is over. */

@@ -1,0 +1,98 @@
+// A migration that takes longer than one request may, on real Knative: request after request goes
+// on with it, also when its function is rolled out anew in the middle.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fillTryOut } from '../../../knative/local/population/try-out.ts';
+import { migrationFor, rightsFor } from '../../../knative/migrate/manifests.ts';
+import {
+  STORAGE_MIGRATIONS,
+  type StorageMigrationStatus,
+} from '../../../shared/api/storage-migration.ts';
+import { CRDS } from '../../../shared/kube/crds.ts';
+import { eventually } from './support/rig.ts';
+import { OURS } from './support/shown-feed.ts';
+import { type KnativeWorld, openWorld, OPEN_WITHIN_MS } from './support/world.ts';
+
+const SERVICES = { group: 'serving.knative.dev', version: 'v1', resource: 'services' } as const;
+const NAME = 'widgets.demo.ballast.dev';
+const FUNCTION = { namespace: OURS, name: 'storage-migration' } as const;
+/** What the try-out leaves behind. */
+const WIDGETS = 300;
+/** 30 s for both passes, and so at least as many requests. */
+const PER_SECOND = 20;
+const ENV = { WORK_SECONDS: '1', LONGEST_WRITE_SECONDS: '0' } as const;
+
+let world: KnativeWorld;
+
+beforeAll(async () => {
+  world = await openWorld('migrating');
+  await fillTryOut(world.rig.kube);
+  await rollOut();
+}, OPEN_WITHIN_MS);
+
+afterAll(() => world.close());
+
+/** A new revision, which answers from then on; its name. */
+async function rollOut(): Promise<string> {
+  const { kube } = world.rig;
+  const service = await kube.get(SERVICES, FUNCTION);
+  const { template } = Object(service?.['spec']);
+  const [container] = template.spec.containers;
+  const env = container.env.map((one: { readonly name: string }) =>
+    one.name in ENV ? { name: one.name, value: Object(ENV)[one.name] } : one,
+  );
+  const metadata = { annotations: { 'ballast.dev/rolled-out-by': randomUUID() } };
+  const spec = { containers: [{ ...container, env }] };
+  const body = { spec: { template: { metadata, spec } } };
+  const before = Object(service?.['status']).latestCreatedRevisionName;
+  await kube.patch(SERVICES, FUNCTION, { type: 'merge', body });
+  return eventually(async () => {
+    const { latestCreatedRevisionName: name, latestReadyRevisionName: ready } = Object(
+      (await kube.get(SERVICES, FUNCTION))?.['status'],
+    );
+    expect(name).not.toBe(before);
+    expect(ready).toBe(name);
+    return String(name);
+  });
+}
+
+async function status(): Promise<StorageMigrationStatus> {
+  const object = await world.rig.kube.get(STORAGE_MIGRATIONS, { name: NAME });
+  return object?.['status'] ?? {};
+}
+
+test('a long migration goes on from request to request, across a rollout', async () => {
+  const request = {
+    group: 'demo.ballast.dev',
+    resource: 'widgets',
+    dryRun: false,
+    trim: 'OnProof',
+    mode: 'Ballast',
+    verifiesEtcd: false,
+    namespace: OURS,
+  } as const;
+  const { spec, ...migration } = migrationFor(request);
+  const budget = { requestsPerSecond: PER_SECOND, concurrency: 2 };
+  const slow = { ...migration, spec: { ...Object(spec), budget } };
+  await world.rig.apply(...rightsFor(request), slow);
+  const before = await eventually(async () => {
+    const { progress, worker, phase } = await status();
+    expect(phase).toBe('Rewriting');
+    expect(progress?.done).toBeGreaterThan(0);
+    return worker?.id ?? '';
+  });
+  await rollOut();
+  const workers = new Set([before]);
+  await eventually(async () => {
+    const { phase, worker } = await status();
+    if (worker !== undefined) workers.add(worker.id);
+    expect(phase).toBe('Done');
+  });
+  const { rewritten, proof, failed = [] } = await status();
+  const crd = await world.rig.kube.get(CRDS, { name: NAME });
+  expect(rewritten).toBe(WIDGETS);
+  expect(failed).toEqual([]);
+  expect(proof).toMatchObject({ oracle: 'SecondPass' });
+  expect(Object(crd?.['status']).storedVersions).toEqual(['v1']);
+  expect(workers.size).toBeGreaterThan(1);
+});
