@@ -83,6 +83,7 @@ const entryPoints: readonly (readonly [RegExp, RegExp])[] = [
   [/^functions\/[^/]+\/(index|main)\.ts$/, /./],
   [/^test\/bench\/p\d+\.ts$/, /^bench$/],
   [/^test\/bench\/handlers\//, /./],
+  [/\/global-setup\.ts$/, /^setup$/],
   [new RegExp(`^${LIBRARY}$`), /./],
 ];
 

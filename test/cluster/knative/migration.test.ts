@@ -18,9 +18,10 @@ const NAME = 'widgets.demo.ballast.dev';
 const FUNCTION = { namespace: OURS, name: 'storage-migration' } as const;
 /** What the try-out leaves behind. */
 const WIDGETS = 300;
-/** 30 s for both passes, and so at least as many requests. */
+/** 30 s for both passes, and so several requests. */
 const PER_SECOND = 20;
-const ENV = { WORK_SECONDS: '1', LONGEST_WRITE_SECONDS: '0' } as const;
+/** Longer than a flip of the CRD takes to settle, for which one request waits. */
+const ENV = { WORK_SECONDS: '5', LONGEST_WRITE_SECONDS: '0' } as const;
 
 let world: KnativeWorld;
 
