@@ -5,6 +5,7 @@ import { chmod, copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
+import { ServiceAccounts } from '../../../knative/local/cluster/service-accounts.ts';
 import { loadWiring } from '../../../knative/local/manifests/load.ts';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
 import { addControllerManager } from '../../../knative/local/plane/kube-controller-manager.ts';
@@ -36,6 +37,7 @@ export class Place {
   readonly kube: KubeClient;
   readonly kubelet: Kubelet;
   readonly #functions: RunningFunction[] = [];
+  #accounts: ServiceAccounts | undefined;
 
   private constructor(plane: Plane, kube: KubeClient, kubelet: Kubelet) {
     this.plane = plane;
@@ -66,6 +68,7 @@ export class Place {
 
   async stop(): Promise<void> {
     await Promise.all(this.#functions.map((one) => one.stop()));
+    this.#accounts?.close();
     await this.kubelet.stop();
     await this.kube.close();
     await this.plane.stop();
@@ -77,7 +80,7 @@ export class Place {
       LOG_LEVEL: 'silent',
       DRAIN_MINIMUM_SECONDS: '0',
       WORK_SECONDS: '5',
-      KUBECONFIG: this.plane.kubeconfigPath,
+      KUBECONFIG: await this.#kubeconfig(),
       ...more,
     };
     const one = await startFunction(natsCluster, {
@@ -86,6 +89,15 @@ export class Place {
     });
     this.#functions.push(one);
     return one;
+  }
+
+  /** With the rights that its manifests give the function, and no others. */
+  #kubeconfig(): Promise<string> {
+    this.#accounts ??= new ServiceAccounts(this.kube, this.plane, (error) =>
+      this.kubelet.errors.push(error),
+    );
+    const account = { namespace: 'ballast-system', name: 'nats-cluster' };
+    return this.#accounts.kubeconfigFor('function/nats-cluster', account);
   }
 
   async namespace(name: string): Promise<void> {
