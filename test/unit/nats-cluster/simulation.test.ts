@@ -3,7 +3,9 @@
 // or a claim goes without a record or with the last copy of a stream.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { PODS } from '../../../functions/nats-cluster/render/manifests.ts';
 import { type Edit, Run } from './model/run.ts';
+import { NAMESPACE } from './model/world-model.ts';
 
 const MANY_RUNS_MS = 120_000;
 
@@ -49,7 +51,8 @@ async function prepared({ before }: Change): Promise<Run> {
   return run;
 }
 
-const isObject = (write: string): boolean => !write.includes('natsclusters/status');
+const isObject = (write: string): boolean =>
+  !write.includes('natsclusters/status') && !write.startsWith('nats ');
 
 async function expectRest(run: Run): Promise<void> {
   await run.sweep();
@@ -109,6 +112,25 @@ describe.each(CHANGES)('$name', (change) => {
       { numRuns: 30, seed: 1 },
     );
   });
+});
+
+test('a pod that others made anew between the look and the delete is left alone', async () => {
+  const run = await prepared(CHANGES[1] as Change);
+  const { kube } = run.world;
+  run.edit(IMAGE);
+  let others = 0;
+  kube.beforeDelete = (resource, name) => {
+    if (resource !== 'pods' || others > 0) return;
+    others += 1;
+    run.world.stopServer(name);
+    kube.remove(PODS, { namespace: NAMESPACE, name });
+    for (let moments = 0; moments < 5; moments += 1) run.world.tick();
+  };
+  const before = run.writes.length;
+  await run.converge();
+  const deleted = run.writes.slice(before).filter((one) => one.startsWith('delete pods'));
+  expect(others).toBe(1);
+  expect(deleted).toEqual(['delete pods nats-1', 'delete pods nats-0']);
 });
 
 test('a lost volume is replaced once, while the others are whole', async () => {

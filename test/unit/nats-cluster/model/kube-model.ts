@@ -28,6 +28,8 @@ export class KubeModel {
   crash: CrashPoint | undefined;
   /** How many changes ago a read is from; 0 is now. */
   staleness: () => number = () => 0;
+  /** What others are quick enough to do between a look and its delete. */
+  beforeDelete: (resource: string, name: string) => void = () => undefined;
   onDelete: (resource: string, object: KubeObject) => void = () => undefined;
   #version = 100;
   #uid = 0;
@@ -59,7 +61,7 @@ export class KubeModel {
     const key = keyOf(ref, manifest.metadata);
     const present = this.objects.get(key);
     if (present !== undefined) return { object: present, isNew: false };
-    const object = await this.#write(`create ${ref.resource} ${manifest.metadata.name}`, () =>
+    const object = await this.write(`create ${ref.resource} ${manifest.metadata.name}`, () =>
       this.put(ref, manifest),
     );
     return { object, isNew: true };
@@ -76,7 +78,7 @@ export class KubeModel {
       throw conflict(ref, name);
     }
     const where = subresource === undefined ? '' : `/${subresource}`;
-    return this.#write(`apply ${ref.resource}${where} ${name}`, () =>
+    return this.write(`apply ${ref.resource}${where} ${name}`, () =>
       subresource === 'status' && present !== undefined
         ? this.#putStatus(ref, present, manifest['status'] as Body)
         : this.put(ref, manifest),
@@ -84,9 +86,7 @@ export class KubeModel {
   }
 
   async patch(ref: ResourceRef, target: ObjectName, { body }: { readonly body: Body }) {
-    return this.#write(`patch ${ref.resource} ${target.name}`, () =>
-      this.change(ref, target, body),
-    );
+    return this.write(`patch ${ref.resource} ${target.name}`, () => this.change(ref, target, body));
   }
 
   async delete(
@@ -94,13 +94,14 @@ export class KubeModel {
     target: ObjectName,
     { uid, resourceVersion }: { readonly uid?: string; readonly resourceVersion?: string },
   ) {
+    this.beforeDelete(ref.resource, target.name);
     const present = this.objects.get(keyOf(ref, target));
     if (present === undefined) return 'absent';
     const isMeant =
       (uid === undefined || present.metadata.uid === uid) &&
       (resourceVersion === undefined || present.metadata.resourceVersion === resourceVersion);
     if (!isMeant) throw conflict(ref, target.name);
-    await this.#write(`delete ${ref.resource} ${target.name}`, () => {
+    await this.write(`delete ${ref.resource} ${target.name}`, () => {
       this.onDelete(ref.resource, present);
       // A pod ends when its container has; everything else is gone at once.
       if (ref.resource === 'pods') this.change(ref, target, { metadata: ENDING });
@@ -177,19 +178,20 @@ export class KubeModel {
     return ago === 0 ? this.objects : (this.#past[ago - 1] ?? this.objects);
   }
 
-  async #write(what: string, change: () => KubeObject): Promise<KubeObject> {
+  /** A point at which the process may die; what is changed in NATS has one too. */
+  async write<Result>(what: string, change: () => Result): Promise<Result> {
     const isHere = this.crash?.at === this.writes.length;
     if (isHere && this.crash?.when === 'before') {
       this.crash = undefined;
       throw new Crash(what);
     }
     this.writes.push(what);
-    const object = change();
+    const result = change();
     if (isHere) {
       this.crash = undefined;
       throw new Crash(what);
     }
-    return object;
+    return result;
   }
 }
 

@@ -1,5 +1,5 @@
 // What the model's servers answer over their system account.
-import type { System } from '../../../../shared/nats/system.ts';
+import type { Done, System } from '../../../../shared/nats/system.ts';
 import type { WorldModel } from './world-model.ts';
 
 export function systemOf(model: WorldModel): System {
@@ -8,7 +8,10 @@ export function systemOf(model: WorldModel): System {
     return { server: { name, id, ver } };
   };
   const all = [...model.servers.values()];
-  const done = { isDone: true } as const;
+  const change = async (what: string, how: () => void): Promise<Done> => {
+    await model.kube.write(`nats ${what}`, how);
+    return { isDone: true };
+  };
   const system = {
     servers: async () =>
       all.map(({ name, digest }) => ({
@@ -17,24 +20,22 @@ export function systemOf(model: WorldModel): System {
       })),
     jetStream: async () => all.map(({ name }) => ({ ...about(name), data: jszOf(model, name) })),
     health: async () => all.map(({ name }) => ({ ...about(name), data: { status: 'ok' } })),
-    reload: async (id: string) => {
-      const server = [...model.servers.values()].find((one) => one.id === id);
-      if (server !== undefined) server.digest = model.digestOf(server.name);
-      return done;
-    },
-    stepDownMeta: async (to: string | undefined) => {
-      model.metaLeader = to ?? [...model.servers.keys()].find((one) => one !== model.metaLeader);
-      return done;
-    },
-    moveStream: async ({ stream: name, server }: { stream: string; server: string }) => {
-      move(model, name, server);
-      return done;
-    },
-    removePeer: async (peerId: string) => {
-      if (model.servers.has(peerId)) throw new Error(`${peerId} was forgotten while it runs`);
-      model.metaPeers.delete(peerId);
-      return done;
-    },
+    reload: (id: string) =>
+      change('reload', () => {
+        const server = [...model.servers.values()].find((one) => one.id === id);
+        if (server !== undefined) server.digest = model.digestOf(server.name);
+      }),
+    stepDownMeta: (to: string | undefined) =>
+      change('step down', () => {
+        model.metaLeader = to ?? [...model.servers.keys()].find((one) => one !== model.metaLeader);
+      }),
+    moveStream: ({ stream: name, server }: { stream: string; server: string }) =>
+      change('move', () => move(model, name, server)),
+    removePeer: (peerId: string) =>
+      change('remove peer', () => {
+        if (model.servers.has(peerId)) throw new Error(`${peerId} was forgotten while it runs`);
+        model.metaPeers.delete(peerId);
+      }),
     close: async () => undefined,
   };
   return system as unknown as System;

@@ -1,0 +1,25 @@
+// Whoever reads for what a cluster waits finds it in the documents, and what to do.
+import { readFile, readdir } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+
+const FUNCTION = new URL('../../../functions/nats-cluster/', import.meta.url);
+const PAGE = new URL('../../../docs/nats.md', import.meta.url);
+/** What the conditions say when nothing is amiss. */
+const WELL = ['Changing', 'NotDegraded', 'Settled', 'Whole'];
+
+async function reasonsInCode(): Promise<readonly string[]> {
+  const names = (await readdir(FUNCTION)).filter((name) => name.endsWith('.ts'));
+  const texts = await Promise.all(names.map((name) => readFile(new URL(name, FUNCTION), 'utf8')));
+  const found = [...texts.join('\n').matchAll(/reason: '([A-Z]\w+)'/g)].map(
+    ([, word = '']) => word,
+  );
+  return [...new Set(found)].filter((word) => !WELL.includes(word)).toSorted();
+}
+
+test('every reason to wait stands in docs/nats.md, and no other', async () => {
+  const [, section = ''] = (await readFile(PAGE, 'utf8')).split('## When it waits');
+  const [table = ''] = section.split('\n## ');
+  const cells = [...table.matchAll(/^\| (`[^|]*) \|/gm)].map(([, cell = '']) => cell);
+  const documented = cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, one]) => one));
+  expect(documented.toSorted()).toEqual(await reasonsInCode());
+});
