@@ -9,7 +9,8 @@ import {
   type Validity,
 } from '../../../functions/nats-cluster/certificate.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
-import { Place, SCENARIO_MS } from './place.ts';
+import { Place } from './place.ts';
+import { SCENARIO_MS } from './scene.ts';
 import { reported } from './report.ts';
 import { Traffic } from './traffic.ts';
 
@@ -35,7 +36,7 @@ afterAll(async () => {
 async function startTraffic(ca: string, stream: string): Promise<Traffic> {
   const { username: user = '', password: pass = '' } = await place.secret(cluster, 'nats-user');
   const tls = { ca, servername: SERVICE };
-  return Traffic.start({ servers: place.addresses(cluster, 3), user, pass, stream, tls });
+  return Traffic.start({ servers: await place.addresses(cluster, 3), user, pass, stream, tls });
 }
 
 /** The certificate that a server shows to a client now. */
@@ -52,7 +53,7 @@ async function shown(address: string): Promise<string> {
 }
 
 const allShown = async (): Promise<readonly string[]> =>
-  Promise.all(place.addresses(cluster, 3).map(shown));
+  Promise.all((await place.addresses(cluster, 3)).map(shown));
 
 test('clients speak TLS with certificates that were made for them', settings, async () => {
   const { 'ca.crt': ca = '' } = await place.secret(cluster, 'nats-tls');
