@@ -98,7 +98,7 @@ export class PodPlace extends Scene {
 
   async kill({ namespace }: Named, server: string): Promise<void> {
     const uid = await this.#podUid(namespace, server);
-    const pids = await processesOf(uid, 'nats-server');
+    const pids = await processesOf(uid);
     if (pids.length === 0) throw new Error(`${server} has no process`);
     for (const pid of pids) process.kill(pid, 'SIGKILL');
   }
@@ -125,7 +125,9 @@ export class PodPlace extends Scene {
       const { phase } = Object((await this.kube.get(CLAIMS, { namespace, name }))?.['status']);
       return phase === 'Lost';
     });
+    const podUid = await this.#podUid(namespace, server);
     await this.deletePod({ namespace, name: server }, server);
+    await until('its process to end', async () => (await processesOf(podUid)).length === 0, 60_000);
     const { path } = Object(Object(volume['spec']).local);
     await rm(this.#onThisMachine(String(path)), { recursive: true });
   }
@@ -175,9 +177,9 @@ async function accountsOf(
   return new ServiceAccounts(kube, reached, () => undefined);
 }
 
-/** In the cgroup of the pod; by the name of the program. */
-async function processesOf(podUid: string, program: string): Promise<readonly number[]> {
-  const { stdout } = await promisify(execFile)('pidof', [program]).catch(() => ({ stdout: '' }));
+/** The servers in the cgroup of this pod. */
+async function processesOf(podUid: string): Promise<readonly number[]> {
+  const { stdout } = await promisify(execFile)('pidof', ['nats-server']).catch(() => ({ stdout: '' }));
   const pids = stdout.trim().split(' ').filter(Boolean).map(Number);
   const isOurs = await Promise.all(
     pids.map(async (pid) =>
