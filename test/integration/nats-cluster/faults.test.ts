@@ -25,7 +25,7 @@ const settings = { timeout: SCENARIO_MS };
 beforeAll(async () => {
   place = await Place.start();
   await place.namespace('shop');
-  ours = await place.startFunction({ LOG_LEVEL: process.env['DEBUG_LOG'] ?? 'silent' });
+  ours = await place.startFunction();
   await place.create(cluster, { replicas: 3, lameDuck: { graceSeconds: 1 } });
   await place.tickUntilReady(ours, cluster);
 }, SCENARIO_MS);

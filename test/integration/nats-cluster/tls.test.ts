@@ -24,7 +24,7 @@ const forAnHour = (): Validity => ({ fromMs: Date.now() - 60_000, toMs: Date.now
 beforeAll(async () => {
   place = await Place.start();
   await place.namespace('shop');
-  ours = await place.startFunction({ LOG_LEVEL: process.env['DEBUG_LOG'] ?? 'silent' });
+  ours = await place.startFunction();
   await place.create(cluster, { lameDuck: { graceSeconds: 1 }, tls: { clients: {}, routes: {} } });
   await place.tickUntilReady(ours, cluster);
 }, SCENARIO_MS);

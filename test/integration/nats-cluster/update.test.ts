@@ -23,7 +23,7 @@ const stage = () => ({ place, ours, cluster });
 beforeAll(async () => {
   place = await Place.start();
   await place.namespace('shop');
-  ours = await place.startFunction({ LOG_LEVEL: process.env['DEBUG_LOG'] ?? 'silent' });
+  ours = await place.startFunction();
   await place.create(cluster, {
     image: OLD_IMAGE,
     jetStream: { fileStorage: { size: '1Gi' } },

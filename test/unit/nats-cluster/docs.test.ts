@@ -20,6 +20,8 @@ test('every reason to wait stands in docs/nats.md, and no other', async () => {
   const [, section = ''] = (await readFile(PAGE, 'utf8')).split('## When it waits');
   const [table = ''] = section.split('\n## ');
   const cells = [...table.matchAll(/^\| (`[^|]*) \|/gm)].map(([, cell = '']) => cell);
-  const documented = cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, one]) => one));
+  const documented = cells.flatMap((cell) =>
+    [...cell.matchAll(/`(\w+)`/g)].map(([, one = '']) => one),
+  );
   expect(documented.toSorted()).toEqual(await reasonsInCode());
 });
