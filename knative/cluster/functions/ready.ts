@@ -19,6 +19,7 @@ const kinds = [
   { group: 'sources.knative.dev', version: 'v1', resource: 'pingsources' },
   { group: 'serving.knative.dev', version: 'v1', resource: 'services' },
   { group: 'ballast.dev', version: 'v1alpha1', resource: 'metadatafeeds' },
+  { group: 'ballast.dev', version: 'v1alpha1', resource: 'natsclusters' },
 ] as const;
 
 export async function whatIsReady(kube: KubeClient, signal: AbortSignal): Promise<Readiness> {

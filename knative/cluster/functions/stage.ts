@@ -15,7 +15,8 @@ import { inParallel } from '../../local/cluster/in-parallel.ts';
 import { resolvePart } from '../../local/parts/resolve.ts';
 import type { Stage } from '../stages.ts';
 import type { Cluster } from '../start-cluster.ts';
-import { natsArchive, natsObjects } from './nats.ts';
+import { natsArchive, natsCluster } from './nats.ts';
+import { withOverlay } from './overlay.ts';
 import { whatIsReady } from './ready.ts';
 
 /** What `kubectl apply -k` finds below it is the installation. */
@@ -39,8 +40,8 @@ export const functionsStage: Stage = {
     const kube = openKube({ kubeconfigPath, userAgent: user, fieldManager: user });
     try {
       await Promise.all([importImages(cluster, signal), before]);
-      await kubectlApply(cluster, INSTALLATION, signal);
-      const objects = natsObjects.map((object) => ({ file: 'the NATS of the cluster', object }));
+      await withOverlay(INSTALLATION, (overlay) => kubectlApply(cluster, overlay, signal));
+      const objects = [{ file: 'the NATS of the cluster', object: natsCluster }];
       await applyObjects(kube, objects, { signal });
       await kubectlApply(cluster, FEEDS, signal);
       await untilReady(kube, onReady, signal);

@@ -150,17 +150,26 @@ test('an event that its function cannot take is shown on the object it was about
 
 test('kn shows services, sources and triggers of ours as ready', async () => {
   const kn = await resolvePart('kn');
-  const list = (...what: readonly string[]): readonly string[] => {
-    const args = [...what, 'list', '--namespace', OURS, '--no-headers'];
+  const told = (...what: readonly string[]): string => {
+    const args = [...what, '--namespace', OURS];
     const env = { KUBECONFIG: world.kubeconfigPath, HOME: '/nonexistent' };
     const { status, stdout, stderr } = spawnSync(kn, args, { env, encoding: 'utf8' });
     expect({ args, status, stderr }).toMatchObject({ status: 0 });
-    const rows = stdout.trim().split('\n');
+    return stdout;
+  };
+  const list = (...what: readonly string[]): readonly string[] => {
+    const rows = told(...what, 'list', '--no-headers')
+      .trim()
+      .split('\n');
     expect(rows.filter((row) => !/ True *$/.test(row))).toEqual([]);
     return rows.map((row) => row.split(' ')[0] ?? '');
   };
   const functions = ['dead-letters', 'locate', 'metadata', 'storage-audit', 'storage-migration'];
-  expect(list('service')).toEqual(functions);
-  expect(list('source', 'apiserver')).toEqual(['metadata', 'storage-migration']);
-  expect(list('trigger')).toEqual(['metadata-changes', 'storage-migration-changes']);
+  // A new namespace rolls the adapter of each source that watches all of them.
+  await eventually(async () => {
+    expect(list('service')).toEqual(functions);
+    expect(list('source', 'apiserver')).toEqual(['metadata', 'storage-migration']);
+    expect(list('trigger')).toEqual(['metadata-changes', 'storage-migration-changes']);
+  });
+  expect(told('service', 'describe', 'metadata')).toMatch(/\+\+ Ready /);
 });
