@@ -46,6 +46,12 @@ afterEach(async ({ task }) => {
 const uidOf = async (server: string): Promise<string | undefined> =>
   (await place.pods(cluster)).find(({ metadata }) => metadata.name === server)?.metadata.uid;
 
+/** Of the containers in the pods that there are. */
+const restarts = async (): Promise<readonly number[]> =>
+  (await place.pods(cluster)).map(({ status }) =>
+    Number(Object(Object(status).containerStatuses?.[0]).restartCount),
+  );
+
 test('a pod that is deleted without grace is made anew', settings, async () => {
   const before = await uidOf('nats-1');
   const done = await timed('pod deleted to Ready', () =>
@@ -56,8 +62,10 @@ test('a pod that is deleted without grace is made anew', settings, async () => {
 });
 
 test('all servers are killed at once', settings, async () => {
+  const before = await restarts();
   const work = () => endure(stage(), traffic, () => killAll(stage()));
   expect(await timed('all killed to Ready', work)).toEqual([]);
+  expect(await restarts()).toEqual(before.map((count) => count + 1));
 });
 
 test('kubectl drains a node, and the budget keeps a second one', settings, async () => {

@@ -179,7 +179,9 @@ async function accountsOf(
 
 /** The servers in the cgroup of this pod. */
 async function processesOf(podUid: string): Promise<readonly number[]> {
-  const { stdout } = await promisify(execFile)('pidof', ['nats-server']).catch(() => ({ stdout: '' }));
+  const { stdout } = await promisify(execFile)('pidof', ['nats-server']).catch(() => ({
+    stdout: '',
+  }));
   const pids = stdout.trim().split(' ').filter(Boolean).map(Number);
   const isOurs = await Promise.all(
     pids.map(async (pid) =>

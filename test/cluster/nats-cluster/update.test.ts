@@ -2,6 +2,7 @@
 // a stream of three replicas all the while: nothing that was acknowledged is lost.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
+import { bringCertificate } from '../../integration/nats-cluster/certificates.ts';
 import { reported } from '../../integration/nats-cluster/report.ts';
 import {
   reloadAccounts,
@@ -63,11 +64,21 @@ test('an image is rolled out one server at a time, the meta leader last', settin
 
 test('kubectl scales to five and back; only servers that go lose claims', settings, async () => {
   await timed('three to five', () => scaleToFive(stage()));
-  const claims = await timed('five to three', () => scaleBackToThree(stage(), 3));
+  const claims = await timed('five to three', () => scaleBackToThree(stage(), 2));
   expect(claims).toEqual(['data-nats-0', 'data-nats-1', 'data-nats-2']);
 });
 
 test('a changed account is reloaded, and no pod is made anew', settings, async () => {
   const { before, after } = await timed('accounts reloaded', () => reloadAccounts(stage()));
   expect(after).toEqual(before);
+});
+
+test('a certificate of the user is taken over without a restart', settings, async () => {
+  const spec = { lameDuck: { graceSeconds: 1 }, tls: { clients: {}, routes: {} } };
+  const secure = { place, ours, cluster: { namespace: 'shop', name: 'secure' } };
+  await place.create(secure.cluster, spec);
+  await place.tickUntilReady(ours, secure.cluster);
+  const { before, after } = await timed('certificate shown', () => bringCertificate(secure));
+  expect(after).toHaveLength(3);
+  expect(after.filter((one) => before.includes(one))).toEqual([]);
 });

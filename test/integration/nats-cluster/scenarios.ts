@@ -38,7 +38,7 @@ export async function eventsOf(
   return (await place.events(cluster)).filter((one) => one.startsWith(`${reason}:`));
 }
 
-const podUids = async ({ place, cluster }: Stage): Promise<readonly string[]> =>
+export const podUids = async ({ place, cluster }: Stage): Promise<readonly string[]> =>
   (await place.pods(cluster)).map(({ metadata }) => metadata.uid).toSorted();
 
 /** Servers of the old version have been made already; resolves with the versions of them all. */

@@ -125,6 +125,12 @@ export abstract class Scene {
     return (await this.kube.list(PODS, { namespace, labelSelector })).items;
   }
 
+  /** Each server by itself. */
+  async serverAddresses(cluster: Named): Promise<readonly string[]> {
+    const pods = await this.pods(cluster);
+    return pods.map(({ status }) => `${String(Object(status).podIP)}:4222`);
+  }
+
   async claims({ namespace, name }: Named): Promise<readonly string[]> {
     const labelSelector = `ballast.dev/nats-cluster=${name}`;
     const { items } = await this.kube.list(CLAIMS, { namespace, labelSelector });
