@@ -9,7 +9,8 @@ import type { Context } from '../../shared/function/define.ts';
 import { type KubeClient, openKube } from '../../shared/kube/client.ts';
 import { openSystem } from '../../shared/nats/system.ts';
 import { until } from '../builders/versioned-kind.ts';
-import { isReady, NEW_IMAGE, OLD_IMAGE, Place } from '../integration/nats-cluster/place.ts';
+import { Place } from '../integration/nats-cluster/place.ts';
+import { isReady, NEW_IMAGE, OLD_IMAGE } from '../integration/nats-cluster/scene.ts';
 import type { Bench, Sample } from './runner.ts';
 
 const OURS = 'nats-cluster';

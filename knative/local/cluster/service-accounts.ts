@@ -11,6 +11,9 @@ interface Account {
   readonly name: string;
 }
 
+/** Where files may be written, and how the API server is reached and known. */
+type Reached = Pick<Plane, 'dir' | 'caPath' | 'urlFor'>;
+
 /** The shortest life that a cluster's default settings give is an hour. */
 const TOKEN_SECONDS = 3_600;
 /**
@@ -22,11 +25,11 @@ const SERVICE_ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts'
 
 export class ServiceAccounts {
   readonly #kube: KubeClient;
-  readonly #plane: Plane;
+  readonly #plane: Reached;
   readonly #onError: (error: unknown) => void;
   readonly #timers: NodeJS.Timeout[] = [];
 
-  constructor(kube: KubeClient, plane: Plane, onError: (error: unknown) => void) {
+  constructor(kube: KubeClient, plane: Reached, onError: (error: unknown) => void) {
     this.#kube = kube;
     this.#plane = plane;
     this.#onError = onError;

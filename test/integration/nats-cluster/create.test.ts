@@ -1,7 +1,8 @@
 // A NatsCluster from three lines to Ready, on real nats-servers.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
-import { Place, SCENARIO_MS } from './place.ts';
+import { Place } from './place.ts';
+import { SCENARIO_MS } from './scene.ts';
 
 let place: Place;
 let ours: RunningFunction;

@@ -2,7 +2,8 @@
 // known to be broken and waived does not. Nothing is killed in doubt.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
-import { NEW_IMAGE, OLD_IMAGE, Place, SCENARIO_MS } from './place.ts';
+import { Place } from './place.ts';
+import { NEW_IMAGE, OLD_IMAGE, SCENARIO_MS } from './scene.ts';
 import { reported } from './report.ts';
 import { connectTo, Traffic } from './traffic.ts';
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
   await place.create(cluster, { image: OLD_IMAGE, lameDuck: { graceSeconds: 1 } });
   await place.tickUntilReady(ours, cluster);
   const { username: user = '', password: pass = '' } = await place.secret(cluster, 'nats-user');
-  const servers = place.addresses(cluster, 3);
+  const servers = await place.addresses(cluster, 3);
   traffic = await Traffic.start({ servers, user, pass, stream: 'ORDERS' });
 }, SCENARIO_MS);
 
@@ -33,7 +34,7 @@ const restarts = async (): Promise<readonly string[]> =>
 /** The Raft group of the durable consumer. */
 async function consumerGroup(): Promise<string> {
   const { username: user = '', password: pass = '' } = await place.secret(cluster, 'nats-user');
-  const nats = await connectTo({ servers: place.addresses(cluster, 3), user, pass });
+  const nats = await connectTo({ servers: await place.addresses(cluster, 3), user, pass });
   const info = await (await nats.jetstreamManager()).consumers.info('ORDERS', 'worker');
   await nats.close();
   return (info.cluster as unknown as { readonly raft_group: string }).raft_group;

@@ -2,8 +2,8 @@
 // does not, the edit is refused with the reason. And several clusters beside each other.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
-import { CLAIMS } from './kubelet.ts';
-import { Place, SCENARIO_MS } from './place.ts';
+import { Place } from './place.ts';
+import { CLAIMS, SCENARIO_MS } from './scene.ts';
 
 let place: Place;
 let ours: RunningFunction;

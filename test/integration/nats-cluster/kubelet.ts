@@ -11,10 +11,9 @@ import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { Container, type Files, type PodSpec } from './container.ts';
 import { filesIn, podStatus } from './pod-status.ts';
+import { CLAIMS, PODS } from './scene.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
-export const PODS = core('pods');
-export const CLAIMS = core('persistentvolumeclaims');
 const SECRETS = core('secrets');
 
 const LOOK_EVERY_MS = 100;

@@ -27,6 +27,8 @@ export interface TrafficReport {
 }
 
 const ACK_TIMEOUT_MS = 2_000;
+/** The next server may answer while the one that is asked has lost its power. */
+const CONNECT_TIMEOUT_MS = 2_000;
 const BETWEEN_MS = 5;
 const DURABLE = 'worker';
 const DRAINED_WITHIN_MS = 60_000;
@@ -167,6 +169,7 @@ export function connectTo({
     pass,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 100,
+    timeout: CONNECT_TIMEOUT_MS,
     ignoreClusterUpdates: true,
     pingInterval: 2_000,
     ...(tls === undefined ? {} : { tls }),

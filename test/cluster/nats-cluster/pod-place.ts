@@ -1,0 +1,192 @@
+// Where NatsClusters run in real pods: three nodes with containerd and kubelets, nats-servers from
+// images, volumes on the nodes' disks, and the function with the rights of its manifests. Clients
+// connect as they do everywhere: to the Service.
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { cachedArchive } from '../../../knative/cluster/knative/cached-archive.ts';
+import { type Cluster, startCluster } from '../../../knative/cluster/start-cluster.ts';
+import { programSpec } from '../../../knative/images/program.ts';
+import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
+import { ServiceAccounts } from '../../../knative/local/cluster/service-accounts.ts';
+import { loadWiring } from '../../../knative/local/manifests/load.ts';
+import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import { partsSettings } from '../../../knative/local/parts/settings.ts';
+import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import { until } from '../../builders/versioned-kind.ts';
+import {
+  CLAIMS,
+  type Named,
+  NEW_IMAGE,
+  OLD_IMAGE,
+  PODS,
+  Scene,
+} from '../../integration/nats-cluster/scene.ts';
+import { Kubectl } from '../support/kubectl.ts';
+
+const KNATIVE = new URL('../../../knative', import.meta.url).pathname;
+const SERVICES = { group: '', version: 'v1', resource: 'services' } as const;
+const VOLUMES = { group: '', version: 'v1', resource: 'persistentvolumes' } as const;
+
+interface Parts {
+  readonly nodes: Cluster;
+  readonly kube: KubeClient;
+  readonly kubectl: Kubectl;
+  /** Scratch of ours. */
+  readonly dir: string;
+  readonly accounts: ServiceAccounts;
+}
+
+export class PodPlace extends Scene {
+  readonly kube: KubeClient;
+  readonly kubectl: Kubectl;
+  readonly nodes: Cluster;
+  readonly #parts: Parts;
+
+  private constructor(parts: Parts) {
+    super();
+    ({ kube: this.kube, kubectl: this.kubectl, nodes: this.nodes } = parts);
+    this.#parts = parts;
+  }
+
+  static async start(): Promise<PodPlace> {
+    const nodes = await startCluster({ nodes: 3 });
+    const dir = await mkdtemp(join(tmpdir(), 'ballast-nats-pods-'));
+    try {
+      const { kubeconfigPath } = nodes;
+      const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+      await importServers(nodes);
+      await applyObjects(kube, (await loadWiring(KNATIVE)).objects);
+      const kubectl = await Kubectl.at(kubeconfigPath, dir);
+      const accounts = await accountsOf(kube, kubectl, dir);
+      return new PodPlace({ nodes, kube, kubectl, dir, accounts });
+    } catch (error) {
+      await nodes.stop();
+      await rm(dir, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.stopFunctions();
+    this.#parts.accounts.close();
+    await this.kube.close();
+    await this.nodes.stop();
+    await rm(this.#parts.dir, { recursive: true, force: true });
+  }
+
+  protected kubeconfigOf(account: Named): Promise<string> {
+    return this.#parts.accounts.kubeconfigFor(`function/${account.name}`, account);
+  }
+
+  protected trouble(): string {
+    return this.nodes.dir;
+  }
+
+  override async scale({ namespace, name }: Named, replicas: number): Promise<void> {
+    const object = `natscluster/${name}`;
+    await this.kubectl.run('scale', `-n=${namespace}`, object, `--replicas=${replicas}`);
+  }
+
+  async addresses({ namespace, name }: Named): Promise<readonly string[]> {
+    const service = await this.kube.get(SERVICES, { namespace, name });
+    const { clusterIP = '' } = (service?.['spec'] ?? {}) as { readonly clusterIP?: string };
+    return [`${clusterIP}:4222`];
+  }
+
+  async kill({ namespace }: Named, server: string): Promise<void> {
+    const uid = await this.#podUid(namespace, server);
+    const pids = await processesOf(uid);
+    if (pids.length === 0) throw new Error(`${server} has no process`);
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+  }
+
+  /** As `kubectl delete pod --grace-period=0 --force` does. */
+  async deletePod({ namespace }: Named, server: string): Promise<void> {
+    const uid = await this.#podUid(namespace, server);
+    const target = { namespace, name: server };
+    await this.kube.delete(PODS, target, { uid }, { gracePeriodSeconds: 0 });
+  }
+
+  /** Somebody took the disk out: the volume is no more, and what it held neither. */
+  async loseVolume({ namespace }: Named, server: string): Promise<void> {
+    const name = `data-${server}`;
+    const claim = await this.kube.get(CLAIMS, { namespace, name });
+    const { volumeName = '' } = (claim?.['spec'] ?? {}) as { readonly volumeName?: string };
+    const volume = await this.kube.get(VOLUMES, { name: volumeName });
+    if (volume === null) throw new Error(`${name} has no volume`);
+    const { uid } = volume.metadata;
+    await this.kube.delete(VOLUMES, { name: volumeName }, { uid });
+    const body = { metadata: { finalizers: null } };
+    await this.kube.patch(VOLUMES, { name: volumeName }, { type: 'merge', body });
+    await until('the claim to be lost', async () => {
+      const { phase } = Object((await this.kube.get(CLAIMS, { namespace, name }))?.['status']);
+      return phase === 'Lost';
+    });
+    const podUid = await this.#podUid(namespace, server);
+    await this.deletePod({ namespace, name: server }, server);
+    await until('its process to end', async () => (await processesOf(podUid)).length === 0, 60_000);
+    const { path } = Object(Object(volume['spec']).local);
+    await rm(this.#onThisMachine(String(path)), { recursive: true });
+  }
+
+  /** What a node calls its directory is elsewhere for us. */
+  #onThisMachine(path: string): string {
+    const at = path.indexOf('/nodes/');
+    return join(this.nodes.dir, path.slice(at));
+  }
+
+  async nodeOf({ namespace }: Named, server: string): Promise<string> {
+    const pod = await this.kube.get(PODS, { namespace, name: server });
+    return String(Object(pod?.['spec']).nodeName);
+  }
+
+  async #podUid(namespace: string, name: string): Promise<string> {
+    const pod = await this.kube.get(PODS, { namespace, name });
+    if (pod === null) throw new Error(`there is no pod ${namespace}/${name}`);
+    return pod.metadata.uid;
+  }
+}
+
+/** Under the names of the public image, of which the default of the spec is one. */
+async function importServers(nodes: Cluster): Promise<void> {
+  const settings = partsSettings();
+  for (const [image, part] of [
+    [NEW_IMAGE, 'nats-server'],
+    [OLD_IMAGE, 'nats-server-previous'],
+  ] as const) {
+    const binary = await resolvePart(part, { settings });
+    const name = 'nats-server';
+    const spec = await programSpec({ image: `docker.io/library/${image}`, binary, name });
+    await nodes.importImage(await cachedArchive(spec, settings));
+  }
+}
+
+async function accountsOf(
+  kube: KubeClient,
+  kubectl: Kubectl,
+  dir: string,
+): Promise<ServiceAccounts> {
+  const view = (field: string): Promise<string> =>
+    kubectl.run('config', 'view', '--raw', `--output=jsonpath={.clusters[0].cluster.${field}}`);
+  const caPath = join(dir, 'ca.crt');
+  await writeFile(caPath, Buffer.from(await view('certificate-authority-data'), 'base64'));
+  const reached = { dir, caPath, urlFor: () => view('server') };
+  return new ServiceAccounts(kube, reached, () => undefined);
+}
+
+/** The servers in the cgroup of this pod. */
+async function processesOf(podUid: string): Promise<readonly number[]> {
+  const { stdout } = await promisify(execFile)('pidof', ['nats-server']).catch(() => ({
+    stdout: '',
+  }));
+  const pids = stdout.trim().split(' ').filter(Boolean).map(Number);
+  const isOurs = await Promise.all(
+    pids.map(async (pid) =>
+      (await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => '')).includes(podUid),
+    ),
+  );
+  return pids.filter((_, index) => isOurs[index]);
+}

@@ -1,0 +1,156 @@
+// What is done to a running cluster, and what it comes to: the same for servers that are processes
+// on loopback and for real pods.
+import { expect } from 'vitest';
+import type { RunningFunction } from '../../../shared/function/start.ts';
+import { until } from '../../builders/versioned-kind.ts';
+import { reported } from './report.ts';
+import { type Named, NEW_IMAGE, OLD_IMAGE, type Scene } from './scene.ts';
+import { Traffic, type TrafficOptions } from './traffic.ts';
+
+export interface Stage {
+  readonly place: Scene;
+  readonly ours: RunningFunction;
+  readonly cluster: Named;
+}
+
+/** Some messages after something was done, and it did not stop the traffic. */
+const SOME = 50;
+
+export async function startTraffic(
+  { place, cluster }: Omit<Stage, 'ours'>,
+  options: Pick<TrafficOptions, 'stream' | 'tls' | 'publishers'>,
+): Promise<Traffic> {
+  const { username: user = '', password: pass = '' } = await place.secret(cluster, 'nats-user');
+  const servers = await place.addresses(cluster, 5);
+  return Traffic.start({ servers, user, pass, ...options });
+}
+
+/** Messages go on being acknowledged. */
+export async function untilTrafficFlows(traffic: Traffic): Promise<void> {
+  const before = traffic.acknowledged;
+  await until('messages to be acknowledged', () => traffic.acknowledged > before + SOME, 60_000);
+}
+
+export async function eventsOf(
+  { place, cluster }: Omit<Stage, 'ours'>,
+  reason: string,
+): Promise<readonly string[]> {
+  return (await place.events(cluster)).filter((one) => one.startsWith(`${reason}:`));
+}
+
+export const podUids = async ({ place, cluster }: Stage): Promise<readonly string[]> =>
+  (await place.pods(cluster)).map(({ metadata }) => metadata.uid).toSorted();
+
+/** Servers of the old version have been made already; resolves with the versions of them all. */
+export async function rollOutImage(stage: Stage): Promise<readonly (string | undefined)[]> {
+  const { place, ours, cluster } = stage;
+  expect((await place.read(cluster))['spec']).toMatchObject({ image: OLD_IMAGE });
+  expect((await place.status(cluster)).version).toBe('2.14.9');
+  await place.edit(cluster, { image: NEW_IMAGE });
+  await place.tickUntilReady(ours, cluster);
+  const { servers = [], version } = await place.status(cluster);
+  expect(version).toBe('2.15.2');
+  expect(await eventsOf(stage, 'Restarted')).toHaveLength(3);
+  return servers.map((one) => one.version);
+}
+
+/** One more account gets its first user; resolves with the uids of pods before and after. */
+export async function reloadAccounts(
+  stage: Stage,
+): Promise<Readonly<Record<'before' | 'after', readonly string[]>>> {
+  const { place, ours, cluster } = stage;
+  const before = await podUids(stage);
+  const { password = '' } = await place.secret(cluster, 'nats-user');
+  const pass = 'secret & <odd> "one"';
+  await place.putSecret(cluster, 'passwords', { shop: pass, default: password });
+  const user = (name: string, key: string) => ({
+    name,
+    passwordSecret: { name: 'passwords', key },
+  });
+  await place.edit(cluster, {
+    accounts: [
+      { name: 'DEFAULT', users: [user('default', 'default')] },
+      { name: 'SHOP', users: [user('shop', 'shop')] },
+    ],
+  });
+  await place.tickUntilReady(ours, cluster);
+  const after = await podUids(stage);
+  const servers = await place.addresses(cluster, 3);
+  const other = await Traffic.start({ servers, user: 'shop', pass, stream: 'SHOP' });
+  expect((await other.stop()).lost).toBe(0);
+  return { before, after };
+}
+
+export async function scaleToFive({ place, ours, cluster }: Stage): Promise<void> {
+  await place.scale(cluster, 5);
+  await place.tickUntilReady(ours, cluster);
+  expect((await place.status(cluster)).servers).toHaveLength(5);
+}
+
+/**
+ * Streams that are on the servers that go have to move, under their traffic. Resolves with the
+ * claims that are left.
+ */
+export async function scaleBackToThree(
+  stage: Stage,
+  streamCount: number,
+): Promise<readonly string[]> {
+  const { place, ours, cluster } = stage;
+  const kept = await claimUids(stage);
+  const streams: Traffic[] = [];
+  for (let index = 0; index < streamCount; index += 1) {
+    streams.push(await startTraffic(stage, { stream: `WIDE${index}`, publishers: 1 }));
+  }
+  await place.scale(cluster, 3);
+  await place.tickUntilReady(ours, cluster);
+  for (const one of streams) reported('one of several streams', await one.stop());
+  expect((await eventsOf(stage, 'StreamMoved')).length).toBeGreaterThan(0);
+  const { servers, ...status } = await place.status(cluster);
+  expect(servers).toHaveLength(3);
+  expect(status).toMatchObject({ ready: '3/3', replicas: 3 });
+  expect(await claimUids(stage)).toEqual(kept);
+  return place.claims(cluster);
+}
+
+/** Of the three servers that stay. */
+const claimUids = ({ place, cluster }: Stage): Promise<readonly (string | undefined)[]> =>
+  Promise.all([0, 1, 2].map((ordinal) => place.claimUid(cluster, `data-nats-${ordinal}`)));
+
+/**
+ * A fault that a cluster survives by itself. Resolves with what the function did to servers
+ * nevertheless.
+ */
+export async function endure(
+  stage: Stage,
+  traffic: Traffic,
+  fault: () => Promise<unknown>,
+): Promise<readonly string[]> {
+  const { place, ours, cluster } = stage;
+  await untilTrafficFlows(traffic);
+  await fault();
+  await untilTrafficFlows(traffic);
+  await place.tickUntilReady(ours, cluster);
+  return [...(await eventsOf(stage, 'Restarted')), ...(await eventsOf(stage, 'ClaimDeleted'))];
+}
+
+export const killAll = ({ place, cluster }: Stage): Promise<unknown> =>
+  Promise.all([0, 1, 2].map((ordinal) => place.kill(cluster, `${cluster.name}-${ordinal}`)));
+
+/** Resolves with the Events of claims that were deleted. */
+export async function replaceLostVolume(
+  stage: Stage,
+  traffic: Traffic,
+): Promise<readonly string[]> {
+  const { place, ours, cluster } = stage;
+  await untilTrafficFlows(traffic);
+  const before = await claimUids(stage);
+  await place.loseVolume(cluster, 'nats-2');
+  await place.tickUntil(ours, cluster, 'the claim to be replaced', async () => {
+    const uid = await place.claimUid(cluster, 'data-nats-2');
+    return uid !== undefined && !before.includes(uid);
+  });
+  await place.tickUntilReady(ours, cluster);
+  expect((await place.status(cluster)).replacing).toBeUndefined();
+  expect((await claimUids(stage)).slice(0, 2)).toEqual(before.slice(0, 2));
+  return eventsOf(stage, 'ClaimDeleted');
+}

@@ -1,0 +1,220 @@
+// Where NatsClusters run in these tests, as the scenarios see it: what any Kubernetes has, and the
+// faults that they ask for by name. Whether servers are processes on loopback or containers in real
+// pods is for the places themselves to say.
+import { natsCluster } from '../../../functions/nats-cluster/index.ts';
+import { NATS_CLUSTERS, type NatsClusterStatus } from '../../../shared/api/nats-cluster.ts';
+import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { until } from '../../builders/versioned-kind.ts';
+
+const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
+export const PODS = core('pods');
+export const CLAIMS = core('persistentvolumeclaims');
+const NAMESPACES = core('namespaces');
+const SECRETS = core('secrets');
+const EVENTS = core('events');
+
+export const NEW_IMAGE = 'nats:2.15.2';
+export const OLD_IMAGE = 'nats:2.14.9';
+/** What a whole scenario may take on a machine that others use too. */
+export const SCENARIO_MS = 300_000;
+/** The account that the manifests make for the function. */
+const ACCOUNT = { namespace: 'ballast-system', name: 'nats-cluster' };
+
+export interface Named {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export abstract class Scene {
+  abstract readonly kube: KubeClient;
+  readonly #functions: RunningFunction[] = [];
+
+  /** Of an account, with its rights and no others. */
+  protected abstract kubeconfigOf(account: Named): Promise<string>;
+  /** Where clients may connect, when the cluster has up to `count` servers. */
+  abstract addresses(cluster: Named, count: number): Promise<readonly string[]>;
+  /** The process dies at once, with nothing written; it is started again. */
+  abstract kill(cluster: Named, server: string): Promise<void>;
+  /** Its disk is gone, and the process with it; the volume is known to be lost. */
+  abstract loseVolume(cluster: Named, server: string): Promise<void>;
+  /** What the place has against itself; for whoever reads why a scenario failed. */
+  protected abstract trouble(): string;
+
+  protected async stopFunctions(): Promise<void> {
+    await Promise.all(this.#functions.map((one) => one.stop()));
+  }
+
+  async startFunction(more: Readonly<Record<string, string>> = {}): Promise<RunningFunction> {
+    const environment = {
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      DRAIN_MINIMUM_SECONDS: '0',
+      WORK_SECONDS: '5',
+      KUBECONFIG: await this.kubeconfigOf(ACCOUNT),
+      ...more,
+    };
+    const one = await startFunction(natsCluster, {
+      environment,
+      build: { version: '0.0.0', commit: '' },
+    });
+    this.#functions.push(one);
+    return one;
+  }
+
+  async namespace(name: string): Promise<void> {
+    await this.kube.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  }
+
+  async create({ namespace, name }: Named, spec: object): Promise<void> {
+    const metadata = { namespace, name };
+    const { group, version } = NATS_CLUSTERS;
+    const kind = 'NatsCluster';
+    await this.kube.create(NATS_CLUSTERS, {
+      apiVersion: `${group}/${version}`,
+      kind,
+      metadata,
+      spec,
+    });
+  }
+
+  async edit(cluster: Named, spec: object): Promise<void> {
+    await this.kube.patch(NATS_CLUSTERS, cluster, { type: 'merge', body: { spec } });
+  }
+
+  async scale(cluster: Named, replicas: number): Promise<void> {
+    await this.edit(cluster, { replicas });
+  }
+
+  /** With its servers; what they stored stays. */
+  async remove(cluster: Named): Promise<void> {
+    const { uid } = (await this.read(cluster)).metadata;
+    await this.kube.delete(NATS_CLUSTERS, cluster, { uid });
+    await until('its pods to go', async () => (await this.pods(cluster)).length === 0, SCENARIO_MS);
+  }
+
+  async read({ namespace, name }: Named): Promise<KubeObject> {
+    const object = await this.kube.get(NATS_CLUSTERS, { namespace, name });
+    if (object === null) throw new Error(`there is no NatsCluster ${namespace}/${name}`);
+    return object;
+  }
+
+  async status(cluster: Named): Promise<NatsClusterStatus> {
+    return (await this.read(cluster))['status'] ?? {};
+  }
+
+  /** The sentence of a condition, after what it says: `True Whole: Every server ...`. */
+  async condition(cluster: Named, type: string): Promise<string> {
+    const { conditions = [] } = await this.status(cluster);
+    const found = conditions.find((one) => one.type === type);
+    return found === undefined ? '' : `${found.status} ${found.reason}: ${found.message}`;
+  }
+
+  async events({ namespace, name }: Named): Promise<readonly string[]> {
+    const fieldSelector = `involvedObject.name=${name}`;
+    const { items } = await this.kube.list(EVENTS, { namespace, fieldSelector });
+    const isOurs = ({ source }: KubeObject): boolean =>
+      (source as { readonly component?: string }).component === 'ballast-nats-cluster';
+    const ours = items.filter(isOurs);
+    return ours.map((event) => `${String(event['reason'])}: ${String(event['message'])}`);
+  }
+
+  async pods({ namespace, name }: Named): Promise<readonly KubeObject[]> {
+    const labelSelector = `ballast.dev/nats-cluster=${name}`;
+    return (await this.kube.list(PODS, { namespace, labelSelector })).items;
+  }
+
+  /** Each server by itself. */
+  async serverAddresses(cluster: Named): Promise<readonly string[]> {
+    const pods = await this.pods(cluster);
+    return pods.map(({ status }) => `${String(Object(status).podIP)}:4222`);
+  }
+
+  async claims({ namespace, name }: Named): Promise<readonly string[]> {
+    const labelSelector = `ballast.dev/nats-cluster=${name}`;
+    const { items } = await this.kube.list(CLAIMS, { namespace, labelSelector });
+    return items.map(({ metadata }) => metadata.name).toSorted();
+  }
+
+  async claimUid({ namespace }: Named, name: string): Promise<string | undefined> {
+    return (await this.kube.get(CLAIMS, { namespace, name }))?.metadata.uid;
+  }
+
+  async secret({ namespace }: Named, name: string): Promise<Readonly<Record<string, string>>> {
+    const secret = await this.kube.get(SECRETS, { namespace, name });
+    const data = (secret?.['data'] ?? {}) as Record<string, string>;
+    const decoded = Object.entries(data).map(([key, text]) => [
+      key,
+      Buffer.from(text, 'base64').toString(),
+    ]);
+    return Object.fromEntries(decoded);
+  }
+
+  async putSecret({ namespace }: Named, name: string, stringData: object): Promise<void> {
+    const manifest = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace, name },
+      stringData,
+    };
+    await this.kube.apply(SECRETS, manifest, { force: true });
+  }
+
+  /** The sweep's event; answers what the function said. */
+  async tick({ port }: RunningFunction): Promise<string> {
+    const headers = {
+      'content-type': 'application/json',
+      'ce-specversion': '1.0',
+      'ce-id': crypto.randomUUID(),
+      'ce-source': 'test',
+      'ce-type': 'dev.knative.sources.ping',
+    };
+    const answer = await fetch(`http://127.0.0.1:${port}/`, {
+      method: 'POST',
+      headers,
+      body: '{}',
+    });
+    return `${answer.status} ${await answer.text()}`;
+  }
+
+  /** Ticks until it is so; otherwise says how everything is. */
+  async tickUntil(
+    one: RunningFunction,
+    cluster: Named,
+    what: string,
+    isSo: (status: NatsClusterStatus, object: KubeObject) => boolean | Promise<boolean>,
+    withinMs = SCENARIO_MS,
+  ): Promise<void> {
+    let answer = '';
+    try {
+      await until(
+        what,
+        async () => {
+          answer = await this.tick(one);
+          const object = await this.read(cluster);
+          return isSo(object['status'] ?? {}, object);
+        },
+        withinMs,
+      );
+    } catch (cause) {
+      const status = JSON.stringify(await this.status(cluster), undefined, 1);
+      throw new Error(`last answer: ${answer}; place: ${this.trouble()}; ${status}`, { cause });
+    }
+  }
+
+  /** Ticks until Ready for the spec as it is now. */
+  async tickUntilReady(one: RunningFunction, cluster: Named): Promise<void> {
+    await this.tickUntil(one, cluster, 'Ready', (status, { metadata }) =>
+      isReady(status, metadata),
+    );
+  }
+}
+
+export function isReady(
+  { conditions = [], observedGeneration }: NatsClusterStatus,
+  { generation }: { readonly generation?: number },
+): boolean {
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  return ready?.status === 'True' && observedGeneration === generation;
+}
