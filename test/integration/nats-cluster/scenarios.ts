@@ -20,7 +20,10 @@ export async function startTraffic(
   { place, cluster }: Omit<Stage, 'ours'>,
   options: Pick<TrafficOptions, 'stream' | 'tls' | 'publishers'>,
 ): Promise<Traffic> {
-  const { username: user = '', password: pass = '' } = await place.secret(cluster, 'nats-user');
+  const { username: user = '', password: pass = '' } = await place.secret(
+    cluster,
+    `${cluster.name}-user`,
+  );
   const servers = await place.addresses(cluster, 5);
   return Traffic.start({ servers, user, pass, ...options });
 }
@@ -60,7 +63,7 @@ export async function reloadAccounts(
 ): Promise<Readonly<Record<'before' | 'after', readonly string[]>>> {
   const { place, ours, cluster } = stage;
   const before = await podUids(stage);
-  const { password = '' } = await place.secret(cluster, 'nats-user');
+  const { password = '' } = await place.secret(cluster, `${cluster.name}-user`);
   const pass = 'secret & <odd> "one"';
   await place.putSecret(cluster, 'passwords', { shop: pass, default: password });
   const user = (name: string, key: string) => ({
