@@ -1,5 +1,5 @@
-// What happens to NATS in real pods against its owner's wish, with publishers and a durable consumer
-// on a stream of three replicas all the while: nothing that was acknowledged is lost.
+// What happens to NATS in real pods against its owner's wish, with publishers and a durable
+// consumer on a stream of three replicas all the while: nothing that was acknowledged is lost.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { reported } from '../../integration/nats-cluster/report.ts';
