@@ -1,5 +1,5 @@
-// What happens to NATS in real pods against its owner's wish, with publishers and a durable consumer
-// on a stream of three replicas all the while: nothing that was acknowledged is lost.
+// What happens to NATS in real pods against its owner's wish, with publishers and a durable
+// consumer on a stream of three replicas all the while: nothing that was acknowledged is lost.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { reported } from '../../integration/nats-cluster/report.ts';
@@ -77,12 +77,15 @@ test('kubectl drains a node, and the budget keeps a second one', settings, async
     place.kubectl.run('drain', node, '--ignore-daemonsets', '--delete-emptydir-data', ...more);
   const done = await timed('node drained, and back to Ready', () =>
     endure(stage(), traffic, async () => {
-      await drain(first);
-      // Its volume is on that node, and so nats-0 waits there.
-      await expect(drain(second, '--timeout=3s')).rejects.toThrow('disruption budget');
-      await untilTrafficFlows(traffic);
-      await place.kubectl.run('uncordon', first);
-      await place.kubectl.run('uncordon', second);
+      try {
+        await drain(first);
+        // Its volume is on that node, and so nats-0 waits there.
+        await expect(drain(second, '--timeout=3s')).rejects.toThrow('disruption budget');
+        await untilTrafficFlows(traffic);
+      } finally {
+        await place.kubectl.run('uncordon', first);
+        await place.kubectl.run('uncordon', second);
+      }
     }),
   );
   expect(done).toEqual([]);

@@ -1,5 +1,5 @@
-// What NATS in real pods goes through at its owner's wish, with publishers and a durable consumer on
-// a stream of three replicas all the while: nothing that was acknowledged is lost.
+// What NATS in real pods goes through at its owner's wish, with publishers and a durable consumer
+// on a stream of three replicas all the while: nothing that was acknowledged is lost.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { bringCertificate } from '../../integration/nats-cluster/certificates.ts';

@@ -34,7 +34,7 @@ export async function untilTrafficFlows(traffic: Traffic): Promise<void> {
   await until('messages to be acknowledged', () => traffic.acknowledged > before + SOME, 60_000);
 }
 
-export async function eventsOf(
+async function eventsOf(
   { place, cluster }: Omit<Stage, 'ours'>,
   reason: string,
 ): Promise<readonly string[]> {
