@@ -77,12 +77,15 @@ test('kubectl drains a node, and the budget keeps a second one', settings, async
     place.kubectl.run('drain', node, '--ignore-daemonsets', '--delete-emptydir-data', ...more);
   const done = await timed('node drained, and back to Ready', () =>
     endure(stage(), traffic, async () => {
-      await drain(first);
-      // Its volume is on that node, and so nats-0 waits there.
-      await expect(drain(second, '--timeout=3s')).rejects.toThrow('disruption budget');
-      await untilTrafficFlows(traffic);
-      await place.kubectl.run('uncordon', first);
-      await place.kubectl.run('uncordon', second);
+      try {
+        await drain(first);
+        // Its volume is on that node, and so nats-0 waits there.
+        await expect(drain(second, '--timeout=3s')).rejects.toThrow('disruption budget');
+        await untilTrafficFlows(traffic);
+      } finally {
+        await place.kubectl.run('uncordon', first);
+        await place.kubectl.run('uncordon', second);
+      }
     }),
   );
   expect(done).toEqual([]);
