@@ -4,6 +4,9 @@
 import { defineConfig, type UserWorkspaceConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+/** What is awaited comes at once; a second was too short where other work had the cores. */
+const POLL_TIMEOUT_MS = 8_000;
+
 type ProjectConfig = NonNullable<UserWorkspaceConfig['test']>;
 
 const tier = (name: string, timeoutMs: number, more: ProjectConfig = {}) => ({
@@ -12,6 +15,7 @@ const tier = (name: string, timeoutMs: number, more: ProjectConfig = {}) => ({
     include: [`test/${name}/**/*.test.ts`],
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
+    expect: { poll: { timeout: POLL_TIMEOUT_MS } },
     ...more,
   },
 });
