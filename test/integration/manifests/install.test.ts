@@ -186,6 +186,7 @@ test(
       'dead-letters',
       'locate',
       'metadata',
+      'nats-cluster',
       'storage-audit',
       'storage-migration',
     ]);
