@@ -11,7 +11,7 @@ import { pidsWithEnvironment } from '../../knative/local/process/proc.ts';
 
 const ROOT = new URL('../..', import.meta.url);
 /** On two cores that other tests share; alone it takes five seconds. */
-const READY_TIMEOUT_MS = 45_000;
+const READY_TIMEOUT_MS = 90_000;
 /** Three waits for readiness at their worst. */
 const SESSION_TIMEOUT_MS = 3 * READY_TIMEOUT_MS;
 const REPORT_WITHIN_MS = 2_000;
