@@ -52,7 +52,7 @@ const restarts = async (): Promise<readonly number[]> =>
     Number(Object(Object(status).containerStatuses?.[0]).restartCount),
   );
 
-test('a pod that is deleted without grace is made anew', settings, async () => {
+test('a pod that is deleted with a second of grace is made anew', settings, async () => {
   const before = await uidOf('nats-1');
   const done = await timed('pod deleted to Ready', () =>
     endure(stage(), traffic, () => place.deletePod(cluster, 'nats-1')),

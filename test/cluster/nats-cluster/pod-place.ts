@@ -107,7 +107,8 @@ export class PodPlace extends Scene {
   async deletePod({ namespace }: Named, server: string): Promise<void> {
     const uid = await this.#podUid(namespace, server);
     const target = { namespace, name: server };
-    await this.kube.delete(PODS, target, { uid }, { gracePeriodSeconds: 0 });
+    // Never 0: Kubernetes would start the next one while this one still writes into the volume.
+    await this.kube.delete(PODS, target, { uid }, { gracePeriodSeconds: 1 });
   }
 
   /** Somebody took the disk out: the volume is no more, and what it held neither. */
