@@ -103,7 +103,7 @@ export class PodPlace extends Scene {
     for (const pid of pids) process.kill(pid, 'SIGKILL');
   }
 
-  /** As `kubectl delete pod --grace-period=0 --force` does. */
+  /** As `kubectl delete pod --grace-period=1` does. */
   async deletePod({ namespace }: Named, server: string): Promise<void> {
     const uid = await this.#podUid(namespace, server);
     const target = { namespace, name: server };
