@@ -33,10 +33,10 @@ export const deadLetters = defineFunction({
   open: ({ kubeconfigPath, namespace, broker }, { clock, log, metrics }): Doors =>
     new Doors({
       kube: openKube({
+        kubeconfigPath,
         userAgent: FIELD_MANAGER,
         fieldManager: FIELD_MANAGER,
         log,
-        ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
       }),
       clock,
       metrics,

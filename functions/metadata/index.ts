@@ -36,11 +36,11 @@ export const metadata = defineFunction({
   open: ({ kubeconfigPath, natsUrl, namespace }, { clock, log, metrics }): Doors =>
     new Doors({
       kube: openKube({
+        kubeconfigPath,
         userAgent: FIELD_MANAGER,
         fieldManager: FIELD_MANAGER,
         log,
         onRetry: retryCounter(metrics),
-        ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
       }),
       clock,
       log,

@@ -1,45 +1,27 @@
 // Tells on the NatsCluster itself what was done: `kubectl describe natscluster` shows it.
 import { NATS_CLUSTERS } from '../../shared/api/nats-cluster.ts';
+import { announce, type Announcement } from '../../shared/kube/announce.ts';
 import type { Cluster } from './cluster.ts';
 import type { Doors } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { hashOf } from './render/hash.ts';
 
-const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
-
-export interface Announcement {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
-}
-
-export async function announce(
-  { kube, clock }: Pick<Doors, 'kube' | 'clock'>,
+export async function announceOn(
   { namespace, name, uid, object }: Cluster,
-  { type, reason, message }: Announcement,
+  announcement: Announcement,
+  { kube, clock }: Pick<Doors, 'kube' | 'clock'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const at = new Date(clock.nowMs()).toISOString();
+  const { reason, message } = announcement;
   const { resourceVersion } = object.metadata;
-  const event = {
-    apiVersion: 'v1',
-    kind: 'Event',
-    // One for each deed in each state of the cluster: a second try finds the first.
-    metadata: { name: `${name}.${hashOf({ resourceVersion, reason, message })}`, namespace },
-    involvedObject: {
-      apiVersion: `${NATS_CLUSTERS.group}/${NATS_CLUSTERS.version}`,
-      kind: 'NatsCluster',
-      namespace,
-      name,
-      uid,
-    },
-    type,
-    reason,
-    message,
-    source: { component: FIELD_MANAGER },
-    firstTimestamp: at,
-    lastTimestamp: at,
-    count: 1,
+  const announced = {
+    apiVersion: `${NATS_CLUSTERS.group}/${NATS_CLUSTERS.version}`,
+    kind: 'NatsCluster',
+    namespace,
+    name,
+    uid,
+    key: hashOf({ resourceVersion, reason, message }),
   };
-  await kube.create(EVENTS, event, { signal });
+  const announcer = { kube, component: FIELD_MANAGER, nowMs: clock.nowMs() };
+  await announce(announcer, announced, announcement, signal);
 }

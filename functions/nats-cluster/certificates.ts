@@ -1,8 +1,8 @@
 // Certificates for the two listeners: those of the user, looked at before any server gets them, and
 // those that we make and renew, in one Secret with their authority.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { type Identity, issue, makeAuthority, type Validity } from '../../shared/x509.ts';
 import { type Cluster, headlessHost, serverName, serviceHost } from './cluster.ts';
-import { type Identity, issue, makeAuthority, type Validity } from './certificate.ts';
 import type { CertificateFiles } from './credentials.ts';
 import {
   endsAtMs,
@@ -21,6 +21,9 @@ const CERTIFICATE_DAYS = 90;
 const RENEW_BEFORE_DAYS = 30;
 /** For clocks that are behind ours. */
 const BEFORE_MS = 3_600_000;
+
+/** Nearly every cluster's; elsewhere clients use the shorter names. */
+const CLUSTER_DOMAIN = 'cluster.local';
 
 type Listener = 'clients' | 'routes';
 const LISTENERS: readonly Listener[] = ['clients', 'routes'];
@@ -59,15 +62,17 @@ const forDays = (nowMs: number, days: number): Validity => ({
 function issueAll(cluster: Cluster, nowMs: number, before?: SecretData): SecretData {
   const authority = authorityIn(before, nowMs) ?? newAuthority(cluster, nowMs);
   const validity = forDays(nowMs, CERTIFICATE_DAYS);
-  const clients = issue(authority, clientNames(cluster), validity);
-  const routes = issue(authority, routeNames(cluster), validity);
+  const issued = (hosts: readonly [string, ...string[]]): Identity =>
+    issue(authority, { commonName: hosts[0], hosts }, validity);
+  const clients = issued(clientNames(cluster));
+  const routes = issued(routeNames(cluster));
   return {
-    'ca.crt': authority.certificate,
-    'ca.key': authority.key,
-    'clients.crt': clients.certificate,
-    'clients.key': clients.key,
-    'routes.crt': routes.certificate,
-    'routes.key': routes.key,
+    'ca.crt': authority.certPem,
+    'ca.key': authority.keyPem,
+    'clients.crt': clients.certPem,
+    'clients.key': clients.keyPem,
+    'routes.crt': routes.certPem,
+    'routes.key': routes.keyPem,
   };
 }
 
@@ -76,19 +81,18 @@ const newAuthority = ({ namespace, name }: Cluster, nowMs: number): Identity =>
 
 /** The one that clients know, as long as it outlives what it signs. */
 function authorityIn(data: SecretData | undefined, nowMs: number): Identity | undefined {
-  const { 'ca.crt': certificate = '', 'ca.key': key = '' } = data ?? {};
-  const isLasting = endsAtMs(certificate) - nowMs > CERTIFICATE_DAYS * DAY_MS;
-  return isLasting && key !== '' ? { certificate, key } : undefined;
+  const { 'ca.crt': certPem = '', 'ca.key': keyPem = '' } = data ?? {};
+  const isLasting = endsAtMs(certPem) - nowMs > CERTIFICATE_DAYS * DAY_MS;
+  return isLasting && keyPem !== '' ? { certPem, keyPem } : undefined;
 }
 
-function clientNames(cluster: Cluster): readonly string[] {
+function clientNames(cluster: Cluster): readonly [string, ...string[]] {
   const service = serviceHost(cluster);
   const headless = headlessHost(cluster);
-  const local = ['cluster', 'local'].join('.');
   const { name, namespace } = cluster;
   return [
     service,
-    `${service}.${local}`,
+    `${service}.${CLUSTER_DOMAIN}`,
     `${name}.${namespace}`,
     name,
     `*.${headless}`,
@@ -96,7 +100,7 @@ function clientNames(cluster: Cluster): readonly string[] {
   ];
 }
 
-function routeNames(cluster: Cluster): readonly string[] {
+function routeNames(cluster: Cluster): readonly [string, ...string[]] {
   const headless = headlessHost(cluster);
   return [`*.${headless}`, headless];
 }
@@ -121,17 +125,17 @@ export async function readByo(
   const why =
     missing.length > 0
       ? `has no ${missing.join(' and no ')}`
-      : unfit({ certificate, key }, host, door.nowMs);
+      : unfit({ certPem: certificate, keyPem: key }, host, door.nowMs);
   if (why === undefined) return { certificate, key, ca };
   return { lacking: { reason: 'CertificateUnfit', message: `${where} ${why}.` } };
 }
 
-function unfit({ certificate, key }: Identity, host: string, nowMs: number): string | undefined {
+function unfit({ certPem, keyPem }: Identity, host: string, nowMs: number): string | undefined {
   try {
-    const parsed = new X509Certificate(certificate);
+    const parsed = new X509Certificate(certPem);
     if (parsed.checkHost(host) === undefined) return `has a certificate that is not for ${host}`;
     if (parsed.validToDate.getTime() < nowMs) return 'has a certificate that has expired';
-    return parsed.checkPrivateKey(createPrivateKey(key))
+    return parsed.checkPrivateKey(createPrivateKey(keyPem))
       ? undefined
       : 'has a key that does not belong to its certificate';
   } catch (error) {

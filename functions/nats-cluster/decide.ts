@@ -2,7 +2,7 @@
 // is under way is finished before anything else is begun, and nothing is begun in doubt. Pure.
 import { bringUp } from './bring-up.ts';
 import type { Cluster } from './cluster.ts';
-import { type Decision, NOTHING } from './decision.ts';
+import { type Decision, NOTHING, waitFor } from './decision.ts';
 import { atRisk, doubts } from './gate.ts';
 import { reload } from './reload.ts';
 import { replace } from './replace.ts';
@@ -40,9 +40,7 @@ const PAUSED = { reason: 'Paused', message: 'spec.paused is true.' };
 /** Nothing is to be changed, and something is not as it should be: it heals, or a person helps. */
 function heal(world: World): Decision | undefined {
   const words = doubts(world);
-  if (words.length === 0) return undefined;
-  const message = words.map((one) => one.message).join(' ');
-  return { next: 'Nothing', waitsFor: { reason: words[0]?.reason ?? 'Waiting', message } };
+  return words.length === 0 ? undefined : waitFor('Nothing', words);
 }
 
 /** Whether all is as the spec says, and nothing lacks. */

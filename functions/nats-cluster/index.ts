@@ -28,10 +28,10 @@ export const natsCluster = defineFunction({
   open: ({ kubeconfigPath, workMs }, { clock, log }): Doors =>
     new Doors({
       kube: openKube({
+        kubeconfigPath,
         userAgent: FIELD_MANAGER,
         fieldManager: FIELD_MANAGER,
         log,
-        ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
       }),
       // Being ready must not wait for what nobody asked for yet.
       openSystem: async (...way) =>

@@ -23,34 +23,34 @@ const BACK_WITHIN_MS = 600_000;
 
 /** Servers that have to be made anew. */
 export function roll(world: World): Decision | undefined {
-  const server = nextOf(world);
-  return server === undefined ? undefined : takeAway(world, server);
+  const pod = nextOf(world);
+  return pod === undefined ? undefined : takeAway(world, pod);
 }
 
 /** Those that serve nobody first; then from the end, and who leads the meta group last. */
-function nextOf(world: World): string | undefined {
+function nextOf(world: World): Pod | undefined {
   const leader = world.nats.meta?.leader;
   const order = expected(world)
     .filter((one) => isOutdated(world, one))
     .toSorted((a, b) => Number(isUp(world, a)) - Number(isUp(world, b)) || byOrdinal(b, a));
-  return order.find((one) => one !== leader) ?? order[0];
+  const server = order.find((one) => one !== leader) ?? order[0];
+  return server === undefined ? undefined : podOf(world, server);
 }
 
 const isOutdated = (world: World, server: string): boolean =>
   podOf(world, server) !== undefined &&
   (!isPodCurrent(world, server) || needsRestart(world, server));
 
-function takeAway(world: World, server: string): Decision {
+function takeAway(world: World, { name: server, uid }: Pod): Decision {
   const next = `Restart ${server}`;
   const reasons = doubts(world, server);
-  const pod = podOf(world, server);
-  if (reasons.length > 0 || pod === undefined) return waitFor(next, reasons);
+  if (reasons.length > 0) return waitFor(next, reasons);
   const handOver = stepDown(world, server);
   if (handOver !== undefined) return handOver;
   const what = isPodCurrent(world, server) ? 'configuration' : 'pod template';
   const restarting = {
     server,
-    podUid: pod.uid,
+    podUid: uid,
     reason: `Its ${what} is another one now.`,
     since: timestamp(world.nowMs),
   };
@@ -78,7 +78,7 @@ export function restart(world: World): Decision | undefined {
   }
   // It may have been wrong from its start, and then has to be made anew once more.
   const isAnother = pod !== undefined && pod.uid !== podUid && !pod.isEnding;
-  if (isAnother && isWanted && !isUp(world, server)) return takeAway(world, server);
+  if (isAnother && isWanted && !isUp(world, server)) return takeAway(world, pod);
   const lacking = doubts(world);
   if (lacking.length === 0) return forget(world, next);
   const isLate = world.nowMs - Date.parse(since) > BACK_WITHIN_MS;

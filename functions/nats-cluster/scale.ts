@@ -8,7 +8,7 @@ import { type Decision, waitFor } from './decision.ts';
 import { doubts, doubtsAround, nameOf } from './gate.ts';
 import type { RenderedPart } from './render/manifests.ts';
 import type { Group } from './view.ts';
-import { expected, last, podOf, recordsOf, sizeOf, type World } from './world.ts';
+import { last, podOf, recordsOf, sizeOf, type World } from './world.ts';
 
 export function scaleUp(world: World): Decision | undefined {
   const size = sizeOf(world.parts);
@@ -74,15 +74,17 @@ function streamsOn({ nats, cluster }: World, server: string): readonly Group[] {
   );
 }
 
-/** Before it is gone: which one it is, and which claim was its own. */
-function record(world: World, server: string, next: string): Decision {
+/** Before it is gone: which peer it is to the others, and which claim was its own. */
+function record(world: World, server: string, next: string): Decision | undefined {
   const { status } = world.cluster;
   if (status.leaving?.server === server) {
     return scaleTo(world, ordinalOf(server), next);
   }
+  const peer = world.nats.meta?.peers.find((one) => one.server === server);
   const claim = world.parts.claims.find(({ name }) => name === claimName(server));
   const leaving: Leaving = {
     server,
+    ...(peer === undefined ? {} : { peerId: peer.peerId }),
     ...(claim === undefined ? {} : { claim: claim.name, claimUid: claim.uid }),
     since: timestamp(world.nowMs),
   };
@@ -122,7 +124,8 @@ function forget(world: World, leaving: Leaving, next: string): Decision {
     const message = "JetStream's meta group has no leader.";
     return waitFor(next, [{ reason: 'NoMetaLeader', message }]);
   }
-  const peer = meta.peers.find((one) => one.server === server || isNameless(world, one.server));
+  // A new leader may not know the names of servers that are away: by name it could be another one.
+  const peer = meta.peers.find((one) => one.peerId === leaving.peerId || one.server === server);
   if (peer !== undefined) {
     return { step: { take: 'remove-peer', server, peerId: peer.peerId }, next };
   }
@@ -136,14 +139,11 @@ function forget(world: World, leaving: Leaving, next: string): Decision {
   return { step: { take: 'remember', records }, next };
 }
 
-/** Its name was known to those who have seen it; it is the only one that is gone on purpose. */
-const isNameless = (world: World, name: string): boolean =>
-  name.startsWith('Server name unknown') && !expected(world).includes(name);
-
 /** As it is rendered, but for the number of servers. */
-function scaleTo(world: World, size: number, next: string): Decision {
+function scaleTo(world: World, size: number, next: string): Decision | undefined {
   const part = world.parts.rendered?.parts.find(({ key }) => key === 'statefulSet');
-  if (part === undefined) return waitFor(next, []);
+  // Then the bring-up has decided already.
+  if (part === undefined) return undefined;
   return { step: { take: 'apply', part: withSize(part, size) }, next };
 }
 

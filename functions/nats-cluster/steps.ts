@@ -1,7 +1,7 @@
 // Takes one step. Each changes one thing, under the precondition that it is still what was looked
 // at, and says in a word what was done.
 import type { Done } from '../../shared/nats/system.ts';
-import type { Announcement } from './announce.ts';
+import type { Announcement } from '../../shared/kube/announce.ts';
 import type { Cluster } from './cluster.ts';
 import type { Remember, Step } from './decision.ts';
 import type { Doors } from './doors.ts';

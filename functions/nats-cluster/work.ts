@@ -5,7 +5,7 @@ import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
-import { announce } from './announce.ts';
+import { announceOn } from './announce.ts';
 import { type Cluster, clusterOf } from './cluster.ts';
 import { decide, isConverged } from './decide.ts';
 import type { Decision, Records } from './decision.ts';
@@ -121,7 +121,7 @@ async function act(
   const { cluster } = world;
   const { said, isSlow } = await take(doors, world, step, signal);
   delete doors.memoryOf(cluster.uid).parts;
-  if (said !== undefined) await announce(doors, cluster, said, signal);
+  if (said !== undefined) await announceOn(cluster, said, doors, signal);
   if (!isSlow) return 0;
   if (isNews(cluster, decision)) await write(doors, world, decision, { signal });
   return POLL_MS;

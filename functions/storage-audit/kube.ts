@@ -48,9 +48,9 @@ export async function lookAtKube(
   { resources: asked = [], signal }: LookOptions,
 ): Promise<KubeAnswer> {
   const options = {
+    kubeconfigPath,
     userAgent: 'ballast-storage-audit',
     fieldManager: 'ballast-storage-audit',
-    ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
   };
   const kube = openKube(options);
   const openServer: OpenServer = (url) =>

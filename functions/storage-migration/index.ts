@@ -48,10 +48,10 @@ export const storageMigration = defineFunction({
   },
   open: ({ kubeconfigPath, workMs, settleMs, longestWriteMs, ...etcd }, { clock, log }): Doors => {
     const options = {
+      kubeconfigPath,
       userAgent: FIELD_MANAGER,
       fieldManager: FIELD_MANAGER,
       log,
-      ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
     };
     const client = etcdIn(etcd);
     return new Doors({

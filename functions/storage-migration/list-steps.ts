@@ -1,6 +1,6 @@
 // The steps that touch the CRD's list of stored versions: taken off is what is proved, and put back
 // what somebody took off without a proof.
-import { announce } from './announce.ts';
+import { announceOn } from './announce.ts';
 import { asksEtcd } from './etcd-verdict.ts';
 import type { Migration } from './migration.ts';
 import { done, nextPass, restored } from './sayings.ts';
@@ -56,7 +56,7 @@ async function takeTrimmed(task: StepTask, migration: Migration, crd: Crd): Prom
   const announcement = { type: 'Normal', reason: 'StoredVersionsTrimmed', message } as const;
   // As of the CRD that was verified: whoever says it again says it under the same name.
   const asVerified = { ...crd, resourceVersion: status.target?.crdResourceVersion ?? '' };
-  await announce(task.doors, asVerified, announcement, task.signal);
+  await announceOn(asVerified, announcement, task.doors, task.signal);
   return say(task, migration, done(status, { message, trimmed }));
 }
 
@@ -88,12 +88,8 @@ export async function takeRestore(
   const message =
     `Put ${lacking.join(', ')} back on the stored versions: somebody took it off, and it is not ` +
     'proved yet that nothing is stored in it.';
-  await announce(
-    doors,
-    crd,
-    { type: 'Warning', reason: 'StoredVersionsRestored', message },
-    signal,
-  );
+  const announcement = { type: 'Warning', reason: 'StoredVersionsRestored', message } as const;
+  await announceOn(crd, announcement, doors, signal);
   const saying = restored(migration.status, lacking, message);
   return {
     migration: await write(doors, migration, saying, { goesOn: true, signal }),

@@ -108,6 +108,8 @@ export interface Restarting {
 /** Written before the server is taken away, and forgotten after its claim is. */
 export interface Leaving {
   readonly server: string;
+  /** How the meta group knows it. */
+  readonly peerId?: string;
   /** Absent when it has none. */
   readonly claim?: string;
   readonly claimUid?: string;

@@ -57,7 +57,7 @@ export interface KubeOptions {
    * is.
    */
   readonly access?: AccessSource;
-  readonly kubeconfigPath?: string;
+  readonly kubeconfigPath?: string | undefined;
   /** One API server of several, instead of the address that the credentials come with. */
   readonly server?: { readonly url: string; readonly servername: string };
   /** How many calls are under way at once, watches aside; 8 when absent. */

@@ -17,7 +17,7 @@ import { quantityOf } from './quantity.ts';
 
 export const TEMPLATE_ANNOTATION = 'ballast.dev/template';
 
-/** The user that the process is: any that is not root. */
+/** Not root; which one does not matter. */
 const UID = 1_000;
 /** For the last words after the last client is sent away. */
 const END_SLACK_SECONDS = 20;

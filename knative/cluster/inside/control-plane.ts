@@ -3,7 +3,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { Authority, type Subject } from '../../local/plane/authority.ts';
+import type { Subject } from '../../../shared/x509.ts';
+import { Authority } from '../../local/plane/authority.ts';
 import {
   apiServerSpec,
   type ClusterApi,

@@ -5,7 +5,8 @@ import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SERVERNAME } from '../../../shared/kube/servers.ts';
 import type { PartSpec } from '../process/part.ts';
-import type { Authority, Identity } from './authority.ts';
+import type { Identity } from '../../../shared/x509.ts';
+import type { Authority } from './authority.ts';
 import { answers } from './probe.ts';
 
 export interface ApiServerOptions {

@@ -2,7 +2,7 @@
 // token or a certificate.
 import { writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
-import type { Identity } from './authority.ts';
+import type { Identity } from '../../../shared/x509.ts';
 
 export interface KubeconfigOptions {
   readonly server: string;

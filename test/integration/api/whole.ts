@@ -147,7 +147,13 @@ const natsStatus: Whole<Omit<NatsClusterStatus, 'conditions'>> & {
   ],
   plan: { next: 'Restart nats-1', waitsFor: 'nats-2 is not ready.' },
   restarting: { server: 'nats-1', podUid: 'p1', reason: 'Another image.', since: at },
-  leaving: { server: 'nats-4', claim: 'data-nats-4', claimUid: 'c4', since: at },
+  leaving: {
+    server: 'nats-4',
+    peerId: 'p4',
+    claim: 'data-nats-4',
+    claimUid: 'c4',
+    since: at,
+  },
   replacing: {
     server: 'nats-2',
     podUid: 'p2',

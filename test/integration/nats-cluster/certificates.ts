@@ -3,18 +3,18 @@
 import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { expect } from 'vitest';
-import {
-  issue,
-  makeAuthority,
-  type Validity,
-} from '../../../functions/nats-cluster/certificate.ts';
+import { issue, makeAuthority, type Validity } from '../../../shared/x509.ts';
 import { reported } from './report.ts';
 import { podUids, type Stage, startTraffic } from './scenarios.ts';
 
-export const forAnHour = (): Validity => ({
-  fromMs: Date.now() - 60_000,
-  toMs: Date.now() + 3_600_000,
-});
+const forAnHour = (): Validity => ({ fromMs: Date.now() - 60_000, toMs: Date.now() + 3_600_000 });
+
+/** As a user's Secret, from an authority of their own. */
+export function certificateFor(host: string): Readonly<Record<string, string>> {
+  const authority = makeAuthority('Shop', forAnHour());
+  const { certPem, keyPem } = issue(authority, { commonName: host, hosts: [host] }, forAnHour());
+  return { 'tls.crt': certPem, 'tls.key': keyPem, 'ca.crt': authority.certPem };
+}
 
 /** What the certificates of clients are for. */
 const serviceOf = ({ cluster: { name, namespace } }: Stage): string => `${name}.${namespace}.svc`;
@@ -45,11 +45,9 @@ export async function bringCertificate(
   const servername = serviceOf(stage);
   const { 'ca.crt': managed = '' } = await place.secret(cluster, `${cluster.name}-tls`);
   const [before, pods] = [await allShown(stage), await podUids(stage)];
-  const authority = makeAuthority('Shop', forAnHour());
-  const { certificate, key } = issue(authority, [servername], forAnHour());
-  const own = { 'tls.crt': certificate, 'tls.key': key, 'ca.crt': authority.certificate };
+  const own = certificateFor(servername);
   await place.putSecret(cluster, 'own', own);
-  const ca = `${managed}${authority.certificate}`;
+  const ca = `${managed}${own['ca.crt']}`;
   const traffic = await startTraffic(stage, { stream: 'ROTATED', tls: { ca, servername } });
   await place.edit(cluster, { tls: { clients: { secretName: 'own' } } });
   await place.tickUntilReady(ours, cluster);

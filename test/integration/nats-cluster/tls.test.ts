@@ -1,9 +1,8 @@
 // Certificates: made and handed out by us, and brought by the user; a new one is taken over by
 // running servers, and by their routes.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { issue, makeAuthority } from '../../../functions/nats-cluster/certificate.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
-import { allShown, bringCertificate, forAnHour } from './certificates.ts';
+import { allShown, bringCertificate, certificateFor } from './certificates.ts';
 import { Place } from './place.ts';
 import { reported } from './report.ts';
 import { startTraffic } from './scenarios.ts';
@@ -46,9 +45,7 @@ test(
   'a certificate for another name is refused, and the servers keep theirs',
   settings,
   async () => {
-    const authority = makeAuthority('Shop', forAnHour());
-    const { certificate, key } = issue(authority, ['elsewhere.shop.svc'], forAnHour());
-    const wrong = { 'tls.crt': certificate, 'tls.key': key, 'ca.crt': authority.certificate };
+    const wrong = certificateFor('elsewhere.shop.svc');
     const before = await allShown(stage());
     await place.putSecret(cluster, 'wrong', wrong);
     await place.edit(cluster, { tls: { clients: { secretName: 'wrong' } } });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { decide, isConverged } from '../../../functions/nats-cluster/decide.ts';
 import type { Decision } from '../../../functions/nats-cluster/decision.ts';
+import type { Peer } from '../../../functions/nats-cluster/view.ts';
 import type { NatsClusterStatus } from '../../../shared/api/nats-cluster.ts';
 import {
   type Differences,
@@ -27,8 +28,20 @@ const restarting = (podUid: string): NatsClusterStatus => ({
   restarting: { server: 'nats-2', podUid, reason: 'Why.', since: '2026-01-01T23:59:00Z' },
 });
 const leaving: NatsClusterStatus = {
-  leaving: { server: 'nats-4', claim: 'data-nats-4', claimUid: 'claim-nats-4', since: 'then' },
+  leaving: {
+    server: 'nats-4',
+    peerId: 'peer-nats-4',
+    claim: 'data-nats-4',
+    claimUid: 'claim-nats-4',
+    since: 'then',
+  },
 };
+/** As a leader that has not heard of this server since it leads. */
+const nameless = (server: string): Peer => ({
+  server: `Server name unknown at this time (peerID: peer-${server})`,
+  peerId: `peer-${server}`,
+  isCurrent: false,
+});
 const without =
   (server: string): NonNullable<Differences['pods']> =>
   (pods) =>
@@ -249,6 +262,19 @@ describe.each([
     expect(shown(decide(world(differences)))).toBe(decision);
   });
 });
+
+test('the peer that left is forgotten, and no other whose name the leader lacks', () => {
+  const other = decide(world({ size: 4, status: leaving, nats: withPeers(nameless('nats-3')) }));
+  expect(shown(other)).toBe('wait: Take nats-4 away [MetaGroup]');
+  const both = withPeers(nameless('nats-3'), nameless('nats-4'));
+  const { step } = decide(world({ size: 4, status: leaving, nats: both }));
+  expect(step).toEqual({ take: 'remove-peer', server: 'nats-4', peerId: 'peer-nats-4' });
+});
+
+function withPeers(...others: readonly Peer[]): NonNullable<Differences['nats']> {
+  const peers = [0, 1, 2].map((ordinal) => peer(`nats-${ordinal}`));
+  return (nats) => ({ ...nats, meta: { leader: 'nats-0', size: 5, peers: [...peers, ...others] } });
+}
 
 test('only a whole cluster counts as converged', () => {
   const judge = (differences: Differences): boolean => {

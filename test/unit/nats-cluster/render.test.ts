@@ -1,7 +1,7 @@
 // What is rendered of a spec: the configuration that servers read, and how it differs.
 import { createPublicKey, X509Certificate } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { issue, makeAuthority } from '../../../functions/nats-cluster/certificate.ts';
+import { issue, makeAuthority } from '../../../shared/x509.ts';
 import {
   configDigest,
   configText,
@@ -86,18 +86,16 @@ test('a certificate is for its names, from its authority, in its time', () => {
   const fromMs = Date.parse('2026-01-01T00:00:00Z');
   const authority = makeAuthority('Shop', { fromMs, toMs: Date.parse('2060-01-01T00:00:00Z') });
   const toMs = Date.parse('2026-04-01T00:00:00Z');
-  const { certificate, key } = issue(authority, ['nats.shop.svc', '*.nats-headless.shop.svc'], {
-    fromMs,
-    toMs,
-  });
-  const parsed = new X509Certificate(certificate);
-  const ca = new X509Certificate(authority.certificate);
-  expect(parsed.verify(createPublicKey(authority.key))).toBe(true);
+  const hosts = ['nats.shop.svc', '*.nats-headless.shop.svc'];
+  const { certPem, keyPem } = issue(authority, { commonName: 'nats', hosts }, { fromMs, toMs });
+  const parsed = new X509Certificate(certPem);
+  const ca = new X509Certificate(authority.certPem);
+  expect(parsed.verify(createPublicKey(authority.keyPem))).toBe(true);
   expect(parsed.checkIssued(ca)).toBe(true);
   expect(ca.ca).toBe(true);
   expect(ca.validToDate.getUTCFullYear()).toBe(2060);
   expect(parsed.checkHost('nats-2.nats-headless.shop.svc')).toBeDefined();
   expect(parsed.checkHost('nats.other.svc')).toBeUndefined();
   expect(parsed.validToDate.getTime()).toBe(toMs);
-  expect(key).toContain('PRIVATE KEY');
+  expect(keyPem).toContain('PRIVATE KEY');
 });

@@ -1,5 +1,5 @@
-// A certificate authority for one cluster, and the certificates that it signs: just what X.509
-// needs for servers that prove who they are to clients and to each other. Keys are P-256.
+// A certificate authority, and the certificates that it signs: just what X.509 needs for the TLS
+// libraries of Go and Node, for servers and clients that prove who they are. Keys are P-256.
 import {
   createPrivateKey,
   generateKeyPairSync,
@@ -8,11 +8,19 @@ import {
   sign,
   X509Certificate,
 } from 'node:crypto';
+import { isIPv4 } from 'node:net';
 
 export interface Identity {
-  /** As PEM. */
-  readonly certificate: string;
-  readonly key: string;
+  readonly certPem: string;
+  readonly keyPem: string;
+}
+
+export interface Subject {
+  readonly commonName: string;
+  /** To Kubernetes: the groups of the user that the common name names. */
+  readonly organizations?: readonly string[];
+  /** Where it serves: DNS names and IPv4 addresses. */
+  readonly hosts?: readonly string[];
 }
 
 export interface Validity {
@@ -20,26 +28,32 @@ export interface Validity {
   readonly toMs: number;
 }
 
-export function makeAuthority(name: string, validity: Validity): Identity {
-  const keys = newKeys();
-  const body = { subject: name, issuer: name, publicKey: keys.publicKey, validity };
-  const certificate = signed({ ...body, extensions: [IS_AUTHORITY] }, keys.privateKey);
-  return { certificate, key: pemOf(keys.privateKey) };
+export function makeAuthority(commonName: string, validity: Validity): Identity {
+  const { publicKey, privateKey } = newKeys();
+  const name = nameOf({ commonName });
+  const body = { subject: name, issuer: name, publicKey, validity, extensions: [IS_AUTHORITY] };
+  return { certPem: signed(body, privateKey), keyPem: pemOf(privateKey) };
 }
 
-/** For all these names, to serve with and to ask with. */
-export function issue(authority: Identity, names: readonly string[], validity: Validity): Identity {
-  const keys = newKeys();
-  const issuer = /CN=(.*)/.exec(new X509Certificate(authority.certificate).subject)?.[1] ?? '';
-  const body = { subject: names[0] ?? '', issuer, publicKey: keys.publicKey, validity };
-  const extensions = [USAGES, alternativeNames(names)];
-  const certificate = signed({ ...body, extensions }, createPrivateKey(authority.key));
-  return { certificate, key: pemOf(keys.privateKey) };
+/** To serve with and to ask with. */
+export function issue(authority: Identity, subject: Subject, validity: Validity): Identity {
+  const { publicKey, privateKey } = newKeys();
+  const { hosts = [] } = subject;
+  const { CN: commonName } = new X509Certificate(authority.certPem).toLegacyObject().subject;
+  const body = {
+    subject: nameOf(subject),
+    issuer: nameOf({ commonName: String(commonName) }),
+    publicKey,
+    validity,
+    extensions: hosts.length === 0 ? [USAGES] : [USAGES, alternativeNames(hosts)],
+  };
+  const certPem = signed(body, createPrivateKey(authority.keyPem));
+  return { certPem, keyPem: pemOf(privateKey) };
 }
 
 interface Body {
-  readonly subject: string;
-  readonly issuer: string;
+  readonly subject: Buffer;
+  readonly issuer: Buffer;
   readonly publicKey: KeyObject;
   readonly validity: Validity;
   readonly extensions: readonly Buffer[];
@@ -53,9 +67,9 @@ function signed(
     tagged(0xa0, tagged(0x02, Buffer.of(2))),
     tagged(0x02, serial()),
     ECDSA_WITH_SHA256,
-    nameOf(issuer),
+    issuer,
     sequence(time(validity.fromMs), time(validity.toMs)),
-    nameOf(subject),
+    subject,
     publicKey.export({ type: 'spki', format: 'der' }),
     tagged(0xa3, sequence(...extensions)),
   );
@@ -85,13 +99,17 @@ const sequence = (...items: readonly Buffer[]): Buffer => tagged(0x30, Buffer.co
 /** Hex of the encoded object identifier. */
 const oid = (hex: string): Buffer => tagged(0x06, Buffer.from(hex, 'hex'));
 
-/** What a common name may hold; verifiers look at the alternative names alone. */
-const COMMON_NAME_MAX = 64;
+/** What the attributes of a name may hold; verifiers look at the alternative names alone. */
+const NAME_MAX = 64;
 
-const nameOf = (name: string): Buffer => {
-  const text = Buffer.from(name.slice(0, COMMON_NAME_MAX));
-  return sequence(tagged(0x31, sequence(oid('550403'), tagged(0x0c, text))));
-};
+const attribute = (id: string, value: string): Buffer =>
+  tagged(0x31, sequence(oid(id), tagged(0x0c, Buffer.from(value.slice(0, NAME_MAX)))));
+
+const nameOf = ({ commonName, organizations = [] }: Subject): Buffer =>
+  sequence(
+    ...organizations.map((one) => attribute('55040a', one)),
+    attribute('550403', commonName),
+  );
 
 /** From 2050 on the short form would mean 1950. */
 function time(ms: number): Buffer {
@@ -102,10 +120,16 @@ function time(ms: number): Buffer {
 
 const extension = (id: string, value: Buffer): Buffer => sequence(oid(id), tagged(0x04, value));
 
-const alternativeNames = (names: readonly string[]): Buffer =>
-  extension('551d11', sequence(...names.map((name) => tagged(0x82, Buffer.from(name)))));
+function alternativeNames(hosts: readonly string[]): Buffer {
+  const names = hosts.map((host) =>
+    isIPv4(host)
+      ? tagged(0x87, Buffer.from(host.split('.').map(Number)))
+      : tagged(0x82, Buffer.from(host)),
+  );
+  return extension('551d11', sequence(...names));
+}
 
 const ECDSA_WITH_SHA256 = sequence(oid('2a8648ce3d040302'));
 const IS_AUTHORITY = extension('551d13', sequence(tagged(0x01, Buffer.of(0xff))));
-/** serverAuth and clientAuth: a server is a client to the others. */
+/** serverAuth and clientAuth: a NATS server or etcd is also a client, with the same certificate. */
 const USAGES = extension('551d25', sequence(oid('2b06010505070301'), oid('2b06010505070302')));
