@@ -14,7 +14,7 @@ import {
 } from './secret-data.ts';
 
 const DAY_MS = 86_400_000;
-/** Clients know it by heart; it is not renewed by itself. */
+/** Clients know it by heart: another one comes only when it would end before what it signs. */
 const AUTHORITY_DAYS = 3_650;
 const CERTIFICATE_DAYS = 90;
 /** A third of its life: whoever was away for weeks still finds time. */

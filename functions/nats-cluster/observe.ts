@@ -15,7 +15,7 @@ import { TEMPLATE_ANNOTATION } from './render/stateful-set.ts';
 import { NOBODY, type NatsView, viewOf } from './view.ts';
 import type { Parts, Pod, World } from './world.ts';
 
-/** What nobody tells of, such as the change of a password, is seen after this at the latest. */
+/** What nobody tells of, such as the change of a password, is seen by the first look after this. */
 const PARTS_FRESH_MS = 300_000;
 /** While something lacks, the reason may be there. */
 const PARTS_FRESH_IN_TROUBLE_MS = 10_000;

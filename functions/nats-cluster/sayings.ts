@@ -25,7 +25,7 @@ export type Contacts = ReadonlyMap<string, number>;
 
 /** Nobody has answered for so long that what was known last says nothing any more. */
 const CONTACT_MAX_MS = 60_000;
-/** Servers that have never been up are not missed. */
+/** What a cluster lacks while it is so young is on its way. */
 const START_MS = 600_000;
 /** More of them nobody reads, and a status has an end. */
 const RISKS_SHOWN_MAX = 32;

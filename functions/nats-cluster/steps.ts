@@ -151,7 +151,7 @@ function told(done: Done, reason: string, message: string): Taken {
   const failed = {
     type: 'Warning',
     reason: `Not${reason}`,
-    message: `${message} (${done.why})`,
+    message: `NATS did not confirm it (${done.why}): ${message}`,
   } as const;
   return { said: failed, isSlow: true };
 }

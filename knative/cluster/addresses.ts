@@ -3,7 +3,7 @@
 export interface Addresses {
   /** `A.B.0.0/16`. */
   readonly subnet: string;
-  /** Joins the machine to the cluster's network namespace; also the name of its cgroup. */
+  /** Joins the machine to the cluster's network namespace. */
   readonly interfaceName: string;
   /** This machine's own end. */
   readonly host: string;

@@ -22,8 +22,8 @@ export const USAGE = 'usage: npm run cluster -- [up | status | logs PART|POD | d
 export const HELP = `${USAGE}
 
 Runs a real Kubernetes cluster on this machine, as root, until Ctrl-C: nodes with containerd and
-kubelet, Services, names and volumes. Everything is in namespaces of its own; nothing of it is left
-when it ends.
+kubelet, Services, names and volumes, and on them Knative and our functions. Everything is in
+namespaces of its own; nothing of it is left when it ends.
 
   up               the cluster, with a line for whatever becomes ready (the default)
   status           the parts of a running cluster, their state and memory
@@ -33,7 +33,7 @@ when it ends.
   --nodes N              1 to ${NODES_MAX} (1)
   --subnet A.B.0.0/16    the addresses of nodes, pods and Services (${DEFAULT_SUBNET});
                          tells clusters apart when several run
-  --without-knative      a bare cluster
+  --without-knative      a bare cluster, without our functions too
   -h, --help             this text
 `;
 

@@ -67,7 +67,10 @@ export async function whyNotAt({ subnet, interfaceName }: Addresses): Promise<st
   const running = (await findClusters()).find(({ addresses }) => addresses.subnet === subnet);
   if (running !== undefined) {
     const { starterPid } = running;
-    return `A cluster runs at ${subnet} already, started by pid ${starterPid}: end it with down.`;
+    return (
+      `A cluster runs at ${subnet} already, started by pid ${starterPid}: end it with ` +
+      '`npm run cluster -- down`, or choose another network with --subnet.'
+    );
   }
   if ((await aboutInterface(interfaceName)) !== '') {
     return `There is an interface named ${interfaceName} already, and it is not ours.`;

@@ -110,7 +110,7 @@ class Installation {
       return this.#clock.sleep(LOOK_EVERY_MS, this.#options.signal);
     }
     throw new Error(
-      `Knative was not up in time: ${complaint}. Look at the pods with kubectl get pods -A.`,
+      `Knative was not up in time: ${complaint}. Try it again when the machine does less.`,
     );
   }
 }

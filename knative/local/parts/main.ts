@@ -12,7 +12,8 @@ const HELP = `${USAGE}
 
 Finds each real binary that the local control plane and the tests need, builds what is nowhere to
 be found, checks cached ones against their hashes, and prints name, version, path and where it
-came from. Without a name: all that \`npm start\` and \`npm test\` need.
+came from. Without a name: all that \`npm start\` and the tests without nodes need;
+\`npm test -- node\` gets those of \`npm run cluster\`, too.
 
 Names: ${partNames.join(', ')}
 

@@ -85,6 +85,11 @@ export class PodPlace extends Scene {
     return this.nodes.dir;
   }
 
+  /** The image of a spec that names none would be pulled. */
+  override async create(cluster: Named, spec: object): Promise<void> {
+    await super.create(cluster, { image: NEW_IMAGE, ...spec });
+  }
+
   override async scale({ namespace, name }: Named, replicas: number): Promise<void> {
     const object = `natscluster/${name}`;
     await this.kubectl.run('scale', `-n=${namespace}`, object, `--replicas=${replicas}`);
@@ -151,7 +156,6 @@ export class PodPlace extends Scene {
   }
 }
 
-/** Under the names of the public image, of which the default of the spec is one. */
 async function importServers(nodes: Cluster): Promise<void> {
   const settings = partsSettings();
   for (const [image, part] of [
@@ -160,7 +164,7 @@ async function importServers(nodes: Cluster): Promise<void> {
   ] as const) {
     const binary = await resolvePart(part, { settings });
     const name = 'nats-server';
-    const spec = await programSpec({ image: `docker.io/library/${image}`, binary, name });
+    const spec = await programSpec({ image, binary, name });
     await nodes.importImage(await cachedArchive(spec, settings));
   }
 }

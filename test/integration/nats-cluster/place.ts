@@ -10,7 +10,7 @@ import { addControllerManager } from '../../../knative/local/plane/kube-controll
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { Kubelet } from './kubelet.ts';
-import { CLAIMS, type Named, NEW_IMAGE, OLD_IMAGE, Scene } from './scene.ts';
+import { CLAIMS, DEFAULT_IMAGE, type Named, NEW_IMAGE, OLD_IMAGE, Scene } from './scene.ts';
 
 const KNATIVE = new URL('../../../knative', import.meta.url).pathname;
 
@@ -106,8 +106,10 @@ async function images(plane: Plane): Promise<Readonly<Record<string, string>>> {
     await copyFile(await resolvePart(part), path);
     return path;
   };
+  const newest = await copy('nats-server', 'new');
   return {
-    [NEW_IMAGE]: await copy('nats-server', 'new'),
+    [DEFAULT_IMAGE]: newest,
+    [NEW_IMAGE]: newest,
     [OLD_IMAGE]: await copy('nats-server-previous', 'old'),
   };
 }
