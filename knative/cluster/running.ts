@@ -8,6 +8,7 @@ import { formatBytes } from '../local/view/snapshot.ts';
 import { cleanUp } from './clean-up.ts';
 import {
   controlSocket,
+  deadClusters,
   findClusters,
   type FoundCluster,
   kubeconfigPath,
@@ -82,14 +83,25 @@ export async function endCluster(subnet: string | undefined, say: Say): Promise<
     await cleanUp(dir);
     return say(`What was left of the cluster at ${addresses.subnet} is gone.`);
   }
-  process.kill(starterPid, 'SIGTERM');
+  tellToEnd(starterPid);
   const endsAtMs = Date.now() + DOWN_WITHIN_MS;
   while (await isThere(dir)) {
-    if (Date.now() > endsAtMs)
+    // Killed by somebody meanwhile: it takes nothing away any more.
+    if ((await deadClusters()).includes(dir)) await cleanUp(dir);
+    else if (Date.now() > endsAtMs)
       throw new Error(`pid ${starterPid} was told to end the cluster and does not; kill it.`);
     await sleep(LOOK_EVERY_MS);
   }
   say(`The cluster at ${addresses.subnet} is gone.`);
+}
+
+function tellToEnd(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM');
+  } catch (error) {
+    // It has ended since it was found.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
 }
 
 const isThere = (path: string): Promise<boolean> =>
