@@ -32,11 +32,17 @@ export async function buildFunction(
   return buildFolder(join(root, 'functions', name), outDir);
 }
 
+/** Into an empty directory, as it is: neither tried nor with a code cache, nor put in force. */
+export async function bundleFunction(name: string, outDir: string): Promise<BuiltFunction> {
+  const folder = join(root, 'functions', name);
+  const { purpose } = await definitionOf(folder);
+  const sources = await bundle({ root, folder, outDir }, await buildInfo());
+  return { name, purpose, dir: outDir, sources };
+}
+
 /** For a function that lives elsewhere, as the handlers of the benchmarks do. */
 export async function buildFolder(folder: string, outDir: string): Promise<BuiltFunction> {
-  const path = join(folder, 'index.ts');
-  const module: unknown = await import(path);
-  const definition = definitionIn(module, path);
+  const definition = await definitionOf(folder);
   const versionsDir = join(dirname(outDir), '.versions', basename(outDir));
   await mkdir(versionsDir, { recursive: true });
   const workDir = await mkdtemp(join(versionsDir, WORK_PREFIX));
@@ -52,6 +58,12 @@ export async function buildFolder(folder: string, outDir: string): Promise<Built
     removeWork();
     process.off('exit', removeWork);
   }
+}
+
+async function definitionOf(folder: string): Promise<ReturnType<typeof definitionIn>> {
+  const path = join(folder, 'index.ts');
+  const module: unknown = await import(path);
+  return definitionIn(module, path);
 }
 
 export async function buildInfo(): Promise<BuildInfo> {

@@ -71,6 +71,9 @@ export function nodeAddresses({ subnet }: Addresses, index: number): NodeAddress
   };
 }
 
+/** A VPN that wants all traffic takes it with two halves, which are before the default route. */
+const DEFAULT_BITS = 1;
+
 /** Whether the destination of a route, as `ip` prints it, shares addresses with the network. */
 export function isTakenBy(route: string, subnet: string): boolean {
   const destination = /(?:^| )(\d+\.\d+\.\d+\.\d+)(?:\/(\d+))?/.exec(route);
@@ -78,7 +81,7 @@ export function isTakenBy(route: string, subnet: string): boolean {
   const bits = Math.min(Number(destination[2] ?? 32), 16);
   const shift = 2 ** (32 - bits);
   const first = (text: string): number => Math.floor(numberOf(text) / shift);
-  return bits > 0 && first(destination[1] ?? '') === first(subnet.replace(/\/.*/, ''));
+  return bits > DEFAULT_BITS && first(destination[1] ?? '') === first(subnet.replace(/\/.*/, ''));
 }
 
 const numberOf = (address: string): number =>

@@ -1,6 +1,6 @@
 // The cluster's own directory in every cgroup hierarchy of this machine: made before its first
 // process, emptied by force and removed after its last. Works with version 1, version 2 and both.
-import { mkdir, readFile, readdir, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -24,7 +24,17 @@ export async function hierarchies(): Promise<Hierarchies> {
   const roots = (type: string): string[] =>
     mounts.flatMap(([, path, fsType]) => (fsType === type && path !== undefined ? [path] : []));
   const [first, second] = [roots('cgroup'), roots('cgroup2')];
-  return { version: first.length > 0 ? 1 : 2, roots: [...new Set([...first, ...second])] };
+  return { version: first.length > 0 ? 1 : 2, roots: await eachOnce([...first, ...second]) };
+}
+
+/** Others may have mounted a hierarchy a second time; a directory is made in it once. */
+async function eachOnce(roots: readonly string[]): Promise<readonly string[]> {
+  const byDevice = new Map<number, string>();
+  for (const root of roots) {
+    const { dev } = await stat(root);
+    if (!byDevice.has(dev)) byDevice.set(dev, root);
+  }
+  return [...byDevice.values()];
 }
 
 /** Why a cluster cannot have cgroups here, or undefined. */

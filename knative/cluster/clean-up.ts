@@ -4,7 +4,7 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hierarchies, killCgroup, removeCgroup } from './cgroups.ts';
-import { cgroupName, findClusters, readRecord } from './cluster-directory.ts';
+import { cgroupName, deadClusters, readRecord } from './cluster-directory.ts';
 import { cutWire, isOurInterface } from './wire.ts';
 
 /** The kernel takes a network namespace apart in the background, after its last process. */
@@ -32,8 +32,7 @@ async function interfaceGone(name: string, dir: string): Promise<void> {
 
 /** After clusters whose starter, and whose reaper, were killed. */
 export async function cleanUpLeftovers(onTrouble: (text: string) => void): Promise<void> {
-  const dead = (await findClusters()).filter(({ isAlive }) => !isAlive);
-  for (const { dir } of dead) {
+  for (const dir of await deadClusters()) {
     await cleanUp(dir).catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);
       onTrouble(`${dir} was left behind by a cluster, and something of it stays: ${why}`);

@@ -1,6 +1,6 @@
 // The directory of a cluster: what lies where in it, and the record by which it can be found, and
 // cleaned up after, by somebody else than its starter.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ownerPid, runDirectories } from '../local/process/run-directory.ts';
 import type { Addresses } from './addresses.ts';
@@ -24,14 +24,35 @@ export const controlSocket = (dir: string): string => join(dir, 'control.sock');
 /** No other cluster has one of this name, so it is ours if it is there. */
 export const cgroupName = (dir: string): string => `ballast-${basename(dir)}`;
 
+/** Whole or not at all: others look for it at any time. */
 export async function writeRecord(dir: string, record: ClusterRecord): Promise<void> {
-  await writeFile(join(dir, RECORD), JSON.stringify(record));
+  const unfinished = join(dir, `${RECORD}.unfinished`);
+  await writeFile(unfinished, JSON.stringify(record));
+  await rename(unfinished, join(dir, RECORD));
 }
 
-/** Undefined before there is one: then nothing but the directory has been made. */
+/**
+ * Undefined before there is one, when nothing but the directory has been made; and for one that a
+ * full disk or another version made unreadable, which must not keep anybody from another cluster.
+ */
 export async function readRecord(dir: string): Promise<ClusterRecord | undefined> {
-  const text = await readFile(join(dir, RECORD), 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : JSON.parse(text);
+  const text = await readFile(join(dir, RECORD), 'utf8').catch(() => '');
+  try {
+    const record: unknown = JSON.parse(text);
+    return isRecord(record) ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is ClusterRecord {
+  if (typeof value !== 'object' || value === null || !('addresses' in value)) return false;
+  const { addresses } = value;
+  return (
+    typeof addresses === 'object' &&
+    addresses !== null &&
+    ['subnet', 'interfaceName'].every((name) => name in addresses)
+  );
 }
 
 /** Those that run, and those that somebody left behind. */
@@ -44,4 +65,10 @@ export async function findClusters(): Promise<readonly FoundCluster[]> {
     }),
   );
   return found.flat();
+}
+
+/** Of clusters whose starter is gone, also of those that got no further than their directory. */
+export async function deadClusters(): Promise<readonly string[]> {
+  const directories = await runDirectories('cluster');
+  return directories.flatMap(({ path, isAlive }) => (isAlive ? [] : [path]));
 }

@@ -32,6 +32,13 @@ export async function ask<Answer>(
         else reject(new Error(body));
       });
     });
-    sent.once('error', reject).end();
+    sent.once('error', (cause) => reject(explained(cause))).end();
   });
+}
+
+function explained(cause: Error): Error {
+  const isAbsent = 'code' in cause && ['ENOENT', 'ECONNREFUSED'].includes(String(cause.code));
+  if (isAbsent) return new Error('The cluster is still starting, or just ending.', { cause });
+  if (cause.name !== 'TimeoutError') return cause;
+  return new Error(`The cluster gave no answer within ${TIMEOUT_MS / 1000} s.`, { cause });
 }

@@ -1,5 +1,6 @@
 // `npm run cluster`: a real cluster on this machine, and what can be asked of a running one.
-import { HELP, readRequest, type Request, USAGE, UsageError } from './options.ts';
+import { UsageError } from '../local/arguments.ts';
+import { HELP, readRequest, type Request, USAGE } from './options.ts';
 import { CannotRunHere } from './preflight.ts';
 import { endCluster, showLogs, showStatus } from './running.ts';
 import { stages } from './stages.ts';

@@ -1,5 +1,5 @@
 // What can be asked of `npm run cluster`, read from its arguments; every wrong one is named.
-import { parseArgs } from 'node:util';
+import { readArguments, UsageError, wholeNumber } from '../local/arguments.ts';
 import { addressesIn, DEFAULT_SUBNET, NODES_MAX } from './addresses.ts';
 
 export type Request =
@@ -12,10 +12,6 @@ export type Request =
     }
   | { readonly do: 'status' | 'down'; readonly subnet: string | undefined }
   | { readonly do: 'logs'; readonly of: string; readonly subnet: string | undefined };
-
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
 
 export const USAGE = 'usage: npm run cluster -- [up | status | logs PART|POD | down] [OPTION...]';
 
@@ -37,10 +33,17 @@ namespaces of its own; nothing of it is left when it ends.
   -h, --help             this text
 `;
 
+const OPTIONS = {
+  nodes: { type: 'string' },
+  subnet: { type: 'string' },
+  'without-knative': { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
 const VERBS = ['up', 'status', 'logs', 'down'] as const;
 
 export function readRequest(args: readonly string[]): Request {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = readArguments(args, OPTIONS);
   if (values.help === true) return { do: 'help' };
   const [word = 'up', ...names] = positionals;
   const verb = VERBS.find((one) => one === word);
@@ -57,39 +60,15 @@ export function readRequest(args: readonly string[]): Request {
   if (verb !== 'up') return { do: verb, subnet };
   return {
     do: verb,
-    nodes: nodesOf(values.nodes),
+    nodes: wholeNumber('--nodes', values.nodes, 1, NODES_MAX) ?? 1,
     subnet: subnet ?? DEFAULT_SUBNET,
     withKnative: values['without-knative'] !== true,
   };
 }
 
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        nodes: { type: 'string' },
-        subnet: { type: 'string' },
-        'without-knative': { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
-  }
-}
-
 function refuse(verb: string, values: object, options: readonly string[]): void {
   const given = options.find((option) => option in values);
   if (given !== undefined) throw new UsageError(`--${given} means nothing to ${verb}`);
-}
-
-function nodesOf(text: string | undefined): number {
-  if (text === undefined) return 1;
-  const nodes = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (nodes >= 1 && nodes <= NODES_MAX) return nodes;
-  throw new UsageError(`--nodes wants a whole number from 1 to ${NODES_MAX}, not "${text}"`);
 }
 
 function subnetOf(text: string | undefined): string | undefined {

@@ -1,5 +1,6 @@
 // The commands for a cluster that somebody else holds up: status, logs, down.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { access } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKube } from '../../shared/kube/client.ts';
@@ -8,6 +9,7 @@ import { formatBytes } from '../local/view/snapshot.ts';
 import { cleanUp } from './clean-up.ts';
 import {
   controlSocket,
+  deadClusters,
   findClusters,
   type FoundCluster,
   kubeconfigPath,
@@ -24,9 +26,10 @@ async function clusterAt(subnet: string | undefined): Promise<FoundCluster> {
   const all = await findClusters();
   const found = all.filter(({ addresses }) => [addresses.subnet, undefined].includes(subnet));
   const [one, ...more] = found;
-  if (one === undefined) throw new Error('No cluster runs here: `npm run cluster` starts one.');
-  if (more.length === 0) return one;
-  const subnets = found.map(({ addresses }) => addresses.subnet).join(', ');
+  if (one !== undefined && more.length === 0) return one;
+  const subnets = all.map(({ addresses }) => addresses.subnet).join(', ');
+  if (subnets === '') throw new Error('No cluster runs here: `npm run cluster` starts one.');
+  if (one === undefined) throw new Error(`No cluster runs at ${subnet}; there are: ${subnets}`);
   throw new Error(`Several clusters run here; choose one with --subnet: ${subnets}`);
 }
 
@@ -62,9 +65,11 @@ async function showPodLogs(dir: string, of: string, parts: readonly PartRow[]): 
     fieldManager: 'ballast-cluster',
   });
   const options = { fieldSelector: `metadata.name=${name}` };
-  const { items } = await kube.list({ group: '', version: 'v1', resource: 'pods' }, options);
+  const pods = await kube.list({ group: '', version: 'v1', resource: 'pods' }, options);
   await kube.close();
-  const pod = items.find(({ metadata }) => [metadata.namespace, undefined].includes(namespace));
+  const pod = pods.items.find(({ metadata }) =>
+    [metadata.namespace, undefined].includes(namespace),
+  );
   if (pod === undefined) {
     const names = parts.map((part) => part.name).join(', ');
     throw new Error(`There is neither a part nor a pod named ${of}. The parts: ${names}`);
@@ -73,7 +78,8 @@ async function showPodLogs(dir: string, of: string, parts: readonly PartRow[]): 
   const where = [`--kubeconfig=${kubeconfig}`, `--namespace=${pod.metadata.namespace ?? ''}`];
   const args = ['logs', name, '--all-containers', ...where];
   const child = spawn(kubectl, args, { stdio: 'inherit' });
-  await new Promise((resolve) => child.once('close', resolve));
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`kubectl could not show the log of ${of}.`);
 }
 
 export async function endCluster(subnet: string | undefined, say: Say): Promise<void> {
@@ -82,14 +88,25 @@ export async function endCluster(subnet: string | undefined, say: Say): Promise<
     await cleanUp(dir);
     return say(`What was left of the cluster at ${addresses.subnet} is gone.`);
   }
-  process.kill(starterPid, 'SIGTERM');
+  tellToEnd(starterPid);
   const endsAtMs = Date.now() + DOWN_WITHIN_MS;
   while (await isThere(dir)) {
-    if (Date.now() > endsAtMs)
+    // Killed by somebody meanwhile: it takes nothing away any more.
+    if ((await deadClusters()).includes(dir)) await cleanUp(dir);
+    else if (Date.now() > endsAtMs)
       throw new Error(`pid ${starterPid} was told to end the cluster and does not; kill it.`);
     await sleep(LOOK_EVERY_MS);
   }
   say(`The cluster at ${addresses.subnet} is gone.`);
+}
+
+function tellToEnd(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM');
+  } catch (error) {
+    // It has ended since it was found.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
 }
 
 const isThere = (path: string): Promise<boolean> =>

@@ -86,8 +86,12 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     const inside = await startInside(config, options);
     return new RunningCluster(config, inside, reaper);
   } catch (error) {
-    await cleanUp(dir);
-    dismiss(reaper);
+    // Why it did not start matters more; what stays now, the reaper tries again when we end.
+    const isClean = await cleanUp(dir).then(
+      () => true,
+      () => false,
+    );
+    if (isClean) dismiss(reaper);
     throw error;
   }
 }

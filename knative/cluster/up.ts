@@ -28,18 +28,26 @@ export async function holdUp(options: UpOptions): Promise<number> {
     if (end.aborted) return left(say);
     throw error;
   }
-  try {
-    const onReady = (what: string): void => onWord({ kind: 'ready', what });
-    await runStages(options.stages, cluster, { onReady, signal: end });
+  const over = new AbortController();
+  const onReady = (what: string): void => onWord({ kind: 'ready', what });
+  const signal = AbortSignal.any([end, over.signal]);
+  const staged = runStages(options.stages, cluster, { onReady, signal });
+  const held = staged.then(() => {
     say(`\nEverything is ready after ${since()}.\n\n${advice(cluster)}\n`);
-    const died = await Promise.race([aborted(end), cluster.ended]);
-    if (died === undefined) return 0;
-    throw new Error(`The cluster ended by itself. ${died}`);
+    return new Promise<never>(() => undefined);
+  });
+  try {
+    const lastWords = await Promise.race([aborted(end), cluster.ended, held]);
+    if (lastWords === undefined) return 0;
+    throw new Error(`The cluster ended by itself. ${lastWords}`);
   } catch (error) {
     if (end.aborted) return 0;
     throw error;
   } finally {
+    over.abort();
     await cluster.stop();
+    // The stages have files of their own on this machine.
+    await staged.catch(() => undefined);
     left(say);
   }
 }

@@ -58,9 +58,12 @@ async function bundleFiles(bundleDir: string): Promise<ImageFile[]> {
   return files.filter(({ path }) => !LEFT_OUT.test(path.slice(APP.length + 1)));
 }
 
-async function nodeFiles(): Promise<ImageFile[]> {
-  await assertNamesResolve();
-  return programFiles(NODE_BINARY, 'node');
+let nodeFilesOnce: Promise<ImageFile[]> | undefined;
+
+/** Looked for once: all functions have the same. */
+function nodeFiles(): Promise<ImageFile[]> {
+  nodeFilesOnce ??= assertNamesResolve().then(() => programFiles(NODE_BINARY, 'node'));
+  return nodeFilesOnce;
 }
 
 /** Since this version, glibc looks names up without libraries or files that nothing points at. */

@@ -1,4 +1,4 @@
-// One image from its spec: layers, configuration and manifest, the same bits for the same content.
+// Images from their specs: layers, configuration and manifest, the same bits for the same content.
 // Layers are not compressed: what gzip makes of them depends on the version of zlib and on the
 // machine's instructions, so a digest would say where an image was built and not what is in it.
 import { layerOf } from './layer.ts';
@@ -26,26 +26,56 @@ const PLATFORM = { architecture: ARCHITECTURES[process.arch] ?? process.arch, os
 
 /** Replaces the image in `directory`, and refuses when something else is there. */
 export async function writeImage(spec: ImageSpec, directory: string): Promise<Image> {
-  const tag = tagOf(spec.name);
-  const { digest, sizeBytes } = await writeLayout(directory, async (unfinished) => {
-    const layers: Descriptor[] = [];
-    for (const files of spec.base === undefined ? [spec.files] : [spec.base, spec.files])
-      layers.push(await writeBlob(unfinished, LAYER, layerOf(files)));
-    const config = await writeJsonBlob(unfinished, CONFIG, configOf(spec, layers));
-    const body = { schemaVersion: 2, mediaType: MANIFEST, config, layers };
-    const manifest = await writeJsonBlob(unfinished, MANIFEST, body);
-    const annotations = {
-      'io.containerd.image.name': spec.name,
-      'org.opencontainers.image.ref.name': tag,
-    };
-    const sizes = [manifest, config, ...layers].map(({ size }) => size);
-    return {
-      digest: manifest.digest,
-      sizeBytes: sizes.reduce((sum, size) => sum + size, 0),
-      index: [{ ...manifest, platform: PLATFORM, annotations }],
-    };
-  });
+  const { digest, sizeBytes } = await writeLayout(directory, (to) =>
+    writeInto(to, spec, new Map()),
+  );
   return { name: spec.name, directory, digest, sizeBytes };
+}
+
+/** The same for several in one layout, where a layer below that they share is written once. */
+export async function writeImages(specs: readonly ImageSpec[], directory: string): Promise<void> {
+  await writeLayout(directory, async (unfinished) => {
+    const layers = new Map<string, Descriptor>();
+    const index: object[] = [];
+    for (const spec of specs) index.push(...(await writeInto(unfinished, spec, layers)).index);
+    return { index };
+  });
+}
+
+interface Written {
+  readonly digest: string;
+  readonly sizeBytes: number;
+  readonly index: readonly object[];
+}
+
+/** `bases` are the layers below that this layout has already. */
+async function writeInto(
+  unfinished: string,
+  spec: ImageSpec,
+  bases: Map<string, Descriptor>,
+): Promise<Written> {
+  const tag = tagOf(spec.name);
+  const layers: Descriptor[] = [];
+  if (spec.base !== undefined) {
+    const key = JSON.stringify(spec.base);
+    const base = bases.get(key) ?? (await writeBlob(unfinished, LAYER, layerOf(spec.base)));
+    bases.set(key, base);
+    layers.push(base);
+  }
+  layers.push(await writeBlob(unfinished, LAYER, layerOf(spec.files)));
+  const config = await writeJsonBlob(unfinished, CONFIG, configOf(spec, layers));
+  const body = { schemaVersion: 2, mediaType: MANIFEST, config, layers };
+  const manifest = await writeJsonBlob(unfinished, MANIFEST, body);
+  const annotations = {
+    'io.containerd.image.name': spec.name,
+    'org.opencontainers.image.ref.name': tag,
+  };
+  const sizes = [manifest, config, ...layers].map(({ size }) => size);
+  return {
+    digest: manifest.digest,
+    sizeBytes: sizes.reduce((sum, size) => sum + size, 0),
+    index: [{ ...manifest, platform: PLATFORM, annotations }],
+  };
 }
 
 function configOf(spec: ImageSpec, layers: readonly Descriptor[]): object {

@@ -3,7 +3,8 @@
 import { relative } from 'node:path';
 import { functionNames } from '../build/function-names.ts';
 import { buildImage } from './build-image.ts';
-import { UsageError, imagesOptions, usage } from './options.ts';
+import { UsageError } from '../local/arguments.ts';
+import { imagesOptions, usage } from './options.ts';
 
 // What a build has begun is ended and removed on the way out (see knative/build).
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));

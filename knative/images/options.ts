@@ -1,7 +1,7 @@
 // What can be asked of `npm run images`, read from its arguments; every wrong one is named.
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
+import { readArguments, UsageError } from '../local/arguments.ts';
 
 export interface ImagesOptions {
   readonly functions: readonly string[];
@@ -12,13 +12,17 @@ export interface ImagesOptions {
   readonly writesArchives: boolean;
 }
 
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
 /** Knative asks no registry about `dev.local`, so an imported image is enough. */
 const REPOSITORY = 'dev.local/ballast';
 const OUT = 'dist/images';
+
+const OPTIONS = {
+  out: { type: 'string' },
+  repository: { type: 'string' },
+  tag: { type: 'string' },
+  archive: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
 
 export const usage = (functions: readonly string[]): string => `\
 usage: npm run images -- [OPTION...] [FUNCTION...]
@@ -42,7 +46,7 @@ export function imagesOptions(
   args: readonly string[],
   functions: readonly string[],
 ): ImagesOptions | undefined {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = readArguments(args, OPTIONS);
   if (values.help === true) return undefined;
   const unknown = positionals.find((name) => !functions.includes(name));
   if (unknown !== undefined) throw new UsageError(`there is no function ${unknown}`);
@@ -58,19 +62,4 @@ export function imagesOptions(
     tag,
     writesArchives: values.archive === true,
   };
-}
-
-function parse(args: readonly string[]) {
-  const options = {
-    out: { type: 'string' },
-    repository: { type: 'string' },
-    tag: { type: 'string' },
-    archive: { type: 'boolean' },
-    help: { type: 'boolean', short: 'h' },
-  } as const;
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
-  }
 }

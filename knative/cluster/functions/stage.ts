@@ -1,20 +1,15 @@
 // Our functions as a stage of a cluster with Knative: their images, a NATS, and then what
 // docs/install.md tells people to do.
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import manifest from '../../../package.json' with { type: 'json' };
 import { systemClock } from '../../../shared/clock.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
-import { functionNames } from '../../build/function-names.ts';
-import { buildImage } from '../../images/build-image.ts';
 import { applyObjects } from '../../local/cluster/apply-objects.ts';
-import { inParallel } from '../../local/cluster/in-parallel.ts';
 import { resolvePart } from '../../local/parts/resolve.ts';
 import type { Stage } from '../stages.ts';
 import type { Cluster } from '../start-cluster.ts';
+import { functionsArchive } from './archive.ts';
 import { natsArchive, natsCluster } from './nats.ts';
 import { withOverlay } from './overlay.ts';
 import { whatIsReady } from './ready.ts';
@@ -22,11 +17,6 @@ import { whatIsReady } from './ready.ts';
 /** What `kubectl apply -k` finds below it is the installation. */
 const INSTALLATION = resolve(import.meta.dirname, '../..');
 const FEEDS = join(INSTALLATION, 'feeds');
-
-const REPOSITORY = 'dev.local/ballast';
-
-/** Bundling and hashing take a core each. */
-const BUILDS_AT_ONCE = 2;
 
 /** A minute on an idle machine: images, cold starts, the first sweep of the feed. */
 const READY_WITHIN_MS = 300_000;
@@ -52,19 +42,10 @@ export const functionsStage: Stage = {
 };
 
 async function importImages(cluster: Cluster, signal: AbortSignal): Promise<void> {
-  const names = await functionNames();
-  const outDir = await mkdtemp(join(tmpdir(), 'ballast-images-'));
-  try {
-    await cluster.importImage(await natsArchive(signal));
-    await inParallel(names, BUILDS_AT_ONCE, async (name) => {
-      signal.throwIfAborted();
-      const tag = manifest.version;
-      await buildImage({ name, outDir, repository: REPOSITORY, tag, writesArchives: true });
-      await cluster.importImage(join(outDir, `${name}.tar`));
-    });
-  } finally {
-    await rm(outDir, { recursive: true, force: true });
-  }
+  await cluster.importImage(await natsArchive(signal));
+  const archive = await functionsArchive(signal);
+  signal.throwIfAborted();
+  await cluster.importImage(archive);
 }
 
 async function kubectlApply(

@@ -37,16 +37,14 @@ export class ControlPlane {
     this.#authority = authority;
   }
 
-  /** Resolves when the API server answers; the rest is the caller's to start. */
+  /** Resolves when etcd runs; the rest is the caller's to start, the API server first. */
   static async start(
     config: InsideConfig,
     onChange: (change: PartChange) => void,
   ): Promise<ControlPlane> {
     const plane = await startPlane({ parts: ['etcd'], restart: 'backoff', onChange });
     const authority = new Authority('ballast-cluster');
-    const controlPlane = new ControlPlane(plane, config, authority);
-    await controlPlane.#startApiServer();
-    return controlPlane;
+    return new ControlPlane(plane, config, authority);
   }
 
   get server(): string {
@@ -69,6 +67,23 @@ export class ControlPlane {
       credential: this.#authority.issue(subject),
     });
     return file;
+  }
+
+  async startApiServer(): Promise<void> {
+    const { addresses, dir: clusterDir, parts } = this.#config;
+    const { dir } = this.plane;
+    const cluster: ClusterApi = {
+      address: addresses.controlPlane,
+      serviceCidr: addresses.serviceCidr,
+      serviceAddress: addresses.kubernetesService,
+      authority: this.#authority,
+    };
+    await prepareClusterApi(dir, cluster);
+    const admin = { commonName: 'admin', organizations: ['system:masters'] };
+    await this.kubeconfigFor(admin, kubeconfigPath(clusterDir));
+    const etcdUrl = this.plane.part('etcd').url;
+    const binary = parts['kube-apiserver'];
+    await this.plane.add(apiServerSpec({ binary, dir, port: API_PORT, etcdUrl, cluster }));
   }
 
   async startControllerManager(): Promise<void> {
@@ -142,22 +157,5 @@ export class ControlPlane {
       url: `http://${health}`,
       ready: (signal) => answers(`http://${health}/livez`, signal),
     });
-  }
-
-  async #startApiServer(): Promise<void> {
-    const { addresses, dir: clusterDir, parts } = this.#config;
-    const { dir } = this.plane;
-    const cluster: ClusterApi = {
-      address: addresses.controlPlane,
-      serviceCidr: addresses.serviceCidr,
-      serviceAddress: addresses.kubernetesService,
-      authority: this.#authority,
-    };
-    await prepareClusterApi(dir, cluster);
-    const admin = { commonName: 'admin', organizations: ['system:masters'] };
-    await this.kubeconfigFor(admin, kubeconfigPath(clusterDir));
-    const etcdUrl = this.plane.part('etcd').url;
-    const binary = parts['kube-apiserver'];
-    await this.plane.add(apiServerSpec({ binary, dir, port: API_PORT, etcdUrl, cluster }));
   }
 }

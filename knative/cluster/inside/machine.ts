@@ -24,7 +24,8 @@ export class Machine {
     return this.#place.name;
   }
 
-  async boot(): Promise<void> {
+  /** Containers need no API server, so they come up beside it. */
+  async boot(apiServer: Promise<unknown>): Promise<void> {
     const { cgroup, stateDir } = this.#place;
     for (const child of ['', '/system', '/pods'])
       await makeChildCgroup(`${cgroup}${child}`, this.#config.hierarchies);
@@ -32,6 +33,7 @@ export class Machine {
     const { plane } = this.#controlPlane;
     await plane.add(await containerdSpec(this.#config, this.#place));
     for (const archive of this.#config.images) await this.import(archive);
+    await apiServer;
     await plane.add(await kubeletSpec(this.#config, this.#place, this.#controlPlane));
   }
 

@@ -66,7 +66,7 @@ export class Provisioner {
   }
 
   async #reclaim(volume: KubeObject): Promise<void> {
-    const path = pathToRemove(volume);
+    const path = pathToRemove(volume, this.#nodesDir);
     if (path === undefined) return;
     await rm(path, { recursive: true, force: true });
     const { name, uid } = volume.metadata;

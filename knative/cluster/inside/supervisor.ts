@@ -3,6 +3,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKube, type KubeClient } from '../../../shared/kube/client.ts';
+import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
+import type { Selection } from '../../../shared/kube/reads.ts';
 import { applyObjects } from '../../local/cluster/apply-objects.ts';
 import type { ClusterObject } from '../../local/manifests/wiring.ts';
 import type { Part, PartChange } from '../../local/process/part.ts';
@@ -43,7 +45,7 @@ export class ClusterSupervisor {
   ): Promise<ClusterSupervisor> {
     const controlPlane = await ControlPlane.start(config, (change) => say(wordOf(change)));
     const supervisor = new ClusterSupervisor(config, controlPlane, say);
-    await supervisor.#startRest();
+    await supervisor.#start();
     return supervisor;
   }
 
@@ -67,14 +69,11 @@ export class ClusterSupervisor {
     for (const machine of this.#machines) await machine.import(archive);
   }
 
-  async #startRest(): Promise<void> {
+  async #start(): Promise<void> {
+    const apiServer = this.#controlPlane.startApiServer();
     await Promise.all([
-      this.#controlPlane.startControllerManager(),
-      this.#controlPlane.startScheduler(),
-      this.#controlPlane.startProxy(),
-      ...this.#machines.map((machine) => machine.boot()),
-      this.#startDns(),
-      this.#startStorage(),
+      apiServer.then(() => this.#startClients()),
+      ...this.#machines.map((machine) => machine.boot(apiServer)),
     ]);
     await Promise.all([
       ...this.#machines.map(({ name }) => this.#untilNodeReady(name)),
@@ -82,12 +81,42 @@ export class ClusterSupervisor {
     ]);
   }
 
+  async #startClients(): Promise<void> {
+    await Promise.all([
+      this.#controlPlane.startControllerManager(),
+      this.#controlPlane.startScheduler(),
+      this.#controlPlane.startProxy(),
+      this.#startDns(),
+      this.#startStorage(),
+    ]);
+  }
+
   /** No pod is taken before the namespace's own service account is there. */
   async #untilPodsAreTaken(): Promise<void> {
+    const selection = { namespace: 'default', fieldSelector: 'metadata.name=default' };
+    const lacking = 'kube-controller-manager has not made the service account "default"';
+    await this.#untilOne(SERVICE_ACCOUNTS, selection, () => true, lacking);
+  }
+
+  async #untilNodeReady(name: string): Promise<void> {
+    const selection = { fieldSelector: `metadata.name=${name}` };
+    await this.#untilOne(NODES, selection, isReady, `${name} has not become ready`);
+    this.#say({ kind: 'ready', what: name });
+  }
+
+  async #untilOne(
+    ref: ResourceRef,
+    selection: Selection,
+    fits: (object: KubeObject) => boolean,
+    lacking: string,
+  ): Promise<void> {
     const signal = AbortSignal.timeout(READY_WITHIN_MS);
-    const options = { namespace: 'default', from: 'initial-events', signal } as const;
-    for await (const event of this.#kube.watch(SERVICE_ACCOUNTS, options)) {
-      if ('object' in event && event.object.metadata.name === 'default') return;
+    try {
+      const events = this.#kube.watch(ref, { ...selection, from: 'initial-events', signal });
+      for await (const event of events) if ('object' in event && fits(event.object)) return;
+    } catch (cause) {
+      if (!signal.aborted) throw cause;
+      throw new Error(`${lacking} within ${READY_WITHIN_MS / 1000} s.`, { cause });
     }
   }
 
@@ -119,20 +148,6 @@ export class ClusterSupervisor {
       const text = error instanceof Error ? error.message : String(error);
       this.#say({ kind: 'trouble', text: `A volume could not be looked after: ${text}` });
     }).start();
-  }
-
-  async #untilNodeReady(name: string): Promise<void> {
-    const signal = AbortSignal.timeout(READY_WITHIN_MS);
-    const options = {
-      fieldSelector: `metadata.name=${name}`,
-      from: 'initial-events',
-      signal,
-    } as const;
-    for await (const event of this.#kube.watch(NODES, options)) {
-      if (!('object' in event) || !isReady(event.object)) continue;
-      this.#say({ kind: 'ready', what: name });
-      return;
-    }
   }
 }
 

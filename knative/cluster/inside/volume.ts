@@ -1,6 +1,6 @@
 // What has to be done about a claim or a volume of ours: pure, and the same however often it is
 // asked.
-import { join } from 'node:path';
+import { join, normalize, relative } from 'node:path';
 import type { KubeObject, Manifest } from '../../../shared/kube/objects.ts';
 import type { ClusterObject } from '../../local/manifests/wiring.ts';
 
@@ -60,6 +60,7 @@ export function stepForClaim(object: KubeObject, nodesDir: string): ClaimStep {
   if (node === undefined || spec.volumeMode === 'Block') return { do: 'nothing' };
   const name = `pvc-${metadata.uid}`;
   const path = join(nodesDir, node, 'volumes', name);
+  if (!isOurs(path, nodesDir)) return { do: 'nothing' };
   const claimRef = {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
@@ -86,8 +87,17 @@ export function stepForClaim(object: KubeObject, nodesDir: string): ClaimStep {
   return { do: 'provision', path, volume };
 }
 
+/** Who may write a claim or a volume names places, and what is made and removed is made as root. */
+function isOurs(path: string, nodesDir: string): boolean {
+  const inside = relative(nodesDir, path);
+  return normalize(path) === path && /^[a-z0-9][^/]*\/volumes\/pvc-[^/]+$/.test(inside);
+}
+
 /** The directory of a volume that nobody will claim again; undefined for all others. */
-export function pathToRemove({ metadata, ...rest }: KubeObject): string | undefined {
+export function pathToRemove(
+  { metadata, ...rest }: KubeObject,
+  nodesDir: string,
+): string | undefined {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const { spec, status } = rest as unknown as {
     readonly spec: { readonly local?: { readonly path: string }; readonly [key: string]: unknown };
@@ -95,5 +105,7 @@ export function pathToRemove({ metadata, ...rest }: KubeObject): string | undefi
   };
   if (metadata.annotations?.[PROVISIONED_BY] !== PROVISIONER) return undefined;
   if (spec['persistentVolumeReclaimPolicy'] !== 'Delete') return undefined;
-  return status?.phase === 'Released' ? spec.local?.path : undefined;
+  const path = spec.local?.path;
+  if (status?.phase !== 'Released' || path === undefined) return undefined;
+  return isOurs(path, nodesDir) ? path : undefined;
 }

@@ -1,5 +1,6 @@
 // A command line that runs a session: its help, its usage errors, its exit codes.
-import { OPTIONS_HELP, UsageError, sessionOptions } from './options.ts';
+import { UsageError } from '../arguments.ts';
+import { OPTIONS_HELP, sessionOptions } from './options.ts';
 import { runSession } from './session.ts';
 
 export interface SessionCommand {

@@ -1,6 +1,6 @@
 // What can be asked of a session, read from its arguments; every wrong one is named.
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readArguments, UsageError, wholeNumber } from '../arguments.ts';
 
 export interface SessionOptions {
   readonly nodes: number;
@@ -15,15 +15,22 @@ export interface SessionOptions {
   readonly devFunction: string | undefined;
 }
 
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
 /** Enough to look like a cluster, and no more than a laptop carries along idly. */
 const DEFAULTS = { nodes: 20, pods: 300, churn: 2 };
 /** What one API server and one etcd still take on one machine. */
 const MOST = { nodes: 5_000, pods: 50_000, churn: 500 };
 const PORT_MAX = 65_535;
+
+const OPTIONS = {
+  nodes: { type: 'string' },
+  pods: { type: 'string' },
+  churn: { type: 'string' },
+  keep: { type: 'boolean' },
+  plain: { type: 'boolean' },
+  'api-port': { type: 'string' },
+  'nats-port': { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
 
 export const OPTIONS_HELP = `
   --nodes N        nodes in the cluster (${DEFAULTS.nodes})
@@ -47,7 +54,7 @@ export function sessionOptions(
   args: readonly string[],
   functions: readonly string[] | undefined,
 ): SessionOptions | undefined {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = readArguments(args, OPTIONS);
   if (values.help === true) return undefined;
   const { nodes, pods, churn } = values;
   return {
@@ -63,27 +70,6 @@ export function sessionOptions(
   };
 }
 
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        nodes: { type: 'string' },
-        pods: { type: 'string' },
-        churn: { type: 'string' },
-        keep: { type: 'boolean' },
-        plain: { type: 'boolean' },
-        'api-port': { type: 'string' },
-        'nats-port': { type: 'string' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
-  }
-}
-
 function functionIn(
   words: readonly string[],
   functions: readonly string[] | undefined,
@@ -96,16 +82,4 @@ function functionIn(
   if (name === undefined) throw new UsageError(`say which function; ${there}`);
   if (!functions.includes(name)) throw new UsageError(`there is no function "${name}"; ${there}`);
   return name;
-}
-
-function wholeNumber(
-  option: string,
-  text: string | undefined,
-  least: number,
-  most: number,
-): number | undefined {
-  if (text === undefined) return undefined;
-  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= least && number <= most) return number;
-  throw new UsageError(`${option} wants a whole number from ${least} to ${most}, not "${text}"`);
 }

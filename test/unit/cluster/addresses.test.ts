@@ -67,6 +67,7 @@ test.each([
   ['10.0.0.0/8 via 192.0.2.1 dev x', true],
   ['10.212.0.0/16 dev x', false],
   ['default via 10.213.0.9 dev x', false],
+  ['0.0.0.0/1 via 10.8.0.1 dev tun0', false],
   ['192.0.2.0/24 dev x src 10.213.0.1', false],
 ])('the route "%s" takes the network: %s', (route, isTaken) => {
   expect(isTakenBy(route, SUBNET)).toBe(isTaken);

@@ -2,7 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { readRequest, UsageError } from '../../../knative/cluster/options.ts';
+import { readRequest } from '../../../knative/cluster/options.ts';
+import { UsageError } from '../../../knative/local/arguments.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../knative/cluster/main.ts');
 

@@ -74,6 +74,8 @@ test('a bound claim that asks for more grows', () => {
   });
 });
 
+const spec = (policy: string): object => ({ persistentVolumeReclaimPolicy: policy });
+
 const volume = (phase: string, policy = 'Delete', by = 'ballast.dev/local'): KubeObject => ({
   apiVersion: 'v1',
   kind: 'PersistentVolume',
@@ -83,13 +85,35 @@ const volume = (phase: string, policy = 'Delete', by = 'ballast.dev/local'): Kub
     resourceVersion: '1',
     annotations: { 'pv.kubernetes.io/provisioned-by': by },
   },
-  spec: { persistentVolumeReclaimPolicy: policy, local: { path: '/nodes/node-2/volumes/pvc-u1' } },
+  spec: { ...spec(policy), local: { path: '/nodes/node-2/volumes/pvc-u1' } },
   status: { phase },
 });
 
 test('only a released volume of ours, which is not to be retained, is removed', () => {
-  expect(pathToRemove(volume('Released'))).toBe('/nodes/node-2/volumes/pvc-u1');
-  expect(pathToRemove(volume('Bound'))).toBeUndefined();
-  expect(pathToRemove(volume('Released', 'Retain'))).toBeUndefined();
-  expect(pathToRemove(volume('Released', 'Delete', 'somebody.else/disk'))).toBeUndefined();
+  expect(pathToRemove(volume('Released'), NODES)).toBe('/nodes/node-2/volumes/pvc-u1');
+  expect(pathToRemove(volume('Bound'), NODES)).toBeUndefined();
+  expect(pathToRemove(volume('Released', 'Retain'), NODES)).toBeUndefined();
+  expect(pathToRemove(volume('Released', 'Delete', 'somebody.else/disk'), NODES)).toBeUndefined();
 });
+
+test.each([
+  '/nodes/node-2',
+  '/nodes/node-2/volumes',
+  '/nodes/node-2/volumes/pvc-u1/inner',
+  '/nodes/node-2/volumes/others',
+  '/nodes/../volumes/pvc-u1',
+  '/nodes/../etc/volumes/pvc-u1',
+  '/etc',
+  '/',
+])('a volume that says it is ours and lies at %s is not removed', (path) => {
+  const object = { ...volume('Released'), spec: { ...spec('Delete'), local: { path } } };
+  expect(pathToRemove(object, NODES)).toBeUndefined();
+});
+
+test.each(['..', '../..', '/', 'node-2/volumes/pvc-u1', '.'])(
+  'a claim whose node is called %s gets no directory',
+  (node) => {
+    const annotations = { 'volume.kubernetes.io/selected-node': node };
+    expect(stepForClaim(claim({ annotations }), NODES)).toEqual({ do: 'nothing' });
+  },
+);

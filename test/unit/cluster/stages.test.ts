@@ -1,0 +1,56 @@
+// Stages run beside each other; the failure of one ends the others, and is the one that is told.
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { runStages, type Stage, type StageTurn } from '../../../knative/cluster/stages.ts';
+import type { Cluster } from '../../../knative/cluster/start-cluster.ts';
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no stage here asks it anything
+const cluster = {} as Cluster;
+
+const stage = (name: string, run: (turn: StageTurn) => Promise<void>): Stage => ({
+  name,
+  run: (_, turn) => run(turn),
+});
+
+const turn = (signal = new AbortController().signal): Omit<StageTurn, 'before'> => ({
+  onReady: () => undefined,
+  signal,
+});
+
+test('a stage is told when the one before it is ready, and may prepare until then', async () => {
+  const said: string[] = [];
+  const first = stage('first', async () => void said.push('first is ready'));
+  const second = stage('second', async ({ before }) => {
+    said.push('second prepares');
+    await before;
+    said.push('second goes on');
+  });
+  await runStages([first, second], cluster, turn());
+  expect(said.toSorted()).toEqual(['first is ready', 'second goes on', 'second prepares']);
+  expect(said.at(-1)).toBe('second goes on');
+});
+
+test('when a stage fails the others are told to end, and have ended when that is told', async () => {
+  let hasEnded = false;
+  const first = stage('first', async ({ signal }) => {
+    await once(signal, 'abort');
+    hasEnded = true;
+    throw new Error('ended because of the second');
+  });
+  const second = stage('second', () => Promise.reject(new Error('an image was not built')));
+  await expect(runStages([first, second], cluster, turn())).rejects.toThrow(
+    'an image was not built',
+  );
+  expect(hasEnded).toBe(true);
+});
+
+test('whoever wants the end ends every stage', async () => {
+  const end = new AbortController();
+  const waiting = stage('waiting', async ({ signal }) => {
+    await once(signal, 'abort');
+    signal.throwIfAborted();
+  });
+  const run = runStages([waiting, waiting], cluster, turn(end.signal));
+  end.abort(new Error('Ctrl-C'));
+  await expect(run).rejects.toThrow('Ctrl-C');
+});
