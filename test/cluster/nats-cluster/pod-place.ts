@@ -85,7 +85,7 @@ export class PodPlace extends Scene {
     return this.nodes.dir;
   }
 
-  override async scale({ namespace, name }: Named, replicas: number): Promise<void> {
+  async scale({ namespace, name }: Named, replicas: number): Promise<void> {
     const object = `natscluster/${name}`;
     await this.kubectl.run('scale', `-n=${namespace}`, object, `--replicas=${replicas}`);
   }
@@ -96,6 +96,7 @@ export class PodPlace extends Scene {
     return [`${clusterIP}:4222`];
   }
 
+  /** Its process dies at once, with nothing written; it is started again. */
   async kill({ namespace }: Named, server: string): Promise<void> {
     const uid = await this.#podUid(namespace, server);
     const pids = await processesOf(uid);

@@ -15,6 +15,7 @@ import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
+import { sendEvent } from '../../builders/send-event.ts';
 import { GROUP, until, VersionedKind } from '../../builders/versioned-kind.ts';
 import { covers, grantsIn, told } from './grants.ts';
 import { type Asked, Installed } from './installed.ts';
@@ -64,28 +65,10 @@ afterAll(async () => {
   await installed?.stop();
 });
 
-async function send(
-  { port }: RunningFunction,
-  type: string,
-  data: unknown,
-  more: Readonly<Record<string, string>> = {},
-): Promise<number> {
-  const headers = {
-    'content-type': 'application/json',
-    'ce-specversion': '1.0',
-    'ce-id': crypto.randomUUID(),
-    'ce-source': 'test',
-    'ce-type': type,
-    ...more,
-  };
-  const body = JSON.stringify(data);
-  return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body })).status;
-}
-
 /** A minute later, as the tick comes. */
-function tick(one: RunningFunction): Promise<number> {
+async function tick({ port }: RunningFunction): Promise<number> {
   skippedMs += 60_000;
-  return send(one, 'dev.knative.sources.ping', {});
+  return (await sendEvent(port, 'dev.knative.sources.ping', {})).status;
 }
 
 /** The real adapter, as its own account, and straight to the function. */
@@ -186,7 +169,8 @@ test('dead-letters: an Event, and one more of the same', async () => {
     'ce-name': 'web-1',
   };
   for (const id of ['1', '2']) {
-    expect(await send(one, 'dev.example', {}, { ...about, 'ce-id': id })).toBe(204);
+    const { status } = await sendEvent(one.port, 'dev.example', {}, { ...about, 'ce-id': id });
+    expect(status).toBe(204);
   }
   expect(await misfits('dead-letters')).toEqual(NONE);
 });

@@ -143,7 +143,20 @@ export class Traffic {
     };
   }
 
+  /** A server that is about to lead answers 503, or nothing: it is asked again. */
   async #readAll(): Promise<readonly string[]> {
+    const endsAtMs = systemClock.nowMs() + DRAINED_WITHIN_MS;
+    for (;;) {
+      try {
+        return await this.#read();
+      } catch (error) {
+        if (systemClock.nowMs() > endsAtMs) throw error;
+        await systemClock.sleep(BETWEEN_MS);
+      }
+    }
+  }
+
+  async #read(): Promise<readonly string[]> {
     const { stream } = this.#options;
     const { state } = await (await this.#nats.jetstreamManager()).streams.info(stream);
     const ids: string[] = [];
