@@ -11,9 +11,8 @@ export interface Shipped {
   stop(): Promise<void>;
 }
 
-export const { objects: SHIPPED } = await loadWiring(
-  fileURLToPath(new URL('../../knative', import.meta.url)),
-);
+const wiring = await loadWiring(fileURLToPath(new URL('../../knative', import.meta.url)));
+export const SHIPPED = wiring.objects;
 
 export async function startShipped(): Promise<Shipped> {
   const plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });

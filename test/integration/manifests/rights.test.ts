@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deadLetters } from '../../../functions/dead-letters/index.ts';
 import { locate } from '../../../functions/locate/index.ts';
 import { metadata } from '../../../functions/metadata/index.ts';
+import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { storageAudit } from '../../../functions/storage-audit/index.ts';
 import { storageMigration } from '../../../functions/storage-migration/index.ts';
 import { rightsFor } from '../../../knative/migrate/manifests.ts';
@@ -18,6 +19,7 @@ import type { Manifest } from '../../../shared/kube/objects.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { GROUP, until, VersionedKind } from '../../builders/versioned-kind.ts';
 import { covers, grantsIn, told } from './grants.ts';
+import { HandMadeServer } from './hand-made-server.ts';
 import { type Asked, Installed } from './installed.ts';
 
 const NAMESPACE = 'ballast-system';
@@ -34,6 +36,8 @@ const PLURAL = 'gears';
 const RARE: Readonly<Record<string, string>> = {
   // A killed function announces again what is announced already: integration/migration/killed.
   'storage-migration: get /events in default': 'killed just after a write',
+  // One that died before it heard of its Event finds it: unit/nats-cluster/simulation.
+  'nats-cluster: get /events': 'died just after a write',
 };
 
 /** What the API server lets whoever is known ask: what he may do himself. */
@@ -158,6 +162,26 @@ test('storage-migration: a definition asks; objects are moved, proved, trimmed',
   });
   expect(await misfits('storage-migration')).toEqual(NONE);
   expect(await misfits('storage-migration-source')).toEqual(NONE);
+});
+
+test('nats-cluster: parts are made, a claim grows, a lost server makes room', async () => {
+  const { kube } = installed;
+  const one = await installed.run(natsCluster, { WORK_SECONDS: '0.1' }, later);
+  await startSource('nats-cluster', one.port);
+  const server = new HandMadeServer(kube);
+  await server.create();
+  const untilTicked = (what: string, isSo: () => Promise<boolean>): Promise<void> =>
+    until(what, async () => {
+      await tick(one);
+      return isSo();
+    });
+  await untilTicked('the StatefulSet to be made', () => server.hasStatefulSet());
+  await server.growClaim();
+  await untilTicked('the claim to grow', () => server.hasGrown());
+  await server.losePlace();
+  await untilTicked('the pod and its claim to go', () => server.isGone());
+  expect(await misfits('nats-cluster')).toEqual(NONE);
+  expect(await misfits('nats-cluster-source')).toEqual(NONE);
 });
 
 test('dead-letters: an Event, and one more of the same', async () => {
