@@ -90,7 +90,7 @@ export class PodPlace extends Scene {
     await super.create(cluster, { image: NEW_IMAGE, ...spec });
   }
 
-  override async scale({ namespace, name }: Named, replicas: number): Promise<void> {
+  async scale({ namespace, name }: Named, replicas: number): Promise<void> {
     const object = `natscluster/${name}`;
     await this.kubectl.run('scale', `-n=${namespace}`, object, `--replicas=${replicas}`);
   }
@@ -101,6 +101,7 @@ export class PodPlace extends Scene {
     return [`${clusterIP}:4222`];
   }
 
+  /** Its process dies at once, with nothing written; it is started again. */
   async kill({ namespace }: Named, server: string): Promise<void> {
     const uid = await this.#podUid(namespace, server);
     const pids = await processesOf(uid);

@@ -1,28 +1,20 @@
 // The types in shared/api and the definitions name the same fields: a spec and a status with every
 // field that the types have come back from the API server whole, and the schemas have no other.
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
-import { loadWiring } from '../../../knative/local/manifests/load.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
-import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { SHIPPED, type Shipped, startShipped } from '../../builders/shipped.ts';
 import { WHOLE_KINDS } from './whole.ts';
 
-const { objects } = await loadWiring(fileURLToPath(new URL('../../../knative', import.meta.url)));
-
-let plane: Plane;
+let shipped: Shipped;
 let kube: KubeClient;
 
 beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
-  const { kubeconfigPath } = plane;
-  kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
-  await applyObjects(kube, objects);
+  shipped = await startShipped();
+  ({ kube } = shipped);
 });
 
 afterAll(async () => {
-  await kube?.close();
-  await plane?.stop();
+  await shipped?.stop();
 });
 
 interface Schema {
@@ -44,8 +36,7 @@ interface Definition {
 }
 
 const schemas = new Map(
-  objects
-    .filter(({ object }) => object.kind === 'CustomResourceDefinition')
+  SHIPPED.filter(({ object }) => object.kind === 'CustomResourceDefinition')
     .map(({ object }) => (object as unknown as Definition).spec)
     .map(({ names, versions }) => [names.kind, versions[0].schema.openAPIV3Schema]),
 );

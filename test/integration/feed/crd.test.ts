@@ -1,33 +1,26 @@
 // MetadataFeed as the real API server takes it: what is refused, and with which sentence, and what
 // is filled in.
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
-import { loadWiring } from '../../../knative/local/manifests/load.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { METADATA_FEEDS, type MetadataFeedSpec } from '../../../shared/api/metadata-feed.ts';
 import { BUILT_IN } from '../../../shared/feed/projections/built-in.ts';
 import { refuseFieldPath } from '../../../shared/feed/projections/fields.ts';
-import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { refusalOf } from '../../builders/refusal-of.ts';
+import { type Shipped, startShipped } from '../../builders/shipped.ts';
 
-const KNATIVE = fileURLToPath(new URL('../../../knative', import.meta.url));
 const namespace = 'ballast-system';
 
-let plane: Plane;
+let shipped: Shipped;
 let kube: KubeClient;
 
 beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
-  const { kubeconfigPath } = plane;
-  kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
-  await applyObjects(kube, (await loadWiring(KNATIVE)).objects);
+  shipped = await startShipped();
+  ({ kube } = shipped);
 });
 
 afterAll(async () => {
-  await kube?.close();
-  await plane?.stop();
+  await shipped?.stop();
 });
 
 const feed = (spec?: unknown, name = 'f'): Manifest => ({

@@ -27,6 +27,8 @@ const AUDIT_POLICY = {
   ],
 };
 
+const CREATED = 201;
+
 /** One request, as RBAC sees it. */
 export interface Asked {
   readonly account: string;
@@ -101,7 +103,7 @@ export class Installed {
     const lines = (await readFile(this.#auditLog, 'utf8'))
       .split('\n')
       .filter((line) => line !== '');
-    return lines.map((line) => askedIn(JSON.parse(line) as AuditEvent));
+    return lines.flatMap((line) => askedIn(JSON.parse(line) as AuditEvent));
   }
 
   async stop(): Promise<void> {
@@ -120,18 +122,24 @@ interface AuditEvent {
   readonly user: { readonly username: string };
   readonly objectRef?: Readonly<Partial<Record<string, string>>>;
   readonly annotations?: Readonly<Record<string, string>>;
+  readonly responseStatus?: { readonly code?: number };
 }
 
-function askedIn({ verb, requestURI, user, objectRef = {}, annotations }: AuditEvent): Asked {
+/** An apply of what is not there yet takes two rights. */
+const verbsOf = ({ verb, responseStatus }: AuditEvent): readonly string[] =>
+  verb === 'patch' && responseStatus?.code === CREATED ? [verb, 'create'] : [verb];
+
+function askedIn(event: AuditEvent): readonly Asked[] {
+  const { requestURI, user, objectRef = {}, annotations } = event;
   const { apiGroup = '', resource, subresource, namespace = '', name = '' } = objectRef;
   const path = requestURI.split('?')[0] ?? '';
-  return {
+  const asked = {
     account: user.username.split(':').at(-1) ?? '',
-    verb,
     group: apiGroup,
     resource: resource === undefined ? path : [resource, subresource].filter(Boolean).join('/'),
     namespace,
     name,
     isAllowed: annotations?.['authorization.k8s.io/decision'] === 'allow',
   };
+  return verbsOf(event).map((verb) => ({ ...asked, verb }));
 }

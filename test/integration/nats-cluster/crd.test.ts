@@ -1,34 +1,27 @@
 // What the API server takes of a NatsCluster and what it refuses, in the words of the definition;
 // and that kubectl scales one.
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
-import { loadWiring } from '../../../knative/local/manifests/load.ts';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
-import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { type Shipped, startShipped } from '../../builders/shipped.ts';
 
-const { objects } = await loadWiring(fileURLToPath(new URL('../../../knative', import.meta.url)));
 const run = promisify(execFile);
 const namespace = 'default';
 
-let plane: Plane;
+let shipped: Shipped;
 let kube: KubeClient;
 let count = 0;
 
 beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
-  const { kubeconfigPath } = plane;
-  kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
-  await applyObjects(kube, objects);
+  shipped = await startShipped();
+  ({ kube } = shipped);
 });
 
 afterAll(async () => {
-  await kube?.close();
-  await plane?.stop();
+  await shipped?.stop();
 });
 
 async function create(spec: object, name?: string): Promise<string> {
@@ -99,7 +92,7 @@ test('kubectl scales it, and is refused an even number with the reason', async (
   const kubectl = await resolvePart('kubectl');
   const scale = (replicas: number) =>
     run(kubectl, [
-      `--kubeconfig=${plane.kubeconfigPath}`,
+      `--kubeconfig=${shipped.plane.kubeconfigPath}`,
       'scale',
       `natscluster/${name}`,
       `--replicas=${replicas}`,

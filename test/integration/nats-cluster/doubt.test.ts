@@ -1,27 +1,30 @@
 // A stream that is not current on every one of its servers pauses a rollout, and is named; what is
-// known to be broken and waived does not. Nothing is killed in doubt.
+// known to be broken and waived does not. Nothing is killed in doubt, and nothing is said for
+// certain of servers that nobody hears of.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../../shared/clock.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { Place } from './place.ts';
 import { NEW_IMAGE, OLD_IMAGE, SCENARIO_MS } from './scene.ts';
 import { reported } from './report.ts';
-import { connectTo, Traffic } from './traffic.ts';
+import { connectTo, type Traffic } from './traffic.ts';
 
 let place: Place;
 let ours: RunningFunction;
 let traffic: Traffic;
+let skippedMs = 0;
+const later: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + skippedMs };
 const cluster = { namespace: 'shop', name: 'nats' };
+const SERVERS = ['nats-0', 'nats-1', 'nats-2'];
 const settings = { timeout: SCENARIO_MS };
 
 beforeAll(async () => {
   place = await Place.start();
   await place.namespace('shop');
-  ours = await place.startFunction();
+  ours = await place.startFunction(later);
   await place.create(cluster, { image: OLD_IMAGE, lameDuck: { graceSeconds: 1 } });
   await place.tickUntilReady(ours, cluster);
-  const { username: user = '', password: pass = '' } = await place.secret(cluster, 'nats-user');
-  const servers = await place.addresses(cluster, 3);
-  traffic = await Traffic.start({ servers, user, pass, stream: 'ORDERS' });
+  traffic = await place.startTraffic(cluster, { stream: 'ORDERS' });
 }, SCENARIO_MS);
 
 afterAll(async () => {
@@ -33,8 +36,7 @@ const restarts = async (): Promise<readonly string[]> =>
 
 /** The Raft group of the durable consumer. */
 async function consumerGroup(): Promise<string> {
-  const { username: user = '', password: pass = '' } = await place.secret(cluster, 'nats-user');
-  const nats = await connectTo({ servers: await place.addresses(cluster, 3), user, pass });
+  const nats = await connectTo(await place.client(cluster));
   const info = await (await nats.jetstreamManager()).consumers.info('ORDERS', 'worker');
   await nats.close();
   return (info.cluster as unknown as { readonly raft_group: string }).raft_group;
@@ -65,4 +67,22 @@ test('waived by name, it holds nothing up', settings, async () => {
   expect(await restarts()).toHaveLength(3);
   expect((await place.status(cluster)).version).toBe('2.15.2');
   reported('a rollout with a broken consumer', { ...(await traffic.stop()), unseen: 0 });
+});
+
+test('while nobody answers Ready is not True, and Unknown once it lasts', settings, async () => {
+  const orders = await place.startTraffic(cluster, { stream: 'SILENT' });
+  await Promise.all(SERVERS.map((server) => place.hold(cluster, server)));
+  const readyUntil = (start: string) =>
+    place.tickUntil(ours, cluster, `Ready to be ${start}`, async () =>
+      (await place.condition(cluster, 'Ready')).startsWith(start),
+    );
+  await readyUntil('False');
+  skippedMs += 61_000;
+  await readyUntil('Unknown NoContact');
+  expect((await place.status(cluster)).servers?.every(({ lastContact }) => lastContact)).toBe(true);
+  // Whoever counts what was acknowledged waits for the servers, too.
+  const counting = orders.stop();
+  for (const server of SERVERS) place.release(cluster, server);
+  await place.tickUntilReady(ours, cluster);
+  reported('nobody answered', await counting);
 });

@@ -9,7 +9,7 @@ import { systemClock } from '../../../shared/clock.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
-import { Container, type Files, type PodSpec } from './container.ts';
+import { Container, type PodSpec } from './container.ts';
 import { filesIn, podStatus } from './pod-status.ts';
 import { CLAIMS, PODS } from './scene.ts';
 
@@ -48,8 +48,6 @@ export class Kubelet {
   readonly #network = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
   #loop: Promise<void> = Promise.resolve();
   #isClosed = false;
-  /** How long a changed Secret takes to come to the pods. */
-  syncDelayMs = 0;
   readonly errors: unknown[] = [];
 
   constructor(options: KubeletOptions) {
@@ -70,15 +68,11 @@ export class Kubelet {
     await Promise.all([...this.#pods.values()].map((pod) => pod.container.kill()));
   }
 
-  ipOf(key: string): string | undefined {
-    return this.#ips.get(key);
-  }
-
-  /** The process dies; it is started again, unless it is held. */
-  async kill(key: string, { isHeld = false } = {}): Promise<void> {
+  /** The process dies, and is not started again before it is released. */
+  async hold(key: string): Promise<void> {
     const pod = this.#pods.get(key);
     if (pod === undefined) throw new Error(`there is no pod ${key}`);
-    pod.isHeld = isHeld;
+    pod.isHeld = true;
     await pod.container.kill();
   }
 
@@ -92,7 +86,7 @@ export class Kubelet {
     return join(this.#dir, 'pods', this.#pods.get(key)?.uid ?? '', 'data');
   }
 
-  claimDir(key: string): string {
+  #claimDir(key: string): string {
     return join(this.#dir, 'claims', key.replace('/', '_'));
   }
 
@@ -123,9 +117,8 @@ export class Kubelet {
     const { items } = await kube.list(CLAIMS);
     for (const { metadata, status } of items) {
       if ((status as { readonly phase?: string })?.phase === 'Bound') continue;
-      if ((status as { readonly phase?: string })?.phase === 'Lost') continue;
       const { name, namespace = '' } = metadata;
-      const dir = this.claimDir(`${namespace}/${name}`);
+      const dir = this.#claimDir(`${namespace}/${name}`);
       // A new claim has a new volume.
       await rm(dir, { recursive: true, force: true });
       await mkdir(dir, { recursive: true });
@@ -176,7 +169,7 @@ export class Kubelet {
       ip,
       spec,
       binary,
-      claimDir: claim === undefined ? undefined : this.claimDir(`${namespace}/${claim}`),
+      claimDir: claim === undefined ? undefined : this.#claimDir(`${namespace}/${claim}`),
     });
     await container.prepare();
     const secrets = new Map<string, string>();
@@ -219,21 +212,10 @@ export class Kubelet {
       const found = await this.#options.kube.get(SECRETS, at);
       if (found === null) throw new Error(`there is no Secret ${secret.secretName}`);
       const { resourceVersion } = found.metadata;
-      const known = pod.secrets.get(volume);
-      if (known === resourceVersion) continue;
+      if (pod.secrets.get(volume) === resourceVersion) continue;
       pod.secrets.set(volume, resourceVersion);
-      if (known === undefined || this.syncDelayMs === 0) {
-        await pod.container.mountFiles(volume, filesIn(found));
-      } else this.#mountLater(pod, volume, filesIn(found));
+      await pod.container.mountFiles(volume, filesIn(found));
     }
-  }
-
-  #mountLater(pod: PodHere, volume: string, files: Files): void {
-    const mount = async (): Promise<void> => {
-      await systemClock.sleep(this.syncDelayMs);
-      if (!pod.isEnding) await pod.container.mountFiles(volume, files);
-    };
-    mount().catch((error: unknown) => this.errors.push(error));
   }
 
   /** As the headless Service's names resolve: every pod, ready or not. */

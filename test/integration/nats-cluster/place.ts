@@ -2,38 +2,33 @@
 // containers are real nats-servers on loopback. Faults that only such a place has are here, too.
 import { chmod, copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
 import { ServiceAccounts } from '../../../knative/local/cluster/service-accounts.ts';
-import { loadWiring } from '../../../knative/local/manifests/load.ts';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
 import { addControllerManager } from '../../../knative/local/plane/kube-controller-manager.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
-import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import type { Plane } from '../../../knative/local/plane/plane.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { startShipped } from '../../builders/shipped.ts';
 import { Kubelet } from './kubelet.ts';
-import { CLAIMS, DEFAULT_IMAGE, type Named, NEW_IMAGE, OLD_IMAGE, Scene } from './scene.ts';
-
-const KNATIVE = new URL('../../../knative', import.meta.url).pathname;
+import { DEFAULT_IMAGE, type Named, NEW_IMAGE, OLD_IMAGE, Scene } from './scene.ts';
 
 export class Place extends Scene {
   readonly plane: Plane;
   readonly kube: KubeClient;
-  readonly kubelet: Kubelet;
+  readonly #kubelet: Kubelet;
   readonly #accounts: ServiceAccounts;
 
   private constructor(plane: Plane, kube: KubeClient, kubelet: Kubelet) {
     super();
     this.plane = plane;
     this.kube = kube;
-    this.kubelet = kubelet;
+    this.#kubelet = kubelet;
     this.#accounts = new ServiceAccounts(kube, plane, (error) => kubelet.errors.push(error));
   }
 
   static async start(): Promise<Place> {
-    const plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
+    const shipped = await startShipped();
+    const { plane, kube } = shipped;
     try {
-      const { kubeconfigPath } = plane;
-      const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
-      await applyObjects(kube, (await loadWiring(KNATIVE)).objects);
       const controllers = [
         'statefulset-controller',
         'garbage-collector-controller',
@@ -44,7 +39,7 @@ export class Place extends Scene {
       kubelet.start();
       return new Place(plane, kube, kubelet);
     } catch (error) {
-      await plane.stop();
+      await shipped.stop();
       throw error;
     }
   }
@@ -52,7 +47,7 @@ export class Place extends Scene {
   async stop(): Promise<void> {
     await this.stopFunctions();
     this.#accounts.close();
-    await this.kubelet.stop();
+    await this.#kubelet.stop();
     await this.kube.close();
     await this.plane.stop();
   }
@@ -62,18 +57,7 @@ export class Place extends Scene {
   }
 
   protected trouble(): string {
-    return this.kubelet.errors.map(String).slice(-3).join('; ');
-  }
-
-  kill({ namespace }: Named, server: string): Promise<void> {
-    return this.kubelet.kill(`${namespace}/${server}`);
-  }
-
-  async loseVolume({ namespace }: Named, server: string): Promise<void> {
-    await this.kubelet.kill(`${namespace}/${server}`, { isHeld: true });
-    const target = { namespace, name: `data-${server}`, subresource: 'status' };
-    const body = { status: { phase: 'Lost' } };
-    await this.kube.patch(CLAIMS, target, { type: 'merge', body });
+    return this.#kubelet.errors.map(String).slice(-3).join('; ');
   }
 
   /**
@@ -82,18 +66,23 @@ export class Place extends Scene {
    */
   async breakGroup({ namespace }: Named, server: string, group: string): Promise<void> {
     const key = `${namespace}/${server}`;
-    await this.kubelet.kill(key, { isHeld: true });
-    const dir = join(this.kubelet.dataDir(key), 'jetstream', 'SYS', '_js_', group);
+    await this.#kubelet.hold(key);
+    const dir = join(this.#kubelet.dataDir(key), 'jetstream', 'SYS', '_js_', group);
     await chmod(dir, 0);
-    this.kubelet.release(key);
+    this.#kubelet.release(key);
   }
 
-  /** Each server has one of its own, which it keeps. */
-  addresses({ namespace, name }: Named, count: number): Promise<readonly string[]> {
-    const ips = Array.from({ length: count }, (_, ordinal) =>
-      this.kubelet.ipOf(`${namespace}/${name}-${ordinal}`),
-    );
-    return Promise.resolve(ips.flatMap((ip) => (ip === undefined ? [] : [`${ip}:4222`])));
+  /** Its process dies at once, and is not started again. */
+  hold({ namespace }: Named, server: string): Promise<void> {
+    return this.#kubelet.hold(`${namespace}/${server}`);
+  }
+
+  release({ namespace }: Named, server: string): void {
+    this.#kubelet.release(`${namespace}/${server}`);
+  }
+
+  addresses(cluster: Named): Promise<readonly string[]> {
+    return this.serverAddresses(cluster);
   }
 }
 

@@ -2,11 +2,14 @@
 // faults that they ask for by name. Whether servers are processes on loopback or containers in real
 // pods is for the places themselves to say.
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
+import { type Clock, systemClock } from '../../../shared/clock.ts';
 import { NATS_CLUSTERS, type NatsClusterStatus } from '../../../shared/api/nats-cluster.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { sendEvent } from '../../builders/send-event.ts';
 import { until } from '../../builders/versioned-kind.ts';
+import { Traffic, type TrafficOptions } from './traffic.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
 export const PODS = core('pods');
@@ -35,12 +38,8 @@ export abstract class Scene {
 
   /** Of an account, with its rights and no others. */
   protected abstract kubeconfigOf(account: Named): Promise<string>;
-  /** Where clients may connect, when the cluster has up to `count` servers. */
-  abstract addresses(cluster: Named, count: number): Promise<readonly string[]>;
-  /** The process dies at once, with nothing written; it is started again. */
-  abstract kill(cluster: Named, server: string): Promise<void>;
-  /** Its disk is gone, and the process with it; the volume is known to be lost. */
-  abstract loseVolume(cluster: Named, server: string): Promise<void>;
+  /** Where clients may connect. */
+  abstract addresses(cluster: Named): Promise<readonly string[]>;
   /** What the place has against itself; for whoever reads why a scenario failed. */
   protected abstract trouble(): string;
 
@@ -48,18 +47,18 @@ export abstract class Scene {
     await Promise.all(this.#functions.map((one) => one.stop()));
   }
 
-  async startFunction(more: Readonly<Record<string, string>> = {}): Promise<RunningFunction> {
+  async startFunction(clock: Clock = systemClock): Promise<RunningFunction> {
     const environment = {
       PORT: '0',
       LOG_LEVEL: 'silent',
       DRAIN_MINIMUM_SECONDS: '0',
       WORK_SECONDS: '5',
       KUBECONFIG: await this.kubeconfigOf(ACCOUNT),
-      ...more,
     };
     const one = await startFunction(natsCluster, {
       environment,
       build: { version: '0.0.0', commit: '' },
+      clock,
     });
     this.#functions.push(one);
     return one;
@@ -85,14 +84,14 @@ export abstract class Scene {
     await this.kube.patch(NATS_CLUSTERS, cluster, { type: 'merge', body: { spec } });
   }
 
-  async scale(cluster: Named, replicas: number): Promise<void> {
-    await this.edit(cluster, { replicas });
-  }
-
-  /** With its servers; what they stored stays. */
-  async remove(cluster: Named): Promise<void> {
+  /** Its servers end in their time; what they stored stays. */
+  async delete(cluster: Named): Promise<void> {
     const { uid } = (await this.read(cluster)).metadata;
     await this.kube.delete(NATS_CLUSTERS, cluster, { uid });
+  }
+
+  async remove(cluster: Named): Promise<void> {
+    await this.delete(cluster);
     await until('its pods to go', async () => (await this.pods(cluster)).length === 0, SCENARIO_MS);
   }
 
@@ -163,20 +162,23 @@ export abstract class Scene {
     await this.kube.apply(SECRETS, manifest, { force: true });
   }
 
+  /** How the user of a cluster that names none connects. */
+  async client(cluster: Named): Promise<Pick<TrafficOptions, 'servers' | 'user' | 'pass'>> {
+    const secret = await this.secret(cluster, `${cluster.name}-user`);
+    const { username: user = '', password: pass = '' } = secret;
+    return { servers: await this.addresses(cluster), user, pass };
+  }
+
+  async startTraffic(
+    cluster: Named,
+    options: Pick<TrafficOptions, 'stream' | 'tls' | 'publishers'>,
+  ): Promise<Traffic> {
+    return Traffic.start({ ...(await this.client(cluster)), ...options });
+  }
+
   /** The sweep's event; answers what the function said. */
   async tick({ port }: RunningFunction): Promise<string> {
-    const headers = {
-      'content-type': 'application/json',
-      'ce-specversion': '1.0',
-      'ce-id': crypto.randomUUID(),
-      'ce-source': 'test',
-      'ce-type': 'dev.knative.sources.ping',
-    };
-    const answer = await fetch(`http://127.0.0.1:${port}/`, {
-      method: 'POST',
-      headers,
-      body: '{}',
-    });
+    const answer = await sendEvent(port, 'dev.knative.sources.ping', {});
     return `${answer.status} ${await answer.text()}`;
   }
 

@@ -8,7 +8,8 @@ import type { Group, NatsView, Peer, ServerSeen } from '../../../functions/nats-
 import type { Claim, Parts, Pod, World } from '../../../functions/nats-cluster/world.ts';
 import type { NatsClusterSpec, NatsClusterStatus } from '../../../shared/api/nats-cluster.ts';
 
-const SPEC: NatsClusterSpec = {
+/** As the API server fills it in. */
+export const SPEC: NatsClusterSpec = {
   replicas: 3,
   image: 'nats:2.15.2',
   jetStream: { fileStorage: { size: '10Gi' } },

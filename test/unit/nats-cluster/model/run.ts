@@ -6,6 +6,7 @@ import { sweepAll } from '../../../../functions/nats-cluster/work.ts';
 import { NATS_CLUSTERS } from '../../../../shared/api/nats-cluster.ts';
 import type { Context } from '../../../../shared/function/define.ts';
 import { isKubeError } from '../../../../shared/kube/errors.ts';
+import { SPEC } from '../samples.ts';
 import { Crash, type CrashPoint } from './kube-model.ts';
 import { systemOf } from './system-model.ts';
 import { NAME, NAMESPACE, WorldModel } from './world-model.ts';
@@ -17,18 +18,6 @@ export interface Edit {
 /** Far more than any change takes, fewer than a loop that never ends. */
 const SWEEPS_MAX = 400;
 
-const SPEC = {
-  replicas: 3,
-  image: 'nats:2.14.9',
-  jetStream: { fileStorage: { size: '10Gi' } },
-  lameDuck: { graceSeconds: 10, durationSeconds: 30 },
-  resources: { limits: { memory: '1Gi' } },
-  monitoringPort: 8222,
-  spread: 'Preferred',
-  unreplicatedStreams: 'Interrupt',
-  paused: false,
-};
-
 const log = pino({ level: 'silent' });
 
 export class Run {
@@ -39,7 +28,8 @@ export class Run {
     const metadata = { namespace: NAMESPACE, name: NAME };
     const kind = 'NatsCluster';
     const apiVersion = 'ballast.dev/v1alpha1';
-    this.world.kube.put(NATS_CLUSTERS, { apiVersion, kind, metadata, spec: SPEC });
+    const spec = { ...SPEC, image: 'nats:2.14.9' };
+    this.world.kube.put(NATS_CLUSTERS, { apiVersion, kind, metadata, spec });
     this.world.kube.put(
       { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' },
       {

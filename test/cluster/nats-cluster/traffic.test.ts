@@ -1,33 +1,39 @@
-// What happens to NATS in real pods against its owner's wish, with publishers and a durable
-// consumer on a stream of three replicas all the while: nothing that was acknowledged is lost.
+// What NATS in real pods goes through, at its owner's wish and against it, with publishers and a
+// durable consumer on a stream of three replicas all the while: nothing that was acknowledged is
+// lost. Each scenario leaves the cluster Ready to the next.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { reported } from '../../integration/nats-cluster/report.ts';
+import { OLD_IMAGE, SCENARIO_MS } from '../../integration/nats-cluster/scene.ts';
+import type { Traffic } from '../../integration/nats-cluster/traffic.ts';
+import { bringCertificate, bringUnfitCertificate } from './certificates.ts';
+import { PodPlace } from './pod-place.ts';
 import {
   endure,
   killAll,
+  reloadAccounts,
   replaceLostVolume,
-  startTraffic,
+  rollOutImage,
+  scaleBackToThree,
+  scaleToFive,
   untilTrafficFlows,
-} from '../../integration/nats-cluster/scenarios.ts';
-import { SCENARIO_MS } from '../../integration/nats-cluster/scene.ts';
-import type { Traffic } from '../../integration/nats-cluster/traffic.ts';
-import { PodPlace } from './pod-place.ts';
+} from './scenarios.ts';
 import { timed } from './timed.ts';
 
 let place: PodPlace;
 let ours: RunningFunction;
 let traffic: Traffic;
 const cluster = { namespace: 'shop', name: 'nats' };
+const threeLines = { namespace: 'shop', name: 'lines' };
 const settings = { timeout: SCENARIO_MS };
 const stage = () => ({ place, ours, cluster });
 
 beforeAll(async () => {
-  place = await PodPlace.start();
+  place = await timed('three nodes', () => PodPlace.start());
   await place.namespace('shop');
-  ours = await place.startFunction({ LOG_LEVEL: process.env['DEBUG_LOG'] ?? 'silent' });
-  await place.create(cluster, { lameDuck: { graceSeconds: 1 } });
-  await place.tickUntilReady(ours, cluster);
+  ours = await place.startFunction();
+  await place.create(cluster, { image: OLD_IMAGE, lameDuck: { graceSeconds: 1 } });
+  await timed('2.14.9 to Ready', () => place.tickUntilReady(ours, cluster));
 }, SCENARIO_MS);
 
 afterAll(async () => {
@@ -36,12 +42,58 @@ afterAll(async () => {
 
 beforeEach(async ({ task }) => {
   const stream = `S${task.id.replaceAll(/\W/g, '')}`;
-  traffic = await startTraffic({ place, cluster }, { stream });
+  traffic = await place.startTraffic(cluster, { stream });
 }, SCENARIO_MS);
 
 afterEach(async ({ task }) => {
   reported(task.name, await traffic.stop());
 }, SCENARIO_MS);
+
+test('three lines of spec become three servers on three nodes', settings, async () => {
+  await place.create(threeLines, { jetStream: { fileStorage: { size: '1Gi' } } });
+  await timed('three lines to Ready', () => place.tickUntilReady(ours, threeLines));
+  const { servers = [], ...status } = await place.status(threeLines);
+  expect(status).toMatchObject({ ready: '3/3', replicas: 3, version: '2.15.2' });
+  expect(servers.filter(({ role }) => role === 'MetaLeader')).toHaveLength(1);
+  expect(servers.every(({ upToDate }) => upToDate)).toBe(true);
+  const names = ['lines-0', 'lines-1', 'lines-2'];
+  const nodes = await Promise.all(names.map((server) => place.nodeOf(threeLines, server)));
+  expect(nodes.toSorted()).toEqual(['node-1', 'node-2', 'node-3']);
+  await place.delete(threeLines);
+});
+
+test('an image is rolled out one server at a time, the meta leader last', settings, async () => {
+  const versions = await timed('image rolled out', () => rollOutImage(stage()));
+  expect(versions).toEqual(['2.15.2', '2.15.2', '2.15.2']);
+});
+
+test('kubectl scales to five and back; only servers that go lose claims', settings, async () => {
+  await timed('three to five', () => scaleToFive(stage()));
+  const claims = await timed('five to three', () => scaleBackToThree(stage(), 2));
+  expect(claims).toEqual(['data-nats-0', 'data-nats-1', 'data-nats-2']);
+});
+
+test('a changed account is reloaded, and no pod is made anew', settings, async () => {
+  const { before, after } = await timed('accounts reloaded', () => reloadAccounts(stage()));
+  expect(after).toEqual(before);
+});
+
+test(
+  'a certificate of the user is taken over without a restart, if it fits',
+  settings,
+  async () => {
+    const spec = { lameDuck: { graceSeconds: 1 }, tls: { clients: {}, routes: {} } };
+    const secure = { place, ours, cluster: { namespace: 'shop', name: 'secure' } };
+    await place.create(secure.cluster, spec);
+    await place.tickUntilReady(ours, secure.cluster);
+    const { before, after } = await timed('certificate shown', () => bringCertificate(secure));
+    expect(after).toHaveLength(3);
+    expect(after.filter((one) => before.includes(one))).toEqual([]);
+    const unfit = await bringUnfitCertificate(secure);
+    expect(unfit).toEqual({ before: after, after });
+    await place.delete(secure.cluster);
+  },
+);
 
 const uidOf = async (server: string): Promise<string | undefined> =>
   (await place.pods(cluster)).find(({ metadata }) => metadata.name === server)?.metadata.uid;

@@ -1,32 +1,20 @@
-// What is done to a running cluster, and what it comes to: the same for servers that are processes
-// on loopback and for real pods.
+// What is done to a running cluster in real pods, and what it comes to.
 import { expect } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { until } from '../../builders/versioned-kind.ts';
-import { reported } from './report.ts';
-import { type Named, NEW_IMAGE, OLD_IMAGE, type Scene } from './scene.ts';
-import { Traffic, type TrafficOptions } from './traffic.ts';
+import { reported } from '../../integration/nats-cluster/report.ts';
+import { type Named, NEW_IMAGE, OLD_IMAGE } from '../../integration/nats-cluster/scene.ts';
+import { Traffic } from '../../integration/nats-cluster/traffic.ts';
+import type { PodPlace } from './pod-place.ts';
 
 export interface Stage {
-  readonly place: Scene;
+  readonly place: PodPlace;
   readonly ours: RunningFunction;
   readonly cluster: Named;
 }
 
 /** Some messages after something was done, and it did not stop the traffic. */
 const SOME = 50;
-
-export async function startTraffic(
-  { place, cluster }: Omit<Stage, 'ours'>,
-  options: Pick<TrafficOptions, 'stream' | 'tls' | 'publishers'>,
-): Promise<Traffic> {
-  const { username: user = '', password: pass = '' } = await place.secret(
-    cluster,
-    `${cluster.name}-user`,
-  );
-  const servers = await place.addresses(cluster, 5);
-  return Traffic.start({ servers, user, pass, ...options });
-}
 
 /** Messages go on being acknowledged. */
 export async function untilTrafficFlows(traffic: Traffic): Promise<void> {
@@ -78,7 +66,7 @@ export async function reloadAccounts(
   });
   await place.tickUntilReady(ours, cluster);
   const after = await podUids(stage);
-  const servers = await place.addresses(cluster, 3);
+  const servers = await place.addresses(cluster);
   const other = await Traffic.start({ servers, user: 'shop', pass, stream: 'SHOP' });
   expect((await other.stop()).lost).toBe(0);
   return { before, after };
@@ -102,7 +90,7 @@ export async function scaleBackToThree(
   const kept = await claimUids(stage);
   const streams: Traffic[] = [];
   for (let index = 0; index < streamCount; index += 1) {
-    streams.push(await startTraffic(stage, { stream: `WIDE${index}`, publishers: 1 }));
+    streams.push(await place.startTraffic(cluster, { stream: `WIDE${index}`, publishers: 1 }));
   }
   await place.scale(cluster, 3);
   await place.tickUntilReady(ours, cluster);
@@ -129,17 +117,22 @@ export async function endure(
   fault: () => Promise<unknown>,
 ): Promise<readonly string[]> {
   const { place, ours, cluster } = stage;
+  const deeds = async () => [
+    ...(await eventsOf(stage, 'Restarted')),
+    ...(await eventsOf(stage, 'ClaimDeleted')),
+  ];
+  const before = await deeds();
   await untilTrafficFlows(traffic);
   await fault();
   await untilTrafficFlows(traffic);
   await place.tickUntilReady(ours, cluster);
-  return [...(await eventsOf(stage, 'Restarted')), ...(await eventsOf(stage, 'ClaimDeleted'))];
+  return (await deeds()).filter((one) => !before.includes(one));
 }
 
 export const killAll = ({ place, cluster }: Stage): Promise<unknown> =>
   Promise.all([0, 1, 2].map((ordinal) => place.kill(cluster, `${cluster.name}-${ordinal}`)));
 
-/** Resolves with the Events of claims that were deleted. */
+/** Resolves with the Events of claims that were deleted for it. */
 export async function replaceLostVolume(
   stage: Stage,
   traffic: Traffic,
@@ -147,6 +140,7 @@ export async function replaceLostVolume(
   const { place, ours, cluster } = stage;
   await untilTrafficFlows(traffic);
   const before = await claimUids(stage);
+  const deleted = await eventsOf(stage, 'ClaimDeleted');
   await place.loseVolume(cluster, 'nats-2');
   await place.tickUntil(ours, cluster, 'the claim to be replaced', async () => {
     const uid = await place.claimUid(cluster, 'data-nats-2');
@@ -155,5 +149,5 @@ export async function replaceLostVolume(
   await place.tickUntilReady(ours, cluster);
   expect((await place.status(cluster)).replacing).toBeUndefined();
   expect((await claimUids(stage)).slice(0, 2)).toEqual(before.slice(0, 2));
-  return eventsOf(stage, 'ClaimDeleted');
+  return (await eventsOf(stage, 'ClaimDeleted')).filter((one) => !deleted.includes(one));
 }

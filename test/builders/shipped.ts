@@ -1,0 +1,32 @@
+// An API server with all that we ship applied to it, and nothing else.
+import { fileURLToPath } from 'node:url';
+import { applyObjects } from '../../knative/local/cluster/apply-objects.ts';
+import { loadWiring } from '../../knative/local/manifests/load.ts';
+import { type Plane, startPlane } from '../../knative/local/plane/plane.ts';
+import { type KubeClient, openKube } from '../../shared/kube/client.ts';
+
+export interface Shipped {
+  readonly plane: Plane;
+  readonly kube: KubeClient;
+  stop(): Promise<void>;
+}
+
+const wiring = await loadWiring(fileURLToPath(new URL('../../knative', import.meta.url)));
+export const SHIPPED = wiring.objects;
+
+export async function startShipped(): Promise<Shipped> {
+  const plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
+  const { kubeconfigPath } = plane;
+  const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+  const stop = async (): Promise<void> => {
+    await kube.close();
+    await plane.stop();
+  };
+  try {
+    await applyObjects(kube, SHIPPED);
+    return { plane, kube, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,111 @@
+// A NatsCluster of one server where nobody runs pods: the claim and the pod are put there by hand,
+// and lost with their node. What its function asks of the API server is the same.
+import { NATS_CLUSTER_LABEL, NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+
+const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
+const CLAIMS = core('persistentvolumeclaims');
+const PODS = core('pods');
+const STATEFUL_SETS = { group: 'apps', version: 'v1', resource: 'statefulsets' } as const;
+const STORAGE_CLASSES = {
+  group: 'storage.k8s.io',
+  version: 'v1',
+  resource: 'storageclasses',
+} as const;
+
+const CLUSTER = { namespace: 'default', name: 'nats' };
+const POD = { namespace: 'default', name: 'nats-0' };
+const CLAIM = { namespace: 'default', name: 'data-nats-0' };
+const OF_CLUSTER = { labels: { [NATS_CLUSTER_LABEL]: CLUSTER.name } };
+const STORAGE_CLASS = 'growing';
+const filesOf = (size: string) => ({
+  jetStream: { fileStorage: { size, storageClassName: STORAGE_CLASS } },
+});
+const requests = (storage: string) => ({ resources: { requests: { storage } } });
+/** A pod that looks for a node for so long, while its volume is on one, may have lost that node. */
+const PLACELESS_MS = 600_000;
+
+export class HandMadeServer {
+  readonly #kube: KubeClient;
+
+  constructor(kube: KubeClient) {
+    this.#kube = kube;
+  }
+
+  async create(): Promise<void> {
+    await this.#kube.create(STORAGE_CLASSES, {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: STORAGE_CLASS },
+      provisioner: 'example.com/none',
+      allowVolumeExpansion: true,
+    });
+    await this.#kube.create(NATS_CLUSTERS, {
+      apiVersion: 'ballast.dev/v1alpha1',
+      kind: 'NatsCluster',
+      metadata: CLUSTER,
+      spec: { replicas: 1, ...filesOf('1Gi') },
+    });
+  }
+
+  async hasStatefulSet(): Promise<boolean> {
+    return (await this.#kube.get(STATEFUL_SETS, CLUSTER)) !== null;
+  }
+
+  /** A claim on a node that is no more, and a spec that wants it larger. */
+  async growClaim(): Promise<void> {
+    const annotations = { 'volume.kubernetes.io/selected-node': 'gone' };
+    await this.#kube.create(CLAIMS, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { ...CLAIM, ...OF_CLUSTER, annotations },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        storageClassName: STORAGE_CLASS,
+        ...requests('1Gi'),
+      },
+    });
+    const status = { status: { phase: 'Bound' } };
+    const target = { ...CLAIM, subresource: 'status' };
+    await this.#kube.patch(CLAIMS, target, { type: 'merge', body: status });
+    const body = { spec: filesOf('2Gi') };
+    await this.#kube.patch(NATS_CLUSTERS, CLUSTER, { type: 'merge', body });
+  }
+
+  /** The claim, and the StatefulSet that was made anew for it. */
+  async hasGrown(): Promise<boolean> {
+    const claim = await this.#kube.get(CLAIMS, CLAIM);
+    const statefulSet = await this.#kube.get(STATEFUL_SETS, CLUSTER);
+    if (statefulSet?.metadata.deletionTimestamp !== undefined) {
+      // As the garbage collector does once it has made the pods orphans.
+      const body = { metadata: { finalizers: null } };
+      await this.#kube.patch(STATEFUL_SETS, CLUSTER, { type: 'merge', body });
+      return false;
+    }
+    const [template] = Object(statefulSet?.['spec']).volumeClaimTemplates ?? [];
+    return [claim, template].every(
+      (one) => Object(one?.spec?.resources?.requests).storage === '2Gi',
+    );
+  }
+
+  /** Its pod looks for the node of the claim. */
+  async losePlace(): Promise<void> {
+    await this.#kube.create(PODS, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { ...POD, ...OF_CLUSTER },
+      spec: { containers: [{ name: 'nats', image: 'nats:2.15.2' }] },
+    });
+    const lastTransitionTime = new Date(Date.now() - PLACELESS_MS).toISOString();
+    const conditions = [{ type: 'PodScheduled', status: 'False', lastTransitionTime }];
+    const target = { ...POD, subresource: 'status' };
+    const body = { status: { conditions } };
+    await this.#kube.patch(PODS, target, { type: 'merge', body });
+  }
+
+  async isGone(): Promise<boolean> {
+    const claim = await this.#kube.get(CLAIMS, CLAIM);
+    const isClaimGone = claim === null || claim.metadata.deletionTimestamp !== undefined;
+    return isClaimGone && (await this.#kube.get(PODS, POD)) === null;
+  }
+}
