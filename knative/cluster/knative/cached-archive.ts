@@ -1,5 +1,5 @@
-// Images as the archive that containerd imports: written once for what goes into it, and kept in the
-// parts cache. What is handed out can be read for an hour, whoever writes others meanwhile.
+// Images as the archive that containerd imports: written once for what goes into it, and kept in
+// the parts cache. What is handed out can be read for an hour, whoever writes others meanwhile.
 import { createHash, type Hash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

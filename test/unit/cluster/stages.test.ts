@@ -30,7 +30,7 @@ test('a stage is told when the one before it is ready, and may prepare until the
   expect(said.at(-1)).toBe('second goes on');
 });
 
-test('when a stage fails the others are told to end, and have ended when that is told', async () => {
+test('when a stage fails the others have ended before that is told', async () => {
   let hasEnded = false;
   const first = stage('first', async ({ signal }) => {
     await once(signal, 'abort');

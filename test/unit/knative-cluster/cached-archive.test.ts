@@ -55,7 +55,7 @@ async function taken(version: string, hoursAgo: number): Promise<string> {
 }
 
 describe('what is written once', () => {
-  test('a bundle that lies elsewhere and is newer, but the same, is not written again', async () => {
+  test('the same bundle elsewhere, and newer, is not written again', async () => {
     const first = await cachedArchive(spec(file('one/run', 'hello')), settings());
     const { ino } = statSync(first);
     const elsewhere = file('two/run', 'hello');
