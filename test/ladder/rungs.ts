@@ -1,4 +1,5 @@
-// The rungs of the ladder, from the cheapest to the dearest, and how each one is climbed.
+// The rungs of the ladder, from the cheapest to the dearest, and how each one is climbed. In two
+// lanes: what runs in pods goes on beside what runs in processes of this machine.
 
 export type RungName =
   | 'types'
@@ -15,6 +16,8 @@ export type RungName =
 export interface Rung {
   readonly name: RungName;
   readonly title: string;
+  /** Rungs of one lane wait for each other; those of another go on beside them. */
+  readonly lane: 'processes' | 'pods';
   /** Run one after the other; all have to succeed. */
   readonly commands: readonly (readonly string[])[];
   /** A run that takes longer hangs: it is ended and counts as failed. */
@@ -47,6 +50,7 @@ const check = (
 ): Rung => ({
   name,
   title,
+  lane: 'processes',
   commands,
   boundMs: checkBoundMs,
   needs: [],
@@ -56,7 +60,7 @@ const check = (
 
 /** Of files on whole clusters: beside each other they would only wait for two cores. */
 const oneByOne = ['--no-file-parallelism'];
-const isOneByOne = (name: RungName): boolean => name === 'cluster' || name === 'knative';
+const isOfPods = (name: RungName): boolean => name === 'cluster' || name === 'knative';
 
 const tests = (
   name: RungName,
@@ -66,7 +70,8 @@ const tests = (
 ): Rung => ({
   name,
   title,
-  commands: [['vitest', 'run', '--project', name, ...(isOneByOne(name) ? oneByOne : [])]],
+  lane: isOfPods(name) ? 'pods' : 'processes',
+  commands: [['vitest', 'run', '--project', name, ...(isOfPods(name) ? oneByOne : [])]],
   boundMs,
   needs,
   counts: 'tests',
@@ -76,6 +81,7 @@ const tests = (
 const machine = (name: 'parts' | 'node', title: string, needs: readonly RungName[]): Rung => ({
   name,
   title,
+  lane: name === 'node' ? 'pods' : 'processes',
   commands: [['node', `test/ladder/${name}.ts`]],
   boundMs: partsBoundMs,
   needs,
