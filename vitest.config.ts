@@ -34,12 +34,14 @@ const FILES_AT_ONCE = 3;
 export const LONG: readonly string[] = [
   'integration/feed/faults/seeds.test.ts',
   'integration/feed/disaster.test.ts',
-  'integration/feed/faults/adapter-and-function.test.ts',
   'integration/start.test.ts',
   'integration/feed/faults/servers.test.ts',
-  'integration/parts/build.test.ts',
+  'integration/feed/faults/adapter-and-function.test.ts',
+  'integration/nats-cluster/doubt.test.ts',
   'integration/feed/function.test.ts',
+  'integration/parts/build.test.ts',
   'integration/feed/strays.test.ts',
+  'integration/migration/servers.test.ts',
 ];
 
 /** It changes what Knative asks of senders, on the cluster that all files of its rung share. */

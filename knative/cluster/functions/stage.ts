@@ -7,7 +7,7 @@ import { systemClock } from '../../../shared/clock.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { applyObjects } from '../../local/cluster/apply-objects.ts';
 import { resolvePart } from '../../local/parts/resolve.ts';
-import type { Stage } from '../stages.ts';
+import type { Stage, StageTurn } from '../stages.ts';
 import type { Cluster } from '../start-cluster.ts';
 import { functionsArchive } from './archive.ts';
 import { natsArchive, natsCluster } from './nats.ts';
@@ -33,8 +33,12 @@ export const functionsStage: Stage = {
       await withOverlay(INSTALLATION, (overlay) => kubectlApply(cluster, overlay, signal));
       const objects = [{ file: 'the NATS of the cluster', object: natsCluster }];
       await applyObjects(kube, objects, { signal });
+      const told = new Set<string>();
+      await untilReady(kube, { told, onReady, signal });
+      // Last, as docs/install.md has it: its own event then finds everybody there. Before, that event
+      // fails or is lost, and the feed waits for a retry or for the minute's sweep.
       await kubectlApply(cluster, FEEDS, signal);
-      await untilReady(kube, onReady, signal);
+      await untilReady(kube, { told, onReady, signal });
     } finally {
       await kube.close();
     }
@@ -58,13 +62,12 @@ async function kubectlApply(
   await promisify(execFile)(kubectl, args, { signal });
 }
 
-async function untilReady(
-  kube: KubeClient,
-  onReady: (what: string) => void,
-  signal: AbortSignal,
-): Promise<void> {
+interface Waiting extends Pick<StageTurn, 'onReady' | 'signal'> {
+  readonly told: Set<string>;
+}
+
+async function untilReady(kube: KubeClient, { told, onReady, signal }: Waiting): Promise<void> {
   const endsAtMs = systemClock.nowMs() + READY_WITHIN_MS;
-  const told = new Set<string>();
   for (;;) {
     const { ready, waiting } = await whatIsReady(kube, signal);
     for (const what of ready) {

@@ -5,7 +5,8 @@ import { connect as connectTls } from 'node:tls';
 import { expect } from 'vitest';
 import { issue, makeAuthority, type Validity } from '../../../shared/x509.ts';
 import { reported } from '../../integration/nats-cluster/report.ts';
-import { podUids, type Stage, untilTrafficFlows } from './scenarios.ts';
+import { untilTrafficFlows } from '../../integration/nats-cluster/traffic.ts';
+import { podUids, type Stage } from './scenarios.ts';
 
 const forAnHour = (): Validity => ({ fromMs: Date.now() - 60_000, toMs: Date.now() + 3_600_000 });
 

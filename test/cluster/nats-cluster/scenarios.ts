@@ -1,25 +1,15 @@
 // What is done to a running cluster in real pods, and what it comes to.
 import { expect } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
-import { until } from '../../builders/versioned-kind.ts';
 import { reported } from '../../integration/nats-cluster/report.ts';
 import { type Named, NEW_IMAGE, OLD_IMAGE } from '../../integration/nats-cluster/scene.ts';
-import { Traffic } from '../../integration/nats-cluster/traffic.ts';
+import { Traffic, untilTrafficFlows } from '../../integration/nats-cluster/traffic.ts';
 import type { PodPlace } from './pod-place.ts';
 
 export interface Stage {
   readonly place: PodPlace;
   readonly ours: RunningFunction;
   readonly cluster: Named;
-}
-
-/** Some messages after something was done, and it did not stop the traffic. */
-const SOME = 50;
-
-/** Messages go on being acknowledged. */
-export async function untilTrafficFlows(traffic: Traffic): Promise<void> {
-  const before = traffic.acknowledged;
-  await until('messages to be acknowledged', () => traffic.acknowledged > before + SOME, 60_000);
 }
 
 async function eventsOf(

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { reported } from '../../integration/nats-cluster/report.ts';
 import { OLD_IMAGE, SCENARIO_MS } from '../../integration/nats-cluster/scene.ts';
-import type { Traffic } from '../../integration/nats-cluster/traffic.ts';
+import { type Traffic, untilTrafficFlows } from '../../integration/nats-cluster/traffic.ts';
 import { bringCertificate, bringUnfitCertificate } from './certificates.ts';
 import { PodPlace } from './pod-place.ts';
 import {
@@ -16,7 +16,6 @@ import {
   rollOutImage,
   scaleBackToThree,
   scaleToFive,
-  untilTrafficFlows,
 } from './scenarios.ts';
 import { timed } from './timed.ts';
 

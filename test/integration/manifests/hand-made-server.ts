@@ -2,16 +2,12 @@
 // and lost with their node. What its function asks of the API server is the same.
 import { NATS_CLUSTER_LABEL, NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import { createStorageClass } from '../../builders/storage-class.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
 const CLAIMS = core('persistentvolumeclaims');
 const PODS = core('pods');
 const STATEFUL_SETS = { group: 'apps', version: 'v1', resource: 'statefulsets' } as const;
-const STORAGE_CLASSES = {
-  group: 'storage.k8s.io',
-  version: 'v1',
-  resource: 'storageclasses',
-} as const;
 
 const CLUSTER = { namespace: 'default', name: 'nats' };
 const POD = { namespace: 'default', name: 'nats-0' };
@@ -33,13 +29,7 @@ export class HandMadeServer {
   }
 
   async create(): Promise<void> {
-    await this.#kube.create(STORAGE_CLASSES, {
-      apiVersion: 'storage.k8s.io/v1',
-      kind: 'StorageClass',
-      metadata: { name: STORAGE_CLASS },
-      provisioner: 'example.com/none',
-      allowVolumeExpansion: true,
-    });
+    await createStorageClass(this.#kube, STORAGE_CLASS, true);
     await this.#kube.create(NATS_CLUSTERS, {
       apiVersion: 'ballast.dev/v1alpha1',
       kind: 'NatsCluster',

@@ -7,7 +7,7 @@ import type { RunningFunction } from '../../../shared/function/start.ts';
 import { Place } from './place.ts';
 import { NEW_IMAGE, OLD_IMAGE, SCENARIO_MS } from './scene.ts';
 import { reported } from './report.ts';
-import { connectTo, type Traffic } from './traffic.ts';
+import { connectTo, type Traffic, untilTrafficFlows } from './traffic.ts';
 
 let place: Place;
 let ours: RunningFunction;
@@ -71,6 +71,7 @@ test('waived by name, it holds nothing up', settings, async () => {
 
 test('while nobody answers Ready is not True, and Unknown once it lasts', settings, async () => {
   const orders = await place.startTraffic(cluster, { stream: 'SILENT' });
+  await untilTrafficFlows(orders);
   await Promise.all(SERVERS.map((server) => place.hold(cluster, server)));
   const readyUntil = (start: string) =>
     place.tickUntil(ours, cluster, `Ready to be ${start}`, async () =>
@@ -83,6 +84,6 @@ test('while nobody answers Ready is not True, and Unknown once it lasts', settin
   // Whoever counts what was acknowledged waits for the servers, too.
   const counting = orders.stop();
   for (const server of SERVERS) place.release(cluster, server);
-  await place.tickUntilReady(ours, cluster);
-  reported('nobody answered', await counting);
+  const [counted] = await Promise.all([counting, place.tickUntilReady(ours, cluster)]);
+  reported('nobody answered', counted);
 });

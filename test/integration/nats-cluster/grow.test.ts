@@ -2,6 +2,7 @@
 // does not, the edit is refused with the reason. And several clusters beside each other.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
+import { createStorageClass } from '../../builders/storage-class.ts';
 import { Place } from './place.ts';
 import { CLAIMS, SCENARIO_MS } from './scene.ts';
 
@@ -10,11 +11,6 @@ let ours: RunningFunction;
 const growing = { namespace: 'shop', name: 'nats' };
 const rigid = { namespace: 'office', name: 'nats' };
 const settings = { timeout: SCENARIO_MS };
-const STORAGE_CLASSES = {
-  group: 'storage.k8s.io',
-  version: 'v1',
-  resource: 'storageclasses',
-} as const;
 
 beforeAll(async () => {
   place = await Place.start();
@@ -24,13 +20,7 @@ beforeAll(async () => {
     [rigid, 'rigid'],
   ] as const) {
     await place.namespace(cluster.namespace);
-    await place.kube.create(STORAGE_CLASSES, {
-      apiVersion: 'storage.k8s.io/v1',
-      kind: 'StorageClass',
-      metadata: { name: storageClassName },
-      provisioner: 'example.com/none',
-      allowVolumeExpansion: storageClassName === 'growing',
-    });
+    await createStorageClass(place.kube, storageClassName, storageClassName === 'growing');
     const fileStorage = { size: '1Gi', storageClassName };
     await place.create(cluster, { jetStream: { fileStorage } });
   }

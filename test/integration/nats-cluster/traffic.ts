@@ -31,6 +31,8 @@ const ACK_TIMEOUT_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 /** Every 5 ms nats-servers took half of all time on two cores, and what was tested had to wait. */
 const BETWEEN_MS = 20;
+/** Messages after which it is certain that something did not stop the traffic. */
+const SOME = 50;
 const DURABLE = 'worker';
 const DRAINED_WITHIN_MS = 60_000;
 /** What one pull asks for; it comes back after this, also with nothing. */
@@ -169,6 +171,12 @@ export class Traffic {
     }
     return ids;
   }
+}
+
+/** Messages go on being acknowledged. */
+export async function untilTrafficFlows(traffic: Traffic): Promise<void> {
+  const before = traffic.acknowledged;
+  await until('messages to be acknowledged', () => traffic.acknowledged > before + SOME, 60_000);
 }
 
 export function connectTo({
