@@ -144,8 +144,9 @@ function loneWords(world: World, server: string): readonly Word[] {
     .filter((group) => !keepsQuorum(group))
     .filter(({ isInMemory }) => isInMemory || unreplicatedStreams === 'Wait')
     .filter(({ account, stream }) => !waive.some((one) => covers(one, { account, stream })))
-    .map(({ account, stream, isInMemory }) => {
-      const what = isInMemory
+    .map(({ account, stream, isInMemory, members }) => {
+      const isLost = isInMemory && members.length === 1;
+      const what = isLost
         ? `would be lost, because it lives in the memory of ${server} alone`
         : `would be away with ${server}`;
       const name = capital(nameOf({ account, stream }));

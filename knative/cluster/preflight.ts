@@ -14,7 +14,7 @@ export class CannotRunHere extends Error {
   override readonly name = 'CannotRunHere';
 }
 
-const PROGRAMS = ['unshare', 'nsenter', 'setpriv', 'mount', 'umount', 'ip'];
+const PROGRAMS = ['unshare', 'setpriv', 'mount', 'umount', 'ip'];
 const NAMESPACES = ['mnt', 'net', 'pid', 'uts', 'ipc'];
 const SYSTEM_DIRS = ['/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 /** One node with a few images; less than this is full before the first pod. */

@@ -57,7 +57,7 @@ test.each([
     'programs',
     ['--mount'],
     'mount -t tmpfs tmpfs /usr/bin',
-    'These programs are missing: unshare, nsenter, setpriv',
+    'These programs are missing: unshare, setpriv, mount',
   ],
 ])('without %s it refuses', async (_what, namespaces, prepare, why) => {
   expect(refused(namespaces, prepare)).toContain(why);

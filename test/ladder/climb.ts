@@ -1,6 +1,6 @@
 // Climbs the chosen rungs and says of each what became of it: one after the other within a lane,
-// and the lanes beside each other. Types, lint and unit tests together took 10.2 s instead of 10.7 s
-// on two cores, which is not worth mixing what they say; clusters of pods wait for most of the time.
+// lanes beside each other. Types, lint and unit tests together took 10.2 s instead of 10.7 s on
+// two cores, which is not worth mixing what they say; clusters of pods mostly wait.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -35,8 +35,8 @@ export const functionsStage: Stage = {
       await applyObjects(kube, objects, { signal });
       const told = new Set<string>();
       await untilReady(kube, { told, onReady, signal });
-      // Last, as docs/install.md has it: its own event then finds everybody there. Before, that event
-      // fails or is lost, and the feed waits for a retry or for the minute's sweep.
+      // Last, as docs/install.md has it: its own event then finds everybody there. Before, that
+      // event fails or is lost, and the feed waits for a retry or for the minute's sweep.
       await kubectlApply(cluster, FEEDS, signal);
       await untilReady(kube, { told, onReady, signal });
     } finally {

@@ -47,7 +47,6 @@ export interface LocalCluster {
 /** Names of services that manifests use, and the part that answers for each here. */
 const PART_OF_HOST: Readonly<Record<string, string>> = {
   'nats.ballast-system.svc': 'nats-server',
-  'etcd.ballast-system.svc': 'etcd',
 };
 
 /**
@@ -129,7 +128,12 @@ class Cluster implements LocalCluster {
     const client = `function/${name}`;
     const account = { namespace, name: serviceAccountName };
     const kubeconfigPath = await this.#accounts.kubeconfigFor(client, account);
-    const env = { ...(await this.#localEnvironment(client, wiring.env)), ...NO_SLOW_WRITES };
+    const env = {
+      ...(await this.#localEnvironment(client, wiring.env)),
+      ...NO_SLOW_WRITES,
+      // As installed nobody is told of an etcd: each cluster has its own elsewhere, or hides it.
+      ETCD_ENDPOINTS: await this.plane.urlFor(client, 'etcd'),
+    };
     const command = this.#options.commandOf(name);
     await this.plane.add(functionSpec({ name, command, port, kubeconfigPath, env }));
   }
