@@ -43,7 +43,7 @@ export async function climb(chosen: readonly Rung[], by: Climb): Promise<Outcome
 
 /** Undefined when the climb was given up before. */
 async function climbNext(rung: Rung, below: Outcomes, by: Climb): Promise<Outcome | undefined> {
-  const needed = await Promise.all(rung.needs.map((need) => below.get(need)));
+  const needed = await Promise.all(rung.needs.map(async (need) => below.get(need)));
   if (by.signal.aborted) return undefined;
   const at = needed.findIndex((outcome) => outcome?.state !== 'passed');
   const missing = rung.needs[at];

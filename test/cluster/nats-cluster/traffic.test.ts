@@ -7,6 +7,7 @@ import { reported } from '../../integration/nats-cluster/report.ts';
 import { OLD_IMAGE, SCENARIO_MS } from '../../integration/nats-cluster/scene.ts';
 import { type Traffic, untilTrafficFlows } from '../../integration/nats-cluster/traffic.ts';
 import { bringCertificate, bringUnfitCertificate } from './certificates.ts';
+import { mortalNatsCluster } from './mortal.ts';
 import { PodPlace } from './pod-place.ts';
 import {
   endure,
@@ -24,6 +25,8 @@ let ours: RunningFunction;
 let traffic: Traffic;
 const cluster = { namespace: 'shop', name: 'nats' };
 const threeLines = { namespace: 'shop', name: 'lines' };
+/** Two servers more and two less are records, a StatefulSet, moves, peers and claims. */
+const SCALE_WRITES_MIN = 8;
 const settings = { timeout: SCENARIO_MS };
 const stage = () => ({ place, ours, cluster });
 
@@ -66,11 +69,20 @@ test('an image is rolled out one server at a time, the meta leader last', settin
   expect(versions).toEqual(['2.15.2', '2.15.2', '2.15.2']);
 });
 
-test('kubectl scales to five and back; only servers that go lose claims', settings, async () => {
-  await timed('three to five', () => scaleToFive(stage()));
-  const claims = await timed('five to three', () => scaleBackToThree(stage(), 2));
-  expect(claims).toEqual(['data-nats-0', 'data-nats-1', 'data-nats-2']);
-});
+test(
+  'kubectl scales to five and back, though the function is killed at its writes all the while',
+  settings,
+  async () => {
+    const { definition, lastWords } = mortalNatsCluster();
+    const mortal = { ...stage(), ours: await place.startFunction({ definition }) };
+    await timed('three to five', () => scaleToFive(mortal));
+    const claims = await timed('five to three', () => scaleBackToThree(mortal, 2));
+    // Only servers that go lose their claims.
+    expect(claims).toEqual(['data-nats-0', 'data-nats-1', 'data-nats-2']);
+    process.stdout.write(`killed: ${lastWords.join(', ')}\n`);
+    expect(lastWords.length).toBeGreaterThan(SCALE_WRITES_MIN);
+  },
+);
 
 test('a changed account is reloaded, and no pod is made anew', settings, async () => {
   const { before, after } = await timed('accounts reloaded', () => reloadAccounts(stage()));

@@ -2,13 +2,14 @@
 // just after it was carried out. Whoever comes next goes on, and ends as if nothing had been.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPlane } from '../../../knative/local/plane/plane.ts';
+import type { Moment } from '../../builders/mortal.ts';
 import {
   CURRENT,
   type KindVersion,
   OLD,
   type VersionedKind,
 } from '../../builders/versioned-kind.ts';
-import { Lives, type Moment } from './mortal.ts';
+import { Lives } from './mortal.ts';
 import { MigrationWorld } from './world.ts';
 
 const OBJECTS = 2;

@@ -21,7 +21,7 @@ const settings = { timeout: SCENARIO_MS };
 beforeAll(async () => {
   place = await Place.start();
   await place.namespace('shop');
-  ours = await place.startFunction(later);
+  ours = await place.startFunction({ clock: later });
   await place.create(cluster, { image: OLD_IMAGE, lameDuck: { graceSeconds: 1 } });
   await place.tickUntilReady(ours, cluster);
   traffic = await place.startTraffic(cluster, { stream: 'ORDERS' });

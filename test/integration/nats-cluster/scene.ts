@@ -47,7 +47,13 @@ export abstract class Scene {
     await Promise.all(this.#functions.map((one) => one.stop()));
   }
 
-  async startFunction(clock: Clock = systemClock): Promise<RunningFunction> {
+  async startFunction({
+    clock = systemClock,
+    definition = natsCluster,
+  }: {
+    readonly clock?: Clock;
+    readonly definition?: typeof natsCluster;
+  } = {}): Promise<RunningFunction> {
     const environment = {
       PORT: '0',
       LOG_LEVEL: 'silent',
@@ -55,7 +61,7 @@ export abstract class Scene {
       WORK_SECONDS: '5',
       KUBECONFIG: await this.kubeconfigOf(ACCOUNT),
     };
-    const one = await startFunction(natsCluster, {
+    const one = await startFunction(definition, {
       environment,
       build: { version: '0.0.0', commit: '' },
       clock,

@@ -1,0 +1,40 @@
+// The function as if its process were killed again and again, at one write after the other: of the
+// API server, and of the servers of NATS. Whatever it knew is gone each time.
+import { Doors } from '../../../functions/nats-cluster/doors.ts';
+import { natsCluster } from '../../../functions/nats-cluster/index.ts';
+import { defineFunction } from '../../../shared/function/define.ts';
+import { Killed, kubeWriting, lifeUntil, type Writing } from '../../builders/mortal.ts';
+
+/** Late enough that a life gets somewhere, and early enough that most end. */
+const WRITES_MAX = 4;
+const NATS_WRITES: readonly string[] = ['reload', 'stepDownMeta', 'moveStream', 'removePeer'];
+
+const natsWriting: Writing = (method) => (NATS_WRITES.includes(method) ? method : undefined);
+
+/** With what its lives did last, one after the other: `before delete pods`. */
+export function mortalNatsCluster() {
+  const lastWords: string[] = [];
+  const definition = defineFunction({
+    ...natsCluster,
+    handle: async (event, context) => {
+      const deaths = lastWords.length;
+      const moment = deaths % 2 === 0 ? 'after' : 'before';
+      const { door, lastWord } = lifeUntil({ write: 1 + (deaths % WRITES_MAX), moment });
+      const { kube, openSystem, clock, workMs } = context.doors;
+      const doors = new Doors({
+        kube: door(kube, kubeWriting),
+        openSystem: async (...way) => door(await openSystem(...way), natsWriting),
+        clock,
+        workMs,
+      });
+      try {
+        return await natsCluster.handle?.(event, { ...context, doors });
+      } catch (error) {
+        if (!(error instanceof Killed)) throw error;
+        lastWords.push(`${moment} ${lastWord()}`);
+        return undefined;
+      }
+    },
+  });
+  return { definition, lastWords };
+}
