@@ -16,9 +16,9 @@ export type Writing = (method: string, args: readonly unknown[]) => string | und
 
 export interface Life {
   /** The door as this life has it. */
-  door<Door extends object>(door: Door, writing: Writing): Door;
+  readonly door: <Door extends object>(door: Door, writing: Writing) => Door;
   /** At what it died; undefined when it outlived all. */
-  lastWord(): string | undefined;
+  readonly lastWord: () => string | undefined;
 }
 
 /** `meanwhile` happens after each write that it survives. */
