@@ -18,6 +18,9 @@ import { whatIsReady } from './ready.ts';
 const INSTALLATION = resolve(import.meta.dirname, '../..');
 const FEEDS = join(INSTALLATION, 'feeds');
 
+/** What leads an event about a NatsCluster to whoever makes its servers. */
+const NATS_FUNCTION = /^[a-z]+\/nats-cluster/;
+
 /** A minute on an idle machine: images, cold starts, the first sweep of the feed. */
 const READY_WITHIN_MS = 300_000;
 const LOOK_EVERY_MS = 250;
@@ -31,14 +34,15 @@ export const functionsStage: Stage = {
     try {
       await Promise.all([importImages(cluster, signal), before]);
       await withOverlay(INSTALLATION, (overlay) => kubectlApply(cluster, overlay, signal));
+      const turn = { told: new Set<string>(), onReady, signal };
+      // What is applied before its function can be reached is an event that fails or is lost: it
+      // then waits for the broker's next try, or for the minute's sweep.
+      await untilReady(kube, turn, (what) => NATS_FUNCTION.test(what));
       const objects = [{ file: 'the NATS of the cluster', object: natsCluster }];
       await applyObjects(kube, objects, { signal });
-      const told = new Set<string>();
-      await untilReady(kube, { told, onReady, signal });
-      // Last, as docs/install.md has it: its own event then finds everybody there. Before, that
-      // event fails or is lost, and the feed waits for a retry or for the minute's sweep.
+      await untilReady(kube, turn);
       await kubectlApply(cluster, FEEDS, signal);
-      await untilReady(kube, { told, onReady, signal });
+      await untilReady(kube, turn);
     } finally {
       await kube.close();
     }
@@ -66,10 +70,15 @@ interface Waiting extends Pick<StageTurn, 'onReady' | 'signal'> {
   readonly told: Set<string>;
 }
 
-async function untilReady(kube: KubeClient, { told, onReady, signal }: Waiting): Promise<void> {
+async function untilReady(
+  kube: KubeClient,
+  { told, onReady, signal }: Waiting,
+  isWanted: (what: string) => boolean = () => true,
+): Promise<void> {
   const endsAtMs = systemClock.nowMs() + READY_WITHIN_MS;
   for (;;) {
-    const { ready, waiting } = await whatIsReady(kube, signal);
+    const { ready, ...found } = await whatIsReady(kube, signal);
+    const waiting = found.waiting.filter(isWanted);
     for (const what of ready) {
       if (told.has(what)) continue;
       told.add(what);
