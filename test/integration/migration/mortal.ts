@@ -1,5 +1,5 @@
-// An instance of storage-migration that is killed at one of its writes, or something else happens to
-// the world just after a write.
+// An instance of storage-migration that is killed at one of its writes, or something else happens
+// to the world just after a write.
 import { pino } from 'pino';
 import { Doors } from '../../../functions/storage-migration/doors.ts';
 import { takeChange } from '../../../functions/storage-migration/work.ts';
