@@ -5,6 +5,7 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import {
+  LOOKS_MAX,
   ManagedFieldsLost,
   type Rewritten,
   type RewriteTask,
@@ -20,9 +21,6 @@ export interface CleanTask extends RewriteTask {
   readonly target: Target;
 }
 
-/** Somebody may be just faster a few times, but not always. */
-const LOOKS_MAX = 5;
-
 /** `changed` is one that was cleaned, `current` one in which there was nothing to clean. */
 export async function clean(task: CleanTask, listed: KubeObject): Promise<Rewritten> {
   let seen = listed;
@@ -33,9 +31,7 @@ export async function clean(task: CleanTask, listed: KubeObject): Promise<Rewrit
     if (cleaned.outcome !== 'conflicts') return cleaned;
     // Who wrote it meanwhile has not taken the entries away.
     if (look === LOOKS_MAX) return restless(now);
-    const found = await read(task, now);
-    if (found?.metadata.uid !== now.metadata.uid) return { outcome: 'gone' };
-    seen = found;
+    seen = cleaned.now;
   }
 }
 
@@ -78,9 +74,6 @@ async function isCleanedBy(
   });
   return hasEntries(answer, meant);
 }
-
-const read = ({ kube, ref, signal }: CleanTask, { metadata }: KubeObject) =>
-  kube.get(ref, placeOf(metadata), { timeoutMs: WRITE_TIMEOUT_MS, signal });
 
 const failed = ({ metadata }: KubeObject, reason: string, message: string): Rewritten => ({
   outcome: 'failed',

@@ -9,7 +9,9 @@ import { FIELD_MANAGER } from './field-manager.ts';
 import type { Pace } from './pace.ts';
 
 export type Rewritten =
-  | { readonly outcome: 'changed' | 'current' | 'conflicts' | 'gone' }
+  | { readonly outcome: 'changed' | 'current' | 'gone' }
+  /** Somebody wrote it meanwhile, and it is `now` this. */
+  | { readonly outcome: 'conflicts'; readonly now: KubeObject }
   /** `cause` when it was the server that failed, and maybe fails for all. */
   | { readonly outcome: 'failed'; readonly failed: FailedObject; readonly cause?: KubeError };
 
@@ -35,11 +37,23 @@ export const WRITE_TIMEOUT_MS = 8_000;
 /** The object lost who owns what of it: nothing may be written any more. */
 export class ManagedFieldsLost extends Error {}
 
-export const rewrite = (task: RewriteTask, seen: KubeObject): Promise<Rewritten> =>
-  tryToWrite(task, seen, async () => {
-    const bounds = { dryRun: task.dryRun, timeoutMs: WRITE_TIMEOUT_MS };
-    return judged(seen, await applyAsItIs(task, seen, bounds));
-  });
+/** Somebody may be just faster a few times, but not always. */
+export const LOOKS_MAX = 5;
+
+/** `conflicts` is one that somebody writes all the time: how it is stored nobody has seen. */
+export async function rewrite(task: RewriteTask, listed: KubeObject): Promise<Rewritten> {
+  let seen = listed;
+  for (let look = 1; ; look += 1) {
+    const before = seen;
+    const rewritten = await tryToWrite(task, before, async () => {
+      const bounds = { dryRun: task.dryRun, timeoutMs: WRITE_TIMEOUT_MS };
+      return judged(before, await applyAsItIs(task, before, bounds));
+    });
+    if (rewritten.outcome !== 'conflicts' || look === LOOKS_MAX) return rewritten;
+    // Whoever wrote it may have done so through an API server that stores another version.
+    seen = rewritten.now;
+  }
+}
 
 /** Until it is written, or the object itself says why not. */
 export async function tryToWrite(
@@ -130,9 +144,8 @@ async function asItIs(
     const options = { signal, isOnce: true, timeoutMs: WRITE_TIMEOUT_MS };
     const now = await kube.get(ref, placeOf(seen.metadata), options);
     if (now?.metadata.uid !== seen.metadata.uid) return { outcome: 'gone' };
-    // Whoever wrote it meanwhile stored it as it should be.
     const isSame = now.metadata.resourceVersion === seen.metadata.resourceVersion;
-    return isSame ? refused : { outcome: 'conflicts' };
+    return isSame ? refused : { outcome: 'conflicts', now };
   } catch (again) {
     if (!isKubeError(again)) throw again;
     return refused;

@@ -215,7 +215,7 @@ export function afterPass(
     if (retriesLeft === 0) return blocked(status, objectsFailed(status));
     return nextPass({ ...status, retriesLeft: retriesLeft - 1 }, 'Rewriting', nowIso, crd);
   }
-  if (phase === 'Verifying' && progress.changed === 0) {
+  if (phase === 'Verifying' && progress.changed + progress.conflicts === 0) {
     return proved(status, resourceVersion, nowIso, crd);
   }
   if (phase === 'Verifying' && pass >= PASSES_MAX) return blocked(status, restless(status));
@@ -293,7 +293,8 @@ export function objectsFailed({ progress, failed = [] }: StorageMigrationStatus)
 
 function restless({ pass, progress }: StorageMigrationStatus): Word {
   const message =
-    `In pass ${pass} there were still ${progress?.changed} objects stored otherwise: somebody ` +
-    'writes them in an old version all the time. Is every API server of one release?';
+    `In pass ${pass} still ${progress?.changed} objects were stored otherwise, and ` +
+    `${progress?.conflicts} were written whenever we did: somebody writes them all the time. Is ` +
+    'every API server of one release?';
   return { reason: 'NeverSettles', message };
 }

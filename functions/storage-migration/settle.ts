@@ -6,7 +6,6 @@ import type { Doors } from './doors.ts';
 import type { Target } from './target.ts';
 
 const POLL_MS = 250;
-const ONLY_JUST = 'All API servers agree only since a moment ago.';
 
 export interface Settled {
   /** Undefined once it is so; what is lacking when this request may not wait any longer. */
@@ -32,7 +31,8 @@ export async function awaitSettled(
       if (sinceMs !== undefined && nowMs - sinceMs >= settleMs) {
         return { lacking: undefined, isNews };
       }
-      if (nowMs > endsAtMs) return { lacking: lacking ?? ONLY_JUST, isNews };
+      // Where all agree the rest of the wait is shorter than coming here once more may take.
+      if (lacking !== undefined && nowMs > endsAtMs) return { lacking, isNews };
       await clock.sleep(POLL_MS, signal);
     }
   } finally {

@@ -90,8 +90,7 @@ const ROWS: readonly (readonly [what: string, world: World, outcome: object])[] 
   ],
   [
     'somebody wrote it, and it is looked at again',
-    // The first answer of `found` tells why it was refused, the second is what is cleaned.
-    { wet: [MOVED, CLEANED], found: [newer([STALE, GOOD]), newer([STALE, GOOD])] },
+    { wet: [MOVED, CLEANED], found: [newer([STALE, GOOD])] },
     { outcome: 'changed', writes: 2 },
   ],
   [
@@ -101,8 +100,8 @@ const ROWS: readonly (readonly [what: string, world: World, outcome: object])[] 
   ],
   [
     'somebody deleted it meanwhile',
-    { wet: [MOVED], found: [newer([STALE]), null] },
-    { outcome: 'gone', writes: 1 },
+    { wet: [MOVED], found: [newer([STALE, GOOD]), null] },
+    { outcome: 'gone', writes: 2 },
   ],
 ];
 

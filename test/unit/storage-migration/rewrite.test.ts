@@ -24,7 +24,7 @@ interface World {
   /** To one write after the other; the last one to all that follow. */
   readonly answers: readonly (KubeObject | Error)[];
   /** What the object is when it is read again. */
-  readonly found?: KubeObject | null | Error;
+  readonly found?: KubeObject | null | Error | (() => KubeObject);
   readonly endsAtMs?: number;
 }
 
@@ -39,7 +39,7 @@ async function write({ answers, found = object(), endsAtMs = 60_000 }: World) {
     },
     get: async () => {
       if (found instanceof Error) throw found;
-      return found;
+      return typeof found === 'function' ? found() : found;
     },
   } as unknown as KubeClient;
   const clock = new HandClock();
@@ -81,9 +81,17 @@ const ROWS: readonly (readonly [what: string, world: World, outcome: object])[] 
     { outcome: 'failed' },
   ],
   [
-    'somebody wrote it',
-    { answers: [refusal(409, 'Conflict')], found: MOVED },
-    { outcome: 'conflicts', tries: 1 },
+    'somebody wrote it, as it is to be stored',
+    { answers: [refusal(409, 'Conflict'), MOVED], found: MOVED },
+    { outcome: 'current', tries: 2 },
+  ],
+  [
+    'somebody wrote it, and in another version',
+    {
+      answers: [refusal(409, 'Conflict'), object({ resourceVersion: '3' })],
+      found: MOVED,
+    },
+    { outcome: 'changed', tries: 2 },
   ],
   [
     'somebody deleted it',
@@ -104,6 +112,13 @@ const ROWS: readonly (readonly [what: string, world: World, outcome: object])[] 
 
 test.each(ROWS)('%s', async (_what, world, outcome) => {
   expect(await write(world)).toMatchObject(outcome);
+});
+
+test('what somebody writes each time is not written, and nobody says how it is stored', async () => {
+  let version = 1;
+  const found = (): KubeObject => object({ resourceVersion: `${(version += 1)}` });
+  const rewritten = await write({ answers: [refusal(409, 'Conflict')], found });
+  expect(rewritten).toMatchObject({ outcome: 'conflicts', tries: 5 });
 });
 
 test('of a refusal for itself the object is the cause, and not the server', async () => {

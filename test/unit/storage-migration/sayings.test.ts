@@ -106,6 +106,13 @@ const PASSES: readonly PassRow[] = [
     { phase: 'Blocked', blockedIn: 'Verifying', blockedBy: 'NeverSettles' },
   ],
   [
+    'in which somebody wrote an object each time that we did proves nothing',
+    'Verifying',
+    { current: 8, conflicts: 1 },
+    { pass: 2 },
+    { phase: 'Verifying', pass: 3 },
+  ],
+  [
     'after twenty that failed may still be the proof',
     'Verifying',
     {},

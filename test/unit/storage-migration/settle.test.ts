@@ -48,15 +48,15 @@ const slice = (addresses: readonly string[], addressType = 'IPv4'): KubeObject =
   ports: [{ name: 'https', port: 6443 }],
 });
 
-function settled(servers: Readonly<Record<string, () => string>>, clock: Clock) {
+function settled(servers: Readonly<Record<string, () => string>>, clock: Clock, workMs = 5_000) {
   const [own = () => ''] = Object.values(servers);
   const items = [slice(Object.keys(servers))];
   const kube = Object.assign(serverThat(own), { list: async () => ({ items }) });
   const openServer = (url: string): KubeClient =>
     serverThat(servers[new URL(url).hostname] ?? (() => ''));
-  const times = { workMs: 5_000, settleMs: SETTLE_MS, longestWriteMs: 0 };
+  const times = { workMs, settleMs: SETTLE_MS, longestWriteMs: 0 };
   const doors = new Doors({ kube, openServer, clock, ...times });
-  return awaitSettled(doors, target, clock.nowMs() + 5_000, soon);
+  return awaitSettled(doors, target, clock.nowMs() + workMs, soon);
 }
 
 /** Time that passes by waiting alone. */
@@ -92,6 +92,23 @@ test('a server that goes back and forth begins the wait again', async () => {
   expect(await settled({ '10.0.0.1': odd }, clock)).toEqual({ ...SETTLED, isNews: true });
   expect(clock.nowMs()).toBeGreaterThanOrEqual(900 + SETTLE_MS);
 });
+
+test('servers that agree just before the end are given the rest of the wait', async () => {
+  const clock = timeOfTest();
+  const late = (): string => (clock.nowMs() < 1_000 ? 'v1alpha1' : 'v1');
+  const found = await settled({ '10.0.0.1': late }, clock, 1_100);
+  expect(found).toEqual({ ...SETTLED, isNews: true });
+  expect(clock.nowMs()).toBeGreaterThanOrEqual(1_000 + SETTLE_MS);
+});
+
+test.each([[SETTLE_MS], [SETTLE_MS / 2]])(
+  'a wait that is no shorter than %d ms of work is refused at the start',
+  (workMs) => {
+    expect(() => settled({ '10.0.0.1': () => 'v1' }, timeOfTest(), workMs)).toThrow(
+      /SETTLE_SECONDS is 1 and WORK_SECONDS (1|0[.]5), so that .* higher than SETTLE_SECONDS/,
+    );
+  },
+);
 
 test('a server that never announces it is named', async () => {
   const never = { '10.0.0.1': () => 'v1', '10.0.0.2': () => 'v1alpha1' };
