@@ -8,8 +8,8 @@ import {
   LOOKS_MAX,
   ManagedFieldsLost,
   type Rewritten,
-  type RewriteTask,
   WRITE_TIMEOUT_MS,
+  type WriteTask,
   nameOf,
   placeOf,
   tryToWrite,
@@ -17,7 +17,7 @@ import {
 import { hasEntries, hasStaleFields, withoutStale } from './stale-fields.ts';
 import type { Target } from './target.ts';
 
-export interface CleanTask extends RewriteTask {
+export interface CleanTask extends WriteTask {
   readonly target: Target;
 }
 

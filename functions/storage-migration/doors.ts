@@ -63,5 +63,6 @@ export class Doors {
 
 /** The wait for the API servers is made whole within one request, and each begins it anew. */
 const neverSettles = (settleMs: number, workMs: number): string =>
-  `SETTLE_SECONDS is ${settleMs / 1_000} and WORK_SECONDS ${workMs / 1_000}, so that no request has ` +
-  'the time to see the API servers agree for so long: set WORK_SECONDS higher than SETTLE_SECONDS';
+  `SETTLE_SECONDS is ${settleMs / 1_000} and WORK_SECONDS ${workMs / 1_000}, so that no request ` +
+  'has the time to see the API servers agree for so long: set WORK_SECONDS higher than ' +
+  'SETTLE_SECONDS';

@@ -32,7 +32,7 @@ export async function preflight(
     (await missingRights(kube, migration, target, signal)) ??
     (await refusedSample(look, migration)) ??
     (await lossOfFields(look, migration)) ??
-    (await lossInRoundTrip(look, migration))
+    (await lossOfSamples(look, migration))
   );
 }
 
@@ -170,6 +170,16 @@ function staleFields(target: Target, sample: KubeObject, error: KubeError): Word
     `Set spec.cleanManagedFields to true, or add ${version} to spec.versions again, not served ` +
     `and not stored. ${error.message}`;
   return { reason: 'ManagedFieldsStale', message };
+}
+
+/** What refuses single objects refuses them once more when they are to be written. */
+async function lossOfSamples(look: Question, migration: Migration): Promise<Word | undefined> {
+  try {
+    return await lossInRoundTrip(look, migration);
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+    return obstacleOf(error, look.target.crd);
+  }
 }
 
 /** What the API server could not do itself; what it refuses of one object is that one's matter. */

@@ -5,6 +5,7 @@ import type { KubeObject, ObjectName } from '../../shared/kube/objects.ts';
 import { wouldBeClean } from './clean.ts';
 import type { Doors } from './doors.ts';
 import { applyAsItIs, placeOf } from './rewrite.ts';
+import { lossOf } from './round-trip.ts';
 import type { Target } from './target.ts';
 
 /** Of each object; twenty are named at most. */
@@ -13,6 +14,7 @@ const TIMEOUT_MS = 5_000;
 interface ProbeTask {
   readonly doors: Doors;
   readonly target: Target;
+  readonly acceptedLoss: readonly string[];
   readonly endsAtMs: number;
   readonly signal: AbortSignal;
 }
@@ -38,21 +40,34 @@ async function probe(task: ProbeTask, failed: Failed, write: DryWrite): Promise<
 
 /** An object that is no more keeps nobody from going on. */
 async function canBeWritten(task: ProbeTask, name: ObjectName, write: DryWrite): Promise<boolean> {
-  const { doors, target, signal } = task;
   try {
-    const options = { signal, isOnce: true, timeoutMs: TIMEOUT_MS };
-    const object = await doors.kube.get(target.ref, placeOf(name), options);
-    return object === null || (await write(task, object));
+    const object = await read(task, name);
+    return object === null || (await isWritten(task, object, write));
   } catch (error) {
     if (!isKubeError(error)) throw error;
-    // Somebody writes it at this very moment, so it can be written.
-    return error.code === 'KUBE_CONFLICT' && error.answer?.reason === 'Conflict';
+    return false;
+  }
+}
+
+const read = ({ doors: { kube }, target, signal }: ProbeTask, name: ObjectName) =>
+  kube.get(target.ref, placeOf(name), { signal, isOnce: true, timeoutMs: TIMEOUT_MS });
+
+/** Who writes it at this very moment shows that it can be; a refusal in that word does not. */
+async function isWritten(task: ProbeTask, object: KubeObject, write: DryWrite): Promise<boolean> {
+  try {
+    return await write(task, object);
+  } catch (error) {
+    if (!isKubeError(error, 'KUBE_CONFLICT')) throw error;
+    const now = await read(task, object.metadata);
+    return now?.metadata.resourceVersion !== object.metadata.resourceVersion;
   }
 }
 
 type DryWrite = (task: ProbeTask, object: KubeObject) => Promise<boolean>;
 
-const rewriteDryly: DryWrite = async ({ doors: { kube }, target, signal }, object) => {
+const rewriteDryly: DryWrite = async ({ doors: { kube }, ...task }, object) => {
+  const { target, signal } = task;
+  if ((await lossOf({ kube, ...task }, object)) !== undefined) return false;
   await applyAsItIs({ kube, ...target, signal }, object, { dryRun: true, timeoutMs: TIMEOUT_MS });
   return true;
 };

@@ -15,7 +15,7 @@ export type Rewritten =
   /** `cause` when it was the server that failed, and maybe fails for all. */
   | { readonly outcome: 'failed'; readonly failed: FailedObject; readonly cause?: KubeError };
 
-export interface RewriteTask {
+export interface WriteTask {
   readonly kube: KubeClient;
   readonly ref: ResourceRef;
   readonly kind: string;
@@ -25,6 +25,11 @@ export interface RewriteTask {
   /** From then on nothing is tried again: the rest of the request is for saying how far it is. */
   readonly endsAtMs: number;
   readonly signal: AbortSignal;
+}
+
+export interface RewriteTask extends WriteTask {
+  /** Why this object must not be written, as far as that can be known before. */
+  readonly lossOf: (seen: KubeObject) => Promise<Omit<FailedObject, keyof ObjectName> | undefined>;
 }
 
 /** An API server that restarts is away for a few seconds; a conversion may fail once. */
@@ -45,19 +50,25 @@ export async function rewrite(task: RewriteTask, listed: KubeObject): Promise<Re
   let seen = listed;
   for (let look = 1; ; look += 1) {
     const before = seen;
-    const rewritten = await tryToWrite(task, before, async () => {
-      const bounds = { dryRun: task.dryRun, timeoutMs: WRITE_TIMEOUT_MS };
-      return judged(before, await applyAsItIs(task, before, bounds));
-    });
+    const rewritten = await tryToWrite(task, before, () => rewriteOnce(task, before));
     if (rewritten.outcome !== 'conflicts' || look === LOOKS_MAX) return rewritten;
     // Whoever wrote it may have done so through an API server that stores another version.
     seen = rewritten.now;
   }
 }
 
+async function rewriteOnce(task: RewriteTask, seen: KubeObject): Promise<Rewritten> {
+  const loss = await task.lossOf(seen);
+  if (loss !== undefined) {
+    return { outcome: 'failed', failed: { ...placeOf(seen.metadata), ...loss } };
+  }
+  const bounds = { dryRun: task.dryRun, timeoutMs: WRITE_TIMEOUT_MS };
+  return judged(seen, await applyAsItIs(task, seen, bounds));
+}
+
 /** Until it is written, or the object itself says why not. */
 export async function tryToWrite(
-  task: RewriteTask,
+  task: WriteTask,
   seen: KubeObject,
   once: () => Promise<Rewritten>,
 ): Promise<Rewritten> {
@@ -100,13 +111,18 @@ export const placeOf = ({ name, namespace }: ObjectName): ObjectName =>
 export const nameOf = ({ name, namespace }: ObjectName): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
 
-export type Apply = Pick<RewriteTask, 'kube' | 'ref' | 'kind' | 'signal'>;
+export type Apply = Pick<WriteTask, 'kube' | 'ref' | 'kind' | 'signal'>;
 
 /** What rewrites an object and changes nothing of it. */
 export function applyAsItIs(
   { kube, ref, kind, signal }: Apply,
   { metadata }: KubeObject,
-  bounds: { readonly dryRun: boolean; readonly timeoutMs: number },
+  bounds: {
+    readonly dryRun: boolean;
+    readonly timeoutMs: number;
+    /** False for an answer that is the whole object. */
+    readonly metadataOnly?: boolean;
+  },
 ): Promise<KubeObject> {
   const { uid, resourceVersion } = metadata;
   const manifest = {
@@ -133,7 +149,7 @@ function judged({ metadata: before }: KubeObject, { metadata: after }: KubeObjec
  * an admission webhook may refuse with a conflict, or with "not found".
  */
 async function asItIs(
-  { kube, ref, signal }: RewriteTask,
+  { kube, ref, signal }: WriteTask,
   seen: KubeObject,
   error: KubeError,
 ): Promise<Rewritten> {

@@ -1,74 +1,114 @@
-// Before anything is written: does a conversion webhook give back what it was given. A sample is
-// read in its old version and in the one that is to be stored, and the webhook is asked to make the
-// old one of the new one again: a field that does not come back would be lost with every object.
-import { convertBy } from '../../shared/kube/conversion.ts';
-import { isKubeError } from '../../shared/kube/errors.ts';
+// Before an object is written: would it lose fields on its way through a conversion webhook to the
+// version that is to be stored. An apply of nothing that is asked for dryly in the old version goes
+// there and back within the API server: a field that its answer lacks would be lost by the write.
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { isKubeError, type KubeError } from '../../shared/kube/errors.ts';
 import { isRecord } from '../../shared/kube/json.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Question } from './clean.ts';
 import type { Migration } from './migration.ts';
-import { nameOf, placeOf } from './rewrite.ts';
+import { applyAsItIs, nameOf, placeOf } from './rewrite.ts';
 import type { Word } from './sayings.ts';
 import { isAccepted } from './schema-loss.ts';
-import type { Crd } from './target.ts';
+import type { Target } from './target.ts';
 
-/** What a webhook forgets it forgets of the first objects, too. */
-const SAMPLES = 3;
-const READ_TIMEOUT_MS = 5_000;
+/** What a webhook forgets of all objects it forgets of the first ones, too. */
+const SAMPLES = 5;
+const TIMEOUT_MS = 5_000;
+/** Who accepts everything is not kept from writing by whoever refuses the old version. */
+const EVERYTHING = '.*';
 
+export interface LossQuestion {
+  readonly kube: KubeClient;
+  readonly target: Target;
+  readonly acceptedLoss: readonly string[];
+  readonly signal: AbortSignal;
+  /** Waited for before each apply that is asked for. */
+  readonly turn?: () => Promise<void>;
+}
+
+/** Why this object, as it was seen, must not be written; undefined when it loses nothing. */
+export const lossOf = (question: LossQuestion, seen: KubeObject): Promise<Word | undefined> =>
+  lossCalled('It', question, seen);
+
+/** The same of the first objects of the kind; throws when none of them can be asked about. */
 export async function lossInRoundTrip(
-  look: Question,
+  { kube, target, signal }: Question,
   { spec: { acceptedLoss = [] } }: Migration,
 ): Promise<Word | undefined> {
-  const { kube, target, signal } = look;
-  const { ref, crd, version } = target;
-  // Where the stored version is not served nobody can read in it.
-  if (crd?.webhook === undefined || ref.version !== version) return undefined;
-  const old = crd.versions.filter(
-    ({ name, served }) => served && name !== version && crd.storedVersions.includes(name),
-  );
-  if (old.length === 0) return undefined;
-  try {
-    const bounds = { timeoutMs: READ_TIMEOUT_MS, signal };
-    const { items } = await kube.list(ref, { ...bounds, limit: SAMPLES, metadataOnly: true });
-    for (const { metadata } of items) {
-      for (const { name } of old) {
-        const fields = await lostBetween(look, crd, placeOf(metadata), name);
-        const lost = fields.filter((path) => !isAccepted(path, acceptedLoss));
-        if (lost.length > 0) return loss(crd, nameOf(metadata), { old: name, version, lost });
-      }
+  const question = { kube, target, acceptedLoss, signal };
+  if (versionsToAsk(question).length === 0) return undefined;
+  const options = { timeoutMs: TIMEOUT_MS, signal, limit: SAMPLES, metadataOnly: true };
+  const { items } = await kube.list(target.ref, options);
+  const errors: KubeError[] = [];
+  for (const sample of items) {
+    try {
+      const loss = await lossCalled(nameOf(sample.metadata), question, sample);
+      if (loss !== undefined) return loss;
+    } catch (error) {
+      // There is no time to wait for others as long.
+      if (!isKubeError(error) || error.code === 'KUBE_TIMEOUT') throw error;
+      errors.push(error);
     }
-    return undefined;
-  } catch (error) {
-    // Whether the API server can convert at all was asked before this.
-    if (!isKubeError(error)) throw error;
-    return undefined;
   }
+  const [first] = errors;
+  // Single ones are asked about once more before they are written.
+  if (first !== undefined && errors.length === items.length) throw first;
+  return undefined;
 }
 
-async function lostBetween(
-  { kube, target: { ref }, signal }: Question,
-  { webhook }: Crd,
-  place: ReturnType<typeof placeOf>,
+async function lossCalled(
+  name: string,
+  question: LossQuestion,
+  seen: KubeObject,
+): Promise<Word | undefined> {
+  const { target, acceptedLoss } = question;
+  for (const old of versionsToAsk(question)) {
+    const fields = await lostThrough(question, seen, old);
+    const lost = fields.filter((path) => !isAccepted(path, acceptedLoss));
+    if (lost.length > 0) return lossWord(name, target, old, lost);
+  }
+  return undefined;
+}
+
+/** The old versions in which an object may be stored, and can be asked for whole. */
+function versionsToAsk({ target: { crd, version }, acceptedLoss }: LossQuestion) {
+  if (crd?.hasWebhook !== true || acceptedLoss.includes(EVERYTHING)) return [];
+  return crd.versions
+    .filter(({ name, served }) => served && name !== version && crd.storedVersions.includes(name))
+    .map(({ name }) => name);
+}
+
+async function lostThrough(
+  { kube, target, signal, turn }: LossQuestion,
+  seen: KubeObject,
   old: string,
 ): Promise<readonly string[]> {
-  if (webhook === undefined) return [];
-  const options = { signal, isOnce: true, timeoutMs: READ_TIMEOUT_MS };
-  const before = await kube.get({ ...ref, version: old }, place, options);
-  const stored = await kube.get(ref, place, options);
-  // Somebody wrote it between the two: the next look takes it up.
-  if (before?.metadata.resourceVersion !== stored?.metadata.resourceVersion) return [];
-  if (before === null || stored === null) return [];
-  const after = await convertBy(webhook, stored, before.apiVersion, signal);
-  return after === undefined ? [] : missingIn(before, after);
+  const ref = { ...target.ref, version: old };
+  const options = { signal, isOnce: true, timeoutMs: TIMEOUT_MS };
+  const before = await kube.get(ref, placeOf(seen.metadata), options);
+  // The write rests on what was seen, and fails.
+  if (before?.metadata.resourceVersion !== seen.metadata.resourceVersion) return [];
+  await turn?.();
+  const bounds = { dryRun: true, timeoutMs: TIMEOUT_MS, metadataOnly: false };
+  const after = await applyAsItIs({ kube, ref, kind: target.kind, signal }, seen, bounds);
+  return missingIn(before, after);
 }
 
-/** Metadata the API server holds together itself. */
+/** The API server holds the rest of it together itself. */
+const IN_METADATA = ['labels', 'annotations'] as const;
 const NOT_COMPARED: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 /** Paths that have a value before and none after, as `.spec.parts[].old`; each named once. */
 export function missingIn(before: object, after: object): readonly string[] {
-  const fields = Object.entries(before).filter(([name]) => !NOT_COMPARED.has(name));
-  return [...new Set(missing(Object.fromEntries(fields), after, ''))];
+  return [...new Set(missing(comparedOf(before), comparedOf(after), ''))];
+}
+
+function comparedOf(object: object): Readonly<Record<string, unknown>> {
+  const fields = Object.entries(object).filter(([name]) => !NOT_COMPARED.has(name));
+  const metadata: unknown = 'metadata' in object ? object.metadata : undefined;
+  const own = IN_METADATA.map((name) => [name, isRecord(metadata) ? metadata[name] : undefined]);
+  return { ...Object.fromEntries(fields), metadata: Object.fromEntries(own) };
 }
 
 function missing(before: unknown, after: unknown, path: string): readonly string[] {
@@ -94,16 +134,16 @@ function isEmpty(value: unknown): boolean {
 
 const FIELDS_NAMED_MAX = 20;
 
-interface Lost {
-  readonly old: string;
-  readonly version: string;
-  readonly lost: readonly string[];
-}
-
-function loss({ name }: Crd, example: string, { old, version, lost }: Lost): Word {
+function lossWord(
+  what: string,
+  { crd, version }: Target,
+  old: string,
+  lost: readonly string[],
+): Word {
   const message =
-    `${example} does not come back whole: the conversion webhook of CRD ${name} makes ${version} ` +
-    `of ${old}, and of that ${old} again without ${lost.slice(0, FIELDS_NAMED_MAX).join(', ')}. ` +
+    `${what} does not come back whole: the conversion webhook of CRD ${crd?.name ?? ''} makes ` +
+    `${version} of ${old}, and of that ${old} again without ` +
+    `${lost.slice(0, FIELDS_NAMED_MAX).join(', ')}. ` +
     'Repair the webhook, or name the fields in spec.acceptedLoss.';
   return { reason: 'FieldsWouldBeLost', message };
 }

@@ -166,7 +166,9 @@ const takeProbe: Work = async (task, migration) => {
   const { status, spec } = migration;
   const { failed = [], blockedIn } = status;
   const isCleaning = blockedIn === 'Cleaning';
-  const isHopeful = await (isCleaning ? probeUnclean(task, failed) : probeFailed(task, failed));
+  const { acceptedLoss = [] } = spec;
+  const probe = isCleaning ? probeUnclean : probeFailed;
+  const isHopeful = await probe({ ...task, acceptedLoss }, failed);
   if (!isHopeful) return { migration, goesOn: false };
   const again = { ...status, retriesLeft: spec.retries };
   const nowIso = nowIsoOf(task);

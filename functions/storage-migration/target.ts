@@ -1,7 +1,6 @@
 // What a migration is about, as the API server has it now: the kind, the version in which its
 // objects are stored from now on, and, when it is a custom resource, the CRD behind it.
 import type { KubeClient } from '../../shared/kube/client.ts';
-import type { ConversionWebhook } from '../../shared/kube/conversion.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject, ManagedFieldsEntry, ResourceRef } from '../../shared/kube/objects.ts';
@@ -28,7 +27,6 @@ export interface Crd {
   readonly versions: readonly CrdVersion[];
   readonly storedVersions: readonly string[];
   readonly hasWebhook: boolean;
-  readonly webhook: ConversionWebhook | undefined;
   /** When its spec was written last, as the API server noted it. */
   readonly changedAt: string | undefined;
 }
@@ -57,7 +55,7 @@ export function crdOf(object: KubeObject): Crd {
     metadata: KubeObject['metadata'];
     spec: {
       versions: readonly CrdVersion[];
-      conversion?: { strategy?: string; webhook?: ConversionWebhook };
+      conversion?: { strategy?: string };
     };
     status?: { storedVersions?: readonly string[] };
   };
@@ -70,7 +68,6 @@ export function crdOf(object: KubeObject): Crd {
     versions: spec.versions,
     storedVersions: status?.storedVersions ?? [],
     hasWebhook: spec.conversion?.strategy === 'Webhook',
-    webhook: spec.conversion?.webhook,
     changedAt: changedAt(metadata.managedFields ?? []),
   };
 }

@@ -15,6 +15,7 @@ import { OutageWatch } from './outage.ts';
 import { Pace, type PaceLimits, inPace } from './pace.ts';
 import { refusedSample } from './preflight.ts';
 import { type Rewritten, nameOf, rewrite } from './rewrite.ts';
+import { lossOf } from './round-trip.ts';
 import type { Target } from './target.ts';
 
 /** Small until it is known how fast the API server is: a page has to fit into one request. */
@@ -55,7 +56,7 @@ export class Walker {
     if (whole === 'expired') return onTheWay(restarted(migration));
     const counted = await this.#write(target, whole.list.items, migration, endsAtMs);
     const page = await this.#upTo(target, whole, counted.done);
-    if (page === undefined) return onTheWay(saidBy(migration.status));
+    if (page === undefined) return onTheWay(doneAgain(migration, counted));
     const nowMs = clock.nowMs();
     if (nowMs - startedMs < PAGE_MS) this.#pageSize = Math.min(2 * this.#pageSize, this.#pageMax);
     const status = statusAfter(nowMs, migration, page, counted);
@@ -121,8 +122,11 @@ export class Walker {
     const pace = isDelicate ? this.#oneByOne : this.#pace;
     const signal = this.#signal;
     const { ref, kind } = target;
-    const { dryRun } = migration.spec;
-    const task = { kube, clock, target, ref, kind, pace, dryRun, endsAtMs, signal };
+    const { dryRun, acceptedLoss = [] } = migration.spec;
+    const question = { kube, target, acceptedLoss, signal, turn: () => pace.turn(signal) };
+    const losses = { lossOf: (object: KubeObject) => lossOf(question, object) };
+    const bounds = { pace, dryRun, endsAtMs, signal };
+    const task = { kube, clock, target, ref, kind, ...bounds, ...losses };
     const writeOne = isCleaning(migration) ? clean : rewrite;
     const outage = new OutageWatch(
       async () => (await refusedSample({ kube, clock, target, signal }, migration)) !== undefined,
@@ -150,6 +154,16 @@ interface Page {
 function restarted({ status }: Migration): Saying['status'] {
   const { cursor: _cursor, failed: _failed, ...rest } = saidBy(status);
   return { ...rest, progress: NO_PROGRESS };
+}
+
+/** The same page once more: what it changed is current then, and yet it was not before. */
+function doneAgain(migration: Migration, { counts: { changed } }: Counted): Saying['status'] {
+  const progress = migration.status.progress ?? NO_PROGRESS;
+  return {
+    ...saidBy(migration.status),
+    progress: { ...progress, changed: progress.changed + changed },
+    ...changedSoFar(migration, changed),
+  };
 }
 
 type Count = 'changed' | 'current' | 'conflicts' | 'gone' | 'failed';

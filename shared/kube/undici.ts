@@ -1,3 +1,3 @@
 // The pieces of undici that are used here, in a file of their own: it is loaded by the first
 // call, and a bundler sees which names a CommonJS package has.
-export { Agent, Pool, ProxyAgent, request } from 'undici';
+export { Pool, ProxyAgent } from 'undici';

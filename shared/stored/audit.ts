@@ -50,7 +50,8 @@ export async function auditStored(
   const verdicts = definitions
     .toSorted((a, b) => (`${a.group}/${a.resource}` < `${b.group}/${b.resource}` ? -1 : 1))
     .map((definition) => verdictOn(definition, rows));
-  const { old, unknown } = findingsOf(rows, verdicts, tally);
+  const { prefixes = USUAL_PREFIXES, resources } = options;
+  const { old, unknown } = findingsOf(rows, verdicts, tally, { prefixes, resources });
   const outcome = old.length > 0 ? 'old' : unknown.length > 0 ? 'unknown' : 'clean';
   const { count: values, unreadable, elsewhere } = tally;
   const findings = [...old, ...unknown];

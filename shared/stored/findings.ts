@@ -1,6 +1,6 @@
 // What an audit has found, in sentences: what is stored in an old version, and what could not be
 // told. Pure.
-import { resourceName } from './place.ts';
+import { type GroupResource, isBuiltIn, resourceName } from './place.ts';
 import { isOf, type Row, type Tally } from './tally.ts';
 import type { ResourceVerdict } from './verdict.ts';
 
@@ -9,17 +9,29 @@ interface Findings {
   readonly unknown: readonly string[];
 }
 
+interface Asked {
+  readonly prefixes: readonly string[];
+  /** Everything when absent. */
+  readonly resources?: readonly GroupResource[] | undefined;
+}
+
 export function findingsOf(
   rows: readonly Row[],
   verdicts: readonly ResourceVerdict[],
   tally: Tally,
+  asked: Asked,
 ): Findings {
   return {
     old: [
       ...verdicts.flatMap((verdict) => oldOnes(verdict)),
       ...mixed(rows.filter((row) => !verdicts.some((verdict) => isOf(row, verdict)))),
     ],
-    unknown: [...nothing(tally), ...unread(tally), ...encrypted(rows)],
+    unknown: [
+      ...nothing(tally),
+      ...unseen(rows, tally, asked),
+      ...unread(tally),
+      ...encrypted(rows),
+    ],
   };
 }
 
@@ -41,10 +53,30 @@ function mixed(rows: readonly Row[]): readonly string[] {
   });
 }
 
-function nothing({ count, elsewhere }: Tally): readonly string[] {
-  if (count > 0 || elsewhere.count === 0) return [];
+function nothing({ placedCount, elsewhere }: Tally): readonly string[] {
+  if (placedCount > 0 || elsewhere.count === 0) return [];
   const such = elsewhere.examples.join(', ');
   return [`No key is under a prefix that was looked at, ${elsewhere.count} are not: ${such}.`];
+}
+
+/** A wrong name, or a wrong prefix, is not the same as nothing that is stored. */
+function unseen(
+  rows: readonly Row[],
+  { definitions, placedCount }: Tally,
+  { resources = [], prefixes }: Asked,
+): readonly string[] {
+  const isSeen = (one: GroupResource): boolean =>
+    rows.some((row) => isOf(row, one)) ||
+    definitions.some((definition) => isOf(definition, one)) ||
+    (placedCount > 0 && isBuiltIn(one));
+  return resources
+    .filter((one) => !isSeen(one))
+    .map(
+      (one) =>
+        `${resourceName(one)}: neither a value nor a CustomResourceDefinition of it is under ` +
+        `${prefixes.join(', ')}: see that this is its name, and where the API server keeps its ` +
+        'keys.',
+    );
 }
 
 function unread({ unreadable, hasHiddenDefinition }: Tally): readonly string[] {

@@ -51,14 +51,18 @@ export const shownName = ({ namespace, name }: Place): string =>
 export const resourceName = ({ group, resource }: GroupResource): string =>
   group === '' ? resource : `${resource}.${group}`;
 
+/** Whether it is one of Kubernetes' own that is known here. */
+export const isBuiltIn = ({ group, resource }: GroupResource): boolean =>
+  BUILT_IN_GROUPS[resource] === group || STORED_UNDER[`${group}/${resource}`] !== undefined;
+
 /** The beginnings of all keys under which objects of the resource are, each with its last slash. */
 export function keyPrefixes(
   { group, resource }: GroupResource,
   prefixes: readonly string[] = USUAL_PREFIXES,
 ): readonly string[] {
-  const isBuiltIn = group === '' || BUILT_IN_GROUPS[resource] === group || !group.includes('.');
+  const hasNoGroup = group === '' || BUILT_IN_GROUPS[resource] === group || !group.includes('.');
   const path = STORED_UNDER[`${group}/${resource}`];
-  const under = path ?? (isBuiltIn ? resource : `${group}/${resource}`);
+  const under = path ?? (hasNoGroup ? resource : `${group}/${resource}`);
   return prefixes.map((prefix) => `${prefix}/${under}/`);
 }
 

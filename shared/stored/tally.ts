@@ -45,6 +45,7 @@ export class Tally {
   #unreadableCount = 0;
   #elsewhereCount = 0;
   #count = 0;
+  #placedCount = 0;
   #hasHiddenDefinition = false;
 
   constructor(options: TallyOptions) {
@@ -59,6 +60,7 @@ export class Tally {
       this.#elsewhereCount += 1;
       return this.#elsewhere.add(value.key);
     }
+    this.#placedCount += 1;
     const isDefinition = isOf(place, CRDS);
     const isWanted = this.#isWanted(place);
     if (!isWanted && !isDefinition) return;
@@ -71,6 +73,11 @@ export class Tally {
   /** Values under the prefixes, of the resources that were asked for. */
   get count(): number {
     return this.#count;
+  }
+
+  /** Keys under the prefixes, of whatever. */
+  get placedCount(): number {
+    return this.#placedCount;
   }
 
   get definitions(): readonly Definition[] {

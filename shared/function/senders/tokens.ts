@@ -48,7 +48,7 @@ export class Tokens {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw invalid(error);
     }
     const newer = await this.#issuer.newerThan(keys);
-    if (newer === undefined) throw unknownKey(token, keys);
+    if (newer === undefined) throw unknownKey(issuedAtSeconds(token), keys);
     return this.#check(token, newer).catch((error: unknown) => {
       throw invalid(error);
     });
@@ -78,14 +78,25 @@ function forbidden(subject: string): Failure {
 }
 
 /** A token that is younger than the keys may be right, and its sender must not lose the event. */
-function unknownKey(token: string, keys: IssuerKeys): Failure {
-  const { iat = 0 } = decodeJwt(token);
-  if (iat * 1_000 <= keys.askedAtMs) return refused('is signed with a key of another issuer');
+function unknownKey(atSeconds: number, keys: IssuerKeys): Failure {
+  if ((atSeconds + CLOCK_SKEW_SECONDS) * 1_000 <= keys.askedAtMs)
+    return refused('is signed with a key of another issuer');
   const message =
     'The token is signed with a key that the API server has not named so far; it is asked ' +
     'again in some seconds: send the event again.';
   const detail = { field: 'authorization', retryAfterMs: KEYS_RETRY_AFTER_MS };
   return new Failure('SENDER_KEYS_UNAVAILABLE', message, detail);
+}
+
+/** As a stranger may have written it; the beginning of time when nobody can read it. */
+function issuedAtSeconds(token: string): number {
+  try {
+    const seconds = Number(decodeJwt(token).iat);
+    return Number.isFinite(seconds) ? seconds : 0;
+  } catch (error) {
+    if (!(error instanceof errors.JOSEError)) throw error;
+    return 0;
+  }
 }
 
 function invalid(error: unknown): unknown {

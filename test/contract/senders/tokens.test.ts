@@ -97,6 +97,16 @@ describe('a sender with a token', () => {
     for (const token of bad) expect((await send(token)).status).toBe(401);
   });
 
+  it('of a key that nobody knows gets 401 whatever it says, if it can be read or not', async () => {
+    await send(await issuer.token(key));
+    const header = Buffer.from(JSON.stringify({ alg: 'RS256', kid: 'made-up' }));
+    const payloads = ['no JSON', '[]', '{"iat":"soon"}', '{}'];
+    for (const payload of payloads) {
+      const parts = [header, payload, 'x'].map((part) => Buffer.from(part).toString('base64url'));
+      expect(await refusal(await send(parts.join('.')))).toBe('401 SENDER_TOKEN_INVALID');
+    }
+  });
+
   it('of another subject gets 403, unless a pattern has it', async () => {
     const token = await issuer.token(key, { sub: 'system:serviceaccount:elsewhere:changes' });
     expect(await refusal(await send(token))).toBe('403 SENDER_SUBJECT_FORBIDDEN');
@@ -174,6 +184,14 @@ describe('the keys of the issuer', () => {
     expect(await refusal(answer)).toBe('503 SENDER_KEYS_UNAVAILABLE');
     clock.aheadMs += 9_000;
     expect((await send(token)).status).toBe(204);
+  });
+
+  it('may be of an API server whose clock is behind ours', async () => {
+    expect((await send(await issuer.token(key))).status).toBe(204);
+    issuer.keys = [other];
+    const behind = Math.floor(clock.nowMs() / 1_000) - 20;
+    const answer = await send(await issuer.token(other, { iat: behind, nbf: behind }));
+    expect(await refusal(answer)).toBe('503 SENDER_KEYS_UNAVAILABLE');
   });
 
   it('are not asked for again for each stranger with keys of his own', async () => {

@@ -34,6 +34,7 @@ beforeAll(async () => {
     'gears',
     'helms',
     'irons',
+    'jacks',
   );
   webhook = await ConversionWebhook.start(world.plane);
   one = await world.startFunction();
@@ -95,6 +96,25 @@ test('it forgets a field: that is seen in a sample, and nothing is written befor
     /^FieldsWouldBeLost: default.old-00000 does not come back .* again without .spec.extra[.]/,
   );
   expect(await kind.stored()).toEqual(before);
+  webhook.behave({});
+  await expectDone(kind, before);
+});
+
+test('it forgets a field of one object: that one is named, and all others rewritten', async () => {
+  const kind = await world.kind('jacks', 9, webhook.conversion);
+  const before = await kind.stored();
+  const forgotten = oldName(7);
+  webhook.behave({ lie: 'drop-extra', liesAbout: [forgotten] });
+  const name = await world.migrate(kind, { retries: 0 });
+  await world.tickUntil(one, name, 'Blocked');
+  expect(await world.condition(name, 'Blocked')).toMatch(
+    /^ObjectsFailed: 1 objects cannot be written, such as default.old-00007: It does not come back/,
+  );
+  expect((await world.status(name)).failed).toMatchObject([{ reason: 'FieldsWouldBeLost' }]);
+  expect(await world.stored(kind)).toEqual({ [OLD]: 1, [CURRENT]: 8 });
+  expect((await kind.read()).status.storedVersions).toEqual([OLD, CURRENT]);
+  await world.tick(one);
+  await expectNothingLost(kind, before);
   webhook.behave({});
   await expectDone(kind, before);
 });

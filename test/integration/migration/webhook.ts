@@ -30,6 +30,8 @@ export interface Behaviour {
   /** Of HTTP; nothing is converted. */
   readonly failsWith?: number;
   readonly lie?: Lie;
+  /** Names of the objects that it lies about; all when absent. */
+  readonly liesAbout?: readonly string[];
   /** Names of the objects for which the conversion fails. */
   readonly refuses?: readonly string[];
   /** Dies instead of answering when it has been asked for so many objects since it was told. */
@@ -121,7 +123,8 @@ export class ConversionWebhook {
   }
 }
 
-function reviewed({ apiVersion, kind, request }: Review, { lie, refuses = [] }: Behaviour) {
+function reviewed({ apiVersion, kind, request }: Review, behaviour: Behaviour) {
+  const { lie, liesAbout, refuses = [] } = behaviour;
   const uid = lie === 'review-uid' ? NOBODY : request.uid;
   const refused = request.objects.find(({ metadata }) => refuses.includes(metadata.name));
   if (refused !== undefined) {
@@ -129,7 +132,10 @@ function reviewed({ apiVersion, kind, request }: Review, { lie, refuses = [] }: 
     return { apiVersion, kind, response: { uid, result: { status: 'Failure', message } } };
   }
   const convertedObjects = request.objects.map((object) =>
-    lied(converted(object, request.desiredAPIVersion), lie),
+    lied(
+      converted(object, request.desiredAPIVersion),
+      liesAbout?.includes(object.metadata.name) === false ? undefined : lie,
+    ),
   );
   return { apiVersion, kind, response: { uid, convertedObjects, result: { status: 'Success' } } };
 }

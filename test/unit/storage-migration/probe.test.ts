@@ -26,21 +26,28 @@ const object = (...versions: readonly string[]): KubeObject => ({
 interface World {
   readonly found?: KubeObject | null;
   readonly patched?: KubeObject | Error;
+  readonly applied?: KubeObject | Error;
+  /** What it is when it is read once more. */
+  readonly later?: KubeObject;
 }
 
-function task({ found = object('v0', 'v1'), patched = object('v1') }: World) {
+function task(world: World) {
+  const { found = object('v0', 'v1'), patched = object('v1'), applied = STALE, later } = world;
+  let reads = 0;
   const kube = {
-    get: async () => found,
+    get: async () => ((reads += 1) === 1 ? found : (later ?? found)),
     patch: async () => {
       if (patched instanceof Error) throw patched;
       return patched;
     },
     apply: async () => {
-      throw STALE;
+      if (applied instanceof Error) throw applied;
+      return applied;
     },
   };
   const doors = { kube, clock: systemClock } as unknown as Doors;
-  return { doors, target: TARGET, endsAtMs: Infinity, signal: new AbortController().signal };
+  const { signal } = new AbortController();
+  return { doors, target: TARGET, acceptedLoss: [], endsAtMs: Infinity, signal };
 }
 
 test.each<[what: string, world: World, isHopeful: boolean]>([
@@ -55,4 +62,21 @@ test.each<[what: string, world: World, isHopeful: boolean]>([
 
 test('an apply would fail in any case, and tells nothing', async () => {
   expect(await probeFailed(task({}), FAILED)).toBe(false);
+});
+
+const CONFLICT = errorFromAnswer(
+  ABOUT,
+  readStatus(409, JSON.stringify({ reason: 'Conflict', message: 'Not now.' })),
+);
+const MOVED: KubeObject = {
+  ...object('v1'),
+  metadata: { name: 'w', uid: 'u1', resourceVersion: '2' },
+};
+
+test.each<[what: string, world: World, isHopeful: boolean]>([
+  ['it would be written', { applied: object('v1') }, true],
+  ['somebody writes it at this moment', { applied: CONFLICT, later: MOVED }, true],
+  ['an admission webhook calls its refusal a conflict', { applied: CONFLICT }, false],
+])('what could not be rewritten: %s', async (_what, world, isHopeful) => {
+  expect(await probeFailed(task(world), FAILED)).toBe(isHopeful);
 });

@@ -26,9 +26,10 @@ interface World {
   /** What the object is when it is read again. */
   readonly found?: KubeObject | null | Error | (() => KubeObject);
   readonly endsAtMs?: number;
+  readonly loss?: { readonly reason: string; readonly message: string };
 }
 
-async function write({ answers, found = object(), endsAtMs = 60_000 }: World) {
+async function write({ answers, found = object(), endsAtMs = 60_000, loss }: World) {
   let tries = 0;
   const kube = {
     apply: async () => {
@@ -45,7 +46,8 @@ async function write({ answers, found = object(), endsAtMs = 60_000 }: World) {
   const clock = new HandClock();
   const pace = new Pace({ concurrency: 4 }, clock);
   const { signal } = new AbortController();
-  const task = { kube, ref: REF, kind: 'Widget', pace, dryRun: false, clock, endsAtMs, signal };
+  const bounds = { pace, dryRun: false, clock, endsAtMs, signal };
+  const task = { kube, ref: REF, kind: 'Widget', ...bounds, lossOf: async () => loss };
   const rewritten = await rewrite(task, object());
   return { tries, waitedMs: clock.nowMs(), ...rewritten };
 }
@@ -57,6 +59,11 @@ const MOVED = object({ resourceVersion: '2' });
 const ROWS: readonly (readonly [what: string, world: World, outcome: object])[] = [
   ['nothing changed', { answers: [object()] }, { outcome: 'current', tries: 1 }],
   ['something changed', { answers: [MOVED] }, { outcome: 'changed', tries: 1 }],
+  [
+    'it would lose fields',
+    { answers: [MOVED], loss: { reason: 'FieldsWouldBeLost', message: 'Lost.' } },
+    { outcome: 'failed', tries: 0, failed: { name: 'w', message: 'Lost.' } },
+  ],
   ['it failed once', { answers: [AWAY, MOVED] }, { outcome: 'changed', tries: 2 }],
   ['it failed each time', { answers: [AWAY] }, { outcome: 'failed', tries: 3, cause: AWAY }],
   [
@@ -114,7 +121,7 @@ test.each(ROWS)('%s', async (_what, world, outcome) => {
   expect(await write(world)).toMatchObject(outcome);
 });
 
-test('what somebody writes each time is not written, and nobody says how it is stored', async () => {
+test('what somebody writes each time is not written, nor said to be current', async () => {
   let version = 1;
   const found = (): KubeObject => object({ resourceVersion: `${(version += 1)}` });
   const rewritten = await write({ answers: [refusal(409, 'Conflict')], found });

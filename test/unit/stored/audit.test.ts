@@ -173,3 +173,50 @@ test('one resource is counted without the others', async () => {
     hidden: { count: 1, examples: ['web/w2'] },
   });
 });
+
+const WIDGETS = { group: 'example.com', resource: 'widgets' };
+const GADGETS = { group: 'example.com', resource: 'gadgets' };
+const DEPLOYMENTS = { group: 'apps', resource: 'deployments' };
+const TEMPLATES = { group: '', resource: 'podtemplates' };
+
+describe('a resource that was asked for, of which there is nothing', () => {
+  test('is clean where its definition is there', async () => {
+    const answer = await audit(crd(['v1'], 'v1', ['v1']), { resources: [WIDGETS] });
+    expect(answer.outcome).toBe('clean');
+  });
+
+  test('is clean where it is a known one, and other keys are there', async () => {
+    const answer = await audit(crd(['v1'], 'v1', ['v1']), { resources: [DEPLOYMENTS, TEMPLATES] });
+    expect(answer.outcome).toBe('clean');
+  });
+
+  test('is not told where nobody knows such a name', async () => {
+    const answer = await audit(crd(['v1'], 'v1', ['v1']), { resources: [WIDGETS, GADGETS] });
+    expect(answer).toMatchObject({
+      outcome: 'unknown',
+      findings: [
+        'gadgets.example.com: neither a value nor a CustomResourceDefinition of it is under ' +
+          '/registry, /kubernetes.io: see that this is its name, and where the API server keeps ' +
+          'its keys.',
+      ],
+    });
+  });
+
+  test.each([[WIDGETS], [DEPLOYMENTS], [TEMPLATES]])(
+    'is not told where no key at all is under the prefixes: %s',
+    async (resource) => {
+      const resources = [resource];
+      expect((await audit({}, { resources, prefixes: ['/wrong'] })).outcome).toBe('unknown');
+      const elsewhere = { '/other/example.com/widgets/web/w0': object('example.com/v1') };
+      expect((await audit(elsewhere, { resources })).outcome).toBe('unknown');
+    },
+  );
+});
+
+test('keys elsewhere are no doubt about a resource of which there is nothing', async () => {
+  const answer = await audit(
+    { ...crd(['v1'], 'v1', ['v1']), '/other/key': 'x' },
+    { resources: [WIDGETS] },
+  );
+  expect(answer).toMatchObject({ outcome: 'clean', elsewhere: { count: 1 } });
+});

@@ -1,0 +1,46 @@
+// What a pass says of a page that has to be done again: the API server does not know any more where
+// the next one begins.
+import { expect, test } from 'vitest';
+import type { Doors } from '../../../functions/storage-migration/doors.ts';
+import { Walker } from '../../../functions/storage-migration/walk.ts';
+import { errorFromAnswer, readStatus } from '../../../shared/kube/errors.ts';
+import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
+import { HandClock } from '../../builders/hand-clock.ts';
+import { at, migration, PROGRESS, target } from './samples.ts';
+
+const object = (name: string, resourceVersion: string): KubeObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: { name, uid: name, resourceVersion },
+});
+
+const EXPIRED = errorFromAnswer(
+  { verb: 'list', ref: target().ref },
+  readStatus(410, JSON.stringify({ reason: 'Expired', message: 'Too old.' })),
+);
+
+test('what a page changed that is done again keeps its pass from being the proof', async () => {
+  const clock = new HandClock();
+  let lists = 0;
+  const kube = {
+    list: async () => {
+      lists += 1;
+      if (lists > 1) throw EXPIRED;
+      return { items: [object('a', '1'), object('b', '1')], metadata: { resourceVersion: '9' } };
+    },
+    apply: async (_ref: ResourceRef, { metadata }: Manifest) => {
+      await clock.sleep(1_000);
+      return object(metadata.name, '2');
+    },
+  };
+  const doors = { kube, clock } as unknown as Doors;
+  const walker = new Walker(doors, { concurrency: 1 }, new AbortController().signal);
+  const progress = { ...PROGRESS, done: 0, current: 0 };
+  const status = at('Verifying', { pass: 2, rewritten: 5, progress });
+  const { status: next } = await walker.page(target(), migration({ status }), 500);
+  expect(next).toMatchObject({
+    phase: 'Verifying',
+    rewritten: 6,
+    progress: { changed: 1, done: 0 },
+  });
+});
