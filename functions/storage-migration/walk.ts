@@ -152,8 +152,9 @@ interface Page {
 
 /** The API server knows neither the moment nor the place: the pass begins again. */
 function restarted({ status }: Migration): Saying['status'] {
-  const { cursor: _cursor, failed: _failed, ...rest } = saidBy(status);
-  return { ...rest, progress: NO_PROGRESS };
+  const { cursor: _cursor, failed: _failed, progress, ...rest } = saidBy(status);
+  // What was not current does not become so by that.
+  return { ...rest, progress: { ...NO_PROGRESS, changed: progress?.changed ?? 0 } };
 }
 
 /** The same page once more: what it changed is current then, and yet it was not before. */

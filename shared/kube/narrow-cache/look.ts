@@ -55,6 +55,7 @@ export class Looker {
       if (isListed || !isKubeError(error, 'KUBE_INVALID', 'KUBE_BAD_REQUEST')) throw error;
       // It knows no initial events, and says so.
       this.#isListedFirst = true;
+      inTime.abort();
       yield* this.look(end);
     } finally {
       inTime.abort();

@@ -44,3 +44,18 @@ test('what a page changed that is done again keeps its pass from being the proof
     progress: { changed: 1, done: 0 },
   });
 });
+
+test('what a pass changed that begins again keeps it from being the proof', async () => {
+  const kube = {
+    list: async () => {
+      throw EXPIRED;
+    },
+  };
+  const doors = { kube, clock: new HandClock() } as unknown as Doors;
+  const walker = new Walker(doors, { concurrency: 1 }, new AbortController().signal);
+  const cursor = { after: 'w', continue: 'there', resourceVersion: '9' };
+  const status = at('Verifying', { pass: 2, cursor, progress: { ...PROGRESS, changed: 1 } });
+  const { status: next } = await walker.page(target(), migration({ status }), 500);
+  expect(next).toMatchObject({ phase: 'Verifying', progress: { changed: 1, done: 0 } });
+  expect(next).not.toHaveProperty('cursor');
+});

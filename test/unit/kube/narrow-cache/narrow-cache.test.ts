@@ -9,6 +9,7 @@ import {
   narrowCache,
 } from '../../../../shared/kube/narrow-cache/narrow-cache.ts';
 import type { Kube } from '../../../../shared/kube/narrow-cache/target.ts';
+import { errorFromAnswer, readStatus } from '../../../../shared/kube/errors.ts';
 import type { KubeList, KubeObject } from '../../../../shared/kube/objects.ts';
 import type { WatchEvent, WatchOptions } from '../../../../shared/kube/watch.ts';
 
@@ -129,4 +130,41 @@ test('what changes while initial events come is the state that they end with', a
     complete('5'),
   ]);
   expect(await versionOf(held)).toBeUndefined();
+});
+
+test('an API server that refuses initial events is asked for them once', async () => {
+  const about = { verb: 'watch', ref: configMaps, name: 'a' } as const;
+  const refusal = errorFromAnswer(about, readStatus(422, JSON.stringify({ reason: 'Invalid' })));
+  const asked: string[] = [];
+  let end = Promise.withResolvers<void>();
+  const late: (() => void)[] = [];
+  const clock: Clock = {
+    nowMs: () => 0,
+    sleep: async (ms, signal) => {
+      if (ms !== DEFAULT_LIMITS.answerTimeoutMs) return;
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      signal?.addEventListener('abort', () => reject(signal.reason));
+      late.push(resolve);
+      await promise;
+    },
+  };
+  async function* watching({ from }: WatchOptions): AsyncGenerator<WatchEvent, void, undefined> {
+    asked.push(from === 'initial-events' ? from : 'after a list');
+    if (from === 'initial-events') throw refusal;
+    await end.promise;
+    end = Promise.withResolvers();
+    yield* [];
+  }
+  const kube: Kube = {
+    get: never,
+    list: async () => listOf('5', object('4')),
+    watchOnce: (_, options) => watching(options),
+  };
+  cache = narrowCache(kube, { clock, limits: { tidyMs: DEFAULT_LIMITS.answerTimeoutMs } });
+  expect(await versionOf(cache)).toBe('4');
+  await expect.poll(() => asked).toHaveLength(2);
+  for (const one of late) one();
+  end.resolve();
+  await expect.poll(() => asked.length).toBeGreaterThan(2);
+  expect(asked.slice(0, 3)).toEqual(['initial-events', 'after a list', 'after a list']);
 });
