@@ -1,7 +1,8 @@
 // The door to a running etcd, read-only: the keys under prefixes as of one revision, page by page,
 // and its whole database as a snapshot file. Opening it calls nobody.
 import type { EtcdEntries, EtcdEntry } from './entry.ts';
-import { brokenAnswer } from './errors.ts';
+import { Failure } from '../errors.ts';
+import { brokenAnswer, unavailable } from './errors.ts';
 import { saveSnapshot, type Saved, type SaveOptions } from './save.ts';
 import { type EtcdAddress, type TlsFiles, Transport } from './transport.ts';
 
@@ -80,15 +81,25 @@ export class EtcdClient {
 
   async #range(range: object, signal: AbortSignal | undefined): Promise<Page> {
     const { endpoint, body } = await this.#transport.post('/v3/kv/range', range, signal);
-    const chunks: Buffer[] = [];
-    let sizeBytes = 0;
-    for await (const chunk of body) {
-      sizeBytes += chunk.length;
-      if (sizeBytes > PAGE_BYTES_MAX) throw brokenAnswer(endpoint, 'a page without end');
-      chunks.push(chunk);
+    try {
+      return readPage(endpoint, await readText(endpoint, body));
+    } catch (error) {
+      signal?.throwIfAborted();
+      // The member went away in the middle of its answer.
+      throw error instanceof Failure ? error : unavailable([endpoint], error);
     }
-    return readPage(endpoint, Buffer.concat(chunks).toString('utf8'));
   }
+}
+
+async function readText(endpoint: string, body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of body) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > PAGE_BYTES_MAX) throw brokenAnswer(endpoint, 'a page without end');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 interface Page {
@@ -115,6 +126,7 @@ function readPage(endpoint: string, text: string): Page {
   const { header, kvs = [], more = false } = response;
   if (header?.revision === undefined) throw brokenAnswer(endpoint, 'no revision in it');
   const last = kvs.at(-1);
+  if (more && last === undefined) throw brokenAnswer(endpoint, 'more keys, and none of them');
   return {
     revision: header.revision,
     hasMore: more,

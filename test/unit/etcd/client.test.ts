@@ -83,6 +83,23 @@ describe('a question', () => {
     },
   );
 
+  test.each<[string, Answer]>([
+    [
+      'says that there is more and shows nothing',
+      ends(200, '{"header":{"revision":"7"},"more":true}'),
+    ],
+    [
+      'breaks off',
+      (response) => {
+        response.writeHead(200).write('{"header":', () => response.destroy());
+      },
+    ],
+  ])('whose answer %s is not the end of the keys', async (_, answer) => {
+    const client = await clientOf(answer);
+    const first = client.entries(['/registry/'], { revision: '7' }).next();
+    await expect(first).rejects.toMatchObject({ code: 'ETCD_UNAVAILABLE' });
+  });
+
   test('ends when its caller does', async () => {
     const client = await clientOf(() => undefined);
     const gone = new Error('gone');
