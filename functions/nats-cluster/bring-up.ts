@@ -1,5 +1,6 @@
 // The parts of a cluster: made in their order, and brought back to what they were rendered as. What
 // a running server would not bear is not begun here: a changed template changes no pod. Pure.
+import { claimTemplateIn } from './claim-template.ts';
 import { type Decision, waitFor } from './decision.ts';
 import type { RenderedPart } from './render/manifests.ts';
 import { isBackTooFar, versionIn } from './version.ts';
@@ -15,7 +16,7 @@ export function bringUp(world: World): Decision | undefined {
   if (lacking !== undefined) return waitFor('Write the configuration', [lacking], lacking);
   // Only missing together with one of the two.
   if (rendered === undefined) return undefined;
-  return refuseDowngrade(world) ?? grow(world) ?? applyNext(world);
+  return refuseDowngrade(world) ?? refuseMode(world) ?? grow(world) ?? applyNext(world);
 }
 
 /** A server that is too old cannot read what the newer one stored. */
@@ -29,6 +30,20 @@ function refuseDowngrade({ cluster, nats }: World): Decision | undefined {
     'and writes files that it cannot read; choose a later one.';
   const word = { reason: 'DowngradeRefused', message };
   return waitFor(`Change the image to ${cluster.spec.image}`, [word], word);
+}
+
+/** Claims outlive their NatsCluster; a new one cannot have what its claims do not. */
+function refuseMode({ cluster, parts: { claims, found }, pods }: World): Decision | undefined {
+  const wanted = cluster.spec.jetStream.fileStorage?.accessMode;
+  // What runs goes on running, whatever somebody did to its claims.
+  if (wanted === undefined || found.has('statefulSet') || pods.length > 0) return undefined;
+  const claim = claims.find(({ accessMode }) => accessMode !== wanted);
+  if (claim === undefined) return undefined;
+  const message =
+    `Claim ${claim.name} is there already, has ${claim.accessMode} and keeps it; create the ` +
+    'NatsCluster without accessMode, or delete the claim and what it holds.';
+  const word = { reason: 'AccessModeKept', message };
+  return waitFor(`Create StatefulSet ${cluster.name}`, [word], word);
 }
 
 /** Before the StatefulSet and the configuration count on the larger size. */
@@ -60,19 +75,8 @@ function applyNext({ parts: { wrong, found } }: World): Decision | undefined {
 }
 
 /** The one change of ours that a StatefulSet does not take. */
-function differsInClaims({ manifest }: RenderedPart, present: object): boolean {
-  return storageIn(manifest) !== storageIn(present);
-}
+const differsInClaims = ({ manifest }: RenderedPart, present: object): boolean =>
+  storageIn(manifest) !== storageIn(present);
 
-function storageIn(object: object): string | undefined {
-  // Ours, and the API server's: both have this shape.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { spec } = object as {
-    readonly spec?: {
-      readonly volumeClaimTemplates?: readonly {
-        readonly spec: { readonly resources: { readonly requests: { readonly storage: string } } };
-      }[];
-    };
-  };
-  return spec?.volumeClaimTemplates?.[0]?.spec.resources.requests.storage;
-}
+const storageIn = (object: object): string | undefined =>
+  claimTemplateIn(object)?.resources.requests.storage;

@@ -40,7 +40,13 @@ const PAUSED = { reason: 'Paused', message: 'spec.paused is true.' };
 /** Nothing is to be changed, and something is not as it should be: it heals, or a person helps. */
 function heal(world: World): Decision | undefined {
   const words = doubts(world);
-  return words.length === 0 ? undefined : waitFor('Nothing', words);
+  if (words.length === 0) return undefined;
+  // A provisioner that refuses goes on refusing.
+  const pending = words.filter(({ reason }) => reason === 'ClaimPending');
+  const [first] = pending;
+  if (first === undefined) return waitFor('Nothing', words);
+  const message = pending.map((one) => one.message).join(' ');
+  return waitFor('Nothing', words, { ...first, message });
 }
 
 /** Whether all is as the spec says, and nothing lacks. */

@@ -91,23 +91,25 @@ function complaintRisk(server: string, complaint: HealthError): readonly StreamA
 function awayWords(world: World, without: string | undefined): readonly Word[] {
   return expected(world)
     .filter((server) => server !== without)
-    .flatMap((server) => {
-      const message = whyAway(world, server);
-      return message === undefined ? [] : [{ reason: 'ServerAway', message }];
-    });
+    .flatMap((server) => whyAway(world, server) ?? []);
 }
 
-function whyAway(world: World, server: string): string | undefined {
+const away = (message: string): Word => ({ reason: 'ServerAway', message });
+
+function whyAway(world: World, server: string): Word | undefined {
   const pod = podOf(world, server);
-  if (pod === undefined) return `${server} has no pod.`;
-  if (pod.isEnding) return `${server} is ending.`;
-  if (!pod.isReady) return `${server} is not ready.`;
+  if (pod === undefined) return away(`${server} has no pod.`);
+  if (pod.isEnding) return away(`${server} is ending.`);
+  if (!pod.isReady) {
+    const message = world.parts.pending.get(server);
+    return message === undefined
+      ? away(`${server} is not ready.`)
+      : { reason: 'ClaimPending', message };
+  }
   const seen = world.nats.servers.get(server);
-  if (seen === undefined) return `${server} does not answer.`;
+  if (seen === undefined) return away(`${server} does not answer.`);
   const own = seen.complaints.find(({ stream }) => stream === undefined);
-  return own === undefined
-    ? undefined
-    : `${server} is not healthy: ${own.error ?? 'no reason given'}.`;
+  return own && away(`${server} is not healthy: ${own.error ?? 'no reason given'}.`);
 }
 
 function metaWords(world: World, without: string | undefined): readonly Word[] {

@@ -3,6 +3,7 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
+import { accessModeOf, modeAmong } from './claim-template.ts';
 import { CLAIM, claimName, type Cluster, serverNames } from './cluster.ts';
 import {
   CLAIMS,
@@ -12,6 +13,7 @@ import {
   type RenderedPart,
   STATEFUL_SETS,
 } from './render/manifests.ts';
+import { findPending } from './pending.ts';
 import { selectorText } from './render/labels.ts';
 import { quantityOf } from './render/quantity.ts';
 import { readSecrets } from './secrets.ts';
@@ -47,7 +49,8 @@ export async function readParts(
   if (statefulSet !== null) found.set('statefulSet', statefulSet);
   const claims = spec.jetStream.fileStorage === undefined ? [] : await readClaims(door, cluster);
   const size = sizeOf({ found }) ?? spec.replicas;
-  const rendered = credentials && render(cluster, credentials, size);
+  const accessMode = accessModeOf(cluster, statefulSet ?? undefined, claims);
+  const rendered = credentials && render(cluster, credentials, { size, accessMode });
   const others = (rendered?.parts ?? []).filter(({ key }) => key !== 'statefulSet');
   for (const { key, ref, manifest } of others) {
     const { name: of } = manifest.metadata;
@@ -66,6 +69,7 @@ export async function readParts(
     wrong: all.filter((part) => !isAsRendered(part, found.get(part.key))),
     claims,
     lost: await findLost(door, pods, claims),
+    pending: await findPending(door, cluster, pods, claims),
     growth: await findGrowth(door, cluster, claims),
   };
 }
@@ -128,17 +132,20 @@ function claimOf(object: KubeObject): Claim {
   const { spec, status } = object as unknown as {
     readonly spec: {
       readonly storageClassName?: string;
+      readonly accessModes?: readonly string[];
       readonly resources: { readonly requests: { readonly storage: string } };
     };
     readonly status?: { readonly phase?: string };
   };
-  const { name, uid, annotations, deletionTimestamp } = object.metadata;
+  const { name, uid, annotations, creationTimestamp, deletionTimestamp } = object.metadata;
   return {
     name,
     uid,
     phase: status?.phase ?? '',
     size: spec.resources.requests.storage,
     storageClassName: spec.storageClassName,
+    accessMode: modeAmong(spec.accessModes),
+    createdAt: creationTimestamp,
     node: annotations?.[SELECTED_NODE],
     isEnding: deletionTimestamp !== undefined,
   };

@@ -1,6 +1,7 @@
 // What is known of a cluster when the next step is decided: the object, the parts it is made of,
 // its servers' pods and claims, and what the servers say. Pure types and small questions about
 // them.
+import type { AccessMode } from '../../shared/api/nats-cluster.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../shared/kube/objects.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import type { Records } from './decision.ts';
@@ -34,6 +35,8 @@ export interface Claim {
   readonly phase: string;
   readonly size: string;
   readonly storageClassName: string | undefined;
+  readonly accessMode: AccessMode;
+  readonly createdAt: string | undefined;
   /** The node that its volume was made for. */
   readonly node: string | undefined;
   readonly isEnding: boolean;
@@ -64,6 +67,8 @@ export interface Parts {
   readonly claims: readonly Claim[];
   /** Whose volume is certain to be lost, and why. */
   readonly lost: ReadonlyMap<string, string>;
+  /** Servers that cannot start because their claim gets no volume, and why. */
+  readonly pending: ReadonlyMap<string, string>;
   /** Undefined when nothing has to grow. */
   readonly growth:
     | { readonly claim: Claim; readonly size: string; readonly isAllowed: boolean }

@@ -10,11 +10,19 @@ export const NATS_CLUSTERS = {
 /** On everything that belongs to a cluster, with its name as the value. */
 export const NATS_CLUSTER_LABEL = 'ballast.dev/nats-cluster';
 
+/** Of a claim: which pods may mount its volume at the same time. */
+export type AccessMode = 'ReadWriteOncePod' | 'ReadWriteOnce';
+
 export interface NatsClusterSpec {
   readonly replicas: number;
   readonly image: string;
   readonly jetStream: {
-    readonly fileStorage?: { readonly size: string; readonly storageClassName?: string };
+    readonly fileStorage?: {
+      readonly size: string;
+      readonly storageClassName?: string;
+      /** ReadWriteOncePod when absent, and no claims are there that have another. */
+      readonly accessMode?: AccessMode;
+    };
     readonly memory?: { readonly size: string };
   };
   readonly tls?: { readonly clients?: Certificates; readonly routes?: Certificates };

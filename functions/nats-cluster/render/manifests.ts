@@ -8,7 +8,7 @@ import type { Credentials } from '../credentials.ts';
 import { CONFIG_KEY, type ConfigObject, configText, natsConfig } from './config.ts';
 import { hashOf } from './hash.ts';
 import { labelsOf, selectorOf } from './labels.ts';
-import { statefulSetSpec } from './stateful-set.ts';
+import { type Shape, statefulSetSpec } from './stateful-set.ts';
 
 const core = (resource: string): ResourceRef => ({ group: '', version: 'v1', resource });
 
@@ -37,10 +37,9 @@ export interface Rendered {
 
 export const HASH_ANNOTATION = 'ballast.dev/rendered';
 
-/** `size` is how many servers the StatefulSet is to have now; the spec may want others. */
-export function render(cluster: Cluster, credentials: Credentials, size: number): Rendered {
+export function render(cluster: Cluster, credentials: Credentials, shape: Shape): Rendered {
   const config = natsConfig(cluster, credentials);
-  const { spec, templateHash } = statefulSetSpec(cluster, config, size);
+  const { spec, templateHash } = statefulSetSpec(cluster, config, shape);
   const part = (key: PartKey, ref: ResourceRef, manifest: Manifest): RenderedPart => ({
     key,
     ref,

@@ -1,6 +1,6 @@
 // The StatefulSet of a cluster. All its servers start at once, because none is ready without the
 // others; a changed template changes no pod, because which one is next is for us to say. Pure.
-import type { Amounts } from '../../../shared/api/nats-cluster.ts';
+import type { AccessMode, Amounts } from '../../../shared/api/nats-cluster.ts';
 import { CLAIM, CLIENT_PORT, type Cluster, headlessName, ROUTE_PORT } from '../cluster.ts';
 import {
   CONFIG_DIR,
@@ -47,10 +47,17 @@ const PROBES = {
   livenessProbe: probe('js-enabled-only', 6),
 };
 
+/** What a StatefulSet that is there has of its own. */
+export interface Shape {
+  /** How many servers; the spec may want others. */
+  readonly size: number;
+  readonly accessMode: AccessMode;
+}
+
 export function statefulSetSpec(
   cluster: Cluster,
   config: ConfigObject,
-  size: number,
+  { size, accessMode }: Shape,
 ): { readonly spec: Readonly<Record<string, unknown>>; readonly templateHash: string } {
   const pod = podSpec(cluster);
   const templateHash = hashOf({ pod, config: restartOnly(config) });
@@ -68,17 +75,17 @@ export function statefulSetSpec(
       },
       spec: pod,
     },
-    ...claimsOf(cluster),
+    ...claimsOf(cluster, accessMode),
   };
   return { spec, templateHash };
 }
 
-function claimsOf({ spec: { jetStream }, ...cluster }: Cluster) {
+function claimsOf({ spec: { jetStream }, ...cluster }: Cluster, accessMode: AccessMode) {
   const { fileStorage } = jetStream;
   if (fileStorage === undefined) return {};
   const { size, storageClassName } = fileStorage;
   const spec = {
-    accessModes: ['ReadWriteOnce'],
+    accessModes: [accessMode],
     resources: { requests: { storage: size } },
     ...(storageClassName === undefined ? {} : { storageClassName }),
   };

@@ -28,6 +28,7 @@ import { Kubectl } from '../support/kubectl.ts';
 
 const KNATIVE = new URL('../../../knative', import.meta.url).pathname;
 const SERVICES = { group: '', version: 'v1', resource: 'services' } as const;
+const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
 const VOLUMES = { group: '', version: 'v1', resource: 'persistentvolumes' } as const;
 
 interface Parts {
@@ -109,11 +110,60 @@ export class PodPlace extends Scene {
     for (const pid of pids) process.kill(pid, 'SIGKILL');
   }
 
+  /** Forgotten at once by everybody but the kubelet, which lets it end in its own time. */
+  async deleteByForce({ namespace }: Named, server: string): Promise<void> {
+    const force = ['--grace-period=0', '--force'];
+    await this.kubectl.run('delete', 'pod', server, `-n=${namespace}`, ...force);
+  }
+
+  /**
+   * Nobody can end its container, and its server goes on: containerd's shim of the pod does not
+   * answer. Resolves with what lets it answer again.
+   */
+  async hangRuntime({ namespace }: Named, server: string): Promise<() => void> {
+    const [pid] = await processesOf(await this.#podUid(namespace, server));
+    if (pid === undefined) throw new Error(`${server} has no process`);
+    const shim = Number(/^PPid:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]);
+    process.kill(shim, 'SIGSTOP');
+    return () => void process.kill(shim, 'SIGCONT');
+  }
+
+  /**
+   * What becomes of the pod after `before` while that one's server still holds the volume: the
+   * kubelet's refusal to mount it, or undefined when its server runs.
+   */
+  async refusalAfter({ namespace }: Named, server: string, before: string): Promise<unknown> {
+    let refusal: unknown;
+    await until('the next pod to start, or to be refused its volume', async () => {
+      const pod = await this.kube.get(PODS, { namespace, name: server });
+      if (pod === null || pod.metadata.uid === before) return false;
+      const fieldSelector = `involvedObject.uid=${pod.metadata.uid},reason=FailedMount`;
+      const { items } = await this.kube.list(EVENTS, { namespace, fieldSelector });
+      refusal = items.map(({ message }) => message).find((one) => String(one).includes('in use'));
+      return refusal !== undefined || (await processesOf(pod.metadata.uid)).length > 0;
+    });
+    return refusal;
+  }
+
+  /** As provisioners do. */
+  async sayOfClaim(cluster: Named, name: string, message: string): Promise<void> {
+    const { namespace } = cluster;
+    const uid = await this.claimUid(cluster, name);
+    await this.kube.create(EVENTS, {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { namespace, name: `${name}.refused` },
+      involvedObject: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid },
+      type: 'Warning',
+      reason: 'ProvisioningFailed',
+      message,
+    });
+  }
+
   /** As `kubectl delete pod --grace-period=1` does. */
   async deletePod({ namespace }: Named, server: string): Promise<void> {
     const uid = await this.#podUid(namespace, server);
     const target = { namespace, name: server };
-    // Never 0: Kubernetes would start the next one while this one still writes into the volume.
     await this.kube.delete(PODS, target, { uid }, { gracePeriodSeconds: 1 });
   }
 

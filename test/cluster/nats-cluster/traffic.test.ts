@@ -3,6 +3,7 @@
 // lost. Each scenario leaves the cluster Ready to the next.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
+import { createStorageClass } from '../../builders/storage-class.ts';
 import { reported } from '../../integration/nats-cluster/report.ts';
 import { OLD_IMAGE, SCENARIO_MS } from '../../integration/nats-cluster/scene.ts';
 import { type Traffic, untilTrafficFlows } from '../../integration/nats-cluster/traffic.ts';
@@ -115,14 +116,74 @@ const restarts = async (): Promise<readonly number[]> =>
     Number(Object(Object(status).containerStatuses?.[0]).restartCount),
   );
 
-test('a pod that is deleted with a second of grace is made anew', settings, async () => {
-  const before = await uidOf('nats-1');
-  const done = await timed('pod deleted to Ready', () =>
-    endure(stage(), traffic, () => place.deletePod(cluster, 'nats-1')),
-  );
-  expect(done).toEqual([]);
-  expect(await uidOf('nats-1')).not.toBe(before);
+test('pods that are deleted without grace, one after the other', settings, async () => {
+  for (const server of ['nats-1', 'nats-2', 'nats-0']) {
+    const before = await uidOf(server);
+    const done = await timed(`${server} deleted by force to Ready`, () =>
+      endure(stage(), traffic, () => place.deleteByForce(cluster, server)),
+    );
+    expect(done).toEqual([]);
+    expect(await uidOf(server)).not.toBe(before);
+  }
 });
+
+test(
+  'a server that cannot be ended keeps its volume, though its pod is forgotten',
+  settings,
+  async () => {
+    const before = (await uidOf('nats-1')) ?? '';
+    let refusal: unknown;
+    await traffic.leadBy('nats-1');
+    const done = await timed('nats-1 deleted by force, its runtime hanging, to Ready', () =>
+      endure(stage(), traffic, async () => {
+        const goOn = await place.hangRuntime(cluster, 'nats-1');
+        try {
+          await place.deleteByForce(cluster, 'nats-1');
+          refusal = await place.refusalAfter(cluster, 'nats-1', before);
+          await untilTrafficFlows(traffic);
+        } finally {
+          goOn();
+        }
+      }),
+    );
+    expect(refusal).toContain('ReadWriteOncePod');
+    expect(done).toEqual([]);
+    await traffic.leadBy('nats-1');
+  },
+);
+
+test(
+  'a provisioner that refuses the access mode is heard, and another mode is set',
+  settings,
+  async () => {
+    const poor = { namespace: 'shop', name: 'poor' };
+    const claimsOfPoor = ['-n=shop', '-l=ballast.dev/nats-cluster=poor'];
+    await createStorageClass(place.kube, 'poor', false);
+    const fileStorage = { size: '1Gi', storageClassName: 'poor' };
+    await place.create(poor, { jetStream: { fileStorage } });
+    const haveClaims = async () => (await place.claims(poor)).length === 3;
+    await place.tickUntil(ours, poor, 'its claims', haveClaims);
+    await place.sayOfClaim(poor, 'data-poor-0', 'access mode is not supported');
+    const isHeard = async () =>
+      (await place.condition(poor, 'Degraded')).startsWith('True ClaimPending');
+    await place.tickUntil(ours, poor, 'the refusal', isHeard);
+    expect(await place.condition(poor, 'Degraded')).toContain(
+      'claim data-poor-0 (ReadWriteOncePod) of storage class poor is Pending: access mode is not',
+    );
+    // As it is told there.
+    await place.delete(poor);
+    await place.kubectl.run('delete', 'pvc', ...claimsOfPoor);
+    await place.create(poor, {
+      lameDuck: { graceSeconds: 1 },
+      jetStream: { fileStorage: { size: '1Gi', accessMode: 'ReadWriteOnce' } },
+    });
+    await place.tickUntilReady(ours, poor);
+    const modes = '-o=jsonpath={.items[*].spec.accessModes}';
+    const found = await place.kubectl.run('get', 'pvc', ...claimsOfPoor, modes);
+    expect(found).toBe('["ReadWriteOnce"] ["ReadWriteOnce"] ["ReadWriteOnce"]');
+    await place.delete(poor);
+  },
+);
 
 test('all servers are killed at once', settings, async () => {
   const before = await restarts();

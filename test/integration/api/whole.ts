@@ -120,6 +120,7 @@ const natsSpec: Whole<Omit<NatsClusterSpec, 'jetStream'>> = {
 const fileStorage: Whole<NatsClusterSpec['jetStream']>['fileStorage'] = {
   size: '20Gi',
   storageClassName: 'fast',
+  accessMode: 'ReadWriteOnce',
 };
 
 const natsStatus: Whole<Omit<NatsClusterStatus, 'conditions'>> & {

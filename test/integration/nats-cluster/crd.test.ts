@@ -35,11 +35,10 @@ async function create(spec: object, name?: string): Promise<string> {
 const edit = (name: string, spec: object) =>
   kube.patch(NATS_CLUSTERS, { namespace, name }, { type: 'merge', body: { spec } });
 
-const files = (size: string, storageClassName?: string) => ({
-  jetStream: {
-    fileStorage: { size, ...(storageClassName === undefined ? {} : { storageClassName }) },
-  },
+const files = (size: string, more: { storageClassName?: string; accessMode?: string } = {}) => ({
+  jetStream: { fileStorage: { size, ...more } },
 });
+const mode = (accessMode: string | null) => ({ jetStream: { fileStorage: { accessMode } } });
 const account = (name: string) => ({
   accounts: [{ name, users: [{ name: 'shop', passwordSecret: { name: 'passwords' } }] }],
 });
@@ -49,6 +48,10 @@ test.each<[object, string]>([
   [{ replicas: 11 }, 'less than or equal to 9'],
   [files('ten'), 'Write a size as Kubernetes does'],
   [files('1Mi'), '16Mi at least'],
+  [
+    files('1Gi', { accessMode: 'ReadWriteMany' }),
+    'supported values: "ReadWriteOncePod", "ReadWrite',
+  ],
   [{ jetStream: {} }, 'Write either fileStorage or memory'],
   [{ jetStream: { memory: { size: '1Gi' }, fileStorage: { size: '1Gi' } } }, 'Write either'],
   [account('SYS'), 'SYS is the one by which the cluster is looked after'],
@@ -69,7 +72,18 @@ test.each<[object, object, string]>([
   [{ replicas: 1 }, { replicas: 3 }, 'one does not become the other'],
   [{ replicas: 3 }, { replicas: 1 }, 'one does not become the other'],
   [files('2Gi'), files('1Gi'), 'A claim does not shrink'],
-  [files('1Gi', 'fast'), files('1Gi', 'slow'), 'keeps its storage class'],
+  [
+    files('1Gi', { storageClassName: 'fast' }),
+    files('1Gi', { storageClassName: 'slow' }),
+    'keeps its storage class',
+  ],
+  [files('1Gi'), mode('ReadWriteOnce'), 'keeps its access mode for life'],
+  [
+    files('1Gi', { accessMode: 'ReadWriteOnce' }),
+    mode('ReadWriteOncePod'),
+    'keeps its access mode',
+  ],
+  [files('1Gi', { accessMode: 'ReadWriteOncePod' }), mode(null), 'keeps its access mode'],
   [{}, { jetStream: { fileStorage: null, memory: { size: '1Gi' } } }, 'do not move between'],
   [{}, { tls: { routes: {} } }, 'cannot be turned on or off while they run'],
 ])('%j does not become %j', async (before, after, why) => {
@@ -80,6 +94,7 @@ test.each<[object, object, string]>([
 test.each<[object, object]>([
   [{}, { replicas: 5 }],
   [files('1Gi'), files('2Gi')],
+  [files('1Gi', { accessMode: 'ReadWriteOnce' }), files('2Gi')],
   [{}, { tls: { clients: {} } }],
   [{}, account('SHOP')],
 ])('%j becomes %j', async (before, after) => {

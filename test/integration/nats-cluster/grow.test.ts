@@ -4,13 +4,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { createStorageClass } from '../../builders/storage-class.ts';
 import { Place } from './place.ts';
-import { CLAIMS, SCENARIO_MS } from './scene.ts';
+import { CLAIMS, type Named, SCENARIO_MS } from './scene.ts';
 
 let place: Place;
 let ours: RunningFunction;
 const growing = { namespace: 'shop', name: 'nats' };
 const rigid = { namespace: 'office', name: 'nats' };
 const settings = { timeout: SCENARIO_MS };
+const STATEFUL_SETS = { group: 'apps', version: 'v1', resource: 'statefulsets' } as const;
 
 beforeAll(async () => {
   place = await Place.start();
@@ -21,6 +22,7 @@ beforeAll(async () => {
   ] as const) {
     await place.namespace(cluster.namespace);
     await createStorageClass(place.kube, storageClassName, storageClassName === 'growing');
+    if (cluster === growing) await createOldClaim(storageClassName);
     const fileStorage = { size: '1Gi', storageClassName };
     await place.create(cluster, { jetStream: { fileStorage } });
   }
@@ -30,18 +32,50 @@ afterAll(async () => {
   await place?.stop();
 });
 
+/** Of a cluster of before there was a choice, which was deleted and is made again. */
+async function createOldClaim(storageClassName: string): Promise<void> {
+  const { namespace, name } = growing;
+  await place.kube.create(CLAIMS, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      namespace,
+      name: `data-${name}-0`,
+      labels: { 'ballast.dev/nats-cluster': name },
+    },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '1Gi' } },
+      storageClassName,
+    },
+  });
+}
+
 const larger = { jetStream: { fileStorage: { size: '2Gi' } } };
 const uids = async (): Promise<readonly string[]> =>
   (await place.pods(growing)).map(({ metadata }) => metadata.uid);
 
-async function sizes({ namespace }: { readonly namespace: string }): Promise<readonly string[]> {
+interface ClaimSpec {
+  readonly accessModes: readonly string[];
+  readonly resources: { readonly requests: { readonly storage: string } };
+}
+
+async function claimSpecs(namespace: string): Promise<readonly ClaimSpec[]> {
   const { items } = await place.kube.list(CLAIMS, { namespace });
-  return items.map(({ spec }) => {
-    const { resources } = spec as {
-      readonly resources: { readonly requests: { readonly storage: string } };
-    };
-    return resources.requests.storage;
-  });
+  return items.map(({ spec }) => spec as ClaimSpec);
+}
+
+const sizes = async ({ namespace }: Named): Promise<readonly string[]> =>
+  (await claimSpecs(namespace)).map(({ resources }) => resources.requests.storage);
+
+/** Of the claims, and of those that the StatefulSet would make. */
+async function modes({ namespace, name }: Named): Promise<readonly string[]> {
+  const set = await place.kube.get(STATEFUL_SETS, { namespace, name });
+  const { volumeClaimTemplates: templates } = set?.['spec'] as {
+    readonly volumeClaimTemplates: readonly { readonly spec: ClaimSpec }[];
+  };
+  const all = [...(await claimSpecs(namespace)), ...templates.map(({ spec }) => spec)];
+  return [...new Set(all.flatMap(({ accessModes }) => accessModes))];
 }
 
 test('clusters of one name in two namespaces are two clusters', settings, async () => {
@@ -51,6 +85,8 @@ test('clusters of one name in two namespaces are two clusters', settings, async 
     [growing, rigid].map(async (one) => (await place.secret(one, 'nats-system'))['password']),
   );
   expect(new Set(passwords).size).toBe(2);
+  expect(await modes(growing)).toEqual(['ReadWriteOnce']);
+  expect(await modes(rigid)).toEqual(['ReadWriteOncePod']);
 });
 
 test('claims grow, and the pods stay', settings, async () => {
@@ -58,6 +94,7 @@ test('claims grow, and the pods stay', settings, async () => {
   await place.edit(growing, larger);
   await place.tickUntilReady(ours, growing);
   expect(await sizes(growing)).toEqual(['2Gi', '2Gi', '2Gi']);
+  expect(await modes(growing)).toEqual(['ReadWriteOnce']);
   expect(await uids()).toEqual(before);
 });
 

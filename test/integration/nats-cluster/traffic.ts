@@ -37,6 +37,8 @@ const DURABLE = 'worker';
 const DRAINED_WITHIN_MS = 60_000;
 /** What one pull asks for; it comes back after this, also with nothing. */
 const PULL_MS = 1_000;
+/** In which a leader that was told to step down has heard of the next one. */
+const STEP_DOWN_MS = 500;
 
 export class Traffic {
   readonly #options: TrafficOptions;
@@ -120,6 +122,23 @@ export class Traffic {
       } catch {
         await systemClock.sleep(BETWEEN_MS);
       }
+    }
+  }
+
+  /** From here on `server` leads the stream: what is read at the end is what it has. */
+  async leadBy(server: string): Promise<void> {
+    const { stream } = this.#options;
+    const manager = await this.#nats.jetstreamManager();
+    const leader = async (): Promise<string | undefined> =>
+      (await manager.streams.info(stream).catch(() => undefined))?.cluster?.leader;
+    const subject = `$JS.API.STREAM.LEADER.STEPDOWN.${stream}`;
+    const wish = JSON.stringify({ placement: { preferred: server } });
+    const isLed = async (): Promise<boolean> => ((await leader()) ?? '') !== '';
+    while ((await leader()) !== server) {
+      // Refused while the server is not current yet.
+      await this.#nats.request(subject, wish, { timeout: ACK_TIMEOUT_MS }).catch(() => undefined);
+      await systemClock.sleep(STEP_DOWN_MS);
+      await until('the stream to be led', isLed, DRAINED_WITHIN_MS);
     }
   }
 

@@ -44,7 +44,8 @@ test.each([
 });
 
 test('a claim gets a directory on the node of its pod, and nowhere else', () => {
-  const step = stepForClaim(claim(placed), NODES);
+  const spec = { accessModes: ['ReadWriteOncePod'] };
+  const step = stepForClaim(claim({ ...placed, spec }), NODES);
   if (step.do !== 'provision') throw new Error(`${step.do} is not it`);
   expect(step.path).toBe('/nodes/node-2/volumes/pvc-u1');
   expect(step.volume).toMatchObject({
@@ -53,6 +54,7 @@ test('a claim gets a directory on the node of its pod, and nowhere else', () => 
       capacity: { storage: '1Gi' },
       local: { path: step.path },
       claimRef: { namespace: 'shop', name: 'data', uid: 'u1' },
+      accessModes: ['ReadWriteOncePod'],
       nodeAffinity: {
         required: {
           nodeSelectorTerms: [

@@ -49,6 +49,10 @@ const without =
 const silent =
   (server: string): NonNullable<Differences['nats']> =>
   (nats) => ({ ...nats, servers: new Map([...nats.servers].filter(([name]) => name !== server)) });
+const unready =
+  (server: string): NonNullable<Differences['pods']> =>
+  (pods) =>
+    pods.map((one) => ({ ...one, isReady: one.isReady && one.name !== server }));
 const late = stream({ members: [peer('nats-0'), peer('nats-1'), peer('nats-2', false)] });
 const lone = stream({ members: [peer('nats-2')] });
 
@@ -68,6 +72,16 @@ const REST: readonly Row[] = [
     'a server without a pod is waited for',
     { pods: without('nats-1') },
     'wait: Nothing [ServerAway]',
+  ],
+  [
+    'a server whose claim gets no volume is trouble',
+    { pods: unready('nats-1'), parts: { pending: new Map([['nats-1', 'Why.']]) } },
+    'wait: Nothing [ClaimPending] !ClaimPending',
+  ],
+  [
+    'what was said of its claim before it was ready is old',
+    { parts: { pending: new Map([['nats-1', 'Why.']]) } },
+    'wait: Nothing',
   ],
   [
     'a server that does not answer is waited for',

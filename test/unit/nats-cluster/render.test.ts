@@ -13,7 +13,9 @@ import { versionIn } from '../../../functions/nats-cluster/version.ts';
 import type { NatsClusterSpec } from '../../../shared/api/nats-cluster.ts';
 import { cluster, CREDENTIALS } from './samples.ts';
 
-const rendered = (spec: Partial<NatsClusterSpec> = {}) => render(cluster({ spec }), CREDENTIALS, 3);
+const shape = { size: 3, accessMode: 'ReadWriteOncePod' } as const;
+const rendered = (spec: Partial<NatsClusterSpec> = {}) =>
+  render(cluster({ spec }), CREDENTIALS, shape);
 const { templateHash } = rendered();
 
 test.each<[string, Partial<NatsClusterSpec>]>([

@@ -65,7 +65,7 @@ export function cluster({ spec, status, deletionTimestamp }: Differences = {}) {
 export function world(differences: Differences = {}): World {
   const own = cluster(differences);
   const { size = own.spec.replicas, refusals = new Map(), nowMs = NOW_MS } = differences;
-  const rendered = render(own, CREDENTIALS, size);
+  const rendered = render(own, CREDENTIALS, { size, accessMode: 'ReadWriteOncePod' });
   const servers = serverNames(own, size);
   const statefulSet = { spec: { replicas: size } } as never;
   const parts: Parts = {
@@ -78,6 +78,7 @@ export function world(differences: Differences = {}): World {
     wrong: [],
     claims: servers.map(claim),
     lost: new Map(),
+    pending: new Map(),
     growth: undefined,
     ...differences.parts,
   };
@@ -118,6 +119,8 @@ const claim = (server: string): Claim => ({
   phase: 'Bound',
   size: '10Gi',
   storageClassName: 'standard',
+  accessMode: 'ReadWriteOncePod',
+  createdAt: '2026-01-01T00:00:00Z',
   node: undefined,
   isEnding: false,
 });

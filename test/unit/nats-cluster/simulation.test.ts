@@ -114,6 +114,25 @@ describe.each(CHANGES)('$name', (change) => {
   });
 });
 
+test(
+  'claims of before there was a choice keep their access mode while they grow',
+  { timeout: MANY_RUNS_MS },
+  async () => {
+    const mode = (accessMode?: string): Edit => ({ jetStream: { fileStorage: { accessMode } } });
+    const old = { ...(CHANGES[5] as Change), before: [mode('ReadWriteOnce'), mode()] };
+    for (const when of ['before', 'after'] as const) {
+      for (let at = 0; ; at += 1) {
+        const run = await prepared(old);
+        run.edit(old.edit);
+        run.crashAt({ at, when });
+        await run.converge();
+        expect(run.world.accessModes()).toEqual(['ReadWriteOnce']);
+        if (!run.hasCrashed) break;
+      }
+    }
+  },
+);
+
 test('a pod that others made anew between the look and the delete is left alone', async () => {
   const run = await prepared(CHANGES[1] as Change);
   const { kube } = run.world;

@@ -78,6 +78,9 @@ export class KubeModel {
       throw conflict(ref, name);
     }
     const where = subresource === undefined ? '' : `/${subresource}`;
+    if (present !== undefined && claimsIn(present) !== claimsIn(manifest)) {
+      throw new KubeError('KUBE_INVALID', 'Claim templates do not change.', { verb: 'patch', ref });
+    }
     return this.write(`apply ${ref.resource}${where} ${name}`, () =>
       subresource === 'status' && present !== undefined
         ? this.#putStatus(ref, present, manifest['status'] as Body)
@@ -200,6 +203,10 @@ const ENDING = { deletionTimestamp: '2026-01-01T00:00:00Z' };
 
 const keyOf = ({ resource }: ResourceRef, { namespace = '', name }: ObjectName): string =>
   `${resource}/${namespace}/${name}`;
+
+/** Of a StatefulSet; the same for everything else. */
+const claimsIn = (object: object): string =>
+  JSON.stringify((object as { readonly spec?: Body }).spec?.['volumeClaimTemplates'] ?? []);
 
 function merge(present: Body, patch: Body): Body {
   const result = { ...present };

@@ -1,6 +1,7 @@
 // A cluster of NATS servers as far as the function nats-cluster can tell one from real ones, and
 // the StatefulSet controller and kubelet around it. It holds the rules that must never be broken,
 // and throws where one is.
+import { claimTemplateIn } from '../../../../functions/nats-cluster/claim-template.ts';
 import type { KubeObject } from '../../../../shared/kube/objects.ts';
 import {
   configDigest,
@@ -77,6 +78,12 @@ export class WorldModel {
 
   #statefulSet(): KubeObject | undefined {
     return this.kube.objects.get(`statefulsets/${NAMESPACE}/${NAME}`);
+  }
+
+  /** Of the claims that the StatefulSet makes. */
+  accessModes(): readonly string[] {
+    const set = this.#statefulSet();
+    return (set === undefined ? undefined : claimTemplateIn(set))?.accessModes ?? [];
   }
 
   /** What the function may destroy, and when. */

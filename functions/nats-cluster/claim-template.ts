@@ -1,0 +1,43 @@
+// What a StatefulSet says of the claims that it makes, and which access mode they have. Neither a
+// template nor a claim changes its mode: what is there decides, and the spec before. Pure.
+import type { AccessMode } from '../../shared/api/nats-cluster.ts';
+import type { Cluster } from './cluster.ts';
+import type { Claim } from './world.ts';
+
+/**
+ * The kubelet mounts such a volume for no second pod while the first one has a container that runs,
+ * also when that pod was deleted by force and is forgotten by everybody else.
+ */
+const SAFE: AccessMode = 'ReadWriteOncePod';
+
+interface TemplateSpec {
+  readonly accessModes?: readonly string[];
+  readonly resources: { readonly requests: { readonly storage: string } };
+}
+
+/** Of a StatefulSet of ours, rendered or read; undefined when it has no claims. */
+export function claimTemplateIn(object: object): TemplateSpec | undefined {
+  // Ours, and the API server's: both have this shape.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { spec } = object as {
+    readonly spec?: { readonly volumeClaimTemplates?: readonly { readonly spec: TemplateSpec }[] };
+  };
+  return spec?.volumeClaimTemplates?.[0]?.spec;
+}
+
+export const modeAmong = (accessModes: readonly string[] = []): AccessMode =>
+  accessModes.includes(SAFE) ? SAFE : 'ReadWriteOnce';
+
+/**
+ * Clusters of before there was a choice do not say it, and theirs is not the default: while their
+ * StatefulSet is made anew around its pods the claims tell.
+ */
+export function accessModeOf(
+  { spec }: Pick<Cluster, 'spec'>,
+  statefulSet: object | undefined,
+  claims: readonly Pick<Claim, 'accessMode'>[],
+): AccessMode {
+  const template = statefulSet && claimTemplateIn(statefulSet);
+  if (template !== undefined) return modeAmong(template.accessModes);
+  return spec.jetStream.fileStorage?.accessMode ?? claims[0]?.accessMode ?? SAFE;
+}

@@ -1,0 +1,75 @@
+// Servers that cannot start because their claim gets no volume: what the last Event about the claim
+// says, which is mostly the provisioner's own word, and what to set when it cannot do what we ask.
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { isRecord, textOf } from '../../shared/kube/json.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+import { claimName, type Cluster } from './cluster.ts';
+import type { Claim, Pod } from './world.ts';
+
+interface PendingDoor {
+  readonly kube: KubeClient;
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+}
+
+const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
+
+/** A provisioner that says nothing against it gets so long: some make disks in far-away places. */
+const PROVISIONED_WITHIN_MS = 60_000;
+
+export async function findPending(
+  { kube, nowMs, signal }: PendingDoor,
+  { namespace }: Cluster,
+  pods: readonly Pod[],
+  claims: readonly Claim[],
+): Promise<ReadonlyMap<string, string>> {
+  const waiting = pods.flatMap(({ name: server, isReady }) => {
+    const claim = claims.find(({ name }) => name === claimName(server));
+    const isWaiting = claim?.phase === 'Pending' && !claim.isEnding && !isReady;
+    return isWaiting ? [{ server, claim }] : [];
+  });
+  if (waiting.length === 0) return new Map();
+  const fieldSelector = 'involvedObject.kind=PersistentVolumeClaim';
+  const { items } = await kube.list(EVENTS, { namespace, fieldSelector, signal });
+  const told = waiting.flatMap(({ server, claim }) => {
+    const event = lastAbout(items, claim);
+    const isLate = nowMs - Date.parse(claim.createdAt ?? '') > PROVISIONED_WITHIN_MS;
+    return isLate || event?.['type'] === 'Warning' ? [{ server, claim, event }] : [];
+  });
+  // Once for all of them.
+  const help = helpFor(claims);
+  return new Map(
+    told.map(({ server, claim, event }, index) => [
+      server,
+      `${sentence(server, claim, event)}${index === 0 ? help : ''}`,
+    ]),
+  );
+}
+
+/** A warning tells more than that somebody is being waited for. */
+function lastAbout(events: readonly KubeObject[], { uid }: Claim): KubeObject | undefined {
+  const about = events
+    .filter(({ involvedObject }) => isRecord(involvedObject) && involvedObject['uid'] === uid)
+    .toSorted((a, b) => (toldAt(a) < toldAt(b) ? 1 : -1));
+  return about.find(({ type }) => type === 'Warning') ?? about[0];
+}
+
+const toldAt = ({ lastTimestamp, metadata }: KubeObject): string =>
+  textOf(lastTimestamp) || (metadata.creationTimestamp ?? '');
+
+function sentence(server: string, claim: Claim, event: KubeObject | undefined): string {
+  const { name, accessMode, storageClassName } = claim;
+  const from = storageClassName === undefined ? '' : ` of storage class ${storageClassName}`;
+  const why = event === undefined ? 'no Event says why' : textOf(event['message']).trim();
+  return `${server} has no volume: claim ${name} (${accessMode})${from} is Pending: ${why}.`;
+}
+
+/** Nothing is lost with claims that never had a volume; with others there would be. */
+function helpFor(claims: readonly Claim[]): string {
+  const isFresh = claims.every(({ phase }) => phase === 'Pending');
+  if (!isFresh || claims[0]?.accessMode !== 'ReadWriteOncePod') return '';
+  return (
+    ' If that storage class cannot make ReadWriteOncePod, delete this NatsCluster and its ' +
+    'claims, which are empty, and create it with jetStream.fileStorage.accessMode: ReadWriteOnce.'
+  );
+}
