@@ -171,7 +171,7 @@ test(
       'claim data-poor-0 (ReadWriteOncePod) of storage class poor is Pending: access mode is not',
     );
     // As it is told there.
-    await place.delete(poor);
+    await place.remove(poor);
     await place.kubectl.run('delete', 'pvc', ...claimsOfPoor);
     await place.create(poor, {
       lameDuck: { graceSeconds: 1 },

@@ -78,8 +78,11 @@ export class HandMadeServer {
     );
   }
 
-  /** Its pod looks for the node of the claim. */
+  /** Its pod looks for the node of the claim, which waits for a volume meanwhile. */
   async losePlace(): Promise<void> {
+    const pending = { status: { phase: 'Pending' } };
+    const ofClaim = { ...CLAIM, subresource: 'status' };
+    await this.#kube.patch(CLAIMS, ofClaim, { type: 'merge', body: pending });
     await this.#kube.create(PODS, {
       apiVersion: 'v1',
       kind: 'Pod',

@@ -71,8 +71,8 @@ const sizes = async ({ namespace }: Named): Promise<readonly string[]> =>
 /** Of the claims, and of those that the StatefulSet would make. */
 async function modes({ namespace, name }: Named): Promise<readonly string[]> {
   const set = await place.kube.get(STATEFUL_SETS, { namespace, name });
-  const { volumeClaimTemplates: templates } = set?.['spec'] as {
-    readonly volumeClaimTemplates: readonly { readonly spec: ClaimSpec }[];
+  const { volumeClaimTemplates: templates = [] } = (set?.['spec'] ?? {}) as {
+    readonly volumeClaimTemplates?: readonly { readonly spec: ClaimSpec }[];
   };
   const all = [...(await claimSpecs(namespace)), ...templates.map(({ spec }) => spec)];
   return [...new Set(all.flatMap(({ accessModes }) => accessModes))];
