@@ -10,7 +10,7 @@ import { resolvePart } from '../../local/parts/resolve.ts';
 import type { Stage, StageTurn } from '../stages.ts';
 import type { Cluster } from '../start-cluster.ts';
 import { functionsArchive } from './archive.ts';
-import { natsArchive, natsCluster } from './nats.ts';
+import { natsArchives, natsCluster } from './nats.ts';
 import { withOverlay } from './overlay.ts';
 import { whatIsReady } from './ready.ts';
 
@@ -50,7 +50,7 @@ export const functionsStage: Stage = {
 };
 
 async function importImages(cluster: Cluster, signal: AbortSignal): Promise<void> {
-  await cluster.importImage(await natsArchive(signal));
+  for (const archive of await natsArchives(signal)) await cluster.importImage(archive);
   const archive = await functionsArchive(signal);
   signal.throwIfAborted();
   await cluster.importImage(archive);

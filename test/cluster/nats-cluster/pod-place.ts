@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { publicImage } from '../../../knative/cluster/functions/nats.ts';
 import { cachedArchive } from '../../../knative/cluster/knative/cached-archive.ts';
 import { type Cluster, startCluster } from '../../../knative/cluster/start-cluster.ts';
 import { programSpec } from '../../../knative/images/program.ts';
@@ -84,11 +85,6 @@ export class PodPlace extends Scene {
 
   protected trouble(): string {
     return this.nodes.dir;
-  }
-
-  /** The image of a spec that names none would be pulled. */
-  override async create(cluster: Named, spec: object): Promise<void> {
-    await super.create(cluster, { image: NEW_IMAGE, ...spec });
   }
 
   async scale({ namespace, name }: Named, replicas: number): Promise<void> {
@@ -215,7 +211,7 @@ async function importServers(nodes: Cluster): Promise<void> {
   ] as const) {
     const binary = await resolvePart(part, { settings });
     const name = 'nats-server';
-    const spec = await programSpec({ image, binary, name });
+    const spec = await programSpec({ image: publicImage(image), binary, name });
     await nodes.importImage(await cachedArchive(spec, settings));
   }
 }

@@ -9,7 +9,7 @@ import type { Plane } from '../../../knative/local/plane/plane.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { startShipped } from '../../builders/shipped.ts';
 import { Kubelet } from './kubelet.ts';
-import { DEFAULT_IMAGE, type Named, NEW_IMAGE, OLD_IMAGE, Scene } from './scene.ts';
+import { type Named, NEW_IMAGE, OLD_IMAGE, Scene } from './scene.ts';
 
 export class Place extends Scene {
   readonly plane: Plane;
@@ -95,10 +95,8 @@ async function images(plane: Plane): Promise<Readonly<Record<string, string>>> {
     await copyFile(await resolvePart(part), path);
     return path;
   };
-  const newest = await copy('nats-server', 'new');
   return {
-    [DEFAULT_IMAGE]: newest,
-    [NEW_IMAGE]: newest,
+    [NEW_IMAGE]: await copy('nats-server', 'new'),
     [OLD_IMAGE]: await copy('nats-server-previous', 'old'),
   };
 }

@@ -19,9 +19,9 @@ const SECRETS = core('secrets');
 const EVENTS = core('events');
 
 /** Of a spec that names none. */
-export const DEFAULT_IMAGE = 'nats:2.15.2';
-export const NEW_IMAGE = 'dev.local/ballast/nats-server:2.15.2';
-export const OLD_IMAGE = 'dev.local/ballast/nats-server:2.14.9';
+/** What a spec means that names none. */
+export const NEW_IMAGE = 'nats:2.15.2';
+export const OLD_IMAGE = 'nats:2.14.9';
 /** What a whole scenario may take on a machine that others use too. */
 export const SCENARIO_MS = 300_000;
 /** The account that the manifests make for the function. */
