@@ -28,9 +28,7 @@ export function lifeUntil(
 ): Life {
   let writes = 0;
   let last: string | undefined;
-  const call = async (word: string | undefined, work: () => unknown): Promise<unknown> => {
-    if (last !== undefined) throw new Killed();
-    if (word === undefined) return work();
+  const write = async (word: string, work: () => unknown): Promise<unknown> => {
     writes += 1;
     if (writes !== death?.write) {
       const done = await work();
@@ -48,8 +46,13 @@ export function lifeUntil(
         // The connections of a dead process are closed for it.
         if (typeof member !== 'function') return member;
         if (name === 'close') return () => Reflect.apply(member, target, []) as unknown;
-        return (...args: readonly unknown[]) =>
-          call(writing(String(name), args), () => Reflect.apply(member, target, args));
+        return (...args: readonly unknown[]) => {
+          if (last !== undefined) throw new Killed();
+          const word = writing(String(name), args);
+          const work = (): unknown => Reflect.apply(member, target, args);
+          // Reads are also streams, which are no promises.
+          return word === undefined ? work() : write(word, work);
+        };
       },
     });
   return { door, lastWord: () => last };
