@@ -11,7 +11,7 @@ export type Options =
 export function usage(): string {
   const rows = rungs.map((rung) => `  ${rung.name.padEnd(12)} ${rung.title}`);
   return [
-    'npm test                          climbs every rung; cluster and knative beside the others',
+    'npm test                          climbs every rung, in this order',
     'npm test -- unit                  climbs some, and what they stand on',
     'npm test -- --only unit,lint      the same',
     '',

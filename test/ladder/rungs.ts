@@ -1,5 +1,4 @@
-// The rungs of the ladder, from the cheapest to the dearest, and how each one is climbed. In two
-// lanes: what runs in pods goes on beside what runs in processes of this machine.
+// The rungs of the ladder, from the cheapest to the dearest, and how each one is climbed.
 
 export type RungName =
   | 'types'
@@ -16,8 +15,6 @@ export type RungName =
 export interface Rung {
   readonly name: RungName;
   readonly title: string;
-  /** Rungs of one lane wait for each other; those of another go on beside them. */
-  readonly lane: 'processes' | 'pods';
   /** Run one after the other; all have to succeed. */
   readonly commands: readonly (readonly string[])[];
   /** A run that takes longer hangs: it is ended and counts as failed. */
@@ -50,7 +47,6 @@ const check = (
 ): Rung => ({
   name,
   title,
-  lane: 'processes',
   commands,
   boundMs: checkBoundMs,
   needs: [],
@@ -60,7 +56,7 @@ const check = (
 
 /** Of files on whole clusters: beside each other they would only wait for two cores. */
 const oneByOne = ['--no-file-parallelism'];
-const isOfPods = (name: RungName): boolean => name === 'cluster' || name === 'knative';
+const isOneByOne = (name: RungName): boolean => name === 'cluster' || name === 'knative';
 
 const tests = (
   name: RungName,
@@ -70,8 +66,7 @@ const tests = (
 ): Rung => ({
   name,
   title,
-  lane: isOfPods(name) ? 'pods' : 'processes',
-  commands: [['vitest', 'run', '--project', name, ...(isOfPods(name) ? oneByOne : [])]],
+  commands: [['vitest', 'run', '--project', name, ...(isOneByOne(name) ? oneByOne : [])]],
   boundMs,
   needs,
   counts: 'tests',
@@ -81,7 +76,6 @@ const tests = (
 const machine = (name: 'parts' | 'node', title: string, needs: readonly RungName[]): Rung => ({
   name,
   title,
-  lane: name === 'node' ? 'pods' : 'processes',
   commands: [['node', `test/ladder/${name}.ts`]],
   boundMs: partsBoundMs,
   needs,

@@ -1,9 +1,6 @@
 // Climbs small ladders made of real commands: order, rungs left out, hangs, and giving up.
 
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../ladder/climb.ts';
 import { climb, total } from '../../ladder/climb.ts';
@@ -13,7 +10,6 @@ import { cannotBeHadCode } from '../../ladder/rungs.ts';
 const rung = (name: Rung['name'], script: string, more: Partial<Rung> = {}): Rung => ({
   name,
   title: name,
-  lane: 'processes',
   commands: [['node', '-e', script]],
   boundMs: 30_000,
   needs: [],
@@ -93,28 +89,6 @@ describe('a climb', () => {
     const { outcomes, said } = await climbed(...ladder);
     expect(outcomes[1]?.state).toBe('left out');
     expect(said).toContain('it needs bundles, which failed');
-  });
-
-  test('goes on in one lane while another waits', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'ballast-lanes-'));
-    const path = JSON.stringify(join(dir, 'met'));
-    const waits = `const { watch, existsSync } = require('node:fs');
-      const end = () => existsSync(${path}) && process.exit(0);
-      watch(${JSON.stringify(dir)}, end); end();`;
-    const meets = `require('node:fs').writeFileSync(${path}, '')`;
-    const ladder = [
-      rung('parts', ''),
-      rung('unit', waits),
-      rung('cluster', meets, { lane: 'pods', needs: ['parts'] }),
-    ];
-    const { outcomes, said } = await climbed(...ladder);
-    await rm(dir, { recursive: true });
-    expect(outcomes.map(({ rung: name, state }) => [name, state])).toEqual([
-      ['parts', 'passed'],
-      ['unit', 'passed'],
-      ['cluster', 'passed'],
-    ]);
-    expect(said.indexOf('cluster')).toBeLessThan(said.indexOf('unit'));
   });
 
   test('ends a rung that hangs, and counts it as failed though it exits with 0', async () => {
