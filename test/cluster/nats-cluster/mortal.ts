@@ -20,7 +20,8 @@ export function mortalNatsCluster() {
       const deaths = lastWords.length;
       const moment = deaths % 2 === 0 ? 'after' : 'before';
       const { door, lastWord } = lifeUntil({ write: 1 + (deaths % WRITES_MAX), moment });
-      const { kube, openSystem, clock, workMs } = context.doors;
+      const { clock, metrics, log, signal, traceparent } = context;
+      const { kube, openSystem, workMs } = context.doors;
       const doors = new Doors({
         kube: door(kube, kubeWriting),
         openSystem: async (...way) => door(await openSystem(...way), natsWriting),
@@ -28,7 +29,8 @@ export function mortalNatsCluster() {
         workMs,
       });
       try {
-        return await natsCluster.handle?.(event, { ...context, doors });
+        const request = { doors, clock, metrics, log, signal, traceparent };
+        return await natsCluster.handle?.(event, request);
       } catch (error) {
         if (!(error instanceof Killed)) throw error;
         lastWords.push(`${moment} ${lastWord()}`);
