@@ -184,7 +184,9 @@ export class Traffic {
     const ids: string[] = [];
     if (state.messages === 0) return ids;
     const consumer = await this.#jetStream.consumers.get(stream);
-    for await (const message of await consumer.consume({ max_messages: 500 })) {
+    // A pull that is lost with a route is noticed after so long, and not after half a minute.
+    const pulls = { max_messages: 500, expires: 2 * PULL_MS };
+    for await (const message of await consumer.consume(pulls)) {
       ids.push(message.string());
       if (message.info.streamSequence >= state.last_seq) break;
     }
