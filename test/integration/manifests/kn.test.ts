@@ -150,5 +150,15 @@ test('kn lists what it made', () => {
   expect(shell('kn trigger list -n ballast-system')).toContain('ksvc:metadata');
   expect(shell('kn source list -n ballast-system')).toContain('metadata-sweep');
   shell('kn service update metadata -n ballast-system --scale-max 5 --no-wait');
-  shell('kn service apply metadata -f knative/functions/metadata/service.yaml --no-wait');
+});
+
+test('kn takes a manifest, and the image that it lacks', async () => {
+  const text = await readFile(join(REPO, 'docs/install.md'), 'utf8');
+  const line = /`(kn service apply [^`]*)`/.exec(text)?.[1] ?? '';
+  shell(`${line} --no-wait`);
+  const ref = { group: 'serving.knative.dev', version: 'v1', resource: 'services' };
+  const found = await kube.get(ref, { namespace: 'ballast-system', name: 'metadata' });
+  const [container] = Object(found?.['spec']).template.spec.containers;
+  expect(container.image).toBe('dev.local/ballast/metadata:0.1.0');
+  expect(container.securityContext.readOnlyRootFilesystem).toBe(true);
 });
