@@ -62,7 +62,7 @@ export async function lookAt(
   let known = recentlyPublished(session, plan);
   for (let left = LOOKS_MAX; ; left -= 1) {
     const published = known ?? (await readOne(session, plan, signal));
-    await checkEpoch(session, published, options.epoch, signal);
+    await checkEpoch(session, [published], options.epoch, signal);
     const decision = judge(session, look, plan, published, options);
     // What is only remembered is reason enough to try, but not to do nothing.
     const isSure = known === undefined || decision.steps.length > 0;
@@ -89,7 +89,7 @@ export async function lookAtAll(
   }));
   const plans = planned.map(({ plan }) => plan);
   const published = await readPublished(session, plans, signal);
-  await checkEpoch(session, published.flat(), options.epoch, signal);
+  await checkEpoch(session, published, options.epoch, signal);
   const looked: (Looked & { readonly plan: LookPlan })[] = [];
   await inTurns(planned.entries(), signal, async ([index, { look, plan }]) => {
     const there = published[index] ?? [];
@@ -116,7 +116,7 @@ export async function lookAtTruth(
   const plan = planLook(session.feed, look, options.epoch);
   const [published = []] = await readPublished(session, [plan], signal);
   if (published.some(({ sequence }) => sequence > options.before)) return OVERTAKEN;
-  await checkEpoch(session, published, options.epoch, signal);
+  await checkEpoch(session, [published], options.epoch, signal);
   const decision = judge(session, look, plan, published, { ...options, trust: 'truth' });
   return act(session, decision, published, signal).catch(overtakenOnConflict);
 }
@@ -131,23 +131,26 @@ export async function buryAt(
   const { nowMs, ...sight } = options;
   const at = new Date(nowMs).toISOString();
   const uid = entry.message?.uid ?? '';
-  await checkEpoch(session, [entry], options.epoch, signal);
+  await checkEpoch(session, [[entry]], options.epoch, signal);
   const decision = decide({ ...sight, shown: [], head: undefined, closed: [], uid, at }, [entry]);
   return act(session, decision, [entry], signal).catch(overtakenOnConflict);
 }
 
 /**
  * A message of a later epoch: either ours is over, and nothing of it may be written any more, or
- * somebody wrote what is none of the feed's.
+ * somebody wrote what is none of the feed's. Where nothing stands about an object nothing tells,
+ * and no sequence keeps a message of ours out of the stream that came after.
  */
 async function checkEpoch(
   session: Session,
-  published: readonly Published[],
+  objects: readonly (readonly Published[])[],
   epoch: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const isLater = published.some(({ message }) => message !== undefined && message.epoch > epoch);
-  if (isLater) await requireEpoch(session, { epoch }, signal);
+  const isLater = ({ message }: Published): boolean =>
+    message !== undefined && message.epoch > epoch;
+  const isDoubtful = objects.some((one) => one.length === 0 || one.some(isLater));
+  if (isDoubtful) await requireEpoch(session, { epoch }, signal);
 }
 
 function overtakenOnConflict(error: unknown): Looked {

@@ -26,7 +26,9 @@ test(
   async () => {
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       const { wrong } = await runSeed(rig, String(seed), LEFT_OUT);
-      expect(wrong.length === 0 ? '' : complaint(String(seed), wrong, LEFT_OUT)).toBe('');
+      // By lines: reports show those that are too many, and cut one long text short.
+      const lines = wrong.length === 0 ? [] : complaint(String(seed), wrong, LEFT_OUT).split('\n');
+      expect(lines).toEqual([]);
     }
   },
   ALL_OF_THEM_MS,
