@@ -64,6 +64,9 @@ function rank(path: string): number {
 export default defineConfig({
   test: {
     maxWorkers: FILES_AT_ONCE,
+    // Files share what they import, which saves a third of the unit tests' CPU; whatever a file
+    // leaves in a module would show in the next one.
+    isolate: false,
     sequence: { sequencer: LongestFirst },
     projects: [
       tier('unit', 10_000),

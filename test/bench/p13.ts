@@ -5,7 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { startPlane } from '../../knative/local/plane/plane.ts';
+import { GO_GC_AS_SHIPPED, startPlane } from '../../knative/local/plane/plane.ts';
 import { cpuSeconds } from './cpu.ts';
 import type { CallerReport } from './p13-caller.ts';
 import type { Bench, Sample, Side } from './runner.ts';
@@ -25,7 +25,7 @@ export const bench: Bench = {
     { name: 'connections', unit: 'opened', ...lower },
   ],
   open: async () => {
-    const plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
+    const plane = await startPlane({ parts: ['etcd', 'kube-apiserver'], ...GO_GC_AS_SHIPPED });
     const side = (name: string): Side => ({
       name,
       run: () => runCaller(name === ours ? 'ours' : 'typed', plane.kubeconfigPath),

@@ -37,7 +37,7 @@ export interface PlaneOptions {
   readonly dataDir?: string;
   /** Ports that somebody chose; all others are free ones. */
   readonly ports?: Readonly<Partial<Record<CorePart, number>>>;
-  /** For the API server, the largest part: less memory for more CPU. Go's own when absent. */
+  /** For the API server, the largest part: the less, the less memory and the more CPU. */
   readonly goGcPercent?: number;
   /** Given to the API server beside its own: feature gates, and APIs that are off by default. */
   readonly apiServerFlags?: readonly string[];
@@ -73,6 +73,10 @@ export interface Plane {
 }
 
 const DEFAULT_PARTS: readonly CorePart[] = ['etcd', 'kube-apiserver', 'nats-server'];
+/** As in clusters: for whoever measures the API server. */
+export const GO_GC_AS_SHIPPED = { goGcPercent: 100 };
+/** Most planes live for seconds: 100 MB more than at Go's own, for a sixth less CPU to start. */
+const GO_GC_PERCENT = 400;
 
 export async function startPlane(options: PlaneOptions = {}): Promise<Plane> {
   await sweepLeftovers();
@@ -221,7 +225,7 @@ class LocalPlane implements Plane {
       resolvePart('kube-apiserver'),
       this.urlFor(name, 'etcd'),
     ]);
-    const { goGcPercent, apiServerFlags: moreFlags } = this.#options;
+    const { goGcPercent = GO_GC_PERCENT, apiServerFlags: moreFlags } = this.#options;
     const dir = this.#dataDir;
     const options = { binary, dir, name, address, port, etcdUrl, goGcPercent, moreFlags };
     return this.add(apiServerSpec(options));

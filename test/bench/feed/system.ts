@@ -13,7 +13,7 @@ import { loadWiring } from '../../../knative/local/manifests/load.ts';
 import type { Wiring } from '../../../knative/local/manifests/wiring.ts';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
 import { adapterPart } from '../../../knative/local/plane/adapter.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { GO_GC_AS_SHIPPED, type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import type { Part } from '../../../knative/local/process/part.ts';
 import { freePort } from '../../../knative/local/process/ports.ts';
 import { METADATA_FEEDS, type MetadataFeedStatus } from '../../../shared/api/metadata-feed.ts';
@@ -81,7 +81,7 @@ export class FeedSystem {
   static async #start(): Promise<FeedSystem> {
     const wiring = await loadWiring(MANIFESTS);
     const { dir } = await buildFunction(NAME, `${outDir}/${NAME}`);
-    const system = new FeedSystem(await startPlane());
+    const system = new FeedSystem(await startPlane(GO_GC_AS_SHIPPED));
     try {
       await applyObjects(system.kube, wiring.objects);
       await system.#startFunction(wiring, dir);

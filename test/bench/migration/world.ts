@@ -2,7 +2,7 @@
 // migration of them does and costs, seen from outside: by a watch of the kind, the accounts of the
 // API server's process, somebody else's reads, and etcd.
 import { inParallel } from '../../../knative/local/cluster/in-parallel.ts';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
+import { GO_GC_AS_SHIPPED, type Plane } from '../../../knative/local/plane/plane.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { countStored } from '../../builders/etcd-values.ts';
@@ -40,7 +40,7 @@ export class MigrationWorld {
   }
 
   static async open(objects: number): Promise<MigrationWorld> {
-    const plane = await startInTreePlane();
+    const plane = await startInTreePlane(GO_GC_AS_SHIPPED);
     const { kubeconfigPath } = plane;
     const kube = openKube({ kubeconfigPath, userAgent: 'bench', fieldManager: 'bench' });
     const reader: Reader = await Child.start('../migration/reader.ts', kubeconfigPath);

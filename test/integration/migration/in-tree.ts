@@ -1,7 +1,7 @@
 // Kubernetes' own storage version migrator, which is off by default: a plane on which it works, one
 // migration with it, and the world in which it trims storedVersions though it failed.
 import { addControllerManager } from '../../../knative/local/plane/kube-controller-manager.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { type Plane, type PlaneOptions, startPlane } from '../../../knative/local/plane/plane.ts';
 import type { Part } from '../../../knative/local/process/part.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
@@ -40,8 +40,8 @@ export interface Outcome {
 }
 
 /** etcd and an API server that has the API of the migrator, and nobody yet who serves it. */
-export const startInTreePlane = (): Promise<Plane> =>
-  startPlane({ parts: ['etcd', 'kube-apiserver'], apiServerFlags: API_SERVER_FLAGS });
+export const startInTreePlane = (options: PlaneOptions = {}): Promise<Plane> =>
+  startPlane({ parts: ['etcd', 'kube-apiserver'], apiServerFlags: API_SERVER_FLAGS, ...options });
 
 /**
  * To be added when the kinds to migrate are served: it looks for new ones at its start, and every
