@@ -1,7 +1,8 @@
 // Certificates for the two listeners: those of the user, looked at before any server gets them, and
 // those that we make and renew, in one Secret with their authority.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { type Identity, issue, makeAuthority, type Validity } from '../../shared/x509.ts';
+import { type Identity, issue } from '../../shared/x509.ts';
+import { authoritiesAt, DAY_MS, forDays } from './authorities.ts';
 import { type Cluster, headlessHost, serverName, serviceHost } from './cluster.ts';
 import type { CertificateFiles } from './credentials.ts';
 import {
@@ -13,14 +14,9 @@ import {
   secretOf,
 } from './secret-data.ts';
 
-const DAY_MS = 86_400_000;
-/** Clients know it by heart: another one comes only when it would end before what it signs. */
-const AUTHORITY_DAYS = 3_650;
 const CERTIFICATE_DAYS = 90;
 /** A third of its life: whoever was away for weeks still finds time. */
 const RENEW_BEFORE_DAYS = 30;
-/** For clocks that are behind ours. */
-const BEFORE_MS = 3_600_000;
 
 /** Nearly every cluster's; elsewhere clients use the shorter names. */
 const CLUSTER_DOMAIN = 'cluster.local';
@@ -54,36 +50,20 @@ export async function readManaged(
 const isFresh = (data: SecretData, nowMs: number): boolean =>
   LISTENERS.every((one) => endsAtMs(data[`${one}.crt`]) - nowMs > RENEW_BEFORE_DAYS * DAY_MS);
 
-const forDays = (nowMs: number, days: number): Validity => ({
-  fromMs: nowMs - BEFORE_MS,
-  toMs: nowMs + days * DAY_MS,
-});
-
 function issueAll(cluster: Cluster, nowMs: number, before?: SecretData): SecretData {
-  const authority = authorityIn(before, nowMs) ?? newAuthority(cluster, nowMs);
+  const { signer, data } = authoritiesAt(cluster, nowMs, CERTIFICATE_DAYS, before);
   const validity = forDays(nowMs, CERTIFICATE_DAYS);
   const issued = (hosts: readonly [string, ...string[]]): Identity =>
-    issue(authority, { commonName: hosts[0], hosts }, validity);
+    issue(signer, { commonName: hosts[0], hosts }, validity);
   const clients = issued(clientNames(cluster));
   const routes = issued(routeNames(cluster));
   return {
-    'ca.crt': authority.certPem,
-    'ca.key': authority.keyPem,
+    ...data,
     'clients.crt': clients.certPem,
     'clients.key': clients.keyPem,
     'routes.crt': routes.certPem,
     'routes.key': routes.keyPem,
   };
-}
-
-const newAuthority = ({ namespace, name }: Cluster, nowMs: number): Identity =>
-  makeAuthority(`NatsCluster ${namespace}/${name}`, forDays(nowMs, AUTHORITY_DAYS));
-
-/** The one that clients know, as long as it outlives what it signs. */
-function authorityIn(data: SecretData | undefined, nowMs: number): Identity | undefined {
-  const { 'ca.crt': certPem = '', 'ca.key': keyPem = '' } = data ?? {};
-  const isLasting = endsAtMs(certPem) - nowMs > CERTIFICATE_DAYS * DAY_MS;
-  return isLasting && keyPem !== '' ? { certPem, keyPem } : undefined;
 }
 
 function clientNames(cluster: Cluster): readonly [string, ...string[]] {

@@ -59,6 +59,12 @@ export function secretOf(
   return { why, ref: SECRETS, manifest: owned(cluster, 'v1', 'Secret', suffix, body) };
 }
 
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** One after the other, each as text of its own that ends its line. */
+export const certificatesIn = (pem = ''): readonly string[] =>
+  [...pem.matchAll(CERTIFICATE)].map(([one]) => `${one}\n`);
+
 /** When it ends, in milliseconds since the epoch; NaN for what is no certificate. */
 export function endsAtMs(certificate: string | undefined): number {
   if (certificate === undefined) return Number.NaN;

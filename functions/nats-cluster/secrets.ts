@@ -8,6 +8,7 @@ import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
 import type { CertificateFiles, Credentials } from './credentials.ts';
 import { DEFAULT_USER, SYSTEM_USER } from './render/config.ts';
 import {
+  certificatesIn,
   readData,
   type SecretData,
   type SecretsDoor,
@@ -37,19 +38,17 @@ const notOurs = ({ name }: Cluster): Word => ({
 
 /** The authorities of clients' certificates that servers have had, or are about to have. */
 const TRUSTED = 'trusted-ca.crt';
-/** The one before, the one now, and one that was changed in the middle. */
-const TRUSTED_MAX = 3;
-const PEM_END = '-----END CERTIFICATE-----';
+/** Those of before, and of one that was changed in the middle, with their successors. */
+const FORMER_MAX = 6;
 
 /** Before servers get certificates of another authority, we know it: some have the former ones. */
 function trust(cluster: Cluster, system: SecretData, { credentials }: SecretsRead): SecretsRead {
-  const ca = credentials?.certificates.clients?.ca.trim();
-  const known = system[TRUSTED] ?? '';
-  if (ca === undefined || known.includes(ca)) return {};
-  const before = known.split(PEM_END).map((one) => one.trim());
-  const kept = before.filter((one) => one !== '').slice(1 - TRUSTED_MAX);
-  const bundle = [...kept.map((one) => `${one}\n${PEM_END}`), ca, ''].join('\n');
-  return { toMake: secretOf(cluster, '-system', { ...system, [TRUSTED]: bundle }, 'Renew') };
+  const now = certificatesIn(credentials?.certificates.clients?.ca);
+  const known = certificatesIn(system[TRUSTED]);
+  if (now.every((one) => known.includes(one))) return {};
+  const former = known.filter((one) => !now.includes(one)).slice(-FORMER_MAX);
+  const data = { ...system, [TRUSTED]: [...former, ...now].join('') };
+  return { toMake: secretOf(cluster, '-system', data, 'Renew') };
 }
 
 async function readRest(
