@@ -7,11 +7,12 @@ import { expected, isSingle, isUp, podOf, type Word, type World } from './world.
 
 /** What speaks against taking `server` away for a while, or, without one, against any change. */
 export function doubts(world: World, server?: string): readonly Word[] {
-  const lone = server === undefined ? [] : loneWords(world, server);
-  return [...doubtsAround(world, server), ...lone];
+  const own =
+    server === undefined ? [] : [...untoldWords(world, server), ...loneWords(world, server)];
+  return [...doubtsAround(world, server), ...own];
 }
 
-/** The same for a server that is emptied before it goes. */
+/** The same for the others of a server that is emptied before it goes. */
 export function doubtsAround(world: World, server?: string): readonly Word[] {
   return [
     ...awayWords(world, server),
@@ -96,6 +97,18 @@ function awayWords(world: World, without: string | undefined): readonly Word[] {
 
 const away = (message: string): Word => ({ reason: 'ServerAway', message });
 
+/** Why it cannot be told which streams a server has; those in memory are gone when it is away. */
+export function unseenWords(world: World, server: string): readonly Word[] {
+  const { fileStorage } = world.cluster.spec.jetStream;
+  if (fileStorage === undefined && !isUp(world, server)) return [];
+  return [whyAway(world, server) ?? []].flat();
+}
+
+const untoldWords = ({ nats }: World, server: string): readonly Word[] =>
+  nats.servers.get(server)?.tellsStreams === false
+    ? [away(`${server} does not say which streams it has.`)]
+    : [];
+
 function whyAway(world: World, server: string): Word | undefined {
   const pod = podOf(world, server);
   if (pod === undefined) return away(`${server} has no pod.`);
@@ -109,7 +122,8 @@ function whyAway(world: World, server: string): Word | undefined {
   const seen = world.nats.servers.get(server);
   if (seen === undefined) return away(`${server} does not answer.`);
   const own = seen.complaints.find(({ stream }) => stream === undefined);
-  return own && away(`${server} is not healthy: ${own.error ?? 'no reason given'}.`);
+  if (own !== undefined) return away(`${server} is not healthy: ${own.error ?? 'no reason given'}.`);
+  return untoldWords(world, server)[0];
 }
 
 function metaWords(world: World, without: string | undefined): readonly Word[] {

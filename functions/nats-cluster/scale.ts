@@ -5,7 +5,7 @@ import type { Leaving } from '../../shared/api/nats-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { claimName, ordinalOf, serverName } from './cluster.ts';
 import { type Decision, waitFor } from './decision.ts';
-import { doubts, doubtsAround, nameOf } from './gate.ts';
+import { doubts, doubtsAround, nameOf, unseenWords } from './gate.ts';
 import type { RenderedPart } from './render/manifests.ts';
 import type { Group } from './view.ts';
 import { last, podOf, recordsOf, sizeOf, type World } from './world.ts';
@@ -47,7 +47,7 @@ const describe = ({ account, stream, consumer }: Group): string =>
 
 /** One stream after the other goes to a server that stays. */
 function empty(world: World, server: string, next: string): Decision | undefined {
-  const reasons = doubtsAround(world, server);
+  const reasons = [...doubtsAround(world, server), ...unseenWords(world, server)];
   if (reasons.length > 0) return waitFor(next, reasons);
   const held = streamsOn(world, server);
   const [first] = held;

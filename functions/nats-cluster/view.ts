@@ -26,6 +26,8 @@ export interface ServerSeen {
   readonly digest: string;
   /** What is assigned to it and not current there; empty when it says that it is healthy. */
   readonly complaints: readonly HealthError[];
+  /** Nobody else tells of what it has alone: as long as it does not, that is not nothing. */
+  readonly tellsStreams: boolean;
 }
 
 export interface Group {
@@ -68,10 +70,15 @@ export function viewOf(
   health: readonly HealthAnswer[],
 ): NatsView {
   const complaints = new Map(health.map((one) => [one.server.name, complaintsIn(one)]));
-  const seen = servers.map(({ server: { name, id, ver: version }, data }) => {
-    const digest = data.config_digest ?? '';
-    return { name, id, version, digest, complaints: complaints.get(name) ?? NOT_ASKED };
-  });
+  const tellers = new Set(jetStream.map(({ server }) => server.name));
+  const seen = servers.map(({ server: { name, id, ver: version }, data }) => ({
+    name,
+    id,
+    version,
+    digest: data.config_digest ?? '',
+    complaints: complaints.get(name) ?? NOT_ASKED,
+    tellsStreams: tellers.has(name),
+  }));
   return {
     servers: new Map(seen.map((one) => [one.name, one])),
     meta: metaIn(jetStream),

@@ -49,6 +49,15 @@ const without =
 const silent =
   (server: string): NonNullable<Differences['nats']> =>
   (nats) => ({ ...nats, servers: new Map([...nats.servers].filter(([name]) => name !== server)) });
+/** It answers, but not when it is asked for its streams. */
+const reticent =
+  (server: string): NonNullable<Differences['nats']> =>
+  (nats) => ({
+    ...nats,
+    servers: new Map(
+      [...nats.servers].map(([name, seen]) => [name, { ...seen, tellsStreams: name !== server }]),
+    ),
+  });
 const unready =
   (server: string): NonNullable<Differences['pods']> =>
   (pods) =>
@@ -132,6 +141,16 @@ const ROLL: readonly Row[] = [
     'nor while the meta group has no leader',
     { pods: outdated('nats-2'), nats: (nats) => ({ ...nats, meta: undefined }) },
     'wait: Restart nats-2 [NoMetaLeader]',
+  ],
+  [
+    'nor while it does not say which streams it has: one may be in its memory alone',
+    { pods: outdated('nats-2'), nats: reticent('nats-2') },
+    'wait: Restart nats-2 [ServerAway]',
+  ],
+  [
+    'nor while another one does not',
+    { pods: outdated('nats-2'), nats: reticent('nats-1') },
+    'wait: Restart nats-2 [ServerAway]',
   ],
   [
     'a lone stream in files is interrupted',
@@ -225,6 +244,21 @@ const SCALE: readonly Row[] = [
       nats: withGroups(stream({ members: [peer('nats-0'), peer('nats-1'), peer('nats-4')] })),
     },
     'move: Move stream ORDERS of account SHOP off nats-4',
+  ],
+  [
+    'a server that does not say which streams it has is not taken away',
+    { size: 5, nats: reticent('nats-4') },
+    'wait: Take nats-4 away [ServerAway]',
+  ],
+  [
+    'nor one that is away: a stream may be on it alone',
+    { size: 5, nats: silent('nats-4') },
+    'wait: Take nats-4 away [ServerAway]',
+  ],
+  [
+    'but what it had in memory is gone',
+    { spec: { jetStream: { memory: { size: '1Gi' } } }, size: 5, nats: silent('nats-4') },
+    'remember: Take nats-4 away',
   ],
   [
     'streams that need five servers keep them',
