@@ -13,6 +13,7 @@ import {
   type RenderedPart,
   STATEFUL_SETS,
 } from './render/manifests.ts';
+import { findLost } from './lost.ts';
 import { findPending } from './pending.ts';
 import { selectorText } from './render/labels.ts';
 import { quantityOf } from './render/quantity.ts';
@@ -25,15 +26,11 @@ export interface PartsDoor {
   readonly signal: AbortSignal;
 }
 
-const NODES = { group: '', version: 'v1', resource: 'nodes' } as const;
 const STORAGE_CLASSES = {
   group: 'storage.k8s.io',
   version: 'v1',
   resource: 'storageclasses',
 } as const;
-
-/** A pod that has found no node for so long may never find one. */
-const PLACELESS_MS = 300_000;
 
 export async function readParts(
   door: PartsDoor,
@@ -132,6 +129,7 @@ function claimOf(object: KubeObject): Claim {
   const { spec, status } = object as unknown as {
     readonly spec: {
       readonly storageClassName?: string;
+      readonly volumeName?: string;
       readonly accessModes?: readonly string[];
       readonly resources: { readonly requests: { readonly storage: string } };
     };
@@ -147,37 +145,9 @@ function claimOf(object: KubeObject): Claim {
     accessMode: modeAmong(spec.accessModes),
     createdAt: creationTimestamp,
     node: annotations?.[SELECTED_NODE],
+    volume: spec.volumeName,
     isEnding: deletionTimestamp !== undefined,
   };
-}
-
-/** Servers whose volume cannot come back: it is lost, or was made for a node that is no more. */
-async function findLost(
-  door: PartsDoor,
-  pods: readonly Pod[],
-  claims: readonly Claim[],
-): Promise<ReadonlyMap<string, string>> {
-  const lost = new Map<string, string>();
-  for (const pod of pods) {
-    const claim = claims.find(({ name }) => name === claimName(pod.name));
-    if (claim === undefined || pod.isReady) continue;
-    if (claim.phase === 'Lost') lost.set(pod.name, `The volume of claim ${claim.name} is lost.`);
-    else if (await isOnLostNode(door, claim, pod)) {
-      const where = `node ${claim.node ?? ''}, which is no more`;
-      lost.set(pod.name, `The volume of claim ${claim.name} is on ${where}.`);
-    }
-  }
-  return lost;
-}
-
-async function isOnLostNode(
-  { kube, nowMs, signal }: PartsDoor,
-  { node }: Claim,
-  { placelessSince }: Pod,
-): Promise<boolean> {
-  if (node === undefined || placelessSince === undefined) return false;
-  if (nowMs - Date.parse(placelessSince) < PLACELESS_MS) return false;
-  return (await kube.get(NODES, { name: node }, { signal })) === null;
 }
 
 /** The first claim that is smaller than the spec says. */

@@ -123,6 +123,7 @@ const claim = (server: string): Claim => ({
   accessMode: 'ReadWriteOncePod',
   createdAt: '2026-01-01T00:00:00Z',
   node: undefined,
+  volume: `volume-${server}`,
   isEnding: false,
 });
 
