@@ -4,7 +4,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { accessModeOf, modeAmong } from './claim-template.ts';
-import { CLAIM, claimName, type Cluster, serverNames } from './cluster.ts';
+import { CLAIM, claimName, type Cluster, serverName, serverNames } from './cluster.ts';
 import {
   CLAIMS,
   HASH_ANNOTATION,
@@ -45,7 +45,7 @@ export async function readParts(
   const found = new Map<PartKey, KubeObject>();
   if (statefulSet !== null) found.set('statefulSet', statefulSet);
   const claims = spec.jetStream.fileStorage === undefined ? [] : await readClaims(door, cluster);
-  const size = sizeOf({ found }) ?? spec.replicas;
+  const size = sizeOf({ found }) ?? sizeAmong(cluster, pods, claims);
   const accessMode = accessModeOf(cluster, statefulSet ?? undefined, claims);
   const rendered = credentials && render(cluster, credentials, { size, accessMode });
   const others = (rendered?.parts ?? []).filter(({ key }) => key !== 'statefulSet');
@@ -69,6 +69,23 @@ export async function readParts(
     pending: await findPending(door, cluster, pods, claims),
     growth: await findGrowth(door, cluster, claims),
   };
+}
+
+/**
+ * Without a StatefulSet the servers that are there tell, so that none ends with it or is left out:
+ * those that the spec does not want are emptied and taken away one by one. A single server is no
+ * cluster, and has nothing from others.
+ */
+function sizeAmong(
+  cluster: Cluster,
+  pods: readonly Pod[],
+  claims: readonly Claim[],
+): number {
+  const there = new Set([...pods, ...claims].flatMap((one) => (one.isEnding ? [] : one.name)));
+  const isThere = (server: string): boolean => there.has(server) || there.has(claimName(server));
+  let size = cluster.spec.replicas;
+  while (size > 1 && isThere(serverName(cluster, size))) size += 1;
+  return size;
 }
 
 /** An object of the same name that belongs to somebody else, or to a NatsCluster that is gone. */

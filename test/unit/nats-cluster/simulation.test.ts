@@ -33,6 +33,13 @@ const CHANGES: readonly Change[] = [
   { name: 'five become three', before: [size(5)], edit: size(3), least: 5 },
   // Three claims, the StatefulSet away and back, and the configuration.
   { name: 'claims grow', before: [{}], edit: LARGER, least: 6 },
+  // The same for three, the configuration but once, and for each server that goes two.
+  {
+    name: 'claims grow while five become three',
+    before: [size(5)],
+    edit: { ...LARGER, ...size(3) },
+    least: 10,
+  },
   { name: 'image and size at once', before: [{}], edit: { ...IMAGE, ...size(5) }, least: 7 },
 ];
 
