@@ -2,6 +2,7 @@
 // stream or consumer. Whatever cannot be seen speaks against it. Pure.
 import type { StreamAtRisk, Waiver } from '../../shared/api/nats-cluster.ts';
 import type { HealthError } from '../../shared/nats/system-answers.ts';
+import { ordinalOf } from './cluster.ts';
 import type { Group, Peer } from './view.ts';
 import { expected, isSingle, isUp, podOf, type Word, type World } from './world.ts';
 
@@ -89,8 +90,24 @@ function complaintRisk(server: string, complaint: HealthError): readonly StreamA
   return [{ account, stream, ...(consumer === undefined ? {} : { consumer }), reason }];
 }
 
+/**
+ * All but servers that are to go again, are not there, and never were in the meta group: they have
+ * nothing, and may never come.
+ */
+function awaited(world: World): readonly string[] {
+  return expected(world).filter((server) => !isStillborn(world, server));
+}
+
+function isStillborn(world: World, server: string): boolean {
+  const { meta } = world.nats;
+  const isToGo = ordinalOf(server) >= world.cluster.spec.replicas;
+  if (!isToGo || isUp(world, server) || meta === undefined) return false;
+  // Some may be counted whose names the leader does not know.
+  return meta.size <= meta.peers.length && !meta.peers.some((one) => one.server === server);
+}
+
 function awayWords(world: World, without: string | undefined): readonly Word[] {
-  return expected(world)
+  return awaited(world)
     .filter((server) => server !== without)
     .flatMap((server) => whyAway(world, server) ?? []);
 }
@@ -100,6 +117,7 @@ const away = (message: string): Word => ({ reason: 'ServerAway', message });
 /** Why it cannot be told which streams a server has; those in memory are gone when it is away. */
 export function unseenWords(world: World, server: string): readonly Word[] {
   const { fileStorage } = world.cluster.spec.jetStream;
+  if (isStillborn(world, server)) return [];
   if (fileStorage === undefined && !isUp(world, server)) return [];
   return [whyAway(world, server) ?? []].flat();
 }
@@ -122,7 +140,8 @@ function whyAway(world: World, server: string): Word | undefined {
   const seen = world.nats.servers.get(server);
   if (seen === undefined) return away(`${server} does not answer.`);
   const own = seen.complaints.find(({ stream }) => stream === undefined);
-  if (own !== undefined) return away(`${server} is not healthy: ${own.error ?? 'no reason given'}.`);
+  if (own !== undefined)
+    return away(`${server} is not healthy: ${own.error ?? 'no reason given'}.`);
   return untoldWords(world, server)[0];
 }
 
@@ -134,7 +153,7 @@ function metaWords(world: World, without: string | undefined): readonly Word[] {
   }
   const servers = expected(world);
   const strangers = meta.peers.filter(({ server }) => !servers.includes(server)).map(serverOf);
-  const missing = servers.filter((one) => !meta.peers.some(({ server }) => server === one));
+  const missing = awaited(world).filter((one) => !meta.peers.some(({ server }) => server === one));
   const ignored = without !== undefined && !isUp(world, without) ? without : undefined;
   const late = meta.peers.filter((one) => !one.isCurrent && one.server !== ignored).map(serverOf);
   return [

@@ -58,6 +58,20 @@ const reticent =
       [...nats.servers].map(([name, seen]) => [name, { ...seen, tellsStreams: name !== server }]),
     ),
   });
+/** They have pods that never ran, and the meta group has not heard of them. */
+const stillborn = (...servers: readonly string[]): Pick<Differences, 'pods' | 'nats'> => ({
+  pods: (pods) =>
+    pods.map((one) => (servers.includes(one.name) ? { ...one, isReady: false } : one)),
+  nats: counting(3),
+});
+/** The first three servers answer, and the meta group has so many. */
+const counting =
+  (size: number): NonNullable<Differences['nats']> =>
+  (nats) => ({
+    ...nats,
+    servers: new Map([...nats.servers].slice(0, 3)),
+    meta: { leader: 'nats-0', size, peers: [0, 1, 2].map((one) => peer(`nats-${one}`)) },
+  });
 const unready =
   (server: string): NonNullable<Differences['pods']> =>
   (pods) =>
@@ -254,6 +268,21 @@ const SCALE: readonly Row[] = [
     'nor one that is away: a stream may be on it alone',
     { size: 5, nats: silent('nats-4') },
     'wait: Take nats-4 away [ServerAway]',
+  ],
+  [
+    'new ones that never came may go again',
+    { size: 5, ...stillborn('nats-3', 'nats-4') },
+    'remember: Take nats-4 away',
+  ],
+  [
+    'not while the leader counts one that it cannot name',
+    { size: 5, ...stillborn('nats-3', 'nats-4'), nats: counting(4) },
+    'wait: Take nats-4 away [ServerAway]',
+  ],
+  [
+    'nobody waits for those that never came when their record is done',
+    { size: 4, status: leaving, ...stillborn('nats-3') },
+    'remember: Take nats-4 away',
   ],
   [
     'but what it had in memory is gone',
