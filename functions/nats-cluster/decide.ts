@@ -7,13 +7,14 @@ import { atRisk, doubts } from './gate.ts';
 import { reload } from './reload.ts';
 import { replace } from './replace.ts';
 import { restart, roll } from './roll.ts';
-import { leave, scaleDown, scaleUp } from './scale.ts';
+import { bringBack, leave, scaleDown, scaleUp } from './scale.ts';
 import { expected, isUp, sizeOf, type World } from './world.ts';
 
 type Chapter = (world: World) => Decision | undefined;
 
 const CHAPTERS: readonly Chapter[] = [
   bringUp,
+  bringBack,
   replace,
   leave,
   restart,

@@ -3,7 +3,7 @@
 // claim: the one that was written down and no other. Pure.
 import type { Leaving } from '../../shared/api/nats-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
-import { claimName, ordinalOf, serverName } from './cluster.ts';
+import { claimName, ordinalOf, serverName, serverNames } from './cluster.ts';
 import { type Decision, waitFor } from './decision.ts';
 import { doubts, doubtsAround, nameOf, unseenWords } from './gate.ts';
 import type { RenderedPart } from './render/manifests.ts';
@@ -18,6 +18,25 @@ export function scaleUp(world: World): Decision | undefined {
   const reasons = doubts(world);
   if (reasons.length > 0) return waitFor(next, reasons);
   return scaleTo(world, replicas, next);
+}
+
+/**
+ * Servers whose claims are there and which nobody has taken away by record: somebody made the
+ * StatefulSet smaller by hand. The others lack them, so they are waited for in vain.
+ */
+export function bringBack(world: World): Decision | undefined {
+  const { cluster, parts } = world;
+  const size = sizeOf(parts);
+  if (size === undefined || cluster.status.leaving !== undefined) return undefined;
+  // Where none is left there is nobody to join.
+  const isThere = (server: string): boolean =>
+    size === 0 ||
+    parts.claims.some(({ name, isEnding }) => name === claimName(server) && !isEnding);
+  const wanted = serverNames(cluster, cluster.spec.replicas).slice(size);
+  const first = wanted.findIndex((server) => !isThere(server));
+  const back = first === -1 ? wanted : wanted.slice(0, first);
+  if (back.length === 0) return undefined;
+  return scaleTo(world, size + back.length, `Bring back ${back.join(' and ')}`);
 }
 
 export function scaleDown(world: World): Decision | undefined {

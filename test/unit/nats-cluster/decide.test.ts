@@ -249,6 +249,16 @@ const SCALE: readonly Row[] = [
     { spec: { replicas: 5 }, size: 3, nats: silent('nats-1') },
     'wait: Scale from 3 to 5 servers [ServerAway]',
   ],
+  [
+    'servers whose claims are there are brought back, whatever lacks',
+    { size: 1, parts: { claims: world().parts.claims } },
+    'apply: Bring back nats-1 and nats-2',
+  ],
+  [
+    'where none is left all are',
+    { spec: { jetStream: { memory: { size: '1Gi' } } }, size: 0 },
+    'apply: Bring back nats-0 and nats-1 and nats-2',
+  ],
   ['the last server is written down first', { size: 5 }, 'remember: Take nats-4 away'],
   ['then the StatefulSet shrinks', { size: 5, status: leaving }, 'apply: Take nats-4 away'],
   [

@@ -3,7 +3,7 @@
 // or a claim goes without a record or with the last copy of a stream.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PODS } from '../../../functions/nats-cluster/render/manifests.ts';
+import { PODS, STATEFUL_SETS } from '../../../functions/nats-cluster/render/manifests.ts';
 import { type Edit, Run } from './model/run.ts';
 import { NAMESPACE } from './model/world-model.ts';
 
@@ -158,6 +158,23 @@ test('a pod that others made anew between the look and the delete is left alone'
   expect(others).toBe(1);
   expect(deleted).toEqual(['delete pods nats-1', 'delete pods nats-0']);
 });
+
+test.each([0, 1, 2])(
+  'servers that somebody scaled away by hand, to %d, come back',
+  async (left) => {
+    const run = await prepared(CHANGES[1] as Change);
+    const at = { namespace: NAMESPACE, name: 'nats' };
+    run.world.kube.change(STATEFUL_SETS, at, { spec: { replicas: left } });
+    for (let ordinal = left; ordinal < 3; ordinal += 1) {
+      run.world.stopServer(`nats-${ordinal}`);
+      run.world.kube.remove(PODS, { namespace: NAMESPACE, name: `nats-${ordinal}` });
+    }
+    run.world.nowMs += 400_000;
+    await run.sweep();
+    await run.converge();
+    expect(run.world.size).toBe(3);
+  },
+);
 
 test('a lost volume is replaced once, while the others are whole', async () => {
   const run = await prepared(CHANGES[1] as Change);
