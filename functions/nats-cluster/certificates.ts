@@ -8,6 +8,7 @@ import type { CertificateFiles } from './credentials.ts';
 import {
   endsAtMs,
   readData,
+  readOwn,
   type SecretData,
   type SecretsDoor,
   type SecretsRead,
@@ -32,7 +33,8 @@ export async function readManaged(
   cluster: Cluster,
   listener: Listener,
 ): Promise<SecretsRead | CertificateFiles> {
-  const data = await readData(door, cluster, `${cluster.name}${SUFFIX}`);
+  const { data, lacking } = await readOwn(door, cluster, SUFFIX);
+  if (lacking !== undefined) return { lacking };
   const { nowMs } = door;
   if (data === undefined) {
     return { toMake: secretOf(cluster, SUFFIX, issueAll(cluster, nowMs), 'Create') };

@@ -14,11 +14,12 @@ import {
   STATEFUL_SETS,
 } from './render/manifests.ts';
 import { findLost } from './lost.ts';
+import { isOurs, nameTaken } from './owner.ts';
 import { findPending } from './pending.ts';
 import { selectorText } from './render/labels.ts';
 import { quantityOf } from './render/quantity.ts';
 import { readSecrets } from './secrets.ts';
-import { type Claim, type Parts, type Pod, sizeOf, type Word } from './world.ts';
+import { type Claim, type Parts, type Pod, sizeOf } from './world.ts';
 
 export interface PartsDoor {
   readonly kube: KubeClient;
@@ -76,28 +77,13 @@ export async function readParts(
  * those that the spec does not want are emptied and taken away one by one. A single server is no
  * cluster, and has nothing from others.
  */
-function sizeAmong(
-  cluster: Cluster,
-  pods: readonly Pod[],
-  claims: readonly Claim[],
-): number {
+function sizeAmong(cluster: Cluster, pods: readonly Pod[], claims: readonly Claim[]): number {
   const there = new Set([...pods, ...claims].flatMap((one) => (one.isEnding ? [] : one.name)));
   const isThere = (server: string): boolean => there.has(server) || there.has(claimName(server));
   let size = cluster.spec.replicas;
   while (size > 1 && isThere(serverName(cluster, size))) size += 1;
   return size;
 }
-
-/** An object of the same name that belongs to somebody else, or to a NatsCluster that is gone. */
-const isOurs = ({ metadata }: KubeObject, { uid }: Cluster): boolean =>
-  (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid);
-
-const nameTaken = ({ kind, metadata }: KubeObject): Word => ({
-  reason: 'NameTaken',
-  message:
-    `${kind} ${metadata.name} is there already and is not ours; delete it, or choose another ` +
-    'name.',
-});
 
 function isAsRendered({ manifest }: RenderedPart, found: KubeObject | undefined): boolean {
   if (found === undefined) return false;

@@ -10,6 +10,7 @@ import { DEFAULT_USER, SYSTEM_USER } from './render/config.ts';
 import {
   certificatesIn,
   readData,
+  readOwn,
   type SecretData,
   type SecretsDoor,
   type SecretsRead,
@@ -21,7 +22,8 @@ import type { SecretToMake, Word } from './world.ts';
 const newPassword = (): string => randomBytes(24).toString('base64url');
 
 export async function readSecrets(door: SecretsDoor, cluster: Cluster): Promise<SecretsRead> {
-  const system = await readData(door, cluster, `${cluster.name}-system`);
+  const { data: system, lacking } = await readOwn(door, cluster, '-system');
+  if (lacking !== undefined) return { lacking };
   if (system === undefined) return { toMake: newSystem(cluster) };
   const { password: systemPassword = '', [TRUSTED]: trustedCa = '' } = system;
   if (systemPassword === '' || (system['route-password'] ?? '') === '') {
@@ -57,8 +59,13 @@ async function readRest(
   system: SecretData,
 ): Promise<SecretsRead> {
   const isNamed = (cluster.spec.accounts ?? []).length > 0;
-  const user = isNamed ? undefined : await readData(door, cluster, `${cluster.name}-user`);
+  const { data: user, lacking } = isNamed ? {} : await readOwn(door, cluster, '-user');
+  if (lacking !== undefined) return { lacking };
   if (!isNamed && user === undefined) return { toMake: newUser(cluster) };
+  if (user !== undefined && (user['password'] ?? '') === '') {
+    const lost = noPassword(DEFAULT_USER, `${cluster.namespace}/${cluster.name}-user`, 'password');
+    return { lacking: lost };
+  }
   const users = await readPasswords(door, cluster);
   if ('reason' in users) return { lacking: users };
   const certificates = await readCertificates(door, cluster);
