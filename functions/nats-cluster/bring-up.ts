@@ -48,16 +48,24 @@ function refuseMode({ cluster, parts: { claims, found }, pods }: World): Decisio
 
 /** Before the StatefulSet and the configuration count on the larger size. */
 function grow({ parts: { growth } }: World): Decision | undefined {
-  if (growth === undefined) return undefined;
-  const { claim, size, isAllowed } = growth;
-  const next = `Let claim ${claim.name} grow to ${size}`;
-  if (isAllowed) return { step: { take: 'grow', claim, size }, next };
+  if (growth === undefined || !growth.isAllowed) return undefined;
+  const { claim, size } = growth;
+  return { step: { take: 'grow', claim, size }, next: nextOf(growth) };
+}
+
+/** All else is as the spec says. */
+export function refuseGrowth({ parts: { growth } }: World): Decision | undefined {
+  if (growth === undefined || growth.isAllowed) return undefined;
+  const { claim } = growth;
   const message =
     `Storage class ${claim.storageClassName ?? 'of the cluster'} does not let claims grow, so ` +
     `${claim.name} stays at ${claim.size}; create another NatsCluster, or allow it there.`;
   const word = { reason: 'StorageCannotGrow', message };
-  return waitFor(next, [word], word);
+  return waitFor(nextOf(growth), [word], word);
 }
+
+const nextOf = ({ claim, size }: NonNullable<World['parts']['growth']>): string =>
+  `Let claim ${claim.name} grow to ${size}`;
 
 function applyNext({ parts: { wrong, found } }: World): Decision | undefined {
   const [part] = wrong;

@@ -1,6 +1,6 @@
 // Which step comes next. The first of these that has something to do or to wait for decides: what
 // is under way is finished before anything else is begun, and nothing is begun in doubt. Pure.
-import { bringUp } from './bring-up.ts';
+import { bringUp, refuseGrowth } from './bring-up.ts';
 import type { Cluster } from './cluster.ts';
 import { type Decision, NOTHING, waitFor } from './decision.ts';
 import { atRisk, doubts } from './gate.ts';
@@ -23,6 +23,7 @@ const CHAPTERS: readonly Chapter[] = [
   roll,
   scaleDown,
   heal,
+  refuseGrowth,
 ];
 
 export function decide(world: World): Decision {

@@ -48,7 +48,9 @@ export async function readParts(
   const claims = spec.jetStream.fileStorage === undefined ? [] : await readClaims(door, cluster);
   const size = sizeOf({ found }) ?? sizeAmong(cluster, pods, claims);
   const accessMode = accessModeOf(cluster, statefulSet ?? undefined, claims);
-  const rendered = credentials && render(cluster, credentials, { size, accessMode });
+  const growth = await findGrowth(door, cluster, claims);
+  const attainable = keptBack(cluster, growth);
+  const rendered = credentials && render(attainable, credentials, { size, accessMode });
   const others = (rendered?.parts ?? []).filter(({ key }) => key !== 'statefulSet');
   for (const { key, ref, manifest } of others) {
     const { name: of } = manifest.metadata;
@@ -68,7 +70,7 @@ export async function readParts(
     claims,
     lost: await findLost(door, pods, claims),
     pending: await findPending(door, cluster, pods, claims),
-    growth: await findGrowth(door, cluster, claims),
+    growth,
   };
 }
 
@@ -153,7 +155,19 @@ function claimOf(object: KubeObject): Claim {
   };
 }
 
-/** The first claim that is smaller than the spec says. */
+/**
+ * With the size that claims keep: whatever else the spec says is possible, and certificates are to
+ * be renewed all the same.
+ */
+function keptBack(cluster: Cluster, growth: Parts['growth']): Cluster {
+  const { spec } = cluster;
+  const { fileStorage } = spec.jetStream;
+  if (growth === undefined || growth.isAllowed || fileStorage === undefined) return cluster;
+  const { size } = growth.claim;
+  return { ...cluster, spec: { ...spec, jetStream: { fileStorage: { ...fileStorage, size } } } };
+}
+
+/** The smallest claim that is smaller than the spec says. */
 async function findGrowth(
   { kube, signal }: PartsDoor,
   cluster: Cluster,
@@ -163,9 +177,9 @@ async function findGrowth(
   const size = jetStream.fileStorage?.size;
   if (size === undefined) return undefined;
   const names = serverNames(cluster, replicas).map(claimName);
-  const claim = claims.find(
-    (one) => names.includes(one.name) && quantityOf(one.size) < quantityOf(size),
-  );
+  const [claim] = claims
+    .filter((one) => names.includes(one.name) && quantityOf(one.size) < quantityOf(size))
+    .toSorted((a, b) => quantityOf(a.size) - quantityOf(b.size));
   if (claim === undefined) return undefined;
   const { storageClassName: name } = claim;
   const found = name === undefined ? null : await kube.get(STORAGE_CLASSES, { name }, { signal });

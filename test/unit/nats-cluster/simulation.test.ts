@@ -176,6 +176,19 @@ test.each([0, 1, 2])(
   },
 );
 
+test('where claims cannot grow all else is done, and that is told', async () => {
+  const run = await prepared(CHANGES[1] as Change);
+  const storageClass = { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' };
+  run.world.kube.change(storageClass, { name: 'standard' }, { allowVolumeExpansion: false });
+  run.edit({ ...LARGER, ...IMAGE, ...size(5) });
+  const isTold = () => run.condition('Degraded').reason === 'StorageCannotGrow';
+  for (let sweeps = 0; sweeps < 40 && !isTold(); sweeps += 1) await run.sweep();
+  expect(run.condition('Degraded').message).toContain('data-nats-0 stays at 10Gi');
+  const versions = [...run.world.servers.values()].map(({ version }) => version);
+  expect(versions).toEqual(['2.15.2', '2.15.2', '2.15.2', '2.15.2', '2.15.2']);
+  expect(run.condition('Ready').status).toBe('False');
+});
+
 test('a lost volume is replaced once, while the others are whole', async () => {
   const run = await prepared(CHANGES[1] as Change);
   run.world.loseVolume('nats-2');
