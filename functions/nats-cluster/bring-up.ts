@@ -19,15 +19,16 @@ export function bringUp(world: World): Decision | undefined {
   return refuseDowngrade(world) ?? refuseMode(world) ?? grow(world) ?? applyNext(world);
 }
 
-/** A server that is too old cannot read what the newer one stored. */
+/** A server that is too old cannot read what the newer one stored; who is silent now may be that. */
 function refuseDowngrade({ cluster, nats }: World): Decision | undefined {
   const wanted = versionIn(cluster.spec.image);
-  const running = [...nats.servers.values()].map(({ version }) => version);
+  const silent = (cluster.status.servers ?? []).filter(({ name }) => !nats.servers.has(name));
+  const running = [...nats.servers.values(), ...silent].flatMap(({ version }) => version ?? []);
   const newer = running.find((version) => wanted !== undefined && isBackTooFar(version, wanted));
   if (newer === undefined) return undefined;
   const message =
-    `Image ${cluster.spec.image} is more than one minor version behind ${newer}, which runs now ` +
-    'and writes files that it cannot read; choose a later one.';
+    `Image ${cluster.spec.image} is more than one minor version behind ${newer}, which has ` +
+    'written files that it cannot read; choose a later one.';
   const word = { reason: 'DowngradeRefused', message };
   return waitFor(`Change the image to ${cluster.spec.image}`, [word], word);
 }

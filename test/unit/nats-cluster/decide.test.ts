@@ -373,6 +373,13 @@ test('only a whole cluster counts as converged', () => {
   expect(judge({ nats: withGroups(late) })).toBe(false);
 });
 
+test('nor is it taken while the servers that wrote these files do not answer', () => {
+  const nats: Differences['nats'] = (seen) => ({ ...seen, servers: new Map(), meta: undefined });
+  const status = { servers: [{ name: 'nats-0', version: '2.15.2' }] };
+  const one = { spec: { image: 'nats:2.13.1', replicas: 1 }, status, nats };
+  expect(decide(world(one)).trouble?.reason).toBe('DowngradeRefused');
+});
+
 test('a version that cannot read the files of the one that runs is refused', () => {
   const decision = decide(world({ spec: { image: 'nats:2.13.1' } }));
   expect(decision.trouble?.reason).toBe('DowngradeRefused');
