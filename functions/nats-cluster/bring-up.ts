@@ -19,7 +19,7 @@ export function bringUp(world: World): Decision | undefined {
   return refuseDowngrade(world) ?? refuseMode(world) ?? grow(world) ?? applyNext(world);
 }
 
-/** A server that is too old cannot read what the newer one stored; who is silent now may be that. */
+/** Who is too old cannot read what a newer one stored, also one that is silent now. */
 function refuseDowngrade({ cluster, nats }: World): Decision | undefined {
   const wanted = versionIn(cluster.spec.image);
   const silent = (cluster.status.servers ?? []).filter(({ name }) => !nats.servers.has(name));

@@ -189,6 +189,17 @@ test('where claims cannot grow all else is done, and that is told', async () => 
   expect(run.condition('Ready').status).toBe('False');
 });
 
+test('what the API server refuses is told, and tried again', async () => {
+  const run = await prepared(CHANGES[1] as Change);
+  run.edit(IMAGE);
+  run.world.kube.refuses = (resource) => resource === 'statefulsets';
+  await run.sweep();
+  expect(run.condition('Degraded').reason).toBe('ApiServerRefused');
+  expect(run.condition('Degraded').message).toContain('requests must be less than or equal to');
+  run.world.kube.refuses = () => false;
+  await run.converge();
+});
+
 test('a lost volume is replaced once, while the others are whole', async () => {
   const run = await prepared(CHANGES[1] as Change);
   run.world.loseVolume('nats-2');
