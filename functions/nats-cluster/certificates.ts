@@ -6,6 +6,7 @@ import { authoritiesAt, DAY_MS, forDays } from './authorities.ts';
 import { type Cluster, headlessHost, serverName, serviceHost } from './cluster.ts';
 import type { CertificateFiles } from './credentials.ts';
 import {
+  certificatesIn,
   endsAtMs,
   readData,
   readOwn,
@@ -107,21 +108,43 @@ export async function readByo(
   const why =
     missing.length > 0
       ? `has no ${missing.join(' and no ')}`
-      : unfit({ certPem: certificate, keyPem: key }, host, door.nowMs);
+      : unfit({ certificate, key, ca }, host, door.nowMs);
   if (why === undefined) return { certificate, key, ca };
   return { lacking: { reason: 'CertificateUnfit', message: `${where} ${why}.` } };
 }
 
-function unfit({ certPem, keyPem }: Identity, host: string, nowMs: number): string | undefined {
+function unfit(
+  { certificate, key, ca }: CertificateFiles,
+  host: string,
+  nowMs: number,
+): string | undefined {
   try {
-    const parsed = new X509Certificate(certPem);
+    const parsed = new X509Certificate(certificate);
     if (parsed.checkHost(host) === undefined) return `has a certificate that is not for ${host}`;
     if (parsed.validToDate.getTime() < nowMs) return 'has a certificate that has expired';
-    return parsed.checkPrivateKey(createPrivateKey(keyPem))
+    if (!isSignedIn(certificate, ca)) return 'has a certificate that nobody in its ca.crt signed';
+    return parsed.checkPrivateKey(createPrivateKey(key))
       ? undefined
       : 'has a key that does not belong to its certificate';
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return `has no certificate and key that can be read (${reason})`;
   }
+}
+
+/** By an authority, or by one of those between that stand with it, whom one of them signed. */
+function isSignedIn(certificate: string, ca: string): boolean {
+  const [own, ...between] = certificatesIn(certificate).map((one) => new X509Certificate(one));
+  const authorities = certificatesIn(ca).map((one) => new X509Certificate(one));
+  const hasSigned = (one: X509Certificate, by: X509Certificate): boolean =>
+    one.checkIssued(by) && one.verify(by.publicKey);
+  let last = own;
+  for (let links = 0; last !== undefined && links <= between.length; links += 1) {
+    const signed = last;
+    // Who is believed himself needs nobody.
+    const isKnown = authorities.some((one) => one.raw.equals(signed.raw) || hasSigned(signed, one));
+    if (isKnown) return true;
+    last = between.find((one) => one !== signed && hasSigned(signed, one));
+  }
+  return false;
 }
