@@ -76,6 +76,10 @@ const unready =
   (server: string): NonNullable<Differences['pods']> =>
   (pods) =>
     pods.map((one) => ({ ...one, isReady: one.isReady && one.name !== server }));
+const ending =
+  (server: string): NonNullable<Differences['pods']> =>
+  (pods) =>
+    pods.map((one) => ({ ...one, isEnding: one.name === server }));
 const late = stream({ members: [peer('nats-0'), peer('nats-1'), peer('nats-2', false)] });
 const lone = stream({ members: [peer('nats-2')] });
 
@@ -217,6 +221,11 @@ const RELOAD: readonly Row[] = [
     'another configuration is reloaded',
     { nats: misconfigured('nats-1', 'nats-2') },
     'reload: Reload nats-1',
+  ],
+  [
+    'a server that ends is not: nobody can ask it any more',
+    { nats: misconfigured('nats-1', 'nats-2'), pods: ending('nats-1') },
+    'reload: Reload nats-2',
   ],
   [
     'what a server refuses is trouble',
