@@ -46,10 +46,14 @@ function distinct(risks: readonly StreamAtRisk[]): readonly StreamAtRisk[] {
   return [...byName.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, risk]) => risk);
 }
 
-const covers = ({ account, stream, consumer }: Waiver, risk: Waiver): boolean =>
-  account === risk.account &&
-  stream === risk.stream &&
-  (consumer === undefined || consumer === risk.consumer);
+/** Whether a waiver is about it. */
+export const covers = (
+  { account, stream, consumer }: Waiver,
+  it: Pick<Group, 'account' | 'stream'> & { readonly consumer?: string | undefined },
+): boolean =>
+  account === it.account &&
+  stream === it.stream &&
+  (consumer === undefined || consumer === it.consumer);
 
 /** `stream ORDERS of account SHOP`. */
 export const nameOf = ({ account, stream, consumer }: Waiver): string =>

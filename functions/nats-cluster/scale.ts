@@ -5,7 +5,7 @@ import type { Leaving } from '../../shared/api/nats-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { claimName, ordinalOf, serverName, serverNames } from './cluster.ts';
 import { type Decision, waitFor } from './decision.ts';
-import { doubts, doubtsAround, nameOf, unseenWords } from './gate.ts';
+import { covers, doubts, doubtsAround, nameOf, unseenWords } from './gate.ts';
 import type { RenderedPart } from './render/manifests.ts';
 import type { Group } from './view.ts';
 import { last, podOf, recordsOf, sizeOf, type World } from './world.ts';
@@ -50,8 +50,10 @@ export function scaleDown(world: World): Decision | undefined {
 
 /** Streams that want more servers than there will be. */
 function refuse(world: World, next: string): Decision | undefined {
-  const { replicas } = world.cluster.spec;
-  const wide = world.nats.groups.filter((group) => group.replicas > replicas);
+  const { replicas, waive = [] } = world.cluster.spec;
+  const wide = world.nats.groups.filter(
+    (group) => group.replicas > replicas && !waive.some((one) => covers(one, group)),
+  );
   if (wide.length === 0) return undefined;
   const names = wide.map((group) => `${describe(group)} has ${group.replicas} replicas`);
   const message =
