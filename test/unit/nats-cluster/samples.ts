@@ -85,8 +85,8 @@ export function world(differences: Differences = {}): World {
   const pods = servers.map((name) => pod(name, rendered.templateHash));
   const seen = servers.map((name): [string, ServerSeen] => {
     const digest = configDigest(rendered.config, name);
-    const own = { digest, complaints: [], tellsStreams: true };
-    return [name, { name, id: `ID-${name}`, version: '2.15.2', ...own }];
+    const told = { digest, complaints: [], tellsStreams: true };
+    return [name, { name, id: `ID-${name}`, version: '2.15.2', ...told }];
   });
   const nats: NatsView = {
     servers: new Map(seen),
