@@ -19,15 +19,16 @@ export function bringUp(world: World): Decision | undefined {
   return refuseDowngrade(world) ?? refuseMode(world) ?? grow(world) ?? applyNext(world);
 }
 
-/** A server that is too old cannot read what the newer one stored. */
+/** Who is too old cannot read what a newer one stored, also one that is silent now. */
 function refuseDowngrade({ cluster, nats }: World): Decision | undefined {
   const wanted = versionIn(cluster.spec.image);
-  const running = [...nats.servers.values()].map(({ version }) => version);
+  const silent = (cluster.status.servers ?? []).filter(({ name }) => !nats.servers.has(name));
+  const running = [...nats.servers.values(), ...silent].flatMap(({ version }) => version ?? []);
   const newer = running.find((version) => wanted !== undefined && isBackTooFar(version, wanted));
   if (newer === undefined) return undefined;
   const message =
-    `Image ${cluster.spec.image} is more than one minor version behind ${newer}, which runs now ` +
-    'and writes files that it cannot read; choose a later one.';
+    `Image ${cluster.spec.image} is more than one minor version behind ${newer}, which has ` +
+    'written files that it cannot read; choose a later one.';
   const word = { reason: 'DowngradeRefused', message };
   return waitFor(`Change the image to ${cluster.spec.image}`, [word], word);
 }
@@ -48,16 +49,24 @@ function refuseMode({ cluster, parts: { claims, found }, pods }: World): Decisio
 
 /** Before the StatefulSet and the configuration count on the larger size. */
 function grow({ parts: { growth } }: World): Decision | undefined {
-  if (growth === undefined) return undefined;
-  const { claim, size, isAllowed } = growth;
-  const next = `Let claim ${claim.name} grow to ${size}`;
-  if (isAllowed) return { step: { take: 'grow', claim, size }, next };
+  if (growth === undefined || !growth.isAllowed) return undefined;
+  const { claim, size } = growth;
+  return { step: { take: 'grow', claim, size }, next: nextOf(growth) };
+}
+
+/** All else is as the spec says. */
+export function refuseGrowth({ parts: { growth } }: World): Decision | undefined {
+  if (growth === undefined || growth.isAllowed) return undefined;
+  const { claim } = growth;
   const message =
     `Storage class ${claim.storageClassName ?? 'of the cluster'} does not let claims grow, so ` +
     `${claim.name} stays at ${claim.size}; create another NatsCluster, or allow it there.`;
   const word = { reason: 'StorageCannotGrow', message };
-  return waitFor(next, [word], word);
+  return waitFor(nextOf(growth), [word], word);
 }
+
+const nextOf = ({ claim, size }: NonNullable<World['parts']['growth']>): string =>
+  `Let claim ${claim.name} grow to ${size}`;
 
 function applyNext({ parts: { wrong, found } }: World): Decision | undefined {
   const [part] = wrong;

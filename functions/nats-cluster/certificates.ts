@@ -1,26 +1,24 @@
 // Certificates for the two listeners: those of the user, looked at before any server gets them, and
 // those that we make and renew, in one Secret with their authority.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { type Identity, issue, makeAuthority, type Validity } from '../../shared/x509.ts';
+import { type Identity, issue } from '../../shared/x509.ts';
+import { authoritiesAt, DAY_MS, forDays } from './authorities.ts';
 import { type Cluster, headlessHost, serverName, serviceHost } from './cluster.ts';
 import type { CertificateFiles } from './credentials.ts';
 import {
+  certificatesIn,
   endsAtMs,
   readData,
+  readOwn,
   type SecretData,
   type SecretsDoor,
   type SecretsRead,
   secretOf,
 } from './secret-data.ts';
 
-const DAY_MS = 86_400_000;
-/** Clients know it by heart: another one comes only when it would end before what it signs. */
-const AUTHORITY_DAYS = 3_650;
 const CERTIFICATE_DAYS = 90;
 /** A third of its life: whoever was away for weeks still finds time. */
 const RENEW_BEFORE_DAYS = 30;
-/** For clocks that are behind ours. */
-const BEFORE_MS = 3_600_000;
 
 /** Nearly every cluster's; elsewhere clients use the shorter names. */
 const CLUSTER_DOMAIN = 'cluster.local';
@@ -36,7 +34,8 @@ export async function readManaged(
   cluster: Cluster,
   listener: Listener,
 ): Promise<SecretsRead | CertificateFiles> {
-  const data = await readData(door, cluster, `${cluster.name}${SUFFIX}`);
+  const { data, lacking } = await readOwn(door, cluster, SUFFIX);
+  if (lacking !== undefined) return { lacking };
   const { nowMs } = door;
   if (data === undefined) {
     return { toMake: secretOf(cluster, SUFFIX, issueAll(cluster, nowMs), 'Create') };
@@ -54,36 +53,20 @@ export async function readManaged(
 const isFresh = (data: SecretData, nowMs: number): boolean =>
   LISTENERS.every((one) => endsAtMs(data[`${one}.crt`]) - nowMs > RENEW_BEFORE_DAYS * DAY_MS);
 
-const forDays = (nowMs: number, days: number): Validity => ({
-  fromMs: nowMs - BEFORE_MS,
-  toMs: nowMs + days * DAY_MS,
-});
-
 function issueAll(cluster: Cluster, nowMs: number, before?: SecretData): SecretData {
-  const authority = authorityIn(before, nowMs) ?? newAuthority(cluster, nowMs);
+  const { signer, data } = authoritiesAt(cluster, nowMs, CERTIFICATE_DAYS, before);
   const validity = forDays(nowMs, CERTIFICATE_DAYS);
   const issued = (hosts: readonly [string, ...string[]]): Identity =>
-    issue(authority, { commonName: hosts[0], hosts }, validity);
+    issue(signer, { commonName: hosts[0], hosts }, validity);
   const clients = issued(clientNames(cluster));
   const routes = issued(routeNames(cluster));
   return {
-    'ca.crt': authority.certPem,
-    'ca.key': authority.keyPem,
+    ...data,
     'clients.crt': clients.certPem,
     'clients.key': clients.keyPem,
     'routes.crt': routes.certPem,
     'routes.key': routes.keyPem,
   };
-}
-
-const newAuthority = ({ namespace, name }: Cluster, nowMs: number): Identity =>
-  makeAuthority(`NatsCluster ${namespace}/${name}`, forDays(nowMs, AUTHORITY_DAYS));
-
-/** The one that clients know, as long as it outlives what it signs. */
-function authorityIn(data: SecretData | undefined, nowMs: number): Identity | undefined {
-  const { 'ca.crt': certPem = '', 'ca.key': keyPem = '' } = data ?? {};
-  const isLasting = endsAtMs(certPem) - nowMs > CERTIFICATE_DAYS * DAY_MS;
-  return isLasting && keyPem !== '' ? { certPem, keyPem } : undefined;
 }
 
 function clientNames(cluster: Cluster): readonly [string, ...string[]] {
@@ -125,21 +108,43 @@ export async function readByo(
   const why =
     missing.length > 0
       ? `has no ${missing.join(' and no ')}`
-      : unfit({ certPem: certificate, keyPem: key }, host, door.nowMs);
+      : unfit({ certificate, key, ca }, host, door.nowMs);
   if (why === undefined) return { certificate, key, ca };
   return { lacking: { reason: 'CertificateUnfit', message: `${where} ${why}.` } };
 }
 
-function unfit({ certPem, keyPem }: Identity, host: string, nowMs: number): string | undefined {
+function unfit(
+  { certificate, key, ca }: CertificateFiles,
+  host: string,
+  nowMs: number,
+): string | undefined {
   try {
-    const parsed = new X509Certificate(certPem);
+    const parsed = new X509Certificate(certificate);
     if (parsed.checkHost(host) === undefined) return `has a certificate that is not for ${host}`;
     if (parsed.validToDate.getTime() < nowMs) return 'has a certificate that has expired';
-    return parsed.checkPrivateKey(createPrivateKey(keyPem))
+    if (!isSignedIn(certificate, ca)) return 'has a certificate that nobody in its ca.crt signed';
+    return parsed.checkPrivateKey(createPrivateKey(key))
       ? undefined
       : 'has a key that does not belong to its certificate';
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return `has no certificate and key that can be read (${reason})`;
   }
+}
+
+/** By an authority, or by one of those between that stand with it, whom one of them signed. */
+function isSignedIn(certificate: string, ca: string): boolean {
+  const [own, ...between] = certificatesIn(certificate).map((one) => new X509Certificate(one));
+  const authorities = certificatesIn(ca).map((one) => new X509Certificate(one));
+  const hasSigned = (one: X509Certificate, by: X509Certificate): boolean =>
+    one.checkIssued(by) && one.verify(by.publicKey);
+  let last = own;
+  for (let links = 0; last !== undefined && links <= between.length; links += 1) {
+    const signed = last;
+    // Who is believed himself needs nobody.
+    const isKnown = authorities.some((one) => one.raw.equals(signed.raw) || hasSigned(signed, one));
+    if (isKnown) return true;
+    last = between.find((one) => one !== signed && hasSigned(signed, one));
+  }
+  return false;
 }

@@ -1,19 +1,20 @@
 // Which step comes next. The first of these that has something to do or to wait for decides: what
 // is under way is finished before anything else is begun, and nothing is begun in doubt. Pure.
-import { bringUp } from './bring-up.ts';
+import { bringUp, refuseGrowth } from './bring-up.ts';
 import type { Cluster } from './cluster.ts';
 import { type Decision, NOTHING, waitFor } from './decision.ts';
 import { atRisk, doubts } from './gate.ts';
 import { reload } from './reload.ts';
 import { replace } from './replace.ts';
 import { restart, roll } from './roll.ts';
-import { leave, scaleDown, scaleUp } from './scale.ts';
+import { bringBack, leave, scaleDown, scaleUp } from './scale.ts';
 import { expected, isUp, sizeOf, type World } from './world.ts';
 
 type Chapter = (world: World) => Decision | undefined;
 
 const CHAPTERS: readonly Chapter[] = [
   bringUp,
+  bringBack,
   replace,
   leave,
   restart,
@@ -22,6 +23,7 @@ const CHAPTERS: readonly Chapter[] = [
   roll,
   scaleDown,
   heal,
+  refuseGrowth,
 ];
 
 export function decide(world: World): Decision {

@@ -2,16 +2,18 @@
 // stream or consumer. Whatever cannot be seen speaks against it. Pure.
 import type { StreamAtRisk, Waiver } from '../../shared/api/nats-cluster.ts';
 import type { HealthError } from '../../shared/nats/system-answers.ts';
+import { ordinalOf } from './cluster.ts';
 import type { Group, Peer } from './view.ts';
 import { expected, isSingle, isUp, podOf, type Word, type World } from './world.ts';
 
 /** What speaks against taking `server` away for a while, or, without one, against any change. */
 export function doubts(world: World, server?: string): readonly Word[] {
-  const lone = server === undefined ? [] : loneWords(world, server);
-  return [...doubtsAround(world, server), ...lone];
+  const own =
+    server === undefined ? [] : [...untoldWords(world, server), ...loneWords(world, server)];
+  return [...doubtsAround(world, server), ...own];
 }
 
-/** The same for a server that is emptied before it goes. */
+/** The same for the others of a server that is emptied before it goes. */
 export function doubtsAround(world: World, server?: string): readonly Word[] {
   return [
     ...awayWords(world, server),
@@ -44,10 +46,14 @@ function distinct(risks: readonly StreamAtRisk[]): readonly StreamAtRisk[] {
   return [...byName.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, risk]) => risk);
 }
 
-const covers = ({ account, stream, consumer }: Waiver, risk: Waiver): boolean =>
-  account === risk.account &&
-  stream === risk.stream &&
-  (consumer === undefined || consumer === risk.consumer);
+/** Whether a waiver is about it. */
+export const covers = (
+  { account, stream, consumer }: Waiver,
+  it: Pick<Group, 'account' | 'stream'> & { readonly consumer?: string | undefined },
+): boolean =>
+  account === it.account &&
+  stream === it.stream &&
+  (consumer === undefined || consumer === it.consumer);
 
 /** `stream ORDERS of account SHOP`. */
 export const nameOf = ({ account, stream, consumer }: Waiver): string =>
@@ -88,13 +94,42 @@ function complaintRisk(server: string, complaint: HealthError): readonly StreamA
   return [{ account, stream, ...(consumer === undefined ? {} : { consumer }), reason }];
 }
 
+/**
+ * All but servers that are to go again, are not there, and never were in the meta group: they have
+ * nothing, and may never come.
+ */
+function awaited(world: World): readonly string[] {
+  return expected(world).filter((server) => !isStillborn(world, server));
+}
+
+function isStillborn(world: World, server: string): boolean {
+  const { meta } = world.nats;
+  const isToGo = ordinalOf(server) >= world.cluster.spec.replicas;
+  if (!isToGo || isUp(world, server) || meta === undefined) return false;
+  // Some may be counted whose names the leader does not know.
+  return meta.size <= meta.peers.length && !meta.peers.some((one) => one.server === server);
+}
+
 function awayWords(world: World, without: string | undefined): readonly Word[] {
-  return expected(world)
+  return awaited(world)
     .filter((server) => server !== without)
     .flatMap((server) => whyAway(world, server) ?? []);
 }
 
 const away = (message: string): Word => ({ reason: 'ServerAway', message });
+
+/** Why it cannot be told which streams a server has; those in memory are gone when it is away. */
+export function unseenWords(world: World, server: string): readonly Word[] {
+  const { fileStorage } = world.cluster.spec.jetStream;
+  if (isStillborn(world, server)) return [];
+  if (fileStorage === undefined && !isUp(world, server)) return [];
+  return [whyAway(world, server) ?? []].flat();
+}
+
+const untoldWords = ({ nats }: World, server: string): readonly Word[] =>
+  nats.servers.get(server)?.tellsStreams === false
+    ? [away(`${server} does not say which streams it has.`)]
+    : [];
 
 function whyAway(world: World, server: string): Word | undefined {
   const pod = podOf(world, server);
@@ -109,7 +144,9 @@ function whyAway(world: World, server: string): Word | undefined {
   const seen = world.nats.servers.get(server);
   if (seen === undefined) return away(`${server} does not answer.`);
   const own = seen.complaints.find(({ stream }) => stream === undefined);
-  return own && away(`${server} is not healthy: ${own.error ?? 'no reason given'}.`);
+  if (own !== undefined)
+    return away(`${server} is not healthy: ${own.error ?? 'no reason given'}.`);
+  return untoldWords(world, server)[0];
 }
 
 function metaWords(world: World, without: string | undefined): readonly Word[] {
@@ -120,7 +157,7 @@ function metaWords(world: World, without: string | undefined): readonly Word[] {
   }
   const servers = expected(world);
   const strangers = meta.peers.filter(({ server }) => !servers.includes(server)).map(serverOf);
-  const missing = servers.filter((one) => !meta.peers.some(({ server }) => server === one));
+  const missing = awaited(world).filter((one) => !meta.peers.some(({ server }) => server === one));
   const ignored = without !== undefined && !isUp(world, without) ? without : undefined;
   const late = meta.peers.filter((one) => !one.isCurrent && one.server !== ignored).map(serverOf);
   return [

@@ -4,7 +4,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { accessModeOf, modeAmong } from './claim-template.ts';
-import { CLAIM, claimName, type Cluster, serverNames } from './cluster.ts';
+import { CLAIM, claimName, type Cluster, serverName, serverNames } from './cluster.ts';
 import {
   CLAIMS,
   HASH_ANNOTATION,
@@ -13,11 +13,13 @@ import {
   type RenderedPart,
   STATEFUL_SETS,
 } from './render/manifests.ts';
+import { findLost } from './lost.ts';
+import { isOurs, nameTaken } from './owner.ts';
 import { findPending } from './pending.ts';
 import { selectorText } from './render/labels.ts';
 import { quantityOf } from './render/quantity.ts';
 import { readSecrets } from './secrets.ts';
-import { type Claim, type Parts, type Pod, sizeOf, type Word } from './world.ts';
+import { type Claim, type Parts, type Pod, sizeOf } from './world.ts';
 
 export interface PartsDoor {
   readonly kube: KubeClient;
@@ -25,15 +27,11 @@ export interface PartsDoor {
   readonly signal: AbortSignal;
 }
 
-const NODES = { group: '', version: 'v1', resource: 'nodes' } as const;
 const STORAGE_CLASSES = {
   group: 'storage.k8s.io',
   version: 'v1',
   resource: 'storageclasses',
 } as const;
-
-/** A pod that has found no node for so long may never find one. */
-const PLACELESS_MS = 300_000;
 
 export async function readParts(
   door: PartsDoor,
@@ -48,9 +46,11 @@ export async function readParts(
   const found = new Map<PartKey, KubeObject>();
   if (statefulSet !== null) found.set('statefulSet', statefulSet);
   const claims = spec.jetStream.fileStorage === undefined ? [] : await readClaims(door, cluster);
-  const size = sizeOf({ found }) ?? spec.replicas;
+  const size = sizeOf({ found }) ?? sizeAmong(cluster, pods, claims);
   const accessMode = accessModeOf(cluster, statefulSet ?? undefined, claims);
-  const rendered = credentials && render(cluster, credentials, { size, accessMode });
+  const growth = await findGrowth(door, cluster, claims);
+  const attainable = keptBack(cluster, growth);
+  const rendered = credentials && render(attainable, credentials, { size, accessMode });
   const others = (rendered?.parts ?? []).filter(({ key }) => key !== 'statefulSet');
   for (const { key, ref, manifest } of others) {
     const { name: of } = manifest.metadata;
@@ -70,20 +70,22 @@ export async function readParts(
     claims,
     lost: await findLost(door, pods, claims),
     pending: await findPending(door, cluster, pods, claims),
-    growth: await findGrowth(door, cluster, claims),
+    growth,
   };
 }
 
-/** An object of the same name that belongs to somebody else, or to a NatsCluster that is gone. */
-const isOurs = ({ metadata }: KubeObject, { uid }: Cluster): boolean =>
-  (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid);
-
-const nameTaken = ({ kind, metadata }: KubeObject): Word => ({
-  reason: 'NameTaken',
-  message:
-    `${kind} ${metadata.name} is there already and is not ours; delete it, or choose another ` +
-    'name.',
-});
+/**
+ * Without a StatefulSet the servers that are there tell, so that none ends with it or is left out:
+ * those that the spec does not want are emptied and taken away one by one. A single server is no
+ * cluster, and has nothing from others.
+ */
+function sizeAmong(cluster: Cluster, pods: readonly Pod[], claims: readonly Claim[]): number {
+  const there = new Set([...pods, ...claims].flatMap((one) => (one.isEnding ? [] : one.name)));
+  const isThere = (server: string): boolean => there.has(server) || there.has(claimName(server));
+  let size = cluster.spec.replicas;
+  while (size > 1 && isThere(serverName(cluster, size))) size += 1;
+  return size;
+}
 
 function isAsRendered({ manifest }: RenderedPart, found: KubeObject | undefined): boolean {
   if (found === undefined) return false;
@@ -132,6 +134,7 @@ function claimOf(object: KubeObject): Claim {
   const { spec, status } = object as unknown as {
     readonly spec: {
       readonly storageClassName?: string;
+      readonly volumeName?: string;
       readonly accessModes?: readonly string[];
       readonly resources: { readonly requests: { readonly storage: string } };
     };
@@ -147,40 +150,24 @@ function claimOf(object: KubeObject): Claim {
     accessMode: modeAmong(spec.accessModes),
     createdAt: creationTimestamp,
     node: annotations?.[SELECTED_NODE],
+    volume: spec.volumeName,
     isEnding: deletionTimestamp !== undefined,
   };
 }
 
-/** Servers whose volume cannot come back: it is lost, or was made for a node that is no more. */
-async function findLost(
-  door: PartsDoor,
-  pods: readonly Pod[],
-  claims: readonly Claim[],
-): Promise<ReadonlyMap<string, string>> {
-  const lost = new Map<string, string>();
-  for (const pod of pods) {
-    const claim = claims.find(({ name }) => name === claimName(pod.name));
-    if (claim === undefined || pod.isReady) continue;
-    if (claim.phase === 'Lost') lost.set(pod.name, `The volume of claim ${claim.name} is lost.`);
-    else if (await isOnLostNode(door, claim, pod)) {
-      const where = `node ${claim.node ?? ''}, which is no more`;
-      lost.set(pod.name, `The volume of claim ${claim.name} is on ${where}.`);
-    }
-  }
-  return lost;
+/**
+ * With the size that claims keep: whatever else the spec says is possible, and certificates are to
+ * be renewed all the same.
+ */
+function keptBack(cluster: Cluster, growth: Parts['growth']): Cluster {
+  const { spec } = cluster;
+  const { fileStorage } = spec.jetStream;
+  if (growth === undefined || growth.isAllowed || fileStorage === undefined) return cluster;
+  const { size } = growth.claim;
+  return { ...cluster, spec: { ...spec, jetStream: { fileStorage: { ...fileStorage, size } } } };
 }
 
-async function isOnLostNode(
-  { kube, nowMs, signal }: PartsDoor,
-  { node }: Claim,
-  { placelessSince }: Pod,
-): Promise<boolean> {
-  if (node === undefined || placelessSince === undefined) return false;
-  if (nowMs - Date.parse(placelessSince) < PLACELESS_MS) return false;
-  return (await kube.get(NODES, { name: node }, { signal })) === null;
-}
-
-/** The first claim that is smaller than the spec says. */
+/** The smallest claim that is smaller than the spec says. */
 async function findGrowth(
   { kube, signal }: PartsDoor,
   cluster: Cluster,
@@ -190,9 +177,9 @@ async function findGrowth(
   const size = jetStream.fileStorage?.size;
   if (size === undefined) return undefined;
   const names = serverNames(cluster, replicas).map(claimName);
-  const claim = claims.find(
-    (one) => names.includes(one.name) && quantityOf(one.size) < quantityOf(size),
-  );
+  const [claim] = claims
+    .filter((one) => names.includes(one.name) && quantityOf(one.size) < quantityOf(size))
+    .toSorted((a, b) => quantityOf(a.size) - quantityOf(b.size));
   if (claim === undefined) return undefined;
   const { storageClassName: name } = claim;
   const found = name === undefined ? null : await kube.get(STORAGE_CLASSES, { name }, { signal });

@@ -3,7 +3,7 @@
 // the kubelet brings it, so it may have to be asked for a while. Pure.
 import { type Decision, waitFor } from './decision.ts';
 import { configDigest } from './render/config.ts';
-import { expected, isPodCurrent, type World } from './world.ts';
+import { expected, isPodCurrent, podOf, type World } from './world.ts';
 
 export function reload(world: World): Decision | undefined {
   const stale = expected(world).filter((server) => isToReload(world, server));
@@ -18,9 +18,9 @@ export function reload(world: World): Decision | undefined {
 
 /** It runs, from the right template, on another configuration than the wanted one. */
 function isToReload(world: World, server: string): boolean {
-  return (
-    isPodCurrent(world, server) && !isOnWantedConfig(world, server) && !needsRestart(world, server)
-  );
+  // One that ends still answers through the others, and starts on the wanted one.
+  const isStaying = podOf(world, server)?.isEnding === false && isPodCurrent(world, server);
+  return isStaying && !isOnWantedConfig(world, server) && !needsRestart(world, server);
 }
 
 /** A server that does not answer is not held to be on another one. */

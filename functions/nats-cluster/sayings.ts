@@ -147,6 +147,9 @@ function progressing({ next, step, waitsFor, trouble }: Decision): ConditionInpu
   return say('Progressing', 'True', { reason: 'Changing', message: `${next}.${waits}` });
 }
 
+/** Reasons to wait that mean a server. */
+const MISSING = ['ServerAway', 'ClaimPending'];
+
 const WELL: Word = { reason: 'NotDegraded', message: 'Nothing needs a person.' };
 
 function degraded({ cluster, nowMs }: World, decision: Decision): ConditionInput {
@@ -154,8 +157,12 @@ function degraded({ cluster, nowMs }: World, decision: Decision): ConditionInput
   if (trouble !== undefined) return say('Degraded', 'True', trouble);
   const createdMs = Date.parse(cluster.object.metadata.creationTimestamp ?? '');
   const isStarting = nowMs - createdMs < START_MS;
-  const isLacking = next === 'Nothing' && waitsFor !== undefined && waitsFor.reason !== 'Paused';
-  return isLacking && !isStarting
+  const { restarting, leaving, replacing } = cluster.status;
+  const isOurDoing = [restarting, leaving, replacing].some((one) => one !== undefined);
+  // Whatever is to be done next waits for it too.
+  const isServerMissing = !isOurDoing && MISSING.includes(waitsFor?.reason ?? '');
+  const isLacking = next === 'Nothing' && waitsFor?.reason !== 'Paused';
+  return waitsFor !== undefined && (isLacking || isServerMissing) && !isStarting
     ? say('Degraded', 'True', waitsFor)
     : say('Degraded', 'False', WELL);
 }

@@ -3,9 +3,9 @@
 // claim: the one that was written down and no other. Pure.
 import type { Leaving } from '../../shared/api/nats-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
-import { claimName, ordinalOf, serverName } from './cluster.ts';
+import { claimName, ordinalOf, serverName, serverNames } from './cluster.ts';
 import { type Decision, waitFor } from './decision.ts';
-import { doubts, doubtsAround, nameOf } from './gate.ts';
+import { covers, doubts, doubtsAround, nameOf, unseenWords } from './gate.ts';
 import type { RenderedPart } from './render/manifests.ts';
 import type { Group } from './view.ts';
 import { last, podOf, recordsOf, sizeOf, type World } from './world.ts';
@@ -20,6 +20,25 @@ export function scaleUp(world: World): Decision | undefined {
   return scaleTo(world, replicas, next);
 }
 
+/**
+ * Servers whose claims are there and which nobody has taken away by record: somebody made the
+ * StatefulSet smaller by hand. The others lack them, so they are waited for in vain.
+ */
+export function bringBack(world: World): Decision | undefined {
+  const { cluster, parts } = world;
+  const size = sizeOf(parts);
+  if (size === undefined || cluster.status.leaving !== undefined) return undefined;
+  // Where none is left there is nobody to join.
+  const isThere = (server: string): boolean =>
+    size === 0 ||
+    parts.claims.some(({ name, isEnding }) => name === claimName(server) && !isEnding);
+  const wanted = serverNames(cluster, cluster.spec.replicas).slice(size);
+  const first = wanted.findIndex((server) => !isThere(server));
+  const back = first === -1 ? wanted : wanted.slice(0, first);
+  if (back.length === 0) return undefined;
+  return scaleTo(world, size + back.length, `Bring back ${back.join(' and ')}`);
+}
+
 export function scaleDown(world: World): Decision | undefined {
   const size = sizeOf(world.parts);
   const { replicas } = world.cluster.spec;
@@ -31,8 +50,10 @@ export function scaleDown(world: World): Decision | undefined {
 
 /** Streams that want more servers than there will be. */
 function refuse(world: World, next: string): Decision | undefined {
-  const { replicas } = world.cluster.spec;
-  const wide = world.nats.groups.filter((group) => group.replicas > replicas);
+  const { replicas, waive = [] } = world.cluster.spec;
+  const wide = world.nats.groups.filter(
+    (group) => group.replicas > replicas && !waive.some((one) => covers(one, group)),
+  );
   if (wide.length === 0) return undefined;
   const names = wide.map((group) => `${describe(group)} has ${group.replicas} replicas`);
   const message =
@@ -47,7 +68,7 @@ const describe = ({ account, stream, consumer }: Group): string =>
 
 /** One stream after the other goes to a server that stays. */
 function empty(world: World, server: string, next: string): Decision | undefined {
-  const reasons = doubtsAround(world, server);
+  const reasons = [...doubtsAround(world, server), ...unseenWords(world, server)];
   if (reasons.length > 0) return waitFor(next, reasons);
   const held = streamsOn(world, server);
   const [first] = held;

@@ -5,6 +5,7 @@ import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Cluster } from './cluster.ts';
 import type { Credentials } from './credentials.ts';
+import { isOurs, nameTaken } from './owner.ts';
 import { owned, SECRETS } from './render/manifests.ts';
 import type { SecretToMake, Word } from './world.ts';
 
@@ -25,7 +26,22 @@ export interface SecretsDoor {
 
 export type SecretData = Readonly<Record<string, string>>;
 
-/** Undefined when there is no such Secret. */
+/**
+ * One that we make, by the end of its name. That of somebody else is not written over, and one that
+ * goes with the former NatsCluster of this name holds passwords that go with it.
+ */
+export async function readOwn(
+  { kube, signal }: SecretsDoor,
+  cluster: Cluster,
+  suffix: string,
+): Promise<{ readonly data?: SecretData; readonly lacking?: Word }> {
+  const target = { namespace: cluster.namespace, name: `${cluster.name}${suffix}` };
+  const secret = await kube.get(SECRETS, target, { signal });
+  if (secret === null) return {};
+  return isOurs(secret, cluster) ? { data: dataOf(secret) } : { lacking: nameTaken(secret) };
+}
+
+/** One of the user's; undefined when there is no such Secret. */
 export async function readData(
   { kube, signal }: SecretsDoor,
   { namespace }: Pick<Cluster, 'namespace'>,
@@ -58,6 +74,12 @@ export function secretOf(
   const body = { type: 'Opaque', data: Object.fromEntries(encoded) };
   return { why, ref: SECRETS, manifest: owned(cluster, 'v1', 'Secret', suffix, body) };
 }
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** One after the other, each as text of its own that ends its line. */
+export const certificatesIn = (pem = ''): readonly string[] =>
+  [...pem.matchAll(CERTIFICATE)].map(([one]) => `${one}\n`);
 
 /** When it ends, in milliseconds since the epoch; NaN for what is no certificate. */
 export function endsAtMs(certificate: string | undefined): number {

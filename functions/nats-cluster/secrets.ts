@@ -8,7 +8,9 @@ import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
 import type { CertificateFiles, Credentials } from './credentials.ts';
 import { DEFAULT_USER, SYSTEM_USER } from './render/config.ts';
 import {
+  certificatesIn,
   readData,
+  readOwn,
   type SecretData,
   type SecretsDoor,
   type SecretsRead,
@@ -20,7 +22,8 @@ import type { SecretToMake, Word } from './world.ts';
 const newPassword = (): string => randomBytes(24).toString('base64url');
 
 export async function readSecrets(door: SecretsDoor, cluster: Cluster): Promise<SecretsRead> {
-  const system = await readData(door, cluster, `${cluster.name}-system`);
+  const { data: system, lacking } = await readOwn(door, cluster, '-system');
+  if (lacking !== undefined) return { lacking };
   if (system === undefined) return { toMake: newSystem(cluster) };
   const { password: systemPassword = '', [TRUSTED]: trustedCa = '' } = system;
   if (systemPassword === '' || (system['route-password'] ?? '') === '') {
@@ -37,19 +40,17 @@ const notOurs = ({ name }: Cluster): Word => ({
 
 /** The authorities of clients' certificates that servers have had, or are about to have. */
 const TRUSTED = 'trusted-ca.crt';
-/** The one before, the one now, and one that was changed in the middle. */
-const TRUSTED_MAX = 3;
-const PEM_END = '-----END CERTIFICATE-----';
+/** Those of before, and of one that was changed in the middle, with their successors. */
+const FORMER_MAX = 6;
 
 /** Before servers get certificates of another authority, we know it: some have the former ones. */
 function trust(cluster: Cluster, system: SecretData, { credentials }: SecretsRead): SecretsRead {
-  const ca = credentials?.certificates.clients?.ca.trim();
-  const known = system[TRUSTED] ?? '';
-  if (ca === undefined || known.includes(ca)) return {};
-  const before = known.split(PEM_END).map((one) => one.trim());
-  const kept = before.filter((one) => one !== '').slice(1 - TRUSTED_MAX);
-  const bundle = [...kept.map((one) => `${one}\n${PEM_END}`), ca, ''].join('\n');
-  return { toMake: secretOf(cluster, '-system', { ...system, [TRUSTED]: bundle }, 'Renew') };
+  const now = certificatesIn(credentials?.certificates.clients?.ca);
+  const known = certificatesIn(system[TRUSTED]);
+  if (now.every((one) => known.includes(one))) return {};
+  const former = known.filter((one) => !now.includes(one)).slice(-FORMER_MAX);
+  const data = { ...system, [TRUSTED]: [...former, ...now].join('') };
+  return { toMake: secretOf(cluster, '-system', data, 'Renew') };
 }
 
 async function readRest(
@@ -58,8 +59,13 @@ async function readRest(
   system: SecretData,
 ): Promise<SecretsRead> {
   const isNamed = (cluster.spec.accounts ?? []).length > 0;
-  const user = isNamed ? undefined : await readData(door, cluster, `${cluster.name}-user`);
+  const { data: user, lacking } = isNamed ? {} : await readOwn(door, cluster, '-user');
+  if (lacking !== undefined) return { lacking };
   if (!isNamed && user === undefined) return { toMake: newUser(cluster) };
+  if (user !== undefined && (user['password'] ?? '') === '') {
+    const lost = noPassword(DEFAULT_USER, `${cluster.namespace}/${cluster.name}-user`, 'password');
+    return { lacking: lost };
+  }
   const users = await readPasswords(door, cluster);
   if ('reason' in users) return { lacking: users };
   const certificates = await readCertificates(door, cluster);

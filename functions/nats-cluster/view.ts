@@ -26,6 +26,8 @@ export interface ServerSeen {
   readonly digest: string;
   /** What is assigned to it and not current there; empty when it says that it is healthy. */
   readonly complaints: readonly HealthError[];
+  /** Nobody else tells of what it has alone: as long as it does not, that is not nothing. */
+  readonly tellsStreams: boolean;
 }
 
 export interface Group {
@@ -68,10 +70,15 @@ export function viewOf(
   health: readonly HealthAnswer[],
 ): NatsView {
   const complaints = new Map(health.map((one) => [one.server.name, complaintsIn(one)]));
-  const seen = servers.map(({ server: { name, id, ver: version }, data }) => {
-    const digest = data.config_digest ?? '';
-    return { name, id, version, digest, complaints: complaints.get(name) ?? NOT_ASKED };
-  });
+  const tellers = new Set(jetStream.map(({ server }) => server.name));
+  const seen = servers.map(({ server: { name, id, ver: version }, data }) => ({
+    name,
+    id,
+    version,
+    digest: data.config_digest ?? '',
+    complaints: complaints.get(name) ?? NOT_ASKED,
+    tellsStreams: tellers.has(name),
+  }));
   return {
     servers: new Map(seen.map((one) => [one.name, one])),
     meta: metaIn(jetStream),
@@ -130,7 +137,7 @@ function groupsIn(answers: readonly JszAnswer[]): readonly Group[] {
 }
 
 function groupsOf(account: string, stream: StreamDetail, teller: string): readonly Group[] {
-  const { num_replicas: replicas = 1, storage = 'file' } = stream.config ?? {};
+  const { num_replicas: replicas = 1, storage = 'file', retention } = stream.config ?? {};
   const about = { account, stream: stream.name, isInMemory: storage === 'memory' };
   const consumers = stream.consumer_detail ?? [];
   return [
@@ -138,17 +145,20 @@ function groupsOf(account: string, stream: StreamDetail, teller: string): readon
     ...consumers.map((one) => ({
       ...about,
       consumer: one.name,
-      replicas: replicasOf(one, replicas),
+      replicas: replicasOf(one, replicas, retention),
       ...membersOf(one.cluster, teller),
     })),
   ];
 }
 
-/** 0 stands for as many as the stream has; one that does not last has a single one. */
-function replicasOf({ config }: ConsumerDetail, ofStream: number): number {
+/**
+ * 0 stands for as many as the stream has; one that does not last has a single one, but where the
+ * stream keeps messages for its consumers. None has more than the stream.
+ */
+function replicasOf({ config }: ConsumerDetail, ofStream: number, retention = 'limits'): number {
   const { num_replicas: own = 0, durable_name } = config ?? {};
-  if (own > 0) return own;
-  return durable_name === undefined ? 1 : ofStream;
+  if (own > 0) return Math.min(own, ofStream);
+  return durable_name === undefined && retention === 'limits' ? 1 : ofStream;
 }
 
 /** Without a cluster the one who tells of it is all there is. */

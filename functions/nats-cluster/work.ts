@@ -8,12 +8,12 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import { announceOn } from './announce.ts';
 import { type Cluster, clusterOf } from './cluster.ts';
 import { decide, isConverged } from './decide.ts';
-import type { Decision, Records } from './decision.ts';
+import { type Decision, type Records, waitFor } from './decision.ts';
 import type { Doors } from './doors.ts';
 import { observe } from './observe.ts';
 import { write } from './say.ts';
-import { take } from './steps.ts';
-import type { World } from './world.ts';
+import { take, type Taken } from './steps.ts';
+import type { Word, World } from './world.ts';
 
 /** Servers tell nobody that they are current again: they are asked, as long as somebody waits. */
 const POLL_MS = 1_000;
@@ -117,14 +117,29 @@ async function act(
   decision: Decision,
   step: Parameters<typeof take>[2],
   { doors, signal }: Context<Doors>,
-): Promise<number> {
+): Promise<number | undefined> {
   const { cluster } = world;
-  const { said, isSlow } = await take(doors, world, step, signal);
+  const taken = await orRefusal(take(doors, world, step, signal));
+  if ('reason' in taken) {
+    await write(doors, world, waitFor(decision.next, [taken], taken), { signal });
+    return undefined;
+  }
+  const { said, isSlow } = taken;
   delete doors.memoryOf(cluster.uid).parts;
   if (said !== undefined) await announceOn(cluster, said, doors, signal);
   if (!isSlow) return 0;
   if (isNews(cluster, decision)) await write(doors, world, decision, { signal });
   return POLL_MS;
+}
+
+/** A quota, a policy, or a spec that makes no valid pod: nobody but a person can change that. */
+async function orRefusal(taking: Promise<Taken>): Promise<Taken | Word> {
+  try {
+    return await taking;
+  } catch (error) {
+    if (!isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID')) throw error;
+    return { reason: 'ApiServerRefused', message: error.message };
+  }
 }
 
 /** What it waits for changes all the time in words; it is written when it is another matter. */

@@ -37,8 +37,10 @@ export interface Claim {
   readonly storageClassName: string | undefined;
   readonly accessMode: AccessMode;
   readonly createdAt: string | undefined;
-  /** The node that its volume was made for. */
+  /** The node that its volume was made for; others may reach it too. */
   readonly node: string | undefined;
+  /** Undefined as long as it has none. */
+  readonly volume: string | undefined;
   readonly isEnding: boolean;
 }
 

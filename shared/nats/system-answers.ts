@@ -58,7 +58,11 @@ interface AccountDetail {
 export interface StreamDetail {
   readonly name: string;
   readonly cluster?: GroupCluster;
-  readonly config?: { readonly num_replicas: number; readonly storage: string };
+  readonly config?: {
+    readonly num_replicas: number;
+    readonly storage: string;
+    readonly retention?: string;
+  };
   readonly consumer_detail?: readonly ConsumerDetail[] | null;
 }
 

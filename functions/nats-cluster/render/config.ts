@@ -88,9 +88,16 @@ export function configText(config: ConfigObject): string {
   return ['server_name: $POD_NAME', ...lines, ''].join('\n');
 }
 
-/** NATS knows no \u in its strings. */
+/** NATS knows no \u, \b and \f in its strings; a backslash that stands for itself is two. */
 const written = (value: ConfigValue): string =>
-  JSON.stringify(value).replaceAll(/\\u00([0-9a-f]{2})/g, String.raw`\x$1`);
+  JSON.stringify(value).replaceAll(/\\(?:u00([0-9a-f]{2})|.)/g, (escape, hex?: string) =>
+    hex === undefined ? (AS_HEX.get(escape) ?? escape) : String.raw`\x${hex}`,
+  );
+
+const AS_HEX: ReadonlyMap<string, string> = new Map([
+  [String.raw`\b`, String.raw`\x08`],
+  [String.raw`\f`, String.raw`\x0c`],
+]);
 
 /** What this server says of itself in VARZ once it runs on this configuration. */
 export function configDigest(config: ConfigObject, server: string): string {

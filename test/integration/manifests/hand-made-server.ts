@@ -6,6 +6,7 @@ import { createStorageClass } from '../../builders/storage-class.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
 const CLAIMS = core('persistentvolumeclaims');
+const VOLUMES = core('persistentvolumes');
 const PODS = core('pods');
 const STATEFUL_SETS = { group: 'apps', version: 'v1', resource: 'statefulsets' } as const;
 
@@ -14,6 +15,9 @@ const POD = { namespace: 'default', name: 'nats-0' };
 const CLAIM = { namespace: 'default', name: 'data-nats-0' };
 const OF_CLUSTER = { labels: { [NATS_CLUSTER_LABEL]: CLUSTER.name } };
 const STORAGE_CLASS = 'growing';
+const VOLUME = 'on-gone';
+/** A node that is no more. */
+const NODE = 'gone';
 const filesOf = (size: string) => ({
   jetStream: { fileStorage: { size, storageClassName: STORAGE_CLASS } },
 });
@@ -44,7 +48,20 @@ export class HandMadeServer {
 
   /** A claim on a node that is no more, and a spec that wants it larger. */
   async growClaim(): Promise<void> {
-    const annotations = { 'volume.kubernetes.io/selected-node': 'gone' };
+    const onNode = { key: 'kubernetes.io/hostname', operator: 'In', values: [NODE] };
+    await this.#kube.create(VOLUMES, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name: VOLUME },
+      spec: {
+        capacity: { storage: '1Gi' },
+        accessModes: ['ReadWriteOnce'],
+        storageClassName: STORAGE_CLASS,
+        local: { path: '/data' },
+        nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [onNode] }] } },
+      },
+    });
+    const annotations = { 'volume.kubernetes.io/selected-node': NODE };
     await this.#kube.create(CLAIMS, {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
@@ -52,6 +69,7 @@ export class HandMadeServer {
       spec: {
         accessModes: ['ReadWriteOnce'],
         storageClassName: STORAGE_CLASS,
+        volumeName: VOLUME,
         ...requests('1Gi'),
       },
     });

@@ -1,9 +1,8 @@
 // Which step comes next, from what was seen, as tables.
 import { describe, expect, test } from 'vitest';
 import { decide, isConverged } from '../../../functions/nats-cluster/decide.ts';
-import type { Decision } from '../../../functions/nats-cluster/decision.ts';
-import type { Peer } from '../../../functions/nats-cluster/view.ts';
 import type { NatsClusterStatus } from '../../../shared/api/nats-cluster.ts';
+import { reticent, type Row, shown, silent } from './rows.ts';
 import {
   type Differences,
   misconfigured,
@@ -15,44 +14,21 @@ import {
   world,
 } from './samples.ts';
 
-/** What it is, what differs from a cluster at rest, and the decision in a word. */
-type Row = readonly [what: string, differences: Differences, decision: string];
-
-function shown({ step, next, waitsFor, trouble }: Decision): string {
-  const what = step === undefined ? `wait: ${next}` : `${step.take}: ${next}`;
-  const waits = waitsFor === undefined ? '' : ` [${waitsFor.reason}]`;
-  return `${what}${waits}${trouble === undefined ? '' : ` !${trouble.reason}`}`;
-}
-
 const restarting = (podUid: string): NatsClusterStatus => ({
   restarting: { server: 'nats-2', podUid, reason: 'Why.', since: '2026-01-01T23:59:00Z' },
-});
-const leaving: NatsClusterStatus = {
-  leaving: {
-    server: 'nats-4',
-    peerId: 'peer-nats-4',
-    claim: 'data-nats-4',
-    claimUid: 'claim-nats-4',
-    since: 'then',
-  },
-};
-/** As a leader that has not heard of this server since it leads. */
-const nameless = (server: string): Peer => ({
-  server: `Server name unknown at this time (peerID: peer-${server})`,
-  peerId: `peer-${server}`,
-  isCurrent: false,
 });
 const without =
   (server: string): NonNullable<Differences['pods']> =>
   (pods) =>
     pods.filter(({ name }) => name !== server);
-const silent =
-  (server: string): NonNullable<Differences['nats']> =>
-  (nats) => ({ ...nats, servers: new Map([...nats.servers].filter(([name]) => name !== server)) });
 const unready =
   (server: string): NonNullable<Differences['pods']> =>
   (pods) =>
     pods.map((one) => ({ ...one, isReady: one.isReady && one.name !== server }));
+const ending =
+  (server: string): NonNullable<Differences['pods']> =>
+  (pods) =>
+    pods.map((one) => ({ ...one, isEnding: one.name === server }));
 const late = stream({ members: [peer('nats-0'), peer('nats-1'), peer('nats-2', false)] });
 const lone = stream({ members: [peer('nats-2')] });
 
@@ -134,6 +110,16 @@ const ROLL: readonly Row[] = [
     'wait: Restart nats-2 [NoMetaLeader]',
   ],
   [
+    'nor while it does not say which streams it has: one may be in its memory alone',
+    { pods: outdated('nats-2'), nats: reticent('nats-2') },
+    'wait: Restart nats-2 [ServerAway]',
+  ],
+  [
+    'nor while another one does not',
+    { pods: outdated('nats-2'), nats: reticent('nats-1') },
+    'wait: Restart nats-2 [ServerAway]',
+  ],
+  [
     'a lone stream in files is interrupted',
     { pods: outdated('nats-2'), nats: withGroups(lone) },
     'remember: Restart nats-2',
@@ -186,6 +172,11 @@ const RELOAD: readonly Row[] = [
     'reload: Reload nats-1',
   ],
   [
+    'a server that ends is not: nobody can ask it any more',
+    { nats: misconfigured('nats-1', 'nats-2'), pods: ending('nats-1') },
+    'reload: Reload nats-2',
+  ],
+  [
     'what a server refuses is trouble',
     { nats: misconfigured('nats-1'), refusals: new Map([['nats-1', 'Parse error']]) },
     'wait: Reload nats-1 [ReloadRefused] !ReloadRefused',
@@ -205,90 +196,16 @@ const RELOAD: readonly Row[] = [
   ],
 ];
 
-const SCALE: readonly Row[] = [
-  [
-    'it grows when all is whole',
-    { spec: { replicas: 5 }, size: 3 },
-    'apply: Scale from 3 to 5 servers',
-  ],
-  [
-    'and not before',
-    { spec: { replicas: 5 }, size: 3, nats: silent('nats-1') },
-    'wait: Scale from 3 to 5 servers [ServerAway]',
-  ],
-  ['the last server is written down first', { size: 5 }, 'remember: Take nats-4 away'],
-  ['then the StatefulSet shrinks', { size: 5, status: leaving }, 'apply: Take nats-4 away'],
-  [
-    'streams on it are moved before',
-    {
-      size: 5,
-      nats: withGroups(stream({ members: [peer('nats-0'), peer('nats-1'), peer('nats-4')] })),
-    },
-    'move: Move stream ORDERS of account SHOP off nats-4',
-  ],
-  [
-    'streams that need five servers keep them',
-    {
-      size: 5,
-      nats: withGroups(
-        stream({ members: [0, 1, 2, 3, 4].map((ordinal) => peer(`nats-${ordinal}`)) }),
-      ),
-    },
-    'wait: Take nats-4 away [ScaleDownRefused] !ScaleDownRefused',
-  ],
-  [
-    'nothing is deleted while its pod is there',
-    {
-      spec: { replicas: 3 },
-      size: 4,
-      status: leaving,
-      pods: (pods) => [...pods, { ...pods[0], name: 'nats-4' } as never],
-    },
-    'wait: Take nats-4 away [ServerEnding]',
-  ],
-  [
-    'the others forget it',
-    {
-      size: 4,
-      status: leaving,
-      nats: (nats) => ({
-        ...nats,
-        meta: {
-          leader: 'nats-0',
-          size: 5,
-          peers: [0, 1, 2, 3, 4].map((ordinal) => peer(`nats-${ordinal}`)),
-        },
-      }),
-    },
-    'remove-peer: Take nats-4 away',
-  ],
-  ['without its claim the record goes', { size: 4, status: leaving }, 'remember: Take nats-4 away'],
-];
-
 describe.each([
   ['at rest', REST],
   ['rolling', ROLL],
   ['restarting', RESTART],
   ['reloading', RELOAD],
-  ['scaling', SCALE],
 ])('%s', (_, rows) => {
   test.each(rows)('%s', (_what, differences, decision) => {
     expect(shown(decide(world(differences)))).toBe(decision);
   });
 });
-
-test('the peer that left is forgotten, and no other whose name the leader lacks', () => {
-  const other = decide(world({ size: 4, status: leaving, nats: withPeers(nameless('nats-3')) }));
-  expect(shown(other)).toBe('wait: Take nats-4 away [MetaGroup]');
-  const both = withPeers(nameless('nats-3'), nameless('nats-4'));
-  const { step } = decide(world({ size: 4, status: leaving, nats: both }));
-  expect(step).toEqual({ take: 'remove-peer', server: 'nats-4', peerId: 'peer-nats-4' });
-});
-
-function withPeers(...others: readonly Peer[]): NonNullable<Differences['nats']> {
-  const peers = [0, 1, 2].map((ordinal) => peer(`nats-${ordinal}`));
-  return (nats) => ({ ...nats, meta: { leader: 'nats-0', size: 5, peers: [...peers, ...others] } });
-}
 
 test('only a whole cluster counts as converged', () => {
   const judge = (differences: Differences): boolean => {
@@ -298,6 +215,13 @@ test('only a whole cluster counts as converged', () => {
   expect(judge({})).toBe(true);
   expect(judge({ spec: { paused: true } })).toBe(false);
   expect(judge({ nats: withGroups(late) })).toBe(false);
+});
+
+test('nor is it taken while the servers that wrote these files do not answer', () => {
+  const nats: Differences['nats'] = (seen) => ({ ...seen, servers: new Map(), meta: undefined });
+  const status = { servers: [{ name: 'nats-0', version: '2.15.2' }] };
+  const one = { spec: { image: 'nats:2.13.1', replicas: 1 }, status, nats };
+  expect(decide(world(one)).trouble?.reason).toBe('DowngradeRefused');
 });
 
 test('a version that cannot read the files of the one that runs is refused', () => {

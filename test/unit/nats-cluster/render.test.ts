@@ -49,13 +49,17 @@ test('each server has a digest of its own', () => {
   expect(configDigest(config, 'nats-0')).toMatch(/^sha256:[0-9a-f]{64}$/);
 });
 
-test('a password keeps its odd characters, in the one way that NATS can read', () => {
-  const password = 'a"b\\c\u0001é<>&';
+test.each([
+  ['a"b\\c\u0001é<>&', String.raw`a\"b\\c\x01é<>&`],
+  ['\b\f\n', String.raw`\x08\x0c\n`],
+  // Who writes these six characters means them.
+  [String.raw`\u0041\b`, String.raw`\\u0041\\b`],
+])('a password keeps its odd characters (%j) in the way that NATS can read', (password, as) => {
   const users = [{ name: 'shop', passwordSecret: { name: 's', key: 'k' } }];
   const own = cluster({ spec: { accounts: [{ name: 'SHOP', jetStream: true, users }] } });
   const credentials = { ...CREDENTIALS, passwords: new Map([['shop', password]]) };
   const text = configText(natsConfig(own, credentials));
-  expect(text).toContain(String.raw`"password":"a\"b\\c\x01é<>&"`);
+  expect(text).toContain(`"password":"${as}"`);
 });
 
 test('a single server has no cluster', () => {

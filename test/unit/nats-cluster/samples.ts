@@ -85,7 +85,8 @@ export function world(differences: Differences = {}): World {
   const pods = servers.map((name) => pod(name, rendered.templateHash));
   const seen = servers.map((name): [string, ServerSeen] => {
     const digest = configDigest(rendered.config, name);
-    return [name, { name, id: `ID-${name}`, version: '2.15.2', digest, complaints: [] }];
+    const told = { digest, complaints: [], tellsStreams: true };
+    return [name, { name, id: `ID-${name}`, version: '2.15.2', ...told }];
   });
   const nats: NatsView = {
     servers: new Map(seen),
@@ -122,6 +123,7 @@ const claim = (server: string): Claim => ({
   accessMode: 'ReadWriteOncePod',
   createdAt: '2026-01-01T00:00:00Z',
   node: undefined,
+  volume: `volume-${server}`,
   isEnding: false,
 });
 

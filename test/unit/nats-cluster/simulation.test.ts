@@ -3,7 +3,7 @@
 // or a claim goes without a record or with the last copy of a stream.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PODS } from '../../../functions/nats-cluster/render/manifests.ts';
+import { PODS, STATEFUL_SETS } from '../../../functions/nats-cluster/render/manifests.ts';
 import { type Edit, Run } from './model/run.ts';
 import { NAMESPACE } from './model/world-model.ts';
 
@@ -33,6 +33,13 @@ const CHANGES: readonly Change[] = [
   { name: 'five become three', before: [size(5)], edit: size(3), least: 5 },
   // Three claims, the StatefulSet away and back, and the configuration.
   { name: 'claims grow', before: [{}], edit: LARGER, least: 6 },
+  // The same for three, the configuration but once, and for each server that goes two.
+  {
+    name: 'claims grow while five become three',
+    before: [size(5)],
+    edit: { ...LARGER, ...size(3) },
+    least: 10,
+  },
   { name: 'image and size at once', before: [{}], edit: { ...IMAGE, ...size(5) }, least: 7 },
 ];
 
@@ -150,6 +157,47 @@ test('a pod that others made anew between the look and the delete is left alone'
   const deleted = run.writes.slice(before).filter((one) => one.startsWith('delete pods'));
   expect(others).toBe(1);
   expect(deleted).toEqual(['delete pods nats-1', 'delete pods nats-0']);
+});
+
+test.each([0, 1, 2])(
+  'servers that somebody scaled away by hand, to %d, come back',
+  async (left) => {
+    const run = await prepared(CHANGES[1] as Change);
+    const at = { namespace: NAMESPACE, name: 'nats' };
+    run.world.kube.change(STATEFUL_SETS, at, { spec: { replicas: left } });
+    for (let ordinal = left; ordinal < 3; ordinal += 1) {
+      run.world.stopServer(`nats-${ordinal}`);
+      run.world.kube.remove(PODS, { namespace: NAMESPACE, name: `nats-${ordinal}` });
+    }
+    run.world.nowMs += 400_000;
+    await run.sweep();
+    await run.converge();
+    expect(run.world.size).toBe(3);
+  },
+);
+
+test('where claims cannot grow all else is done, and that is told', async () => {
+  const run = await prepared(CHANGES[1] as Change);
+  const storageClass = { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' };
+  run.world.kube.change(storageClass, { name: 'standard' }, { allowVolumeExpansion: false });
+  run.edit({ ...LARGER, ...IMAGE, ...size(5) });
+  const isTold = () => run.condition('Degraded').reason === 'StorageCannotGrow';
+  for (let sweeps = 0; sweeps < 40 && !isTold(); sweeps += 1) await run.sweep();
+  expect(run.condition('Degraded').message).toContain('data-nats-0 stays at 10Gi');
+  const versions = [...run.world.servers.values()].map(({ version }) => version);
+  expect(versions).toEqual(['2.15.2', '2.15.2', '2.15.2', '2.15.2', '2.15.2']);
+  expect(run.condition('Ready').status).toBe('False');
+});
+
+test('what the API server refuses is told, and tried again', async () => {
+  const run = await prepared(CHANGES[1] as Change);
+  run.edit(IMAGE);
+  run.world.kube.refuses = (resource) => resource === 'statefulsets';
+  await run.sweep();
+  expect(run.condition('Degraded').reason).toBe('ApiServerRefused');
+  expect(run.condition('Degraded').message).toContain('requests must be less than or equal to');
+  run.world.kube.refuses = () => false;
+  await run.converge();
 });
 
 test('a lost volume is replaced once, while the others are whole', async () => {

@@ -87,9 +87,32 @@ test('a consumer has as many replicas as it lasts for', () => {
   ]);
 });
 
+test.each(['interest', 'workqueue'])(
+  'where a stream keeps messages for its consumers (%s) each of these is on all its servers',
+  (retention) => {
+    const answer = jsz('n0', 'n0', [peer('n1'), peer('n2')]);
+    const [account] = answer.data.account_details ?? [];
+    const [own] = account?.stream_detail ?? [];
+    if (account === undefined || own?.config === undefined) throw new Error('it has no stream');
+    const stream = { ...own, config: { ...own.config, retention } };
+    const data = { ...answer.data, account_details: [{ ...account, stream_detail: [stream] }] };
+    const { groups } = viewOf([], [{ ...answer, data }], []);
+    expect(groups.map(({ replicas }) => replicas)).toEqual([3, 3, 3]);
+  },
+);
+
 test('a server that does not say how it is counts as not healthy', () => {
   const varz = { ...about('n0'), data: { config_digest: 'sha256:0', start: '' } };
   const healthy = { ...about('n0'), data: { status: 'ok' } };
-  expect(viewOf([varz], [], []).servers.get('n0')?.complaints).toHaveLength(1);
-  expect(viewOf([varz], [], [healthy]).servers.get('n0')?.complaints).toEqual([]);
+  const told = jsz('n0', 'n0', []);
+  expect(viewOf([varz], [told], []).servers.get('n0')?.complaints).toHaveLength(1);
+  expect(viewOf([varz], [told], [healthy]).servers.get('n0')?.complaints).toEqual([]);
+});
+
+test('a server that does not say which streams it has is not taken to have none', () => {
+  const varz = { ...about('n4'), data: { config_digest: 'sha256:0', start: '' } };
+  const tells = (...answers: readonly JszAnswer[]) =>
+    viewOf([varz], answers, []).servers.get('n4')?.tellsStreams;
+  expect(tells(jsz('n0', 'n0', []))).toBe(false);
+  expect(tells(jsz('n4', 'n0', []))).toBe(true);
 });

@@ -30,6 +30,8 @@ export class KubeModel {
   staleness: () => number = () => 0;
   /** What others are quick enough to do between a look and its delete. */
   beforeDelete: (resource: string, name: string) => void = () => undefined;
+  /** Of which kind it takes nothing now. */
+  refuses: (resource: string) => boolean = () => false;
   onDelete: (resource: string, object: KubeObject) => void = () => undefined;
   #version = 100;
   #uid = 0;
@@ -76,6 +78,10 @@ export class KubeModel {
     const present = this.objects.get(keyOf(ref, manifest.metadata));
     if (resourceVersion !== undefined && present?.metadata.resourceVersion !== resourceVersion) {
       throw conflict(ref, name);
+    }
+    if (this.refuses(ref.resource)) {
+      const message = 'requests must be less than or equal to memory limit';
+      throw new KubeError('KUBE_INVALID', message, { verb: 'patch', ref });
     }
     const where = subresource === undefined ? '' : `/${subresource}`;
     if (present !== undefined && claimsIn(present) !== claimsIn(manifest)) {

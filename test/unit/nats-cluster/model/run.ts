@@ -15,6 +15,13 @@ export interface Edit {
   readonly [field: string]: unknown;
 }
 
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
 /** Far more than any change takes, fewer than a loop that never ends. */
 const SWEEPS_MAX = 400;
 
@@ -86,13 +93,21 @@ export class Run {
   }
 
   isReady(): boolean {
-    const { metadata, ...rest } = this.#cluster();
-    const { conditions = [], observedGeneration } = (rest['status'] ?? {}) as {
-      readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+    const { metadata } = this.#cluster();
+    const isTrue = this.condition('Ready').status === 'True';
+    return isTrue && this.#status().observedGeneration === metadata.generation;
+  }
+
+  condition(type: string): Omit<Condition, 'type'> {
+    const said = this.#status().conditions?.find((one) => one.type === type);
+    return said ?? { status: 'Unknown', reason: '', message: '' };
+  }
+
+  #status() {
+    return (this.#cluster()['status'] ?? {}) as {
+      readonly conditions?: readonly Condition[];
       readonly observedGeneration?: number;
     };
-    const ready = conditions.find(({ type }) => type === 'Ready');
-    return ready?.status === 'True' && observedGeneration === metadata.generation;
   }
 
   #cluster() {

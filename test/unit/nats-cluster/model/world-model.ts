@@ -22,6 +22,7 @@ export interface StreamModel {
 }
 
 interface RecordModel {
+  readonly server?: string;
   readonly claimUid?: string;
   readonly podUid?: string;
 }
@@ -113,10 +114,7 @@ export class WorldModel {
 
   status(): Record<string, RecordModel | undefined> {
     const cluster = this.kube.objects.get(`natsclusters/${NAMESPACE}/${NAME}`);
-    return (cluster?.['status'] ?? {}) as Record<
-      string,
-      { readonly claimUid?: string } | undefined
-    >;
+    return (cluster?.['status'] ?? {}) as Record<string, RecordModel | undefined>;
   }
 
   /** One moment: every controller and server gets a little further. */
@@ -169,6 +167,7 @@ export class WorldModel {
     if (surplus === undefined) return;
     const deletionTimestamp = new Date(this.nowMs).toISOString();
     const { name } = surplus.metadata;
+    if (this.status()['leaving']?.server !== name) throw new Error(`${name} went unrecorded`);
     this.kube.change(PODS, { namespace: NAMESPACE, name }, { metadata: { deletionTimestamp } });
   }
 

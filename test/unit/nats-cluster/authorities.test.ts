@@ -1,0 +1,123 @@
+// Certificates that are renewed over the years: servers that have been told and servers that have
+// not yet believe each other at every renewal, and so do clients with a copy of `ca.crt` that is
+// months old. The handshakes are real, so the last of the renewals is always now.
+import { duplexPair } from 'node:stream';
+import { connect, createSecureContext, TLSSocket } from 'node:tls';
+import { expect, test } from 'vitest';
+import { readManaged } from '../../../functions/nats-cluster/certificates.ts';
+import type { CertificateFiles } from '../../../functions/nats-cluster/credentials.ts';
+import { certificatesIn } from '../../../functions/nats-cluster/secret-data.ts';
+import { readSecrets } from '../../../functions/nats-cluster/secrets.ts';
+import { makeAuthority } from '../../../shared/x509.ts';
+import { KubeModel } from './model/kube-model.ts';
+import { cluster } from './samples.ts';
+
+const DAY_MS = 86_400_000;
+const RENEWED_EACH_DAYS = 60;
+const OWN = cluster({ spec: { tls: { clients: {}, routes: {} } } });
+const HOSTS = { clients: 'nats.shop.svc', routes: 'nats-1.nats-headless.shop.svc' } as const;
+type Listener = keyof typeof HOSTS;
+type Files = Readonly<Record<Listener, CertificateFiles>>;
+
+/** As a server has them at that time; made or renewed first when that is due. */
+async function filesAt(kube: KubeModel, nowMs: number): Promise<Files> {
+  const door = { kube: kube.client, nowMs, signal: new AbortController().signal };
+  const one = async (listener: Listener): Promise<CertificateFiles> => {
+    const read = await readManaged(door, OWN, listener);
+    if ('certificate' in read) return read;
+    if (read.toMake === undefined) throw new Error('neither there nor made');
+    kube.put(read.toMake.ref, read.toMake.manifest);
+    return one(listener);
+  };
+  return { clients: await one('clients'), routes: await one('routes') };
+}
+
+/** What servers had after each of so many renewals, of which the last one is now. */
+async function history(renewals: number): Promise<readonly Files[]> {
+  const kube = new KubeModel();
+  const nowMs = Date.now();
+  const files: Files[] = [];
+  for (let ago = renewals; ago >= 0; ago -= 1) {
+    files.push(await filesAt(kube, nowMs - ago * RENEWED_EACH_DAYS * DAY_MS));
+  }
+  return files;
+}
+
+/** Whether the one who asks believes the server, and on routes the server believes it. */
+function believes(listener: Listener, asks: CertificateFiles, server: CertificateFiles) {
+  const [near, far] = duplexPair();
+  const isMutual = listener === 'routes';
+  const own = ({ certificate: cert, key, ca }: CertificateFiles) => ({ cert, key, ca });
+  const accepted = new TLSSocket(far, {
+    isServer: true,
+    secureContext: createSecureContext(own(server)),
+    requestCert: isMutual,
+    rejectUnauthorized: isMutual,
+  });
+  const asked = connect({
+    socket: near,
+    servername: HOSTS[listener],
+    ...(isMutual ? own(asks) : { ca: asks.ca }),
+  });
+  return new Promise<string>((resolve) => {
+    for (const one of [accepted, asked]) one.on('error', ({ message }) => resolve(message));
+    // Said after the server has looked at the certificate of the one who asks.
+    accepted.on('secure', () => accepted.write('welcome'));
+    asked.on('data', () => resolve('believed'));
+  }).finally(() => {
+    accepted.destroy();
+    asked.destroy();
+  });
+}
+
+const believed = ['believed', 'believed'];
+
+/** Each 55th makes a successor, which signs from the fifth after that on. */
+const NEAR_A_CHANGE = [1, 54, 55, 56, 59, 60, 61, 62, 109, 110, 114, 115, 116];
+
+test.each(NEAR_A_CHANGE)('at renewal %d both sides believe each other', async (renewal) => {
+  const files = await history(renewal);
+  const [before, after] = [files.at(-2), files.at(-1)];
+  if (before === undefined || after === undefined) throw new Error('nothing was renewed');
+  for (const listener of ['routes', 'clients'] as const) {
+    const sides = [before[listener], after[listener]] as const;
+    expect([
+      await believes(listener, sides[0], sides[1]),
+      await believes(listener, sides[1], sides[0]),
+    ]).toEqual(believed);
+  }
+  // A client that took its copy of ca.crt half a year ago.
+  const copied = files.at(-4) ?? before;
+  expect(await believes('clients', copied.clients, after.clients)).toBe('believed');
+});
+
+test('in its last year an authority has a successor; after its end it is forgotten', async () => {
+  const files = await history(120);
+  const counts = files.map(({ clients: { ca } }) => certificatesIn(ca).length);
+  expect(counts.slice(0, 55)).toEqual(Array.from({ length: 55 }, () => 1));
+  expect(counts.slice(55, 61)).toEqual([2, 2, 2, 2, 2, 2]);
+  expect(counts.slice(61, 109)).toEqual(Array.from({ length: 48 }, () => 1));
+  const signers = files.map(({ clients: { ca } }) => certificatesIn(ca)[0]);
+  expect(new Set(signers).size).toBe(3);
+});
+
+test('whoever asks the servers believes all that they may have, old and new', async () => {
+  const kube = new KubeModel();
+  const read = async () => {
+    const door = { kube: kube.client, nowMs: Date.now(), signal: new AbortController().signal };
+    const { toMake, trustedCa = '' } = await readSecrets(door, OWN);
+    if (toMake !== undefined) kube.put(toMake.ref, toMake.manifest);
+    return { isDone: toMake === undefined, trusted: certificatesIn(trustedCa) };
+  };
+  const settled = async (): Promise<readonly string[]> => {
+    const { isDone, trusted } = await read();
+    return isDone ? trusted : settled();
+  };
+  const [first = ''] = await settled();
+  const validity = { fromMs: Date.now() - DAY_MS, toMs: Date.now() + DAY_MS };
+  const next = makeAuthority('next', validity).certPem;
+  const at = { namespace: 'shop', name: 'nats-tls' };
+  const ca = Buffer.from(`${first}${next}`).toString('base64');
+  kube.change({ group: '', version: 'v1', resource: 'secrets' }, at, { data: { 'ca.crt': ca } });
+  expect(await settled()).toEqual([first, next]);
+});

@@ -1,0 +1,27 @@
+// One decision to a row, for the tests in this folder: what differs from a cluster at rest, and
+// which step comes next.
+import type { Decision } from '../../../functions/nats-cluster/decision.ts';
+import type { Differences } from './samples.ts';
+
+/** What it is, what differs from a cluster at rest, and the decision in a word. */
+export type Row = readonly [what: string, differences: Differences, decision: string];
+
+export function shown({ step, next, waitsFor, trouble }: Decision): string {
+  const what = step === undefined ? `wait: ${next}` : `${step.take}: ${next}`;
+  const waits = waitsFor === undefined ? '' : ` [${waitsFor.reason}]`;
+  return `${what}${waits}${trouble === undefined ? '' : ` !${trouble.reason}`}`;
+}
+
+export const silent =
+  (server: string): NonNullable<Differences['nats']> =>
+  (nats) => ({ ...nats, servers: new Map([...nats.servers].filter(([name]) => name !== server)) });
+
+/** It answers, but not when it is asked for its streams. */
+export const reticent =
+  (server: string): NonNullable<Differences['nats']> =>
+  (nats) => ({
+    ...nats,
+    servers: new Map(
+      [...nats.servers].map(([name, seen]) => [name, { ...seen, tellsStreams: name !== server }]),
+    ),
+  });

@@ -1,0 +1,87 @@
+// Secrets that have the names of ours: those of others are neither used nor written over.
+import { expect, test } from 'vitest';
+import { readSecrets } from '../../../functions/nats-cluster/secrets.ts';
+import { issue, makeAuthority } from '../../../shared/x509.ts';
+import { KubeModel } from './model/kube-model.ts';
+import { cluster } from './samples.ts';
+
+const SECRETS = { group: '', version: 'v1', resource: 'secrets' };
+const OWN = cluster({ spec: { tls: { clients: {} } } });
+
+async function read(kube: KubeModel, of = OWN) {
+  const door = { kube: kube.client, nowMs: Date.now(), signal: new AbortController().signal };
+  return readSecrets(door, of);
+}
+
+/** All that we make is there. */
+async function made(): Promise<KubeModel> {
+  const kube = new KubeModel();
+  for (;;) {
+    const { toMake } = await read(kube);
+    if (toMake === undefined) return kube;
+    kube.put(toMake.ref, toMake.manifest);
+  }
+}
+
+const at = (suffix: string) => ({ namespace: 'shop', name: `nats${suffix}` });
+
+test.each(['-system', '-user', '-tls'])(
+  'Secret nats%s of a NatsCluster that is gone is not used: it goes too',
+  async (suffix) => {
+    const kube = await made();
+    const ownerReferences = [{ kind: 'NatsCluster', name: 'nats', uid: 'former' }];
+    kube.change(SECRETS, at(suffix), { metadata: { ownerReferences } });
+    const { lacking, toMake, credentials } = await read(kube);
+    expect(lacking?.reason).toBe('NameTaken');
+    expect(lacking?.message).toContain(`Secret nats${suffix} is there already`);
+    expect([toMake, credentials]).toEqual([undefined, undefined]);
+  },
+);
+
+test("a user's own Secret nats-tls is not written over", async () => {
+  const kube = await made();
+  kube.remove(SECRETS, at('-tls'));
+  const data = { 'tls.crt': 'bWluZQ==', 'tls.key': 'bWluZQ==', 'ca.crt': 'bWluZQ==' };
+  kube.put(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata: at('-tls'), data });
+  const { lacking, toMake } = await read(kube);
+  expect([lacking?.reason, toMake]).toEqual(['NameTaken', undefined]);
+});
+
+test.each([{ password: '' }, {}])(
+  'a default user without a password (%j) is told, and not let in without one',
+  async (data) => {
+    const kube = await made();
+    kube.put(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata: at('-user'), data });
+    const { lacking, credentials } = await read(kube);
+    expect([lacking?.reason, credentials]).toEqual(['PasswordMissing', undefined]);
+  },
+);
+
+const validity = { fromMs: Date.now() - 1_000, toMs: Date.now() + 3_600_000 };
+const [authority, other] = [makeAuthority('one', validity), makeAuthority('other', validity)];
+const host = 'nats-0.nats-headless.shop.svc';
+const hosts = ['*.nats-headless.shop.svc'];
+const own = issue(authority, { commonName: host, hosts }, validity);
+/** Signed by one that is itself signed. */
+const between = issue(authority, { commonName: 'between' }, validity);
+const far = issue(between, { commonName: host, hosts }, validity);
+
+test.each<[string, string, string, string, boolean]>([
+  ['its own authority', own.certPem, own.keyPem, authority.certPem, true],
+  ['two authorities', own.certPem, own.keyPem, other.certPem + authority.certPem, true],
+  ['one between', far.certPem + between.certPem, far.keyPem, authority.certPem, true],
+  ['itself', own.certPem, own.keyPem, own.certPem, true],
+  ['one between that lacks', far.certPem, far.keyPem, authority.certPem, false],
+  ['another authority', own.certPem, own.keyPem, other.certPem, false],
+  ['no certificate', own.certPem, own.keyPem, 'mine', false],
+])('a certificate for routes with %s in its Secret', async (_, cert, key, ca, isFit) => {
+  const kube = await made();
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const data = { 'tls.crt': base64(cert), 'tls.key': base64(key), 'ca.crt': base64(ca) };
+  const metadata = { namespace: 'shop', name: 'mine' };
+  kube.put(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata, data });
+  const tls = { routes: { secretName: 'mine' } };
+  const { credentials, lacking } = await read(kube, cluster({ spec: { tls } }));
+  expect(credentials !== undefined).toBe(isFit);
+  expect(lacking?.reason).toBe(isFit ? undefined : 'CertificateUnfit');
+});
