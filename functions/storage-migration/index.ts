@@ -4,7 +4,7 @@
 // two instances at once, lost events and a killed process cost time, never a wrong trim.
 import { etcdIn } from '../../shared/etcd/client.ts';
 import { defineFunction } from '../../shared/function/define.ts';
-import { ETCD_CONFIG } from '../../shared/function/etcd-config.ts';
+import { ETCD_CONFIG, etcdConflicts } from '../../shared/function/etcd-config.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import { secondsAsMs } from '../../shared/function/parsers.ts';
 import { CHANGES, SWEEP } from '../../shared/function/sources.ts';
@@ -46,6 +46,7 @@ export const storageMigration = defineFunction({
     },
     ...ETCD_CONFIG,
   },
+  conflicts: etcdConflicts,
   open: ({ kubeconfigPath, workMs, settleMs, longestWriteMs, ...etcd }, { clock, log }): Doors => {
     const options = {
       kubeconfigPath,

@@ -48,3 +48,11 @@ export const ETCD_CONFIG: ConfigShape<EtcdConfig> = {
     fallback: ['/registry', '/kubernetes.io'],
   },
 };
+
+/** A certificate proves nothing without its key: etcd would be asked without one. */
+export function etcdConflicts({ certPath, keyPath }: EtcdConfig): readonly string[] {
+  if ((certPath === undefined) === (keyPath === undefined)) return [];
+  const [one, other] = certPath === undefined ? ['KEY', 'CERT'] : ['CERT', 'KEY'];
+  const what = `ETCD_${one}_FILE is set without ETCD_${other}_FILE`;
+  return [`${what}, so that etcd would be shown no certificate: set both or none`];
+}
