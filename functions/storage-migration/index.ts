@@ -13,6 +13,7 @@ import { readJson } from '../../shared/kube/read-json.ts';
 import { SERVERNAME } from '../../shared/kube/servers.ts';
 import { Doors } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
+import { timeConflicts } from './times.ts';
 
 /** As many writes as a migration may have under way, and one for reads beside them. */
 const CONNECTIONS_MAX = 33;
@@ -46,7 +47,7 @@ export const storageMigration = defineFunction({
     },
     ...ETCD_CONFIG,
   },
-  conflicts: etcdConflicts,
+  conflicts: (config, runtime) => [...timeConflicts(config, runtime), ...etcdConflicts(config)],
   open: ({ kubeconfigPath, workMs, settleMs, longestWriteMs, ...etcd }, { clock, log }): Doors => {
     const options = {
       kubeconfigPath,

@@ -36,3 +36,31 @@ test.each([
   const whole = { ...half, [`ETCD_${other}_FILE`]: '/etcd/tls' };
   expect(await problemsOf(storageAudit, whole)).toEqual([]);
 });
+
+const times = (SETTLE: string, WORK: string, REQUEST_DEADLINE: string) =>
+  problemsOf(storageMigration, {
+    SETTLE_SECONDS: SETTLE,
+    WORK_SECONDS: WORK,
+    REQUEST_DEADLINE_SECONDS: REQUEST_DEADLINE,
+  });
+
+test.each(['1', '0.5'])(
+  'a migration refuses to wait 1 s in requests that work for %s s',
+  async (s) => {
+    expect(await times('1', s, '30')).toEqual([
+      expect.stringMatching(
+        `SETTLE_SECONDS is 1 and WORK_SECONDS ${s}, so that .* higher than SETTLE_SECONDS$`,
+      ),
+    ]);
+  },
+);
+
+test('a migration refuses a deadline in which no request ends by itself', async () => {
+  expect(await times('3', '20', '23')).toEqual([
+    expect.stringContaining(
+      'SETTLE_SECONDS is 3, WORK_SECONDS 20 and REQUEST_DEADLINE_SECONDS 23, so that requests ' +
+        'would be given up in the middle of their work',
+    ),
+  ]);
+  expect(await times('3', '20', '23.1')).toEqual([]);
+});
