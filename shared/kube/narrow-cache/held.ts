@@ -29,6 +29,17 @@ export function afterEvent(held: Held, { object, version }: Held): Held {
   return isNews ? { object, version } : held;
 }
 
+/**
+ * After a read of the object alone, asked for when `heldThen` was held: its version is that of its
+ * last change, and so may be older than what is held. Where nothing came meanwhile it is the truth;
+ * another object of an older version then means that the history went back.
+ */
+export function afterGet(held: Held | undefined, heldThen: Held | undefined, answer: Held): Held {
+  if (held === undefined) return answer;
+  if (held !== heldThen) return afterEvent(held, answer);
+  return isChange(held, answer) ? answer : held;
+}
+
 /** Whether a reader would see another object. */
 export function isChange(old: Held | undefined, { object }: Held): boolean {
   if (old === undefined) return true;
