@@ -20,7 +20,9 @@ export function afterAnswer(
   answer: Held,
 ): Held {
   if (held === undefined || heldThen === undefined) return newer(held, answer);
-  return isBefore(answer.version, heldThen.version) ? answer : newer(held, answer);
+  // Another answer may have told that already, and a later one is not to be undone.
+  const isKnown = isBefore(held.version, heldThen.version);
+  return isBefore(answer.version, heldThen.version) && !isKnown ? answer : newer(held, answer);
 }
 
 /** After a change that a watch tells. What a later answer has overtaken is dropped. */

@@ -47,6 +47,8 @@ test.each<[string, Held | undefined, Held | undefined, Held, Held]>([
     at('6'),
     at('6'),
   ],
+  ['after that the newer of two answers counts', at('7'), at('9'), at('6'), at('7')],
+  ['which may come last', at('6'), at('9'), at('7'), at('7')],
 ])('%s', (_, held, heldThen, answer, expected) => {
   expect(afterAnswer(held, heldThen, answer)).toEqual(expected);
 });
