@@ -14,7 +14,13 @@ export interface EtcdConfig {
 
 const endpoint = url('http', 'https');
 const endpoints = list((value: string) => endpoint(value).href.replace(/\/$/, ''));
-const prefixes = list(text);
+const prefixes = list(etcdPrefix);
+
+/** As an API server takes its --etcd-prefix: with one slash before it and none behind. */
+export function etcdPrefix(value: string): string {
+  if (/^\/?[^/].*$/.test(value)) return `/${value.replace(/^\//, '').replace(/\/+$/, '')}`;
+  throw new Error('not as /registry');
+}
 
 export const ETCD_CONFIG: ConfigShape<EtcdConfig> = {
   endpoints: {
