@@ -266,3 +266,9 @@ test('a file that changes while it is read is told to change', async () => {
 test('a file that is not there is named', () => {
   expect(() => openSnapshot(join(dir, 'absent.db'))).toThrow(/absent\.db cannot be opened/);
 });
+
+test('a directory, and a device, are told to be no file before they are opened', () => {
+  for (const path of [dir, '/dev/null']) {
+    expect(() => openSnapshot(path)).toThrow(`${path} cannot be opened (it is no regular file)`);
+  }
+});
