@@ -23,7 +23,7 @@ export interface Terminal {
 }
 
 const EXIT: Readonly<Record<Outcome, number>> = { clean: 0, old: 1, unknown: 2 };
-const CANNOT_TELL = 2;
+export const CANNOT_TELL = 2;
 
 export async function runAudit(
   args: readonly string[],

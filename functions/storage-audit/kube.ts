@@ -93,8 +93,9 @@ async function lookAtResource(doors: Doors, asked: GroupResource): Promise<Look>
   const old = new Set([...versions.map((each) => each.name), ...storedVersions]);
   const storageVersion = versions.find(({ storage }) => storage)?.name ?? '';
   old.delete(storageVersion);
-  if (objects === 0 || old.size === 0) return { resource };
   const { uid, generation = 0 } = crd.metadata;
+  // As it was made, it had no other version either; any edit since may have taken one away.
+  if (objects === 0 || (old.size === 0 && generation === 1)) return { resource };
   const kind = kindOf(crd);
   const present = { ...definition, uid, generation, kind, storageVersion, resourceVersion };
   const judged = await certified(doors, migrations, present, ref);
@@ -103,8 +104,9 @@ async function lookAtResource(doors: Doors, asked: GroupResource): Promise<Look>
     const verdicts = saysRemovable(certificate, present);
     return { resource: { ...resource, certificate, verdicts } };
   }
+  const others = old.size === 0 ? 'a version that the CRD had before' : [...old].join(' or ');
   const finding =
-    `${name}: whether any of its ${objects} objects is stored in ${[...old].join(' or ')} ` +
+    `${name}: whether any of its ${objects} objects is stored in ${others} ` +
     `the API server does not tell, and ${judged.why}; ${NEXT}.`;
   return { resource, finding };
 }

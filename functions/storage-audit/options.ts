@@ -2,6 +2,7 @@
 // named.
 import { parseArgs } from 'node:util';
 import type { EtcdAddress } from '../../shared/etcd/transport.ts';
+import { etcdPrefix } from '../../shared/function/etcd-config.ts';
 import type { GroupResource } from '../../shared/stored/place.ts';
 
 export class UsageError extends Error {
@@ -149,8 +150,11 @@ export function resourceOf(text: string): GroupResource {
 }
 
 function prefixOf(text: string): string {
-  if (/^\/?[^/].*$/.test(text)) return `/${text.replace(/^\//, '').replace(/\/+$/, '')}`;
-  throw new UsageError(`--prefix must be as /registry, not ${text}`);
+  try {
+    return etcdPrefix(text);
+  } catch (cause) {
+    throw new UsageError(`--prefix must be as /registry, not ${text}`, { cause });
+  }
 }
 
 export function examplesOf(text: string): number {

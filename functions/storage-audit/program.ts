@@ -1,5 +1,5 @@
 // The process of the command: arguments, terminal and signals in, the exit code out.
-import { runAudit } from './command.ts';
+import { CANNOT_TELL, runAudit } from './command.ts';
 import { keepMemoryFlat } from './flat-memory.ts';
 import type { FindEtcd } from './options.ts';
 
@@ -13,5 +13,16 @@ export async function runAsProgram(findEtcd?: FindEtcd): Promise<void> {
     isWatched: process.stderr.isTTY,
     ...(findEtcd === undefined ? {} : { findEtcd }),
   };
-  process.exitCode = await runAudit(process.argv.slice(2), terminal, end.signal);
+  let isLost = false;
+  // Unheard, Node would end with 1, which says that something is old.
+  process.stderr.on('error', () => undefined);
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // Whoever read it has gone and wants no more. What was found is found all the same.
+    if (error.code === 'EPIPE') return;
+    isLost = true;
+    process.exitCode = CANNOT_TELL;
+    terminal.err(`The answer could not be written (${error.message}).\n`);
+  });
+  const code = await runAudit(process.argv.slice(2), terminal, end.signal);
+  if (!isLost) process.exitCode = code;
 }

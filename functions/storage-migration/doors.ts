@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
 import type { EtcdClient } from '../../shared/etcd/client.ts';
-import { ConfigError } from '../../shared/function/config.ts';
 import { Turns } from '../../shared/function/turns.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { OpenServer } from '../../shared/kube/servers.ts';
@@ -39,9 +38,7 @@ export class Doors {
   readonly id = randomUUID().slice(0, 8);
   readonly #turns = new Turns();
 
-  /** Throws ConfigError for times that cannot go together. */
   constructor({ kube, openServer, etcd, clock, workMs, settleMs, longestWriteMs }: DoorsOptions) {
-    if (settleMs > 0 && settleMs >= workMs) throw new ConfigError([neverSettles(settleMs, workMs)]);
     this.kube = kube;
     this.openServer = openServer;
     this.etcd = etcd;
@@ -60,9 +57,3 @@ export class Doors {
     await Promise.all([this.kube.close(), this.etcd?.client.close()]);
   }
 }
-
-/** The wait for the API servers is made whole within one request, and each begins it anew. */
-const neverSettles = (settleMs: number, workMs: number): string =>
-  `SETTLE_SECONDS is ${settleMs / 1_000} and WORK_SECONDS ${workMs / 1_000}, so that no request ` +
-  'has the time to see the API servers agree for so long: set WORK_SECONDS higher than ' +
-  'SETTLE_SECONDS';

@@ -4,7 +4,7 @@
 // two instances at once, lost events and a killed process cost time, never a wrong trim.
 import { etcdIn } from '../../shared/etcd/client.ts';
 import { defineFunction } from '../../shared/function/define.ts';
-import { ETCD_CONFIG } from '../../shared/function/etcd-config.ts';
+import { ETCD_CONFIG, etcdConflicts } from '../../shared/function/etcd-config.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import { secondsAsMs } from '../../shared/function/parsers.ts';
 import { CHANGES, SWEEP } from '../../shared/function/sources.ts';
@@ -13,6 +13,7 @@ import { readJson } from '../../shared/kube/read-json.ts';
 import { SERVERNAME } from '../../shared/kube/servers.ts';
 import { Doors } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
+import { timeConflicts } from './times.ts';
 
 /** As many writes as a migration may have under way, and one for reads beside them. */
 const CONNECTIONS_MAX = 33;
@@ -46,6 +47,7 @@ export const storageMigration = defineFunction({
     },
     ...ETCD_CONFIG,
   },
+  conflicts: (config, runtime) => [...timeConflicts(config, runtime), ...etcdConflicts(config)],
   open: ({ kubeconfigPath, workMs, settleMs, longestWriteMs, ...etcd }, { clock, log }): Doors => {
     const options = {
       kubeconfigPath,

@@ -16,8 +16,12 @@ export interface ReadOptions {
 const PAGE_BYTES = 2 * 1024 * 1024;
 const PAGE_KEYS_FIRST = 100;
 const PAGE_KEYS_MAX = 2_000;
-/** A page of the largest values that etcd takes by default, in base64, stays far below it. */
-const PAGE_BYTES_MAX = 512 * 1024 * 1024;
+/** What is asked for follows the values before, and these may be a thousand times as large. */
+const PAGE_BYTES_MAX = 32 * 1024 * 1024;
+/** A page that is larger is asked for again with so many times fewer keys. */
+const FEWER = 8;
+/** Of a single key, in base64: far more than etcd can be told to take. */
+const VALUE_BYTES_MAX = 256 * 1024 * 1024;
 
 export function openEtcd(address: EtcdAddress): EtcdClient {
   return new EtcdClient(address);
@@ -41,10 +45,9 @@ export class EtcdClient {
 
   /** The newest revision, told by a majority of the members. */
   async revision(signal?: AbortSignal): Promise<string> {
-    const page = await this.#range(
-      { key: startOf('').toString('base64'), limit: 1, keys_only: true },
-      signal,
-    );
+    const range = { key: startOf('').toString('base64'), limit: 1, keys_only: true };
+    const { endpoint, page } = await this.#range(range, signal);
+    if (page === undefined) throw brokenAnswer(endpoint, 'a key without end');
     return page.revision;
   }
 
@@ -69,7 +72,12 @@ export class EtcdClient {
     const range_end = endOf(prefix);
     for (;;) {
       const range = { key: key.toString('base64'), range_end, revision, limit };
-      const page = await this.#range(range, signal);
+      const { endpoint, page } = await this.#range(range, signal);
+      if (page === undefined) {
+        if (limit === 1) throw brokenAnswer(endpoint, 'a value without end');
+        limit = Math.ceil(limit / FEWER);
+        continue;
+      }
       yield page.entries;
       const last = page.lastKey;
       if (!page.hasMore || last === undefined) return;
@@ -79,10 +87,15 @@ export class EtcdClient {
     }
   }
 
-  async #range(range: object, signal: AbortSignal | undefined): Promise<Page> {
+  /** Without a page when that is larger than one may be. */
+  async #range(
+    range: { readonly limit: number },
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly endpoint: string; readonly page: Page | undefined }> {
     const { endpoint, body } = await this.#transport.post('/v3/kv/range', range, signal);
     try {
-      return readPage(endpoint, await readText(endpoint, body));
+      const text = await readText(body, range.limit === 1 ? VALUE_BYTES_MAX : PAGE_BYTES_MAX);
+      return { endpoint, page: text === undefined ? undefined : readPage(endpoint, text) };
     } catch (error) {
       signal?.throwIfAborted();
       // The member went away in the middle of its answer.
@@ -91,12 +104,16 @@ export class EtcdClient {
   }
 }
 
-async function readText(endpoint: string, body: AsyncIterable<Buffer>): Promise<string> {
+/** Undefined, and no more of it read, when it is longer. */
+async function readText(
+  body: AsyncIterable<Buffer>,
+  sizeBytesMax: number,
+): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   for await (const chunk of body) {
     sizeBytes += chunk.length;
-    if (sizeBytes > PAGE_BYTES_MAX) throw brokenAnswer(endpoint, 'a page without end');
+    if (sizeBytes > sizeBytesMax) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import { type ConfigShape, type Variable, isRequired, variablesOf } from './config.ts';
 import type { Metrics } from './metrics.ts';
-import { runtimeShape } from './runtime-config.ts';
+import { type RuntimeConfig, runtimeShape } from './runtime-config.ts';
 
 /** As the runtime hands it over: valid by CloudEvents 1.0.2, its data decoded. */
 export type IncomingEvent = CloudEventV1<unknown>;
@@ -83,6 +83,11 @@ export interface Behaviour<Doors> {
 
 export interface FunctionDefinition<Config extends object, Doors> extends Behaviour<Doors> {
   readonly config: ConfigShape<Config>;
+  /** Which values do not go together that each hold by themselves: a phrase for each such case. */
+  conflicts?(
+    config: Readonly<NoInfer<Config>>,
+    runtime: Readonly<RuntimeConfig>,
+  ): readonly string[];
   /**
    * Makes the doors without going through them: they connect when first used, so that a cold
    * start waits for nobody.

@@ -14,7 +14,13 @@ export interface EtcdConfig {
 
 const endpoint = url('http', 'https');
 const endpoints = list((value: string) => endpoint(value).href.replace(/\/$/, ''));
-const prefixes = list(text);
+const prefixes = list(etcdPrefix);
+
+/** As an API server takes its --etcd-prefix: with one slash before it and none behind. */
+export function etcdPrefix(value: string): string {
+  if (/^\/?[^/].*$/.test(value)) return `/${value.replace(/^\//, '').replace(/\/+$/, '')}`;
+  throw new Error('not as /registry');
+}
 
 export const ETCD_CONFIG: ConfigShape<EtcdConfig> = {
   endpoints: {
@@ -48,3 +54,11 @@ export const ETCD_CONFIG: ConfigShape<EtcdConfig> = {
     fallback: ['/registry', '/kubernetes.io'],
   },
 };
+
+/** A certificate proves nothing without its key: etcd would be asked without one. */
+export function etcdConflicts({ certPath, keyPath }: EtcdConfig): readonly string[] {
+  if ((certPath === undefined) === (keyPath === undefined)) return [];
+  const [one, other] = certPath === undefined ? ['KEY', 'CERT'] : ['CERT', 'KEY'];
+  const what = `ETCD_${one}_FILE is set without ETCD_${other}_FILE`;
+  return [`${what}, so that etcd would be shown no certificate: set both or none`];
+}

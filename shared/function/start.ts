@@ -101,13 +101,16 @@ function readerOf<Config extends object, Doors>(
  */
 function readBoth<Config extends object, Doors>(
   environment: Environment,
-  definition: Pick<FunctionDefinition<Config, Doors>, 'config' | 'readApiServer'>,
+  definition: Pick<FunctionDefinition<Config, Doors>, 'config' | 'conflicts' | 'readApiServer'>,
 ): { readonly runtime: Readonly<RuntimeConfig>; readonly own: Readonly<Config> } {
   const runtime = readConfig(environment, runtimeShape);
   const own = readConfig(environment, definition.config);
   const problems = [...runtime.problems, ...own.problems];
   if (runtime.problems.length === 0) {
     problems.push(...senderProblems(runtime.config(), definition.readApiServer !== undefined));
+    if (own.problems.length === 0) {
+      problems.push(...(definition.conflicts?.(own.config(), runtime.config()) ?? []));
+    }
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return { runtime: runtime.config(), own: own.config() };

@@ -2,7 +2,7 @@
 // told. Pure.
 import { type GroupResource, isBuiltIn, resourceName } from './place.ts';
 import { isOf, type Row, type Tally } from './tally.ts';
-import type { ResourceVerdict } from './verdict.ts';
+import { are, type ResourceVerdict } from './verdict.ts';
 
 interface Findings {
   readonly old: readonly string[];
@@ -27,7 +27,9 @@ export function findingsOf(
       ...mixed(rows.filter((row) => !verdicts.some((verdict) => isOf(row, verdict)))),
     ],
     unknown: [
-      ...nothing(tally),
+      ...nothing(tally, asked),
+      ...misplaced(tally),
+      ...undefinedOnes(rows, tally),
       ...unseen(rows, tally, asked),
       ...unread(tally),
       ...encrypted(rows),
@@ -53,10 +55,37 @@ function mixed(rows: readonly Row[]): readonly string[] {
   });
 }
 
-function nothing({ placedCount, elsewhere }: Tally): readonly string[] {
-  if (placedCount > 0 || elsewhere.count === 0) return [];
+function nothing({ placedCount, elsewhere }: Tally, { resources }: Asked): readonly string[] {
+  if (placedCount > 0) return [];
+  if (elsewhere.count === 0) {
+    // Of a resource that was asked for, `unseen` says more.
+    if (resources !== undefined) return [];
+    return ['There is no key at all: see that this is the etcd of an API server.'];
+  }
   const such = elsewhere.examples.join(', ');
   return [`No key is under a prefix that was looked at, ${elsewhere.count} are not: ${such}.`];
+}
+
+/** An API server may keep its keys under a prefix that begins as ours does. */
+function misplaced({ otherPrefixes }: Tally): readonly string[] {
+  if (otherPrefixes.length === 0) return [];
+  const name = otherPrefixes.length === 1 ? 'it as a prefix' : 'them as prefixes';
+  return [`CustomResourceDefinitions are under ${otherPrefixes.join(', ')} too: name ${name}.`];
+}
+
+/** All in one version, and nobody says whether that is the new one. */
+function undefinedOnes(rows: readonly Row[], tally: Tally): readonly string[] {
+  const custom = rows.filter(
+    (row) => tally.isCustom(row) && !tally.definitions.some((one) => isOf(row, one)),
+  );
+  return [...Map.groupBy(custom, resourceName)].map(([name, own]) => {
+    const count = own.reduce((sum, row) => sum + row.count, 0);
+    const versions = new Set(own.map(({ version }) => version ?? 'what cannot be read'));
+    return (
+      `${name}: ${are({ count })} stored as ${[...versions].join(', ')}, and no ` +
+      'CustomResourceDefinition says which version is written: see that all of etcd was read.'
+    );
+  });
 }
 
 /** A wrong name, or a wrong prefix, is not the same as nothing that is stored. */

@@ -28,7 +28,10 @@ export const CRDS: GroupResource = {
   resource: 'customresourcedefinitions',
 };
 
-/** Undefined for a key that is under none of the prefixes. */
+/** Aggregated to every API server, and defined by its own code. */
+const APISERVICES: GroupResource = { group: 'apiregistration.k8s.io', resource: 'apiservices' };
+
+/** Undefined for a key that is under none of the prefixes; the first that fits counts. */
 export function placeOf(key: string, prefixes: readonly string[]): Place | undefined {
   const prefix = prefixes.find(
     (each) => key.startsWith(each) && key.codePointAt(each.length) === SLASH,
@@ -54,6 +57,18 @@ export const resourceName = ({ group, resource }: GroupResource): string =>
 /** Whether it is one of Kubernetes' own that is known here. */
 export const isBuiltIn = ({ group, resource }: GroupResource): boolean =>
   BUILT_IN_GROUPS[resource] === group || STORED_UNDER[`${group}/${resource}`] !== undefined;
+
+/** Whether a CustomResourceDefinition has to be there for it. */
+export const isCustom = ({ group = '', resource }: Place): boolean =>
+  group.includes('.') &&
+  !isBuiltIn({ group, resource }) &&
+  ![CRDS, APISERVICES].some((own) => own.group === group && own.resource === resource);
+
+/** What stands before the definitions of an API server with a prefix of its own. */
+export function prefixOfDefinition(key: string): string | undefined {
+  const at = key.indexOf(`/${CRDS.group}/${CRDS.resource}/`);
+  return at === -1 ? undefined : key.slice(0, at);
+}
 
 /** The beginnings of all keys under which objects of the resource are, each with its last slash. */
 export function keyPrefixes(

@@ -5,7 +5,16 @@ import { BUILT_IN_GROUPS } from './built-in.ts';
 import { type Definition, definitionIn } from './crd.ts';
 import { encodingOf, type Stored, type UnreadableValue } from './encoding.ts';
 import { FirstNames } from './first-names.ts';
-import { CRDS, type GroupResource, type Place, placeOf, shownName } from './place.ts';
+import {
+  CRDS,
+  type GroupResource,
+  isCustom,
+  type Place,
+  placeOf,
+  prefixOfDefinition,
+  resourceName,
+  shownName,
+} from './place.ts';
 import type { StoredValue } from './value.ts';
 
 export interface TallyOptions {
@@ -38,8 +47,12 @@ interface Cell extends Omit<Row, 'count' | 'examples'> {
 
 export class Tally {
   readonly #options: TallyOptions;
+  /** The longest first: one may begin as another does. */
+  readonly #prefixes: readonly string[];
   readonly #cells = new Map<string, Cell>();
   readonly #definitions: Definition[] = [];
+  readonly #customs = new Set<string>();
+  readonly #otherPrefixes = new Set<string>();
   readonly #unreadable: FirstNames;
   readonly #elsewhere: FirstNames;
   #unreadableCount = 0;
@@ -50,12 +63,13 @@ export class Tally {
 
   constructor(options: TallyOptions) {
     this.#options = options;
+    this.#prefixes = options.prefixes.toSorted((a, b) => b.length - a.length);
     this.#unreadable = new FirstNames(options.examplesMax);
     this.#elsewhere = new FirstNames(options.examplesMax);
   }
 
   add(value: StoredValue): void {
-    const place = placeOf(value.key, this.#options.prefixes);
+    const place = placeOf(value.key, this.#prefixes);
     if (place === undefined) {
       this.#elsewhereCount += 1;
       return this.#elsewhere.add(value.key);
@@ -89,6 +103,16 @@ export class Tally {
     return this.#hasHiddenDefinition;
   }
 
+  /** Whether a CustomResourceDefinition has to say in which version it is written. */
+  isCustom(row: GroupResource): boolean {
+    return this.#customs.has(resourceName(row));
+  }
+
+  /** Under which definitions are that were not taken for such. */
+  get otherPrefixes(): readonly string[] {
+    return [...this.#otherPrefixes];
+  }
+
   /** Examples are whole keys with the reason. */
   get unreadable(): Named {
     return { count: this.#unreadableCount, examples: this.#unreadable.list() };
@@ -120,6 +144,8 @@ export class Tally {
 
   #countIn(key: string, place: Place, stored: Stored): void {
     this.#count += 1;
+    const prefix = isOf(place, CRDS) ? undefined : prefixOfDefinition(key);
+    if (prefix !== undefined) this.#otherPrefixes.add(prefix);
     if (stored.encoding === 'unreadable') this.#tellUnreadable(key, stored);
     const cell = this.#cellOf(place, stored);
     cell.count += 1;
@@ -146,6 +172,7 @@ export class Tally {
     const { encoding } = stored;
     const cell = { group, resource, version, encoding, provider, keyName, count: 0, names };
     this.#cells.set(id, cell);
+    if (isCustom(place)) this.#customs.add(resourceName(cell));
     return cell;
   }
 }

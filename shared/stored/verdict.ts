@@ -99,7 +99,8 @@ const sum = (rows: readonly Row[]): Sum => ({
   examples: rows.flatMap(({ examples }) => examples).toSorted(),
 });
 
-const are = ({ count }: Sum): string => (count === 1 ? '1 object is' : `${count} objects are`);
+export const are = ({ count }: { readonly count: number }): string =>
+  count === 1 ? '1 object is' : `${count} objects are`;
 
 const such = ({ examples: [first] }: Sum): string =>
   first === undefined ? '' : `, such as ${first}`;

@@ -1,6 +1,6 @@
 // The bytes of a snapshot by offset, from a file or from memory, with a few blocks kept: pages that
 // lie side by side are read together, and memory does not grow with the file.
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { Damage } from './damage.ts';
 
 export interface Bytes {
@@ -29,6 +29,8 @@ export function bytesOfBuffer(buffer: Buffer): Bytes {
 
 /** Read-only, never mapped into memory: a file that shrinks ends in an error, not in a signal. */
 export function bytesOfFile(path: string): Bytes {
+  // To open a pipe is to wait for its writer, and no signal ends that.
+  if (!statSync(path).isFile()) throw new Error('it is no regular file');
   const fd = openSync(path, 'r');
   const before = fstatSync(fd);
   return new FileBytes(fd, before.size, before.mtimeMs);

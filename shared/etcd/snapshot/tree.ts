@@ -1,6 +1,6 @@
 // Walks a bbolt tree from its last leaf to its first. Each page must hold the keys that the branch
-// above it says, and the tree ends at a depth, so a pointer that loops or leads astray ends the
-// walk with its offset.
+// above it says, and the tree ends at a depth and with the file, so a pointer that loops or leads
+// astray ends the walk with its offset.
 import type { Bytes } from './bytes.ts';
 import { Damage } from './damage.ts';
 import type { Meta } from './meta.ts';
@@ -68,9 +68,14 @@ export class Tree {
     const stack: Step[] = [];
     let at: PageAt | undefined = root;
     let bounds: Bounds = {};
+    let readBytes = 0;
     for (;;) {
       if (at !== undefined) {
         const page = this.#read(at);
+        readBytes += page.sizeBytes;
+        if (readBytes > this.#meta.pageCount * this.#meta.pageBytes) {
+          throw new Damage(page.offset, 'the tree has more pages than the file, and so some twice');
+        }
         if (at !== root) this.#assertWithin(page, bounds);
         if (page.isLeaf) yield page;
         else if (stack.length === DEPTH_MAX) {

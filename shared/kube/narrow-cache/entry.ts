@@ -8,7 +8,7 @@ import type { KubeObject } from '../objects.ts';
 import { describeObject } from '../paths.ts';
 import { pauseMs } from '../retry.ts';
 import { untilAborted } from '../until-aborted.ts';
-import { afterAnswer, afterEvent, type Held, isChange } from './held.ts';
+import { afterAnswer, afterEvent, afterGet, type Held, isChange } from './held.ts';
 import type { Change } from './handlers.ts';
 import type { Limits } from './limits.ts';
 import { Looker, type Sight } from './look.ts';
@@ -139,7 +139,7 @@ export class Entry {
     this.#refusal = refusal;
     // Nobody says as of when it is absent, so this is told and not held.
     if (answer === undefined) return null;
-    return this.#take(this.#held === undefined ? answer : afterEvent(this.#held, answer)).object;
+    return this.#take(afterGet(this.#held, heldThen, answer)).object;
   }
 
   async #run(): Promise<void> {

@@ -20,13 +20,26 @@ export function afterAnswer(
   answer: Held,
 ): Held {
   if (held === undefined || heldThen === undefined) return newer(held, answer);
-  return isBefore(answer.version, heldThen.version) ? answer : newer(held, answer);
+  // Another answer may have told that already, and a later one is not to be undone.
+  const isKnown = isBefore(held.version, heldThen.version);
+  return isBefore(answer.version, heldThen.version) && !isKnown ? answer : newer(held, answer);
 }
 
 /** After a change that a watch tells. What a later answer has overtaken is dropped. */
 export function afterEvent(held: Held, { object, version }: Held): Held {
   const isNews = held.version !== version && !isBefore(version, held.version);
   return isNews ? { object, version } : held;
+}
+
+/**
+ * After a read of the object alone, asked for when `heldThen` was held: its version is that of its
+ * last change, and so may be older than what is held. Where nothing came meanwhile it is the truth;
+ * another object of an older version then means that the history went back.
+ */
+export function afterGet(held: Held | undefined, heldThen: Held | undefined, answer: Held): Held {
+  if (held === undefined) return answer;
+  if (held !== heldThen) return afterEvent(held, answer);
+  return isChange(held, answer) ? answer : held;
 }
 
 /** Whether a reader would see another object. */

@@ -198,6 +198,20 @@ test('the API server alone cannot tell: 2, with what would', async () => {
   expect(out).toContain(
     'whether any of its 4 objects is stored in v1alpha1 the API server does not',
   );
+  // Of a definition as it was made, with one version.
+  const single = crd('v1', ['v1']);
+  single.metadata.name = 'gadgets.example.com';
+  single.spec.names = {
+    plural: 'gadgets',
+    singular: 'gadget',
+    kind: 'Gadget',
+    listKind: 'Gadgets',
+  };
+  await kube.apply(CRDS, single, { force: true });
+  const gadget = { ...widget('a'), kind: 'Gadget' };
+  const gadgets = { ...widgets('v1'), resource: 'gadgets' };
+  await vi.waitFor(() => kube.apply(gadgets, gadget, { force: true }), { timeout: 10_000 });
+  expect((await command(...only, single.metadata.name)).code).toBe(0);
   const builtIn = await bundled(...only, 'secrets');
   expect([builtIn.code, builtIn.out]).toEqual([2, expect.stringContaining('read etcd')]);
 });
@@ -226,6 +240,10 @@ test('a version that was removed too early is told, and what breaks the kind', a
   expect(code).toBe(1);
   expect(out).toContain('v1alpha1 is not in the CRD any more, but 1 object is stored in it');
   expect(out).toContain('such as default/left');
+  // Its first object can be read still, and the definition knows of one version alone.
+  const alone = await command('--kube', '--kubeconfig', plane.kubeconfigPath, '--resource', name);
+  expect(alone.code).toBe(2);
+  expect(alone.out).toContain('is stored in a version that the CRD had before');
 });
 
 test('an encrypted or unreadable value makes the answer 2, and is named', async () => {

@@ -6,6 +6,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { json } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type EtcdClient, openEtcd } from '../../../shared/etcd/client.ts';
 
@@ -30,6 +33,10 @@ async function serve(answer: Answer): Promise<string> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => answer(response));
   });
+  return listening(server);
+}
+
+async function listening(server: Server): Promise<string> {
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -98,6 +105,33 @@ describe('a question', () => {
     const client = await clientOf(answer);
     const first = client.entries(['/registry/'], { revision: '7' }).next();
     await expect(first).rejects.toMatchObject({ code: 'ETCD_UNAVAILABLE' });
+  });
+
+  test('for keys whose values are suddenly large is asked again for fewer', async () => {
+    const limits: number[] = [];
+    const small = { key: Buffer.from('/registry/a').toString('base64'), value: 'eA==' };
+    const large = {
+      key: Buffer.from('/registry/b').toString('base64'),
+      value: 'A'.repeat(400_000),
+    };
+    const etcd = createServer((request, response) => {
+      void (async () => {
+        const { limit } = (await json(request)) as { limit: number };
+        limits.push(limit);
+        const one = JSON.stringify(limits.length === 1 ? small : large);
+        const kvs = Array.from({ length: limit }, (_, index) => (index === 0 ? one : `,${one}`));
+        const parts = ['{"header":{"revision":"7"},"more":true,"kvs":[', ...kvs, ']}'];
+        // Who asked hangs up once it is too much.
+        await pipeline(Readable.from(parts), response).catch(() => undefined);
+      })();
+    });
+    const client = openEtcd({ endpoints: [await listening(etcd)] });
+    clients.push(client);
+    const entries = client.entries(['/registry/'], { revision: '7' });
+    const counts: number[] = [];
+    for await (const batch of entries) if (counts.push(batch.length) === 3) break;
+    expect(limits).toEqual([100, 2_000, 250, 32, 6]);
+    expect(counts).toEqual([100, 32, 6]);
   });
 
   test('ends when its caller does', async () => {

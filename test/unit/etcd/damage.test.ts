@@ -55,6 +55,18 @@ const branchPage = (): number =>
     (page) => plain.readUInt16LE(page * PAGE + 8) === 1,
   );
 
+/** Two meta pages that speak of so many pages, and these, empty. */
+function withPages(count: number, root?: number): Buffer {
+  const bytes = Buffer.alloc(count * PAGE);
+  plain.copy(bytes, 0, 0, 2 * PAGE);
+  for (const offset of [0, PAGE]) {
+    if (root !== undefined) bytes.writeBigUInt64LE(BigInt(root), offset + 32);
+    bytes.writeBigUInt64LE(BigInt(count), offset + 56);
+    bytes.writeBigUInt64LE(metaChecksum(bytes.subarray(offset, offset + PAGE)), offset + 72);
+  }
+  return bytes;
+}
+
 /** The key of a record as bbolt has it, without its sub-revision. */
 const keyOf = (main: number): Buffer => {
   const key = Buffer.alloc(9, 0x5f);
@@ -160,7 +172,9 @@ describe('a file without a hash', () => {
   });
 
   test('is refused when a branch with one child is its own child', async () => {
-    const looped = Buffer.from(plain);
+    // In a file of so many pages that their number does not end it first.
+    const looped = withPages(100);
+    plain.copy(looped, 2 * PAGE, 2 * PAGE);
     const branch = branchPage();
     looped.writeUInt16LE(1, branch * PAGE + 10);
     looped.writeUInt32LE(16, branch * PAGE + 16);
@@ -168,6 +182,27 @@ describe('a file without a hash', () => {
     looped.fill(0, branch * PAGE + 32, branch * PAGE + 64);
     keyOf(2).copy(looped, branch * PAGE + 32);
     expect(await outcomeOf(looped)).toMatch(/deeper than 64 pages/);
+  });
+
+  test('is refused when its branches lead to the same pages again and again', async () => {
+    const levels = 14;
+    const looped = withPages(levels + 3, 2);
+    // Both children of each branch are the next page, whose first key is above its last one.
+    for (let level = 0; level <= levels; level += 1) {
+      const page = looped.subarray((level + 2) * PAGE);
+      page.writeBigUInt64LE(BigInt(level + 2), 0);
+      const isLeaf = level === levels;
+      page.writeUInt16LE(isLeaf ? 2 : 1, 8);
+      page.writeUInt16LE(2, 10);
+      for (const index of [0, 1]) {
+        const [element, start] = [16 + 16 * index, 48 + index];
+        page.writeUInt32LE(start - element, element + (isLeaf ? 4 : 0));
+        page.writeUInt32LE(1, element + (isLeaf ? 8 : 4));
+        if (!isLeaf) page.writeBigUInt64LE(BigInt(level + 3), element + 8);
+        page[start] = index === 0 ? 0x80 + level : 0x7f - level;
+      }
+    }
+    expect(await outcomeOf(looped)).toMatch(/the tree has more pages than the file/);
   });
 
   test('is refused when a record says that it is of another revision', async () => {
@@ -230,4 +265,10 @@ test('a file that changes while it is read is told to change', async () => {
 
 test('a file that is not there is named', () => {
   expect(() => openSnapshot(join(dir, 'absent.db'))).toThrow(/absent\.db cannot be opened/);
+});
+
+test('a directory, and a device, are told to be no file before they are opened', () => {
+  for (const path of [dir, '/dev/null']) {
+    expect(() => openSnapshot(path)).toThrow(`${path} cannot be opened (it is no regular file)`);
+  }
 });

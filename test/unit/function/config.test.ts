@@ -1,6 +1,7 @@
 // Configuration: one frozen object, or one error that names everything.
 import { describe, expect, it } from 'vitest';
 import { exampleEnvironment, readConfig, showConfig } from '../../../shared/function/config.ts';
+import { ETCD_CONFIG } from '../../../shared/function/etcd-config.ts';
 import {
   flag,
   integer,
@@ -110,5 +111,22 @@ describe('parsers', () => {
     ['a URL of another protocol', url('nats'), 'http://host'],
   ])('refuse %s', (_what, parse: (value: string) => unknown, value) => {
     expect(() => parse(value)).toThrow(/^not /);
+  });
+});
+
+describe('the prefixes of keys in etcd', () => {
+  const prefixes = (listed: string) =>
+    readConfig({ ETCD_PREFIXES: listed }, ETCD_CONFIG).config().prefixes;
+
+  it('are understood with and without slashes around them, as --prefix is', () => {
+    expect(prefixes('registry/, /kubernetes.io,/my/own/')).toEqual([
+      '/registry',
+      '/kubernetes.io',
+      '/my/own',
+    ]);
+  });
+
+  it('are none where nothing is between the slashes', () => {
+    expect(() => prefixes('/registry,//')).toThrow(/ETCD_PREFIXES .*is not as \/registry/);
   });
 });

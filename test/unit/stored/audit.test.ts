@@ -143,6 +143,46 @@ test('a definition that cannot be read leaves a doubt', async () => {
   expect((await audit({ ...broken, ...widgets('v1') })).outcome).toBe('unknown');
 });
 
+test('objects of a custom resource whose definition is not there leave a doubt', async () => {
+  const apiServices = {
+    '/registry/apiregistration.k8s.io/apiservices/v1.apps': object(
+      'apiregistration.k8s.io/v1',
+      'APIService',
+    ),
+  };
+  const answer = await audit({ ...apiServices, ...widgets('v1alpha1', 'v1alpha1') });
+  expect(answer).toMatchObject({
+    outcome: 'unknown',
+    findings: [
+      'widgets.example.com: 2 objects are stored as v1alpha1, and no CustomResourceDefinition ' +
+        'says which version is written: see that all of etcd was read.',
+    ],
+  });
+  expect((await audit(apiServices)).outcome).toBe('clean');
+});
+
+test('no key at all is not what the etcd of an API server holds', async () => {
+  expect(await audit({})).toMatchObject({
+    outcome: 'unknown',
+    findings: ['There is no key at all: see that this is the etcd of an API server.'],
+  });
+});
+
+test('definitions under a longer prefix are not taken for something else', async () => {
+  const longer = Object.fromEntries(
+    Object.entries({ ...crd(['v1alpha1', 'v1'], 'v1', []), ...widgets('v1alpha1') }).map(
+      ([key, value]) => [key.replace('/registry/', '/registry/blue/'), value],
+    ),
+  );
+  const pods = { '/registry/pods/web/a': object('v1', 'Pod') };
+  expect(await audit({ ...pods, ...longer })).toMatchObject({
+    outcome: 'unknown',
+    findings: ['CustomResourceDefinitions are under /registry/blue too: name it as a prefix.'],
+  });
+  const prefixes = ['/registry', '/registry/blue'];
+  expect((await audit({ ...pods, ...longer }, { prefixes })).outcome).toBe('old');
+});
+
 test('keys elsewhere are told, and with nothing under ours it is no clean answer', async () => {
   const values = { '/my/pods/web/a': object('v1', 'Pod') };
   const { outcome, elsewhere } = await audit(values);

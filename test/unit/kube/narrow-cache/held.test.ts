@@ -1,7 +1,12 @@
 // What is held of an object goes forward only: the table of answers and events that come in the
 // wrong order.
 import { expect, test } from 'vitest';
-import { afterAnswer, afterEvent, type Held } from '../../../../shared/kube/narrow-cache/held.ts';
+import {
+  afterAnswer,
+  afterEvent,
+  afterGet,
+  type Held,
+} from '../../../../shared/kube/narrow-cache/held.ts';
 
 const at = (version: string, of = version): Held => ({
   version,
@@ -42,6 +47,19 @@ test.each<[string, Held | undefined, Held | undefined, Held, Held]>([
     at('6'),
     at('6'),
   ],
+  ['after that the newer of two answers counts', at('7'), at('9'), at('6'), at('7')],
+  ['which may come last', at('6'), at('9'), at('7'), at('7')],
 ])('%s', (_, held, heldThen, answer, expected) => {
   expect(afterAnswer(held, heldThen, answer)).toEqual(expected);
+});
+
+test.each<[string, Held | undefined, 'as it was' | 'overtaken', Held, Held]>([
+  ['the first object is held', undefined, 'as it was', at('5'), at('5')],
+  ['a changed object is taken', at('5'), 'as it was', at('6'), at('6')],
+  ['the object that is held says nothing new', at('9', '5'), 'as it was', at('5'), at('9', '5')],
+  ['another one of before: the history went back', at('9'), 'as it was', at('6'), at('6')],
+  ['one of before an absence as well', gone('9'), 'as it was', at('6'), at('6')],
+  ['one that a watch has overtaken is dropped', at('8'), 'overtaken', at('6'), at('8')],
+])('after a get %s', (_, held, since, answer, expected) => {
+  expect(afterGet(held, since === 'overtaken' ? at('5') : held, answer)).toEqual(expected);
 });

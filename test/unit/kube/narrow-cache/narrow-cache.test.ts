@@ -1,7 +1,7 @@
 // What no real API server does on demand: it keeps silent about initial events, ignores a selector,
 // or answers a read between two events that are still on their way.
 import { once } from 'node:events';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Clock } from '../../../../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../../../../shared/kube/narrow-cache/limits.ts';
 import {
@@ -167,4 +167,38 @@ test('an API server that refuses initial events is asked for them once', async (
   end.resolve();
   await expect.poll(() => asked.length).toBeGreaterThan(2);
   expect(asked.slice(0, 3)).toEqual(['initial-events', 'after a list', 'after a list']);
+});
+
+describe('a role that may only get', () => {
+  const about = { verb: 'list', ref: configMaps, name: 'a' } as const;
+  const refused = errorFromAnswer(about, readStatus(403, JSON.stringify({ reason: 'Forbidden' })));
+  /** Each get is answered with the next of these. */
+  function getting(...answers: readonly (KubeObject | null)[]): NarrowCache {
+    const left = [...answers];
+    const kube: Kube = {
+      get: async () => left.shift() ?? null,
+      list: () => Promise.reject(refused),
+      watchOnce: () => refusing(),
+    };
+    cache = narrowCache(kube);
+    return cache;
+  }
+  // oxlint-disable-next-line require-yield -- it is refused before its first event
+  async function* refusing(): AsyncGenerator<WatchEvent, void, undefined> {
+    throw refused;
+  }
+
+  test('sees the older object of an etcd that was set back', async () => {
+    const held = getting(object('900'), object('500'), object('500'));
+    expect(await versionOf(held)).toBe('900');
+    expect(await versionOf(held)).toBe('500');
+    expect(await versionOf(held)).toBe('500');
+  });
+
+  test('sees what was deleted and came again', async () => {
+    const held = getting(object('5'), null, object('7'));
+    expect(await versionOf(held)).toBe('5');
+    expect(await versionOf(held)).toBeUndefined();
+    expect(await versionOf(held)).toBe('7');
+  });
 });
