@@ -164,7 +164,8 @@ function keptBack(cluster: Cluster, growth: Parts['growth']): Cluster {
   const { fileStorage } = spec.jetStream;
   if (growth === undefined || growth.isAllowed || fileStorage === undefined) return cluster;
   const { size } = growth.claim;
-  return { ...cluster, spec: { ...spec, jetStream: { fileStorage: { ...fileStorage, size } } } };
+  const jetStream = { ...spec.jetStream, fileStorage: { ...fileStorage, size } };
+  return { ...cluster, spec: { ...spec, jetStream } };
 }
 
 /** The smallest claim that is smaller than the spec says. */
