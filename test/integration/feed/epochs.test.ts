@@ -72,7 +72,7 @@ test('an event in an instance that missed the next epoch is told in it, and at o
   expect(await epochs()).toEqual(new Set([2]));
 });
 
-test('so is an object that is new, of which nothing stands that would tell of the epoch', async () => {
+test('so is an object that is new, of which nothing stands that tells of the epoch', async () => {
   await other.change(await labelPod(world.kube, 'a', { step: '1' }), 'update');
   await world.deleteStream(stream);
   await expect.poll(() => sender.sweep(), LONG).toBe(204);
