@@ -61,6 +61,14 @@ test('an endpoint slice on more nodes than a batch holds is shown, and so is its
   await world.kube.delete(SLICES, target, { precondition: 'none', because });
 });
 
+test('who was swept by a clock that is ahead does not wait until that time has come', async () => {
+  for (let minute = 1; minute <= 3; minute += 1) await sender.sweep();
+  const other = await world.startFunction();
+  await createPod(world.kube, 'a', 'n1');
+  expect(await other.sweep()).toBe(204);
+  expect(await world.difference(stream)).toEqual([]);
+});
+
 test('a feed whose NATS nobody knows stops no other feed', async () => {
   await world.createFeed(`${feed}-lost`, { nats: { secretRef: { name: 'nobody' } } });
   await createPod(world.kube, 'a', 'n1');
