@@ -7,9 +7,8 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Feed, ShownResource } from './feed.ts';
 import type { Look } from './sight.ts';
 
-/** As the API server takes them; RBAC objects may have colons. */
-const NAME = /^[a-z0-9]([-a-z0-9.:]*[a-z0-9])?$/;
-const NAME_LENGTH_MAX = 253;
+/** All that may stand in a path: RBAC objects have capitals, colons and blanks. */
+const NAME = /^(?!\.{1,2}$)[^/%]+$/;
 const REVISION = /^[1-9]\d{0,19}$/;
 
 export function objectOf({ data }: IncomingEvent): KubeObject {
@@ -33,8 +32,7 @@ export function objectOf({ data }: IncomingEvent): KubeObject {
   return object as KubeObject;
 }
 
-const isName = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= NAME_LENGTH_MAX && NAME.test(value);
+const isName = (value: unknown): value is string => typeof value === 'string' && NAME.test(value);
 
 function broken(kind: string, path: string, problem: string): Failure {
   const message = `The ${kind} in the event cannot be published: ${path} ${problem}.`;

@@ -29,7 +29,7 @@ export async function confirm(
   // A list and not a get: only a list says as of when the object is absent.
   const list = await doors.kube.list(resource.ref, {
     ...(namespace === '' ? {} : { namespace }),
-    fieldSelector: `metadata.name=${name}`,
+    fieldSelector: `metadata.name=${name.replaceAll(/[\\,=]/g, String.raw`\$&`)}`,
     signal,
   });
   const [object] = list.items;
@@ -43,8 +43,8 @@ export async function confirm(
     for (const subject of planLook(session.feed, look, moment.epoch).subjects) rest.delete(subject);
     outcomes.push((await lookAtTruth(session, look, { ...moment, before }, signal)).outcome);
   }
-  const plan = { key, shown: [], subjects: [...rest] };
-  const [found = []] = await readPublished(session, [plan], signal);
+  const places = [{ key, subjects: [...rest] }];
+  const [found = []] = await readPublished(session, places, signal);
   // The head last: while it stands, whoever comes after us finds the others.
   for (const entry of found.toSorted(
     (a, b) => Number(a.subject === head) - Number(b.subject === head),
@@ -58,10 +58,11 @@ export async function confirm(
 }
 
 /** Nothing that the API server could be asked about: somebody else wrote it. */
-const NEVER_IN_A_NAME = /[/%,=\\\s]/;
+const NEVER_IN_A_NAME = /[/%]|^\.{0,2}$/;
+const NEVER_IN_A_NAMESPACE = /[^-a-z0-9]/;
 
 function canExist({ isNamespaced }: ShownResource, { namespace, name }: ObjectKey): boolean {
-  if (NEVER_IN_A_NAME.test(namespace) || NEVER_IN_A_NAME.test(name) || name === '') return false;
+  if (NEVER_IN_A_NAMESPACE.test(namespace) || NEVER_IN_A_NAME.test(name)) return false;
   return isNamespaced === undefined || isNamespaced === (namespace !== '');
 }
 

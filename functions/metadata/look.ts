@@ -51,6 +51,7 @@ export interface Doubt {
 }
 
 const OVERTAKEN: Looked = { outcome: 'overtaken', settled: new Map() };
+const OVERSIZE: Looked = { outcome: 'oversize', settled: new Map() };
 
 export async function lookAt(
   session: Session,
@@ -59,6 +60,7 @@ export async function lookAt(
   signal: AbortSignal,
 ): Promise<Looked> {
   const plan = planLook(session.feed, look, options.epoch);
+  if (plan.isTooLong) return OVERSIZE;
   let known = recentlyPublished(session, plan);
   for (let left = LOOKS_MAX; ; left -= 1) {
     const published = known ?? (await readOne(session, plan, signal));
@@ -92,6 +94,10 @@ export async function lookAtAll(
   await checkEpoch(session, published, options.epoch, signal);
   const looked: (Looked & { readonly plan: LookPlan })[] = [];
   await inTurns(planned.entries(), signal, async ([index, { look, plan }]) => {
+    if (plan.isTooLong) {
+      looked[index] = { ...OVERSIZE, plan };
+      return;
+    }
     const there = published[index] ?? [];
     const decision = judge(session, look, plan, there, options);
     const came = await act(session, decision, there, signal).catch((error: unknown) => {
@@ -180,7 +186,7 @@ async function act(
   for (const subject of disputed) settled.delete(subject);
   if (steps.length > 0) {
     const taken = await takeSteps(session, steps, published, signal);
-    if (taken === 'oversize') return { outcome: 'oversize', settled: new Map() };
+    if (taken === 'oversize') return OVERSIZE;
     for (const [subject, sequence] of taken) settled.set(subject, sequence);
   }
   return { outcome: outcome === 'changed' ? 'published' : outcome, settled };

@@ -7,6 +7,9 @@ import type { Published } from './decide.ts';
 import type { Session } from './session.ts';
 import type { LookPlan } from './sight.ts';
 
+/** Where to look for what stands about an object. */
+type Place = Pick<LookPlan, 'key' | 'subjects'>;
+
 export function publishedFrom(
   prefix: string,
   { subject, sequence, data }: StoredMessage,
@@ -28,7 +31,7 @@ export async function readSubjects(
 /** What stands about each of these, in their order. */
 export async function readPublished(
   session: Session,
-  plans: readonly LookPlan[],
+  plans: readonly Place[],
   signal: AbortSignal,
 ): Promise<readonly (readonly Published[])[]> {
   const read = async (subjects: readonly string[]): Promise<ReadonlyMap<string, Published>> => {
@@ -76,7 +79,7 @@ export function recentlyPublished(
 
 /** The head of an endpoint slice names the nodes that hold a part of it. */
 function partsElsewhere(
-  { key, subjects }: LookPlan,
+  { key, subjects }: Place,
   published: ReadonlyMap<string, Published>,
 ): readonly string[] {
   const head = published.get(subjectOf('cluster', key))?.message;

@@ -29,7 +29,12 @@ export interface LookPlan {
   readonly shown: readonly Shown[];
   /** Where it stands, or stood if the feed saw it before; more may be named by its head. */
   readonly subjects: readonly string[];
+  /** No subject holds its name. */
+  readonly isTooLong: boolean;
 }
+
+/** RBAC objects may have names of any length. */
+const NAME_LENGTH_MAX = 253;
 
 function keyOf({ name: resource }: ShownResource, { metadata }: KubeObject): ObjectKey {
   return { resource, namespace: metadata.namespace ?? '', name: metadata.name };
@@ -38,13 +43,16 @@ function keyOf({ name: resource }: ShownResource, { metadata }: KubeObject): Obj
 export function planLook(feed: Feed, look: Look, epoch: number): LookPlan {
   const { resource, object, isGone } = look;
   const key = keyOf(resource, object);
+  if (Math.max(key.name.length, key.namespace.length) > NAME_LENGTH_MAX) {
+    return { key, shown: [], subjects: [], isTooLong: true };
+  }
   // Also for what is gone or not selected: it says where it stood.
   const places = show(resource.name, object, showPlan(feed, resource, epoch));
   const shown = !isGone && selects(feed, resource, object) ? places : [];
   const subjects = new Set(places.map(({ subject }) => subject));
   for (const subject of subjects) refuseLong(subject, object);
   if (isPlaced(resource)) subjects.add(subjectOf('cluster', key));
-  return { key, shown, subjects: [...subjects] };
+  return { key, shown, subjects: [...subjects], isTooLong: false };
 }
 
 /** Beyond it NATS ends the connection of everybody who shares it. */

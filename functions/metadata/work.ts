@@ -56,8 +56,11 @@ const SAME_TICK_MS = 10_000;
 function isDue(feed: Feed, nowMs: number): boolean {
   const { status, spec, object } = feed;
   if (status.observedGeneration !== object.metadata.generation) return true;
-  // Ticks come each minute: this one, if the next one would be too late.
-  return nowMs - sweptMs(feed) > Math.max(SAME_TICK_MS, spec.sweepSeconds * 1_000 - TICK_MS);
+  const sinceMs = nowMs - sweptMs(feed);
+  // Ticks come each minute: this one, if the next one would be too late. Whoever swept by a clock
+  // that was ahead says nothing about when that was.
+  const isLong = sinceMs > Math.max(SAME_TICK_MS, spec.sweepSeconds * 1_000 - TICK_MS);
+  return isLong || sinceMs < -SAME_TICK_MS;
 }
 
 /** From the feed as it is now: the sweep goes on from its status. */

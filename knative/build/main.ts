@@ -8,7 +8,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const asked = process.argv.slice(2);
 const known = await functionNames();
 const unknown = asked.filter((name) => !known.includes(name));
-if (unknown.length > 0) {
+if (asked.includes('--help') || asked.includes('-h')) {
+  process.stdout.write(
+    `usage: npm run build -- [--help] [FUNCTION...]\n\nBundles functions into dist, all of them ` +
+      `when none is named.\nFunctions: ${known.join(', ')}.\n`,
+  );
+} else if (unknown.length > 0) {
   process.stderr.write(
     `No such function: ${unknown.join(', ')}. There are: ${known.join(', ')}.\n`,
   );

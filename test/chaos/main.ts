@@ -14,6 +14,7 @@ npm run chaos:feed -- --seed S        runs this one; with --seeds N, N from this
 npm run chaos:feed -- --without KIND  leaves out faults of this kind; may be given again
 npm run chaos:feed -- --minutes M     begins no seed after so many minutes
 npm run chaos:feed -- --rigs R        on so many control planes at once, 600 MB each
+npm run chaos:feed -- --help          prints this
 `;
 
 class UsageError extends Error {}
@@ -26,16 +27,19 @@ interface Options {
   readonly without: readonly string[];
 }
 
-function readOptions(args: readonly string[]): Options {
+/** Undefined when help was asked for. */
+function readOptions(args: readonly string[]): Options | undefined {
   const options = {
     seeds: { type: 'string' },
     seed: { type: 'string' },
     minutes: { type: 'string' },
     rigs: { type: 'string' },
     without: { type: 'string', multiple: true },
+    help: { type: 'boolean', short: 'h' },
   } as const;
   try {
     const { values } = parseArgs({ args: [...args], options });
+    if (values.help === true) return undefined;
     const first = whole('--seed', values.seed ?? '1');
     const count = whole('--seeds', values.seeds ?? (values.seed === undefined ? '30' : '1'));
     const minutes = whole('--minutes', values.minutes ?? '100000');
@@ -89,7 +93,10 @@ function* seedsFrom(first: number, count: number): Generator<number> {
 
 async function main(): Promise<number> {
   try {
-    return await run(readOptions(process.argv.slice(2)));
+    const options = readOptions(process.argv.slice(2));
+    if (options !== undefined) return await run(options);
+    process.stdout.write(usage);
+    return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     process.stderr.write(`${error.message}\n\n${usage}`);

@@ -88,6 +88,7 @@ export class Follower {
   /** Live messages may be lost from here on. */
   onLost(why: string): void {
     this.counts.disconnects += 1;
+    this.#progress.lostConnection();
     this.#interrupt();
     this.#attempt.abort(new Error(why));
     this.#show('connecting', { why });
@@ -231,12 +232,13 @@ export class Follower {
 
   #heal(): void {
     this.counts.heals += 1;
+    this.#options.holdings.forgetSequences();
     this.#mustSnapshot = true;
     this.#interrupt();
   }
 
   #startFromSnapshot(): void {
-    this.#progress.expectAnyLive();
+    this.#progress.forget();
     this.#mustSnapshot = true;
     this.#interrupt();
   }

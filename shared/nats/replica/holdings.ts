@@ -57,8 +57,14 @@ export class Holdings {
 
   /** What follows is of another stream, so sequences so far say nothing about it. */
   startOver(): void {
-    this.#removed.clear();
     this.#options.ledgers.startOver();
+    this.forgetSequences();
+  }
+
+  /** Whatever the snapshot has is right, also where its sequence is lower than what is held. */
+  forgetSequences(): void {
+    this.#removed.clear();
+    this.#options.ledgers.forgetSequences();
     for (const { subject } of this.#catalog.entries()) this.#stale.add(subject);
   }
 

@@ -91,6 +91,11 @@ export class Ledgers {
   startOver(): void {
     this.#verified = 0;
     this.#differences.clear();
+    this.forgetSequences();
+  }
+
+  /** Those of before may be of a stream that lost its end: they would keep out the newer ones. */
+  forgetSequences(): void {
     for (const state of this.#states.values()) {
       state.lastSequence = 0;
       state.checkpoint = undefined;

@@ -28,7 +28,7 @@ export class Progress {
   #id: string | undefined;
   #version: number;
   #floor: number | undefined;
-  /** Of the newest live message that was applied. */
+  /** Live messages above it are new: the newest that was applied, or where a connection began. */
   #lastLive = 0;
   /** The newest that was read from the stream: live, older ones may still be on their way. */
   #newestRead = 0;
@@ -40,6 +40,7 @@ export class Progress {
     this.#clock = clock;
     this.#id = from?.id;
     this.#version = from?.version ?? 0;
+    this.#lastLive = this.#version;
   }
 
   get position(): Position | undefined {
@@ -71,6 +72,11 @@ export class Progress {
   /** Nothing that was held so far has a version in this stream. */
   startOver(id: string): void {
     this.#id = id;
+    this.forget();
+  }
+
+  /** The same of this stream: it lost its end, and what it lost was never so. */
+  forget(): void {
     this.#version = 0;
     this.#lastLive = 0;
     this.#newestRead = 0;
@@ -83,8 +89,9 @@ export class Progress {
     return sequence <= this.#lastLive;
   }
 
-  expectAnyLive(): void {
-    this.#lastLive = 0;
+  /** On another connection nothing older than what was read is still on its way. */
+  lostConnection(): void {
+    this.#lastLive = Math.max(this.#lastLive, this.#version);
   }
 
   /** The message before it on its subject never came. */

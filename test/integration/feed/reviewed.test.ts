@@ -61,6 +61,37 @@ test('an endpoint slice on more nodes than a batch holds is shown, and so is its
   await world.kube.delete(SLICES, target, { precondition: 'none', because });
 });
 
+test('who was swept by a clock that is ahead does not wait until that time has come', async () => {
+  for (let minute = 1; minute <= 3; minute += 1) await sender.sweep();
+  const other = await world.startFunction();
+  await createPod(world.kube, 'a', 'n1');
+  expect(await other.sweep()).toBe(204);
+  expect(await world.difference(stream)).toEqual([]);
+});
+
+test('names that only RBAC and its like allow are taken from events as from lists', async () => {
+  const ref = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'roles' };
+  await world.createFeed(`${feed}-roles`, { resources: [ref] });
+  expect(await sender.sweep()).toBe(204);
+  const role = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    metadata: { namespace: 'default', name: 'Team_A: read, write = all' },
+    rules: [],
+  };
+  const { object } = await world.kube.create(ref, role);
+  expect(await sender.change(object, 'add')).toBe(204);
+  const shown = (): Promise<readonly string[]> =>
+    world.shown(world.stream(`${feed}-roles`)).then((all) => [...all.keys()]);
+  const before = await shown();
+  expect(before.join(' ')).toContain('Team%5fA');
+  const long = { ...role, metadata: { namespace: 'default', name: 'x'.repeat(2_500) } };
+  await world.kube.create(ref, long);
+  expect(await sender.sweep()).toBe(204);
+  expect(await shown()).toEqual(before);
+  await world.removeFeed(`${feed}-roles`);
+});
+
 test('a feed whose NATS nobody knows stops no other feed', async () => {
   await world.createFeed(`${feed}-lost`, { nats: { secretRef: { name: 'nobody' } } });
   await createPod(world.kube, 'a', 'n1');

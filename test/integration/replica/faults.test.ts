@@ -1,11 +1,22 @@
 // What happens to NATS, and what a replica makes of it: it goes on by itself, keeps what it holds
 // meanwhile, and is exact again.
-import { rm } from 'node:fs/promises';
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Part } from '../../../knative/local/process/part.ts';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
-import { PATIENCE, World, heldBy, node1, pod, told, untilEqual, untilPhase } from './world.ts';
+import type { FeedWriter } from '../../builders/feed-writer.ts';
+import {
+  PATIENCE,
+  World,
+  heldBy,
+  node1,
+  pod,
+  stored,
+  told,
+  untilEqual,
+  untilPhase,
+} from './world.ts';
 
 let plane: Plane;
 let world: World;
@@ -21,6 +32,11 @@ afterEach(async () => {
   await world.close();
   await plane.stop();
 });
+
+/** As each sweep does, the writer puts the floor, whatever stands there. */
+async function untilWritable(feed: FeedWriter): Promise<void> {
+  await expect.poll(() => feed.floor(0).catch(() => 0), PATIENCE).toBeGreaterThan(0);
+}
 
 test('a server that is away and comes back with its disk: it reads on', async () => {
   const feed = await world.feed();
@@ -69,6 +85,37 @@ test('killed and without its disk: it waits for the feed, and follows the new on
     'removed node.n1.pods.web.a',
     'removed node.n1.pods.web.b',
   ]);
+});
+
+test('back from an older disk: what was read of the lost end does not outlive it', async () => {
+  const feed = await world.feed();
+  for (const name of ['a', 'b']) await feed.put(node1, pod(name));
+  const known = new Map(feed.held);
+  const data = join(plane.dir, 'data', 'nats');
+  await server.stop();
+  await cp(data, `${data}-old`, { recursive: true });
+  await server.start();
+  await untilWritable(feed);
+  for (const name of ['c', 'd', 'e', 'a']) await feed.put(node1, pod(name));
+  const replica = world.reader(feed, node1);
+  await replica.whenCurrent();
+  const bookmark = stored(replica);
+  await server.stop();
+  await rm(data, { recursive: true });
+  await cp(`${data}-old`, data, { recursive: true });
+  await server.start();
+  feed.held.clear();
+  for (const [subject, held] of known) feed.held.set(subject, held);
+  const again = world.reader(feed, node1, { resumeFrom: bookmark });
+  await again.whenCurrent();
+  await untilWritable(feed);
+  await feed.put(node1, pod('a'), { phase: 'Failed' });
+  await feed.checkpoint('node.n1');
+  for (const each of [replica, again]) {
+    await untilEqual(each, feed);
+    await untilPhase(each, 'current');
+    expect(heldBy(each)).toEqual(feed.alive());
+  }
 });
 
 test('paused in the middle of a catch-up: it asks again', async () => {

@@ -1,6 +1,7 @@
 // A replica that differs from what a checkpoint says: it says so, heals itself once, and does not
 // go round in circles when it is the checkpoint that is wrong.
 import { expect, test } from 'vitest';
+import type { BookmarkEntry } from '../../../shared/nats/replica/bookmark.ts';
 import {
   PATIENCE,
   type World,
@@ -52,6 +53,23 @@ test('a message that never came is found by the next checkpoint, and healed', as
   await expect
     .poll(() => lines.slice(2))
     .toEqual(['added node.n1.pods.web.lost', 'removed node.n1.pods.web.ghost']);
+});
+
+test('what the lost end of a stream left is healed, however high its sequence', async () => {
+  const feed = await world.feed();
+  await feed.put(node1, pod('a'));
+  const before = world.reader(feed, node1);
+  await before.whenCurrent();
+  const { entries, ...bookmark } = stored(before);
+  const lost = entries.map(([subject, version, high, , object]): BookmarkEntry => {
+    return [subject, version + 1_000, high, 0, { ...object, phase: 'Failed' }];
+  });
+  const replica = world.reader(feed, node1, { resumeFrom: { ...bookmark, entries: lost }, clock });
+  await replica.whenCurrent();
+  await feed.checkpoint('node.n1');
+  await expect.poll(() => heldBy(replica), PATIENCE).toEqual(feed.alive());
+  await replica.whenCurrent();
+  expect(replica.counts).toMatchObject({ digestMismatches: 1, heals: 1, snapshots: 1 });
 });
 
 test('a checkpoint that is wrong itself costs one snapshot, not one after the other', async () => {
