@@ -10,7 +10,10 @@ import { owned, SECRETS } from './render/manifests.ts';
 import type { SecretToMake, Word } from './world.ts';
 
 export interface SecretsRead {
+  readonly system?: SecretData;
   readonly systemPassword?: string;
+  /** By which some server may still have to be asked. */
+  readonly formerPasswords?: readonly string[];
   /** Of all certificates that servers may have now. */
   readonly trustedCa?: string;
   readonly toMake?: SecretToMake;
@@ -52,7 +55,7 @@ export async function readData(
 }
 
 /** Secrets hold their values in base64. */
-function dataOf(secret: KubeObject): SecretData {
+export function dataOf(secret: KubeObject): SecretData {
   const data = isRecord(secret['data']) ? secret['data'] : {};
   const decoded = Object.entries(data).map(([key, value]) => [
     key,

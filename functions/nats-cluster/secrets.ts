@@ -1,14 +1,13 @@
 // The Secrets of a cluster: those that we make (passwords for the system account and the routes, a
 // user for clusters that name none, certificates), and those of the user that the spec names. What
 // is missing is either made next, or named.
-import { randomBytes } from 'node:crypto';
 import type { Certificates } from '../../shared/api/nats-cluster.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
 import { readByo, readManaged } from './certificates.ts';
 import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
 import type { CertificateFiles, Credentials } from './credentials.ts';
-import { DEFAULT_USER, SYSTEM_USER } from './render/config.ts';
+import { DEFAULT_USER } from './render/config.ts';
 import {
-  certificatesIn,
   readData,
   readOwn,
   type SecretData,
@@ -16,42 +15,41 @@ import {
   type SecretsRead,
   secretOf,
 } from './secret-data.ts';
+import {
+  formerPasswords,
+  keepKnown,
+  newPassword,
+  newSystem,
+  PASSWORD,
+  ROUTE_PASSWORD,
+  SYSTEM_SUFFIX,
+  TRUSTED,
+} from './system-secret.ts';
 import type { SecretToMake, Word } from './world.ts';
 
-/** 24 random bytes as text that needs no quoting anywhere. */
-const newPassword = (): string => randomBytes(24).toString('base64url');
-
-export async function readSecrets(door: SecretsDoor, cluster: Cluster): Promise<SecretsRead> {
-  const { data: system, lacking } = await readOwn(door, cluster, '-system');
+export async function readSecrets(
+  door: SecretsDoor,
+  cluster: Cluster,
+  config: KubeObject | null,
+): Promise<SecretsRead> {
+  const { data: system, lacking } = await readOwn(door, cluster, SYSTEM_SUFFIX);
   if (lacking !== undefined) return { lacking };
-  if (system === undefined) return { toMake: newSystem(cluster) };
-  const { password: systemPassword = '', [TRUSTED]: trustedCa = '' } = system;
-  if (systemPassword === '' || (system['route-password'] ?? '') === '') {
+  if (system === undefined) return { toMake: newSystem(cluster, config) };
+  const { [PASSWORD]: systemPassword = '', [TRUSTED]: trustedCa = '' } = system;
+  if (systemPassword === '' || (system[ROUTE_PASSWORD] ?? '') === '') {
     return { lacking: notOurs(cluster) };
   }
   const rest = await readRest(door, cluster, system);
-  return { systemPassword, trustedCa, ...rest, ...trust(cluster, system, rest) };
+  const clientsCa = rest.credentials?.certificates.clients?.ca;
+  const toMake = keepKnown(cluster, system, config, clientsCa) ?? rest.toMake;
+  const known = { system, systemPassword, formerPasswords: formerPasswords(system), trustedCa };
+  return { ...rest, ...known, ...(toMake === undefined ? {} : { toMake }) };
 }
 
 const notOurs = ({ name }: Cluster): Word => ({
   reason: 'NameTaken',
   message: `Secret ${name}-system has no passwords, so it is not ours; delete it.`,
 });
-
-/** The authorities of clients' certificates that servers have had, or are about to have. */
-const TRUSTED = 'trusted-ca.crt';
-/** Those of before, and of one that was changed in the middle, with their successors. */
-const FORMER_MAX = 6;
-
-/** Before servers get certificates of another authority, we know it: some have the former ones. */
-function trust(cluster: Cluster, system: SecretData, { credentials }: SecretsRead): SecretsRead {
-  const now = certificatesIn(credentials?.certificates.clients?.ca);
-  const known = certificatesIn(system[TRUSTED]);
-  if (now.every((one) => known.includes(one))) return {};
-  const former = known.filter((one) => !now.includes(one)).slice(-FORMER_MAX);
-  const data = { ...system, [TRUSTED]: [...former, ...now].join('') };
-  return { toMake: secretOf(cluster, '-system', data, 'Renew') };
-}
 
 async function readRest(
   door: SecretsDoor,
@@ -72,22 +70,13 @@ async function readRest(
   if (!('files' in certificates)) return certificates;
   return {
     credentials: {
-      systemPassword: system['password'] ?? '',
-      routePassword: system['route-password'] ?? '',
+      systemPassword: system[PASSWORD] ?? '',
+      routePassword: system[ROUTE_PASSWORD] ?? '',
       defaultPassword: user?.['password'],
       passwords: users,
       certificates: certificates.files,
     },
   };
-}
-
-function newSystem(cluster: Cluster): SecretToMake {
-  const data = {
-    username: SYSTEM_USER,
-    password: newPassword(),
-    'route-password': newPassword(),
-  };
-  return secretOf(cluster, '-system', data, 'Create');
 }
 
 function newUser(cluster: Cluster): SecretToMake {

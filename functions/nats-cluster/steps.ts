@@ -76,8 +76,8 @@ async function takeOnParts(
       // What another instance has made meanwhile stays: servers may know it already.
       if (why === 'Create') await kube.create(ref, manifest, { signal });
       else await kube.apply(ref, manifest, { force: true, signal });
-      const what = `Secret ${manifest.metadata.name}`;
-      return did(why === 'Create' ? 'Created' : 'Renewed', `${why}d ${what}.`);
+      const done = why === 'Create' ? 'Created' : 'Renewed';
+      return did(done, `${done} Secret ${manifest.metadata.name}.`);
     }
     case 'apply': {
       const { ref, manifest } = step.part;

@@ -82,6 +82,7 @@ export function world(differences: Differences = {}): World {
     toMake: undefined,
     lacking: undefined,
     systemPassword: 'system',
+    formerPasswords: [],
     trustedCa: '',
     rendered,
     found: new Map([['statefulSet', statefulSet]]),

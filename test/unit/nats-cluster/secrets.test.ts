@@ -1,5 +1,6 @@
 // Secrets that have the names of ours: those of others are neither used nor written over.
 import { expect, test } from 'vitest';
+import { render } from '../../../functions/nats-cluster/render/manifests.ts';
 import { readSecrets } from '../../../functions/nats-cluster/secrets.ts';
 import { issue, makeAuthority } from '../../../shared/x509.ts';
 import { KubeModel } from './model/kube-model.ts';
@@ -10,7 +11,8 @@ const OWN = cluster({ spec: { tls: { clients: {} } } });
 
 async function read(kube: KubeModel, of = OWN) {
   const door = { kube: kube.client, nowMs: Date.now(), signal: new AbortController().signal };
-  return readSecrets(door, of);
+  const at = { namespace: of.namespace, name: `${of.name}-config` };
+  return readSecrets(door, of, await kube.client.get(SECRETS, at, door));
 }
 
 /** All that we make is there. */
@@ -21,6 +23,10 @@ async function made(): Promise<KubeModel> {
     if (toMake === undefined) return kube;
     kube.put(toMake.ref, toMake.manifest);
   }
+}
+
+interface SecretManifest {
+  readonly data?: Readonly<Record<string, string>>;
 }
 
 const at = (suffix: string) => ({ namespace: 'shop', name: `nats${suffix}` });
@@ -37,6 +43,24 @@ test.each(['-system', '-user', '-tls'])(
     expect([toMake, credentials]).toEqual([undefined, undefined]);
   },
 );
+
+test('passwords of a cluster that is gone are not those of the next one', async () => {
+  const kube = await made();
+  const { credentials } = await read(kube);
+  if (credentials === undefined) throw new Error('it has no credentials');
+  const shape = { size: 3, accessMode: 'ReadWriteOncePod' } as const;
+  const [config] = render(OWN, credentials, shape).parts;
+  kube.put(SECRETS, config?.manifest as never);
+  kube.remove(SECRETS, at('-system'));
+  const passwordMade = async (): Promise<string> => {
+    const { data } = ((await read(kube)).toMake?.manifest ?? {}) as SecretManifest;
+    return Buffer.from(data?.['password'] ?? '', 'base64').toString();
+  };
+  expect(await passwordMade()).toBe(credentials.systemPassword);
+  const ownerReferences = [{ kind: 'NatsCluster', name: 'nats', uid: 'former' }];
+  kube.change(SECRETS, at('-config'), { metadata: { ownerReferences } });
+  expect(await passwordMade()).not.toBe(credentials.systemPassword);
+});
 
 test("a user's own Secret nats-tls is not written over", async () => {
   const kube = await made();
