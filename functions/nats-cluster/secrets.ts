@@ -8,12 +8,12 @@ import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
 import type { CertificateFiles, Credentials } from './credentials.ts';
 import { DEFAULT_USER } from './render/config.ts';
 import {
+  newSecret,
   readData,
   readOwn,
   type SecretData,
   type SecretsDoor,
   type SecretsRead,
-  secretOf,
 } from './secret-data.ts';
 import {
   formerPasswords,
@@ -27,22 +27,25 @@ import {
 } from './system-secret.ts';
 import type { SecretToMake, Word } from './world.ts';
 
+const USER_SUFFIX = '-user';
+
 export async function readSecrets(
   door: SecretsDoor,
   cluster: Cluster,
   config: KubeObject | null,
 ): Promise<SecretsRead> {
-  const { data: system, lacking } = await readOwn(door, cluster, SYSTEM_SUFFIX);
+  const { own: system, lacking } = await readOwn(door, cluster, SYSTEM_SUFFIX);
   if (lacking !== undefined) return { lacking };
   if (system === undefined) return { toMake: newSystem(cluster, config) };
-  const { [PASSWORD]: systemPassword = '', [TRUSTED]: trustedCa = '' } = system;
-  if (systemPassword === '' || (system[ROUTE_PASSWORD] ?? '') === '') {
+  const { data } = system;
+  const { [PASSWORD]: systemPassword = '', [TRUSTED]: trustedCa = '' } = data;
+  if (systemPassword === '' || (data[ROUTE_PASSWORD] ?? '') === '') {
     return { lacking: notOurs(cluster) };
   }
-  const rest = await readRest(door, cluster, system);
+  const rest = await readRest(door, cluster, data);
   const clientsCa = rest.credentials?.certificates.clients?.ca;
   const toMake = keepKnown(cluster, system, config, clientsCa) ?? rest.toMake;
-  const known = { system, systemPassword, formerPasswords: formerPasswords(system), trustedCa };
+  const known = { system, systemPassword, formerPasswords: formerPasswords(data), trustedCa };
   return { ...rest, ...known, ...(toMake === undefined ? {} : { toMake }) };
 }
 
@@ -57,9 +60,10 @@ async function readRest(
   system: SecretData,
 ): Promise<SecretsRead> {
   const isNamed = (cluster.spec.accounts ?? []).length > 0;
-  const { data: user, lacking } = isNamed ? {} : await readOwn(door, cluster, '-user');
+  const { own, lacking } = isNamed ? {} : await readOwn(door, cluster, USER_SUFFIX);
   if (lacking !== undefined) return { lacking };
-  if (!isNamed && user === undefined) return { toMake: newUser(cluster) };
+  if (!isNamed && own === undefined) return { toMake: newUser(cluster) };
+  const user = own?.data;
   if (user !== undefined && (user['password'] ?? '') === '') {
     const lost = noPassword(DEFAULT_USER, `${cluster.namespace}/${cluster.name}-user`, 'password');
     return { lacking: lost };
@@ -83,7 +87,7 @@ function newUser(cluster: Cluster): SecretToMake {
   const password = newPassword();
   const scheme = cluster.spec.tls?.clients === undefined ? 'nats' : 'tls';
   const url = `${scheme}://${DEFAULT_USER}:${password}@${serviceHost(cluster)}:${CLIENT_PORT}`;
-  return secretOf(cluster, '-user', { username: DEFAULT_USER, password, url }, 'Create');
+  return newSecret(cluster, USER_SUFFIX, { username: DEFAULT_USER, password, url });
 }
 
 /** By user; the first that is missing is named. */

@@ -8,7 +8,14 @@ import { isOurs } from './owner.ts';
 import { CONFIG_KEY, configDigest, SYSTEM_USER } from './render/config.ts';
 import type { Rendered } from './render/manifests.ts';
 import { type KnownPasswords, passwordsIn } from './render/read-back.ts';
-import { certificatesIn, dataOf, type SecretData, secretOf } from './secret-data.ts';
+import {
+  certificatesIn,
+  dataOf,
+  newSecret,
+  type OwnSecret,
+  renewedSecret,
+  type SecretData,
+} from './secret-data.ts';
 import type { SecretToMake } from './world.ts';
 
 export const SYSTEM_SUFFIX = '-system';
@@ -34,7 +41,7 @@ export function newSystem(cluster: Cluster, config: KubeObject | null): SecretTo
     [ROUTE_PASSWORD]: known?.route ?? newPassword(),
     ...(ca === '' ? {} : { [TRUSTED]: certificatesIn(ca).join('') }),
   };
-  return secretOf(cluster, SYSTEM_SUFFIX, data, 'Create');
+  return newSecret(cluster, SYSTEM_SUFFIX, data);
 }
 
 /** That of somebody else, or of a cluster that is gone, says nothing of our servers. */
@@ -46,17 +53,18 @@ const knownIn = (cluster: Cluster, config: KubeObject | null): KnownPasswords | 
 /** Before servers get another password or authority, those that they have now are written down. */
 export function keepKnown(
   cluster: Cluster,
-  system: SecretData,
+  own: OwnSecret,
   config: KubeObject | null,
   clientsCa: string | undefined,
 ): SecretToMake | undefined {
+  const { data: system } = own;
   const next = {
     ...system,
     ...trusting(system, clientsCa),
     ...remembering(cluster, system, config),
   };
   const isSame = Object.entries(next).every(([key, value]) => system[key] === value);
-  return isSame ? undefined : secretOf(cluster, SYSTEM_SUFFIX, next, 'Renew');
+  return isSame ? undefined : renewedSecret(cluster, SYSTEM_SUFFIX, own, next);
 }
 
 function trusting(system: SecretData, clientsCa: string | undefined): SecretData {
@@ -87,12 +95,12 @@ export function formerPasswords(system: SecretData): readonly string[] {
 /** Once each server has said that it runs on the present password. */
 export function forgetFormer(
   cluster: Cluster,
-  system: SecretData,
+  own: OwnSecret,
   { config }: Rendered,
 ): SecretToMake | undefined {
-  const { [FORMER]: former, ...rest } = system;
+  const { [FORMER]: former, ...rest } = own.data;
   const { servers = [] } = cluster.status;
   const isOver = servers.every((one) => one.configDigest === configDigest(config, one.name));
   if (former === undefined || servers.length === 0 || !isOver) return undefined;
-  return secretOf(cluster, SYSTEM_SUFFIX, rest, 'Renew');
+  return renewedSecret(cluster, SYSTEM_SUFFIX, own, rest);
 }

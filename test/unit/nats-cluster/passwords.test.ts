@@ -72,8 +72,8 @@ test('one that is changed again before they have it does, too', async () => {
   for (let sweepsBefore = 0; sweepsBefore < 5; sweepsBefore += 1) {
     const run = await atRest();
     // They are out of reach meanwhile: a reload comes to nothing.
-    const { fileOf } = run.world;
-    run.world.fileOf = (server) => run.world.servers.get(server) ?? fileOf.call(run.world, server);
+    const fileOf = run.world.fileOf.bind(run.world);
+    run.world.fileOf = (server) => run.world.servers.get(server) ?? fileOf(server);
     setPassword(run, 'another');
     for (let sweeps = 0; sweeps < sweepsBefore; sweeps += 1) {
       run.world.nowMs += LATER_MS;

@@ -7,19 +7,19 @@ import { KubeModel } from './model/kube-model.ts';
 import { cluster } from './samples.ts';
 
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' };
+const NO_SIGNAL = { signal: new AbortController().signal };
 const OWN = cluster({ spec: { tls: { clients: {} } } });
 
 async function read(kube: KubeModel, of = OWN) {
-  const door = { kube: kube.client, nowMs: Date.now(), signal: new AbortController().signal };
+  const door = { kube: kube.client, nowMs: Date.now(), ...NO_SIGNAL };
   const at = { namespace: of.namespace, name: `${of.name}-config` };
   return readSecrets(door, of, await kube.client.get(SECRETS, at, door));
 }
 
 /** All that we make is there. */
-async function made(): Promise<KubeModel> {
-  const kube = new KubeModel();
+async function made(of = OWN, kube = new KubeModel()): Promise<KubeModel> {
   for (;;) {
-    const { toMake } = await read(kube);
+    const { toMake } = await read(kube, of);
     if (toMake === undefined) return kube;
     kube.put(toMake.ref, toMake.manifest);
   }
@@ -80,6 +80,22 @@ test.each([{ password: '' }, {}])(
     expect([lacking?.reason, credentials]).toEqual(['PasswordMissing', undefined]);
   },
 );
+
+test.each<[string, (kube: KubeModel) => void]>([
+  ['-tls', (kube) => kube.change(SECRETS, at('-tls'), { data: { 'clients.crt': 'b2xk' } })],
+  ['-system', (kube) => kube.change(SECRETS, at('-system'), { data: { 'trusted-ca.crt': '' } })],
+])('Secret nats%s is not renewed over what somebody wrote meanwhile', async (suffix, age) => {
+  const kube = await made();
+  age(kube);
+  const { toMake } = await read(kube);
+  if (toMake === undefined) throw new Error('nothing is to be renewed');
+  expect([toMake.why, toMake.manifest.metadata.name]).toEqual(['Renew', `nats${suffix}`]);
+  kube.change(SECRETS, at(suffix), { data: { theirs: 'bmV3' } });
+  const applying = kube.apply(toMake.ref, toMake.manifest, {});
+  await expect(applying).rejects.toMatchObject({ code: 'KUBE_CONFLICT' });
+  const again = (await read(kube)).toMake;
+  await kube.apply(SECRETS, again?.manifest as never, {});
+});
 
 const validity = { fromMs: Date.now() - 1_000, toMs: Date.now() + 3_600_000 };
 const [authority, other] = [makeAuthority('one', validity), makeAuthority('other', validity)];
