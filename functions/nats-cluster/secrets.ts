@@ -9,8 +9,10 @@ import type { CertificateFiles, Credentials } from './credentials.ts';
 import { DEFAULT_USER } from './render/config.ts';
 import {
   newSecret,
+  type OwnSecret,
   readData,
   readOwn,
+  renewedSecret,
   type SecretData,
   type SecretsDoor,
   type SecretsRead,
@@ -72,7 +74,9 @@ async function readRest(
   if ('reason' in users) return { lacking: users };
   const certificates = await readCertificates(door, cluster);
   if (!('files' in certificates)) return certificates;
+  const renewed = own === undefined ? undefined : renewedUser(cluster, own);
   return {
+    ...(renewed === undefined ? {} : { toMake: renewed }),
     credentials: {
       systemPassword: system[PASSWORD] ?? '',
       routePassword: system[ROUTE_PASSWORD] ?? '',
@@ -85,9 +89,21 @@ async function readRest(
 
 function newUser(cluster: Cluster): SecretToMake {
   const password = newPassword();
-  const scheme = cluster.spec.tls?.clients === undefined ? 'nats' : 'tls';
-  const url = `${scheme}://${DEFAULT_USER}:${password}@${serviceHost(cluster)}:${CLIENT_PORT}`;
+  const url = urlFor(cluster, password);
   return newSecret(cluster, USER_SUFFIX, { username: DEFAULT_USER, password, url });
+}
+
+/** When servers speak TLS no more, or do so now, or somebody gave the user another password. */
+function renewedUser(cluster: Cluster, own: OwnSecret): SecretToMake | undefined {
+  const url = urlFor(cluster, own.data['password'] ?? '');
+  if (own.data['url'] === url) return undefined;
+  return renewedSecret(cluster, USER_SUFFIX, own, { ...own.data, url });
+}
+
+function urlFor(cluster: Cluster, password: string): string {
+  const scheme = cluster.spec.tls?.clients === undefined ? 'nats' : 'tls';
+  const login = `${DEFAULT_USER}:${encodeURIComponent(password)}`;
+  return `${scheme}://${login}@${serviceHost(cluster)}:${CLIENT_PORT}`;
 }
 
 /** By user; the first that is missing is named. */

@@ -97,6 +97,29 @@ test.each<[string, (kube: KubeModel) => void]>([
   await kube.apply(SECRETS, again?.manifest as never, {});
 });
 
+test.each([
+  ['on', OWN, 'tls'],
+  ['off', cluster(), 'nats'],
+])(
+  'the url of the user has the scheme of the servers after TLS is turned %s',
+  async (_, of, scheme) => {
+    const kube = await made(of === OWN ? cluster() : OWN);
+    const [before, after] = [await userOf(kube), await userOf(await made(of, kube))];
+    expect(before['url']).not.toMatch(new RegExp(`^${scheme}:`));
+    const { username, password } = before;
+    const url = `${scheme}://default:${password}@nats.shop.svc:4222`;
+    expect(after).toEqual({ username, password, url });
+  },
+);
+
+async function userOf(kube: KubeModel): Promise<Readonly<Record<string, string>>> {
+  const secret = await kube.client.get(SECRETS, at('-user'), NO_SIGNAL);
+  const data = Object.entries((secret?.['data'] ?? {}) as Record<string, string>);
+  return Object.fromEntries(
+    data.map(([key, text]) => [key, Buffer.from(text, 'base64').toString()]),
+  );
+}
+
 const validity = { fromMs: Date.now() - 1_000, toMs: Date.now() + 3_600_000 };
 const [authority, other] = [makeAuthority('one', validity), makeAuthority('other', validity)];
 const host = 'nats-0.nats-headless.shop.svc';
