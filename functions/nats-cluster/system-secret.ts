@@ -23,7 +23,7 @@ export const PASSWORD = 'password';
 export const ROUTE_PASSWORD = 'route-password';
 /** The authorities of clients' certificates that servers have had, or are about to have. */
 export const TRUSTED = 'trusted-ca.crt';
-/** Passwords by which some server may still have to be asked, as a list in JSON; the newest first. */
+/** By which some server may still have to be asked: a list in JSON, the newest first. */
 const FORMER = 'former-passwords';
 /** Those of before, and of changes in the middle; authorities with their successors. */
 const FORMER_MAX = 6;

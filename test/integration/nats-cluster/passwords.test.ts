@@ -1,5 +1,5 @@
-// The Secret with the password of the system account, deleted and edited by hand, with real servers:
-// the function finds its way back in, and no server is restarted.
+// The Secret with the password of the system account, deleted and edited by hand, with real
+// servers: the function finds its way back in, and no server is restarted.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';

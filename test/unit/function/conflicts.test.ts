@@ -66,7 +66,7 @@ test('a migration refuses a deadline in which no request ends by itself', async 
   expect(await times('3', '20', '23.1')).toEqual([]);
 });
 
-test('a NATS cluster is not looked after in requests that are given up in their middle', async () => {
+test('nats-cluster refuses a deadline in which no request ends by itself', async () => {
   const startWith = (REQUEST_DEADLINE_SECONDS: string) =>
     problemsOf(natsCluster, { WORK_SECONDS: '20', REQUEST_DEADLINE_SECONDS });
   expect(await startWith('20')).toEqual([
