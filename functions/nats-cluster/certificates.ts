@@ -8,12 +8,13 @@ import type { CertificateFiles } from './credentials.ts';
 import {
   certificatesIn,
   endsAtMs,
+  newSecret,
   readData,
   readOwn,
+  renewedSecret,
   type SecretData,
   type SecretsDoor,
   type SecretsRead,
-  secretOf,
 } from './secret-data.ts';
 
 const CERTIFICATE_DAYS = 90;
@@ -34,14 +35,15 @@ export async function readManaged(
   cluster: Cluster,
   listener: Listener,
 ): Promise<SecretsRead | CertificateFiles> {
-  const { data, lacking } = await readOwn(door, cluster, SUFFIX);
+  const { own, lacking } = await readOwn(door, cluster, SUFFIX);
   if (lacking !== undefined) return { lacking };
   const { nowMs } = door;
-  if (data === undefined) {
-    return { toMake: secretOf(cluster, SUFFIX, issueAll(cluster, nowMs), 'Create') };
+  if (own === undefined) {
+    return { toMake: newSecret(cluster, SUFFIX, issueAll(cluster, nowMs)) };
   }
+  const { data } = own;
   if (!isFresh(data, nowMs)) {
-    return { toMake: secretOf(cluster, SUFFIX, issueAll(cluster, nowMs, data), 'Renew') };
+    return { toMake: renewedSecret(cluster, SUFFIX, own, issueAll(cluster, nowMs, data)) };
   }
   return {
     certificate: data[`${listener}.crt`] ?? '',

@@ -8,6 +8,7 @@ import { reload } from './reload.ts';
 import { replace } from './replace.ts';
 import { restart, roll } from './roll.ts';
 import { bringBack, leave, scaleDown, scaleUp } from './scale.ts';
+import { areStarting } from './starting.ts';
 import { expected, isUp, sizeOf, type World } from './world.ts';
 
 type Chapter = (world: World) => Decision | undefined;
@@ -43,12 +44,13 @@ const PAUSED = { reason: 'Paused', message: 'spec.paused is true.' };
 function heal(world: World): Decision | undefined {
   const words = doubts(world);
   if (words.length === 0) return undefined;
+  const next = areStarting(world) ? 'Start new servers' : 'Nothing';
   // A provisioner that refuses goes on refusing.
   const pending = words.filter(({ reason }) => reason === 'ClaimPending');
   const [first] = pending;
-  if (first === undefined) return waitFor('Nothing', words);
+  if (first === undefined) return waitFor(next, words);
   const message = pending.map((one) => one.message).join(' ');
-  return waitFor('Nothing', words, { ...first, message });
+  return waitFor(next, words, { ...first, message });
 }
 
 /** Whether all is as the spec says, and nothing lacks. */

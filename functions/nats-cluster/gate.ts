@@ -131,7 +131,8 @@ const untoldWords = ({ nats }: World, server: string): readonly Word[] =>
     ? [away(`${server} does not say which streams it has.`)]
     : [];
 
-function whyAway(world: World, server: string): Word | undefined {
+/** What keeps a server from doing its part. */
+export function whyAway(world: World, server: string): Word | undefined {
   const pod = podOf(world, server);
   if (pod === undefined) return away(`${server} has no pod.`);
   if (pod.isEnding) return away(`${server} is ending.`);

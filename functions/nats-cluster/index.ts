@@ -10,6 +10,7 @@ import { openKube } from '../../shared/kube/client.ts';
 import { readJson } from '../../shared/kube/read-json.ts';
 import { Doors } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
+import { timeConflicts } from './times.ts';
 
 export const natsCluster = defineFunction({
   name: 'nats-cluster',
@@ -25,6 +26,7 @@ export const natsCluster = defineFunction({
       fallback: 15_000,
     },
   },
+  conflicts: timeConflicts,
   open: ({ kubeconfigPath, workMs }, { clock, log }): Doors =>
     new Doors({
       kube: openKube({

@@ -149,9 +149,7 @@ export async function withSystem<Result>(
   signal: AbortSignal,
   work: (system: Administrator) => Promise<Result>,
 ): Promise<Result> {
-  const { systemPassword: password = '' } = parts;
-  const way = { addresses: addressesOf(pods), password, signal };
-  const system = await connect(doors, cluster, parts, way);
+  const system = await connect(doors, cluster, parts, { addresses: addressesOf(pods), signal });
   try {
     return await work(system);
   } finally {
@@ -161,17 +159,18 @@ export async function withSystem<Result>(
 
 interface Way {
   readonly addresses: readonly string[];
-  readonly password: string;
   readonly signal: AbortSignal;
 }
 
 async function connect(
   doors: Doors,
   cluster: Cluster,
-  { trustedCa: ca }: Parts,
-  { addresses: servers, password, signal }: Way,
+  { trustedCa: ca, systemPassword = '', formerPasswords }: Parts,
+  { addresses: servers, signal }: Way,
 ): Promise<System> {
-  const plain = { servers, user: SYSTEM_USER, password, name: FIELD_MANAGER };
+  // Who takes a former one is to be reloaded, and may be reached in no other way.
+  const passwords = isSettled(cluster) ? [systemPassword] : [...formerPasswords, systemPassword];
+  const plain = { servers, user: SYSTEM_USER, passwords, name: FIELD_MANAGER };
   const secure = { ...plain, tls: { ca, servername: serviceHost(cluster) } };
   const isSecure = cluster.spec.tls?.clients !== undefined && ca !== '';
   const [first, second] = isSecure ? [secure, plain] : [plain, secure];

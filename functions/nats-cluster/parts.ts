@@ -11,6 +11,7 @@ import {
   type PartKey,
   render,
   type RenderedPart,
+  SECRETS,
   STATEFUL_SETS,
 } from './render/manifests.ts';
 import { findLost } from './lost.ts';
@@ -19,6 +20,7 @@ import { findPending } from './pending.ts';
 import { selectorText } from './render/labels.ts';
 import { quantityOf } from './render/quantity.ts';
 import { readSecrets } from './secrets.ts';
+import { forgetFormer } from './system-secret.ts';
 import { type Claim, type Parts, type Pod, sizeOf } from './world.ts';
 
 export interface PartsDoor {
@@ -40,18 +42,22 @@ export async function readParts(
 ): Promise<Parts> {
   const { kube, signal } = door;
   const { name, namespace, spec } = cluster;
-  const secrets = await readSecrets(door, cluster);
-  const { toMake, lacking, credentials, systemPassword, trustedCa = '' } = secrets;
+  const config = await kube.get(SECRETS, { namespace, name: `${name}-config` }, { signal });
+  const secrets = await readSecrets(door, cluster, config);
+  const { lacking, credentials, system, systemPassword } = secrets;
+  const { formerPasswords = [], trustedCa = '' } = secrets;
   const statefulSet = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });
   const found = new Map<PartKey, KubeObject>();
   if (statefulSet !== null) found.set('statefulSet', statefulSet);
+  if (config !== null && credentials !== undefined) found.set('config', config);
   const claims = spec.jetStream.fileStorage === undefined ? [] : await readClaims(door, cluster);
   const size = sizeOf({ found }) ?? sizeAmong(cluster, pods, claims);
   const accessMode = accessModeOf(cluster, statefulSet ?? undefined, claims);
   const growth = await findGrowth(door, cluster, claims);
   const attainable = keptBack(cluster, growth);
   const rendered = credentials && render(attainable, credentials, { size, accessMode });
-  const others = (rendered?.parts ?? []).filter(({ key }) => key !== 'statefulSet');
+  const read: readonly PartKey[] = ['statefulSet', 'config'];
+  const others = (rendered?.parts ?? []).filter(({ key }) => !read.includes(key));
   for (const { key, ref, manifest } of others) {
     const { name: of } = manifest.metadata;
     const object = await kube.get(ref, { namespace, name: of }, { signal });
@@ -59,10 +65,12 @@ export async function readParts(
   }
   const all = rendered?.parts ?? [];
   const taken = [...found.values()].find((object) => !isOurs(object, cluster));
+  const old = rendered && system && forgetFormer(cluster, system, rendered);
   return {
-    toMake,
+    toMake: secrets.toMake ?? old,
     lacking: lacking ?? (taken === undefined ? undefined : nameTaken(taken)),
     systemPassword,
+    formerPasswords,
     trustedCa,
     rendered,
     found,

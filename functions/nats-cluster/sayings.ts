@@ -9,9 +9,10 @@ import type { ConditionInput } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { isConverged } from './decide.ts';
 import type { Decision, Records } from './decision.ts';
-import { atRisk } from './gate.ts';
+import { atRisk, whyAway } from './gate.ts';
 import { isOnWantedConfig } from './reload.ts';
 import { selectorText } from './render/labels.ts';
+import { isStarting, startingSince } from './starting.ts';
 import { rangeOf } from './version.ts';
 import { expected, isPodCurrent, isUp, sizeOf, type Word, type World } from './world.ts';
 
@@ -26,7 +27,7 @@ export type Contacts = ReadonlyMap<string, number>;
 /** Nobody has answered for so long that what was known last says nothing any more. */
 const CONTACT_MAX_MS = 60_000;
 /** What a cluster lacks while it is so young is on its way. */
-const START_MS = 600_000;
+const YOUNG_MS = 600_000;
 /** More of them nobody reads, and a status has an end. */
 const RISKS_SHOWN_MAX = 32;
 
@@ -68,6 +69,8 @@ function serverStatus(world: World, name: string, contacts: Contacts): ServerSta
   const before = (world.cluster.status.servers ?? []).find((one) => one.name === name);
   const seen = world.nats.servers.get(name);
   const { meta } = world.nats;
+  const since = startingSince(world, name);
+  const starting = since === undefined ? {} : { startingSince: since };
   if (seen === undefined) {
     const lastContact = silentSince(world, before, contacts.get(name));
     const { version } = before ?? {};
@@ -75,6 +78,7 @@ function serverStatus(world: World, name: string, contacts: Contacts): ServerSta
       name,
       ...(version === undefined ? {} : { version }),
       ready: false,
+      ...starting,
       ...(lastContact === undefined ? {} : { lastContact }),
     };
   }
@@ -85,6 +89,7 @@ function serverStatus(world: World, name: string, contacts: Contacts): ServerSta
     ready: isUp(world, name),
     configDigest: seen.digest,
     upToDate: isPodCurrent(world, name) && isOnWantedConfig(world, name),
+    ...starting,
   };
   const { lastContact = timestamp(world.nowMs), ...rest } = before ?? {};
   const isSame = JSON.stringify(sortedFields(rest)) === JSON.stringify(sortedFields(now));
@@ -152,17 +157,20 @@ const MISSING = ['ServerAway', 'ClaimPending'];
 
 const WELL: Word = { reason: 'NotDegraded', message: 'Nothing needs a person.' };
 
-function degraded({ cluster, nowMs }: World, decision: Decision): ConditionInput {
+function degraded(world: World, decision: Decision): ConditionInput {
+  const { cluster, nowMs } = world;
   const { next, waitsFor, trouble } = decision;
   if (trouble !== undefined) return say('Degraded', 'True', trouble);
   const createdMs = Date.parse(cluster.object.metadata.creationTimestamp ?? '');
-  const isStarting = nowMs - createdMs < START_MS;
+  const isYoung = nowMs - createdMs < YOUNG_MS;
   const { restarting, leaving, replacing } = cluster.status;
   const isOurDoing = [restarting, leaving, replacing].some((one) => one !== undefined);
+  const missing = expected(world).filter((one) => whyAway(world, one) !== undefined);
+  const isOnTheWay = missing.every((one) => isStarting(world, one));
   // Whatever is to be done next waits for it too.
-  const isServerMissing = !isOurDoing && MISSING.includes(waitsFor?.reason ?? '');
+  const isServerMissing = !isOurDoing && !isOnTheWay && MISSING.includes(waitsFor?.reason ?? '');
   const isLacking = next === 'Nothing' && waitsFor?.reason !== 'Paused';
-  return waitsFor !== undefined && (isLacking || isServerMissing) && !isStarting
+  return waitsFor !== undefined && (isLacking || isServerMissing) && !isYoung
     ? say('Degraded', 'True', waitsFor)
     : say('Degraded', 'False', WELL);
 }

@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isRecord } from '../../shared/kube/json.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
+import type { KubeObject, Manifest } from '../../shared/kube/objects.ts';
 import type { Cluster } from './cluster.ts';
 import type { Credentials } from './credentials.ts';
 import { isOurs, nameTaken } from './owner.ts';
@@ -10,7 +10,10 @@ import { owned, SECRETS } from './render/manifests.ts';
 import type { SecretToMake, Word } from './world.ts';
 
 export interface SecretsRead {
+  readonly system?: OwnSecret;
   readonly systemPassword?: string;
+  /** By which some server may still have to be asked. */
+  readonly formerPasswords?: readonly string[];
   /** Of all certificates that servers may have now. */
   readonly trustedCa?: string;
   readonly toMake?: SecretToMake;
@@ -26,6 +29,12 @@ export interface SecretsDoor {
 
 export type SecretData = Readonly<Record<string, string>>;
 
+/** One that we made, as it was read. */
+export interface OwnSecret {
+  readonly data: SecretData;
+  readonly resourceVersion: string;
+}
+
 /**
  * One that we make, by the end of its name. That of somebody else is not written over, and one that
  * goes with the former NatsCluster of this name holds passwords that go with it.
@@ -34,11 +43,12 @@ export async function readOwn(
   { kube, signal }: SecretsDoor,
   cluster: Cluster,
   suffix: string,
-): Promise<{ readonly data?: SecretData; readonly lacking?: Word }> {
+): Promise<{ readonly own?: OwnSecret; readonly lacking?: Word }> {
   const target = { namespace: cluster.namespace, name: `${cluster.name}${suffix}` };
   const secret = await kube.get(SECRETS, target, { signal });
   if (secret === null) return {};
-  return isOurs(secret, cluster) ? { data: dataOf(secret) } : { lacking: nameTaken(secret) };
+  if (!isOurs(secret, cluster)) return { lacking: nameTaken(secret) };
+  return { own: { data: dataOf(secret), resourceVersion: secret.metadata.resourceVersion } };
 }
 
 /** One of the user's; undefined when there is no such Secret. */
@@ -52,7 +62,7 @@ export async function readData(
 }
 
 /** Secrets hold their values in base64. */
-function dataOf(secret: KubeObject): SecretData {
+export function dataOf(secret: KubeObject): SecretData {
   const data = isRecord(secret['data']) ? secret['data'] : {};
   const decoded = Object.entries(data).map(([key, value]) => [
     key,
@@ -61,18 +71,31 @@ function dataOf(secret: KubeObject): SecretData {
   return Object.fromEntries(decoded);
 }
 
-export function secretOf(
+export const newSecret = (cluster: Cluster, suffix: string, data: SecretData): SecretToMake => ({
+  why: 'Create',
+  ref: SECRETS,
+  manifest: manifestOf(cluster, suffix, data),
+});
+
+/** Rests on the one that was read: what somebody writes into it meanwhile stays. */
+export function renewedSecret(
   cluster: Cluster,
   suffix: string,
+  { resourceVersion }: OwnSecret,
   data: SecretData,
-  why: SecretToMake['why'],
 ): SecretToMake {
+  const manifest = manifestOf(cluster, suffix, data);
+  const metadata = { ...manifest.metadata, resourceVersion };
+  return { why: 'Renew', ref: SECRETS, manifest: { ...manifest, metadata } };
+}
+
+function manifestOf(cluster: Cluster, suffix: string, data: SecretData): Manifest {
   const encoded = Object.entries(data).map(([key, value]) => [
     key,
     Buffer.from(value).toString('base64'),
   ]);
   const body = { type: 'Opaque', data: Object.fromEntries(encoded) };
-  return { why, ref: SECRETS, manifest: owned(cluster, 'v1', 'Secret', suffix, body) };
+  return owned(cluster, 'v1', 'Secret', suffix, body);
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;

@@ -1,36 +1,54 @@
 // The Secrets of a cluster: those that we make (passwords for the system account and the routes, a
 // user for clusters that name none, certificates), and those of the user that the spec names. What
 // is missing is either made next, or named.
-import { randomBytes } from 'node:crypto';
 import type { Certificates } from '../../shared/api/nats-cluster.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
 import { readByo, readManaged } from './certificates.ts';
 import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
 import type { CertificateFiles, Credentials } from './credentials.ts';
-import { DEFAULT_USER, SYSTEM_USER } from './render/config.ts';
+import { DEFAULT_USER } from './render/config.ts';
 import {
-  certificatesIn,
+  newSecret,
+  type OwnSecret,
   readData,
   readOwn,
+  renewedSecret,
   type SecretData,
   type SecretsDoor,
   type SecretsRead,
-  secretOf,
 } from './secret-data.ts';
+import {
+  formerPasswords,
+  keepKnown,
+  newPassword,
+  newSystem,
+  PASSWORD,
+  ROUTE_PASSWORD,
+  SYSTEM_SUFFIX,
+  TRUSTED,
+} from './system-secret.ts';
 import type { SecretToMake, Word } from './world.ts';
 
-/** 24 random bytes as text that needs no quoting anywhere. */
-const newPassword = (): string => randomBytes(24).toString('base64url');
+const USER_SUFFIX = '-user';
 
-export async function readSecrets(door: SecretsDoor, cluster: Cluster): Promise<SecretsRead> {
-  const { data: system, lacking } = await readOwn(door, cluster, '-system');
+export async function readSecrets(
+  door: SecretsDoor,
+  cluster: Cluster,
+  config: KubeObject | null,
+): Promise<SecretsRead> {
+  const { own: system, lacking } = await readOwn(door, cluster, SYSTEM_SUFFIX);
   if (lacking !== undefined) return { lacking };
-  if (system === undefined) return { toMake: newSystem(cluster) };
-  const { password: systemPassword = '', [TRUSTED]: trustedCa = '' } = system;
-  if (systemPassword === '' || (system['route-password'] ?? '') === '') {
+  if (system === undefined) return { toMake: newSystem(cluster, config) };
+  const { data } = system;
+  const { [PASSWORD]: systemPassword = '', [TRUSTED]: trustedCa = '' } = data;
+  if (systemPassword === '' || (data[ROUTE_PASSWORD] ?? '') === '') {
     return { lacking: notOurs(cluster) };
   }
-  const rest = await readRest(door, cluster, system);
-  return { systemPassword, trustedCa, ...rest, ...trust(cluster, system, rest) };
+  const rest = await readRest(door, cluster, data);
+  const clientsCa = rest.credentials?.certificates.clients?.ca;
+  const toMake = keepKnown(cluster, system, config, clientsCa) ?? rest.toMake;
+  const known = { system, systemPassword, formerPasswords: formerPasswords(data), trustedCa };
+  return { ...rest, ...known, ...(toMake === undefined ? {} : { toMake }) };
 }
 
 const notOurs = ({ name }: Cluster): Word => ({
@@ -38,30 +56,16 @@ const notOurs = ({ name }: Cluster): Word => ({
   message: `Secret ${name}-system has no passwords, so it is not ours; delete it.`,
 });
 
-/** The authorities of clients' certificates that servers have had, or are about to have. */
-const TRUSTED = 'trusted-ca.crt';
-/** Those of before, and of one that was changed in the middle, with their successors. */
-const FORMER_MAX = 6;
-
-/** Before servers get certificates of another authority, we know it: some have the former ones. */
-function trust(cluster: Cluster, system: SecretData, { credentials }: SecretsRead): SecretsRead {
-  const now = certificatesIn(credentials?.certificates.clients?.ca);
-  const known = certificatesIn(system[TRUSTED]);
-  if (now.every((one) => known.includes(one))) return {};
-  const former = known.filter((one) => !now.includes(one)).slice(-FORMER_MAX);
-  const data = { ...system, [TRUSTED]: [...former, ...now].join('') };
-  return { toMake: secretOf(cluster, '-system', data, 'Renew') };
-}
-
 async function readRest(
   door: SecretsDoor,
   cluster: Cluster,
   system: SecretData,
 ): Promise<SecretsRead> {
   const isNamed = (cluster.spec.accounts ?? []).length > 0;
-  const { data: user, lacking } = isNamed ? {} : await readOwn(door, cluster, '-user');
+  const { own, lacking } = isNamed ? {} : await readOwn(door, cluster, USER_SUFFIX);
   if (lacking !== undefined) return { lacking };
-  if (!isNamed && user === undefined) return { toMake: newUser(cluster) };
+  if (!isNamed && own === undefined) return { toMake: newUser(cluster) };
+  const user = own?.data;
   if (user !== undefined && (user['password'] ?? '') === '') {
     const lost = noPassword(DEFAULT_USER, `${cluster.namespace}/${cluster.name}-user`, 'password');
     return { lacking: lost };
@@ -70,10 +74,12 @@ async function readRest(
   if ('reason' in users) return { lacking: users };
   const certificates = await readCertificates(door, cluster);
   if (!('files' in certificates)) return certificates;
+  const renewed = own === undefined ? undefined : renewedUser(cluster, own);
   return {
+    ...(renewed === undefined ? {} : { toMake: renewed }),
     credentials: {
-      systemPassword: system['password'] ?? '',
-      routePassword: system['route-password'] ?? '',
+      systemPassword: system[PASSWORD] ?? '',
+      routePassword: system[ROUTE_PASSWORD] ?? '',
       defaultPassword: user?.['password'],
       passwords: users,
       certificates: certificates.files,
@@ -81,20 +87,23 @@ async function readRest(
   };
 }
 
-function newSystem(cluster: Cluster): SecretToMake {
-  const data = {
-    username: SYSTEM_USER,
-    password: newPassword(),
-    'route-password': newPassword(),
-  };
-  return secretOf(cluster, '-system', data, 'Create');
-}
-
 function newUser(cluster: Cluster): SecretToMake {
   const password = newPassword();
+  const url = urlFor(cluster, password);
+  return newSecret(cluster, USER_SUFFIX, { username: DEFAULT_USER, password, url });
+}
+
+/** When servers speak TLS no more, or do so now, or somebody gave the user another password. */
+function renewedUser(cluster: Cluster, own: OwnSecret): SecretToMake | undefined {
+  const url = urlFor(cluster, own.data['password'] ?? '');
+  if (own.data['url'] === url) return undefined;
+  return renewedSecret(cluster, USER_SUFFIX, own, { ...own.data, url });
+}
+
+function urlFor(cluster: Cluster, password: string): string {
   const scheme = cluster.spec.tls?.clients === undefined ? 'nats' : 'tls';
-  const url = `${scheme}://${DEFAULT_USER}:${password}@${serviceHost(cluster)}:${CLIENT_PORT}`;
-  return secretOf(cluster, '-user', { username: DEFAULT_USER, password, url }, 'Create');
+  const login = `${DEFAULT_USER}:${encodeURIComponent(password)}`;
+  return `${scheme}://${login}@${serviceHost(cluster)}:${CLIENT_PORT}`;
 }
 
 /** By user; the first that is missing is named. */

@@ -1,14 +1,15 @@
 // Takes one step. Each changes one thing, under the precondition that it is still what was looked
-// at, and says in a word what was done.
+// at, and says in a word what was done, or why NATS does not do it.
 import type { Done } from '../../shared/nats/system.ts';
 import type { Announcement } from '../../shared/kube/announce.ts';
 import type { Cluster } from './cluster.ts';
 import type { Remember, Step } from './decision.ts';
 import type { Doors } from './doors.ts';
+import { nameOf } from './gate.ts';
 import { type Administrator, withSystem } from './observe.ts';
 import { configDigest } from './render/config.ts';
 import { CLAIMS, PODS, STATEFUL_SETS } from './render/manifests.ts';
-import type { World } from './world.ts';
+import type { Word, World } from './world.ts';
 
 export type Act = Exclude<Step, Remember>;
 
@@ -31,7 +32,7 @@ export async function take(
   world: World,
   step: Act,
   signal: AbortSignal,
-): Promise<Taken> {
+): Promise<Taken | Word> {
   const { cluster } = world;
   switch (step.take) {
     case 'make-secret':
@@ -76,8 +77,8 @@ async function takeOnParts(
       // What another instance has made meanwhile stays: servers may know it already.
       if (why === 'Create') await kube.create(ref, manifest, { signal });
       else await kube.apply(ref, manifest, { force: true, signal });
-      const what = `Secret ${manifest.metadata.name}`;
-      return did(why === 'Create' ? 'Created' : 'Renewed', `${why}d ${what}.`);
+      const done = why === 'Create' ? 'Created' : 'Renewed';
+      return did(done, `${done} Secret ${manifest.metadata.name}.`);
     }
     case 'apply': {
       const { ref, manifest } = step.part;
@@ -126,7 +127,7 @@ async function takeOnNats(
   step: OnNats,
   system: Administrator,
   signal: AbortSignal,
-): Promise<Taken> {
+): Promise<Taken | Word> {
   switch (step.take) {
     case 'step-down': {
       const { from, to } = step;
@@ -136,6 +137,8 @@ async function takeOnNats(
     case 'move': {
       const { account, stream, server } = step;
       const done = await system.moveStream({ account, stream, server }, signal);
+      // It goes on refusing until a person helps.
+      if (!done.isDone && done.isAnswered) return refusedMove(step, done.why);
       return told(done, 'StreamMoved', `Stream ${stream} of account ${account} leaves ${server}.`);
     }
     default: {
@@ -145,6 +148,13 @@ async function takeOnNats(
     }
   }
 }
+
+const refusedMove = (step: Extract<Step, { take: 'move' }>, why: string): Word => ({
+  reason: 'StreamMoveRefused',
+  message:
+    `NATS does not move ${nameOf(step)} off ${step.server}: ${why}. Make room for it on the ` +
+    'others, or waive it, and it is lost with the server.',
+});
 
 function told(done: Done, reason: string, message: string): Taken {
   if (done.isDone) return slowly(did(reason, message));

@@ -133,7 +133,7 @@ async function act(
 }
 
 /** A quota, a policy, or a spec that makes no valid pod: nobody but a person can change that. */
-async function orRefusal(taking: Promise<Taken>): Promise<Taken | Word> {
+async function orRefusal(taking: Promise<Taken | Word>): Promise<Taken | Word> {
   try {
     return await taking;
   } catch (error) {

@@ -59,6 +59,8 @@ export interface Parts {
   readonly lacking: Word | undefined;
   /** By which the servers are asked; undefined before there is one. */
   readonly systemPassword: string | undefined;
+  /** Servers may still have one of these. */
+  readonly formerPasswords: readonly string[];
   /** Whom to believe when servers speak TLS; empty when they never did. */
   readonly trustedCa: string;
   /** Undefined as long as secrets are missing. */

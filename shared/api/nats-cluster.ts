@@ -98,6 +98,8 @@ export interface ServerStatus {
   readonly ready?: boolean;
   readonly configDigest?: string;
   readonly upToDate?: boolean;
+  /** Of a new one that has not joined the others yet. */
+  readonly startingSince?: string;
   readonly lastContact?: string;
 }
 

@@ -11,7 +11,8 @@ export interface SystemOptions {
   /** `10.0.0.1:4222`: whichever answers first is asked. */
   readonly servers: readonly string[];
   readonly user: string;
-  readonly password: string;
+  /** Tried one after the other, as long as servers refuse them. */
+  readonly passwords: readonly string[];
   /** Shown by `nats server list connections`. */
   readonly name: string;
   /** When clients have to speak TLS: whom to believe, and by which name the servers go. */
@@ -33,8 +34,34 @@ const CHANGE_TIMEOUT_MS = 5_000;
 const CLOSE_MAX_MS = 1_000;
 
 export async function openSystem(options: SystemOptions, signal: AbortSignal): Promise<System> {
+  const { servers, passwords } = options;
+  let refusal: unknown;
+  for (const password of passwords) {
+    try {
+      return new System(await connectWith(options, password, signal));
+    } catch (cause) {
+      refusal = cause;
+      if (signal.aborted) throw cause;
+      if (!(await isRefusal(cause))) break;
+    }
+  }
+  const why = refusal instanceof Error ? refusal.message : String(refusal);
+  const message = `None of ${servers.join(', ')} lets us in (${why}). It is tried again.`;
+  throw new Failure('NATS_UNAVAILABLE', message, { object: servers.join(','), cause: refusal });
+}
+
+/** Somebody is there, and does not know the password. */
+async function isRefusal(cause: unknown): Promise<boolean> {
+  const { NatsError } = await import('./client.ts');
+  return cause instanceof NatsError && cause.isAuthError();
+}
+
+async function connectWith(
+  { servers, user, name, tls }: SystemOptions,
+  pass: string,
+  signal: AbortSignal,
+): Promise<NatsConnection> {
   const { connect } = await import('./client.ts');
-  const { servers, user, password: pass, name, tls } = options;
   const connecting = connect({
     servers: [...servers],
     user,
@@ -43,17 +70,16 @@ export async function openSystem(options: SystemOptions, signal: AbortSignal): P
     ...tlsOptions(tls),
     // It lives as long as one look.
     reconnect: false,
+    // One that refuses it says nothing of the others.
+    ignoreAuthErrorAbort: true,
     timeout: CONNECT_TIMEOUT_MS,
   });
   try {
-    return new System(await orAbort(connecting, signal));
+    return await orAbort(connecting, signal);
   } catch (cause) {
     // Nobody would close it any more.
     void connecting.then((late) => late.close()).catch(() => undefined);
-    if (signal.aborted) throw cause;
-    const why = cause instanceof Error ? cause.message : String(cause);
-    const message = `None of ${servers.join(', ')} lets us in (${why}). It is tried again.`;
-    throw new Failure('NATS_UNAVAILABLE', message, { object: servers.join(','), cause });
+    throw cause;
   }
 }
 

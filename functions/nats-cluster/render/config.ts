@@ -20,7 +20,7 @@ export const RUN_DIR = '/var/run/nats';
 export const PID_FILE = `${RUN_DIR}/nats.pid`;
 export const CONFIG_KEY = 'nats.conf';
 
-const SYSTEM_ACCOUNT = 'SYS';
+export const SYSTEM_ACCOUNT = 'SYS';
 export const SYSTEM_USER = 'ballast-system';
 /** For clusters that name no accounts. */
 const DEFAULT_ACCOUNT = 'DEFAULT';

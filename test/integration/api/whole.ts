@@ -140,6 +140,7 @@ const natsStatus: Whole<Omit<NatsClusterStatus, 'conditions'>> & {
       ready: true,
       configDigest: 'sha256:00',
       upToDate: true,
+      startingSince: at,
       lastContact: at,
     },
   ],

@@ -1,5 +1,6 @@
 // Settings that hold each by itself and not together: the function does not start, and says why.
 import { expect, test } from 'vitest';
+import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { storageAudit } from '../../../functions/storage-audit/index.ts';
 import { storageMigration } from '../../../functions/storage-migration/index.ts';
 import type { ConfigError } from '../../../shared/function/config.ts';
@@ -63,4 +64,15 @@ test('a migration refuses a deadline in which no request ends by itself', async 
     ),
   ]);
   expect(await times('3', '20', '23.1')).toEqual([]);
+});
+
+test('nats-cluster refuses a deadline in which no request ends by itself', async () => {
+  const startWith = (REQUEST_DEADLINE_SECONDS: string) =>
+    problemsOf(natsCluster, { WORK_SECONDS: '20', REQUEST_DEADLINE_SECONDS });
+  expect(await startWith('20')).toEqual([
+    'WORK_SECONDS is 20 and REQUEST_DEADLINE_SECONDS 20, so that requests would be given up in ' +
+      'the middle of their work: set REQUEST_DEADLINE_SECONDS higher, by what a look takes while ' +
+      'servers are silent',
+  ]);
+  expect(await startWith('20.1')).toEqual([]);
 });

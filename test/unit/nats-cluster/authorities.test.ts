@@ -105,7 +105,7 @@ test('whoever asks the servers believes all that they may have, old and new', as
   const kube = new KubeModel();
   const read = async () => {
     const door = { kube: kube.client, nowMs: Date.now(), signal: new AbortController().signal };
-    const { toMake, trustedCa = '' } = await readSecrets(door, OWN);
+    const { toMake, trustedCa = '' } = await readSecrets(door, OWN, null);
     if (toMake !== undefined) kube.put(toMake.ref, toMake.manifest);
     return { isDone: toMake === undefined, trusted: certificatesIn(trustedCa) };
   };

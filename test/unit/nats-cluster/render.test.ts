@@ -8,6 +8,7 @@ import {
   natsConfig,
 } from '../../../functions/nats-cluster/render/config.ts';
 import { render } from '../../../functions/nats-cluster/render/manifests.ts';
+import { passwordsIn } from '../../../functions/nats-cluster/render/read-back.ts';
 import { quantityOf } from '../../../functions/nats-cluster/render/quantity.ts';
 import { versionIn } from '../../../functions/nats-cluster/version.ts';
 import type { NatsClusterSpec } from '../../../shared/api/nats-cluster.ts';
@@ -60,6 +61,16 @@ test.each([
   const credentials = { ...CREDENTIALS, passwords: new Map([['shop', password]]) };
   const text = configText(natsConfig(own, credentials));
   expect(text).toContain(`"password":"${as}"`);
+});
+
+test.each([3, 1])('the passwords of %d servers are read back as they were', (replicas) => {
+  const odd = 'a"b\\c\u0001é<>&\b\f\n\\u0041\\x41';
+  const credentials = { ...CREDENTIALS, systemPassword: odd, routePassword: `${odd}2` };
+  const text = configText(natsConfig(cluster({ spec: { replicas } }), credentials));
+  const route = replicas === 1 ? undefined : `${odd}2`;
+  expect(passwordsIn(text)).toEqual({ system: odd, route });
+  expect(passwordsIn('accounts: {')).toBeUndefined();
+  expect(passwordsIn('port: 4222')).toBeUndefined();
 });
 
 test('a single server has no cluster', () => {

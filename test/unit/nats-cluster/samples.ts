@@ -44,7 +44,17 @@ export interface Differences {
 
 export const NOW_MS = Date.parse('2026-01-02T00:00:00Z');
 
-export function cluster({ spec, status, deletionTimestamp }: Differences = {}) {
+/** Of servers that were whole when they were looked at last. */
+const known = (count: number): NatsClusterStatus => ({
+  servers: serverNames({ name: 'nats' }, count).map((name) => ({
+    name,
+    ready: true,
+    lastContact: '2026-01-01T12:00:00Z',
+  })),
+});
+
+export function cluster({ spec, status, size, deletionTimestamp }: Differences = {}) {
+  const now = { ...SPEC, ...spec };
   return clusterOf({
     apiVersion: 'ballast.dev/v1alpha1',
     kind: 'NatsCluster',
@@ -57,8 +67,8 @@ export function cluster({ spec, status, deletionTimestamp }: Differences = {}) {
       creationTimestamp: '2026-01-01T00:00:00Z',
       ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
     },
-    spec: { ...SPEC, ...spec },
-    ...(status === undefined ? {} : { status }),
+    spec: now,
+    status: { ...known(size ?? now.replicas), ...status },
   });
 }
 
@@ -72,6 +82,7 @@ export function world(differences: Differences = {}): World {
     toMake: undefined,
     lacking: undefined,
     systemPassword: 'system',
+    formerPasswords: [],
     trustedCa: '',
     rendered,
     found: new Map([['statefulSet', statefulSet]]),

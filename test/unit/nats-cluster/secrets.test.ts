@@ -1,26 +1,32 @@
 // Secrets that have the names of ours: those of others are neither used nor written over.
 import { expect, test } from 'vitest';
+import { render } from '../../../functions/nats-cluster/render/manifests.ts';
 import { readSecrets } from '../../../functions/nats-cluster/secrets.ts';
 import { issue, makeAuthority } from '../../../shared/x509.ts';
 import { KubeModel } from './model/kube-model.ts';
 import { cluster } from './samples.ts';
 
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' };
+const NO_SIGNAL = { signal: new AbortController().signal };
 const OWN = cluster({ spec: { tls: { clients: {} } } });
 
 async function read(kube: KubeModel, of = OWN) {
-  const door = { kube: kube.client, nowMs: Date.now(), signal: new AbortController().signal };
-  return readSecrets(door, of);
+  const door = { kube: kube.client, nowMs: Date.now(), ...NO_SIGNAL };
+  const at = { namespace: of.namespace, name: `${of.name}-config` };
+  return readSecrets(door, of, await kube.client.get(SECRETS, at, door));
 }
 
 /** All that we make is there. */
-async function made(): Promise<KubeModel> {
-  const kube = new KubeModel();
+async function made(of = OWN, kube = new KubeModel()): Promise<KubeModel> {
   for (;;) {
-    const { toMake } = await read(kube);
+    const { toMake } = await read(kube, of);
     if (toMake === undefined) return kube;
     kube.put(toMake.ref, toMake.manifest);
   }
+}
+
+interface SecretManifest {
+  readonly data?: Readonly<Record<string, string>>;
 }
 
 const at = (suffix: string) => ({ namespace: 'shop', name: `nats${suffix}` });
@@ -37,6 +43,24 @@ test.each(['-system', '-user', '-tls'])(
     expect([toMake, credentials]).toEqual([undefined, undefined]);
   },
 );
+
+test('passwords of a cluster that is gone are not those of the next one', async () => {
+  const kube = await made();
+  const { credentials } = await read(kube);
+  if (credentials === undefined) throw new Error('it has no credentials');
+  const shape = { size: 3, accessMode: 'ReadWriteOncePod' } as const;
+  const [config] = render(OWN, credentials, shape).parts;
+  kube.put(SECRETS, config?.manifest as never);
+  kube.remove(SECRETS, at('-system'));
+  const passwordMade = async (): Promise<string> => {
+    const { data } = ((await read(kube)).toMake?.manifest ?? {}) as SecretManifest;
+    return Buffer.from(data?.['password'] ?? '', 'base64').toString();
+  };
+  expect(await passwordMade()).toBe(credentials.systemPassword);
+  const ownerReferences = [{ kind: 'NatsCluster', name: 'nats', uid: 'former' }];
+  kube.change(SECRETS, at('-config'), { metadata: { ownerReferences } });
+  expect(await passwordMade()).not.toBe(credentials.systemPassword);
+});
 
 test("a user's own Secret nats-tls is not written over", async () => {
   const kube = await made();
@@ -56,6 +80,45 @@ test.each([{ password: '' }, {}])(
     expect([lacking?.reason, credentials]).toEqual(['PasswordMissing', undefined]);
   },
 );
+
+test.each<[string, (kube: KubeModel) => void]>([
+  ['-tls', (kube) => kube.change(SECRETS, at('-tls'), { data: { 'clients.crt': 'b2xk' } })],
+  ['-system', (kube) => kube.change(SECRETS, at('-system'), { data: { 'trusted-ca.crt': '' } })],
+])('Secret nats%s is not renewed over what somebody wrote meanwhile', async (suffix, age) => {
+  const kube = await made();
+  age(kube);
+  const { toMake } = await read(kube);
+  if (toMake === undefined) throw new Error('nothing is to be renewed');
+  expect([toMake.why, toMake.manifest.metadata.name]).toEqual(['Renew', `nats${suffix}`]);
+  kube.change(SECRETS, at(suffix), { data: { theirs: 'bmV3' } });
+  const applying = kube.apply(toMake.ref, toMake.manifest, {});
+  await expect(applying).rejects.toMatchObject({ code: 'KUBE_CONFLICT' });
+  const again = (await read(kube)).toMake;
+  await kube.apply(SECRETS, again?.manifest as never, {});
+});
+
+test.each([
+  ['on', OWN, 'tls'],
+  ['off', cluster(), 'nats'],
+])(
+  'the url of the user has the scheme of the servers after TLS is turned %s',
+  async (_, of, scheme) => {
+    const kube = await made(of === OWN ? cluster() : OWN);
+    const [before, after] = [await userOf(kube), await userOf(await made(of, kube))];
+    expect(before['url']).not.toMatch(new RegExp(`^${scheme}:`));
+    const { username, password } = before;
+    const url = `${scheme}://default:${password}@nats.shop.svc:4222`;
+    expect(after).toEqual({ username, password, url });
+  },
+);
+
+async function userOf(kube: KubeModel): Promise<Readonly<Record<string, string>>> {
+  const secret = await kube.client.get(SECRETS, at('-user'), NO_SIGNAL);
+  const data = Object.entries((secret?.['data'] ?? {}) as Record<string, string>);
+  return Object.fromEntries(
+    data.map(([key, text]) => [key, Buffer.from(text, 'base64').toString()]),
+  );
+}
 
 const validity = { fromMs: Date.now() - 1_000, toMs: Date.now() + 3_600_000 };
 const [authority, other] = [makeAuthority('one', validity), makeAuthority('other', validity)];

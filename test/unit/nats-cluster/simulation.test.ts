@@ -26,8 +26,9 @@ const CHANGES: readonly Change[] = [
   { name: 'it is created', before: [], edit: {}, least: 7 },
   // The template, and three pods.
   { name: 'another image', before: [{}], edit: IMAGE, least: 4 },
-  // The certificates, whom we are to believe, and the configuration; servers are told over NATS.
-  { name: 'TLS for clients', before: [{}], edit: { tls: { clients: {} } }, least: 3 },
+  // The certificates, the url of the user, whom we are to believe, and the configuration; servers
+  // are told over NATS.
+  { name: 'TLS for clients', before: [{}], edit: { tls: { clients: {} } }, least: 4 },
   { name: 'three become five', before: [{}], edit: size(5), least: 2 },
   // The configuration, then for each server the StatefulSet and a claim.
   { name: 'five become three', before: [size(5)], edit: size(3), least: 5 },

@@ -62,9 +62,10 @@ export class Run {
     };
     return new Doors({
       kube: world.kube.client,
-      openSystem: async () => {
+      openSystem: async ({ passwords }) => {
         const { Failure } = await import('../../../../shared/errors.ts');
-        if (world.servers.size === 0) throw new Failure('NATS_UNAVAILABLE', 'Nobody answers.');
+        const lets = [...world.servers.values()].some((one) => passwords.includes(one.password));
+        if (!lets) throw new Failure('NATS_UNAVAILABLE', 'Nobody lets us in.');
         return systemOf(world);
       },
       clock,

@@ -23,14 +23,18 @@ export function systemOf(model: WorldModel): System {
     reload: (id: string) =>
       change('reload', () => {
         const server = [...model.servers.values()].find((one) => one.id === id);
-        if (server !== undefined) server.digest = model.digestOf(server.name);
+        if (server !== undefined) Object.assign(server, model.fileOf(server.name));
       }),
     stepDownMeta: (to: string | undefined) =>
       change('step down', () => {
         model.metaLeader = to ?? [...model.servers.keys()].find((one) => one !== model.metaLeader);
       }),
-    moveStream: ({ stream: name, server }: { stream: string; server: string }) =>
-      change('move', () => move(model, name, server)),
+    moveStream: async ({ stream: name, server }: { stream: string; server: string }) => {
+      const { refusesMoves: why } = model;
+      if (why === undefined) return change('move', () => move(model, name, server));
+      model.movesRefused += 1;
+      return { isDone: false, why, isAnswered: true };
+    },
     removePeer: (peerId: string) =>
       change('remove peer', () => {
         if (model.servers.has(peerId)) throw new Error(`${peerId} was forgotten while it runs`);

@@ -31,7 +31,13 @@ interface ServerModel {
   readonly name: string;
   readonly id: string;
   digest: string;
+  /** Of its system account. */
+  password: string;
   readonly version: string;
+}
+
+interface SystemAccount {
+  readonly accounts: { readonly SYS: { readonly users: readonly [{ readonly password: string }] } };
 }
 
 export const NAMESPACE = 'shop';
@@ -45,6 +51,9 @@ export class WorldModel {
   readonly servers = new Map<string, ServerModel>();
   metaLeader: string | undefined;
   readonly metaPeers = new Set<string>();
+  /** What NATS says to whoever wants a stream moved; undefined when it does so. */
+  refusesMoves: string | undefined;
+  movesRefused = 0;
   nowMs = Date.parse('2026-01-02T00:00:00Z');
   #ids = 0;
 
@@ -212,12 +221,12 @@ export class WorldModel {
       pod['spec'] as { readonly spec: { readonly containers: { image: string }[] } }
     ).spec;
     const version = containers[0]?.image.split(':')[1] ?? '';
-    this.servers.set(name, { name, id: `ID${this.#ids}`, digest: this.digestOf(name), version });
+    this.servers.set(name, { name, id: `ID${this.#ids}`, ...this.fileOf(name), version });
     this.kube.change(PODS, { namespace: NAMESPACE, name }, { status: READY });
   }
 
-  /** Of the file as it is mounted now. */
-  digestOf(server: string): string {
+  /** What the file says to a server that reads it now. */
+  fileOf(server: string): Pick<ServerModel, 'digest' | 'password'> {
     const secret = this.kube.objects.get(`secrets/${NAMESPACE}/${NAME}-config`);
     const data = (secret?.['data'] ?? {}) as Record<string, string>;
     const text = Buffer.from(data['nats.conf'] ?? '', 'base64').toString();
@@ -228,7 +237,9 @@ export class WorldModel {
         line.slice(0, line.indexOf(':')),
         JSON.parse(line.slice(line.indexOf(':') + 1)),
       ]);
-    return configDigest(Object.fromEntries(entries) as ConfigObject, server);
+    const config = Object.fromEntries(entries) as ConfigObject & SystemAccount;
+    const { password } = config.accounts.SYS.users[0];
+    return { digest: configDigest(config, server), password };
   }
 
   #runMeta(): void {

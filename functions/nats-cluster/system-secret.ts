@@ -1,0 +1,106 @@
+// Secret <name>-system: the passwords of the system account and of the routes, and what servers may
+// still have meanwhile. They keep a password and an authority until they are told otherwise, and
+// only who knows the former ones can tell them.
+import { randomBytes } from 'node:crypto';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+import type { Cluster } from './cluster.ts';
+import { isOurs } from './owner.ts';
+import { CONFIG_KEY, configDigest, SYSTEM_USER } from './render/config.ts';
+import type { Rendered } from './render/manifests.ts';
+import { type KnownPasswords, passwordsIn } from './render/read-back.ts';
+import {
+  certificatesIn,
+  dataOf,
+  newSecret,
+  type OwnSecret,
+  renewedSecret,
+  type SecretData,
+} from './secret-data.ts';
+import type { SecretToMake } from './world.ts';
+
+export const SYSTEM_SUFFIX = '-system';
+export const PASSWORD = 'password';
+export const ROUTE_PASSWORD = 'route-password';
+/** The authorities of clients' certificates that servers have had, or are about to have. */
+export const TRUSTED = 'trusted-ca.crt';
+/** By which some server may still have to be asked: a list in JSON, the newest first. */
+const FORMER = 'former-passwords';
+/** Those of before, and of changes in the middle; authorities with their successors. */
+const FORMER_MAX = 6;
+
+/** 24 random bytes as text that needs no quoting anywhere. */
+export const newPassword = (): string => randomBytes(24).toString('base64url');
+
+/** Of the servers, as long as there is a configuration for them; else new ones. */
+export function newSystem(cluster: Cluster, config: KubeObject | null): SecretToMake {
+  const known = knownIn(cluster, config);
+  const ca = config === null || known === undefined ? '' : (dataOf(config)['clients-ca.crt'] ?? '');
+  const data = {
+    username: SYSTEM_USER,
+    [PASSWORD]: known?.system ?? newPassword(),
+    [ROUTE_PASSWORD]: known?.route ?? newPassword(),
+    ...(ca === '' ? {} : { [TRUSTED]: certificatesIn(ca).join('') }),
+  };
+  return newSecret(cluster, SYSTEM_SUFFIX, data);
+}
+
+/** That of somebody else, or of a cluster that is gone, says nothing of our servers. */
+const knownIn = (cluster: Cluster, config: KubeObject | null): KnownPasswords | undefined =>
+  config !== null && isOurs(config, cluster)
+    ? passwordsIn(dataOf(config)[CONFIG_KEY] ?? '')
+    : undefined;
+
+/** Before servers get another password or authority, those that they have now are written down. */
+export function keepKnown(
+  cluster: Cluster,
+  own: OwnSecret,
+  config: KubeObject | null,
+  clientsCa: string | undefined,
+): SecretToMake | undefined {
+  const { data: system } = own;
+  const next = {
+    ...system,
+    ...trusting(system, clientsCa),
+    ...remembering(cluster, system, config),
+  };
+  const isSame = Object.entries(next).every(([key, value]) => system[key] === value);
+  return isSame ? undefined : renewedSecret(cluster, SYSTEM_SUFFIX, own, next);
+}
+
+function trusting(system: SecretData, clientsCa: string | undefined): SecretData {
+  const now = certificatesIn(clientsCa);
+  const known = certificatesIn(system[TRUSTED]);
+  if (now.every((one) => known.includes(one))) return {};
+  const former = known.filter((one) => !now.includes(one)).slice(-FORMER_MAX);
+  return { [TRUSTED]: [...former, ...now].join('') };
+}
+
+function remembering(cluster: Cluster, system: SecretData, config: KubeObject | null): SecretData {
+  const running = knownIn(cluster, config)?.system;
+  const former = formerPasswords(system);
+  if (running === undefined || running === system[PASSWORD] || former[0] === running) return {};
+  const all = [running, ...former.filter((one) => one !== running)];
+  return { [FORMER]: JSON.stringify(all.slice(0, FORMER_MAX)) };
+}
+
+export function formerPasswords(system: SecretData): readonly string[] {
+  try {
+    const found: unknown = JSON.parse(system[FORMER] ?? '[]');
+    return Array.isArray(found) ? found.filter((one) => typeof one === 'string') : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Once each server has said that it runs on the present password. */
+export function forgetFormer(
+  cluster: Cluster,
+  own: OwnSecret,
+  { config }: Rendered,
+): SecretToMake | undefined {
+  const { [FORMER]: former, ...rest } = own.data;
+  const { servers = [] } = cluster.status;
+  const isOver = servers.every((one) => one.configDigest === configDigest(config, one.name));
+  if (former === undefined || servers.length === 0 || !isOver) return undefined;
+  return renewedSecret(cluster, SYSTEM_SUFFIX, own, rest);
+}

@@ -1,0 +1,14 @@
+// Which times cannot go together: a request that is given up in the middle of its work says nothing
+// of what it waits for.
+
+export function timeConflicts(
+  { workMs }: { readonly workMs: number },
+  { deadlineMs }: { readonly deadlineMs: number },
+): readonly string[] {
+  if (workMs < deadlineMs) return [];
+  return [
+    `WORK_SECONDS is ${workMs / 1_000} and REQUEST_DEADLINE_SECONDS ${deadlineMs / 1_000}, so ` +
+      'that requests would be given up in the middle of their work: set ' +
+      'REQUEST_DEADLINE_SECONDS higher, by what a look takes while servers are silent',
+  ];
+}

@@ -1,0 +1,88 @@
+// The password by which the servers are asked, when somebody deletes its Secret or edits it:
+// servers keep what they have until they are told otherwise, and only who knows it can tell them.
+import { expect, test } from 'vitest';
+import { SECRETS } from '../../../functions/nats-cluster/render/manifests.ts';
+import { Run } from './model/run.ts';
+import { NAMESPACE } from './model/world-model.ts';
+
+const SYSTEM = { namespace: NAMESPACE, name: 'nats-system' };
+/** Longer than what was read of the parts is remembered. */
+const LATER_MS = 310_000;
+/** More than any of these takes. */
+const SWEEPS = 12;
+
+async function atRest(): Promise<Run> {
+  const run = new Run();
+  await run.converge();
+  return run;
+}
+
+async function goOn(run: Run): Promise<void> {
+  for (let sweeps = 0; sweeps < SWEEPS; sweeps += 1) {
+    run.world.nowMs += LATER_MS;
+    await run.sweep();
+    run.world.tick();
+  }
+}
+
+function systemOf({ world }: Run): Readonly<Record<string, string>> {
+  const data = world.kube.objects.get(`secrets/${NAMESPACE}/nats-system`)?.['data'] ?? {};
+  const decoded = Object.entries(data).map(([key, text]) => [
+    key,
+    Buffer.from(String(text), 'base64').toString(),
+  ]);
+  return Object.fromEntries(decoded);
+}
+
+const setPassword = ({ world }: Run, password: string): void => {
+  const data = { password: Buffer.from(password).toString('base64') };
+  world.kube.change(SECRETS, SYSTEM, { data });
+};
+
+const passwordsOf = ({ world }: Run): readonly string[] =>
+  [...world.servers.values()].map(({ password }) => password);
+
+test('a system Secret that somebody deleted comes back as the servers know it', async () => {
+  const run = await atRest();
+  const before = systemOf(run);
+  run.world.kube.remove(SECRETS, SYSTEM);
+  const writes = run.writes.length;
+  await goOn(run);
+  expect(systemOf(run)).toEqual(before);
+  expect(run.isReady()).toBe(true);
+  expect(run.writes.slice(writes)).toEqual(['create secrets nats-system']);
+});
+
+test('a system password that somebody changed comes to the servers', async () => {
+  for (const when of ['before', 'after'] as const) {
+    for (let at = 0; ; at += 1) {
+      const run = await atRest();
+      setPassword(run, 'another');
+      run.crashAt({ at, when });
+      await goOn(run);
+      expect([at, ...passwordsOf(run)]).toEqual([at, 'another', 'another', 'another']);
+      expect(run.isReady()).toBe(true);
+      expect(Object.keys(systemOf(run))).toEqual(['username', 'password', 'route-password']);
+      if (!run.hasCrashed) break;
+    }
+  }
+});
+
+test('one that is changed again before they have it does, too', async () => {
+  for (let sweepsBefore = 0; sweepsBefore < 5; sweepsBefore += 1) {
+    const run = await atRest();
+    // They are out of reach meanwhile: a reload comes to nothing.
+    const fileOf = run.world.fileOf.bind(run.world);
+    run.world.fileOf = (server) => run.world.servers.get(server) ?? fileOf(server);
+    setPassword(run, 'another');
+    for (let sweeps = 0; sweeps < sweepsBefore; sweeps += 1) {
+      run.world.nowMs += LATER_MS;
+      await run.sweep();
+    }
+    run.world.fileOf = fileOf;
+    setPassword(run, 'the third');
+    await goOn(run);
+    expect(passwordsOf(run)).toEqual(['the third', 'the third', 'the third']);
+    expect(run.isReady()).toBe(true);
+  }
+});
