@@ -7,8 +7,6 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Feed, ShownResource } from './feed.ts';
 import type { Look } from './sight.ts';
 
-/** All that may stand in a path: RBAC objects have capitals, colons and blanks. */
-const NAME = /^(?!\.{1,2}$)[^/%]+$/;
 const REVISION = /^[1-9]\d{0,19}$/;
 
 export function objectOf({ data }: IncomingEvent): KubeObject {
@@ -32,7 +30,9 @@ export function objectOf({ data }: IncomingEvent): KubeObject {
   return object as KubeObject;
 }
 
-const isName = (value: unknown): value is string => typeof value === 'string' && NAME.test(value);
+/** All that may stand in a path: RBAC objects have capitals, colons and blanks. */
+export const isName = (value: unknown): value is string =>
+  typeof value === 'string' && !/[/%]|^\.{0,2}$/.test(value);
 
 function broken(kind: string, path: string, problem: string): Failure {
   const message = `The ${kind} in the event cannot be published: ${path} ${problem}.`;

@@ -1,6 +1,7 @@
 // Asks the API server about what was published and what its own history did not confirm: mostly
 // changes that are younger than the history just read, and now and then a claim without ground.
 import { type ObjectKey, subjectOf } from '../../shared/feed/subjects.ts';
+import { isName } from './change.ts';
 import type { Doors } from './doors.ts';
 import type { ShownResource } from './feed.ts';
 import { type Doubt, type Outcome, buryAt, lookAtTruth } from './look.ts';
@@ -57,12 +58,11 @@ export async function confirm(
   return outcomes;
 }
 
-/** Nothing that the API server could be asked about: somebody else wrote it. */
-const NEVER_IN_A_NAME = /[/%]|^\.{0,2}$/;
 const NEVER_IN_A_NAMESPACE = /[^-a-z0-9]/;
 
+/** Not so of what the API server could not even be asked about: somebody else wrote it. */
 function canExist({ isNamespaced }: ShownResource, { namespace, name }: ObjectKey): boolean {
-  if (NEVER_IN_A_NAMESPACE.test(namespace) || NEVER_IN_A_NAME.test(name)) return false;
+  if (NEVER_IN_A_NAMESPACE.test(namespace) || !isName(name)) return false;
   return isNamespaced === undefined || isNamespaced === (namespace !== '');
 }
 

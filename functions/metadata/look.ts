@@ -64,8 +64,7 @@ export async function lookAt(
   let known = recentlyPublished(session, plan);
   for (let left = LOOKS_MAX; ; left -= 1) {
     const published = known ?? (await readOne(session, plan, signal));
-    await checkEpoch(session, [published], options.epoch, signal);
-    const decision = judge(session, look, plan, published, options);
+    const decision = await judgeSafely(session, { look, plan, published }, options, signal);
     // What is only remembered is reason enough to try, but not to do nothing.
     const isSure = known === undefined || decision.steps.length > 0;
     known = undefined;
@@ -91,7 +90,9 @@ export async function lookAtAll(
   }));
   const plans = planned.map(({ plan }) => plan);
   const published = await readPublished(session, plans, signal);
-  await checkEpoch(session, published, options.epoch, signal);
+  await checkEpoch(session, published.flat(), options.epoch, signal);
+  // Once for all of them.
+  if (published.some((one) => one.length === 0)) await requireEpoch(session, options, signal);
   const looked: (Looked & { readonly plan: LookPlan })[] = [];
   await inTurns(planned.entries(), signal, async ([index, { look, plan }]) => {
     if (plan.isTooLong) {
@@ -99,7 +100,7 @@ export async function lookAtAll(
       return;
     }
     const there = published[index] ?? [];
-    const decision = judge(session, look, plan, there, options);
+    const decision = judge(session, { look, plan, published: there }, options);
     const came = await act(session, decision, there, signal).catch((error: unknown) => {
       if (isConflict(error)) return lookAt(session, look, options, signal);
       throw error;
@@ -122,8 +123,8 @@ export async function lookAtTruth(
   const plan = planLook(session.feed, look, options.epoch);
   const [published = []] = await readPublished(session, [plan], signal);
   if (published.some(({ sequence }) => sequence > options.before)) return OVERTAKEN;
-  await checkEpoch(session, [published], options.epoch, signal);
-  const decision = judge(session, look, plan, published, { ...options, trust: 'truth' });
+  const truth = { ...options, trust: 'truth' } as const;
+  const decision = await judgeSafely(session, { look, plan, published }, truth, signal);
   return act(session, decision, published, signal).catch(overtakenOnConflict);
 }
 
@@ -137,26 +138,47 @@ export async function buryAt(
   const { nowMs, ...sight } = options;
   const at = new Date(nowMs).toISOString();
   const uid = entry.message?.uid ?? '';
-  await checkEpoch(session, [[entry]], options.epoch, signal);
+  await checkEpoch(session, [entry], options.epoch, signal);
   const decision = decide({ ...sight, shown: [], head: undefined, closed: [], uid, at }, [entry]);
   return act(session, decision, [entry], signal).catch(overtakenOnConflict);
 }
 
 /**
  * A message of a later epoch: either ours is over, and nothing of it may be written any more, or
- * somebody wrote what is none of the feed's. Where nothing stands about an object nothing tells,
- * and no sequence keeps a message of ours out of the stream that came after.
+ * somebody wrote what is none of the feed's.
  */
 async function checkEpoch(
   session: Session,
-  objects: readonly (readonly Published[])[],
+  published: readonly Published[],
   epoch: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const isLater = ({ message }: Published): boolean =>
-    message !== undefined && message.epoch > epoch;
-  const isDoubtful = objects.some((one) => one.length === 0 || one.some(isLater));
-  if (isDoubtful) await requireEpoch(session, { epoch }, signal);
+  const isLater = published.some(({ message }) => message !== undefined && message.epoch > epoch);
+  if (isLater) await requireEpoch(session, { epoch }, signal);
+}
+
+interface Sighting {
+  readonly look: Look;
+  readonly plan: LookPlan;
+  readonly published: readonly Published[];
+}
+
+/**
+ * Where nothing stands about an object nothing tells of a later epoch, and no sequence keeps a
+ * message of ours out of the stream that came after: before it is written the marker is read.
+ */
+async function judgeSafely(
+  session: Session,
+  sighting: Sighting,
+  options: LookOptions,
+  signal: AbortSignal,
+): Promise<Decision> {
+  const { published } = sighting;
+  await checkEpoch(session, published, options.epoch, signal);
+  const decision = judge(session, sighting, options);
+  const isNew = published.length === 0 && decision.steps.length > 0;
+  if (isNew) await requireEpoch(session, options, signal);
+  return decision;
 }
 
 function overtakenOnConflict(error: unknown): Looked {
@@ -166,9 +188,7 @@ function overtakenOnConflict(error: unknown): Looked {
 
 function judge(
   session: Session,
-  look: Look,
-  plan: LookPlan,
-  published: readonly Published[],
+  { look, plan, published }: Sighting,
   { trust, ...moment }: LookOptions,
 ): Decision {
   const sight = sightOf(session.feed, look, plan, moment);

@@ -123,7 +123,8 @@ export function unseenWords(world: World, server: string): readonly Word[] {
   const { fileStorage } = world.cluster.spec.jetStream;
   if (isStillborn(world, server)) return [];
   if (fileStorage === undefined && !isUp(world, server)) return [];
-  return [whyAway(world, server) ?? []].flat();
+  const why = whyAway(world, server);
+  return why === undefined ? [] : [why];
 }
 
 const untoldWords = ({ nats }: World, server: string): readonly Word[] =>
@@ -145,9 +146,9 @@ export function whyAway(world: World, server: string): Word | undefined {
   const seen = world.nats.servers.get(server);
   if (seen === undefined) return away(`${server} does not answer.`);
   const own = seen.complaints.find(({ stream }) => stream === undefined);
-  if (own !== undefined)
-    return away(`${server} is not healthy: ${own.error ?? 'no reason given'}.`);
-  return untoldWords(world, server)[0];
+  return own === undefined
+    ? untoldWords(world, server)[0]
+    : away(`${server} is not healthy: ${own.error ?? 'no reason given'}.`);
 }
 
 function metaWords(world: World, without: string | undefined): readonly Word[] {

@@ -18,6 +18,7 @@ import { findLost } from './lost.ts';
 import { isOurs, nameTaken } from './owner.ts';
 import { findPending } from './pending.ts';
 import { selectorText } from './render/labels.ts';
+import { CONFIG_SUFFIX } from './render/config.ts';
 import { quantityOf } from './render/quantity.ts';
 import { readSecrets } from './secrets.ts';
 import { forgetFormer } from './system-secret.ts';
@@ -42,7 +43,11 @@ export async function readParts(
 ): Promise<Parts> {
   const { kube, signal } = door;
   const { name, namespace, spec } = cluster;
-  const config = await kube.get(SECRETS, { namespace, name: `${name}-config` }, { signal });
+  const config = await kube.get(
+    SECRETS,
+    { namespace, name: `${name}${CONFIG_SUFFIX}` },
+    { signal },
+  );
   const secrets = await readSecrets(door, cluster, config);
   const { lacking, credentials, system, systemPassword } = secrets;
   const { formerPasswords = [], trustedCa = '' } = secrets;

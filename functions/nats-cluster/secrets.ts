@@ -42,7 +42,7 @@ export async function readSecrets(
   const { data } = system;
   const { [PASSWORD]: systemPassword = '', [TRUSTED]: trustedCa = '' } = data;
   if (systemPassword === '' || (data[ROUTE_PASSWORD] ?? '') === '') {
-    return { lacking: notOurs(cluster) };
+    return { lacking: emptied(cluster) };
   }
   const rest = await readRest(door, cluster, data);
   const clientsCa = rest.credentials?.certificates.clients?.ca;
@@ -51,9 +51,11 @@ export async function readSecrets(
   return { ...rest, ...known, ...(toMake === undefined ? {} : { toMake }) };
 }
 
-const notOurs = ({ name }: Cluster): Word => ({
-  reason: 'NameTaken',
-  message: `Secret ${name}-system has no passwords, so it is not ours; delete it.`,
+const emptied = ({ namespace, name }: Cluster): Word => ({
+  reason: 'PasswordMissing',
+  message:
+    `Secret ${namespace}/${name}${SYSTEM_SUFFIX} has no ${PASSWORD} or no ${ROUTE_PASSWORD} any ` +
+    'more: delete it, and it is made of what the servers have.',
 });
 
 async function readRest(
@@ -67,7 +69,11 @@ async function readRest(
   if (!isNamed && own === undefined) return { toMake: newUser(cluster) };
   const user = own?.data;
   if (user !== undefined && (user['password'] ?? '') === '') {
-    const lost = noPassword(DEFAULT_USER, `${cluster.namespace}/${cluster.name}-user`, 'password');
+    const lost = noPassword(
+      DEFAULT_USER,
+      `${cluster.namespace}/${cluster.name}${USER_SUFFIX}`,
+      'password',
+    );
     return { lacking: lost };
   }
   const users = await readPasswords(door, cluster);

@@ -58,13 +58,9 @@ export function keepKnown(
   clientsCa: string | undefined,
 ): SecretToMake | undefined {
   const { data: system } = own;
-  const next = {
-    ...system,
-    ...trusting(system, clientsCa),
-    ...remembering(cluster, system, config),
-  };
-  const isSame = Object.entries(next).every(([key, value]) => system[key] === value);
-  return isSame ? undefined : renewedSecret(cluster, SYSTEM_SUFFIX, own, next);
+  const more = { ...trusting(system, clientsCa), ...remembering(cluster, system, config) };
+  if (Object.keys(more).length === 0) return undefined;
+  return renewedSecret(cluster, SYSTEM_SUFFIX, own, { ...system, ...more });
 }
 
 function trusting(system: SecretData, clientsCa: string | undefined): SecretData {

@@ -13,7 +13,7 @@ const usage = `npm run chaos:feed -- --seeds N       runs the seeds 1 to N
 npm run chaos:feed -- --seed S        runs this one; with --seeds N, N from this one on
 npm run chaos:feed -- --without KIND  leaves out faults of this kind; may be given again
 npm run chaos:feed -- --minutes M     begins no seed after so many minutes
-npm run chaos:feed -- --rigs R        on so many control planes at once, 600 MB each
+npm run chaos:feed -- --rigs R        on so many control planes at once, 700 MB each
 npm run chaos:feed -- --help          prints this
 `;
 

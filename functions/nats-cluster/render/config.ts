@@ -19,6 +19,8 @@ export const DATA_DIR = '/data';
 export const RUN_DIR = '/var/run/nats';
 export const PID_FILE = `${RUN_DIR}/nats.pid`;
 export const CONFIG_KEY = 'nats.conf';
+/** Of the Secret that has it, after the name of the cluster. */
+export const CONFIG_SUFFIX = '-config';
 
 export const SYSTEM_ACCOUNT = 'SYS';
 export const SYSTEM_USER = 'ballast-system';

@@ -5,7 +5,7 @@ import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import type { Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { CLIENT_PORT, type Cluster, headlessName, ROUTE_PORT } from '../cluster.ts';
 import type { Credentials } from '../credentials.ts';
-import { CONFIG_KEY, type ConfigObject, configText, natsConfig } from './config.ts';
+import { CONFIG_KEY, CONFIG_SUFFIX, type ConfigObject, configText, natsConfig } from './config.ts';
 import { hashOf } from './hash.ts';
 import { labelsOf, selectorOf } from './labels.ts';
 import { type Shape, statefulSetSpec } from './stateful-set.ts';
@@ -106,7 +106,7 @@ function configSecret(
     [`${listener}-ca.crt`, base64(ca)],
   ]);
   const data = { [CONFIG_KEY]: base64(configText(config)), ...Object.fromEntries(files) };
-  return owned(cluster, 'v1', 'Secret', '-config', { type: 'Opaque', data });
+  return owned(cluster, 'v1', 'Secret', CONFIG_SUFFIX, { type: 'Opaque', data });
 }
 
 const port = (name: string, number: number) => ({

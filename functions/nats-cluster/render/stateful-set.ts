@@ -5,6 +5,7 @@ import { CLAIM, CLIENT_PORT, type Cluster, headlessName, ROUTE_PORT } from '../c
 import {
   CONFIG_DIR,
   CONFIG_KEY,
+  CONFIG_SUFFIX,
   type ConfigObject,
   DATA_DIR,
   PID_FILE,
@@ -113,7 +114,7 @@ function podSpec(cluster: Cluster) {
     ],
     containers: [container(cluster)],
     volumes: [
-      { name: 'config', secret: { secretName: `${name}-config` } },
+      { name: 'config', secret: { secretName: `${name}${CONFIG_SUFFIX}` } },
       { name: 'run', emptyDir: {} },
       ...(spec.jetStream.fileStorage === undefined ? [{ name: CLAIM, emptyDir: {} }] : []),
     ],

@@ -88,6 +88,15 @@ const SCALE: readonly Row[] = [
     'wait: Take nats-4 away [ServerAway]',
   ],
   [
+    'nor while one of its peers has no name: after a restart of all it may be this one',
+    {
+      size: 5,
+      ...stillborn('nats-3', 'nats-4'),
+      nats: withPeers(nameless('nats-3'), nameless('nats-4')),
+    },
+    'wait: Take nats-4 away [MetaGroup]',
+  ],
+  [
     'nobody waits for those that never came when their record is done',
     { size: 4, status: leaving, ...stillborn('nats-3') },
     'remember: Take nats-4 away',
