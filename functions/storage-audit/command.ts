@@ -1,5 +1,6 @@
 // The audit as a command: reads what it is told to, writes a page or JSON to stdout, and says by
 // its exit code whether anything is old (1) or could not be told (2).
+import { UsageError } from '../../shared/arguments.ts';
 import type { Outcome } from '../../shared/stored/audit.ts';
 import { lookAtKube } from './kube.ts';
 import { type Answer, type LookOptions, lookAtEtcd, lookAtFile, saveAndLook } from './look.ts';
@@ -10,7 +11,6 @@ import {
   PLANE_USAGE,
   type Source,
   USAGE,
-  UsageError,
 } from './options.ts';
 import { kubePageOf, pageOf } from './page.ts';
 

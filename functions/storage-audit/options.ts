@@ -1,13 +1,9 @@
 // What can be asked of the audit on the command line, read from its arguments; every wrong one is
 // named.
-import { parseArgs } from 'node:util';
+import { readArguments, UsageError } from '../../shared/arguments.ts';
 import type { EtcdAddress } from '../../shared/etcd/transport.ts';
 import { etcdPrefix } from '../../shared/function/etcd-config.ts';
 import type { GroupResource } from '../../shared/stored/place.ts';
-
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
 
 export type Source =
   | { readonly kind: 'file'; readonly path: string }
@@ -54,7 +50,7 @@ could not be told, or was asked wrongly.
 
 /** For who runs it beside a control plane of `npm start`. */
 export const PLANE_USAGE = `
-Without FILE, --etcd or --kube: the etcd of the control plane that npm start holds up.
+Without FILE, --etcd or --kube: the etcd of what npm start, or npm run cluster, holds up.
   --plane DIR        which one, when several run: the directory of its kubeconfig
 `;
 
@@ -124,12 +120,8 @@ function parse(args: readonly string[], hasPlane: boolean) {
     json: { type: 'boolean' },
     plane: { type: 'string' },
   } as const;
-  try {
-    const parsed = parseArgs({ args: [...args], options, allowPositionals: true });
-    if (parsed.values.plane === undefined || hasPlane) return parsed;
-  } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
-  }
+  const parsed = readArguments(args, options);
+  if (parsed.values.plane === undefined || hasPlane) return parsed;
   throw new UsageError('--plane is of npm run audit; name an --etcd');
 }
 

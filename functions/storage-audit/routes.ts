@@ -1,11 +1,12 @@
 // The questions over HTTP: `GET /audit` about the etcd of this instance, `POST /audit` about the
 // snapshot in the body.
+import { UsageError } from '../../shared/arguments.ts';
 import type { EtcdClient } from '../../shared/etcd/client.ts';
 import { snapshotIn } from '../../shared/etcd/snapshot/snapshot.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { Answer as Reply, Route } from '../../shared/function/define.ts';
 import { type Answer, lookAtClient, lookAtSnapshot, type LookOptions } from './look.ts';
-import { EXAMPLES_MAX, examplesOf, resourceOf, UsageError } from './options.ts';
+import { EXAMPLES_MAX, examplesOf, resourceOf } from './options.ts';
 import { pageOf } from './page.ts';
 
 export interface Doors {

@@ -5,17 +5,19 @@ import { functionNames } from './function-names.ts';
 // What a build has begun is ended and removed on the way out (see prime.ts and build.ts).
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
+const USAGE = 'usage: npm run build -- [--help] [FUNCTION...]';
+
 const asked = process.argv.slice(2);
 const known = await functionNames();
 const unknown = asked.filter((name) => !known.includes(name));
 if (asked.includes('--help') || asked.includes('-h')) {
   process.stdout.write(
-    `usage: npm run build -- [--help] [FUNCTION...]\n\nBundles functions into dist, all of them ` +
+    `${USAGE}\n\nBundles functions into dist, all of them ` +
       `when none is named.\nFunctions: ${known.join(', ')}.\n`,
   );
 } else if (unknown.length > 0) {
   process.stderr.write(
-    `No such function: ${unknown.join(', ')}. There are: ${known.join(', ')}.\n`,
+    `No such function: ${unknown.join(', ')}. There are: ${known.join(', ')}.\n${USAGE}\n`,
   );
   process.exitCode = 2;
 } else {

@@ -20,6 +20,8 @@ const RECORD = 'cluster.json';
 
 export const kubeconfigPath = (dir: string): string => join(dir, 'kubeconfig');
 export const controlSocket = (dir: string): string => join(dir, 'control.sock');
+/** Reaches etcd, which nobody but root may: the directory lets nobody else in. */
+export const etcdSocket = (dir: string): string => join(dir, 'etcd.sock');
 
 /** No other cluster has one of this name, so it is ours if it is there. */
 export const cgroupName = (dir: string): string => `ballast-${basename(dir)}`;

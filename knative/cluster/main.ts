@@ -1,5 +1,5 @@
 // `npm run cluster`: a real cluster on this machine, and what can be asked of a running one.
-import { UsageError } from '../local/arguments.ts';
+import { UsageError } from '../../shared/arguments.ts';
 import { HELP, readRequest, type Request, USAGE } from './options.ts';
 import { CannotRunHere } from './preflight.ts';
 import { endCluster, showLogs, showStatus } from './running.ts';

@@ -1,5 +1,5 @@
 // What can be asked of `npm run cluster`, read from its arguments; every wrong one is named.
-import { readArguments, UsageError, wholeNumber } from '../local/arguments.ts';
+import { readArguments, UsageError, wholeNumber } from '../../shared/arguments.ts';
 import { addressesIn, DEFAULT_SUBNET, NODES_MAX } from './addresses.ts';
 
 export type Request =

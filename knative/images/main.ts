@@ -3,7 +3,7 @@
 import { relative } from 'node:path';
 import { functionNames } from '../build/function-names.ts';
 import { buildImage } from './build-image.ts';
-import { UsageError } from '../local/arguments.ts';
+import { UsageError } from '../../shared/arguments.ts';
 import { imagesOptions, usage } from './options.ts';
 
 // What a build has begun is ended and removed on the way out (see knative/build).

@@ -1,7 +1,7 @@
 // What can be asked of `npm run images`, read from its arguments; every wrong one is named.
 import { resolve } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
-import { readArguments, UsageError } from '../local/arguments.ts';
+import { readArguments, UsageError } from '../../shared/arguments.ts';
 
 export interface ImagesOptions {
   readonly functions: readonly string[];

@@ -1,6 +1,6 @@
 // `npm run part`: what runs in the control plane that `npm start` holds up, and a way to hurt one
 // part of it by name.
-import { parseArgs } from 'node:util';
+import { readArguments, UsageError } from '../../shared/arguments.ts';
 import { type PartRow, readPartsFile } from './plane/parts-file.ts';
 import { livePlanes } from './process/run-directory.ts';
 
@@ -19,12 +19,15 @@ NAME is a name from the list, such as etcd or adapter/metadata.
   --plane DIR   which control plane, when several run: the directory of its kubeconfig
 `;
 
+const OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  plane: { type: 'string' },
+} as const;
+
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-class UsageError extends Error {}
-
 async function main(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArguments(args);
+  const { values, positionals } = readArguments(args, OPTIONS);
   const { help, plane } = values;
   if (help === true) return say(USAGE);
   const [verb = 'list', name, ...more] = positionals;
@@ -33,18 +36,6 @@ async function main(args: readonly string[]): Promise<void> {
   if (!isVerb(verb)) throw new UsageError(`there is no command "${verb}"`);
   if (name === undefined) throw new UsageError(`${verb} needs the name of a part`);
   await send(verb, name, await runningParts(plane));
-}
-
-function parseArguments(args: readonly string[]) {
-  try {
-    const options = {
-      help: { type: 'boolean', short: 'h' },
-      plane: { type: 'string' },
-    } as const;
-    return parseArgs({ args: [...args], allowPositionals: true, options });
-  } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
-  }
 }
 
 const isVerb = (word: string): word is Verb => word in SIGNALS;

@@ -2,14 +2,15 @@
 // or a whole namespace or cluster.
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { UsageError } from '../../shared/arguments.ts';
 import { openKube } from '../../shared/kube/client.ts';
 import { type Replica, openReplica } from '../../shared/nats/replica/replica.ts';
 import { kubeconfigOfPlane, natsUrlOfPlane } from './watch/address.ts';
 import { expectedPicture, readFeed } from './watch/expected.ts';
 import { jsonLines, plainLines } from './watch/lines.ts';
-import { USAGE, UsageError, type WatchOptions, watchOptions } from './watch/options.ts';
+import { USAGE, type WatchOptions, watchOptions } from './watch/options.ts';
 import { type Verdict, verify } from './watch/verify.ts';
-import { type WatchOutput, showChanges, showOnce } from './watch/watch.ts';
+import { type WatchOutput, refuseUnknown, showChanges, showOnce } from './watch/watch.ts';
 
 /** Each look lists what the feed shows: seldom enough for a large cluster. */
 const LOOK_EVERY_MS = 1_000;
@@ -23,8 +24,10 @@ async function main(args: readonly string[]): Promise<void> {
   const replica = openReplica({ url, feed, scope, name: 'watch' });
   try {
     if (options.verifyWithinMs !== undefined) return await verifyIt(replica, options, signal);
-    const show = options.isOnce ? showOnce : showChanges;
-    await show(replica, outputFor(options), signal);
+    const output = outputFor(options);
+    await (options.isOnce
+      ? showOnce(replica, scope, output, signal)
+      : showChanges(replica, output, signal));
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
@@ -53,6 +56,7 @@ async function verifyIt(
       },
       signal,
     );
+    refuseUnknown(replica, scope);
     tellVerdict(verdict, Math.round((performance.now() - startedMs) / 1_000), isJson);
   } finally {
     await kube.close();

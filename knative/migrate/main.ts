@@ -1,8 +1,8 @@
 // `npm run migrate`: prints what to apply for the migration of one kind, and changes nothing.
-import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { MODE_OPTIONS } from '../../shared/api/migration-rights.ts';
 import type { Mode } from '../../shared/api/storage-migration.ts';
+import { readArguments, UsageError } from '../../shared/arguments.ts';
 import { type MigrationRequest, migrationFor, rightsFor } from './manifests.ts';
 
 const USAGE = `usage: npm run -s migrate -- RESOURCE [options] | kubectl apply -f -
@@ -20,13 +20,21 @@ ClusterRole and ClusterRoleBinding that give the function rights on just this ki
   --help            this
 `;
 
-class UsageError extends Error {}
+const OPTIONS = {
+  rights: { type: 'boolean' },
+  mode: { type: 'string' },
+  'dry-run': { type: 'boolean' },
+  'verify-etcd': { type: 'boolean' },
+  'never-trim': { type: 'boolean' },
+  namespace: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
 
 /** As kubectl says it: the plural, and after a dot the group. */
 const RESOURCE = /^[a-z]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
 function main(args: readonly string[]): string {
-  const { values, positionals } = parseArguments(args);
+  const { values, positionals } = readArguments(args, OPTIONS);
   if (values.help === true) return USAGE;
   const [name, ...more] = positionals;
   if (name === undefined) throw new UsageError('which resource is to be migrated?');
@@ -59,23 +67,6 @@ function modeOf(option: string = MODE_OPTIONS.Ballast): Mode {
 }
 
 const MODES: readonly Mode[] = ['Ballast', 'InTree', 'Community'];
-
-function parseArguments(args: readonly string[]) {
-  const options = {
-    rights: { type: 'boolean' },
-    mode: { type: 'string' },
-    'dry-run': { type: 'boolean' },
-    'verify-etcd': { type: 'boolean' },
-    'never-trim': { type: 'boolean' },
-    namespace: { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
-  } as const;
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
-  }
-}
 
 try {
   process.stdout.write(main(process.argv.slice(2)));

@@ -3,7 +3,7 @@
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readArguments, UsageError } from '../../shared/arguments.ts';
 import { jsonLine, page } from './report.ts';
 import type { Bench } from './runner.ts';
 import { pairsMin, runPairs } from './runner.ts';
@@ -14,8 +14,6 @@ npm run bench -- ID --json         the same, and nothing on stdout but one line 
 npm run bench -- ID --pairs N      with another number of pairs, at least ${pairsMin}
 npm run bench -- --list            the benchmarks there are
 `;
-
-class UsageError extends Error {}
 
 async function listIds(): Promise<string[]> {
   const names = await readdir(import.meta.dirname);
@@ -32,22 +30,12 @@ async function load(id: string): Promise<Bench> {
   return module.bench;
 }
 
-function readOptions(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        json: { type: 'boolean', default: false },
-        pairs: { type: 'string' },
-        list: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
-  }
-}
+const OPTIONS = {
+  json: { type: 'boolean', default: false },
+  pairs: { type: 'string' },
+  list: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
 
 function readPairs(given: string | undefined, bench: Bench): number {
   const pairs = Number(given ?? bench.pairs);
@@ -78,7 +66,7 @@ async function measure(bench: Bench, pairs: number, json: boolean): Promise<numb
 
 async function main(): Promise<number> {
   try {
-    const { values, positionals } = readOptions(process.argv.slice(2));
+    const { values, positionals } = readArguments(process.argv.slice(2), OPTIONS);
     if (values.help) {
       process.stdout.write(usage);
       return 0;

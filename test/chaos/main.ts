@@ -1,7 +1,7 @@
 // `npm run chaos:feed -- --seeds N`: breaks a feed on real parts in N ways that come from N seeds,
 // and says whether every reader was right in the end. Ends with 1 when one was not, with 2 when it
 // was asked wrongly.
-import { parseArgs } from 'node:util';
+import { readArguments, refuseWords, UsageError } from '../../shared/arguments.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { whole } from '../whole.ts';
 import { FAULTS } from './faults.ts';
@@ -16,8 +16,6 @@ npm run chaos:feed -- --minutes M     begins no seed after so many minutes
 npm run chaos:feed -- --rigs R        on so many control planes at once, 700 MB each
 npm run chaos:feed -- --help          prints this
 `;
-
-class UsageError extends Error {}
 
 interface Options {
   readonly first: number;
@@ -38,8 +36,9 @@ function readOptions(args: readonly string[]): Options | undefined {
     help: { type: 'boolean', short: 'h' },
   } as const;
   try {
-    const { values } = parseArgs({ args: [...args], options });
+    const { values, positionals } = readArguments(args, options);
     if (values.help === true) return undefined;
+    refuseWords(positionals);
     const first = whole('--seed', values.seed ?? '1');
     const count = whole('--seeds', values.seeds ?? (values.seed === undefined ? '30' : '1'));
     const minutes = whole('--minutes', values.minutes ?? '100000');

@@ -1,6 +1,6 @@
 // `npm run measure -- WHAT`: numbers that are no ratio against anybody, such as what a larger
 // cluster costs. Ends with 2 when it was asked wrongly.
-import { parseArgs } from 'node:util';
+import { readArguments, UsageError } from '../../shared/arguments.ts';
 import { whole } from '../whole.ts';
 import { Interrupted } from '../bench/feed/system.ts';
 import { scale } from './scale.ts';
@@ -15,8 +15,6 @@ npm run measure -- soak --minutes 5            over a shorter time
 /** What a shell expects after Ctrl-C. */
 const ENDED_BY_SIGNAL = 130;
 
-class UsageError extends Error {}
-
 interface Asked {
   readonly what: string;
   readonly sizes: readonly number[];
@@ -25,14 +23,10 @@ interface Asked {
 
 function readOptions(args: readonly string[]): Asked {
   try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        pods: { type: 'string', default: '5000,10000,20000' },
-        minutes: { type: 'string', default: '60' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
+    const { values, positionals } = readArguments(args, {
+      pods: { type: 'string', default: '5000,10000,20000' },
+      minutes: { type: 'string', default: '60' },
+      help: { type: 'boolean', short: 'h', default: false },
     });
     const sizes = values.pods.split(',').map((text) => whole('--pods', text));
     if (sizes.some((size, at) => size <= (sizes[at - 1] ?? 0))) {

@@ -36,6 +36,14 @@ const bans: readonly Ban[] = [
     instead: 'take a Clock and ask it.',
   },
   {
+    name: 'arguments',
+    of: /^parseArgs$/,
+    within: /./,
+    except: /^shared\/arguments\.ts$/,
+    reason: "the words of Node's parser advise what no command here understands",
+    instead: 'call readArguments of shared/arguments.ts.',
+  },
+  {
     name: 'process-exit',
     of: /^process\.(exit|abort)$/,
     within: /./,

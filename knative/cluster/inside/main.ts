@@ -3,7 +3,8 @@
 // the starter has, and so does this and everything in here with it.
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { controlSocket } from '../cluster-directory.ts';
+import { relay } from '../../local/process/relay.ts';
+import { controlSocket, etcdSocket } from '../cluster-directory.ts';
 import type { InsideConfig, InsideWord } from './config.ts';
 import { serveControl } from './control-server.ts';
 import { setUpMounts } from './mounts.ts';
@@ -26,6 +27,8 @@ async function main(configPath: string): Promise<void> {
   await setUpNetwork(config.addresses, config.nodes);
   const cluster = await ClusterSupervisor.start(config, say);
   await serveControl(cluster, controlSocket(config.dir));
+  const { hostname: host, port } = new URL(cluster.part('etcd').url);
+  await relay({ path: etcdSocket(config.dir) }, { host, port: Number(port) });
   say({ kind: 'up' });
 }
 

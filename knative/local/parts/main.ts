@@ -1,6 +1,6 @@
 // `node knative/local/parts/main.ts [names...]`: finds or builds the real binaries ahead of time
 // and says where they are.
-import { parseArgs } from 'node:util';
+import { readArguments, UsageError } from '../../../shared/arguments.ts';
 import { type PartName, isPartName, planePartNames, partEntry, partNames } from './catalog.ts';
 import { GO_WANTED } from './explain.ts';
 import { resolveParts } from './resolve.ts';
@@ -26,19 +26,17 @@ Looked for in this order:
                        GOPROXY apply
 `;
 
-async function main(): Promise<number> {
-  const names = wantedNames();
-  if (names === 'help') {
-    process.stdout.write(HELP);
-    return 0;
-  }
-  if (typeof names === 'string') {
-    process.stderr.write(`${names}\n${USAGE}\n`);
-    return 2;
-  }
+const OPTIONS = { help: { type: 'boolean', short: 'h' } } as const;
+
+async function main(args: readonly string[]): Promise<number> {
   const abort = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => abort.abort());
   try {
+    const names = wantedNames(args);
+    if (names === undefined) {
+      process.stdout.write(HELP);
+      return 0;
+    }
     const parts = await resolveParts(names, { check: 'full', signal: abort.signal });
     for (const [name, { path, source }] of parts) {
       const entry = partEntry(name);
@@ -50,23 +48,20 @@ async function main(): Promise<number> {
     return 0;
   } catch (error) {
     if (abort.signal.aborted) return 130;
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    return 1;
+    const isUsage = error instanceof UsageError;
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${message}\n${isUsage ? `${USAGE}\n` : ''}`);
+    return isUsage ? 2 : 1;
   }
 }
 
-/** The names, `help`, or what is wrong with the arguments. */
-function wantedNames(): readonly PartName[] | string {
-  try {
-    const options = { help: { type: 'boolean', short: 'h' } } as const;
-    const { values, positionals } = parseArgs({ options, allowPositionals: true });
-    if (values.help === true) return 'help';
-    const unknown = positionals.find((name) => !isPartName(name));
-    if (unknown !== undefined) return `there is no part ${unknown}`;
-    return positionals.length === 0 ? planePartNames : positionals.filter(isPartName);
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
+/** Undefined when help was asked for. */
+function wantedNames(args: readonly string[]): readonly PartName[] | undefined {
+  const { values, positionals } = readArguments(args, OPTIONS);
+  if (values.help === true) return undefined;
+  const unknown = positionals.find((name) => !isPartName(name));
+  if (unknown !== undefined) throw new UsageError(`there is no part ${unknown}`);
+  return positionals.length === 0 ? planePartNames : positionals.filter(isPartName);
 }
 
-process.exitCode = await main();
+process.exitCode = await main(process.argv.slice(2));

@@ -1,5 +1,5 @@
 // A command line that runs a session: its help, its usage errors, its exit codes.
-import { UsageError } from '../arguments.ts';
+import { UsageError } from '../../../shared/arguments.ts';
 import { OPTIONS_HELP, sessionOptions } from './options.ts';
 import { runSession } from './session.ts';
 

@@ -1,6 +1,6 @@
 // What can be asked of a session, read from its arguments; every wrong one is named.
 import { join } from 'node:path';
-import { readArguments, UsageError, wholeNumber } from '../arguments.ts';
+import { readArguments, UsageError, wholeNumber } from '../../../shared/arguments.ts';
 
 export interface SessionOptions {
   readonly nodes: number;

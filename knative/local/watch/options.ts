@@ -1,5 +1,5 @@
 // What can be asked of `npm run watch`, read from its arguments; every wrong one is named.
-import { parseArgs } from 'node:util';
+import { readArguments, refuseWords, UsageError } from '../../../shared/arguments.ts';
 import type { Scope } from '../../../shared/nats/replica/scope.ts';
 
 export interface WatchOptions {
@@ -14,10 +14,6 @@ export interface WatchOptions {
   readonly verifyWithinMs: number | undefined;
   /** Undefined for the API server of the control plane that runs here. */
   readonly kubeconfigPath: string | undefined;
-}
-
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
 }
 
 /** Of the MetadataFeed in knative/feeds. */
@@ -39,18 +35,35 @@ and then
   --once             show what is held as soon as it is current, and end
   --verify           compare with the API server, and end: 0 when they agree, 1 when not
   --within SECONDS   how long a difference may last (${WITHIN_SECONDS}: a sweep and a little)
-  --kubeconfig FILE  which API server (that of npm start)
+  --kubeconfig FILE  which API server (that of npm start or npm run cluster)
   --json             one JSON object per line
   --feed NAME        which feed (${FEED})
-  --nats URL         which NATS: nats://[user:password@]host:port (that of npm start)
+  --nats URL         which NATS: nats://[user:password@]host:port (likewise)
   --plane DIR        which control plane, when several run: the directory of its kubeconfig
   -h, --help         this text
 `;
 
+const OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  node: { type: 'string' },
+  cluster: { type: 'boolean' },
+  namespace: { type: 'string', multiple: true },
+  once: { type: 'boolean' },
+  verify: { type: 'boolean' },
+  within: { type: 'string' },
+  kubeconfig: { type: 'string' },
+  json: { type: 'boolean' },
+  feed: { type: 'string' },
+  nats: { type: 'string' },
+  plane: { type: 'string' },
+} as const;
+
 /** Undefined when help was asked for. */
 export function watchOptions(args: readonly string[]): WatchOptions | undefined {
-  const { help, node, cluster, namespace = [], ...values } = parse(args);
+  const parsed = readArguments(args, OPTIONS);
+  const { help, node, cluster, namespace = [], ...values } = parsed.values;
   if (help === true) return undefined;
+  refuseWords(parsed.positionals);
   const { nats, plane, feed = FEED, json = false, once = false, verify = false } = values;
   const chosen = [node, cluster, namespace[0]].filter((each) => each !== undefined).length;
   if (chosen === 0) throw new UsageError('say what to watch: --node, --cluster or --namespace');
@@ -79,28 +92,6 @@ function withinMs(given: string | undefined): number {
   const seconds = Number(given ?? WITHIN_SECONDS);
   if (Number.isInteger(seconds) && seconds > 0) return seconds * 1_000;
   throw new UsageError(`--within wants a whole number of seconds, not ${given}`);
-}
-
-function parse(args: readonly string[]) {
-  const options = {
-    help: { type: 'boolean', short: 'h' },
-    node: { type: 'string' },
-    cluster: { type: 'boolean' },
-    namespace: { type: 'string', multiple: true },
-    once: { type: 'boolean' },
-    verify: { type: 'boolean' },
-    within: { type: 'string' },
-    kubeconfig: { type: 'string' },
-    json: { type: 'boolean' },
-    feed: { type: 'string' },
-    nats: { type: 'string' },
-    plane: { type: 'string' },
-  } as const;
-  try {
-    return parseArgs({ args: [...args], options }).values;
-  } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : String(cause), { cause });
-  }
 }
 
 const isNatsUrl = (text: string): boolean =>

@@ -1,7 +1,9 @@
 // Shows a replica on a stream of lines: as it goes on, or once.
 import type { Replica } from '../../../shared/nats/replica/replica.ts';
+import type { Scope } from '../../../shared/nats/replica/scope.ts';
 import type { ReplicaState } from '../../../shared/nats/replica/state.ts';
 import type { Lines } from './lines.ts';
+import { whyUnknown } from './place.ts';
 
 export interface WatchOutput {
   readonly lines: Lines;
@@ -27,9 +29,10 @@ export async function showChanges(
   }
 }
 
-/** What is held at one moment at which it is current. */
+/** What is held at one moment at which it is current; fails when the feed knows no such place. */
 export async function showOnce(
   replica: Replica,
+  scope: Scope,
   { lines, write, note }: WatchOutput,
   signal: AbortSignal,
 ): Promise<void> {
@@ -39,6 +42,7 @@ export async function showOnce(
   } finally {
     stop();
   }
+  refuseUnknown(replica, scope);
   const entries = [...replica.catalog.entries()].toSorted((a, b) =>
     a.subject < b.subject ? -1 : 1,
   );
@@ -47,6 +51,12 @@ export async function showOnce(
     const { version } = entry;
     await write(lines.change({ type: 'added', version, entry }, Date.now()));
   }
+}
+
+/** Asked of a replica that is current. */
+export function refuseUnknown(replica: Replica, scope: Scope): void {
+  const why = whyUnknown(scope, [...replica.catalog.entries()]);
+  if (why !== undefined) throw new Error(why);
 }
 
 function watchPhases(replica: Replica, show: (state: ReplicaState) => void): () => void {

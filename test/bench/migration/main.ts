@@ -1,6 +1,6 @@
 // `node test/bench/migration/main.ts SIDE...`: runs each of them some times on the same objects and
 // prints what each run was like, for a look at one of them without the pairs of a benchmark.
-import { parseArgs } from 'node:util';
+import { readArguments } from '../../../shared/arguments.ts';
 import { clusterApiSide, knativeSide } from './go-peers.ts';
 import { inTreeSide } from './in-tree.ts';
 import { ourSide } from './ours.ts';
@@ -41,7 +41,7 @@ function readOptions(): Options | string {
       runs: { type: 'string', default: '3' },
       help: { type: 'boolean', short: 'h' },
     } as const;
-    const { values, positionals: sides } = parseArgs({ options, allowPositionals: true });
+    const { values, positionals: sides } = readArguments(process.argv.slice(2), options);
     if (values.help === true) return 'help';
     const unknown = sides.find((name) => !SIDES.has(name));
     if (unknown !== undefined) return `there is no side ${unknown}`;

@@ -2,7 +2,8 @@
 // what Knative's own parts understand, and kn shows all of it as ready.
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { functionNames } from '../../../knative/build/function-names.ts';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
@@ -166,6 +167,16 @@ test('an event that its function cannot take is shown on the object it was about
     const shown = items.filter((event) => event['reason'] === 'EventNotDelivered');
     expect(shown.map((event) => event['regarding'])).toMatchObject([{ kind: 'Pod', name: 'web' }]);
   });
+});
+
+test.each([
+  ['watch', '--cluster', '--verify'],
+  ['audit', '--resource', 'metadatafeeds.ballast.dev'],
+])('npm run %s finds the cluster that runs', (command, ...args) => {
+  const entry = join(import.meta.dirname, '../../../knative/local', `${command}.ts`);
+  const words = [entry, ...args, '--plane', inject('clusterDir')];
+  const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+  expect({ status, stderr }).toMatchObject({ status: 0 });
 });
 
 test('kn shows services, sources and triggers of ours as ready', async () => {

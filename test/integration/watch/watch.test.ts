@@ -68,6 +68,15 @@ test('once and as JSON, for scripts', async () => {
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ type: 'added', name: 'a' }]);
 });
 
+test.each([
+  [['--node', 'nope'], 'the feed shows nothing of the node nope'],
+  [['--namespace', 'web', '--namespace', 'nope'], 'of the namespace nope, but of web'],
+])('a place that the feed does not know is no answer: %j --once', async (scope, why) => {
+  const run = watch(...scope, '--once', '--plane', plane.dir);
+  expect([await run.ended, run.out()]).toEqual([1, '']);
+  expect(run.err()).toContain(why);
+});
+
 test('what is asked wrongly is explained, with exit code 2', async () => {
   const run = watch('--node');
   expect(await run.ended).toBe(2);

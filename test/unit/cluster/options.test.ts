@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { readRequest } from '../../../knative/cluster/options.ts';
-import { UsageError } from '../../../knative/local/arguments.ts';
+import { UsageError } from '../../../shared/arguments.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../knative/cluster/main.ts');
 

@@ -98,6 +98,13 @@ const samples: readonly Sample[] = [
     good: file('shared/clock.ts', 'setTimeout(f, 1);'),
   },
   {
+    rule: 'arguments',
+    case: "a command that shows the advice of Node's parser",
+    bad: file('knative/local/a.ts', 'parseArgs({ options });'),
+    at: 'knative/local/a.ts:1',
+    good: file('shared/arguments.ts', 'parseArgs({ options });'),
+  },
+  {
     rule: 'process-exit',
     case: 'an exit in the middle',
     bad: file('shared/kube/a.ts', 'process.exit(1);'),

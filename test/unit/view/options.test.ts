@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../../knative/local/arguments.ts';
+import { UsageError } from '../../../shared/arguments.ts';
 import { sessionOptions } from '../../../knative/local/view/options.ts';
 
 test('without arguments a small living cluster is asked for, and nothing is kept', () => {

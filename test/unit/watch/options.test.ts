@@ -37,8 +37,8 @@ test.each([
   [['--cluster', '--feed='], 'must not be empty'],
   [['--cluster', '--nats', 'localhost'], 'must be an address'],
   [['--cluster', '--nats', 'http://localhost'], 'must be an address'],
-  [['--pod', 'x'], "'--pod'"],
-  [['everything'], "'everything'"],
+  [['--pod', 'x'], 'there is no option --pod'],
+  [['everything'], 'nothing is known of "everything"'],
 ])('%j is refused', (args, why) => {
   expect(() => watchOptions(args)).toThrow(why);
 });

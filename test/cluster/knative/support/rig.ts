@@ -37,8 +37,6 @@ export const binaryEvent = (type: string, id: string): Record<string, string> =>
   'content-type': 'application/json',
 });
 
-const SECRETS = { group: '', version: 'v1', resource: 'secrets' } as const;
-
 export const eventually = <Value>(look: () => Promise<Value>): Promise<Value> =>
   vi.waitFor(look, { timeout: READY_WITHIN_MS, interval: POLL_MS });
 
@@ -146,11 +144,6 @@ export class Rig {
     const ref = { group: '', version: 'v1', resource: 'services' };
     const service = await this.kube.get(ref, { namespace, name });
     return String(Object(service?.['spec']).clusterIP);
-  }
-
-  async secretOf(namespace: string, name: string, key: string): Promise<string> {
-    const secret = await this.kube.get(SECRETS, { namespace, name });
-    return Buffer.from(String(Object(secret?.['data'])[key]), 'base64').toString();
   }
 
   /** What a service of the test's function has got since its pod was started. */

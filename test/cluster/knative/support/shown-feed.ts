@@ -1,4 +1,6 @@
 // The feed of the whole cluster as one of its readers sees it, beside what the API server has.
+import { inject } from 'vitest';
+import { natsUrlOfPlane } from '../../../../knative/local/watch/address.ts';
 import { expectedPicture, readFeed } from '../../../../knative/local/watch/expected.ts';
 import { verify } from '../../../../knative/local/watch/verify.ts';
 import {
@@ -27,10 +29,8 @@ export class ShownFeed {
   }
 
   static async open(rig: Rig): Promise<ShownFeed> {
-    const url = new URL(await rig.secretOf(OURS, 'nats-user', 'url'));
-    // Names of Services are known in the cluster alone.
-    url.hostname = await rig.addressOf(OURS, 'nats');
-    return new ShownFeed(rig, openReplica({ url: url.href, feed: FEED, scope: 'cluster' }));
+    const url = await natsUrlOfPlane(inject('clusterDir'));
+    return new ShownFeed(rig, openReplica({ url, feed: FEED, scope: 'cluster' }));
   }
 
   /** What it still shows otherwise than the API server has it when its time is over. */
