@@ -62,6 +62,7 @@ export interface User {
   };
 }
 
+/** None of the lists is empty, but in objects of before that was refused. */
 export interface Rights {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];

@@ -22,6 +22,9 @@ const CONNECT_TIMEOUT_MS = 2_000;
  */
 const DRAIN_MAX_MS = 1_000;
 
+/** Somebody is there: trying again helps only when the other side changes its mind. */
+const REFUSES = 'does not take the credentials that it is shown; correct them here or there';
+
 export class Connection {
   readonly #options: NatsOptions;
   /** Host and port alone: what may be shown to people. */
@@ -76,8 +79,8 @@ export class Connection {
     } catch (cause) {
       this.#opening = undefined;
       if (!(cause instanceof NatsError)) throw cause;
-      const why = `NATS at ${this.#host} cannot be reached (${cause.message})`;
-      const message = `${why}. It is tried again.`;
+      const what = cause.isAuthError() ? REFUSES : 'cannot be reached';
+      const message = `NATS at ${this.#host} ${what} (${cause.message}). It is tried again.`;
       throw new Failure('NATS_UNAVAILABLE', message, { object: this.#host, cause });
     }
   }

@@ -191,7 +191,11 @@ function userOf({ name: user, permissions }: User, password: string): ConfigObje
   };
 }
 
-const rightsOf = ({ allow, deny }: Rights): ConfigObject => ({
-  ...(allow === undefined ? {} : { allow }),
-  ...(deny === undefined ? {} : { deny }),
-});
+/** NATS takes an empty list for everything. Here it is nothing; an empty deny goes. */
+function rightsOf({ allow, deny = [] }: Rights): ConfigObject {
+  if (allow?.length === 0) return { deny: ['>'] };
+  return {
+    ...(allow === undefined ? {} : { allow }),
+    ...(deny.length === 0 ? {} : { deny }),
+  };
+}

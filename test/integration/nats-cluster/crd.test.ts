@@ -39,13 +39,41 @@ const files = (size: string, more: { storageClassName?: string; accessMode?: str
   jetStream: { fileStorage: { size, ...more } },
 });
 const mode = (accessMode: string | null) => ({ jetStream: { fileStorage: { accessMode } } });
+const passwordSecret = { name: 'passwords' };
 const account = (name: string) => ({
-  accounts: [{ name, users: [{ name: 'shop', passwordSecret: { name: 'passwords' } }] }],
+  accounts: [{ name, users: [{ name: 'shop', passwordSecret }] }],
 });
+const allowed = (permissions: object) => ({
+  accounts: [{ name: 'SHOP', users: [{ name: 'shop', passwordSecret, permissions }] }],
+});
+const publish = (subject: string) => allowed({ publish: { allow: [subject] } });
+const subscribe = (subject: string) => allowed({ subscribe: { deny: [subject] } });
 
 test.each<[object, string]>([
   [{ replicas: 4 }, 'choose 1, 3, 5, 7 or 9'],
   [{ replicas: 11 }, 'less than or equal to 9'],
+  [{ image: 'nats:latest' }, 'Name a version'],
+  [{ image: 'registry:5000/nats' }, 'Name a version'],
+  [{ image: 'nats:2-alpine' }, 'Name a version'],
+  [files('900000Pi'), 'No volume is that large'],
+  [{ jetStream: { memory: { size: '1Pi' } } }, 'No node has that much memory'],
+  [{ resources: { limits: { memory: '1Pi' } } }, 'No node has that much memory'],
+  [{ resources: { requests: { cpu: '1M' } } }, 'No node has that many cores'],
+  [allowed({ publish: { allow: [] } }), 'NATS takes an empty list for everything'],
+  [allowed({ subscribe: { allow: ['a'], deny: [] } }), 'NATS takes an empty list for everything'],
+  [allowed({ subscribe: {} }), 'Write allow or deny'],
+  [publish('a b'), 'should match'],
+  [publish('a..b'), 'should match'],
+  [publish('.a'), 'should match'],
+  [publish('a.'), 'should match'],
+  [publish('a.>.b'), 'should match'],
+  [publish('orders*'), 'should match'],
+  [publish('a.b>'), 'should match'],
+  [publish('a\u0000b'), 'should match'],
+  [publish('a\tb'), 'should match'],
+  [subscribe('a b c'), 'should match'],
+  // NATS takes what follows for a queue group, and denies that alone.
+  [subscribe('a.>\u00a0b'), 'should match'],
   [files('ten'), 'Write a size as Kubernetes does'],
   [files('1Mi'), '16Mi at least'],
   [
@@ -63,6 +91,15 @@ test.each<[object, string]>([
 ])('%j is refused with a sentence', async (spec, why) => {
   await expect(create(spec)).rejects.toThrow(why);
 });
+
+test.each([-1, 0, 10])(
+  '%d servers are told the bounds, and nothing of even numbers',
+  async (replicas) => {
+    const refusal = await create({ replicas }).catch(String);
+    expect(refusal).toContain('or equal to');
+    expect(refusal).not.toContain('even number');
+  },
+);
 
 test('a name that no Service can have is refused', async () => {
   await expect(create({}, 'nats.example')).rejects.toThrow('The name becomes the name of Services');
@@ -97,6 +134,10 @@ test.each<[object, object]>([
   [files('1Gi', { accessMode: 'ReadWriteOnce' }), files('2Gi')],
   [{}, { tls: { clients: {} } }],
   [{}, account('SHOP')],
+  [{}, { image: `nats@sha256:${'0'.repeat(64)}` }],
+  [{}, { image: 'registry:5000/nats:v2.15.3-alpine' }],
+  [{}, publish('$JS.API.*.x.>')],
+  [{}, subscribe('> workers.*')],
 ])('%j becomes %j', async (before, after) => {
   const name = await create(before);
   expect((await edit(name, after)).metadata.generation).toBe(2);

@@ -256,6 +256,7 @@ test('a password in the address gets in, and is never shown', async () => {
     .state(soon())
     .catch((error) => error);
   expect(refusal).toMatchObject({ code: 'NATS_UNAVAILABLE' });
+  expect(String(refusal)).toContain('does not take the credentials');
   expect(inspect(refusal)).not.toContain('wr0ng');
 });
 

@@ -11,7 +11,7 @@ import { render } from '../../../functions/nats-cluster/render/manifests.ts';
 import { passwordsIn } from '../../../functions/nats-cluster/render/read-back.ts';
 import { quantityOf } from '../../../functions/nats-cluster/render/quantity.ts';
 import { versionIn } from '../../../functions/nats-cluster/version.ts';
-import type { NatsClusterSpec } from '../../../shared/api/nats-cluster.ts';
+import type { NatsClusterSpec, Rights } from '../../../shared/api/nats-cluster.ts';
 import { cluster, CREDENTIALS } from './samples.ts';
 
 const shape = { size: 3, accessMode: 'ReadWriteOncePod' } as const;
@@ -71,6 +71,20 @@ test.each([3, 1])('the passwords of %d servers are read back as they were', (rep
   expect(passwordsIn(text)).toEqual({ system: odd, route });
   expect(passwordsIn('accounts: {')).toBeUndefined();
   expect(passwordsIn('port: 4222')).toBeUndefined();
+});
+
+test.each<[string, Rights, object]>([
+  ['allow', { allow: [] }, { deny: ['>'] }],
+  ['allow beside a deny', { allow: [], deny: ['a'] }, { deny: ['>'] }],
+  ['deny', { allow: ['a'], deny: [] }, { allow: ['a'] }],
+])('an empty list (%s) never means everything to a server', (_, rights, rendering) => {
+  const permissions = { publish: rights, subscribe: rights, allowResponses: false };
+  const users = [{ name: 'shop', passwordSecret: { name: 's', key: 'k' }, permissions }];
+  const own = cluster({ spec: { accounts: [{ name: 'SHOP', jetStream: true, users }] } });
+  const { accounts } = natsConfig(own, CREDENTIALS);
+  expect(accounts).toMatchObject({
+    SHOP: { users: [{ permissions: { publish: rendering, subscribe: rendering } }] },
+  });
 });
 
 test('a single server has no cluster', () => {
