@@ -2,6 +2,8 @@
 // (the sender should come again), reject (it never will work) and bug (ours; the sender keeps the
 // event). docs/errors.md explains each code; a test holds the two against each other.
 
+import { cut, quoted } from './cut.ts';
+
 export type FailureKind = 'retry' | 'reject' | 'bug';
 
 interface ErrorRow {
@@ -95,6 +97,11 @@ export interface FailureDetail {
   readonly cause?: unknown;
 }
 
+/** Answers and logs carry it: whole sentences, and no megabytes that a sender put into one. */
+const MESSAGE_BYTES_MAX = 4 * 1024;
+/** The longest names of a resource, a namespace and an object stay below. */
+const OBJECT_BYTES_MAX = 1_024;
+
 export class Failure extends Error {
   readonly code: ErrorCode;
   readonly field: string | undefined;
@@ -103,11 +110,14 @@ export class Failure extends Error {
 
   /** `message` is a whole sentence: what, which object, what next. */
   constructor(code: ErrorCode, message: string, detail: FailureDetail = {}) {
-    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+    super(
+      cut(message, MESSAGE_BYTES_MAX),
+      detail.cause === undefined ? undefined : { cause: detail.cause },
+    );
     this.name = 'Failure';
     this.code = code;
-    this.field = detail.field;
-    this.object = detail.object;
+    this.field = detail.field && quoted(detail.field);
+    this.object = detail.object && cut(detail.object, OBJECT_BYTES_MAX);
     this.retryAfterMs = detail.retryAfterMs;
   }
 

@@ -2,6 +2,7 @@
 // where it names none. Pure. Letters of one cause about one object have one name, so that the API
 // server holds a single Event for them, with a count.
 import { createHash } from 'node:crypto';
+import { cut } from '../../shared/cut.ts';
 import type { Manifest } from '../../shared/kube/objects.ts';
 import type { Letter, Subject } from './letter.ts';
 
@@ -79,17 +80,10 @@ function seriesOf(on: Subject, { functionName, status, code = '', type }: Letter
 function noteOf({ functionName, type, status, code, said }: Letter, about: string): string {
   const answer = code ?? (status === 'none' ? 'what is no event' : status);
   const why = said === '' ? '' : `: ${said}`;
-  return cut(
+  const note =
     `The function ${functionName} did not take the event ${type}${about}, and nobody sends it ` +
-      `again; it answered ${answer}${why}`,
-  );
-}
-
-/** Never within a character. */
-function cut(text: string): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= NOTE_BYTES_MAX) return text;
-  return new TextDecoder().decode(bytes.subarray(0, NOTE_BYTES_MAX - 6), { stream: true });
+    `again; it answered ${answer}${why}`;
+  return cut(note, NOTE_BYTES_MAX);
 }
 
 /** Six digits, which is the only way in which the API server reads it. */

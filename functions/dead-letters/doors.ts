@@ -1,6 +1,7 @@
 // What this function holds while it is awake: the API server, the counter, and what it needs to
 // stay cheap in a flood: which letters it has counted, how many objects it named this minute, and
 // whose turn it is to write. All of it may be lost.
+import { createHash } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
 import type { Counter, Metrics } from '../../shared/function/metrics.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -31,6 +32,7 @@ export class Doors {
   readonly place: Place;
   readonly instance: string;
   readonly #counter: Counter;
+  /** Of each the hash alone: ids and sources are as long as their senders please. */
   readonly #seen = new Set<string>();
   readonly #writing = new Map<string, Promise<void>>();
   readonly #waiting = new Map<string, Batch>();
@@ -47,7 +49,8 @@ export class Doors {
   }
 
   /** Once for a letter, however often it is delivered. */
-  count(id: string, labels: { readonly function: string; readonly code: string }): void {
+  count(letter: string, labels: { readonly function: string; readonly code: string }): void {
+    const id = createHash('sha256').update(letter).digest('base64url');
     if (this.#seen.has(id)) return;
     this.#seen.add(id);
     const [oldest] = this.#seen;

@@ -1,9 +1,18 @@
 // The attribute rules of CloudEvents 1.0.2, for events that come in and for the ones that go out:
 // names, types and the form of each attribute that the specification defines. The SDK checks none
 // of this on the way in.
+import { isLongerThan } from '../cut.ts';
 import { parseMediaType } from './media-type.ts';
 
 export type AttributeValue = string | number | boolean;
+
+/**
+ * One attribute. Servers and proxies take a header line of 4 to 8 KiB, so that a longer one could
+ * not go on in binary mode.
+ */
+const ATTRIBUTE_BYTES_MAX = 4 * 1024;
+/** All of them, names and values: what binary mode has in its headers at most. */
+export const ATTRIBUTES_BYTES_MAX = 16 * 1024;
 
 const REQUIRED = ['specversion', 'id', 'source', 'type'] as const;
 
@@ -43,8 +52,16 @@ export function valueProblem(name: string, value: AttributeValue): string | unde
     const isInt32 = Number.isInteger(value) && value >= -INT32_MAX && value < INT32_MAX;
     return isInt32 ? undefined : 'must be a whole number of 32 bits, a boolean or a string';
   }
+  const tooLong = lengthProblem(value);
+  if (tooLong !== undefined) return tooLong;
   if (FORBIDDEN_CHARACTER.test(value)) return 'holds a control character or a broken one';
   return rule?.(value);
+}
+
+/** Before anything else looks at it: what is too long may be megabytes. */
+export function lengthProblem(value: string): string | undefined {
+  if (!isLongerThan(value, ATTRIBUTE_BYTES_MAX)) return undefined;
+  return `must not be longer than ${ATTRIBUTE_BYTES_MAX} bytes`;
 }
 
 type Rule = (value: string) => string | undefined;

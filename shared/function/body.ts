@@ -1,6 +1,7 @@
 // Reads a request's body once, up to a limit: refused by its announced length before a byte is
 // read, and by counting when the sender announced nothing or lied.
 import type { IncomingMessage } from 'node:http';
+import { quoted } from '../cut.ts';
 import { Failure } from '../errors.ts';
 
 const EMPTY = Buffer.alloc(0);
@@ -27,7 +28,7 @@ export function assertAnnouncedLength(
 export function assertNotEncoded(contentEncoding: string | undefined): void {
   const encoding = contentEncoding?.trim().toLowerCase() ?? 'identity';
   if (encoding === 'identity') return;
-  const message = `The body is encoded as ${encoding}; send it without a content-encoding.`;
+  const message = `The body is encoded as ${quoted(encoding)}; send it without a content-encoding.`;
   throw new Failure('CONTENT_ENCODING_UNSUPPORTED', message, { field: 'content-encoding' });
 }
 

@@ -2,6 +2,7 @@
 // per event at full rate, so nothing here is loaded, parsed or logged that an event which goes
 // well does not need.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { quoted } from '../cut.ts';
 import { Failure } from '../errors.ts';
 import { assertAnnouncedLength, readBody } from './body.ts';
 import type { Behaviour, IncomingEvent } from './define.ts';
@@ -101,7 +102,7 @@ function unknownType(
 ): Failure {
   const known = wakesOn.length === 0 ? 'no events' : wakesOn.join(', ');
   const message =
-    `The function ${name} wakes on ${known}, not on ${event.type}; check the trigger's ` +
+    `The function ${name} wakes on ${known}, not on ${quoted(event.type)}; check the trigger's ` +
     'filter.';
   return new Failure('EVENT_TYPE_UNKNOWN', message, {
     field: mode === 'binary' ? 'ce-type' : 'type',

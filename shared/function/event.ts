@@ -1,11 +1,14 @@
 // Turns the headers and body of a request into one valid CloudEvent, or throws the Failure that
 // names what is wrong with it. Binary and structured mode give the same event; each body is
 // decoded once.
+import { quoted } from '../cut.ts';
 import { Failure } from '../errors.ts';
 import {
+  ATTRIBUTES_BYTES_MAX,
   type AttributeValue,
   isAttributeValue,
   isUriReference,
+  lengthProblem,
   missingAttribute,
   nameProblem,
   valueProblem,
@@ -44,7 +47,7 @@ function structuredMode(contentType: string): EventMode {
     throw new Failure('EVENT_BATCH_UNSUPPORTED', message, { field: MODE_FIELD });
   }
   const message =
-    `The event format ${media.essence} is not known here; send ${CLOUDEVENTS}+json or ` +
+    `The event format ${quoted(media.essence)} is not known here; send ${CLOUDEVENTS}+json or ` +
     'binary mode.';
   throw new Failure('CONTENT_TYPE_UNSUPPORTED', message, { field: MODE_FIELD });
 }
@@ -93,7 +96,11 @@ function parseStructured(headers: ScannedHeaders, body: Buffer): IncomingEvent {
   }
   const draft: Draft = {};
   const { data, data_base64: base64, ...attributes } = envelope;
+  let sizeBytes = 0;
   for (const [name, value] of Object.entries(attributes)) {
+    sizeBytes +=
+      Buffer.byteLength(name) + (typeof value === 'string' ? Buffer.byteLength(value) : 0);
+    if (sizeBytes > ATTRIBUTES_BYTES_MAX) throw tooMany();
     const badName = nameProblem(name);
     if (badName !== undefined) throw invalid(name, badName);
     // The JSON format reads null as absent.
@@ -132,11 +139,14 @@ function assertUtf8(media: MediaType, field: string): void {
   const { charset } = media;
   if (charset === undefined || charset === 'utf-8' || charset === 'utf8' || charset === 'us-ascii')
     return;
-  const message = `The charset ${charset} is not read here; send ${media.essence} as UTF-8.`;
+  const [other, type] = [quoted(charset), quoted(media.essence)];
+  const message = `The charset ${other} is not read here; send ${type} as UTF-8.`;
   throw new Failure('CONTENT_TYPE_UNSUPPORTED', message, { field });
 }
 
 function mediaTypeOf(contentType: string): MediaType {
+  const tooLong = lengthProblem(contentType);
+  if (tooLong !== undefined) throw invalid(MODE_FIELD, tooLong);
   const media = parseMediaType(contentType);
   if (media === undefined) throw invalid(MODE_FIELD, 'must be a media type');
   return media;
@@ -149,8 +159,15 @@ function setChecked(draft: Draft, name: string, value: AttributeValue, field: st
 }
 
 function invalid(field: string, problem: string): Failure {
-  const message = `The event's ${field} is not valid: ${problem}.`;
+  const message = `The event's ${quoted(field)} is not valid: ${problem}.`;
   return new Failure('EVENT_ATTRIBUTE_INVALID', message, { field });
+}
+
+function tooMany(): Failure {
+  const message =
+    `The attributes of the event are larger than ${ATTRIBUTES_BYTES_MAX} bytes together; what ` +
+    'is large belongs into its data.';
+  return new Failure('EVENT_ATTRIBUTE_INVALID', message, { field: 'attributes' });
 }
 
 function completed(draft: Draft, prefix: string): IncomingEvent {

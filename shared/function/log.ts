@@ -2,6 +2,7 @@
 // line of a process that ends is never lost; an event that went well writes nothing above debug,
 // so that this costs nothing per event.
 import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
+import { cut, quoted } from '../cut.ts';
 import type { Failure } from '../errors.ts';
 import type { IncomingEvent } from './define.ts';
 import type { LogLevel } from './runtime-config.ts';
@@ -23,10 +24,28 @@ export function createLog(options: LogOptions): Logger {
       messageKey: 'message',
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: stdSerializers.errWithCause },
+      serializers: { err: shortened },
     },
     options.to ?? pino.destination({ dest: 1, sync: true }),
   );
+}
+
+/** A stack and what it says; whoever made it may have quoted all that he was given. */
+const ERROR_TEXT_BYTES_MAX = 8 * 1024;
+
+const shortened = (error: Error): unknown => withShortTexts(stdSerializers.errWithCause(error));
+
+/** What else an error carries may hold itself; only what holds errors is gone into. */
+function withShortTexts(error: object): unknown {
+  const shorten = ([name, value]: [string, unknown]): [string, unknown] => {
+    if (typeof value === 'string') return [name, cut(value, ERROR_TEXT_BYTES_MAX)];
+    if (name === 'cause' && typeof value === 'object' && value !== null) {
+      return [name, withShortTexts(value)];
+    }
+    if (name !== 'aggregateErrors' || !Array.isArray(value)) return [name, value];
+    return [name, value.map((one: object) => withShortTexts(one))];
+  };
+  return Object.fromEntries(Object.entries(error).map(shorten));
 }
 
 /**
@@ -34,6 +53,9 @@ export function createLog(options: LogOptions): Logger {
  * empty for cluster scope.
  */
 const SUBJECT = /^\/apis\/.+\/namespaces\/([^/]*)\/([^/]+)\/([^/]+)$/;
+
+/** The longest names of a namespace, a resource and an object stay below. */
+const SUBJECT_BYTES_MAX = 1_024;
 
 /** `pods web/frontend-1`; undefined when the event is not about an object. */
 function objectKeyOf(event: IncomingEvent): string | undefined {
@@ -47,10 +69,16 @@ export function eventFields(
   event: IncomingEvent,
   traceparent: string | undefined,
 ): Record<string, unknown> {
+  const { id, type, source, subject } = event;
   const object = objectKeyOf(event);
   return {
-    event: { id: event.id, type: event.type, source: event.source, subject: event.subject },
-    ...(object === undefined ? {} : { object }),
+    event: {
+      id: quoted(id),
+      type: quoted(type),
+      source: quoted(source),
+      subject: subject && cut(subject, SUBJECT_BYTES_MAX),
+    },
+    ...(object === undefined ? {} : { object: cut(object, SUBJECT_BYTES_MAX) }),
     ...(traceparent === undefined ? {} : { traceparent }),
   };
 }

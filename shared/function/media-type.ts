@@ -18,6 +18,8 @@ const PARAMETER = new RegExp(
 );
 /** A cluster has a handful of media types; whoever sends more than this pays for each parse. */
 const REMEMBERED_MAX = 64;
+/** What those have is shorter; text from outside is kept no longer. */
+const REMEMBERED_LENGTH_MAX = 256;
 const remembered = new Map<string, MediaType>();
 
 /** Undefined when the text is not a media type at all. */
@@ -25,7 +27,8 @@ export function parseMediaType(text: string): MediaType | undefined {
   const known = remembered.get(text);
   if (known !== undefined) return known;
   const parsed = parse(text);
-  if (parsed !== undefined && remembered.size < REMEMBERED_MAX) remembered.set(text, parsed);
+  const isKept = text.length <= REMEMBERED_LENGTH_MAX && remembered.size < REMEMBERED_MAX;
+  if (parsed !== undefined && isKept) remembered.set(text, parsed);
   return parsed;
 }
 

@@ -1,6 +1,7 @@
 // What a path answers to a method that it does not take: 405 with those it takes, or 204 to who
 // only asked for them.
 import type { ServerResponse } from 'node:http';
+import { quoted } from '../cut.ts';
 import { Failure } from '../errors.ts';
 import { sendProblem } from './problem.ts';
 
@@ -18,7 +19,7 @@ export function refuseMethod(
     response.writeHead(204, { allow }).end();
     return;
   }
-  const message = `${path} does not take ${method}; it takes ${allow}.`;
+  const message = `${quoted(path)} does not take ${method}; it takes ${allow}.`;
   const failure = new Failure('METHOD_NOT_ALLOWED', message, { field: 'method' });
   sendProblem(response, failure, { allow });
 }

@@ -2,6 +2,7 @@
 // what HTTP wants to hear about methods and paths. Loaded at the first such request, since no
 // event needs it.
 import express, { type Express, type Request, type Response } from 'express';
+import { quoted } from '../cut.ts';
 import { Failure } from '../errors.ts';
 import { assertAnnouncedLength, assertNotEncoded, readBody } from './body.ts';
 import type { Answer, Route, RouteRequest } from './define.ts';
@@ -61,7 +62,7 @@ export function createWeb<Doors>(runtime: Runtime<Doors>): Express {
     );
   }
   app.use((request, response) => {
-    const message = `Nothing answers at ${request.path}; GET / says what does.`;
+    const message = `Nothing answers at ${quoted(request.path)}; GET / says what does.`;
     sendProblem(response, new Failure('PATH_UNKNOWN', message, { field: 'path' }));
   });
   app.use(answerError(runtime));
@@ -121,7 +122,7 @@ function assertTaken(path: string, contentType: string | undefined, isFile: bool
   const type = parseMediaType(contentType ?? '');
   if (isFile ? type?.essence === FILE_TYPE : type?.isJson === true) return;
   const [what, wanted] = isFile ? ['a file', FILE_TYPE] : ['JSON', 'application/json'];
-  const message = `${path} takes ${what}; send it with content-type: ${wanted}.`;
+  const message = `${quoted(path)} takes ${what}; send it with content-type: ${wanted}.`;
   throw new Failure('CONTENT_TYPE_UNSUPPORTED', message, { field: 'content-type' });
 }
 
@@ -140,7 +141,8 @@ const NEVER_SENT = [408, 409, 500];
 function sendAnswer(request: Request, response: Response, answer: Answer): void {
   const { status = 200 } = answer;
   if (NEVER_SENT.includes(status)) {
-    const message = `The answer of ${request.path} cannot be sent: its status is ${status}.`;
+    const path = quoted(request.path);
+    const message = `The answer of ${path} cannot be sent: its status is ${status}.`;
     throw new Failure('REPLY_INVALID', message);
   }
   const wantsText = request.accepts(['application/json', 'text/plain']) === 'text/plain';
@@ -162,7 +164,7 @@ function answerError<Doors>(
 ): (thrown: unknown, request: Request, response: Response, next: unknown) => void {
   return (thrown, request, response, _next) => {
     if (!isClientError(thrown)) return refuseAsBug(runtime, response, thrown);
-    const message = `The path ${request.path} cannot be decoded; percent-encode it.`;
+    const message = `The path ${quoted(request.path)} cannot be decoded; percent-encode it.`;
     const detail = { field: 'path', cause: thrown };
     sendProblem(response, new Failure('REQUEST_MALFORMED', message, detail));
   };
