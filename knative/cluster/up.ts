@@ -64,6 +64,7 @@ function textOf(word: InsideWord, started: Set<string>): string | undefined {
   if (word.kind === 'up') return undefined;
   const { name, state, note } = word;
   if (state === 'dead') return `${name} died, and is started again: ${note ?? ''}`;
+  if (state === 'starting' && note !== undefined) return `${name} is not ready yet: ${note}`;
   if (state !== 'ready') return undefined;
   const again = started.has(name) ? ' again' : '';
   started.add(name);

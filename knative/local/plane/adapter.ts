@@ -37,7 +37,11 @@ export function adapterPart(source: ApiServerSourceWiring, options: AdapterOptio
     url: '',
     // Its probe port is 8080 for every adapter, taken or not, and says "ready" before the first
     // watch. What counts is that each watch is open: what happens from then on becomes an event.
-    ready: async (signal) => (await openWatches(profilingPort, signal)) >= watchCount(source),
+    ready: async (signal) => {
+      const [open, wanted] = [await openWatches(profilingPort, signal), watchCount(source)];
+      if (open >= wanted) return true;
+      throw new Error(`${open} of ${wanted} watches are open`);
+    },
   };
 }
 

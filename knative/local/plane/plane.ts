@@ -141,7 +141,15 @@ class LocalPlane implements Plane {
     if (this.#parts.has(spec.name)) throw new Error(`a part named ${spec.name} is there already`);
     const part = new PartProcess(spec, this.#run.mark, this.#supervisor.onChange);
     this.#parts.set(spec.name, part);
-    await part.start();
+    // Whoever wants the end does not wait for a part that may never be ready.
+    const { signal } = this.#options;
+    const onAbort = (): void => void part.kill();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      await part.start();
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
     return part;
   }
 

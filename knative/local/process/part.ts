@@ -4,7 +4,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LineRing } from './line-ring.ts';
-import { isStopped } from './proc.ts';
+import { PATIENCE, Patience, type PatienceLimits } from './patience.ts';
+import { isStopped, usedTicks } from './proc.ts';
 
 export interface PartSpec {
   readonly name: string;
@@ -16,7 +17,7 @@ export interface PartSpec {
   readonly url: string;
   /** Where it tells about itself, when that is another address. */
   readonly monitorUrl?: string;
-  /** One probe; asked again and again until it is true. */
+  /** One probe, asked again and again until it is true; what it throws says what it waits for. */
   ready(signal: AbortSignal): Promise<boolean>;
 }
 
@@ -27,6 +28,8 @@ export interface PartChange {
   readonly state: PartState;
   /** How it ended, for dead and stopped parts: `exit code 1` or `SIGKILL`. */
   readonly ending?: string;
+  /** Told each time that it is still not ready after a while: what its probe met last. */
+  readonly awaits?: string;
 }
 
 export interface Part {
@@ -47,10 +50,8 @@ export interface Part {
   restart(): Promise<void>;
 }
 
-/**
- * kube-apiserver needs 2.5 s here; ten times as much still tells a slow machine from a dead part.
- */
-const READY_TIMEOUT_MS = 30_000;
+/** Longer than any start on an idle machine: whoever waits more wants to know for what. */
+const TELL_EVERY_MS = 15_000;
 const PROBE_TIMEOUT_MS = 2_000;
 const PROBE_PAUSE_MS = 20;
 /** etcd and kube-apiserver end within a second of SIGTERM; whoever does not is killed. */
@@ -71,6 +72,7 @@ export class PartProcess implements Part {
   readonly #spec: PartSpec;
   readonly #mark: string;
   readonly #onChange: (change: PartChange) => void;
+  readonly #limits: PatienceLimits;
   #child: ChildProcess | undefined;
   #gone: Promise<string> = Promise.resolve('not started');
   #ring = new LineRing();
@@ -82,10 +84,16 @@ export class PartProcess implements Part {
    * `mark` is put into the environment, so that leftovers can be told from other people's
    * processes.
    */
-  constructor(spec: PartSpec, mark: string, onChange: (change: PartChange) => void) {
+  constructor(
+    spec: PartSpec,
+    mark: string,
+    onChange: (change: PartChange) => void,
+    limits = PATIENCE,
+  ) {
     this.#spec = spec;
     this.#mark = mark;
     this.#onChange = onChange;
+    this.#limits = limits;
   }
 
   get name(): string {
@@ -179,33 +187,53 @@ export class PartProcess implements Part {
     });
   }
 
-  /** Undefined when ready; how it ended when it died, or was too slow, first. */
+  /** Undefined when ready; how it ended when it died, or patience with it did, first. */
   async #untilReadyOrGone(): Promise<string | undefined> {
     const abort = new AbortController();
-    const slow = setTimeout(() => abort.abort(), READY_TIMEOUT_MS);
     const gone = this.#gone.then((ending) => {
       abort.abort();
       return ending;
     });
-    const isReady = await this.#probeUntil(abort.signal);
-    clearTimeout(slow);
-    if (isReady) return undefined;
+    const why = await this.#probeUntil(abort.signal);
+    if (why === undefined) return undefined;
     if (this.#child === undefined) return gone;
     // Nobody asked for this end: the part counts as dead.
     this.#child.kill('SIGKILL');
     await gone;
-    return `not ready within ${READY_TIMEOUT_MS / 1000} s`;
+    return why;
   }
 
-  async #probeUntil(signal: AbortSignal): Promise<boolean> {
-    while (!signal.aborted) {
-      const probe = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
-      // A probe that fails is the ordinary answer of a part that is not up yet.
-      const isReady = await this.#spec.ready(probe).catch(() => false);
-      if (isReady && this.pid !== undefined) return true;
+  /** Undefined when ready; else why nobody waits any longer. */
+  async #probeUntil(signal: AbortSignal): Promise<string | undefined> {
+    const patience = new Patience(this.#limits, Date.now());
+    let tellAtMs = Date.now() + TELL_EVERY_MS;
+    for (;;) {
+      const awaits = await this.#probe(signal);
+      if (awaits === undefined) return undefined;
+      if (signal.aborted) return 'gone';
+      const ticks = this.pid === undefined ? undefined : await usedTicks(this.pid);
+      const why = patience.look(`${ticks} ${awaits}`, Date.now());
+      if (why !== undefined) return `${why}: ${awaits}`;
+      if (Date.now() >= tellAtMs) {
+        tellAtMs += TELL_EVERY_MS;
+        this.#onChange({ part: this, state: 'starting', awaits });
+      }
       await sleep(PROBE_PAUSE_MS);
     }
-    return false;
+  }
+
+  /** Undefined when it is ready; else what is awaited. */
+  async #probe(signal: AbortSignal): Promise<string | undefined> {
+    const bound = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
+    try {
+      // It may have died while it answered.
+      const isReady = (await this.#spec.ready(bound)) && this.pid !== undefined;
+      return isReady ? undefined : 'it says that it is not ready';
+    } catch (error) {
+      // The ordinary answer of a part that is not up yet.
+      if (bound.aborted) return `no answer within ${PROBE_TIMEOUT_MS / 1000} s`;
+      return error instanceof Error ? error.message : String(error);
+    }
   }
 
   async #end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {

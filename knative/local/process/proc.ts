@@ -4,10 +4,20 @@ import { readdir, readFile } from 'node:fs/promises';
 
 /** A pid alone can be reused; a pid with its start time (in clock ticks since boot) cannot. */
 export async function startTimeTicks(pid: number): Promise<number | undefined> {
-  const stat = await readProc(pid, 'stat');
-  // The command name stands in parentheses and may itself hold spaces and parentheses.
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = await statFields(pid);
   return fields?.[19] === undefined ? undefined : Number(fields[19]);
+}
+
+/** Of the processor, in clock ticks, by all its threads. */
+export async function usedTicks(pid: number): Promise<number | undefined> {
+  const fields = await statFields(pid);
+  return fields === undefined ? undefined : Number(fields[11]) + Number(fields[12]);
+}
+
+/** Those after the command name, which stands in parentheses and may itself hold both. */
+async function statFields(pid: number): Promise<readonly string[] | undefined> {
+  const stat = await readProc(pid, 'stat');
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 export async function residentBytes(pid: number): Promise<number | undefined> {

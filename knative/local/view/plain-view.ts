@@ -12,7 +12,7 @@ import {
   formatRate,
   totalBytes,
 } from './snapshot.ts';
-import { type LiveView, describeDeath } from './view.ts';
+import { type LiveView, describeDeath, describeWait } from './view.ts';
 
 /** Six lines a minute tell whether events flow without filling a log. */
 const SUMMARY_EVERY_MS = 10_000;
@@ -33,6 +33,8 @@ export class PlainView implements LiveView {
   }
 
   partChanged(change: PartChange): void {
+    const wait = describeWait(change);
+    if (wait !== undefined) return this.say(wait);
     const { part, state } = change;
     if (state === 'dead') {
       this.#hasDied.add(part.name);

@@ -3,7 +3,7 @@
 import type { PartChange } from '../process/part.ts';
 import { frame } from './frame.ts';
 import type { Snapshot } from './snapshot.ts';
-import { type LiveView, describeDeath } from './view.ts';
+import { type LiveView, describeDeath, describeWait } from './view.ts';
 
 export interface Terminal {
   readonly columns?: number;
@@ -37,6 +37,8 @@ export class TerminalView implements LiveView {
   }
 
   partChanged(change: PartChange): void {
+    const wait = describeWait(change);
+    if (wait !== undefined) this.say(wait);
     if (change.state === 'dead') this.say(describeDeath(change));
   }
 

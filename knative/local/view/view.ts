@@ -15,6 +15,14 @@ export interface LiveView {
 /** Enough to see why, short enough to leave the rest of the screen. */
 const LAST_LINES = 5;
 
+/** What a part that takes long waits for. */
+export function describeWait(change: PartChange): string | undefined {
+  const { part, awaits } = change;
+  if (awaits === undefined) return undefined;
+  const seconds = Math.round((Date.now() - part.sinceMs) / 1000);
+  return `${part.name} is not ready after ${seconds} s: ${awaits}`;
+}
+
 /** The death of a part, with the last that it wrote. */
 export function describeDeath({ part, ending = 'gone' }: PartChange): string {
   const lines = part.lastLines(LAST_LINES);

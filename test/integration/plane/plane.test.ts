@@ -35,6 +35,9 @@ test('all parts are ready and verified over TLS', async () => {
 test('a partition between the API server and etcd is felt, and healed', async () => {
   plane.partition('kube-apiserver', 'etcd');
   await expect.poll(() => apiAnswers('/readyz'), { timeout: 20_000 }).toBe(false);
+  const { url } = plane.part('kube-apiserver');
+  const asked = answers(`${url}/readyz`, AbortSignal.timeout(20_000), plane.caPath);
+  await expect(asked).rejects.toThrow(/readyz answers 500: (.*, )?etcd/);
   plane.heal('kube-apiserver', 'etcd');
   await expect.poll(() => apiAnswers('/readyz'), { timeout: 20_000 }).toBe(true);
 });

@@ -32,7 +32,7 @@ test.each([
   [['status', 'etcd'], 'nothing is known of "etcd"'],
   [['logs'], 'logs needs the name of a part or a pod'],
   [['logs', 'a', 'b'], 'nothing is known of "b"'],
-  [['--fast'], 'fast'],
+  [['--fast'], 'there is no option --fast'],
 ])('%j is refused by name', (args, why) => {
   expect(() => readRequest(args)).toThrow(UsageError);
   expect(() => readRequest(args)).toThrow(why);

@@ -6,6 +6,7 @@ import {
   PartProcess,
   type PartSpec,
 } from '../../../knative/local/process/part.ts';
+import type { PatienceLimits } from '../../../knative/local/process/patience.ts';
 import { residentBytes, startTimeTicks } from '../../../knative/local/process/proc.ts';
 
 /** Read at once, so that no time passes in which a thread may still come to a stand. */
@@ -28,12 +29,12 @@ const node = (script: string, extra: Partial<PartSpec> = {}): PartSpec => ({
   ...extra,
 });
 
-const run = (spec: PartSpec): { part: PartProcess; changes: string[] } => {
+const run = (spec: PartSpec, limits?: PatienceLimits): { part: PartProcess; changes: string[] } => {
   const changes: string[] = [];
   const onChange = ({ state, ending }: PartChange): void => {
     changes.push(ending === undefined ? state : `${state} ${ending}`);
   };
-  const part = new PartProcess(spec, MARK, onChange);
+  const part = new PartProcess(spec, MARK, onChange, limits);
   // Also when the test fails: a busy process left behind disturbs everything after it.
   onTestFinished(() => part.kill());
   return { part, changes };
@@ -59,6 +60,24 @@ test('a part that dies while it starts rejects the start with its last lines', a
     /sample did not start \(exit code 3\)[^]*disk is full/,
   );
   expect(changes).toEqual(['starting', 'dead exit code 3']);
+});
+
+test('a part that hangs is ended, and the start says what was awaited', async () => {
+  const ready = (): Promise<boolean> => Promise.reject(new Error('1 of 3 watches are open'));
+  const { part } = run(node(FOREVER, { ready }), { stillMs: 500, wholeMs: 60_000 });
+  await expect(part.start()).rejects.toThrow(
+    'sample did not start (not ready, and nothing moved for 0.5 s: 1 of 3 watches are open)',
+  );
+  expect(part.state).toBe('dead');
+});
+
+test('a part that works while it starts is not taken for one that hangs', async () => {
+  const works = 'setInterval(() => { for (let at = 0; at < 1e6; at += 1); }, 20)';
+  const limits = { stillMs: 1_500, wholeMs: 2_500 };
+  const { part } = run(node(works, { ready: async () => false }), limits);
+  await expect(part.start()).rejects.toThrow(
+    '(not ready within 2.5 s: it says that it is not ready)',
+  );
 });
 
 test('a command that does not exist rejects the start with the reason', async () => {

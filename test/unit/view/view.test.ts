@@ -257,6 +257,14 @@ describe('as lines', () => {
     ]);
   });
 
+  test('a part that takes long is told with what it waits for', () => {
+    const { view, lines } = written();
+    view.partChanged({ ...change('starting'), awaits: '/readyz answers 500: etcd' });
+    expect(lines()).toEqual([
+      expect.stringMatching(/^etcd is not ready after \d+ s: .readyz answers 500: etcd$/),
+    ]);
+  });
+
   test('a part that died silently is said to have been silent', () => {
     const { view, lines } = written();
     view.partChanged(change('dead', [], 'SIGKILL'));
