@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ask } from '../../knative/cluster/control.ts';
@@ -14,6 +14,7 @@ import {
   type MachineState,
   namespacesOf,
   processesIn,
+  writableFrom,
 } from './support/machine-state.ts';
 import { nodeArchive } from './support/node-image.ts';
 import { claim, pod, service, WEB } from './support/pods.ts';
@@ -94,6 +95,12 @@ async function pidsBelow(pid: number): Promise<readonly number[]> {
   return [pid, ...(await Promise.all(children.map(pidsBelow))).flat()];
 }
 
+/** One of those that come and go. */
+function whenGone(error: NodeJS.ErrnoException): readonly string[] {
+  if (error.code === 'ENOENT' || error.code === 'EINVAL') return [];
+  throw error;
+}
+
 const isGone = (path: string): Promise<boolean> =>
   access(path).then(
     () => false,
@@ -108,8 +115,13 @@ async function expectNothingLeft({ dir, namespaces }: Started): Promise<void> {
   expect(await look()).toEqual(before);
 }
 
-test('after Ctrl-C nothing is left', async () => {
+test('it cannot write to the machine, and after Ctrl-C nothing is left', async () => {
   started = await startBusy();
+  const inside = await processesIn(started.namespaces);
+  expect(inside.length).toBeGreaterThan(5);
+  for (const pid of inside) {
+    expect(await writableFrom(pid, basename(started.dir)).catch(whenGone)).toEqual([]);
+  }
   started.starter.kill('SIGINT');
   const [code] = await once(started.starter, 'exit');
   expect(code).toBe(0);

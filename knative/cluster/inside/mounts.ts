@@ -1,10 +1,11 @@
 // What the file system looks like to the cluster and to nobody else: its own /run, /sys and logs,
-// and kernel settings that read as a kubelet wants them, so that it does not set them for the whole
-// machine.
+// the machine's files to read and not to write, and kernel settings that read as a kubelet wants
+// them, so that it does not set them for the whole machine.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../commands.ts';
 import { INSIDE_DIR } from './config.ts';
+import { isolate } from './isolation.ts';
 
 /** These are one for all namespaces, so they are shown and not set. */
 const KUBELET_TUNABLES: Readonly<Record<string, string>> = {
@@ -26,6 +27,7 @@ export async function setUpMounts(hostDir: string): Promise<void> {
   await mkdir(log);
   await run('mount', '--bind', log, '/var/log');
   for (const [name, value] of Object.entries(KUBELET_TUNABLES)) await show(dir, name, value);
+  await isolate();
   // Pods may ask to see what is mounted later: that takes mounts that tell each other. Last, or
   // what is unmounted above would go in both places.
   await run('mount', '--make-rshared', '/');

@@ -1,6 +1,7 @@
 // What a cluster could leave on this machine, read in one look: two looks can be compared.
 import { execFile } from 'node:child_process';
 import { readdir, readFile, readlink } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { hierarchies } from '../../../knative/cluster/cgroups.ts';
@@ -8,23 +9,27 @@ import { debianPrograms } from '../../../knative/cluster/debian-programs.ts';
 import { partsSettings } from '../../../knative/local/parts/settings.ts';
 import { startTimeTicks } from '../../../knative/local/process/proc.ts';
 
-/** Where container tools write by default, and where ours must not. */
+/** Where container tools write by default, of what is not seen as a whole. */
 const WATCHED = [
-  '/etc/cni',
-  '/opt/cni',
-  '/opt/containerd',
   '/run/containerd',
   '/run/netns',
   '/run/ballast',
   '/run/xtables.lock',
   '/run/flannel',
-  '/usr/libexec/kubernetes',
-  '/var/lib/cni',
-  '/var/lib/containerd',
-  '/var/lib/kubelet',
   '/var/log/containers',
   '/var/log/pods',
 ];
+
+/**
+ * Seen as a whole, with all that is below. Where people and their programs work beside a test, new
+ * files say nothing; that a cluster cannot write there is what `writableFrom` looks at.
+ */
+const WHOLE = ['/boot', '/etc', '/media', '/opt', '/srv', '/var'];
+/** Of a hundred thousand files of packages, the directories that somebody could add to. */
+const PACKAGES = '/usr';
+const PACKAGES_DEPTH = '3';
+/** What a machine writes by itself at any time. */
+const BESIDE = ['/var/cache', '/var/log', '/var/tmp', '/var/lib/apt', '/var/lib/systemd'];
 
 /** Settings of the whole machine that a kubelet or a proxy would like otherwise. */
 const SETTINGS = [
@@ -59,14 +64,15 @@ export async function machineState(runRoot: string, ownInterface: string): Promi
     (/ballast-\d+-\d+/.exec(text)?.[0] ?? ownInterface) === ownInterface;
   const { roots } = await hierarchies();
   const cgroups = await Promise.all(roots.map((root) => namesIn(root)));
-  const files = await Promise.all([runRoot, ...WATCHED].map((path) => namesIn(path)));
+  const names = ['/', homedir(), runRoot, ...WATCHED];
+  const files = await Promise.all([...names.map(namesIn), treesOfMachine()]);
   return {
     mounts: lines(await readFile('/proc/self/mounts', 'utf8')),
     interfaces: (await namesIn('/sys/class/net')).filter(isOurs),
     routes: lines(await output('ip', 'route', 'show', 'table', 'all')).filter(isOurs),
     rules: await rules(),
     cgroups: await withoutLiving(cgroups.flat()),
-    files: files.flat(),
+    files: files.flat().toSorted(),
     settings: await Promise.all(SETTINGS.map(setting)),
   };
 }
@@ -80,6 +86,46 @@ async function withoutLiving(cgroups: readonly string[]): Promise<readonly strin
     }),
   );
   return cgroups.filter((_, index) => lives[index] === undefined);
+}
+
+async function treesOfMachine(): Promise<readonly string[]> {
+  const beside = BESIDE.flatMap((path) => ['-path', path, '-o']).slice(0, -1);
+  const [whole, packages] = await Promise.all([
+    output('find', ...WHOLE, '(', ...beside, ')', '-prune', '-o', '-print'),
+    output('find', PACKAGES, '-maxdepth', PACKAGES_DEPTH),
+  ]);
+  return [...lines(whole), ...lines(packages)];
+}
+
+/** Interfaces of the kernel, not files of the machine. */
+const KERNELS = ['proc', 'sysfs', 'cgroup', 'cgroup2', 'mqueue', 'devtmpfs', 'devpts'];
+
+/**
+ * Mounts through which this process could write to a file of the machine; `own` is in the path of
+ * what belongs to its cluster.
+ */
+export async function writableFrom(pid: number, own: string): Promise<readonly string[]> {
+  const machine = new Set((await mountsOf('self')).map(({ device }) => device));
+  const found = (await mountsOf(String(pid))).filter(
+    ({ device, root, path, isWritable, type }) =>
+      isWritable &&
+      machine.has(device) &&
+      !KERNELS.includes(type) &&
+      !root.includes(own) &&
+      !path.startsWith('/dev/') &&
+      !path.startsWith('/sys/'),
+  );
+  return found.map(({ path }) => path);
+}
+
+async function mountsOf(pid: string) {
+  const rows = lines(await readFile(`/proc/${pid}/mountinfo`, 'utf8'));
+  return rows.map((row) => {
+    const [before = '', after = ''] = row.split(' - ');
+    const [, , device = '', root = '', path = '', options = ''] = before.split(' ');
+    const isWritable = options.split(',').includes('rw');
+    return { device, root, path, isWritable, type: after.split(' ')[0] ?? '' };
+  });
 }
 
 /** Processes, of whoever, that are in any of these namespaces. */
@@ -106,7 +152,10 @@ async function rules(): Promise<readonly string[]> {
 }
 
 const output = async (command: string, ...args: readonly string[]): Promise<string> =>
-  (await promisify(execFile)(command, [...args])).stdout;
+  (await promisify(execFile)(command, [...args], { maxBuffer: OUTPUT_BYTES_MAX })).stdout;
+
+/** All names below /var. */
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
 const lines = (text: string): readonly string[] => text.trimEnd().split('\n').toSorted();
 

@@ -1,0 +1,78 @@
+// Keeps the cluster from writing to the machine's file system. Some programs of a node write to
+// paths that nobody can choose: libcni to /var/lib/cni, the kubelet's device plugins to
+// /var/lib/kubelet. On a machine that is itself a node these are somebody else's.
+import { access, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { run } from '../commands.ts';
+
+/** What is written there goes into memory; what the machine has there is read. */
+const OVERLAID = '/var/lib';
+/** Nodes, also of this machine, keep their state there: it is not even read. */
+const EMPTY = ['/var/lib/cni', '/var/lib/containerd', '/var/lib/kubelet', '/var/lib/kube-proxy'];
+/** Below these nothing is a file of the machine, or the cluster has its own. */
+const OWN = ['/proc', '/sys', '/dev', '/run', '/var/log', OVERLAID];
+/** On the cluster's own /run. */
+const UPPER = '/run/ballast-written';
+
+const isBelow = (path: string, dir: string): boolean => `${path}/`.startsWith(`${dir}/`);
+
+/** Last of all mounts: from here on whatever is mounted elsewhere could be written to. */
+export async function isolate(): Promise<void> {
+  const mounts = mountsIn(await readFile('/proc/self/mountinfo', 'utf8'));
+  await overlay(OVERLAID, mounts);
+  for (const dir of EMPTY) {
+    await mkdir(dir, { recursive: true });
+    await run('mount', '-t', 'tmpfs', 'tmpfs', dir);
+  }
+  for (const { path, options } of mounts) {
+    if (OWN.some((dir) => isBelow(path, dir)) || !(await isThere(path))) continue;
+    await run('mount', '-o', `remount,bind,${readOnly(options)}`, path);
+  }
+}
+
+/** What the machine has mounted below it would be missing from the overlay. */
+async function overlay(dir: string, mounts: readonly Mount[]): Promise<void> {
+  const [aside, upper, work] = [join(UPPER, 'machine'), join(UPPER, 'upper'), join(UPPER, 'work')];
+  for (const path of [aside, upper, work]) await mkdir(path, { recursive: true });
+  await run('mount', '--rbind', dir, aside);
+  const options = `lowerdir=${aside},upperdir=${upper},workdir=${work}`;
+  await run('mount', '-t', 'overlay', 'overlay', '-o', options, dir);
+  for (const { path, options: old } of mounts) {
+    if (path === dir || !isBelow(path, dir)) continue;
+    await run('mount', '--bind', join(aside, path.slice(dir.length)), path);
+    await run('mount', '-o', `remount,bind,${readOnly(old)}`, path);
+  }
+  await run('umount', '-R', '-l', aside);
+}
+
+export interface Mount {
+  readonly path: string;
+  /** Of the mount, and not of the file system: `rw,nosuid,relatime`. */
+  readonly options: string;
+}
+
+/** Of two at one path, which only the upper shows, the path is there once. */
+export function mountsIn(mountinfo: string): readonly Mount[] {
+  const rows = mountinfo.split('\n').filter(Boolean);
+  const mounts = rows.map((row) => {
+    const [, , , , path = '', options = ''] = row.split(' ');
+    return { path: unescaped(path), options };
+  });
+  return [...new Map(mounts.map((mount) => [mount.path, mount])).values()];
+}
+
+/** The kernel writes blanks, tabs, line ends and backslashes as `\040` and so on. */
+const unescaped = (path: string): string =>
+  path.replaceAll(/\\(\d{3})/g, (_, octal: string) =>
+    String.fromCodePoint(Number.parseInt(octal, 8)),
+  );
+
+const readOnly = (options: string): string =>
+  ['ro', ...options.split(',').filter((option) => option !== 'rw' && option !== 'ro')].join(',');
+
+/** A mount below another one is listed and cannot be reached. */
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
