@@ -1,5 +1,6 @@
 // The parts of a cluster: made in their order, and brought back to what they were rendered as. What
 // a running server would not bear is not begun here: a changed template changes no pod. Pure.
+import { refuseAccounts } from './accounts.ts';
 import { claimTemplateIn } from './claim-template.ts';
 import { type Decision, waitFor } from './decision.ts';
 import type { RenderedPart } from './render/manifests.ts';
@@ -16,7 +17,8 @@ export function bringUp(world: World): Decision | undefined {
   if (lacking !== undefined) return waitFor('Write the configuration', [lacking], lacking);
   // Only missing together with one of the two.
   if (rendered === undefined) return undefined;
-  return refuseDowngrade(world) ?? refuseMode(world) ?? grow(world) ?? applyNext(world);
+  const refused = refuseDowngrade(world) ?? refuseAccounts(world) ?? refuseMode(world);
+  return refused ?? grow(world) ?? applyNext(world);
 }
 
 /** Who is too old cannot read what a newer one stored, also one that is silent now. */

@@ -2,7 +2,7 @@
 // is under way is finished before anything else is begun, and nothing is begun in doubt. Pure.
 import { bringUp, refuseGrowth } from './bring-up.ts';
 import type { Cluster } from './cluster.ts';
-import { type Decision, NOTHING, waitFor } from './decision.ts';
+import { type Decision, joined, NOTHING, waitFor } from './decision.ts';
 import { atRisk, doubts } from './gate.ts';
 import { reload } from './reload.ts';
 import { replace } from './replace.ts';
@@ -49,8 +49,7 @@ function heal(world: World): Decision | undefined {
   const pending = words.filter(({ reason }) => reason === 'ClaimPending');
   const [first] = pending;
   if (first === undefined) return waitFor(next, words);
-  const message = pending.map((one) => one.message).join(' ');
-  return waitFor(next, words, { ...first, message });
+  return waitFor(next, words, { ...first, message: joined(pending) });
 }
 
 /** Whether all is as the spec says, and nothing lacks. */

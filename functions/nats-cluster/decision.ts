@@ -49,12 +49,29 @@ export interface Decision {
 
 export const NOTHING: Decision = { next: 'Nothing' };
 
-/** What speaks against it, in one sentence after the other. */
+/** Thousands of streams may be late at once; a person begins with the first. */
+const WORDS_SHOWN_MAX = 8;
+
+/** One sentence after the other. */
+export function joined(words: readonly Word[]): string {
+  const shown = words.slice(0, WORDS_SHOWN_MAX).map(({ message }) => message);
+  const left = words.length - shown.length;
+  return [...shown, ...(left > 0 ? [`And ${left} more.`] : [])].join(' ');
+}
+
+/** Names in a sentence. */
+export function listed(names: readonly string[]): string {
+  const left = names.length - WORDS_SHOWN_MAX;
+  const shown = names.slice(0, WORDS_SHOWN_MAX).join(', ');
+  return left > 0 ? `${shown} and ${left} more` : shown;
+}
+
+/** What speaks against it. */
 export const waitFor = (next: string, words: readonly Word[], trouble?: Word): Decision => ({
   next,
   waitsFor: {
     reason: words[0]?.reason ?? 'Waiting',
-    message: words.map(({ message }) => message).join(' '),
+    message: joined(words),
   },
   ...(trouble === undefined ? {} : { trouble }),
 });

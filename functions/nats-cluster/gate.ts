@@ -4,7 +4,7 @@ import type { StreamAtRisk, Waiver } from '../../shared/api/nats-cluster.ts';
 import type { HealthError } from '../../shared/nats/system-answers.ts';
 import { ordinalOf } from './cluster.ts';
 import type { Group, Peer } from './view.ts';
-import { expected, isSingle, isUp, podOf, type Word, type World } from './world.ts';
+import { expected, isSingle, isUp, type Pod, podOf, type Word, type World } from './world.ts';
 
 /** What speaks against taking `server` away for a while, or, without one, against any change. */
 export function doubts(world: World, server?: string): readonly Word[] {
@@ -132,6 +132,22 @@ const untoldWords = ({ nats }: World, server: string): readonly Word[] =>
     ? [away(`${server} does not say which streams it has.`)]
     : [];
 
+const podWord = ({ name, trouble }: Pod): Word | undefined =>
+  trouble && { reason: trouble.reason, message: `${name} does not run: ${trouble.message}.` };
+
+/** Whoever pulls an image or makes room needs some time, and then a person has to know. */
+const STUCK_MS = 120_000;
+
+/** What pods say that do not become ready by themselves. */
+export function stuckWords(world: World): readonly Word[] {
+  return expected(world).flatMap((server) => {
+    const pod = podOf(world, server);
+    if (pod === undefined || pod.isReady || pod.isEnding) return [];
+    const isLate = world.nowMs - Date.parse(pod.unreadySince ?? '') >= STUCK_MS;
+    return isLate ? (podWord(pod) ?? []) : [];
+  });
+}
+
 /** What keeps a server from doing its part. */
 export function whyAway(world: World, server: string): Word | undefined {
   const pod = podOf(world, server);
@@ -139,9 +155,8 @@ export function whyAway(world: World, server: string): Word | undefined {
   if (pod.isEnding) return away(`${server} is ending.`);
   if (!pod.isReady) {
     const message = world.parts.pending.get(server);
-    return message === undefined
-      ? away(`${server} is not ready.`)
-      : { reason: 'ClaimPending', message };
+    if (message !== undefined) return { reason: 'ClaimPending', message };
+    return podWord(pod) ?? away(`${server} is not ready.`);
   }
   const seen = world.nats.servers.get(server);
   if (seen === undefined) return away(`${server} does not answer.`);

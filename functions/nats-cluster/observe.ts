@@ -1,17 +1,16 @@
 // Gathers what is known of a cluster: its pods and what its servers say at every look; the parts it
 // is made of when there is a reason to, since a cluster at rest should cost next to nothing.
 import type { Clock } from '../../shared/clock.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { System } from '../../shared/nats/system.ts';
 import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
 import type { Doors, Memory } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { readParts } from './parts.ts';
+import { podOf } from './pods.ts';
 import { configDigest, SYSTEM_USER } from './render/config.ts';
 import { selectorText } from './render/labels.ts';
 import { PODS, type Rendered } from './render/manifests.ts';
-import { TEMPLATE_ANNOTATION } from './render/stateful-set.ts';
 import { NOBODY, type NatsView, viewOf } from './view.ts';
 import type { Parts, Pod, World } from './world.ts';
 
@@ -67,41 +66,14 @@ function refusalsOf({ refusals }: Memory, rendered: Rendered | undefined) {
 }
 
 async function readPods(
-  { kube }: Doors,
+  { kube, clock }: Doors,
   cluster: Cluster,
   signal: AbortSignal,
 ): Promise<readonly Pod[]> {
   const labelSelector = selectorText(cluster);
   const { namespace } = cluster;
   const { items } = await kube.list(PODS, { namespace, labelSelector, signal });
-  return items.map(podOf);
-}
-
-interface PodCondition {
-  readonly type: string;
-  readonly status: string;
-  readonly lastTransitionTime?: string;
-}
-
-function podOf(object: KubeObject): Pod {
-  // The API server holds pods to their schema.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { status = {} } = object as unknown as {
-    readonly status?: { readonly podIP?: string; readonly conditions?: readonly PodCondition[] };
-  };
-  const { name, uid, resourceVersion, annotations, deletionTimestamp } = object.metadata;
-  const is = (type: string, value: string): PodCondition | undefined =>
-    status.conditions?.find((one) => one.type === type && one.status === value);
-  return {
-    name,
-    uid,
-    resourceVersion,
-    ip: status.podIP,
-    isReady: is('Ready', 'True') !== undefined,
-    isEnding: deletionTimestamp !== undefined,
-    templateHash: annotations?.[TEMPLATE_ANNOTATION],
-    placelessSince: is('PodScheduled', 'False')?.lastTransitionTime,
-  };
+  return items.map((one) => podOf(one, clock.nowMs()));
 }
 
 /** Whoever can be reached is asked; that nobody can be is an answer too. */

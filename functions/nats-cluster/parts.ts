@@ -18,8 +18,10 @@ import { findLost } from './lost.ts';
 import { isOurs, nameTaken } from './owner.ts';
 import { findPending } from './pending.ts';
 import { selectorText } from './render/labels.ts';
-import { CONFIG_SUFFIX } from './render/config.ts';
+import { CONFIG_KEY, CONFIG_SUFFIX } from './render/config.ts';
 import { quantityOf } from './render/quantity.ts';
+import { accountsIn } from './render/read-back.ts';
+import { dataOf } from './secret-data.ts';
 import { readSecrets } from './secrets.ts';
 import { forgetFormer } from './system-secret.ts';
 import { type Claim, type Parts, type Pod, sizeOf } from './world.ts';
@@ -61,14 +63,8 @@ export async function readParts(
   const growth = await findGrowth(door, cluster, claims);
   const attainable = keptBack(cluster, growth);
   const rendered = credentials && render(attainable, credentials, { size, accessMode });
-  const read: readonly PartKey[] = ['statefulSet', 'config'];
-  const others = (rendered?.parts ?? []).filter(({ key }) => !read.includes(key));
-  for (const { key, ref, manifest } of others) {
-    const { name: of } = manifest.metadata;
-    const object = await kube.get(ref, { namespace, name: of }, { signal });
-    if (object !== null) found.set(key, object);
-  }
   const all = rendered?.parts ?? [];
+  await findOthers(door, all, found);
   const taken = [...found.values()].find((object) => !isOurs(object, cluster));
   const old = rendered && system && forgetFormer(cluster, system, rendered);
   return {
@@ -77,6 +73,7 @@ export async function readParts(
     systemPassword,
     formerPasswords,
     trustedCa,
+    accounts: accountsIn(textIn(config, cluster)),
     rendered,
     found,
     wrong: all.filter((part) => !isAsRendered(part, found.get(part.key))),
@@ -86,6 +83,24 @@ export async function readParts(
     growth,
   };
 }
+
+/** All but what was read before anything was rendered. */
+async function findOthers(
+  { kube, signal }: PartsDoor,
+  parts: readonly RenderedPart[],
+  found: Map<PartKey, KubeObject>,
+): Promise<void> {
+  const read: readonly PartKey[] = ['statefulSet', 'config'];
+  for (const { key, ref, manifest } of parts.filter((one) => !read.includes(one.key))) {
+    const { name, namespace = '' } = manifest.metadata;
+    const object = await kube.get(ref, { namespace, name }, { signal });
+    if (object !== null) found.set(key, object);
+  }
+}
+
+/** What servers were told last; that of somebody else says nothing of ours. */
+const textIn = (config: KubeObject | null, cluster: Cluster): string =>
+  config !== null && isOurs(config, cluster) ? (dataOf(config)[CONFIG_KEY] ?? '') : '';
 
 /**
  * Without a StatefulSet the servers that are there tell, so that none ends with it or is left out:

@@ -3,7 +3,7 @@
 // pod is deleted, and no other is touched before it is back and current. Pure.
 import type { Restarting } from '../../shared/api/nats-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
-import { type Decision, waitFor } from './decision.ts';
+import { type Decision, joined, waitFor } from './decision.ts';
 import { doubts } from './gate.ts';
 import { needsRestart } from './reload.ts';
 import {
@@ -99,7 +99,7 @@ function forget(world: World, next: string): Decision {
 }
 
 function paused(server: string, since: string, lacking: readonly Word[]): Word {
-  const what = lacking.map((one) => one.message).join(' ');
+  const what = joined(lacking);
   const message = `${server} was restarted at ${since} and is not back as it should be. ${what}`;
   return { reason: 'RolloutPaused', message };
 }

@@ -5,11 +5,12 @@ import type {
   ServerStatus,
   StreamAtRisk,
 } from '../../shared/api/nats-cluster.ts';
+import { cut } from '../../shared/cut.ts';
 import type { ConditionInput } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { isConverged } from './decide.ts';
-import type { Decision, Records } from './decision.ts';
-import { atRisk, whyAway } from './gate.ts';
+import { type Decision, joined, type Records } from './decision.ts';
+import { atRisk, stuckWords, whyAway } from './gate.ts';
 import { isOnWantedConfig } from './reload.ts';
 import { selectorText } from './render/labels.ts';
 import { isStarting, startingSince } from './starting.ts';
@@ -28,6 +29,8 @@ export type Contacts = ReadonlyMap<string, number>;
 const CONTACT_MAX_MS = 60_000;
 /** What a cluster lacks while it is so young is on its way. */
 const YOUNG_MS = 600_000;
+/** What a table shows. */
+const WAITS_BYTES_MAX = 2_000;
 /** More of them nobody reads, and a status has an end. */
 const RISKS_SHOWN_MAX = 32;
 
@@ -52,10 +55,16 @@ export function sayingOf(
     ...(nats.meta === undefined ? {} : { metaLeader: nats.meta.leader }),
     servers,
     ...(risks.length === 0 ? {} : { streamsAtRisk: risks.map(plain) }),
-    plan: { next, ...(waitsFor === undefined ? {} : { waitsFor: waitsFor.message }) },
+    plan: { next, ...(waitsFor === undefined ? {} : { waitsFor: shortly(decision) }) },
     ...records,
   };
   return { status, conditions: conditionsOf(world, decision, servers) };
+}
+
+/** A person is waited for: what is to be done stands in Degraded. */
+function shortly({ waitsFor, trouble }: Decision): string {
+  const word = trouble === undefined ? waitsFor : inShort(trouble);
+  return cut(word?.message ?? '', WAITS_BYTES_MAX);
 }
 
 const plain = ({ account, stream, consumer, reason }: StreamAtRisk): StreamAtRisk => ({
@@ -137,40 +146,58 @@ function ready(world: World, decision: Decision, servers: readonly ServerStatus[
     const message = `No server has answered since ${newest}.`;
     return say('Ready', 'Unknown', { reason: 'NoContact', message });
   }
-  const { next, waitsFor } = decision;
+  const { next, waitsFor, trouble } = decision;
+  if (trouble !== undefined) return say('Ready', 'False', inShort(trouble));
   const word = waitsFor ?? { reason: 'Changing', message: `It is to be changed: ${next}.` };
   return say('Ready', 'False', word);
 }
 
+/** What it is, without what to do: that stands in Degraded alone. */
+const inShort = ({ reason, message }: Word): Word => ({
+  reason,
+  message: `${/^.*?[^.](?=[;.]\s|\.?$)/.exec(message)?.[0] ?? message}.`,
+});
+
 function progressing({ next, step, waitsFor, trouble }: Decision): ConditionInput {
-  if (trouble !== undefined) return say('Progressing', 'False', trouble);
+  if (trouble !== undefined) {
+    const message = `${next === 'Nothing' ? 'It' : `${next}: this`} needs a person; see Degraded.`;
+    return say('Progressing', 'False', { reason: trouble.reason, message });
+  }
   if (next === 'Nothing' && step === undefined) {
     const settled = { reason: 'Settled', message: 'Nothing is being changed.' };
     return say('Progressing', 'False', waitsFor?.reason === 'Paused' ? waitsFor : settled);
   }
-  const waits = waitsFor === undefined ? '' : ` It waits: ${waitsFor.message}`;
+  const waits = waitsFor === undefined ? '' : ` It waits (${waitsFor.reason}).`;
   return say('Progressing', 'True', { reason: 'Changing', message: `${next}.${waits}` });
 }
 
-/** Reasons to wait that mean a server. */
-const MISSING = ['ServerAway', 'ClaimPending'];
-
 const WELL: Word = { reason: 'NotDegraded', message: 'Nothing needs a person.' };
 
-function degraded(world: World, decision: Decision): ConditionInput {
-  const { cluster, nowMs } = world;
-  const { next, waitsFor, trouble } = decision;
+function degraded(world: World, { next, waitsFor, trouble }: Decision): ConditionInput {
   if (trouble !== undefined) return say('Degraded', 'True', trouble);
+  const stuck = stuckWords(world);
+  if (stuck[0] !== undefined) {
+    return say('Degraded', 'True', { reason: stuck[0].reason, message: joined(stuck) });
+  }
+  if (waitsFor === undefined || isYoung(world)) return say('Degraded', 'False', WELL);
+  const missing = missingWords(world);
+  if (missing[0] !== undefined) {
+    return say('Degraded', 'True', { reason: missing[0].reason, message: joined(missing) });
+  }
+  const isLacking = next === 'Nothing' && waitsFor.reason !== 'Paused';
+  return isLacking ? say('Degraded', 'True', inShort(waitsFor)) : say('Degraded', 'False', WELL);
+}
+
+function isYoung({ cluster, nowMs }: World): boolean {
   const createdMs = Date.parse(cluster.object.metadata.creationTimestamp ?? '');
-  const isYoung = nowMs - createdMs < YOUNG_MS;
-  const { restarting, leaving, replacing } = cluster.status;
-  const isOurDoing = [restarting, leaving, replacing].some((one) => one !== undefined);
+  return nowMs - createdMs < YOUNG_MS;
+}
+
+/** Servers that nobody has taken away and that are not on their way: all that is next waits too. */
+function missingWords(world: World): readonly Word[] {
+  const { restarting, leaving, replacing } = world.cluster.status;
+  if ([restarting, leaving, replacing].some((one) => one !== undefined)) return [];
   const missing = expected(world).filter((one) => whyAway(world, one) !== undefined);
-  const isOnTheWay = missing.every((one) => isStarting(world, one));
-  // Whatever is to be done next waits for it too.
-  const isServerMissing = !isOurDoing && !isOnTheWay && MISSING.includes(waitsFor?.reason ?? '');
-  const isLacking = next === 'Nothing' && waitsFor?.reason !== 'Paused';
-  return waitsFor !== undefined && (isLacking || isServerMissing) && !isYoung
-    ? say('Degraded', 'True', waitsFor)
-    : say('Degraded', 'False', WELL);
+  if (missing.every((one) => isStarting(world, one))) return [];
+  return missing.flatMap((one) => whyAway(world, one) ?? []);
 }

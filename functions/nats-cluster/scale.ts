@@ -4,7 +4,7 @@
 import type { Leaving } from '../../shared/api/nats-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { claimName, ordinalOf, serverName, serverNames } from './cluster.ts';
-import { type Decision, waitFor } from './decision.ts';
+import { type Decision, listed, waitFor } from './decision.ts';
 import { covers, doubts, doubtsAround, nameOf, unseenWords } from './gate.ts';
 import type { RenderedPart } from './render/manifests.ts';
 import type { Group } from './view.ts';
@@ -57,7 +57,7 @@ function refuse(world: World, next: string): Decision | undefined {
   if (wide.length === 0) return undefined;
   const names = wide.map((group) => `${describe(group)} has ${group.replicas} replicas`);
   const message =
-    `With ${replicas} servers there is no place for all replicas: ${names.join(', ')}. Give them ` +
+    `With ${replicas} servers there is no place for all replicas: ${listed(names)}. Give them ` +
     'fewer, or keep the servers.';
   const word = { reason: 'ScaleDownRefused', message };
   return waitFor(next, [word], word);

@@ -175,6 +175,5 @@ function reloaded(doors: Doors, { cluster, parts }: World, server: string, done:
     return { isSlow: true };
   }
   refusals.set(server, { digest, why: done.why });
-  const message = `${server} refused to reload: ${done.why}`;
-  return { said: { type: 'Warning', reason: 'ReloadRefused', message }, isSlow: true };
+  return { isSlow: true };
 }

@@ -27,6 +27,9 @@ export interface Pod {
   readonly templateHash: string | undefined;
   /** Since when it has found no node; undefined when it has one. */
   readonly placelessSince: string | undefined;
+  /** Why it is not ready, as far as the scheduler or the kubelet says. */
+  readonly trouble: Word | undefined;
+  readonly unreadySince: string | undefined;
 }
 
 export interface Claim {
@@ -63,6 +66,8 @@ export interface Parts {
   readonly formerPasswords: readonly string[];
   /** Whom to believe when servers speak TLS; empty when they never did. */
   readonly trustedCa: string;
+  /** Accounts that may have streams, as the servers have been told. */
+  readonly accounts: readonly string[];
   /** Undefined as long as secrets are missing. */
   readonly rendered: Rendered | undefined;
   readonly found: ReadonlyMap<PartKey, KubeObject>;

@@ -25,7 +25,7 @@ export const CONFIG_SUFFIX = '-config';
 export const SYSTEM_ACCOUNT = 'SYS';
 export const SYSTEM_USER = 'ballast-system';
 /** For clusters that name no accounts. */
-const DEFAULT_ACCOUNT = 'DEFAULT';
+export const DEFAULT_ACCOUNT = 'DEFAULT';
 export const DEFAULT_USER = 'default';
 const ROUTE_USER = 'route';
 

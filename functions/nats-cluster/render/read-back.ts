@@ -1,29 +1,46 @@
-// What a configuration that was written before says: with which passwords servers may be running.
-// Pure.
+// What a configuration that was written before says: with which passwords and accounts servers may
+// be running. Pure.
 import { isRecord, textOf } from '../../../shared/kube/json.ts';
-import { SYSTEM_ACCOUNT } from './config.ts';
+import { DEFAULT_ACCOUNT, DEFAULT_USER, SYSTEM_ACCOUNT } from './config.ts';
 
 export interface KnownPasswords {
   readonly system: string;
   /** Undefined of a single server, which has no routes. */
   readonly route: string | undefined;
+  /** Undefined where the spec names accounts. */
+  readonly user: string | undefined;
 }
 
 /** Undefined when it was not written by us. */
 export function passwordsIn(text: string): KnownPasswords | undefined {
-  try {
-    const accounts = valueOf(text, 'accounts');
-    const account = isRecord(accounts) ? accounts[SYSTEM_ACCOUNT] : undefined;
-    const users: unknown = isRecord(account) ? account['users'] : undefined;
-    const system = passwordOf(Array.isArray(users) ? users[0] : undefined);
-    if (system === '') return undefined;
-    const cluster = valueOf(text, 'cluster');
-    const route = passwordOf(isRecord(cluster) ? cluster['authorization'] : undefined);
-    return { system, route: route === '' ? undefined : route };
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
+  const accounts = valueOf(text, 'accounts');
+  const system = passwordOf(userIn(accounts, SYSTEM_ACCOUNT));
+  if (system === '') return undefined;
+  const cluster = valueOf(text, 'cluster');
+  const route = passwordOf(isRecord(cluster) ? cluster['authorization'] : undefined);
+  const first = userIn(accounts, DEFAULT_ACCOUNT);
+  const isOurs = isRecord(first) && first['user'] === DEFAULT_USER;
+  const user = isOurs ? passwordOf(first) : '';
+  return {
+    system,
+    route: route === '' ? undefined : route,
+    user: user === '' ? undefined : user,
+  };
+}
+
+/** Those that may have streams. */
+export function accountsIn(text: string): readonly string[] {
+  const accounts = valueOf(text, 'accounts');
+  const all = isRecord(accounts) ? Object.entries(accounts) : [];
+  return all.flatMap(([name, account]) =>
+    isRecord(account) && account['jetstream'] === 'enabled' ? [name] : [],
+  );
+}
+
+function userIn(accounts: unknown, name: string): unknown {
+  const account = isRecord(accounts) ? accounts[name] : undefined;
+  const users: unknown = isRecord(account) ? account['users'] : undefined;
+  return Array.isArray(users) ? users[0] : undefined;
 }
 
 const passwordOf = (login: unknown): string => (isRecord(login) ? textOf(login['password']) : '');
@@ -37,5 +54,10 @@ function valueOf(text: string, key: string): unknown {
     .replaceAll(/\\(?:x([0-9a-f]{2})|.)/g, (escape, hex?: string) =>
       hex === undefined ? escape : String.raw`\u00${hex}`,
     );
-  return JSON.parse(json);
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
 }

@@ -10,7 +10,7 @@ const WELL = ['Changing', 'NotDegraded', 'Settled', 'Whole'];
 async function reasonsInCode(): Promise<readonly string[]> {
   const names = (await readdir(FUNCTION)).filter((name) => name.endsWith('.ts'));
   const texts = await Promise.all(names.map((name) => readFile(new URL(name, FUNCTION), 'utf8')));
-  const found = [...texts.join('\n').matchAll(/reason: '([A-Z]\w+)'/g)].map(
+  const found = [...texts.join('\n').matchAll(/(?:reason: |said\()'([A-Z]\w+)'/g)].map(
     ([, word = '']) => word,
   );
   return [...new Set(found)].filter((word) => !WELL.includes(word)).toSorted();

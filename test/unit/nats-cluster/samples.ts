@@ -84,6 +84,7 @@ export function world(differences: Differences = {}): World {
     systemPassword: 'system',
     formerPasswords: [],
     trustedCa: '',
+    accounts: [],
     rendered,
     found: new Map([['statefulSet', statefulSet]]),
     wrong: [],
@@ -123,6 +124,8 @@ const pod = (name: string, templateHash: string): Pod => ({
   isEnding: false,
   templateHash,
   placelessSince: undefined,
+  trouble: undefined,
+  unreadySince: '2026-01-01T00:00:00Z',
 });
 
 const claim = (server: string): Claim => ({

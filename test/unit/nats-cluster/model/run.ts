@@ -122,6 +122,14 @@ export class Run {
     return this.world.kube.writes.filter((one) => !one.startsWith('create events'));
   }
 
+  /** Reasons of the Events that warn, in their order. */
+  get warnings(): readonly string[] {
+    const { objects } = this.world.kube;
+    const events = [...objects.entries()].filter(([key]) => key.startsWith('events/'));
+    const warning = events.filter(([, { type }]) => type === 'Warning');
+    return warning.map(([, { reason }]) => String(reason));
+  }
+
   crashAt(point: CrashPoint): void {
     const { kube } = this.world;
     kube.crash = { ...point, at: kube.writes.length + point.at };

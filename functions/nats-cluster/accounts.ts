@@ -1,0 +1,50 @@
+// An account that goes from the configuration takes its streams out of everybody's reach, and
+// putting it back does not bring them: so an edit that takes one away waits until all servers have
+// said that it holds none. Pure.
+import type { NatsClusterSpec } from '../../shared/api/nats-cluster.ts';
+import { type Decision, listed, waitFor } from './decision.ts';
+import { covers, whyAway } from './gate.ts';
+import { DEFAULT_ACCOUNT } from './render/config.ts';
+import { startingSince } from './starting.ts';
+import { expected, type Word, type World } from './world.ts';
+
+/** Those that may have streams after the edit. */
+function wantedAccounts({ accounts = [] }: NatsClusterSpec): readonly string[] {
+  if (accounts.length === 0) return [DEFAULT_ACCOUNT];
+  return accounts.filter(({ jetStream }) => jetStream).map(({ name }) => name);
+}
+
+export function refuseAccounts(world: World): Decision | undefined {
+  const wanted = wantedAccounts(world.cluster.spec);
+  const isGoing = (account: string): boolean => !wanted.includes(account);
+  const going = world.parts.accounts.filter(isGoing);
+  if (going.length === 0) return undefined;
+  const next = `Take ${listed(going)} from the accounts`;
+  const inUse = refusal(world, going);
+  if (inUse !== undefined) return waitFor(next, [inUse], inUse);
+  const unseen = unseenWords(world);
+  return unseen.length === 0 ? undefined : waitFor(next, unseen);
+}
+
+function refusal({ cluster, nats }: World, going: readonly string[]): Word | undefined {
+  const { waive = [] } = cluster.spec;
+  const held = nats.groups.filter(
+    (group) =>
+      group.consumer === undefined &&
+      going.includes(group.account) &&
+      !waive.some((one) => one.consumer === undefined && covers(one, group)),
+  );
+  if (held.length === 0) return undefined;
+  const names = held.map(({ account, stream }) => `${stream} of ${account}`);
+  const message =
+    `These streams would be out of reach without their accounts: ${listed(names)}. Put the ` +
+    'accounts back into spec.accounts with jetStream: true (DEFAULT too, which a spec without ' +
+    'accounts has), delete the streams, or waive them. Nothing is changed before.';
+  return { reason: 'AccountInUse', message };
+}
+
+/** One that is away may have a stream that no other one tells of; a new one has none. */
+const unseenWords = (world: World): readonly Word[] =>
+  expected(world)
+    .filter((server) => startingSince(world, server) === undefined)
+    .flatMap((server) => whyAway(world, server) ?? []);

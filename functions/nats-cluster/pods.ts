@@ -1,0 +1,126 @@
+// The servers' pods as they were listed, and why one of them is not ready: what the scheduler or
+// the kubelet says of it, in one word that stays the same while they try again, and in their
+// sentence.
+import { cut } from '../../shared/cut.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+import { TEMPLATE_ANNOTATION } from './render/stateful-set.ts';
+import type { Pod, Word } from './world.ts';
+
+interface PodCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+}
+
+interface Ended {
+  readonly reason?: string;
+  readonly exitCode?: number;
+  readonly finishedAt?: string;
+}
+
+interface ContainerStatus {
+  readonly restartCount?: number;
+  readonly state?: {
+    readonly waiting?: { readonly reason?: string; readonly message?: string };
+    readonly terminated?: Ended;
+  };
+  readonly lastState?: { readonly terminated?: Ended };
+}
+
+interface PodStatus {
+  readonly podIP?: string;
+  readonly phase?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly conditions?: readonly PodCondition[];
+  readonly containerStatuses?: readonly ContainerStatus[];
+}
+
+export function podOf(object: KubeObject, nowMs: number): Pod {
+  // The API server holds pods to their schema.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { status = {} } = object as unknown as { readonly status?: PodStatus };
+  const { name, uid, resourceVersion, annotations } = object.metadata;
+  const { creationTimestamp, deletionTimestamp } = object.metadata;
+  const is = (type: string, value: string): PodCondition | undefined =>
+    status.conditions?.find((one) => one.type === type && one.status === value);
+  return {
+    name,
+    uid,
+    resourceVersion,
+    ip: status.podIP,
+    isReady: is('Ready', 'True') !== undefined,
+    isEnding: deletionTimestamp !== undefined,
+    templateHash: annotations?.[TEMPLATE_ANNOTATION],
+    placelessSince: is('PodScheduled', 'False')?.lastTransitionTime,
+    trouble: troubleIn(status, is('PodScheduled', 'False'), nowMs),
+    unreadySince: is('Ready', 'False')?.lastTransitionTime ?? creationTimestamp,
+  };
+}
+
+/** What keeps it from running; undefined while it is only on its way. */
+function troubleIn(
+  status: PodStatus,
+  placeless: PodCondition | undefined,
+  nowMs: number,
+): Word | undefined {
+  if (status.phase === 'Failed') return said('PodFailed', status.reason, status.message);
+  if (placeless?.reason === 'Unschedulable') {
+    return said('Unschedulable', 'Unschedulable', placeless.message);
+  }
+  const [container] = status.containerStatuses ?? [];
+  return container === undefined ? undefined : containerTrouble(container, nowMs);
+}
+
+/** The kubelet goes from the first to the second of each and back while it tries again. */
+const IMAGE: readonly string[] = [
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'ErrImageNeverPull',
+  'InvalidImageName',
+  'ImageInspectError',
+  'RegistryUnavailable',
+];
+const ON_ITS_WAY: readonly string[] = ['ContainerCreating', 'PodInitializing'];
+
+function containerTrouble(
+  { state = {}, lastState = {}, restartCount = 0 }: ContainerStatus,
+  nowMs: number,
+): Word | undefined {
+  const { reason = '', message } = state.waiting ?? {};
+  if (IMAGE.includes(reason)) return said('ImagePullBackOff', reason, message);
+  const ended = state.terminated ?? lastState.terminated;
+  if (reason === 'CrashLoopBackOff' || state.terminated !== undefined) return endedAs(ended);
+  if (state.waiting !== undefined) {
+    return reason === '' || ON_ITS_WAY.includes(reason)
+      ? undefined
+      : said('CreateContainerError', reason, message);
+  }
+  // It runs between two of its deaths.
+  const isLooping = restartCount > 1 && nowMs - Date.parse(ended?.finishedAt ?? '') < LOOP_MS;
+  return isLooping ? endedAs(ended) : undefined;
+}
+
+/** The kubelet's longest pause between two starts, and a start. */
+const LOOP_MS = 360_000;
+
+function endedAs({ reason, exitCode }: Ended = {}): Word {
+  if (reason === 'OOMKilled') {
+    const message = 'it takes more memory than resources.limits.memory lets it';
+    return said('OOMKilled', reason, message);
+  }
+  const how = exitCode === undefined ? 'it ends again and again' : `it ends with code ${exitCode}`;
+  return said('CrashLoopBackOff', 'CrashLoopBackOff', `${how}; its log says why`);
+}
+
+/** A sentence of an image's name or of a scheduler may be long, and may have more than one line. */
+const SAID_BYTES_MAX = 400;
+
+function said(reason: string, word = '', message = ''): Word {
+  const text = [word, message].filter((one) => one !== '').join(': ');
+  // oxlint-disable-next-line no-control-regex
+  const line = text.replaceAll(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+  return { reason, message: cut(line.replace(/\.$/, ''), SAID_BYTES_MAX) };
+}

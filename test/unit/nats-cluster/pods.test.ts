@@ -1,0 +1,151 @@
+// What a pod says of why it does not run reaches whoever reads the NatsCluster: its reason at once,
+// a call for help after two minutes, and each sentence in one place alone.
+import { expect, test } from 'vitest';
+import { decide } from '../../../functions/nats-cluster/decide.ts';
+import { podOf } from '../../../functions/nats-cluster/pods.ts';
+import { sayingOf } from '../../../functions/nats-cluster/sayings.ts';
+import { recordsOf } from '../../../functions/nats-cluster/world.ts';
+import { PODS } from '../../../functions/nats-cluster/render/manifests.ts';
+import { Run } from './model/run.ts';
+import { NAMESPACE } from './model/world-model.ts';
+import { type Differences, NOW_MS, outdated, world } from './samples.ts';
+
+const waiting = (reason: string, message = 'Why.') => ({
+  containerStatuses: [{ state: { waiting: { reason, message } } }],
+});
+const placeless = {
+  type: 'PodScheduled',
+  status: 'False',
+  reason: 'Unschedulable',
+  message: '0/3 nodes are available: 3 Insufficient cpu.',
+};
+const ended = (reason: string, exitCode: number) => ({
+  terminated: { reason, exitCode, finishedAt: '2026-01-01T23:59:00Z' },
+});
+const running = { running: { startedAt: '2026-01-01T23:59:30Z' } };
+const looping = { state: { waiting: { reason: 'CrashLoopBackOff' } }, restartCount: 4 };
+
+const troubleOf = (status: object) => {
+  const metadata = { name: 'nats-1', uid: 'u', resourceVersion: '1' };
+  return podOf({ apiVersion: 'v1', kind: 'Pod', metadata, status }, NOW_MS).trouble;
+};
+
+test.each<[object, string, string]>([
+  [waiting('ErrImagePull'), 'ImagePullBackOff', 'ErrImagePull: Why'],
+  [waiting('ImagePullBackOff'), 'ImagePullBackOff', 'ImagePullBackOff: Why'],
+  [waiting('InvalidImageName'), 'ImagePullBackOff', 'InvalidImageName'],
+  [waiting('CreateContainerConfigError'), 'CreateContainerError', 'CreateContainerConfigError'],
+  [{ conditions: [placeless] }, 'Unschedulable', '3 Insufficient cpu'],
+  [{ phase: 'Failed', reason: 'Evicted', message: 'Low on disk.' }, 'PodFailed', 'Evicted: Low'],
+  [
+    { containerStatuses: [{ ...looping, lastState: ended('Error', 1) }] },
+    'CrashLoopBackOff',
+    'it ends with code 1',
+  ],
+  [
+    { containerStatuses: [{ ...looping, lastState: ended('OOMKilled', 137) }] },
+    'OOMKilled',
+    'resources.limits.memory',
+  ],
+  [{ containerStatuses: [{ state: ended('OOMKilled', 137) }] }, 'OOMKilled', 'more memory'],
+  [
+    { containerStatuses: [{ state: running, lastState: ended('Error', 2), restartCount: 3 }] },
+    'CrashLoopBackOff',
+    'code 2',
+  ],
+  [waiting('ErrImagePull', `a\u001b[31m\n${'x'.repeat(5_000)}`), 'ImagePullBackOff', 'a [31m x'],
+])('a pod with %j is in trouble: %s', (status, reason, message) => {
+  const trouble = troubleOf(status);
+  expect(trouble?.reason).toBe(reason);
+  expect(trouble?.message).toContain(message);
+  expect(trouble?.message.length).toBeLessThan(500);
+});
+
+test.each<[object]>([
+  [{}],
+  [waiting('ContainerCreating', '')],
+  [{ containerStatuses: [{ state: running }] }],
+  // It died once, long ago.
+  [{ containerStatuses: [{ state: running, lastState: ended('Error', 2), restartCount: 1 }] }],
+])('a pod with %j is on its way', (status) => {
+  expect(troubleOf(status)).toBeUndefined();
+});
+
+const stuck =
+  (unreadySince: string): NonNullable<Differences['pods']> =>
+  (pods) =>
+    outdated('nats-2')(pods).map((one) =>
+      one.name === 'nats-1' ? { ...one, isReady: false, trouble: PULL, unreadySince } : one,
+    );
+const PULL = { reason: 'ImagePullBackOff', message: 'ErrImagePull: no such image' };
+const restarting = {
+  server: 'nats-1',
+  podUid: 'gone',
+  reason: 'Its pod template is another one now.',
+  since: '2026-01-01T23:55:00Z',
+};
+
+function conditionsOf(differences: Differences) {
+  const one = world({ nowMs: NOW_MS, ...differences });
+  const { status, conditions } = sayingOf(one, decide(one), recordsOf(one), new Map());
+  const said = (type: string) => conditions.find((condition) => condition.type === type);
+  return { plan: status.plan, all: conditions, said };
+}
+
+test.each<[string, Differences]>([
+  ['of a rollout', { pods: stuck('2026-01-01T23:59:30Z'), status: { restarting } }],
+  ['of a new cluster', { pods: stuck('2026-01-01T23:59:30Z'), status: { servers: [] } }],
+])('what the pod %s says stands in Ready at once, and Degraded waits', (_, differences) => {
+  const { said } = conditionsOf(differences);
+  expect(said('Ready')).toMatchObject({ status: 'False', reason: 'ImagePullBackOff' });
+  expect(said('Ready')?.message).toContain('nats-1 does not run: ErrImagePull: no such image');
+  expect(said('Degraded')?.status).toBe('False');
+});
+
+test.each<[string, Differences]>([
+  ['of a rollout', { pods: stuck('2026-01-01T23:57:59Z'), status: { restarting } }],
+  ['of a new cluster', { pods: stuck('2026-01-01T23:57:59Z'), status: { servers: [] } }],
+])('after two minutes the pod %s needs a person', (_, differences) => {
+  const { said } = conditionsOf(differences);
+  expect(said('Degraded')).toMatchObject({ status: 'True', reason: 'ImagePullBackOff' });
+});
+
+test.each<[string, Differences]>([
+  ['a refusal', { spec: { image: 'nats:2.13.1' } }],
+  ['a refused reload', { refusals: new Map([['nats-1', `Parse error ${'x'.repeat(900)}; see.`]]) }],
+])('the sentence of %s stands whole in one condition, and not in the plan', (_, differences) => {
+  const nats: Differences['nats'] = (seen) => ({
+    ...seen,
+    servers: new Map([...seen.servers].map(([name, one]) => [name, { ...one, digest: 'old' }])),
+  });
+  const { all, plan, said } = conditionsOf({ nats, ...differences });
+  const message = said('Degraded')?.message ?? '';
+  expect(message).not.toBe('');
+  const elsewhere = [...all.filter(({ type }) => type !== 'Degraded'), { message: plan?.waitsFor }];
+  expect(elsewhere.filter((one) => one.message?.includes(message))).toEqual([]);
+});
+
+test('a downgrade, and what the API server refuses, are told by an Event each, once', async () => {
+  const run = new Run();
+  await run.converge();
+  run.edit({ image: 'nats:2.12.0' });
+  for (let sweeps = 0; sweeps < 3; sweeps += 1) await run.sweep();
+  expect(run.warnings).toEqual(['DowngradeRefused']);
+  run.edit({ image: 'nats:2.15.2' });
+  run.world.kube.refuses = (resource) => resource === 'statefulsets';
+  for (let sweeps = 0; sweeps < 3; sweeps += 1) await run.sweep();
+  expect(run.warnings).toEqual(['DowngradeRefused', 'ApiServerRefused']);
+});
+
+test('a pod that cannot pull its image is told in the status and by an Event', async () => {
+  const run = new Run();
+  await run.converge();
+  run.world.stopServer('nats-2');
+  run.world.isLost = (server) => server === 'nats-2';
+  const conditions = [{ type: 'Ready', status: 'False' }];
+  const status = { conditions, ...waiting('ErrImagePull', 'no such image') };
+  run.world.kube.change(PODS, { namespace: NAMESPACE, name: 'nats-2' }, { status });
+  await run.sweep();
+  expect(run.condition('Ready').reason).toBe('ImagePullBackOff');
+  expect(run.warnings).toContain('ImagePullBackOff');
+});

@@ -1,0 +1,106 @@
+// Edits of accounts that would take streams out of reach: refused before anything is rolled, with
+// the streams named; and a revert is all it takes to be well again.
+import { expect, test } from 'vitest';
+import { decide } from '../../../functions/nats-cluster/decide.ts';
+import { SECRETS } from '../../../functions/nats-cluster/render/manifests.ts';
+import type { Account } from '../../../shared/api/nats-cluster.ts';
+import { Run } from './model/run.ts';
+import { NAMESPACE } from './model/world-model.ts';
+import { type Row, shown, silent } from './rows.ts';
+import { peer, stream, withGroups, world } from './samples.ts';
+
+const account = (name: string, jetStream = true): Account => ({
+  name,
+  jetStream,
+  users: [{ name, passwordSecret: { name: 'passwords', key: 'password' } }],
+});
+const PARTS = { accounts: ['SHOP'] };
+const held = withGroups(stream({ stream: 'ORDERS' }));
+const away = { servers: [{ name: 'nats-1', startingSince: '2026-01-01T23:59:00Z' }] };
+
+const ROWS: readonly Row[] = [
+  [
+    'an account with a stream that goes is refused',
+    { spec: { accounts: [account('OTHER')] }, parts: PARTS, nats: held },
+    'wait: Take SHOP from the accounts [AccountInUse] !AccountInUse',
+  ],
+  [
+    'one that loses its JetStream too',
+    { spec: { accounts: [account('SHOP', false)] }, parts: PARTS, nats: held },
+    'wait: Take SHOP from the accounts [AccountInUse] !AccountInUse',
+  ],
+  [
+    'and the account of a spec that named none',
+    {
+      spec: { accounts: [account('SHOP')] },
+      parts: { accounts: ['DEFAULT'] },
+      nats: withGroups(stream({ account: 'DEFAULT' })),
+    },
+    'wait: Take DEFAULT from the accounts [AccountInUse] !AccountInUse',
+  ],
+  [
+    'a stream that is waived holds no account',
+    {
+      spec: { accounts: [account('B')], waive: [{ account: 'SHOP', stream: 'ORDERS' }] },
+      parts: PARTS,
+      nats: held,
+    },
+    'wait: Nothing',
+  ],
+  [
+    'an account without streams goes',
+    { spec: { accounts: [account('B')] }, parts: PARTS },
+    'wait: Nothing',
+  ],
+  [
+    'not while a server that may have one alone is silent',
+    { spec: { accounts: [account('B')] }, parts: PARTS, nats: silent('nats-1') },
+    'wait: Take SHOP from the accounts [ServerAway]',
+  ],
+  [
+    'a server that never joined has none',
+    {
+      spec: { accounts: [account('B')] },
+      parts: PARTS,
+      status: away,
+      nats: (nats) => ({
+        ...silent('nats-1')(nats),
+        meta: { leader: 'nats-0', size: 2, peers: [peer('nats-0'), peer('nats-2')] },
+      }),
+    },
+    'wait: Start new servers [ServerAway]',
+  ],
+];
+
+test.each(ROWS)('%s', (_what, differences, decision) => {
+  expect(shown(decide(world(differences)))).toBe(decision);
+});
+
+test('the refusal names streams, at most a few of them', () => {
+  const streams = Array.from({ length: 5_000 }, (_, index) => stream({ stream: `S${index}` }));
+  const nats = withGroups(...streams);
+  const { trouble } = decide(world({ spec: { accounts: [account('B')] }, parts: PARTS, nats }));
+  expect(trouble?.message).toContain('S0 of SHOP, S1 of SHOP');
+  expect(trouble?.message).toContain('and 4992 more');
+});
+
+test('an account with a stream that goes changes no server, and a revert heals it', async () => {
+  const run = new Run();
+  const metadata = { namespace: NAMESPACE, name: 'passwords' };
+  const data = { password: Buffer.from('one').toString('base64') };
+  run.world.kube.put(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata, data });
+  await run.converge();
+  run.world.addStream('ORDERS', ['nats-0', 'nats-1', 'nats-2']);
+  await run.converge();
+  const writes = run.writes.length;
+  run.edit({ accounts: [account('SHOP')] });
+  for (let sweeps = 0; sweeps < 4; sweeps += 1) await run.sweep();
+  expect(run.condition('Degraded')).toMatchObject({ status: 'True', reason: 'AccountInUse' });
+  expect(run.condition('Degraded').message).toContain('ORDERS of DEFAULT');
+  expect(run.warnings).toEqual(['AccountInUse']);
+  const isStatus = (write: string): boolean => write.includes('natsclusters/status');
+  expect(run.writes.slice(writes).filter((one) => !isStatus(one))).toEqual([]);
+  run.edit({ accounts: [] });
+  await run.converge();
+  expect(run.condition('Degraded').status).toBe('False');
+});
