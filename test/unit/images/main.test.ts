@@ -16,7 +16,7 @@ it('explains itself', () => {
 
 it.each([
   [['no-such'], 'there is no function no-such'],
-  [['--outt', 'x'], "Unknown option '--outt'"],
+  [['--outt', 'x'], 'there is no option --outt'],
   [['--out', ''], '--out wants a directory'],
   [['--tag', 'a b'], '--tag cannot be a b'],
   [['--repository', 'Example.com/x'], '--repository wants host/path in lower case'],

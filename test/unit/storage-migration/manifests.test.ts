@@ -78,7 +78,7 @@ test.each([
   [['widgets/status'], 'is no resource'],
   [['widgets', '--mode', 'InTree'], '--mode is ballast, in-tree, community, and not InTree'],
   [['widgets', '--mode', 'in-tree', '--dry-run'], 'another migrator cannot run dry'],
-  [['widgets', '--wrong'], "Unknown option '--wrong'"],
+  [['widgets', '--wrong'], 'there is no option --wrong'],
 ])('%j is refused with a usage line', (args, why) => {
   const { status, stderr } = migrate(...args);
   expect(status).toBe(2);
