@@ -1,7 +1,7 @@
 // The audit as a command: reads what it is told to, writes a page or JSON to stdout, and says by
 // its exit code whether anything is old (1) or could not be told (2).
 import { UsageError } from '../../shared/arguments.ts';
-import type { Outcome } from '../../shared/stored/audit.ts';
+import type { Outcome } from '../../shared/stored/verdict.ts';
 import { lookAtKube } from './kube.ts';
 import { type Answer, type LookOptions, lookAtEtcd, lookAtFile, saveAndLook } from './look.ts';
 import {

@@ -8,7 +8,7 @@ import { CRDS } from '../../shared/kube/crds.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import { ApiServers, type OpenServer, SERVERNAME } from '../../shared/kube/servers.ts';
-import type { Outcome } from '../../shared/stored/audit.ts';
+import type { Outcome } from '../../shared/stored/verdict.ts';
 import { type Definition, definitionOf } from '../../shared/stored/crd.ts';
 import { type GroupResource, resourceName } from '../../shared/stored/place.ts';
 import {

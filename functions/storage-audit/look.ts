@@ -44,8 +44,9 @@ export async function lookAtSnapshot(
   snapshot: Snapshot,
   options: LookOptions,
 ): Promise<Answer> {
-  const report = await auditStored(snapshot.entries(), options);
-  const { sizeBytes, hasDigest, revision, records } = snapshot.facts;
+  const { hasDigest, sizeBytes } = snapshot.facts;
+  const report = await auditStored(snapshot.entries(), { ...options, isUnhashed: !hasDigest });
+  const { revision, records } = snapshot.facts;
   const isHashed = hasDigest ? ({ isHashed: true } as const) : {};
   return { of: { source, revision: `${revision}`, sizeBytes, ...isHashed, records }, ...report };
 }

@@ -1,7 +1,7 @@
 // An answer as a person reads it: what was read, a table of kinds and versions, a verdict for each
 // version of each CRD, and what it comes to.
 import { textOf } from '../../shared/function/table.ts';
-import { resourceName } from '../../shared/stored/place.ts';
+import { resourceName, shownVersion } from '../../shared/stored/place.ts';
 import type { Row } from '../../shared/stored/tally.ts';
 import type { ResourceVerdict } from '../../shared/stored/verdict.ts';
 import type { KubeAnswer } from './kube.ts';
@@ -44,7 +44,8 @@ function shownOrigin(of: Origin, values: number): string {
 }
 
 function shownRow(row: Row): Record<string, unknown> {
-  const { version = '?', encoding, provider, keyName, count, examples } = row;
+  const { apiVersion, encoding, provider, keyName, count, examples } = row;
+  const version = apiVersion === undefined ? '?' : shownVersion(row, apiVersion);
   const how = encoding === 'encrypted' ? `${encoding} ${provider}:${keyName}` : encoding;
   const more = count > examples.length ? ', ...' : '';
   const names = `${examples.join(', ')}${more}`;

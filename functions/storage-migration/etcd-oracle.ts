@@ -8,7 +8,7 @@ import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import { resourceName } from '../../shared/kube/paths.ts';
 import { countStored } from '../../shared/stored/audit.ts';
 import { encodingOf } from '../../shared/stored/encoding.ts';
-import { keyPrefixes } from '../../shared/stored/place.ts';
+import { apiVersionOf, keyPrefixes } from '../../shared/stored/place.ts';
 import type { StoredSource, StoredValue } from '../../shared/stored/value.ts';
 import type { EtcdDoor } from './doors.ts';
 import { type EtcdAnswer, isAnother, judged, nothing } from './etcd-verdict.ts';
@@ -96,7 +96,8 @@ async function compare(
     if (stored.total === 0) return isAnother(etcd, `has no values under ${place}`);
     return isAnother(etcd, `has more or fewer values under ${place} than the API server objects`);
   }
-  if (witness.isSeen) return judged(stored, { what: resourceName(ref), version, revision });
+  const apiVersion = apiVersionOf(ref.group, version);
+  if (witness.isSeen) return judged(stored, { what: resourceName(ref), apiVersion, revision });
   const name = first === undefined ? '' : nameOf(first.metadata);
   return isAnother(etcd, `has another object ${name} than the API server`);
 }

@@ -29,7 +29,8 @@ export function etcdMissing(etcd: EtcdDoor | undefined, migration: Migration): W
 export interface About {
   /** `widgets.example.com`. */
   readonly what: string;
-  readonly version: string;
+  /** With its group, as it is stored. */
+  readonly apiVersion: string;
   readonly revision: string;
 }
 
@@ -37,16 +38,16 @@ export interface About {
  * What it says is said again and again while it is so, and a status that changes wakes the
  * function: no message names the revision, or a number that moves with each new object.
  */
-export function judged(stored: StoredCount, { what, version, revision }: About): EtcdAnswer {
+export function judged(stored: StoredCount, { what, apiVersion, revision }: About): EtcdAnswer {
   const { total, versions, hidden } = stored;
-  const old = [...versions].filter(([name]) => name !== version);
+  const old = [...versions].filter(([name]) => name !== apiVersion);
   if (old.length > 0) {
     const each = old.map(
       ([name, { count, examples }]) => `${count} in ${name} (${examples.join(', ')})`,
     );
     const message =
-      `etcd has values of ${what} in other versions than ${version}: ${each.join('; ')}. The API ` +
-      'server changed nothing when it wrote them once more.';
+      `etcd has values of ${what} in other versions than ${apiVersion}: ${each.join('; ')}. The ` +
+      'API server changed nothing when it wrote them once more.';
     return { says: 'old', message };
   }
   if (hidden.count === 0) return { says: 'current', revision, values: total };

@@ -2,9 +2,9 @@
 // are read. `auditStored` answers for everything, `countStored` for one resource.
 import { findingsOf } from './findings.ts';
 import { type GroupResource, USUAL_PREFIXES } from './place.ts';
-import { isOf, type Named, type Row, Tally } from './tally.ts';
+import { idOf, isOf, type Named, type Row, Tally } from './tally.ts';
 import type { StoredSource } from './value.ts';
-import { type ResourceVerdict, verdictOn } from './verdict.ts';
+import { type Outcome, type ResourceVerdict, verdictOn } from './verdict.ts';
 
 export interface AuditOptions {
   /** The usual ones when absent. */
@@ -14,18 +14,16 @@ export interface AuditOptions {
   /** How many names are told of each row; 3 when absent. */
   readonly examplesMax?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Nothing shows that the keys are as they were written: those elsewhere are looked at too. */
+  readonly isUnhashed?: boolean | undefined;
 }
-
-/**
- * `old`: something is stored in another version than the one written now. `unknown`: nothing of
- * that was found, but not everything could be read.
- */
-export type Outcome = 'clean' | 'old' | 'unknown';
 
 export interface AuditReport {
   readonly outcome: Outcome;
   /** One sentence each: what is old, and what could not be told. Empty when clean. */
   readonly findings: readonly string[];
+  /** What would go wrong when a version is removed now, although nothing is stored in it. */
+  readonly warnings: readonly string[];
   /** Under the prefixes. */
   readonly values: number;
   readonly rows: readonly Row[];
@@ -47,21 +45,26 @@ export async function auditStored(
   const definitions = tally.definitions.filter(
     (one) => options.resources?.some((each) => isOf(one, each)) ?? true,
   );
+  const rowsOf = Map.groupBy(rows, idOf);
   const verdicts = definitions
-    .toSorted((a, b) => (`${a.group}/${a.resource}` < `${b.group}/${b.resource}` ? -1 : 1))
-    .map((definition) => verdictOn(definition, rows));
+    .toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1))
+    .map((definition) => {
+      const own = rowsOf.get(idOf(definition)) ?? [];
+      return verdictOn(definition, { rows: own, fields: tally.fieldsOf(definition) });
+    });
   const { prefixes = USUAL_PREFIXES, resources } = options;
-  const { old, unknown } = findingsOf(rows, verdicts, tally, { prefixes, resources });
+  const asked = { prefixes, resources };
+  const { old, unknown, warnings } = findingsOf(rows, verdicts, tally, asked);
   const outcome = old.length > 0 ? 'old' : unknown.length > 0 ? 'unknown' : 'clean';
   const { count: values, unreadable, elsewhere } = tally;
   const findings = [...old, ...unknown];
-  return { outcome, findings, values, rows, verdicts, unreadable, elsewhere };
+  return { outcome, findings, warnings, values, rows, verdicts, unreadable, elsewhere };
 }
 
 /** How the objects of one resource are stored. */
 export interface StoredCount {
   readonly total: number;
-  /** By version, with examples. */
+  /** By apiVersion, with examples. */
   readonly versions: ReadonlyMap<string, Named>;
   /** Values whose version cannot be read: encrypted ones, and those that are nothing known. */
   readonly hidden: Named;
@@ -76,11 +79,11 @@ export async function countStored(
   const tally = await tallied(source, { ...options, resources: [resource] });
   const versions = new Map<string, Named>();
   let hidden: Named = { count: 0, examples: [] };
-  for (const { version, count, examples } of tally.rows()) {
-    const before = version === undefined ? hidden : (versions.get(version) ?? NONE);
+  for (const { apiVersion, count, examples } of tally.rows()) {
+    const before = apiVersion === undefined ? hidden : (versions.get(apiVersion) ?? NONE);
     const sum = { count: before.count + count, examples: [...before.examples, ...examples] };
-    if (version === undefined) hidden = sum;
-    else versions.set(version, sum);
+    if (apiVersion === undefined) hidden = sum;
+    else versions.set(apiVersion, sum);
   }
   return { total: tally.count, versions, hidden };
 }
@@ -89,7 +92,8 @@ const NONE: Named = { count: 0, examples: [] };
 
 async function tallied(source: StoredSource, options: AuditOptions): Promise<Tally> {
   const { prefixes = USUAL_PREFIXES, resources, examplesMax = EXAMPLES_MAX, signal } = options;
-  const tally = new Tally({ prefixes, resources, examplesMax });
+  const looksElsewhere = options.isUnhashed ?? false;
+  const tally = new Tally({ prefixes, resources, examplesMax, looksElsewhere });
   for await (const batch of source) {
     signal?.throwIfAborted();
     for (const value of batch) tally.add(value);

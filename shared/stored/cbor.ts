@@ -5,6 +5,8 @@
 const DEPTH_MAX = 512;
 const INDEFINITE = 31;
 const BREAK = 0xff;
+/** As the API server, it takes no text that is not. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export function decodeCbor(bytes: Uint8Array): unknown {
   const reader = new Reader(bytes);
@@ -67,11 +69,13 @@ class Reader {
   }
 
   #map(count: number, depth: number): Record<string, unknown> {
-    const entries: [string, unknown][] = [];
-    while (this.#goesOn(entries.length, count)) {
+    const entries = new Map<string, unknown>();
+    while (this.#goesOn(entries.size, count)) {
       const key = this.item(depth + 1);
       if (typeof key !== 'string') throw new Error(`a key that is no text before ${this.at}`);
-      entries.push([key, this.item(depth + 1)]);
+      // The API server refuses it; another decoder would take the last one, or the first.
+      if (entries.has(key)) throw new Error(`a key that was there already before ${this.at}`);
+      entries.set(key, this.item(depth + 1));
     }
     return Object.fromEntries(entries);
   }
@@ -100,7 +104,7 @@ class Reader {
 
   #text(length: number): string {
     const at = this.#take(length);
-    return new TextDecoder().decode(this.#bytes.subarray(at, at + length));
+    return UTF8.decode(this.#bytes.subarray(at, at + length));
   }
 
   #goesOn(done: number, count: number): boolean {

@@ -1,7 +1,7 @@
 // What a stored CustomResourceDefinition says about versions. Its object is in etcd like any other,
 // as JSON or CBOR.
 import { contentOf, type Stored } from './encoding.ts';
-import type { GroupResource } from './place.ts';
+import { CRDS, groupOf, type GroupResource, resourceName } from './place.ts';
 
 export interface Definition extends GroupResource {
   /** In the order of the CRD. */
@@ -15,16 +15,26 @@ export interface DefinedVersion {
   readonly storage: boolean;
 }
 
-/** Undefined when it cannot be read as a definition. */
-export function definitionIn(stored: Stored, whole: () => Uint8Array): Definition | undefined {
+/** Undefined when it cannot be read as the definition of this name. */
+export function definitionIn(
+  name: string,
+  stored: Stored,
+  whole: () => Uint8Array,
+): Definition | undefined {
   if (stored.encoding !== 'json' && stored.encoding !== 'cbor') return undefined;
+  const { apiVersion, kind } = stored;
+  if (kind !== KIND || groupOf(apiVersion) !== CRDS.group) return undefined;
   try {
-    return definitionOf(contentOf(stored.encoding, whole()));
+    const definition = definitionOf(contentOf(stored.encoding, whole()));
+    const isWhole = definition.versions.filter(({ storage }) => storage).length === 1;
+    return isWhole && resourceName(definition) === name ? definition : undefined;
   } catch {
     // Its key is counted among what cannot be read, and no verdict is given on it.
     return undefined;
   }
 }
+
+const KIND = 'CustomResourceDefinition';
 
 /** Throws when the object is no CustomResourceDefinition. */
 export function definitionOf(object: unknown): Definition {

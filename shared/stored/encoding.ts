@@ -1,6 +1,7 @@
-// Tells from the first bytes of a stored value how it is encoded and in which version, as far as
-// that can be told: JSON, protobuf, CBOR, encrypted, or none of these.
+// Tells how a stored value is encoded and in which version: JSON, protobuf, CBOR, encrypted, or
+// none of these. A value that is not whole to its last byte, or says two things of itself, is none.
 import { decodeCbor } from './cbor.ts';
+import { countKeys, fieldOf, topOfJson } from './json.ts';
 import { typeOfProtobuf } from './protobuf.ts';
 
 export type Stored = StoredObject | EncryptedValue | UnreadableValue;
@@ -9,6 +10,8 @@ export interface StoredObject {
   readonly encoding: 'json' | 'protobuf' | 'cbor';
   readonly apiVersion: string;
   readonly kind: string;
+  /** The versions that the entries of its managedFields name; of protobuf they are not read. */
+  readonly fieldVersions: readonly string[];
 }
 
 /** The version is inside. With KMS, `keyName` is the name of the plugin. */
@@ -30,54 +33,93 @@ const ENCRYPTED_MAGIC = 'k8s:enc:';
 /** The tag that says "this is CBOR" (RFC 8949, 3.4.6). */
 const CBOR_MAGIC = '\u00D9\u00D9\u00F7';
 const ENCRYPTED = /^k8s:enc:([^:]{1,64}:v\d+):([^:]{1,253}):/;
-const FIELD = String.raw`\s*"(apiVersion|kind)"\s*:\s*"([^"\\]*)"\s*`;
-const OPENING = new RegExp(String.raw`^\s*\{${FIELD},${FIELD}[,}]`);
-/** The longest beginning that any of the rules above looks at. */
+/** The longest beginning that any of these rules looks at. */
 const LOOK_BYTES = 400;
+const [K, CBOR_FIRST] = [0x6b, 0xd9];
 
-/** `whole` is called only where `head` does not tell. */
+/** `whole` is called where `head` is not all of the value, and its end is to be looked at. */
 export function encodingOf(head: Uint8Array, whole: () => Uint8Array): Stored {
-  const text = latin1(head.length > LOOK_BYTES ? head.subarray(0, LOOK_BYTES) : head);
-  if (text.startsWith(PROTOBUF_MAGIC)) return protobufType(head, whole);
-  if (text.startsWith(ENCRYPTED_MAGIC)) return encryption(text);
-  if (text.startsWith(CBOR_MAGIC)) return decoded('cbor', whole);
-  const opening = OPENING.exec(text);
-  if (opening !== null && opening[1] !== opening[3] && isAscii(text)) {
-    const [, first, one = '', , other = ''] = opening;
-    const [apiVersion, kind] = first === 'apiVersion' ? [one, other] : [other, one];
-    return typed('json', apiVersion, kind);
+  const first = head[0];
+  if (first === undefined) return unreadable('is empty');
+  if (first === K || first === CBOR_FIRST) {
+    const text = latin1(head.length > LOOK_BYTES ? head.subarray(0, LOOK_BYTES) : head);
+    if (text.startsWith(PROTOBUF_MAGIC)) return protobufType(whole);
+    if (text.startsWith(ENCRYPTED_MAGIC)) return encryption(text);
+    if (text.startsWith(CBOR_MAGIC)) return cbor(whole);
   }
-  if (/^\s*\{/.test(text)) return decoded('json', whole);
-  return unreadable(text === '' ? 'is empty' : 'is neither JSON, protobuf, CBOR nor encrypted');
+  if (!isJson(head)) return unreadable('is neither JSON, protobuf, CBOR nor encrypted');
+  try {
+    const { apiVersion, kind, fieldVersions } = topOfJson(whole());
+    return typed('json', apiVersion, kind, fieldVersions);
+  } catch (error) {
+    return unreadable(`begins like JSON and cannot be read to its end (${reasonOf(error)})`);
+  }
+}
+
+const OBJECT = 0x7b;
+const BLANK_MAX = 0x20;
+
+function isJson(head: Uint8Array): boolean {
+  if (head[0] === OBJECT) return true;
+  const first = head.findIndex((byte) => byte > BLANK_MAX);
+  return first !== -1 && head[first] === OBJECT;
 }
 
 /** What a value holds when it is an object that can be read without its schema: JSON or CBOR. */
 export function contentOf(encoding: 'json' | 'cbor', whole: Uint8Array): unknown {
   if (encoding === 'cbor') return decodeCbor(whole);
-  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(whole));
+  const content: unknown = JSON.parse(UTF8.decode(whole));
+  if (keysIn(content) === countKeys(whole)) return content;
+  throw new Error('it says something twice');
 }
 
-function decoded(encoding: 'json' | 'cbor', whole: () => Uint8Array): Stored {
-  const name = encoding === 'json' ? 'JSON' : 'CBOR';
-  let content: unknown;
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Of two that are alike, JSON.parse keeps one. */
+function keysIn(content: unknown): number {
+  if (typeof content !== 'object' || content === null) return 0;
+  const values: readonly unknown[] = Object.values(content);
+  const own = Array.isArray(content) ? 0 : values.length;
+  return values.reduce<number>((sum, value) => sum + keysIn(value), own);
+}
+
+function cbor(whole: () => Uint8Array): Stored {
   try {
-    content = contentOf(encoding, whole());
+    const content = decodeCbor(whole());
+    if (!isObject(content)) return unreadable('is CBOR, no object');
+    const odd = Object.keys(content).find((key) => (fieldOf(key) ?? key) !== key);
+    if (odd !== undefined) return unreadable(`has ${JSON.stringify(odd)} for its type`);
+    const { apiVersion, kind } = content;
+    return typed('cbor', textOf(apiVersion), textOf(kind), fieldVersionsIn(content));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return unreadable(`begins like ${name} and cannot be read to its end (${why})`);
+    return unreadable(`begins like CBOR and cannot be read to its end (${reasonOf(error)})`);
   }
-  if (typeof content !== 'object' || content === null) return unreadable(`is ${name}, no object`);
-  const { apiVersion, kind }: { apiVersion?: unknown; kind?: unknown } = content;
-  if (typeof apiVersion === 'string' && typeof kind === 'string') {
-    return typed(encoding, apiVersion, kind);
-  }
-  return unreadable(`is ${name} without apiVersion and kind`);
 }
 
-function protobufType(head: Uint8Array, whole: () => Uint8Array): Stored {
-  const type = typeOfProtobuf(head) ?? typeOfProtobuf(whole());
-  if (type === undefined) return unreadable('begins like protobuf, but its type cannot be read');
-  return typed('protobuf', type.apiVersion, type.kind);
+function fieldVersionsIn({ metadata }: Fields): readonly string[] {
+  const entries = isObject(metadata) ? metadata['managedFields'] : undefined;
+  if (!Array.isArray(entries)) return [];
+  const versions = entries.map((entry) => (isObject(entry) ? entry['apiVersion'] : undefined));
+  return [...new Set(versions.filter((version) => typeof version === 'string'))];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+function protobufType(whole: () => Uint8Array): Stored {
+  const type = typeOfProtobuf(whole());
+  if (type === undefined) {
+    return unreadable('begins like protobuf, and is not one whole object of the API server');
+  }
+  return typed('protobuf', type.apiVersion, type.kind, []);
 }
 
 function encryption(text: string): Stored {
@@ -92,8 +134,18 @@ function encryption(text: string): Stored {
 const API_VERSION =
   /^(?:[a-z0-9][a-z0-9.-]*\/)?v[a-z0-9][a-z0-9.-]*$|^(?:[a-z0-9][a-z0-9.-]*\/)?[a-z][a-z0-9-]*$/;
 
-function typed(encoding: StoredObject['encoding'], apiVersion: string, kind: string): Stored {
-  if (API_VERSION.test(apiVersion) && kind !== '') return { encoding, apiVersion, kind };
+function typed(
+  encoding: StoredObject['encoding'],
+  apiVersion: string | undefined,
+  kind: string | undefined,
+  fieldVersions: readonly string[],
+): Stored {
+  if (apiVersion === undefined || kind === undefined) {
+    return unreadable(`is ${encoding.toUpperCase()} without apiVersion and kind`);
+  }
+  if (API_VERSION.test(apiVersion) && kind !== '') {
+    return { encoding, apiVersion, kind, fieldVersions };
+  }
   const said = `${JSON.stringify(apiVersion.slice(0, 80))}, ${JSON.stringify(kind.slice(0, 80))}`;
   return unreadable(`has a type that cannot be one (${said})`);
 }
@@ -102,6 +154,3 @@ const unreadable = (why: string): UnreadableValue => ({ encoding: 'unreadable', 
 
 const latin1 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-
-// oxlint-disable-next-line no-control-regex -- the whole of ASCII is meant
-const isAscii = (text: string): boolean => /^[\0-\x7F]*$/.test(text);

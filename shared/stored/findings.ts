@@ -1,12 +1,15 @@
 // What an audit has found, in sentences: what is stored in an old version, and what could not be
 // told. Pure.
-import { type GroupResource, isBuiltIn, resourceName } from './place.ts';
-import { isOf, type Row, type Tally } from './tally.ts';
+import { KUBERNETES, versionsWritten } from './built-in.ts';
+import { type GroupResource, isBuiltIn, resourceName, shownVersion } from './place.ts';
+import { idOf, type Row, type Tally } from './tally.ts';
 import { are, type ResourceVerdict } from './verdict.ts';
 
 interface Findings {
   readonly old: readonly string[];
   readonly unknown: readonly string[];
+  /** What would go wrong later, and is no answer to the question. */
+  readonly warnings: readonly string[];
 }
 
 interface Asked {
@@ -21,38 +24,75 @@ export function findingsOf(
   tally: Tally,
   asked: Asked,
 ): Findings {
+  const defined = new Set(tally.definitions.map(idOf));
+  // Of each resource that nothing in etcd defines, its rows.
+  const others = [...Map.groupBy(rows, idOf)]
+    .filter(([id]) => !defined.has(id))
+    .map(([, own]): Undefined => ({ name: nameOf(own), own }));
   return {
     old: [
-      ...verdicts.flatMap((verdict) => oldOnes(verdict)),
-      ...mixed(rows.filter((row) => !verdicts.some((verdict) => isOf(row, verdict)))),
+      ...verdicts.flatMap((verdict) => saidOf(verdict, 'in-use', 'broken')),
+      ...others.flatMap(mixed),
     ],
     unknown: [
       ...nothing(tally, asked),
       ...misplaced(tally),
-      ...undefinedOnes(rows, tally),
+      ...others.flatMap(undefinedOnes),
+      ...others.flatMap(foreign),
       ...unseen(rows, tally, asked),
       ...unread(tally),
       ...encrypted(rows),
+      ...strays(tally),
     ],
+    warnings: verdicts.flatMap((verdict) => saidOf(verdict, 'named')),
   };
 }
 
-const oldOnes = (verdict: ResourceVerdict): readonly string[] =>
+interface Undefined {
+  readonly name: string;
+  readonly own: readonly Row[];
+}
+
+const nameOf = ([first]: readonly Row[]): string =>
+  first === undefined ? '' : resourceName(first);
+
+const saidOf = (verdict: ResourceVerdict, ...standings: readonly string[]): readonly string[] =>
   verdict.versions
-    .filter(({ standing }) => standing === 'in-use' || standing === 'broken')
+    .filter(({ standing }) => standings.includes(standing))
     .map(({ says }) => `${resourceName(verdict)}: ${says}`);
 
+/** How many are stored in each version; of what hides its version nothing. */
+function versionsOf(own: readonly Row[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { apiVersion, count } of own) {
+    if (apiVersion !== undefined) counts.set(apiVersion, (counts.get(apiVersion) ?? 0) + count);
+  }
+  return counts;
+}
+
 /** etcd does not say which version of a built-in kind is written, but two are one too many. */
-function mixed(rows: readonly Row[]): readonly string[] {
-  const told = rows.filter(({ version }) => version !== undefined);
-  return [...Map.groupBy(told, resourceName)].flatMap(([name, own]) => {
-    const counts = Map.groupBy(own, ({ version = '' }) => version);
-    if (counts.size < 2) return [];
-    const each = [...counts].map(
-      ([version, of]) => `${version} (${of.reduce((sum, { count }) => sum + count, 0)})`,
-    );
-    return [`${name}: stored in several versions, and at most one is new: ${each.join(', ')}.`];
-  });
+function mixed({ name, own }: Undefined): readonly string[] {
+  const counts = versionsOf(own);
+  if (counts.size < 2) return [];
+  const each = [...counts].map(([version, count]) => `${shown(own, version)} (${count})`);
+  return [`${name}: stored in several versions, and at most one is new: ${each.join(', ')}.`];
+}
+
+const shown = ([first]: readonly Row[], version: string): string =>
+  first === undefined ? version : shownVersion(first, version);
+
+/** Of its own kinds it is known what Kubernetes writes; another version may be an old one. */
+function foreign({ name, own }: Undefined): readonly string[] {
+  const [first] = own;
+  const [only, another] = versionsOf(own);
+  if (first === undefined || only === undefined || another !== undefined) return [];
+  const [version, count] = only;
+  const written = versionsWritten(first);
+  if (!isBuiltIn(first) || written.includes(version)) return [];
+  return [
+    `${name}: ${are({ count })} stored as ${version}, and Kubernetes ${KUBERNETES} writes ` +
+      `${written.join(' or ')}: whether your API server still writes the former is not in etcd.`,
+  ];
 }
 
 function nothing({ placedCount, elsewhere }: Tally, { resources }: Asked): readonly string[] {
@@ -74,18 +114,17 @@ function misplaced({ otherPrefixes }: Tally): readonly string[] {
 }
 
 /** All in one version, and nobody says whether that is the new one. */
-function undefinedOnes(rows: readonly Row[], tally: Tally): readonly string[] {
-  const custom = rows.filter(
-    (row) => tally.isCustom(row) && !tally.definitions.some((one) => isOf(row, one)),
+function undefinedOnes({ name, own }: Undefined): readonly string[] {
+  if (own.some(isBuiltIn)) return [];
+  const count = own.reduce((sum, row) => sum + row.count, 0);
+  const versions = own.map(({ apiVersion }) =>
+    apiVersion === undefined ? 'what cannot be read' : shown(own, apiVersion),
   );
-  return [...Map.groupBy(custom, resourceName)].map(([name, own]) => {
-    const count = own.reduce((sum, row) => sum + row.count, 0);
-    const versions = new Set(own.map(({ version }) => version ?? 'what cannot be read'));
-    return (
-      `${name}: ${are({ count })} stored as ${[...versions].join(', ')}, and no ` +
-      'CustomResourceDefinition says which version is written: see that all of etcd was read.'
-    );
-  });
+  return [
+    `${name}: ${are({ count })} stored as ${[...new Set(versions)].join(', ')}, and no ` +
+      'CustomResourceDefinition says which version is written: see that all of etcd was read, ' +
+      "and that the prefix is the API server's own.",
+  ];
 }
 
 /** A wrong name, or a wrong prefix, is not the same as nothing that is stored. */
@@ -94,10 +133,9 @@ function unseen(
   { definitions, placedCount }: Tally,
   { resources = [], prefixes }: Asked,
 ): readonly string[] {
+  const seen = new Set([...rows, ...definitions].map(idOf));
   const isSeen = (one: GroupResource): boolean =>
-    rows.some((row) => isOf(row, one)) ||
-    definitions.some((definition) => isOf(definition, one)) ||
-    (placedCount > 0 && isBuiltIn(one));
+    seen.has(idOf(one)) || (placedCount > 0 && isBuiltIn(one));
   return resources
     .filter((one) => !isSeen(one))
     .map(
@@ -122,11 +160,22 @@ function unread({ unreadable, hasHiddenDefinition }: Tally): readonly string[] {
 
 function encrypted(rows: readonly Row[]): readonly string[] {
   return rows
-    .filter(({ encoding, version }) => encoding === 'encrypted' && version === undefined)
+    .filter(({ encoding, apiVersion }) => encoding === 'encrypted' && apiVersion === undefined)
     .map((row) => {
       const { provider, keyName, count, examples } = row;
       const such = examples[0] === undefined ? '' : `, such as ${examples[0]}`;
       const how = `encrypted (${provider}, key ${keyName})`;
       return `${resourceName(row)}: ${count} stored ${how}${such}: the version is inside.`;
     });
+}
+
+/** Without a hash a letter of a key may be another, and its object in nobody's place. */
+function strays({ strayCount, elsewhere }: Tally): readonly string[] {
+  if (strayCount === 0) return [];
+  const such = elsewhere.examples.join(', ');
+  return [
+    `The file has no hash that would show a changed letter, and under none of the prefixes there ` +
+      `are objects, ${strayCount} in all, among keys such as ${such}: name their prefix, or take ` +
+      'a snapshot (etcdctl snapshot save).',
+  ];
 }

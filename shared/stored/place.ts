@@ -14,6 +14,7 @@ export interface Place {
    * values do.
    */
   readonly group: string | undefined;
+  /** Empty where the key names none. */
   readonly resource: string;
   /** Empty for an object that belongs to no namespace. */
   readonly namespace: string;
@@ -37,12 +38,12 @@ export function placeOf(key: string, prefixes: readonly string[]): Place | undef
     (each) => key.startsWith(each) && key.codePointAt(each.length) === SLASH,
   );
   if (prefix === undefined) return undefined;
-  const [first = '', second, ...rest] = key.slice(prefix.length + 1).split('/');
-  if (second === undefined) return { group: undefined, resource: first, ...NAMELESS };
+  const [first = '', second = '', ...rest] = key.slice(prefix.length + 1).split('/');
+  if (first === '' || second === '') return { group: undefined, resource: '', ...NAMELESS };
   if (first.includes('.')) return { group: first, resource: second, ...nameOf(rest) };
-  const special = STORED_AS[`${first}/${second}`];
+  const special = STORED_AS.get(`${first}/${second}`);
   if (special !== undefined) return { ...special, ...nameOf(rest) };
-  const named = STORED_AS[first] ?? { group: BUILT_IN_GROUPS[first], resource: first };
+  const named = STORED_AS.get(first) ?? { group: BUILT_IN_GROUPS.get(first), resource: first };
   return { ...named, ...nameOf([second, ...rest]) };
 }
 
@@ -54,15 +55,25 @@ export const shownName = ({ namespace, name }: Place): string =>
 export const resourceName = ({ group, resource }: GroupResource): string =>
   group === '' ? resource : `${resource}.${group}`;
 
-/** Whether it is one of Kubernetes' own that is known here. */
+/** Whether it is one of Kubernetes' own that is known here; all others need a definition. */
 export const isBuiltIn = ({ group, resource }: GroupResource): boolean =>
-  BUILT_IN_GROUPS[resource] === group || STORED_UNDER[`${group}/${resource}`] !== undefined;
+  BUILT_IN_GROUPS.get(resource) === group ||
+  STORED_UNDER.get(`${group}/${resource}`) !== undefined ||
+  [CRDS, APISERVICES].some((own) => own.group === group && own.resource === resource);
 
-/** Whether a CustomResourceDefinition has to be there for it. */
-export const isCustom = ({ group = '', resource }: Place): boolean =>
-  group.includes('.') &&
-  !isBuiltIn({ group, resource }) &&
-  ![CRDS, APISERVICES].some((own) => own.group === group && own.resource === resource);
+/** `v1alpha1` of the resource's own group; of another one as it is stored, the core group named. */
+export function shownVersion({ group }: GroupResource, apiVersion: string): string {
+  if (groupOf(apiVersion) === group) return apiVersion.slice(apiVersion.lastIndexOf('/') + 1);
+  return apiVersion.includes('/') ? apiVersion : `${apiVersion} of the core group`;
+}
+
+/** Empty for the core group. */
+export const groupOf = (apiVersion: string): string =>
+  apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.lastIndexOf('/')) : '';
+
+/** `example.com/v1`, or `v1` of the core group. */
+export const apiVersionOf = (group: string, version: string): string =>
+  group === '' ? version : `${group}/${version}`;
 
 /** What stands before the definitions of an API server with a prefix of its own. */
 export function prefixOfDefinition(key: string): string | undefined {
@@ -75,8 +86,9 @@ export function keyPrefixes(
   { group, resource }: GroupResource,
   prefixes: readonly string[] = USUAL_PREFIXES,
 ): readonly string[] {
-  const hasNoGroup = group === '' || BUILT_IN_GROUPS[resource] === group || !group.includes('.');
-  const path = STORED_UNDER[`${group}/${resource}`];
+  const hasNoGroup =
+    group === '' || BUILT_IN_GROUPS.get(resource) === group || !group.includes('.');
+  const path = STORED_UNDER.get(`${group}/${resource}`);
   const under = path ?? (hasNoGroup ? resource : `${group}/${resource}`);
   return prefixes.map((prefix) => `${prefix}/${under}/`);
 }

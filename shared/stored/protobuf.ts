@@ -1,5 +1,6 @@
-// The type in front of a value that the API server stored as protobuf: `k8s\0`, then a
-// runtime.Unknown whose first field holds apiVersion and kind.
+// The type of a value that the API server stored as protobuf: `k8s\0`, then a runtime.Unknown whose
+// first field holds apiVersion and kind, and whose second one the object. Told only when that fills
+// the value to its last byte, and says nothing twice.
 
 export interface StoredType {
   readonly apiVersion: string;
@@ -9,6 +10,8 @@ export interface StoredType {
 const MAGIC_BYTES = 4;
 const LENGTH_DELIMITED = 2;
 const TYPE_META = 1;
+const RAW = 2;
+const CONTENT_TYPE = 4;
 const API_VERSION = 1;
 const KIND = 2;
 /** Ten groups of seven bits hold 64; only four are ever needed for a length here. */
@@ -20,21 +23,37 @@ interface Field {
   readonly end: number;
 }
 
-/** Undefined when these bytes end before the type does, or are no runtime.Unknown. */
+/** Undefined when these bytes are not one whole runtime.Unknown. */
 export function typeOfProtobuf(bytes: Uint8Array): StoredType | undefined {
-  const unknown = fieldAt(bytes, MAGIC_BYTES, bytes.length);
-  if (unknown?.number !== TYPE_META) return undefined;
-  let apiVersion = '';
-  let kind = '';
-  for (let at = unknown.start; at < unknown.end;) {
-    const field = fieldAt(bytes, at, unknown.end);
-    if (field === undefined) return undefined;
-    const text = utf8(bytes.subarray(field.start, field.end));
-    if (field.number === API_VERSION) apiVersion = text;
-    if (field.number === KIND) kind = text;
+  const unknown = fieldsIn(bytes, MAGIC_BYTES, bytes.length, CONTENT_TYPE);
+  const type = unknown?.get(TYPE_META);
+  if (type === undefined || unknown?.has(RAW) !== true) return undefined;
+  const fields = fieldsIn(bytes, type.start, type.end, KIND);
+  if (fields === undefined) return undefined;
+  const text = (number: number): string => {
+    const { start = 0, end = 0 } = fields.get(number) ?? {};
+    return utf8(bytes.subarray(start, end));
+  };
+  return { apiVersion: text(API_VERSION), kind: text(KIND) };
+}
+
+/** As the API server writes them: in the order of their numbers, none twice, to the last byte. */
+function fieldsIn(
+  bytes: Uint8Array,
+  from: number,
+  end: number,
+  numberMax: number,
+): ReadonlyMap<number, Field> | undefined {
+  const fields = new Map<number, Field>();
+  let last = 0;
+  for (let at = from; at < end;) {
+    const field = fieldAt(bytes, at, end);
+    if (field === undefined || field.number <= last || field.number > numberMax) return undefined;
+    fields.set(field.number, field);
+    last = field.number;
     at = field.end;
   }
-  return { apiVersion, kind };
+  return fields;
 }
 
 /** A field of bytes; nothing else can stand where a type is told. */

@@ -1,19 +1,19 @@
 // Counts stored values by resource, version and encoding, with the names of a few of them, and
 // collects the definitions of custom resources on the way. What cannot be read, or lies elsewhere,
 // is counted and named too.
-import { BUILT_IN_GROUPS } from './built-in.ts';
 import { type Definition, definitionIn } from './crd.ts';
-import { encodingOf, type Stored, type UnreadableValue } from './encoding.ts';
+import { encodingOf, type Stored } from './encoding.ts';
 import { FirstNames } from './first-names.ts';
 import {
   CRDS,
   type GroupResource,
-  isCustom,
+  groupOf,
+  isBuiltIn,
   type Place,
   placeOf,
   prefixOfDefinition,
-  resourceName,
   shownName,
+  USUAL_PREFIXES,
 } from './place.ts';
 import type { StoredValue } from './value.ts';
 
@@ -22,15 +22,14 @@ export interface TallyOptions {
   /** All when absent; the definitions are read in any case. */
   readonly resources?: readonly GroupResource[] | undefined;
   readonly examplesMax: number;
+  /** Whether an object under none of the prefixes is to be told from anything else. */
+  readonly looksElsewhere: boolean;
 }
 
 /** Values that are alike in everything but their names. */
 export interface Row extends GroupResource {
-  /**
-   * As in apiVersion, without the group where it is the resource's own. Undefined when it cannot
-   * be told.
-   */
-  readonly version: string | undefined;
+  /** As it is stored, with its group. Undefined when it cannot be told. */
+  readonly apiVersion: string | undefined;
   readonly encoding: Stored['encoding'];
   /** Only of encrypted values: `aescbc:v1`, and the name of the key. */
   readonly provider: string | undefined;
@@ -40,23 +39,23 @@ export interface Row extends GroupResource {
   readonly examples: readonly string[];
 }
 
-interface Cell extends Omit<Row, 'count' | 'examples'> {
-  count: number;
-  readonly names: FirstNames;
-}
+type Cell = Counted & Omit<Row, 'count' | 'examples'>;
 
 export class Tally {
   readonly #options: TallyOptions;
   /** The longest first: one may begin as another does. */
   readonly #prefixes: readonly string[];
+  /** Those that end as a group does. */
+  readonly #groupPrefixes: readonly string[];
   readonly #cells = new Map<string, Cell>();
   readonly #definitions: Definition[] = [];
-  readonly #customs = new Set<string>();
+  readonly #fields = new Map<string, Map<string, Counted>>();
   readonly #otherPrefixes = new Set<string>();
   readonly #unreadable: FirstNames;
   readonly #elsewhere: FirstNames;
   #unreadableCount = 0;
   #elsewhereCount = 0;
+  #strayCount = 0;
   #count = 0;
   #placedCount = 0;
   #hasHiddenDefinition = false;
@@ -64,23 +63,24 @@ export class Tally {
   constructor(options: TallyOptions) {
     this.#options = options;
     this.#prefixes = options.prefixes.toSorted((a, b) => b.length - a.length);
-    this.#unreadable = new FirstNames(options.examplesMax);
-    this.#elsewhere = new FirstNames(options.examplesMax);
+    this.#groupPrefixes = options.prefixes.filter(
+      (prefix) => /[.][^/]*$/.test(prefix) && !USUAL_PREFIXES.includes(prefix),
+    );
+    this.#unreadable = this.#newNames();
+    this.#elsewhere = this.#newNames();
   }
 
   add(value: StoredValue): void {
     const place = placeOf(value.key, this.#prefixes);
-    if (place === undefined) {
-      this.#elsewhereCount += 1;
-      return this.#elsewhere.add(value.key);
-    }
+    if (place === undefined) return this.#addElsewhere(value);
     this.#placedCount += 1;
+    if (place.resource === '') return this.#addNameless(value.key);
     const isDefinition = isOf(place, CRDS);
     const isWanted = this.#isWanted(place);
     if (!isWanted && !isDefinition) return;
     const whole = (): Uint8Array => value.whole();
     const stored = encodingOf(value.head, whole);
-    if (isDefinition) this.#define(stored, whole);
+    if (isDefinition) this.#define(place.name, stored, whole);
     if (isWanted) this.#countIn(value.key, place, stored);
   }
 
@@ -103,9 +103,20 @@ export class Tally {
     return this.#hasHiddenDefinition;
   }
 
-  /** Whether a CustomResourceDefinition has to say in which version it is written. */
-  isCustom(row: GroupResource): boolean {
-    return this.#customs.has(resourceName(row));
+  /** By version, the objects whose managedFields name it; of custom resources alone. */
+  fieldsOf(resource: GroupResource): ReadonlyMap<string, Named> {
+    const counted = this.#fields.get(idOf(resource)) ?? [];
+    return new Map(
+      [...counted].map(([version, { count, names }]) => [
+        version,
+        { count, examples: names.list() },
+      ]),
+    );
+  }
+
+  /** How many values of keys under none of the prefixes are objects of an API server. */
+  get strayCount(): number {
+    return this.#strayCount;
   }
 
   /** Under which definitions are that were not taken for such. */
@@ -136,8 +147,22 @@ export class Tally {
     return resources === undefined || resources.some((each) => isOf(place, each));
   }
 
-  #define(stored: Stored, whole: () => Uint8Array): void {
-    const definition = definitionIn(stored, whole);
+  #addElsewhere(value: StoredValue): void {
+    this.#elsewhereCount += 1;
+    this.#elsewhere.add(value.key);
+    if (!this.#options.looksElsewhere) return;
+    const { encoding } = encodingOf(value.head, () => value.whole());
+    if (encoding !== 'unreadable') this.#strayCount += 1;
+  }
+
+  #addNameless(key: string): void {
+    if (this.#options.resources !== undefined) return;
+    this.#count += 1;
+    this.#tellUnreadable(key, 'has a key that names no resource');
+  }
+
+  #define(name: string, stored: Stored, whole: () => Uint8Array): void {
+    const definition = definitionIn(name, stored, whole);
     if (definition === undefined) this.#hasHiddenDefinition = true;
     else this.#definitions.push(definition);
   }
@@ -146,36 +171,71 @@ export class Tally {
     this.#count += 1;
     const prefix = isOf(place, CRDS) ? undefined : prefixOfDefinition(key);
     if (prefix !== undefined) this.#otherPrefixes.add(prefix);
-    if (stored.encoding === 'unreadable') this.#tellUnreadable(key, stored);
-    const cell = this.#cellOf(place, stored);
-    cell.count += 1;
-    cell.names.add(shownName(place));
+    if (stored.encoding === 'unreadable') this.#tellUnreadable(key, stored.why);
+    const name = shownName(place);
+    const cell = this.#cellOf(key, place, stored);
+    addTo(cell, name);
+    if ('fieldVersions' in stored) this.#countFields(cell, name, stored.fieldVersions);
   }
 
-  #tellUnreadable(key: string, { why }: UnreadableValue): void {
+  #countFields(resource: GroupResource, name: string, versions: readonly string[]): void {
+    if (versions.length === 0 || isBuiltIn(resource)) return;
+    const id = idOf(resource);
+    const own = this.#fields.get(id) ?? new Map<string, Counted>();
+    this.#fields.set(id, own);
+    for (const version of versions) {
+      const counted = own.get(version) ?? { count: 0, names: this.#newNames() };
+      own.set(version, counted);
+      addTo(counted, name);
+    }
+  }
+
+  #tellUnreadable(key: string, why: string): void {
     this.#unreadableCount += 1;
     this.#unreadable.add(`${key} ${why}`);
   }
 
-  #cellOf(place: Place, stored: Stored): Cell {
-    const apiVersion = 'apiVersion' in stored ? stored.apiVersion : undefined;
+  #cellOf(key: string, place: Place, stored: Stored): Cell {
+    const said = 'apiVersion' in stored ? stored.apiVersion : undefined;
+    const { resource, group = groupOf(said ?? '') } = place;
+    const isCore = stored.encoding === 'encrypted' && this.#isCore(key, { group, resource });
+    // The core group has one version, in whatever a value of it is wrapped.
+    const apiVersion = isCore ? 'v1' : said;
+    const { encoding } = stored;
     const [provider, keyName] =
       stored.encoding === 'encrypted' ? [stored.provider, stored.keyName] : [];
-    const at = [place.group, place.resource, stored.encoding, apiVersion, provider, keyName];
-    const id = at.join(' ');
+    const id = [group, resource, encoding, apiVersion, provider, keyName].join(' ');
     const known = this.#cells.get(id);
     if (known !== undefined) return known;
-    const { resource } = place;
-    const group = place.group ?? groupOf(apiVersion ?? '');
-    const version = versionOf({ group, resource }, stored);
-    const names = new FirstNames(this.#options.examplesMax);
-    const { encoding } = stored;
-    const cell = { group, resource, version, encoding, provider, keyName, count: 0, names };
+    const of = { group, resource, apiVersion, encoding, provider, keyName };
+    const cell = { ...of, count: 0, names: this.#newNames() };
     this.#cells.set(id, cell);
-    if (isCustom(place)) this.#customs.add(resourceName(cell));
     return cell;
   }
+
+  /** Under the prefix of one group, what is called Secrets may be that group's own. */
+  #isCore(key: string, resource: GroupResource): boolean {
+    if (resource.group !== '' || !isBuiltIn(resource)) return false;
+    return !this.#groupPrefixes.some((prefix) => key.startsWith(`${prefix}/`));
+  }
+
+  #newNames(): FirstNames {
+    return new FirstNames(this.#options.examplesMax);
+  }
 }
+
+interface Counted {
+  count: number;
+  readonly names: FirstNames;
+}
+
+function addTo(counted: Counted, name: string): void {
+  counted.count += 1;
+  counted.names.add(name);
+}
+
+/** No two resources have the same, whatever their names are. */
+export const idOf = ({ group, resource }: GroupResource): string => `${group}/${resource}`;
 
 export interface Named {
   readonly count: number;
@@ -187,20 +247,5 @@ export const isOf = (
   { group, resource }: GroupResource,
 ): boolean => place.resource === resource && (place.group === undefined || place.group === group);
 
-const groupOf = (apiVersion: string): string =>
-  apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.lastIndexOf('/')) : '';
-
-function versionOf({ group, resource }: GroupResource, stored: Stored): string | undefined {
-  if (stored.encoding === 'unreadable') return undefined;
-  if (stored.encoding === 'encrypted') {
-    // The core group has one version, in whatever a value of it is wrapped.
-    return group === '' && BUILT_IN_GROUPS[resource] === '' ? 'v1' : undefined;
-  }
-  const { apiVersion } = stored;
-  return groupOf(apiVersion) === group
-    ? apiVersion.slice(group === '' ? 0 : group.length + 1)
-    : apiVersion;
-}
-
-const orderOf = ({ group, resource, version = '~', encoding, provider, keyName }: Row): string =>
-  [group, resource, version, encoding, provider ?? '', keyName ?? ''].join(' ');
+const orderOf = ({ group, resource, apiVersion = '~', encoding, ...row }: Row): string =>
+  [group, resource, apiVersion, encoding, row.provider ?? '', row.keyName ?? ''].join(' ');

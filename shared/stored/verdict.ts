@@ -1,20 +1,30 @@
 // For each version of each custom resource: may it be removed from the CRD, may it not, or can it
 // not be told, and why. Pure: counts and definitions in, sentences out.
 import type { Definition } from './crd.ts';
-import { type GroupResource, resourceName } from './place.ts';
-import { isOf, type Row } from './tally.ts';
+import { apiVersionOf, type GroupResource, resourceName, shownVersion } from './place.ts';
+import type { Named, Row } from './tally.ts';
 
 /**
- * `storage`: what is written now. `removable`: nothing is stored in it. `in-use`: something is.
- * `broken`: something is, and the CRD has the version no more. `unknown`: values hide theirs.
+ * `old`: something is stored in another version than the one written now. `unknown`: nothing of
+ * that was found, but not everything could be read.
  */
-export type Standing = 'storage' | 'removable' | 'in-use' | 'broken' | 'unknown';
+export type Outcome = 'clean' | 'old' | 'unknown';
+
+/**
+ * `storage`: what is written now. `removable`: nothing is stored in it. `named`: nothing is, but
+ * managedFields name it. `in-use`: something is stored in it. `broken`: something is, and the CRD
+ * has the version no more. `unknown`: values hide theirs.
+ */
+export type Standing = 'storage' | 'removable' | 'named' | 'in-use' | 'broken' | 'unknown';
 
 export interface VersionVerdict {
-  readonly version: string;
+  /** With its group. */
+  readonly apiVersion: string;
   readonly standing: Standing;
   /** Values that are stored in it. */
   readonly count: number;
+  /** Objects whose managedFields name it. */
+  readonly fieldsCount: number;
   readonly isInSpec: boolean;
   readonly isInStoredVersions: boolean;
   /** A whole sentence. */
@@ -22,46 +32,83 @@ export interface VersionVerdict {
 }
 
 export interface ResourceVerdict extends GroupResource {
+  readonly outcome: Outcome;
   readonly versions: readonly VersionVerdict[];
 }
 
-export function verdictOn(definition: Definition, rows: readonly Row[]): ResourceVerdict {
+/** What was found of one resource. */
+export interface Found {
+  readonly rows: readonly Row[];
+  /** By version, the objects whose managedFields name it. */
+  readonly fields: ReadonlyMap<string, Named>;
+}
+
+export function verdictOn(definition: Definition, { rows, fields }: Found): ResourceVerdict {
   const { group, resource, versions: defined, storedVersions } = definition;
-  const own = rows.filter((row) => isOf(row, definition));
-  const found = own.flatMap(({ version }) => (version === undefined ? [] : [version]));
-  const names = new Set([...defined.map(({ name }) => name), ...storedVersions, ...found]);
-  const versions = [...names].map((version) => versionVerdict(version, definition, own));
-  return { group, resource, versions };
+  const names = [...defined.map(({ name }) => name), ...storedVersions];
+  const stored = rows.flatMap(({ apiVersion }) => apiVersion ?? []);
+  // What managedFields name of other groups is not of this definition.
+  const named = [...fields.keys()].filter((version) => version.startsWith(`${group}/`));
+  const all = [...names.map((name) => apiVersionOf(group, name)), ...stored, ...named];
+  const hidden = sum(rows.filter(({ apiVersion }) => apiVersion === undefined));
+  const versions = [...new Set(all)].map((apiVersion) => {
+    const own = sum(rows.filter((row) => row.apiVersion === apiVersion));
+    const inFields = fields.get(apiVersion) ?? NONE;
+    return versionVerdict(definition, { apiVersion, stored: own, hidden, inFields });
+  });
+  const isOld = versions.some(({ standing }) => standing === 'in-use' || standing === 'broken');
+  const outcome = isOld ? 'old' : hidden.count > 0 ? 'unknown' : 'clean';
+  return { group, resource, outcome, versions };
 }
 
-function versionVerdict(
-  version: string,
-  definition: Definition,
-  rows: readonly Row[],
-): VersionVerdict {
-  const defined = definition.versions.find(({ name }) => name === version);
+interface Counts {
+  readonly apiVersion: string;
+  readonly stored: Named;
+  readonly hidden: Named;
+  readonly inFields: Named;
+}
+
+const NONE: Named = { count: 0, examples: [] };
+
+function versionVerdict(definition: Definition, counts: Counts): VersionVerdict {
+  const { apiVersion, stored, inFields } = counts;
+  const isIt = (name: string): boolean => apiVersionOf(definition.group, name) === apiVersion;
+  const defined = definition.versions.find(({ name }) => isIt(name));
   const isInSpec = defined !== undefined;
-  const isInStoredVersions = definition.storedVersions.includes(version);
-  const stored = sum(rows.filter((row) => row.version === version));
-  const hidden = sum(rows.filter((row) => row.version === undefined));
-  const standing = standingOf(stored, hidden, isInSpec, defined?.storage ?? false);
-  const about = { version, standing, count: stored.count, isInSpec, isInStoredVersions };
-  return { ...about, says: sentence(about, definition, stored, hidden) };
+  const isInStoredVersions = definition.storedVersions.some(isIt);
+  const standing = standingOf(counts, isInSpec, defined?.storage ?? false);
+  const about = { standing, isInSpec, isInStoredVersions };
+  return {
+    apiVersion,
+    ...about,
+    count: stored.count,
+    fieldsCount: inFields.count,
+    says: sentence(about, definition, counts),
+  };
 }
 
-function standingOf(stored: Sum, hidden: Sum, isInSpec: boolean, isStorage: boolean): Standing {
+function standingOf(
+  { stored, hidden, inFields }: Counts,
+  isInSpec: boolean,
+  isStorage: boolean,
+): Standing {
   if (stored.count > 0 && !isInSpec) return 'broken';
   if (isStorage) return 'storage';
   if (stored.count > 0) return 'in-use';
-  return hidden.count > 0 ? 'unknown' : 'removable';
+  if (hidden.count > 0) return 'unknown';
+  return inFields.count > 0 ? 'named' : 'removable';
 }
 
 function sentence(
-  { version, standing, isInSpec, isInStoredVersions }: Omit<VersionVerdict, 'says'>,
+  {
+    standing,
+    isInSpec,
+    isInStoredVersions,
+  }: Pick<VersionVerdict, 'standing' | 'isInSpec' | 'isInStoredVersions'>,
   definition: Definition,
-  stored: Sum,
-  hidden: Sum,
+  { apiVersion, stored, hidden, inFields }: Counts,
 ): string {
+  const version = shownVersion(definition, apiVersion);
   switch (standing) {
     case 'storage': {
       const missing = isInStoredVersions ? '' : ', although status.storedVersions lacks it';
@@ -79,6 +126,8 @@ function sentence(
         `It cannot be told whether ${version} may be removed, because ${are(hidden)} stored ` +
         `encrypted or unreadable${such(hidden)}.`
       );
+    case 'named':
+      return namedSentence(version, isInSpec, inFields);
     case 'removable': {
       const what = isInSpec ? 'may be removed' : 'is gone from the CRD';
       const first = isInStoredVersions ? '; trim status.storedVersions, which lists it, first' : '';
@@ -89,12 +138,20 @@ function sentence(
   }
 }
 
-interface Sum {
-  readonly count: number;
-  readonly examples: readonly string[];
+/** To the API server, an apply is a conversion of these fields as well. */
+function namedSentence(version: string, isInSpec: boolean, inFields: Named): string {
+  const { count } = inFields;
+  const whose = count === 1 ? '1 object names it' : `${count} objects name it`;
+  const named = `the managedFields of ${whose}${such(inFields)}`;
+  const way = 'a StorageMigration with cleanManagedFields takes it out of them';
+  return isInSpec
+    ? `${version} may not be removed yet: nothing is stored in it, but ${named}, and no ` +
+        `server-side apply on these succeeds without it. Set served: false, then ${way}.`
+    : `${version} is gone from the CRD, and nothing is stored in it, but ${named}: no ` +
+        `server-side apply on these succeeds until ${way}.`;
 }
 
-const sum = (rows: readonly Row[]): Sum => ({
+const sum = (rows: readonly Row[]): Named => ({
   count: rows.reduce((total, { count }) => total + count, 0),
   examples: rows.flatMap(({ examples }) => examples).toSorted(),
 });
@@ -102,5 +159,5 @@ const sum = (rows: readonly Row[]): Sum => ({
 export const are = ({ count }: { readonly count: number }): string =>
   count === 1 ? '1 object is' : `${count} objects are`;
 
-const such = ({ examples: [first] }: Sum): string =>
+const such = ({ examples: [first] }: Named): string =>
   first === undefined ? '' : `, such as ${first}`;

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 
 export interface HistoryRecord {
-  readonly main: number;
+  readonly main: number | bigint;
   readonly key: string;
   /** Undefined for a delete. */
   readonly value: string | Buffer | undefined;
@@ -14,7 +14,7 @@ export interface HistoryRecord {
 export interface BoltOptions {
   readonly hasDigest?: boolean;
   /** Up to this revision there is one record of each key, as after a compaction of etcd. */
-  readonly compacted?: number;
+  readonly compacted?: number | bigint;
 }
 
 const PAGE = 4096;
@@ -60,7 +60,7 @@ export function writeBoltFile(
 
 /** mvccpb.KeyValue under its revision. */
 function* itemsOf(records: Iterable<HistoryRecord>): Generator<Item> {
-  const versions = new Map<string, { created: number; version: number }>();
+  const versions = new Map<string, { created: number | bigint; version: number }>();
   for (const { main, key, value } of records) {
     const revision = revisionKey(main, value === undefined);
     const keyField = field(1, Buffer.from(key));
@@ -77,7 +77,7 @@ function* itemsOf(records: Iterable<HistoryRecord>): Generator<Item> {
   }
 }
 
-function revisionKey(main: number, isTombstone: boolean): Buffer {
+function revisionKey(main: number | bigint, isTombstone: boolean): Buffer {
   const key = Buffer.alloc(isTombstone ? 18 : 17);
   key.writeBigUInt64BE(BigInt(main), 0);
   key[8] = 0x5f;
@@ -88,8 +88,13 @@ function revisionKey(main: number, isTombstone: boolean): Buffer {
 const field = (number: number, bytes: Buffer): Buffer =>
   Buffer.concat([Buffer.from([(number << 3) | 2, ...varint(bytes.length)]), bytes]);
 
-function varint(value: number): number[] {
+function varint(value: number | bigint): number[] {
   const bytes: number[] = [];
+  if (typeof value === 'bigint') {
+    let rest = value;
+    for (; rest > 0x7fn; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
+    return [...bytes, Number(rest)];
+  }
   let rest = value;
   for (; rest > 0x7f; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 0x80);
   return [...bytes, rest];
@@ -102,7 +107,7 @@ function bucketValue(root: number): Buffer {
 }
 
 /** Small enough to lie in the page that names it. */
-function metaBucket(compacted: number | undefined): Buffer {
+function metaBucket(compacted: number | bigint | undefined): Buffer {
   const key = Buffer.from('finishedCompactRev');
   const value = revisionKey(compacted ?? 0, false);
   const rows = compacted === undefined ? [] : [leafRow({ flags: 0, key, value })];

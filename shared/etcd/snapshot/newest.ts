@@ -5,7 +5,14 @@ import type { EtcdEntry } from '../entry.ts';
 import type { Bytes } from './bytes.ts';
 import { Damage } from './damage.ts';
 import { elementAt, type Page } from './page.ts';
-import { type KeyValue, keyValueAt, type Revision, revisionAt } from './record.ts';
+import {
+  compareMain,
+  type KeyValue,
+  keyValueAt,
+  mainOf,
+  type Revision,
+  revisionAt,
+} from './record.ts';
 import { SeenKeys } from './seen.ts';
 
 /** Enough of a record in a run of pages: its revisions, its key and the head of its value. */
@@ -26,20 +33,20 @@ interface Read {
 
 export class Newest {
   readonly #bytes: Bytes;
-  readonly #compacted: number;
+  readonly #compacted: Revision | undefined;
   readonly #seen = new SeenKeys();
   #keys = 0;
-  #revision = 0;
+  #revision = 0n;
   #records = 0;
   #before: Revision | undefined;
 
-  /** No key has two records up to revision `compacted`. */
-  constructor(bytes: Bytes, compacted: number) {
+  /** No key has two records up to revision `compacted`; undefined when it may have everywhere. */
+  constructor(bytes: Bytes, compacted: Revision | undefined) {
     this.#bytes = bytes;
     this.#compacted = compacted;
   }
 
-  facts(): { readonly revision: number; readonly records: number; readonly keys: number } {
+  facts(): { readonly revision: bigint; readonly records: number; readonly keys: number } {
     return { revision: this.#revision, records: this.#records, keys: this.#keys };
   }
 
@@ -71,28 +78,37 @@ export class Newest {
     const revision = revisionAt(read.bytes, read.start, keyBytes);
     if (revision === undefined) throw new Damage(offset, 'a key that is no revision of etcd');
     this.#follow(revision, offset);
-    const fields = keyValueAt(read.bytes, read.start + keyBytes, valueBytes);
+    const { isTombstone } = revision;
+    const fields = keyValueAt(read.bytes, read.start + keyBytes, valueBytes, isTombstone);
     if (fields !== 'short') return this.#live(read, place, revision, fields);
-    // A key of thousands of bytes: nothing that an API server writes, but a key.
+    // A lease behind a large value, or a key of thousands of bytes.
     const whole = this.#read(place, Infinity);
-    return this.#live(whole, place, revision, keyValueAt(whole.bytes, keyBytes, valueBytes));
+    const all = keyValueAt(whole.bytes, keyBytes, valueBytes, isTombstone);
+    return this.#live(whole, place, revision, all);
   }
 
   /** Undefined when it is not the newest of its key, or the key is deleted. */
   #live(
     { bytes, start }: Read,
     { offset, keyBytes }: Place,
-    { main, isTombstone }: Revision,
+    revision: Revision,
     fields: KeyValue | 'short' | 'broken',
   ): EtcdEntry | undefined {
     if (typeof fields === 'string') {
       throw new Damage(offset + keyBytes, 'a record that is none of etcd');
     }
-    const { keyStart, keyEnd, modRevision, valueStart, valueBytes } = fields;
-    if (!isTombstone && modRevision !== main) {
-      throw new Damage(offset, `a record of revision ${main} that says it is of ${modRevision}`);
+    const { keyStart, keyEnd, modHigh, modLow, valueStart, valueBytes } = fields;
+    const { mainHigh, mainLow, isTombstone } = revision;
+    if (!isTombstone && (modHigh !== mainHigh || modLow !== mainLow)) {
+      const said = mainOf({ ...revision, mainHigh: modHigh, mainLow: modLow });
+      throw new Damage(
+        offset,
+        `a record of revision ${mainOf(revision)} that says it is of ${said}`,
+      );
     }
-    if (!this.#seen.add(bytes, keyStart, keyEnd, main <= this.#compacted)) return undefined;
+    const compacted = this.#compacted;
+    const isLast = compacted !== undefined && compareMain(revision, compacted) <= 0;
+    if (!this.#seen.add(bytes, keyStart, keyEnd, isLast)) return undefined;
     this.#keys += 1;
     if (isTombstone) return undefined;
     const head = bytes.subarray(valueStart, Math.min(bytes.length, valueStart + valueBytes));
@@ -107,11 +123,14 @@ export class Newest {
   }
 
   #follow(revision: Revision, offset: number): void {
-    const { main, sub } = revision;
     const before = this.#before;
-    if (before === undefined) this.#revision = main;
-    else if (main > before.main || (main === before.main && sub >= before.sub)) {
-      throw new Damage(offset, `revision ${main} lies before ${before.main}, which is older`);
+    if (before === undefined) this.#revision = mainOf(revision);
+    else {
+      const order = compareMain(revision, before) || revision.sub - before.sub;
+      if (order >= 0) {
+        const what = `revision ${mainOf(revision)} lies before ${mainOf(before)}, which is older`;
+        throw new Damage(offset, what);
+      }
     }
     this.#before = revision;
     this.#records += 1;

@@ -11,7 +11,7 @@ import { checkDigest, DIGEST_BYTES } from './digest.ts';
 import { readMeta } from './meta.ts';
 import { Newest } from './newest.ts';
 import type { Page, PageAt } from './page.ts';
-import { revisionAt } from './record.ts';
+import { type Revision, revisionAt } from './record.ts';
 import { Tree } from './tree.ts';
 
 export interface SnapshotOptions {
@@ -25,7 +25,7 @@ export interface SnapshotFacts {
   /** False for a db file, which has none at its end. */
   readonly hasDigest: boolean;
   /** 0 when nothing was ever written. */
-  revision: number;
+  revision: bigint;
   /** Revisions, deletes among them. */
   records: number;
   /** Different keys, deleted ones among them. */
@@ -47,7 +47,7 @@ export class Snapshot {
     this.#options = options;
     // etcd tells by the same remainder whether a hash was appended.
     const hasDigest = bytes.sizeBytes % 512 === DIGEST_BYTES;
-    this.facts = { sizeBytes: bytes.sizeBytes, hasDigest, revision: 0, records: 0, keys: 0 };
+    this.facts = { sizeBytes: bytes.sizeBytes, hasDigest, revision: 0n, records: 0, keys: 0 };
   }
 
   /** Once; throws SNAPSHOT_DAMAGED before it ends when anything in the file contradicts itself. */
@@ -116,9 +116,8 @@ export function openSnapshot(path: string, options: SnapshotOptions = {}): Snaps
 export const snapshotIn = (buffer: Buffer, options: SnapshotOptions = {}): Snapshot =>
   new Snapshot('the snapshot', bytesOfBuffer(buffer), options);
 
-/** Up to this revision, etcd has left one record of each key; 0 when it never did. */
-function compactedIn(tree: Tree, meta: PageAt | undefined): number {
+/** Up to this revision, etcd has left one record of each key; undefined when it never did. */
+function compactedIn(tree: Tree, meta: PageAt | undefined): Revision | undefined {
   const value = meta === undefined ? undefined : tree.value(meta, 'finishedCompactRev');
-  if (value === undefined) return 0;
-  return revisionAt(value, 0, value.length)?.main ?? 0;
+  return value === undefined ? undefined : revisionAt(value, 0, value.length);
 }

@@ -123,7 +123,7 @@ const settled = (at: string) =>
       const row = (JSON.parse(out) as Answer).rows.find(({ examples }) =>
         examples.includes('default/probe'),
       );
-      if (row?.version !== at) throw new Error(`still written in ${row?.version}`);
+      if (row?.apiVersion !== `example.com/${at}`) throw new Error(`still in ${row?.apiVersion}`);
     },
     { timeout: 10_000, interval: 100 },
   );

@@ -58,7 +58,7 @@ async function whoDisagrees(name: string): Promise<string[]> {
     const picture = await pictureOf(snapshot.entries());
     const { totalKey, revision: newest } = await etcdutlStatus(path);
     const found = { revision: `${snapshot.facts.revision}`, picture, totalKey };
-    const isSame = isDeepStrictEqual(found, expected) && newest === snapshot.facts.revision;
+    const isSame = isDeepStrictEqual(found, expected) && BigInt(newest) === snapshot.facts.revision;
     if (!isSame || !snapshot.facts.hasDigest) disagree.push(path);
   }
   return disagree;

@@ -219,6 +219,40 @@ describe('a file without a hash', () => {
     expect(await outcomeOf(readFileSync(path))).toMatch(/revision 5 lies before 4/);
   });
 
+  test('is refused, or read as it was, wherever a record is changed around its key', async () => {
+    let refused = 0;
+    for (const { main: of, key, value = '' } of records()) {
+      const main = Number(of);
+      // A few of each kind, so that it does not take long.
+      if (main % 7 > 0 && main % 33 > 0 && main < 160) continue;
+      const record = plain.indexOf(keyOf(main)) + (main % 11 === 0 ? 18 : 17);
+      const keyStart = record + 2;
+      const keyEnd = keyStart + Buffer.byteLength(key);
+      const end = value === '' ? keyEnd : plain.indexOf(value, keyEnd);
+      expect(plain.subarray(keyStart, keyEnd).toString()).toBe(key);
+      for (const at of [
+        record,
+        record + 1,
+        ...Array(end - keyEnd)
+          .keys()
+          .map((n) => keyEnd + n),
+      ]) {
+        // The bits of one byte in turn, from record to record.
+        const outcome = await outcomeOf(flipped(plain, at, 1 << ((main + at) % 8)));
+        if (outcome === whole) continue;
+        expect(outcome, `byte ${at} of revision ${main}`).toMatch(/^SNAPSHOT_DAMAGED/);
+        refused += 1;
+      }
+    }
+    expect(refused).toBeGreaterThan(100);
+  });
+
+  test('of a record whose key has the tag of its value, refuses it', async () => {
+    const record = plain.indexOf(keyOf(159)) + 17;
+    expect(plain[record]).toBe(0x0a);
+    expect(await outcomeOf(flipped(plain, record, 0x20))).toMatch(/a record that is none of etcd/);
+  });
+
   test('is read from the meta page that is whole when the other is not', async () => {
     expect(await outcomeOf(flipped(plain, 70, 0xff))).toBe(whole);
     expect(await outcomeOf(flipped(plain, PAGE + 70, 0xff))).toBe(whole);
@@ -241,6 +275,30 @@ test('a history that was compacted is the same, whatever its file says of it', a
   writeBoltFile(path, records(), { compacted: 100 });
   // Two records of a key below that revision are no damage as long as there is room to see them.
   expect(await outcomeOf(readFileSync(path))).toBe(whole);
+});
+
+describe('revisions beyond 2^53, as after a restore that bumps them', () => {
+  const base = 2n ** 53n;
+  const write = (...mains: readonly bigint[]): Buffer => {
+    const path = join(dir, 'bumped.db');
+    const all = mains.map((main) => ({ main, key: `/k${main % 3n}`, value: 'v' }));
+    writeBoltFile(path, all, { compacted: base });
+    return readFileSync(path);
+  };
+
+  test('are told as they are', async () => {
+    const snapshot = snapshotIn(write(5n, base, base + 1n, base + 2n, 2n ** 62n + 1n));
+    const keys: string[] = [];
+    for await (const batch of snapshot.entries()) keys.push(...batch.map(({ key }) => key));
+    expect(keys.toSorted()).toEqual(['/k0', '/k1', '/k2']);
+    expect(snapshot.facts).toMatchObject({ revision: 2n ** 62n + 1n, records: 5, keys: 3 });
+  });
+
+  test('that differ in their last bit alone are kept apart', async () => {
+    expect(await outcomeOf(write(base, base + 1n, base))).toMatch(
+      /revision 9007199254740993 lies before 9007199254740992, which is older/,
+    );
+  });
 });
 
 test.each([

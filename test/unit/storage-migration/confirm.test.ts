@@ -96,13 +96,18 @@ test.each<Row>([
   expect(said.status.cursor !== undefined).toBe(next.phase === 'Blocked');
 });
 
-const ABOUT = { what: 'widgets.example.com', version: 'v1', revision: '600' };
+const ABOUT = { what: 'widgets.example.com', apiVersion: 'example.com/v1', revision: '600' };
 const named = (count: number, ...examples: readonly string[]) => ({ count, examples });
 
 const stored = (
   versions: Readonly<Record<string, ReturnType<typeof named>>>,
   hidden = named(0),
-): StoredCount => ({ total: 9, versions: new Map(Object.entries(versions)), hidden });
+): StoredCount => {
+  const all = Object.entries(versions).map(
+    ([version, of]) => [`example.com/${version}`, of] as const,
+  );
+  return { total: 9, versions: new Map(all), hidden };
+};
 
 test.each<[string, StoredCount, object]>([
   ['all in the current version', stored({ v1: named(9, 'a/b') }), CURRENT],
@@ -110,7 +115,7 @@ test.each<[string, StoredCount, object]>([
   [
     'one in another',
     stored({ v1: named(8, 'a/b'), v1alpha1: named(1, 'a/c') }),
-    { says: 'old', message: expect.stringContaining('1 in v1alpha1 (a/c)') },
+    { says: 'old', message: expect.stringContaining('1 in example.com/v1alpha1 (a/c)') },
   ],
   [
     'one that is hidden',

@@ -3,12 +3,37 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { encodingOf } from '../../../shared/stored/encoding.ts';
+import { topOfJson } from '../../../shared/stored/json.ts';
 
 const of = (value: string | Buffer, headBytes = 512) => {
   const whole = Buffer.from(value);
   return encodingOf(whole.subarray(0, headBytes), () => whole);
 };
-const widget = { encoding: 'json', apiVersion: 'example.com/v1', kind: 'Widget' };
+const fieldVersions: readonly string[] = [];
+const widget = {
+  encoding: 'json',
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  fieldVersions,
+};
+
+function isTaken(text: string): boolean {
+  try {
+    topOfJson(Buffer.from(text));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isParsed(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
 
 describe('JSON', () => {
   test.each([
@@ -40,13 +65,42 @@ describe('JSON', () => {
     expect(of(text)).toMatchObject({ encoding: 'unreadable', why: expect.stringContaining(why) });
   });
 
+  test('is taken exactly where JSON.parse takes it, whatever a letter of it is', () => {
+    const letters = '{}[]",:\\ \n\t\0ue+-.0129Eatrlfnsé ';
+    const change = fc.record({
+      at: fc.nat(),
+      of: fc.constantFrom('cut', 'put', 'take', 'double'),
+      letter: fc.constantFrom(...letters.split('')),
+    });
+    const property = fc.property(fc.object(), fc.array(change, { maxLength: 3 }), (rest, all) => {
+      let text = JSON.stringify({ rest, list: [1.5e-7, -0, true, null, '\u2028\\"', {}, []] });
+      for (const { at, of: what, letter } of all) {
+        const place = at % (text.length + 1);
+        const behind = text.slice(place + (what === 'take' ? 1 : 0));
+        const between = { cut: '', take: '', put: letter, double: text.slice(place, place + 5) };
+        text = text.slice(0, place) + between[what] + (what === 'cut' ? '' : behind);
+      }
+      expect([text, isTaken(text)]).toEqual([text, isParsed(text)]);
+    });
+    fc.assert(property, { numRuns: 2_000 });
+  });
+
+  test('names the versions in its managedFields, each once', () => {
+    const entry = (apiVersion: unknown) => ({ manager: 'm', apiVersion, fieldsV1: { a: {} } });
+    const managedFields = [entry('a/v1'), entry('a/v2'), entry('a/v1'), entry(1), 'x'];
+    const type = { apiVersion: 'example.com/v1', kind: 'Widget' };
+    const deeper = { spec: { metadata: { managedFields: [entry('a/v3')] } } };
+    const text = JSON.stringify({ metadata: { name: 'w', managedFields }, ...deeper, ...type });
+    expect(of(text)).toMatchObject({ fieldVersions: ['a/v1', 'a/v2'] });
+  });
+
   test('is told alike from a part of it as from all of it, whatever it holds', () => {
     const word = fc.stringMatching(/^[a-z]{1,8}$/);
     const object = fc.record({ metadata: fc.object(), spec: fc.object(), status: fc.jsonValue() });
     const property = fc.property(object, word, fc.boolean(), (rest, kind, isFirst) => {
       const type = { apiVersion: 'example.com/v1', kind };
       const text = JSON.stringify(isFirst ? { ...type, ...rest } : { ...rest, ...type });
-      expect(of(text, 100)).toEqual({ encoding: 'json', ...type });
+      expect(of(text, 100)).toEqual({ encoding: 'json', ...type, fieldVersions });
     });
     fc.assert(property);
   });
@@ -63,7 +117,7 @@ const protobuf = (apiVersion: string, kind: string): Buffer => {
 
 describe('protobuf', () => {
   test('tells its type', () => {
-    const pod = { encoding: 'protobuf', apiVersion: 'v1', kind: 'Pod' };
+    const pod = { encoding: 'protobuf', apiVersion: 'v1', kind: 'Pod', fieldVersions };
     expect(of(protobuf('v1', 'Pod'))).toEqual(pod);
     expect(of(protobuf('apps/v1', 'Deployment'), 8)).toMatchObject({ apiVersion: 'apps/v1' });
   });

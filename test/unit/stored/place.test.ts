@@ -22,8 +22,9 @@ describe('a key', () => {
     ['/registry/controllers/web/old', 'replicationcontrollers web/old'],
     ['/registry/ingress/web/front', 'ingresses.networking.k8s.io web/front'],
     ['/registry/deployments/web/api', 'deployments.apps web/api'],
-    ['/registry/masterleases/10.0.0.1', 'masterleases? 10.0.0.1'],
-    ['/registry/ranges/serviceips', 'ranges? serviceips'],
+    ['/registry/masterleases/10.0.0.1', 'masterleases 10.0.0.1'],
+    ['/registry/ranges/serviceips', 'ranges serviceips'],
+    ['/registry/constructor/web/a', 'constructor? web/a'],
     ['/registry/example.com/widgets/web/w1', 'widgets.example.com web/w1'],
     ['/registry/example.com/clusterthings/one', 'clusterthings.example.com one'],
     [
