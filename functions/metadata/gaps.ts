@@ -13,7 +13,31 @@ import type { Session } from './session.ts';
 import { SLICES } from './sight.ts';
 
 /** What the counts of one resource say, for its status. */
-export type Counted = Pick<Required<ResourceStatus>, 'lacking' | 'stray' | 'oversize'>;
+export type Counted = Pick<
+  Required<ResourceStatus>,
+  'lacking' | 'stray' | 'oversize' | 'oversizeNames'
+>;
+
+type LeftOut = Pick<Counted, 'oversize' | 'oversizeNames'>;
+
+/** A few are named, so that somebody can look for them. */
+const NAMED_MAX = 3;
+
+const leftOutBy = ({ outcomes, oversized }: Pick<Replayed, 'outcomes' | 'oversized'>): LeftOut => ({
+  oversize: outcomes.oversize,
+  oversizeNames: oversized.slice(0, NAMED_MAX),
+});
+
+/** What is not listed anew stays left out; if that is not so any more, the counts tell. */
+function leftOut(one: Replayed, before: ResourceStatus | undefined): LeftOut {
+  if (one.isListed) return leftOutBy(one);
+  const names = before?.oversizeNames ?? [];
+  const added = one.oversized.filter((name) => !names.includes(name));
+  return {
+    oversize: (before?.oversize ?? 0) + added.length,
+    oversizeNames: [...names, ...added].slice(0, NAMED_MAX),
+  };
+}
 
 /**
  * Counts tell what neither events nor history can: messages that somebody removed by hand. What
@@ -33,8 +57,7 @@ export async function fillGaps(
     const head = heads.get(resource);
     if (head === undefined) continue;
     const before = session.feed.status.resources?.find(({ name }) => name === resource.name);
-    const oversize = one.isListed ? one.outcomes.oversize : (before?.oversize ?? 0);
-    const now = count(session, resource, head, sums, oversize);
+    const now = count(session, resource, head, sums, leftOut(one, before));
     counted.set(resource, now);
     const repeated = {
       lacking: now.lacking === before?.lacking ? now.lacking : 0,
@@ -43,8 +66,8 @@ export async function fillGaps(
     if (repeated.lacking === 0 && repeated.stray === 0) continue;
     if (repeated.stray === 0 && !(await staysLacking(task, resource, sums, now))) continue;
     const more = await listAnew(task, resource, head);
-    addTally(outcomes, more);
-    counted.set(resource, { lacking: 0, stray: 0, oversize: more.oversize });
+    addTally(outcomes, more.outcomes);
+    counted.set(resource, { lacking: 0, stray: 0, ...leftOutBy(more) });
   }
   return counted;
 }
@@ -54,11 +77,11 @@ async function staysLacking(
   { doors, session, signal }: ConfirmTask,
   resource: ShownResource,
   sums: Audit,
-  { lacking, oversize }: Counted,
+  now: Counted,
 ): Promise<boolean> {
   const head = await readHead(doors, resource, signal);
   if (isBlocked(head)) return false;
-  return Math.sign(count(session, resource, head, sums, oversize).lacking) === Math.sign(lacking);
+  return Math.sign(count(session, resource, head, sums, now).lacking) === Math.sign(now.lacking);
 }
 
 /** Also asks about what claims to be of after the list. */
@@ -66,14 +89,14 @@ async function listAnew(
   task: ConfirmTask,
   resource: ShownResource,
   head: Head,
-): Promise<Readonly<Tally>> {
-  const { outcomes, doubts } = await replay({ ...task, resource, head }, undefined);
+): Promise<Pick<Replayed, 'outcomes' | 'oversized'>> {
+  const { outcomes, doubts, oversized } = await replay({ ...task, resource, head }, undefined);
   const { lastSequence: before } = await task.session.stream.state(task.signal);
   const tally = { ...outcomes };
   for (const doubt of doubts) {
     for (const outcome of await confirm({ ...task, before }, resource, doubt)) tally[outcome] += 1;
   }
-  return tally;
+  return { outcomes: tally, oversized };
 }
 
 function count(
@@ -81,13 +104,13 @@ function count(
   resource: ShownResource,
   head: Head,
   { objects, strayParts }: Audit,
-  oversize: number,
+  { oversize, oversizeNames }: LeftOut,
 ): Counted {
   const shown = (objects.get(resource.name) ?? 0) + oversize;
   // The API server counts all of them, and this feed may show some.
   const isCountable = head.objects !== undefined && isWhole(feed, resource);
   const lacking = isCountable ? (head.objects ?? shown) - shown : 0;
-  return { lacking, stray: resource.name === SLICES ? strayParts : 0, oversize };
+  return { lacking, stray: resource.name === SLICES ? strayParts : 0, oversize, oversizeNames };
 }
 
 /** A spec that was edited: what it no longer names goes. */
