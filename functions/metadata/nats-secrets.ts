@@ -3,6 +3,7 @@
 import { Failure } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { isKubeError } from '../../shared/kube/errors.ts';
 import type { MeterRegistry } from '../../shared/kube/narrow-cache/meters.ts';
 import { type NarrowCache, narrowCache } from '../../shared/kube/narrow-cache/narrow-cache.ts';
 
@@ -31,6 +32,19 @@ export class NatsSecrets {
 
   /** The address in the Secret; `asker` is who is told when there is none. */
   async url(name: string, asker: string, signal: AbortSignal): Promise<string> {
+    try {
+      return await this.#read(name, asker, signal);
+    } catch (error) {
+      if (!isKubeError(error, 'KUBE_FORBIDDEN')) throw error;
+      const grant = `npm run -s rights -- metadata --secret ${name} | kubectl apply -f -`;
+      const message =
+        `${asker} is to use Secret ${this.#options.namespace}/${name}, which this function may ` +
+        `not read. Grant it, and it is tried again: ${grant}`;
+      throw new Failure('FEED_NATS_UNKNOWN', message, { object: asker, cause: error });
+    }
+  }
+
+  async #read(name: string, asker: string, signal: AbortSignal): Promise<string> {
     const { kube, namespace } = this.#options;
     const at = { namespace, name };
     this.#follow(name);

@@ -6,11 +6,11 @@ import { type ConditionInput, setConditions } from '../../shared/kube/conditions
 import { writeStatus } from '../../shared/kube/status.ts';
 import { announceOn } from './announce.ts';
 import type { Cluster } from './cluster.ts';
-import { recordsOf, type World } from './world.ts';
+import { recordsOf, type Word, type World } from './world.ts';
 import type { Decision, Records } from './decision.ts';
 import type { Doors } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
-import { sayingOf } from './sayings.ts';
+import { type Saying, sayingOf } from './sayings.ts';
 
 /** What the API's conventions allow is 32,768 characters; a person reads less. */
 const MESSAGE_BYTES_MAX = 2_000;
@@ -27,14 +27,44 @@ export async function write(
   decision: Decision,
   { signal, records = recordsOf(world) }: SayOptions,
 ): Promise<void> {
-  const { object, generation, uid } = world.cluster;
-  const { contactMs } = doors.memoryOf(uid);
-  const { status, conditions } = sayingOf(world, decision, records, contactMs);
-  const moment = {
-    fieldManager: FIELD_MANAGER,
-    observedGeneration: generation,
-    nowMs: world.nowMs,
-  };
+  const { cluster, nowMs } = world;
+  const { contactMs } = doors.memoryOf(cluster.uid);
+  const saying = sayingOf(world, decision, records, contactMs);
+  const shown = await put(doors, { cluster, nowMs }, saying, signal);
+  const trouble = shown.find(({ type, status }) => type === 'Degraded' && status === 'True');
+  if (trouble !== undefined && isNewTo(cluster, trouble)) {
+    const { reason, message } = trouble;
+    await announceOn(cluster, { type: 'Warning', reason, message }, doors, signal);
+  }
+}
+
+/**
+ * Nothing of it could be seen: what the status remembers stays, and nobody calls it Ready. No Event:
+ * who may not look may not write one there either.
+ */
+export async function writeUnseen(
+  doors: Doors,
+  cluster: Cluster,
+  word: Word,
+  signal: AbortSignal,
+): Promise<void> {
+  const { conditions: _, ...before } = cluster.status;
+  const status = { ...before, plan: { next: 'Look at the servers', waitsFor: word.message } };
+  const conditions = [
+    { type: 'Ready', status: 'Unknown', ...word },
+    { type: 'Progressing', status: 'False', ...word },
+    { type: 'Degraded', status: 'True', ...word },
+  ] as const;
+  await put(doors, { cluster, nowMs: doors.clock.nowMs() }, { status, conditions }, signal);
+}
+
+async function put(
+  doors: Doors,
+  { cluster: { object, generation }, nowMs }: Pick<World, 'cluster' | 'nowMs'>,
+  { status, conditions }: Pick<Saying, 'conditions'> & { readonly status: object },
+  signal: AbortSignal,
+): Promise<readonly ConditionInput[]> {
+  const moment = { fieldManager: FIELD_MANAGER, observedGeneration: generation, nowMs };
   const shown = conditions.map((one) => ({ ...one, message: cut(one.message, MESSAGE_BYTES_MAX) }));
   await writeStatus(doors.kube, {
     ref: NATS_CLUSTERS,
@@ -44,11 +74,7 @@ export async function write(
     ifUnmoved: true,
     signal,
   });
-  const trouble = shown.find(({ type, status: is }) => type === 'Degraded' && is === 'True');
-  if (trouble !== undefined && isNewTo(world.cluster, trouble)) {
-    const { reason, message } = trouble;
-    await announceOn(world.cluster, { type: 'Warning', reason, message }, doors, signal);
-  }
+  return shown;
 }
 
 /** Told once, and again when it is another matter or another spec. */

@@ -11,7 +11,8 @@ import { decide, isConverged } from './decide.ts';
 import { type Decision, type Records, waitFor } from './decision.ts';
 import type { Doors } from './doors.ts';
 import { observe } from './observe.ts';
-import { write } from './say.ts';
+import { rightsMissing } from './rights.ts';
+import { write, writeUnseen } from './say.ts';
 import { take, type Taken } from './steps.ts';
 import type { Word, World } from './world.ts';
 
@@ -66,10 +67,32 @@ async function workOn(first: KubeObject, context: Context<Doors>): Promise<void>
   const { namespace = '', name } = first.metadata;
   let object: KubeObject | null = first;
   while (object !== null) {
-    const pauseMs = await lookOnce(clusterOf(object), context, clock.nowMs() > endsAtMs);
+    const cluster = clusterOf(object);
+    const pauseMs = await orLackOfRights(
+      lookOnce(cluster, context, clock.nowMs() > endsAtMs),
+      cluster,
+      context,
+    );
     if (pauseMs === undefined) return;
     if (pauseMs > 0) await clock.sleep(pauseMs, signal);
     object = await kube.get(NATS_CLUSTERS, { namespace, name }, { signal });
+  }
+}
+
+/** A namespace that grants nothing is told so, and holds up no other. */
+async function orLackOfRights<Result>(
+  looking: Promise<Result>,
+  cluster: Cluster,
+  { doors, signal, log }: Context<Doors>,
+): Promise<Result | undefined> {
+  try {
+    return await looking;
+  } catch (error) {
+    const word = rightsMissing(cluster, error);
+    if (word === undefined) throw error;
+    log.warn({ natsCluster: `${cluster.namespace}/${cluster.name}` }, word.message);
+    await writeUnseen(doors, cluster, word, signal);
+    return undefined;
   }
 }
 
@@ -119,7 +142,7 @@ async function act(
   { doors, signal }: Context<Doors>,
 ): Promise<number | undefined> {
   const { cluster } = world;
-  const taken = await orRefusal(take(doors, world, step, signal));
+  const taken = await orRefusal(take(doors, world, step, signal), cluster);
   if ('reason' in taken) {
     await write(doors, world, waitFor(decision.next, [taken], taken), { signal });
     return undefined;
@@ -133,12 +156,12 @@ async function act(
 }
 
 /** A quota, a policy, or a spec that makes no valid pod: nobody but a person can change that. */
-async function orRefusal(taking: Promise<Taken | Word>): Promise<Taken | Word> {
+async function orRefusal(taking: Promise<Taken | Word>, cluster: Cluster): Promise<Taken | Word> {
   try {
     return await taking;
   } catch (error) {
     if (!isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID')) throw error;
-    return { reason: 'ApiServerRefused', message: error.message };
+    return rightsMissing(cluster, error) ?? { reason: 'ApiServerRefused', message: error.message };
   }
 }
 

@@ -12,6 +12,9 @@ const PATH = /cannot (\S+) path "([^"]+)"/;
 /** Verbs that know their object's name when they are checked; `create` does not. */
 const NAMED_VERBS = new Set(['get', 'list', 'watch', 'update', 'patch', 'delete']);
 
+/** And not a quota, a webhook or a policy. */
+export const isOfRbac = (message: string): boolean => RESOURCE.test(message);
+
 export function explainRefusal(about: About, message: string): string {
   const [, pathVerb, path] = PATH.exec(message) ?? [];
   if (path !== undefined) {

@@ -1,6 +1,5 @@
 // The NATS of a cluster of our own making: a NatsCluster, which our own function looks after, at
 // the address that the functions' settings name. Its servers run images that we build.
-import type { Manifest } from '../../../shared/kube/objects.ts';
 import { programSpec } from '../../images/program.ts';
 import { partEntry } from '../../local/parts/catalog.ts';
 import { resolvePart } from '../../local/parts/resolve.ts';
@@ -24,7 +23,7 @@ export async function natsArchives(signal: AbortSignal): Promise<readonly string
   );
 }
 
-export const natsCluster: Manifest = {
+export const natsCluster = {
   apiVersion: 'ballast.dev/v1alpha1',
   kind: 'NatsCluster',
   metadata: { namespace: 'ballast-system', name: 'nats' },

@@ -7,6 +7,7 @@ import { systemClock } from '../../../shared/clock.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { applyObjects } from '../../local/cluster/apply-objects.ts';
 import { resolvePart } from '../../local/parts/resolve.ts';
+import { natsClusterRights } from '../../rights/manifests.ts';
 import type { Stage, StageTurn } from '../stages.ts';
 import type { Cluster } from '../start-cluster.ts';
 import { functionsArchive } from './archive.ts';
@@ -38,8 +39,13 @@ export const functionsStage: Stage = {
       // What is applied before its function can be reached is an event that fails or is lost: it
       // then waits for the broker's next try, or for the minute's sweep.
       await untilReady(kube, turn, (what) => NATS_FUNCTION.test(what));
-      const objects = [{ file: 'the NATS of the cluster', object: natsCluster }];
-      await applyObjects(kube, objects, { signal });
+      const objects = [...natsClusterRights(natsCluster.metadata.namespace), natsCluster];
+      const file = 'the NATS of the cluster';
+      await applyObjects(
+        kube,
+        objects.map((object) => ({ file, object })),
+        { signal },
+      );
       await untilReady(kube, turn);
       await kubectlApply(cluster, FEEDS, signal);
       await untilReady(kube, turn);

@@ -43,6 +43,8 @@ const CLUSTER_KINDS: readonly string[] = [
   'rbac.authorization.k8s.io/v1 RoleBinding',
   'apiextensions.k8s.io/v1 CustomResourceDefinition',
   'flowcontrol.apiserver.k8s.io/v1 FlowSchema',
+  'admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy',
+  'admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding',
   'ballast.dev/v1alpha1 MetadataFeed',
 ];
 

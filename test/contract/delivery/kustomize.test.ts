@@ -23,6 +23,9 @@ const PATHS: Readonly<Record<string, string>> = {
   RoleBinding: '/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/rolebindings',
   CustomResourceDefinition: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
   FlowSchema: '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas',
+  ValidatingAdmissionPolicy: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies',
+  ValidatingAdmissionPolicyBinding:
+    '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings',
   MetadataFeed: '/apis/ballast.dev/v1alpha1/namespaces/{namespace}/metadatafeeds',
 };
 /** A kind is served a moment after its definition was taken. */

@@ -1,6 +1,10 @@
 // A NatsCluster of one server where nobody runs pods: the claim and the pod are put there by hand,
 // and lost with their node. What its function asks of the API server is the same.
-import { NATS_CLUSTER_LABEL, NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
+import {
+  NATS_CLUSTER_LABEL,
+  NATS_CLUSTERS,
+  type NatsClusterStatus,
+} from '../../../shared/api/nats-cluster.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createStorageClass } from '../../builders/storage-class.ts';
 
@@ -40,6 +44,14 @@ export class HandMadeServer {
       metadata: CLUSTER,
       spec: { replicas: 1, ...filesOf('1Gi') },
     });
+  }
+
+  /** What it says after its type: `True Whole: Every server ...`. */
+  async condition(type: string): Promise<string> {
+    const object = await this.#kube.get(NATS_CLUSTERS, CLUSTER);
+    const { conditions = [] } = (object?.['status'] ?? {}) as NatsClusterStatus;
+    const { status, reason, message } = conditions.find((one) => one.type === type) ?? {};
+    return `${status} ${reason}: ${message}`;
   }
 
   async hasStatefulSet(): Promise<boolean> {

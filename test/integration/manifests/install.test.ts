@@ -1,7 +1,8 @@
 // `kubectl apply -k knative`, as it is written in docs/install.md, on the real API server with the
 // definitions and the webhooks of the real Knative: nothing is refused, nothing is warned about, a
 // second time changes nothing, and taking it away leaves nothing.
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
@@ -101,6 +102,42 @@ test('Knative refuses what it does not know, and what cannot be', async () => {
 test('feeds are applied after it', async () => {
   const told = await well(run(['apply', '--validate=strict', '-k', 'knative/feeds']));
   expect(told.out).toContain('metadatafeed.ballast.dev/cluster created');
+});
+
+const clusterIn = (namespace: string): string =>
+  JSON.stringify({
+    apiVersion: 'ballast.dev/v1alpha1',
+    kind: 'NatsCluster',
+    metadata: { name: 'nats', namespace },
+    spec: {},
+  });
+const AS = '--as=system:serviceaccount:ballast-system:nats-cluster';
+
+/** What `npm run -s rights` prints. */
+function rightsIn(namespace: string): string {
+  const args = ['knative/rights/main.ts', 'nats-cluster', '-n', namespace];
+  return spawnSync(process.execPath, args, { cwd: REPO }).stdout.toString();
+}
+
+test('an installation of before loses its wide rights when this one is applied', SLOW, async () => {
+  await well(run(['create', 'namespace', 'shop']));
+  await well(run(['create', '-f', '-'], clusterIn('shop')));
+  // As it was shipped: every Secret of every namespace.
+  const before = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'ballast-nats-cluster' },
+    rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['create', 'get', 'patch'] }],
+  };
+  await well(run(['apply', '--server-side=false', '-f', '-'], JSON.stringify(before)));
+  const may = async (namespace: string): Promise<string> =>
+    (await run(['auth', 'can-i', 'get', 'secrets', '-n', namespace, AS])).out.trim();
+  await expect.poll(() => may('kube-system')).toBe('yes');
+
+  await well(run(['apply', '-f', '-'], rightsIn('shop')));
+  await well(run(['apply', '-k', 'knative']));
+  await expect.poll(() => may('kube-system')).toBe('no');
+  expect([await may('shop'), await may(NAMESPACE)]).toEqual(['yes', 'no']);
 });
 
 describe('the restricted Pod Security standard', () => {
@@ -208,11 +245,49 @@ test(
   },
 );
 
-test('taking it away leaves nothing of it, the feeds first', async () => {
-  await well(run(['delete', '-k', 'knative/feeds']));
-  const told = await run(['delete', '--ignore-not-found', '--wait=false', '-k', 'knative']);
-  expect([told.status, told.err]).toEqual([0, '']);
-  const kinds = 'crd,clusterrole,clusterrolebinding,flowschema';
-  const left = (await well(run(['get', kinds, '-o', 'name']))).out.split('\n');
+test(
+  'taking it away ends no NatsCluster, however often: it says which, and how',
+  SLOW,
+  async () => {
+    await well(run(['create', '-f', '-'], clusterIn(NAMESPACE)));
+    await well(run(['apply', '-f', '-'], rightsIn(NAMESPACE)));
+    const away = ['delete', '--ignore-not-found', '--wait=false', '-k', 'knative'];
+    const mayGo = ['delete', 'namespace', NAMESPACE, '--dry-run=server'];
+    // A policy holds a moment after it was made.
+    await expect.poll(async () => (await run(mayGo)).err).toContain('ballast-system/nats is still');
+    for (let again = 0; again < 2; again += 1) {
+      const { status, err } = await run(away);
+      expect(status).toBe(1);
+      for (const namespace of ['shop', NAMESPACE]) {
+        expect(err).toContain(
+          `NatsCluster ${namespace}/nats is still there, and would end with it`,
+        );
+        expect(err).toContain(
+          `kubectl delete natscluster -n ${namespace} nats, and then this again`,
+        );
+      }
+      const { out } = await well(run(['get', 'natscluster', '-A', '-o', 'name']));
+      expect(out.trim().split('\n')).toHaveLength(2);
+    }
+    // The rest may go, and has gone; where servers are, the namespace is as it was.
+    expect((await well(run(['get', 'ksvc', '-A', '-o', 'name']))).out).toBe('');
+    const phase = ['get', 'namespace', NAMESPACE, '-o', 'jsonpath={.status.phase}'];
+    expect((await well(run(phase))).out).toBe('Active');
+  },
+);
+
+test('taking it away leaves nothing of it, feeds and NatsClusters first', SLOW, async () => {
+  // As docs/install.md says it.
+  const page = await readFile(`${REPO}docs/install.md`, 'utf8');
+  const [, lines = ''] = /## Remove\n\n```sh\n([^`]*)```/.exec(page) ?? [];
+  for (const line of lines.trim().split('\n')) {
+    const [program, ...args] = line.replace(/ *#.*/, '').split(' ');
+    expect(program).toBe('kubectl');
+    await well(run([...args, '--ignore-not-found', '--wait=false']));
+  }
+  const kinds =
+    'crd,clusterrole,clusterrolebinding,flowschema,validatingadmissionpolicy,' +
+    'validatingadmissionpolicybinding,role,rolebinding,natscluster';
+  const left = (await run(['get', kinds, '-A', '-o', 'name'])).out.split('\n');
   expect(left.filter((name) => name.includes('ballast'))).toEqual([]);
 });

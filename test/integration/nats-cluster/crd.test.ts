@@ -135,7 +135,7 @@ test.each<[object, object]>([
   [{}, { tls: { clients: {} } }],
   [{}, account('SHOP')],
   [{}, { image: `nats@sha256:${'0'.repeat(64)}` }],
-  [{}, { image: 'registry:5000/nats:v2.15.3-alpine' }],
+  [{}, { image: 'docker.io/library/nats:v2.15.3-alpine' }],
   [{}, publish('$JS.API.*.x.>')],
   [{}, subscribe('> workers.*')],
 ])('%j becomes %j', async (before, after) => {

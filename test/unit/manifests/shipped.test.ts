@@ -213,7 +213,6 @@ test('metadata reads the kinds that a feed knows everywhere, and feeds at home, 
   expect(granted(`${dir}/role.yaml`)).toEqual({
     'ballast.dev/metadatafeeds': ['list'],
     'ballast.dev/metadatafeeds/status': ['patch'],
-    '/secrets': ['get', 'watch'],
   });
 });
 

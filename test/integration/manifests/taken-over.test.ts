@@ -1,0 +1,231 @@
+// What each account could do if its process were taken over: docs/security.md has it as a table,
+// and each line of it is tried on a real API server with all that we ship applied to it.
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
+import { natsClusterRights, secretRights } from '../../../knative/rights/manifests.ts';
+import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
+import { until } from '../../builders/versioned-kind.ts';
+import { serversOf } from './servers-of.ts';
+import { type Outcome, StolenAccount } from './accounts-at-work.ts';
+import { ATTEMPTS } from './attempts.ts';
+import { type Body, CLUSTER, FORGED, FORGED_SERVERS, type Owned, ownedBy } from './forged.ts';
+import { Installed } from './installed.ts';
+
+const PAGE = new URL('../../../docs/security.md', import.meta.url);
+const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
+/** `shop` has a NatsCluster and the rights for it, `other` neither. */
+const NAMESPACES = ['shop', 'other', 'ballast-system', 'default', 'kube-system'];
+/** What the page calls a Secret that a feed names. */
+const FEED_SECRET = 'feed-nats';
+
+let installed: Installed;
+let uid: string;
+const stolen = new Map<string, StolenAccount>();
+
+const account = (name: string): StolenAccount => {
+  const found = stolen.get(name);
+  if (found === undefined) throw new Error(`there is no account ${name}`);
+  return found;
+};
+
+beforeAll(async () => {
+  installed = await Installed.start(['etcd', 'kube-apiserver']);
+  const { kube, plane, wiring } = installed;
+  for (const name of ['shop', 'other']) {
+    await kube.create(core('namespaces'), {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name },
+    });
+  }
+  const rights = [...natsClusterRights('shop'), ...secretRights(FEED_SECRET)];
+  await applyObjects(
+    kube,
+    rights.map((object) => ({ file: 'npm run rights', object })),
+  );
+  const secrets = [
+    ['kube-system', 'crown'],
+    ['ballast-system', FEED_SECRET],
+    ['shop', 'passwords'],
+  ] as const;
+  for (const [namespace, name] of secrets) {
+    const metadata = { namespace, name };
+    await kube.create(core('secrets'), { apiVersion: 'v1', kind: 'Secret', metadata });
+  }
+  const created = await kube.create(NATS_CLUSTERS, {
+    apiVersion: 'ballast.dev/v1alpha1',
+    kind: 'NatsCluster',
+    metadata: { namespace: 'shop', name: CLUSTER },
+    spec: {},
+  });
+  ({ uid } = created.object.metadata);
+  const accounts = wiring.objects.filter(({ object }) => object.kind === 'ServiceAccount');
+  for (const { object } of accounts) {
+    const { name } = object.metadata;
+    stolen.set(name, await StolenAccount.of(plane, kube, name));
+  }
+  // A policy holds a moment after it was made.
+  await until(
+    'the policy to hold',
+    async () => (await write('secrets', { metadata: { name: 'unlabelled' } }, true)).status === 422,
+  );
+});
+
+afterAll(async () => {
+  await installed?.stop();
+});
+
+interface Row {
+  readonly account: string;
+  readonly where: string;
+  readonly rights: readonly string[];
+}
+
+/** Account, where, verbs and what, as the second table of that section has them. */
+async function rowsOfPage(): Promise<readonly Row[]> {
+  const [, section = ''] = (await readFile(PAGE, 'utf8')).split('\n## If an account is taken over');
+  const rows = section.matchAll(
+    /^[|] `([a-z-]+)` [|] ([^|]+) [|] `([a-z,]+)` [|] `([^`]+)` [|]$/gm,
+  );
+  return [...rows].map(([, name = '', where = '', verbs = '', what = '']) => ({
+    account: name,
+    where,
+    rights: verbs.split(',').flatMap((verb) => what.split(', ').map((one) => `${verb} ${one}`)),
+  }));
+}
+
+const isAt = (where: string, namespace: string): boolean =>
+  where === 'everywhere' ||
+  where === `in \`${namespace}\`` ||
+  (where === 'where it is granted' && namespace === 'shop');
+
+test('the API server allows each account what the page says, and nothing else', async () => {
+  const rows = await rowsOfPage();
+  const named = new Set(rows.map((row) => row.account));
+  expect([...named].filter((name) => !stolen.has(name))).toEqual([]);
+  for (const [name, one] of stolen) {
+    for (const namespace of NAMESPACES) {
+      const said = rows.filter((row) => row.account === name && isAt(row.where, namespace));
+      const wanted = said.flatMap(({ rights }) => rights);
+      const found = [...(await one.rightsIn(namespace))].map((right) =>
+        right.replace(FEED_SECRET, 'NAME'),
+      );
+      expect([name, namespace, found.toSorted()]).toEqual([name, namespace, wanted.toSorted()]);
+    }
+  }
+});
+
+test('whoever has an account and wants more is refused', async () => {
+  const through: string[] = [];
+  for (const [name, one] of stolen) {
+    for (const [what, attempt] of Object.entries(ATTEMPTS)) {
+      const { status, text } = await one.try(attempt);
+      // The admission policy says 422 of what RBAC lets through.
+      const isOurs = status === 422 && text.includes("ValidatingAdmissionPolicy 'ballast-");
+      if (status !== 403 && !isOurs) through.push(`${name} ${what}: ${status} ${text}`);
+    }
+  }
+  expect(through).toEqual([]);
+});
+
+test('metadata reads the one Secret that is granted, and no other beside it', async () => {
+  const at = (name: string) =>
+    account('metadata').try({
+      method: 'GET',
+      path: `/api/v1/namespaces/ballast-system/secrets/${name}`,
+    });
+  expect((await at(FEED_SECRET)).status).toBe(200);
+  expect((await at('another')).status).toBe(403);
+});
+
+const GROUPS: Readonly<Record<string, string>> = {
+  secrets: '/api/v1',
+  services: '/api/v1',
+  statefulsets: '/apis/apps/v1',
+  poddisruptionbudgets: '/apis/policy/v1',
+};
+
+/** By the account of nats-cluster, in shop. */
+function write(resource: string, body: Body, isTry = false): Promise<Outcome> {
+  const path = `${GROUPS[resource]}/namespaces/shop/${resource}${isTry ? '?dryRun=All' : ''}`;
+  return account('nats-cluster').try({ method: 'POST', path, body });
+}
+
+describe('nats-cluster where it is granted', () => {
+  const owned: Owned = (name, more = {}) => ownedBy(CLUSTER, uid, name, more);
+
+  test('reads any Secret by its name, which is what is left', async () => {
+    const path = '/api/v1/namespaces/shop/secrets/passwords';
+    expect((await account('nats-cluster').try({ method: 'GET', path })).status).toBe(200);
+  });
+
+  test('makes what a NatsCluster is made of', async () => {
+    expect((await write('secrets', { metadata: owned('nats-config') })).status).toBe(201);
+    const servers = { metadata: owned(CLUSTER), spec: serversOf(CLUSTER) };
+    expect(await write('statefulsets', servers, true)).toMatchObject({ status: 201 });
+  });
+
+  test.each(FORGED)('is refused %s', async (_what, resource, body, why) => {
+    const { status, text } = await write(resource, body(owned));
+    expect([status, text]).toEqual([422, expect.stringContaining(why)]);
+  });
+
+  test.each(FORGED_SERVERS)('is refused servers %s', async (_what, spec, why) => {
+    const { status, text } = await write('statefulsets', { metadata: owned(CLUSTER), spec }, true);
+    expect([status, text]).toEqual([422, expect.stringContaining(why)]);
+  });
+
+  test('changes and deletes nothing of others', async () => {
+    const { kube } = installed;
+    const one = account('nats-cluster');
+    const labels = { 'ballast.dev/nats-cluster': CLUSTER };
+    const of = (path: string) => `/api/v1/namespaces/shop/${path}`;
+    const body = { metadata: owned('nats-tls') };
+    // Of the right name, and somebody else's.
+    const metadata = { namespace: 'shop', name: 'nats-tls' };
+    await kube.create(core('secrets'), { apiVersion: 'v1', kind: 'Secret', metadata });
+    const taken = await one.try({ method: 'PATCH', path: of('secrets/nats-tls'), body });
+    expect([taken.status, taken.text]).toEqual([422, expect.stringContaining('somebody else')]);
+    const spec = { containers: [{ name: 'a', image: 'a' }] };
+    for (const [name, own] of [
+      ['web-1', {}],
+      ['web-2', labels],
+    ] as const) {
+      const made = {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { namespace: 'shop', name, labels: own },
+      };
+      await kube.create(core('pods'), { ...made, spec });
+      expect((await one.try({ method: 'DELETE', path: of(`pods/${name}`) })).status).toBe(422);
+    }
+    await kube.create(core('persistentvolumeclaims'), {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { namespace: 'shop', name: 'data-web-0' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    });
+    const claim = of('persistentvolumeclaims/data-web-0');
+    expect((await one.try({ method: 'DELETE', path: claim })).status).toBe(422);
+    const label = { metadata: { labels } };
+    expect((await one.try({ method: 'PATCH', path: claim, body: label })).status).toBe(422);
+  });
+
+  test('and where it is not granted, nothing at all', async () => {
+    const path = '/api/v1/namespaces/other/secrets/passwords';
+    expect((await account('nats-cluster').try({ method: 'GET', path })).status).toBe(403);
+  });
+});
+
+test('a NatsCluster of an image that is not allowed is refused to whoever makes it', async () => {
+  const made = installed.kube.create(NATS_CLUSTERS, {
+    apiVersion: 'ballast.dev/v1alpha1',
+    kind: 'NatsCluster',
+    metadata: { namespace: 'shop', name: 'mine' },
+    spec: { image: 'images.example.com/miner:1.0.0' },
+  });
+  await expect(made).rejects.toThrow(
+    /images.example.com\/miner:1.0.0 .*begins with nats:, .* ballast-nats-images/,
+  );
+});
