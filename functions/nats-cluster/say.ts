@@ -39,8 +39,8 @@ export async function write(
 }
 
 /**
- * Nothing of it could be seen: what the status remembers stays, and nobody calls it Ready. No Event:
- * who may not look may not write one there either.
+ * Nothing of it could be seen: what the status remembers stays, and nobody calls it Ready. There is
+ * no Event: who may not look may not write one there either.
  */
 export async function writeUnseen(
   doors: Doors,
