@@ -1,6 +1,8 @@
 // The audit as a command: reads what it is told to, writes a page or JSON to stdout, and says by
 // its exit code whether anything is old (1) or could not be told (2).
 import { UsageError } from '../../shared/arguments.ts';
+import { type ErrorCode, Failure } from '../../shared/errors.ts';
+import { printable } from '../../shared/function/printable.ts';
 import type { Outcome } from '../../shared/stored/verdict.ts';
 import { lookAtKube } from './kube.ts';
 import { type Answer, type LookOptions, lookAtEtcd, lookAtFile, saveAndLook } from './look.ts';
@@ -39,13 +41,34 @@ export async function runAudit(
       return 0;
     }
     const { outcome, body, page } = await look(options, terminal, signal);
-    out(options.isJson ? `${JSON.stringify(body)}\n` : page);
+    out(options.isJson ? jsonOf(body) : page);
     return EXIT[outcome];
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    err(error instanceof UsageError ? `${text}\n\n${usage}` : `${text}\n`);
+    const failure = failureOf(error);
+    // A program that asked for JSON reads stdout, whatever came of it; before the arguments are
+    // understood the word alone says so.
+    if (args.includes('--json')) out(jsonOf(failure));
+    else {
+      const text = `${printable(failure.error.message)}\n`;
+      err(error instanceof UsageError ? `${text}\n${usage}` : text);
+    }
     return CANNOT_TELL;
   }
+}
+
+/** Some controls, such as C1, JSON leaves as they are. */
+const jsonOf = (body: object): string => `${printable(JSON.stringify(body))}\n`;
+
+interface FailureAnswer {
+  readonly outcome: 'unknown';
+  readonly error: { readonly code: ErrorCode; readonly message: string };
+}
+
+function failureOf(error: unknown): FailureAnswer {
+  const message = error instanceof Error ? error.message : String(error);
+  const other = error instanceof UsageError ? 'QUERY_INVALID' : 'INTERNAL_BUG';
+  const code = error instanceof Failure ? error.code : other;
+  return { outcome: 'unknown', error: { code, message } };
 }
 
 async function look(

@@ -10,7 +10,7 @@ import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import { ApiServers, type OpenServer, SERVERNAME } from '../../shared/kube/servers.ts';
 import type { Outcome } from '../../shared/stored/verdict.ts';
 import { type Definition, definitionOf } from '../../shared/stored/crd.ts';
-import { type GroupResource, resourceName } from '../../shared/stored/place.ts';
+import { apiVersionOf, type GroupResource, resourceName } from '../../shared/stored/place.ts';
 import {
   type Certificate,
   judge,
@@ -21,11 +21,22 @@ import {
 } from './certificate.ts';
 import type { LookOptions } from './look.ts';
 
-interface KubeResource extends Definition {
+interface KubeResource extends GroupResource {
+  readonly outcome: Outcome;
+  readonly versions: readonly KubeVersion[];
+  /** status.storedVersions of the CRD, each with its group. */
+  readonly storedVersions: readonly string[];
   readonly objects: number;
   readonly certificate?: Certificate;
   /** A sentence for each version that may go. */
   readonly verdicts: readonly string[];
+}
+
+interface KubeVersion {
+  /** With its group. */
+  readonly apiVersion: string;
+  readonly served: boolean;
+  readonly storage: boolean;
 }
 
 export interface KubeAnswer {
@@ -88,27 +99,43 @@ async function lookAtResource(doors: Doors, asked: GroupResource): Promise<Look>
     return { finding: `${name}: ${why}; ${NEXT}.` };
   }
   const { objects, resourceVersion } = await countObjects(doors, ref);
-  const resource = { ...definition, objects, verdicts: [] };
+  const resource = resourceIn(definition, objects);
   const { versions, storedVersions } = definition;
   const old = new Set([...versions.map((each) => each.name), ...storedVersions]);
   const storageVersion = versions.find(({ storage }) => storage)?.name ?? '';
   old.delete(storageVersion);
   const { uid, generation = 0 } = crd.metadata;
   // As it was made, it had no other version either; any edit since may have taken one away.
-  if (objects === 0 || (old.size === 0 && generation === 1)) return { resource };
+  if (objects === 0 || (old.size === 0 && generation === 1)) {
+    return { resource: { ...resource, outcome: 'clean' } };
+  }
   const kind = kindOf(crd);
   const present = { ...definition, uid, generation, kind, storageVersion, resourceVersion };
   const judged = await certified(doors, migrations, present, ref);
   if ('certificate' in judged) {
     const { certificate } = judged;
     const verdicts = saysRemovable(certificate, present);
-    return { resource: { ...resource, certificate, verdicts } };
+    return { resource: { ...resource, outcome: 'clean', certificate, verdicts } };
   }
   const others = old.size === 0 ? 'a version that the CRD had before' : [...old].join(' or ');
   const finding =
     `${name}: whether any of its ${objects} objects is stored in ${others} ` +
     `the API server does not tell, and ${judged.why}; ${NEXT}.`;
   return { resource, finding };
+}
+
+function resourceIn(definition: Definition, objects: number): KubeResource {
+  const { group, resource, versions, storedVersions } = definition;
+  const whole = (name: string): string => apiVersionOf(group, name);
+  return {
+    group,
+    resource,
+    outcome: 'unknown',
+    versions: versions.map(({ name, ...rest }) => ({ apiVersion: whole(name), ...rest })),
+    storedVersions: storedVersions.map(whole),
+    objects,
+    verdicts: [],
+  };
 }
 
 function kindOf(crd: KubeObject): string {

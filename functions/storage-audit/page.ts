@@ -1,5 +1,6 @@
 // An answer as a person reads it: what was read, a table of kinds and versions, a verdict for each
 // version of each CRD, and what it comes to.
+import { printable } from '../../shared/function/printable.ts';
 import { textOf } from '../../shared/function/table.ts';
 import { resourceName, shownVersion } from '../../shared/stored/place.ts';
 import type { Row } from '../../shared/stored/tally.ts';
@@ -13,26 +14,33 @@ export function pageOf(answer: Answer): string {
   const outside =
     elsewhere.count === 0
       ? ''
-      : `${elsewhere.count} more keys are elsewhere, such as ${elsewhere.examples.join(', ')}.\n`;
+      : line(
+          `${elsewhere.count} more keys are elsewhere, such as ${elsewhere.examples.join(', ')}.`,
+        );
   const judged = verdicts.map((verdict) => shownVerdict(verdict)).join('');
   return `${shownOrigin(of, values)}${outside}${table}${judged}\n${shownOutcome(answer)}`;
 }
 
 export function kubePageOf({ resources, outcome, findings }: KubeAnswer): string {
-  const rows = resources.map(({ versions, storedVersions, objects, ...resource }) => ({
-    resource: resourceName(resource),
-    versions: versions.map(({ name, storage }) => (storage ? `${name} (storage)` : name)),
-    'stored versions': storedVersions,
-    objects: String(objects),
-  }));
+  const rows = resources.map(({ versions, storedVersions, objects, ...resource }) => {
+    const shown = (apiVersion: string): string => shownVersion(resource, apiVersion);
+    return {
+      resource: resourceName(resource),
+      versions: versions.map(({ apiVersion, storage }) =>
+        storage ? `${shown(apiVersion)} (storage)` : shown(apiVersion),
+      ),
+      'stored versions': storedVersions.map(shown),
+      objects: String(objects),
+    };
+  });
   const table = rows.length === 0 ? '' : `${textOf(rows)}\n`;
   const judged = resources
     .filter(({ verdicts }) => verdicts.length > 0)
     .map(
       ({ verdicts, ...of }) =>
-        `${resourceName(of)}\n${verdicts.map((one) => `  ${one}\n`).join('')}\n`,
+        `${line(resourceName(of))}${verdicts.map((one) => line(`  ${one}`)).join('')}\n`,
     );
-  return `${table}${judged.join('')}${shownOutcome({ outcome, findings })}`;
+  return `${table}${judged.join('')}${shownOutcome({ outcome, findings, warnings: [] })}`;
 }
 
 function shownOrigin(of: Origin, values: number): string {
@@ -40,7 +48,7 @@ function shownOrigin(of: Origin, values: number): string {
   const size = sizeBytes === undefined ? '' : `, ${(sizeBytes / 1e6).toFixed(1)} MB`;
   const hash = isHashed === true ? ', its hash holds' : '';
   const history = records === undefined ? '' : ` in ${records} revisions`;
-  return `${source}${size}${hash}: ${values} objects${history}, at revision ${revision}.\n`;
+  return line(`${source}${size}${hash}: ${values} objects${history}, at revision ${revision}.`);
 }
 
 function shownRow(row: Row): Record<string, unknown> {
@@ -53,15 +61,24 @@ function shownRow(row: Row): Record<string, unknown> {
 }
 
 function shownVerdict(verdict: ResourceVerdict): string {
-  const lines = verdict.versions.map(({ says }) => `  ${says}\n`);
-  return `\n${resourceName(verdict)}\n${lines.join('')}`;
+  const lines = verdict.versions.map(({ says }) => line(`  ${says}`));
+  return `\n${line(resourceName(verdict))}${lines.join('')}`;
 }
 
-function shownOutcome({ outcome, findings }: Pick<Answer, 'outcome' | 'findings'>): string {
-  if (outcome === 'clean') return 'Nothing is stored in an old version.\n';
-  const head =
-    outcome === 'old'
-      ? 'Something is stored in an old version:\n'
-      : 'Whether anything is stored in an old version cannot be told:\n';
-  return `${head}${findings.map((finding) => `- ${finding}\n`).join('')}`;
+type Said = Pick<Answer, 'outcome' | 'findings' | 'warnings'>;
+
+function shownOutcome({ outcome, findings, warnings }: Said): string {
+  const head = HEADS[outcome];
+  const list = (all: readonly string[]): string => all.map((one) => line(`- ${one}`)).join('');
+  const warned = warnings.length === 0 ? '' : `\nBefore a version is removed:\n${list(warnings)}`;
+  return `${head}\n${list(findings)}${warned}`;
 }
+
+const HEADS: Readonly<Record<Answer['outcome'], string>> = {
+  clean: 'Nothing is stored in an old version.',
+  old: 'Something is stored in an old version:',
+  unknown: 'Whether anything is stored in an old version cannot be told:',
+};
+
+/** Names may hold anything, and must not draw on a terminal or begin a line of their own. */
+const line = (text: string): string => `${printable(text)}\n`;

@@ -2,7 +2,15 @@
 // follows it. Pure.
 import type { StorageMigrationStatus } from '../../shared/api/storage-migration.ts';
 import { type Migration, NO_PROGRESS } from './migration.ts';
-import { type Saying, blocked, objectsFailed, onTheWay, saidBy, settled } from './sayings.ts';
+import {
+  asBefore,
+  blocked,
+  objectsFailed,
+  onTheWay,
+  saidBy,
+  type Saying,
+  settled,
+} from './sayings.ts';
 import type { Crd } from './target.ts';
 
 /** Whatever was to follow: applies, ours and others', may fail on an object that is not clean. */
@@ -32,4 +40,11 @@ export function afterCleaning(
     return cleaningPass({ ...status, retriesLeft: retriesLeft - 1 }, nowIso);
   }
   return settled({ ...status, retriesLeft: spec.retries }, nowIso, crd);
+}
+
+/** Nothing else has changed than that more versions are served. */
+export function servesMore({ status }: Migration, servedVersions: readonly string[]): Saying {
+  const same = asBefore(status);
+  const target = status.target && { ...status.target, servedVersions };
+  return { ...same, status: { ...same.status, ...(target === undefined ? {} : { target }) } };
 }

@@ -1,7 +1,8 @@
 // Which step a migration takes next, from what it said last and what the API server has now. Pure.
 // One step per look: each leaves a status from which the next look goes on, whoever takes it.
 import type { OtherMode, StorageMigrationStatus } from '../../shared/api/storage-migration.ts';
-import type { Migration } from './migration.ts';
+import { servesMore } from './cleaning.ts';
+import { cleansFields, type Migration, servedBy } from './migration.ts';
 import {
   ETCD_CANNOT_TELL,
   MANAGED_FIELDS_LOST,
@@ -36,7 +37,7 @@ export function decide(migration: Migration, found: Target | NoTarget): Step {
     // What is proved of a kind is not less true when the kind is gone.
     return status.phase === 'Done' && !isEdited ? NOTHING : block(migration, found);
   }
-  if (isDone(migration, found) && !isEdited) return NOTHING;
+  if (isDone(migration, found) && !isEdited) return afterUnserving(migration, found);
   const isOver = status.phase === 'Done' || (status.phase === 'Blocked' && isEdited);
   if (isOver || !isOfTarget(migration, found)) return say(begun(migration, found));
   const lacking = lackingVersions(migration, found.crd);
@@ -95,14 +96,28 @@ function isDone({ status }: Migration, { crd, version }: Target): boolean {
   );
 }
 
+/** What was the way of many a manager may be nobody's now, and the next thing to be removed. */
+function afterUnserving(migration: Migration, found: Target): Step {
+  const { crd } = found;
+  if (crd === undefined || !cleansFields(migration, crd)) return NOTHING;
+  const served = servedBy(crd);
+  // A migration of an earlier release kept none.
+  const known = migration.status.target?.servedVersions ?? crd.versions.map(({ name }) => name);
+  if (known.some((version) => !served.includes(version))) return say(begun(migration, found));
+  const isMore = served.some((version) => !known.includes(version));
+  return isMore ? say(servesMore(migration, served)) : NOTHING;
+}
+
 /** The migration began under just this CRD. */
-function isOfTarget({ spec, status: { target } }: Migration, found: Target): boolean {
+function isOfTarget(migration: Migration, found: Target): boolean {
+  const { spec, status } = migration;
+  const { target } = status;
   return (
     target !== undefined &&
     target.version === found.version &&
     target.dryRun === spec.dryRun &&
     (target.mode ?? 'Ballast') === spec.mode &&
-    (target.cleansManagedFields ?? false) === spec.cleanManagedFields &&
+    (target.cleansManagedFields ?? false) === cleansFields(migration, found.crd) &&
     target.crdUid === found.crd?.uid &&
     target.crdGeneration === found.crd?.generation
   );

@@ -7,7 +7,7 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import { resourceName } from '../../shared/kube/paths.ts';
 import { type Question, wouldBeClean } from './clean.ts';
 import { type Look, lossOfFields } from './field-loss.ts';
-import type { Migration } from './migration.ts';
+import { cleansFields, type Migration } from './migration.ts';
 import { modeUnavailable, servedMigrator } from './migrator.ts';
 import { applyAsItIs, nameOf, placeOf } from './rewrite.ts';
 import { lossInRoundTrip } from './round-trip.ts';
@@ -27,22 +27,12 @@ export async function preflight(
 ): Promise<Word | undefined> {
   const { kube, target, signal } = look;
   return (
-    nothingToClean(migration, target) ??
     (await missingMigrator(kube, migration, signal)) ??
     (await missingRights(kube, migration, target, signal)) ??
     (await refusedSample(look, migration)) ??
     (await lossOfFields(look, migration)) ??
     (await lossOfSamples(look, migration))
   );
-}
-
-/** What the API server itself defines it keeps in all versions that were ever written. */
-function nothingToClean({ spec }: Migration, { kind, crd }: Target): Word | undefined {
-  if (!spec.cleanManagedFields || crd !== undefined) return undefined;
-  const message =
-    `spec.cleanManagedFields is for custom resources, and ${kind} has no CRD whose versions ` +
-    'could be gone: set it to false.';
-  return { reason: 'NotACustomResource', message };
 }
 
 async function missingMigrator(
@@ -105,10 +95,10 @@ const SAMPLE_TIMEOUT_MS = 5_000;
 /** A few objects read and, dryly, written: a conversion webhook that is away shows here. */
 export async function refusedSample(
   look: Question,
-  { spec: { cleanManagedFields } }: Migration,
+  migration: Migration,
 ): Promise<Word | undefined> {
   const { kube, target, signal } = look;
-  const isWritable = cleanManagedFields ? wouldBeWritten : wouldBeApplied;
+  const isWritable = cleansFields(migration, target.crd) ? wouldBeWritten : wouldBeApplied;
   let first: Word | undefined;
   try {
     // Asked again for a while: just after a change of the CRD a list is refused for a moment.
@@ -117,7 +107,7 @@ export async function refusedSample(
     for (const sample of items) {
       const error = await refusalOf(look, sample, isWritable);
       const refused =
-        error && (staleFields(target, sample, error) ?? obstacleOf(error, target.crd));
+        error && (staleFields(migration, target, sample, error) ?? obstacleOf(error, target.crd));
       if (refused === undefined) return undefined;
       first ??= refused;
       // There is no time to wait for others as long.
@@ -161,14 +151,22 @@ const wouldBeWritten: DryWrite = (look, sample) =>
   hasStaleFields(look.target, sample) ? wouldBeClean(look, sample) : wouldBeApplied(look, sample);
 
 /** Why no apply on it can succeed, whoever makes it. */
-function staleFields(target: Target, sample: KubeObject, error: KubeError): Word | undefined {
+function staleFields(
+  { spec: { dryRun } }: Migration,
+  target: Target,
+  sample: KubeObject,
+  error: KubeError,
+): Word | undefined {
   const version = undefinedVersionIn(target, sample);
   if (version === undefined || !UNREADABLE.test(error.answer?.message ?? '')) return undefined;
+  const way = dryRun
+    ? 'A migration that is not dry takes them out'
+    : 'Set spec.cleanManagedFields to true';
   const message =
     `The managedFields of ${nameOf(sample.metadata)} name ${version}, which CRD ` +
     `${target.crd?.name ?? ''} does not define any more, so no server-side apply on it succeeds. ` +
-    `Set spec.cleanManagedFields to true, or add ${version} to spec.versions again, not served ` +
-    `and not stored. ${error.message}`;
+    `${way}, or add ${version} to spec.versions again, not served and not stored. ` +
+    error.message;
   return { reason: 'ManagedFieldsStale', message };
 }
 

@@ -5,7 +5,7 @@ import type {
   Phase,
   StorageMigrationStatus,
 } from '../../shared/api/storage-migration.ts';
-import { type Migration, NO_PROGRESS } from './migration.ts';
+import { begunWith, type Migration, NO_PROGRESS } from './migration.ts';
 import { nameOf } from './rewrite.ts';
 import type { Crd, Target } from './target.ts';
 
@@ -26,14 +26,13 @@ export interface Word {
 const PASSES_MAX = 20;
 
 /** From the beginning, wherever it was: what it saw of another CRD proves nothing of this one. */
-export function begun({ spec, status }: Migration, { crd, kind, version }: Target): Saying {
+export function begun(migration: Migration, found: Target): Saying {
+  const { spec, status } = migration;
+  const { crd } = found;
   const storedVersions = [...new Set([...seenBefore(status, crd), ...(crd?.storedVersions ?? [])])];
-  const ofMode = spec.mode === 'Ballast' ? {} : { mode: spec.mode };
-  const cleans = spec.cleanManagedFields ? { cleansManagedFields: true } : {};
-  const ofCrd = crd === undefined ? {} : { crdUid: crd.uid, crdGeneration: crd.generation };
   return onTheWay({
     phase: 'Preflight',
-    target: { version, kind, dryRun: spec.dryRun, ...ofMode, ...cleans, ...ofCrd },
+    target: begunWith(migration, found),
     ...(crd === undefined ? {} : { storedVersions }),
     retriesLeft: spec.retries,
   });
@@ -70,7 +69,8 @@ export function blocked(status: StorageMigrationStatus, why: Word): Saying {
       phase: 'Blocked',
       blockedIn: phase === 'Blocked' ? blockedIn : phase,
     },
-    progressing: { reason: 'Blocked', message: 'It waits; the condition Blocked says for what.' },
+    // The wide output of kubectl shows this one.
+    progressing: { reason: 'Blocked', message: `${why.reason}: ${why.message}` },
     blocked: why,
   };
 }

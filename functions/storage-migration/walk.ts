@@ -198,6 +198,7 @@ function statusAfter(
   const { continue: token = '', remainingItemCount = 0, resourceVersion } = metadata;
   const { status } = migration;
   const { cursor: _cursor, failed: before = [], writesEndAt, ...rest } = saidBy(status);
+  const passStartedAt = passBeganAt(status);
   const progress = sumUp(status.progress ?? NO_PROGRESS, counted);
   const total = progress.done + (token === '' ? 0 : remainingItemCount);
   const last = items.at(-1)?.metadata;
@@ -205,13 +206,21 @@ function statusAfter(
   const failed = [...before, ...counted.failed].slice(0, FAILED_SHOWN_MAX);
   return {
     ...rest,
-    progress: { ...progress, total, ...speedOf(progress.done, total, status.passStartedAt, nowMs) },
+    progress: { ...progress, total, ...speedOf(progress.done, total, passStartedAt, nowMs) },
+    ...(passStartedAt === undefined ? {} : { passStartedAt }),
     ...changedSoFar(migration, counted.counts.changed),
     // A verifying pass has waited for it.
     ...(writesEndAt === undefined || status.phase === 'Verifying' ? {} : { writesEndAt }),
     ...(token === '' ? {} : { cursor }),
     ...(failed.length === 0 ? {} : { failed }),
   };
+}
+
+/** A verifying pass may have waited for writes to end: that time is none of its own. */
+function passBeganAt({ phase, passStartedAt, writesEndAt }: Migration['status']) {
+  const hasWaited = phase === 'Verifying' && writesEndAt !== undefined;
+  if (!hasWaited || passStartedAt === undefined) return passStartedAt;
+  return Date.parse(writesEndAt) > Date.parse(passStartedAt) ? writesEndAt : passStartedAt;
 }
 
 /** Over all passes; cleaning is counted by itself. */

@@ -92,6 +92,8 @@ export interface MigrationTarget {
   readonly mode?: OtherMode;
   /** Absent when managedFields are left alone. */
   readonly cleansManagedFields?: boolean;
+  /** What the CRD served since they were cleaned. */
+  readonly servedVersions?: readonly string[];
   readonly crdUid?: string;
   readonly crdGeneration?: number;
   /** As it was when the last verification began. */

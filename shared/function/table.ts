@@ -1,5 +1,6 @@
 // Any JSON answer as lines that a person reads in a terminal: a list of objects becomes a table,
 // an object becomes `name: value` lines, everything else itself.
+import { printable } from './printable.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -47,9 +48,7 @@ const aligned = (cells: readonly string[], widths: readonly number[]): string =>
 function cellOf(value: unknown): string {
   if (value === undefined || value === null || value === '') return '-';
   if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(cellOf).join(', ');
-  // A line break or an escape sequence in a value must not draw on the reader's terminal.
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.replaceAll(/\p{Cc}/gu, ' ');
+  return printable(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 const isRow = (value: unknown): value is Row =>

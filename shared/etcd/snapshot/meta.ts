@@ -20,6 +20,8 @@ const PAGE_BYTES_MIN = 512;
 const PAGE_BYTES_MAX = 64 * 1024;
 
 export function readMeta(bytes: Bytes): Meta {
+  const packed = packedBy(bytes);
+  if (packed !== undefined) throw new Damage(0, `it is compressed by ${packed}: unpack it first`);
   if (bytes.sizeBytes < PAGE_HEADER_BYTES + META_BYTES) {
     throw new Damage(bytes.sizeBytes, 'the file ends before its first meta page does');
   }
@@ -35,6 +37,21 @@ export function readMeta(bytes: Bytes): Meta {
       ? 'it does not begin as a bbolt file does'
       : 'neither of its meta pages matches its own checksum',
   );
+}
+
+/** What snapshots are often kept as, by their first bytes. */
+const PACKED: readonly (readonly [magic: string, by: string])[] = [
+  ['1f8b', 'gzip'],
+  ['28b52ffd', 'zstd'],
+  ['fd377a585a00', 'xz'],
+  ['425a68', 'bzip2'],
+  ['504b0304', 'zip'],
+];
+
+/** In a database, page 0 begins with its own number. */
+function packedBy(bytes: Bytes): string | undefined {
+  const head = bytes.copy(0, Math.min(8, bytes.sizeBytes)).toString('hex');
+  return PACKED.find(([magic]) => head.startsWith(magic))?.[1];
 }
 
 /** The first one is broken, so where the second one begins is not known. */

@@ -193,6 +193,7 @@ const migrationStatus: Whole<Omit<StorageMigrationStatus, 'conditions'>> & {
     dryRun: false,
     mode: 'InTree',
     cleansManagedFields: true,
+    servedVersions: ['v1'],
     crdUid: 'u1',
     crdGeneration: 2,
     crdResourceVersion: '123',

@@ -93,7 +93,7 @@ test('no trim over old values that come after the second pass, which are rewritt
   const name = await world.migrate(kind, BOTH);
   await world.tickUntil(one, name, 'Blocked');
   const said = await world.condition(name, 'Blocked');
-  expect(said).toMatch(/^EtcdDisagrees: .* 1 in v1alpha1 \(default\/old-00001\)/);
+  expect(said).toMatch(/^EtcdDisagrees: .* 1 in \S+\/v1alpha1 \(default\/old-00001\)/);
   const before = await world.kube.get(STORAGE_MIGRATIONS, { name });
   await world.tick(one);
   // A status that moved would wake the function at once, for ever.

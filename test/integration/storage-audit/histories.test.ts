@@ -86,7 +86,7 @@ describe('an etcd with a history', () => {
     const count = await countStored(openSnapshot(path).entries(), widgets);
     expect(count.total).toBe(61);
     expect(Object.fromEntries(count.versions)).toEqual({
-      v1alpha1: { count: 61, examples: ['web/first', 'web/w0', 'web/w1'] },
+      'example.com/v1alpha1': { count: 61, examples: ['web/first', 'web/w0', 'web/w1'] },
     });
   });
 

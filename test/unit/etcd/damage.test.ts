@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Failure } from '../../../shared/errors.ts';
 import { openSnapshot, snapshotIn } from '../../../shared/etcd/snapshot/snapshot.ts';
@@ -268,6 +269,13 @@ describe('a file without a hash', () => {
     }
     expect(await outcomeOf(odd)).toContain('a page size of 3000 bytes cannot be');
   });
+});
+
+test.each([
+  ['gzip', gzipSync],
+  ['zstd', zstdCompressSync],
+])('a snapshot that is packed by %s is told to be', async (by, pack) => {
+  expect(await outcomeOf(pack(hashed))).toContain(`it is compressed by ${by}: unpack it first`);
 });
 
 test('a history that was compacted is the same, whatever its file says of it', async () => {

@@ -8,7 +8,7 @@ import {
   settled,
 } from '../../../functions/storage-migration/sayings.ts';
 import type { Progress, StorageMigrationStatus } from '../../../shared/api/storage-migration.ts';
-import { at, crd, migration, PROGRESS, target } from './samples.ts';
+import { at, BUILT_IN, crd, migration, PROGRESS, target } from './samples.ts';
 
 const NOW = '2026-11-21T12:00:00Z';
 const BAD = [{ name: 'w2', reason: 'Forbidden', message: 'It may not change.' }];
@@ -29,7 +29,12 @@ const unclean = (phase: 'Settling' | 'Cleaning', more: StorageMigrationStatus = 
   at(phase, { target: WISHED, ...more });
 
 test('the wish to clean is part of what a migration began with', () => {
-  expect(begun(WISH, target()).status.target).toEqual(WISHED);
+  const servedVersions = ['v1alpha1', 'v1'];
+  expect(begun(WISH, target()).status.target).toEqual({ ...WISHED, servedVersions });
+  // Neither has anything to clean.
+  expect(begun(WISH, BUILT_IN).status.target).not.toHaveProperty('cleansManagedFields');
+  const dry = migration({ spec: { cleanManagedFields: true, dryRun: true } });
+  expect(begun(dry, target()).status.target).not.toHaveProperty('cleansManagedFields');
   expect(begun(migration(), target()).status.target).not.toHaveProperty('cleansManagedFields');
 });
 

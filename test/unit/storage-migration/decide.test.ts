@@ -120,6 +120,57 @@ const EDITS: readonly Row[] = [
   ['a pause comes before a missing kind', { spec: { pause: true } }, UNKNOWN, 'say'],
 ];
 
+const CLEANING = { cleanManagedFields: true } as const;
+const trimmedTo = (unserved: readonly string[], versions = ['v1alpha1', 'v1']) =>
+  target({ generation: 3, storedVersions: ['v1'], versions, unserved });
+const doneWith = (servedVersions?: readonly string[]): StorageMigrationStatus => {
+  const { target: known } = DONE;
+  if (known === undefined || servedVersions === undefined) return DONE;
+  return { ...DONE, target: { ...known, servedVersions } };
+};
+const BOTH = ['v1alpha1', 'v1'];
+
+/** Who unserves a version, or skips that and removes it, breaks nobody's applies. */
+const UNSERVED: readonly Row[] = [
+  ['all is served as it was', { spec: CLEANING, status: doneWith(BOTH) }, trimmedTo([]), 'nothing'],
+  [
+    'a version that is unserved is cleaned away',
+    { spec: CLEANING, status: doneWith(BOTH) },
+    trimmedTo(['v1alpha1']),
+    'say Preflight',
+  ],
+  [
+    'a version that is removed without that is cleaned away',
+    { spec: CLEANING, status: doneWith(BOTH) },
+    trimmedTo([], ['v1']),
+    'say Preflight',
+  ],
+  [
+    'what was unserved, and cleaned, may be removed',
+    { spec: CLEANING, status: doneWith(['v1']) },
+    trimmedTo([], ['v1']),
+    'nothing',
+  ],
+  [
+    'a version that is served again is remembered',
+    { spec: CLEANING, status: doneWith(['v1']) },
+    trimmedTo([]),
+    'say Done',
+  ],
+  [
+    'a migration of an earlier release cleans what is unserved',
+    { spec: CLEANING, status: doneWith() },
+    trimmedTo(['v1alpha1']),
+    'say Preflight',
+  ],
+  [
+    'where nobody asked for it nothing is cleaned',
+    { status: doneWith(BOTH) },
+    trimmedTo(['v1alpha1']),
+    'nothing',
+  ],
+];
+
 const CHANGES: readonly Row[] = [
   ['another CRD of the name', { status: at('Verifying') }, target({ uid: 'u2' }), 'say Preflight'],
   ['another generation', { status: at('Verifying') }, target({ generation: 3 }), 'say Preflight'],
@@ -208,7 +259,7 @@ const HOLDS: readonly Row[] = [
   ['a dry run', { status: at('Done') }, target(), 'nothing'],
 ];
 
-test.each([...PHASES, ...EDITS])('%s', (_what, changes, found, step) => {
+test.each([...PHASES, ...EDITS, ...UNSERVED])('%s', (_what, changes, found, step) => {
   expect(wordOf(decide(migration(changes), found))).toBe(step);
 });
 

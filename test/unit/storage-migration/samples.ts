@@ -95,13 +95,19 @@ export interface CrdChanges {
   readonly storage?: string;
   readonly storedVersions?: readonly string[];
   readonly versions?: readonly string[];
+  readonly unserved?: readonly string[];
 }
 
 export function crd(changes: CrdChanges = {}): Crd {
   const { storage = 'v1', versions = ['v1alpha1', 'v1'] } = changes;
   const { uid = 'u1', generation = 2, resourceVersion = '400' } = changes;
   const { storedVersions = ['v1alpha1', 'v1'] } = changes;
-  const of = (name: string): CrdVersion => ({ name, served: true, storage: name === storage });
+  const { unserved = [] } = changes;
+  const of = (name: string): CrdVersion => ({
+    name,
+    served: !unserved.includes(name),
+    storage: name === storage,
+  });
   return crdOf({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',

@@ -269,3 +269,12 @@ test('whom the failed objects are is in the words', () => {
     '1 objects cannot be written, such as web/w2: It may not change.',
   );
 });
+
+test('what blocks it is what the wide output of kubectl shows', () => {
+  const why = { reason: 'ConversionFails', message: 'The webhook is away.' };
+  const { progressing } = blocked(at('Rewriting'), why);
+  expect(progressing).toEqual({
+    reason: 'Blocked',
+    message: 'ConversionFails: The webhook is away.',
+  });
+});

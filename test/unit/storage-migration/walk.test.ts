@@ -5,6 +5,7 @@ import type { Doors } from '../../../functions/storage-migration/doors.ts';
 import { Walker } from '../../../functions/storage-migration/walk.ts';
 import { errorFromAnswer, readStatus } from '../../../shared/kube/errors.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
+import { timestamp } from '../../../shared/kube/timestamp.ts';
 import { HandClock } from '../../builders/hand-clock.ts';
 import { at, migration, PROGRESS, target } from './samples.ts';
 
@@ -58,4 +59,31 @@ test('what a pass changed that begins again keeps it from being the proof', asyn
   const { status: next } = await walker.page(target(), migration({ status }), 500);
   expect(next).toMatchObject({ phase: 'Verifying', progress: { changed: 1, done: 0 } });
   expect(next).not.toHaveProperty('cursor');
+});
+
+test('rate and time left of the second pass do not count what it waited for', async () => {
+  const clock = new HandClock();
+  const began = timestamp(clock.nowMs());
+  await clock.sleep(600_000);
+  const writesEndAt = timestamp(clock.nowMs());
+  const items = Array.from({ length: 20 }, (_, index) => object(`w${index}`, '1'));
+  const kube = {
+    list: async () => ({
+      items,
+      metadata: { resourceVersion: '9', continue: 'more', remainingItemCount: 20 },
+    }),
+    apply: async (_ref: ResourceRef, { metadata }: Manifest) => {
+      await clock.sleep(100);
+      return object(metadata.name, '1');
+    },
+  };
+  const doors = { kube, clock } as unknown as Doors;
+  const walker = new Walker(doors, { concurrency: 1 }, new AbortController().signal);
+  const status = at('Verifying', { pass: 2, passStartedAt: began, writesEndAt });
+  const endsAtMs = clock.nowMs() + 60_000;
+  const { status: next } = await walker.page(target(), migration({ status }), endsAtMs);
+  expect(next).toMatchObject({
+    passStartedAt: writesEndAt,
+    progress: { done: 20, total: 40, perSecond: 10, left: '2s' },
+  });
 });

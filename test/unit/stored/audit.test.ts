@@ -2,6 +2,9 @@
 // to. Each case is a handful of values as they stand in etcd.
 import { describe, expect, test } from 'vitest';
 import { auditStored, countStored } from '../../../shared/stored/audit.ts';
+import { findingsOf } from '../../../shared/stored/findings.ts';
+import { Tally } from '../../../shared/stored/tally.ts';
+import { verdictOn } from '../../../shared/stored/verdict.ts';
 import type { StoredSource } from '../../../shared/stored/value.ts';
 
 type Values = Readonly<Record<string, string>>;
@@ -264,4 +267,34 @@ test('keys elsewhere are no doubt about a resource of which there is nothing', a
     { resources: [WIDGETS] },
   );
   expect(answer).toMatchObject({ outcome: 'clean', elsewhere: { count: 1 } });
+});
+
+test('each row is looked at as often among many definitions as among few', () => {
+  const readsOf = (count: number): number => {
+    const options = { prefixes: ['/registry'], examplesMax: 0, looksElsewhere: false };
+    const tally = new Tally(options);
+    for (let index = 0; index < count; index += 1) {
+      const head = Buffer.from(object('example.com/v1'));
+      const key = `/registry/example.com/kinds${index}/web/a`;
+      tally.add({ key, head, sizeBytes: head.length, whole: () => head });
+    }
+    const rows = tally.rows();
+    const judged = rows.map((row) =>
+      verdictOn({ ...row, versions: [], storedVersions: [] }, { rows: [row], fields: new Map() }),
+    );
+    let reads = 0;
+    const counting = rows.map(
+      (row) =>
+        new Proxy(row, {
+          get: (target, name) => {
+            reads += 1;
+            const value: unknown = Reflect.get(target, name);
+            return value;
+          },
+        }),
+    );
+    findingsOf(counting, judged, tally, { prefixes: ['/registry'] });
+    return reads / count;
+  };
+  expect(readsOf(400)).toBe(readsOf(100));
 });
