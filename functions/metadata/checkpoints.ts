@@ -1,62 +1,66 @@
-// Writes down what each ledger adds up to, for readers to compare with what they hold. A checkpoint
-// lands only if nothing of its ledger was written since it was summed up, so it is true where it
-// stands; one that does not land is not needed, because the next sweep writes another.
+// Writes down what each ledger added up to as of a version, for readers to compare with what they
+// held then. It stays true whatever is written afterwards, so ledgers that never rest have
+// checkpoints as well.
 import { type Floor, encodeMessage } from '../../shared/feed/messages.ts';
-import { FLOOR_SUBJECT, checkpointSubject, ledgerFilter } from '../../shared/feed/subjects.ts';
+import { FLOOR_SUBJECT, checkpointSubject } from '../../shared/feed/subjects.ts';
 import type { Publication } from '../../shared/nats/stream.ts';
-import type { Audit, LedgerSum } from './audit.ts';
+import type { Audit } from './audit.ts';
 import { inTurns } from './in-turns.ts';
 import type { Session } from './session.ts';
 import { isConflict } from './steps.ts';
+import type { LedgerSum } from './sums.ts';
 
 /** How many sweeps may fail before readers stop trusting the floor, and take the snapshot. */
 const FLOOR_SWEEPS = 3;
 /** From the begin of a sweep to its floor, and for clocks that differ. */
 const SLACK_SECONDS = 120;
 
+interface AsOf {
+  readonly epoch: number;
+  readonly version: number;
+}
+
 export async function writeCheckpoints(
   session: Session,
-  { ledgers }: Audit,
+  { sums, version }: Audit,
   epoch: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const due = [...ledgers].filter(([, sum]) => isDue(sum, epoch));
+  if (version === undefined) return;
+  const asOf = { epoch, version };
+  const due = [...sums.ledgers].filter(([, sum]) => isDue(sum, asOf));
   await inTurns(due, signal, async ([name, sum]) => {
-    await session.stream.publish([checkpointOf(session, name, sum, epoch)], signal).catch(moved);
+    await session.stream.publish([checkpointOf(session, name, sum, asOf)], signal).catch(outdone);
   });
 }
 
-/** Somebody wrote meanwhile. */
-function moved(error: unknown): void {
+/** Another instance wrote a newer one. */
+function outdone(error: unknown): void {
   if (!isConflict(error)) throw error;
 }
 
-function isDue({ digest, checkpoint, lastSequence, isMoving }: LedgerSum, epoch: number): boolean {
-  if (isMoving) return false;
-  if (checkpoint === undefined) return lastSequence > 0;
-  const { objects, sequence } = checkpoint;
+function isDue(ledger: LedgerSum, { epoch, version }: AsOf): boolean {
+  const { digest, checkpoint, checkpointSequence, lastSequence } = ledger;
+  if (checkpoint === undefined) return Math.max(lastSequence, checkpointSequence) > 0;
+  const { objects } = checkpoint;
   const isTrue = objects === digest.objects && checkpoint.digest === digest.toString();
-  // One that is older than the last change is passed over by readers who catch up.
-  return !isTrue || checkpoint.epoch !== epoch || sequence < lastSequence;
+  // One that claims to be of the future would never be written anew.
+  const isOfNow = lastSequence <= checkpoint.version && checkpoint.version <= version;
+  return !isTrue || checkpoint.epoch !== epoch || !isOfNow;
 }
 
 function checkpointOf(
   { feed }: Session,
   name: string,
-  { digest, lastSequence, lastWritten }: LedgerSum,
-  epoch: number,
+  { digest, checkpointSequence }: LedgerSum,
+  asOf: AsOf,
 ): Publication {
-  const value = {
-    epoch,
-    version: lastSequence,
-    objects: digest.objects,
-    digest: digest.toString(),
-  };
+  const value = { ...asOf, objects: digest.objects, digest: digest.toString() };
   return {
     subject: `${feed.prefix}.${checkpointSubject(name)}`,
     data: encodeMessage(value),
-    expectedOn: `${feed.prefix}.${ledgerFilter(name)}`,
-    expectedSequence: lastWritten,
+    // An older one never replaces a newer one.
+    expectedSequence: checkpointSequence,
     // A node or a namespace that is empty for long is gone: so is what sums it up.
     ...(digest.objects === 0 ? { ttlSeconds: feed.spec.retention.tombstoneSeconds } : {}),
   };

@@ -15,7 +15,7 @@ export type Reason =
   | 'StatusIsForeign'
   /** The stream ends before what was verified: its server lost what it had acknowledged. */
   | 'StreamLostItsEnd'
-  /** The API server's revisions went back, as after a restore of etcd. */
+  /** The API server's revisions went back, or its status did: etcd was restored from a copy. */
   | 'RevisionsWentBack';
 
 /**
@@ -78,6 +78,7 @@ export function markerOf(feed: Feed, { epoch, streamId }: Beginning, ready: bool
     ready,
     resources: feed.resources.map(({ name }) => name),
     historySeconds: feed.spec.retention.historySeconds,
+    sweepSeconds: feed.spec.sweepSeconds,
   };
 }
 

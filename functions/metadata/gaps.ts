@@ -1,7 +1,7 @@
 // What neither events nor history tell: messages that somebody removed by hand, and those of
 // resources that the feed no longer shows.
 import type { ResourceStatus } from '../../shared/api/metadata-feed.ts';
-import type { Audit } from './audit.ts';
+import { encodeMessage } from '../../shared/feed/messages.ts';
 import { type ConfirmTask, confirm } from './confirm.ts';
 import { isLive } from './decide.ts';
 import { type ShownResource, isWhole } from './feed.ts';
@@ -10,34 +10,12 @@ import { type Tally, addTally, buryAt } from './look.ts';
 import { publishedFrom, resourceFilter } from './observe.ts';
 import { type Replayed, replay } from './replay.ts';
 import type { Session } from './session.ts';
-import { SLICES } from './sight.ts';
+import { type Moment, SLICES } from './sight.ts';
+import { isConflict } from './steps.ts';
+import type { Sums } from './sums.ts';
 
 /** What the counts of one resource say, for its status. */
-export type Counted = Pick<
-  Required<ResourceStatus>,
-  'lacking' | 'stray' | 'oversize' | 'oversizeNames'
->;
-
-type LeftOut = Pick<Counted, 'oversize' | 'oversizeNames'>;
-
-/** A few are named, so that somebody can look for them. */
-const NAMED_MAX = 3;
-
-const leftOutBy = ({ outcomes, oversized }: Pick<Replayed, 'outcomes' | 'oversized'>): LeftOut => ({
-  oversize: outcomes.oversize,
-  oversizeNames: oversized.slice(0, NAMED_MAX),
-});
-
-/** What is not listed anew stays left out; if that is not so any more, the counts tell. */
-function leftOut(one: Replayed, before: ResourceStatus | undefined): LeftOut {
-  if (one.isListed) return leftOutBy(one);
-  const names = before?.oversizeNames ?? [];
-  const added = one.oversized.filter((name) => !names.includes(name));
-  return {
-    oversize: (before?.oversize ?? 0) + added.length,
-    oversizeNames: [...names, ...added].slice(0, NAMED_MAX),
-  };
-}
+export type Counted = Pick<Required<ResourceStatus>, 'lacking' | 'stray' | 'oversize'>;
 
 /**
  * Counts tell what neither events nor history can: messages that somebody removed by hand. What
@@ -48,7 +26,7 @@ export async function fillGaps(
   task: ConfirmTask,
   replayed: ReadonlyMap<ShownResource, Replayed>,
   heads: ReadonlyMap<ShownResource, Head>,
-  sums: Audit,
+  sums: Sums,
   outcomes: Tally,
 ): Promise<ReadonlyMap<ShownResource, Counted>> {
   const { session } = task;
@@ -57,31 +35,32 @@ export async function fillGaps(
     const head = heads.get(resource);
     if (head === undefined) continue;
     const before = session.feed.status.resources?.find(({ name }) => name === resource.name);
-    const now = count(session, resource, head, sums, leftOut(one, before));
+    const oversize = one.isListed ? one.outcomes.oversize : (before?.oversize ?? 0);
+    const now = count(session, resource, head, sums, oversize);
     counted.set(resource, now);
-    const repeated = {
-      lacking: now.lacking === before?.lacking ? now.lacking : 0,
-      stray: now.stray === before?.stray ? now.stray : 0,
-    };
-    if (repeated.lacking === 0 && repeated.stray === 0) continue;
-    if (repeated.stray === 0 && !(await staysLacking(task, resource, sums, now))) continue;
+    const isRepeated = (name: 'lacking' | 'stray'): boolean =>
+      now[name] > 0 && now[name] === before?.[name];
+    const names = (['lacking', 'stray'] as const).filter(isRepeated);
+    if (names.length === 0) continue;
+    const again = await countAgain(task, resource, sums, oversize);
+    if (!names.some((name) => again[name] > 0)) continue;
     const more = await listAnew(task, resource, head);
-    addTally(outcomes, more.outcomes);
-    counted.set(resource, { lacking: 0, stray: 0, ...leftOutBy(more) });
+    addTally(outcomes, more);
+    counted.set(resource, { lacking: 0, stray: 0, oversize: more.oversize });
   }
   return counted;
 }
 
 /** What began or ended between the two counts, such as the jobs of each minute, is no gap. */
-async function staysLacking(
+async function countAgain(
   { doors, session, signal }: ConfirmTask,
   resource: ShownResource,
-  sums: Audit,
-  now: Counted,
-): Promise<boolean> {
+  sums: Sums,
+  oversize: number,
+): Promise<Counted> {
   const head = await readHead(doors, resource, signal);
-  if (isBlocked(head)) return false;
-  return Math.sign(count(session, resource, head, sums, now).lacking) === Math.sign(now.lacking);
+  if (isBlocked(head)) return { lacking: 0, stray: 0, oversize };
+  return count(session, resource, head, sums, oversize);
 }
 
 /** Also asks about what claims to be of after the list. */
@@ -89,34 +68,37 @@ async function listAnew(
   task: ConfirmTask,
   resource: ShownResource,
   head: Head,
-): Promise<Pick<Replayed, 'outcomes' | 'oversized'>> {
-  const { outcomes, doubts, oversized } = await replay({ ...task, resource, head }, undefined);
+): Promise<Readonly<Tally>> {
+  const { outcomes, doubts } = await replay({ ...task, resource, head }, undefined);
   const { lastSequence: before } = await task.session.stream.state(task.signal);
   const tally = { ...outcomes };
   for (const doubt of doubts) {
     for (const outcome of await confirm({ ...task, before }, resource, doubt)) tally[outcome] += 1;
   }
-  return { outcomes: tally, oversized };
+  return tally;
 }
 
 function count(
   { feed }: Session,
   resource: ShownResource,
   head: Head,
-  { objects, strayParts }: Audit,
-  { oversize, oversizeNames }: LeftOut,
+  { objects, strayParts }: Sums,
+  oversize: number,
 ): Counted {
   const shown = (objects.get(resource.name) ?? 0) + oversize;
   // The API server counts all of them, and this feed may show some.
   const isCountable = head.objects !== undefined && isWhole(feed, resource);
-  const lacking = isCountable ? (head.objects ?? shown) - shown : 0;
-  return { lacking, stray: resource.name === SLICES ? strayParts : 0, oversize, oversizeNames };
+  const missing = isCountable ? (head.objects ?? shown) - shown : 0;
+  const parts = resource.name === SLICES ? strayParts : 0;
+  const more = (...differences: readonly number[]): number =>
+    differences.reduce((sum, difference) => sum + Math.max(0, difference), 0);
+  return { lacking: more(missing, -parts), stray: more(-missing, parts), oversize };
 }
 
 /** A spec that was edited: what it no longer names goes. */
 export async function retire(
   { session, epoch, nowMs, signal }: ConfirmTask,
-  { objects }: Audit,
+  { objects }: Sums,
   outcomes: Tally,
 ): Promise<void> {
   const { prefix, resources } = session.feed;
@@ -132,5 +114,24 @@ export async function retire(
       const { outcome } = await buryAt(session, entry, options, signal);
       outcomes[outcome] += 1;
     }
+  }
+}
+
+/** Subjects that the feed does not have: readers of namespaces would meet what stands there. */
+export async function expel(
+  { feed, stream }: Session,
+  { strangers }: Sums,
+  { epoch, nowMs }: Moment,
+  signal: AbortSignal,
+): Promise<void> {
+  const at = new Date(nowMs).toISOString();
+  const tombstone = { deleted: true, epoch, uid: '', resourceVersion: '0', at } as const;
+  const data = encodeMessage(tombstone);
+  const { tombstoneSeconds: ttlSeconds } = feed.spec.retention;
+  for (const { subject, sequence: expectedSequence } of strangers) {
+    const message = { subject: `${feed.prefix}.${subject}`, data, expectedSequence, ttlSeconds };
+    await stream.publish([message], signal).catch((error: unknown) => {
+      if (!isConflict(error)) throw error;
+    });
   }
 }

@@ -11,12 +11,12 @@ import { Digest } from '../../shared/feed/digest.ts';
 import { type ConditionInput, setConditions } from '../../shared/kube/conditions.ts';
 import { writeStatus } from '../../shared/kube/status.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
-import type { Audit } from './audit.ts';
 import type { Clash, Doors } from './doors.ts';
 import type { Beginning, Reason } from './epoch.ts';
 import { type Feed, feedOf } from './feed.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import type { Session } from './session.ts';
+import type { Sums } from './sums.ts';
 import type { Swept } from './sweep.ts';
 
 /** What the API's conventions allow is 32,768 characters; a person reads less. */
@@ -86,7 +86,7 @@ export async function writeSwept(
     floorSequence: swept.floorSequence,
     sweptAt: timestamp(doors.clock.nowMs()),
     resources: swept.resources.map(({ isVerified: _verified, isListed: _listed, ...row }) => row),
-    scopes: scopesOf(swept.audit),
+    scopes: scopesOf(swept.sums),
     events: addUp(before.events, session, swept),
   };
   return write(doors, feed, status, conditionsOf(swept), signal);
@@ -136,7 +136,7 @@ function addUp(
 }
 
 /** XOR over the ledgers of one kind: what a reader of the whole cluster adds up to. */
-function scopesOf({ ledgers }: Audit): readonly ScopeStatus[] {
+function scopesOf({ ledgers }: Sums): readonly ScopeStatus[] {
   const names = ['all', 'cluster', 'node'] as const;
   return names.map((name) => {
     const own = [...ledgers].filter(([ledger]) => ledger.startsWith(`${name}.`));
@@ -147,14 +147,14 @@ function scopesOf({ ledgers }: Audit): readonly ScopeStatus[] {
 }
 
 function conditionsOf(swept: Swept): readonly ConditionInput[] {
-  const { resources, blocked, version } = swept;
+  const { resources, blocked, outcomes, version } = swept;
   const unverified = resources.filter(({ isVerified }) => !isVerified).map(({ name }) => name);
   const but = blocked.size === 0 ? '' : `, but for ${[...blocked.keys()].join(', ')}`;
   const ready: ConditionInput =
     unverified.length === 0
       ? say('Ready', 'True', 'Published', `Whole at version ${version}${but}.`)
       : say('Ready', 'False', 'Catching', late(unverified));
-  return [ready, inSync(swept, unverified), degraded(blocked, resources)];
+  return [ready, inSync(swept, unverified), degraded(blocked, outcomes.oversize)];
 }
 
 const say = (
@@ -178,18 +178,13 @@ function inSync(
   return say('InSync', 'True', reason, found(healed, outcomes.unfounded, version));
 }
 
-function degraded(blocked: Swept['blocked'], resources: Swept['resources']): ConditionInput {
+function degraded(blocked: Swept['blocked'], oversize: number): ConditionInput {
   const [[name, problem] = []] = [...blocked];
   if (problem !== undefined) {
     return say('Degraded', 'True', problem.reason, `${name}: ${problem.message}`);
   }
-  const leftOut = resources.filter(({ oversize = 0 }) => oversize > 0);
-  if (leftOut.length > 0) {
-    const rows = leftOut.map(
-      ({ name: kind, oversize = 0, oversizeNames = [] }) =>
-        `${oversize} ${kind}, such as ${oversizeNames.join(', ')}`,
-    );
-    const message = `Too large to be read or shown, and left out: ${rows.join('; ')}.`;
+  if (oversize > 0) {
+    const message = `${oversize} objects are too large for one message and are left out.`;
     return say('Degraded', 'True', 'ObjectTooLarge', message);
   }
   const message = 'Every resource is read, every object fits.';

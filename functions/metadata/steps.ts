@@ -69,8 +69,7 @@ async function publish(
       if (step === undefined) continue;
       const { subject, message } = step;
       written.set(subject, first + place);
-      const bytes = messages[index]?.data.byteLength ?? 0;
-      session.recent.note(subject, { subject, sequence: first + place, bytes, message });
+      session.recent.note(subject, { subject, sequence: first + place, message });
     }
   }
   return written;

@@ -2,10 +2,9 @@
 // or late, and says as of which version that is so. It costs the API server what changed since the
 // last one; it lists only what it never saw, or when the API server has forgotten.
 import type { ResourceStatus } from '../../shared/api/metadata-feed.ts';
-import { FLOOR_SUBJECT, parseSubject } from '../../shared/feed/subjects.ts';
+import { parseSubject } from '../../shared/feed/subjects.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
-import type { Stream } from '../../shared/nats/stream.ts';
-import { type Audit, audit, doubtsIn } from './audit.ts';
+import { audit, doubtsIn } from './audit.ts';
 import { floorTimeMs, writeCheckpoints, writeFloor } from './checkpoints.ts';
 import { type ConfirmTask, confirm } from './confirm.ts';
 import { compareVersions } from './decide.ts';
@@ -20,13 +19,15 @@ import {
   requireEpoch,
 } from './epoch.ts';
 import type { Feed, ShownResource } from './feed.ts';
-import { type Counted, fillGaps, retire } from './gaps.ts';
+import { type Counted, expel, fillGaps, retire } from './gaps.ts';
 import { type Blocked, type Head, blockedBy, isBlocked, readHead } from './heads.ts';
 import { inTurns } from './in-turns.ts';
 import { type Tally, addTally, noTally } from './look.ts';
 import { type Replayed, replay } from './replay.ts';
 import type { Session } from './session.ts';
 import { writeBeginning, writeSwept } from './status.ts';
+import type { Sums } from './sums.ts';
+import { noteTaken, wentApart } from './taken.ts';
 
 export interface SweptResource extends ResourceStatus {
   readonly isVerified: boolean;
@@ -41,7 +42,7 @@ export interface Swept {
   readonly resources: readonly SweptResource[];
   readonly blocked: ReadonlyMap<string, Blocked>;
   readonly outcomes: Readonly<Tally>;
-  readonly audit: Audit;
+  readonly sums: Sums;
 }
 
 export interface SweepTask {
@@ -69,16 +70,20 @@ export async function sweep(task: SweepTask): Promise<Swept> {
   const isKnown = reason === undefined && isCurrent(session);
   const replayed = await replayAll({ ...rest, isKnown }, heads, blocked, outcomes);
   const version = await confirmRest(rest, reason === undefined, replayed, outcomes);
-  const sums = await audit(session, floorTimeMs(session, moment.nowMs), signal);
+  const audited = await audit(session, floorTimeMs(session, moment.nowMs), doors.clock, signal);
+  const { sums, floor } = audited;
+  await requireEpoch(session, beginning, signal);
+  // At once: readers remember for a short while only what they held as of a version.
+  await writeCheckpoints(session, audited, beginning.epoch, signal);
   const counted = await fillGaps(rest, replayed, heads, sums, outcomes);
   await retire(rest, sums, outcomes);
+  await expel(session, sums, moment, signal);
   await requireEpoch(session, beginning, signal);
-  await writeCheckpoints(session, sums, beginning.epoch, signal);
   const swept: Swept = {
     beginning,
     reason,
     version,
-    floorSequence: await writeFloor(session, sums.floor, signal),
+    floorSequence: await writeFloor(session, floor, signal),
     resources: [...replayed].map(([resource, one]) => {
       const objects = sums.objects.get(resource.name) ?? 0;
       const counts = { objects, nowMs: moment.nowMs, ...counted.get(resource) };
@@ -86,10 +91,12 @@ export async function sweep(task: SweepTask): Promise<Swept> {
     }),
     blocked,
     outcomes,
-    audit: sums,
+    sums,
   };
   await open(session, swept, signal);
   session.feed = await writeSwept(doors, session, feed, swept, signal);
+  const { floorSequence } = swept;
+  await noteTaken(session, { epoch: beginning.epoch, floorSequence }, sums, signal);
   return swept;
 }
 
@@ -153,7 +160,7 @@ async function settleEpoch(
   const stored = await session.marker(signal);
   const reason =
     reasonToBegin(feed.status, stored.marker, lastSequence) ??
-    (await lostItsEnd(stream, feed, signal)) ??
+    (await wentApart(session, feed, signal)) ??
     (wentBack(feed, heads) ? 'RevisionsWentBack' : undefined);
   const { epoch = 0, streamId = '' } = feed.status;
   if (reason === undefined) return { beginning: { epoch, streamId }, reason, feed };
@@ -163,18 +170,6 @@ async function settleEpoch(
   session.feed = begun;
   await putMarker(session, markerOf(feed, beginning, false), stored, signal);
   return { beginning, reason, feed: begun };
-}
-
-/** A stream that lost its end and grew on has an older floor than the one that was written last. */
-async function lostItsEnd(
-  stream: Stream,
-  feed: Feed,
-  signal: AbortSignal,
-): Promise<'StreamLostItsEnd' | undefined> {
-  const subject = `${feed.prefix}.${FLOOR_SUBJECT}`;
-  const floor = (await stream.last([subject], signal)).get(subject);
-  const isOlder = floor !== undefined && floor.sequence < (feed.status.floorSequence ?? 0);
-  return isOlder ? 'StreamLostItsEnd' : undefined;
 }
 
 function wentBack({ status }: Feed, heads: ReadonlyMap<ShownResource, Head>): boolean {
@@ -225,9 +220,7 @@ function statusOf(
   { objects, nowMs, ...counted }: Partial<Counted> & { readonly objects: number; nowMs: number },
 ): SweptResource {
   const before = status.resources?.find((row) => row.name === name)?.verifiedAt;
-  const isSaid = (count: number | readonly string[]): boolean =>
-    typeof count === 'number' ? count !== 0 : count.length > 0;
-  const said = Object.entries(counted).filter(([, count]) => isSaid(count));
+  const said = Object.entries(counted).filter(([, count]) => count !== 0);
   return {
     name,
     resourceVersion,

@@ -68,13 +68,12 @@ export interface ResourceStatus {
   readonly resourceVersion: string;
   readonly verifiedAt: string;
   readonly objects: number;
-  /** How many objects the API server counted more than are shown: twice the same is a gap. */
+  /** How many ought to be shown and are not: twice the same is a gap. */
   readonly lacking?: number;
-  /** How many parts of endpoint slices stand beside those that their heads name. */
+  /** How many are shown and ought not to be. */
   readonly stray?: number;
   /** How many did not fit into a message when they were last listed. */
   readonly oversize?: number;
-  readonly oversizeNames?: readonly string[];
 }
 
 /** What the checkpoints of one kind of scope say together. */

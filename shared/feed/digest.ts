@@ -24,6 +24,11 @@ export class Digest {
     return this.#objects;
   }
 
+  /** As it is now. */
+  get sum(): Fingerprint {
+    return { high: this.#high, low: this.#low };
+  }
+
   add({ high, low }: Fingerprint): void {
     this.#toggle(high, low);
     this.#objects += 1;
@@ -40,15 +45,17 @@ export class Digest {
     this.#objects += other.#objects;
   }
 
-  /** Sixteen hexadecimal digits. */
   toString(): string {
-    return [this.#high, this.#low]
-      .map((half) => (half >>> 0).toString(16).padStart(8, '0'))
-      .join('');
+    return digestText(this.sum);
   }
 
   #toggle(high: number, low: number): void {
     this.#high ^= high;
     this.#low ^= low;
   }
+}
+
+/** Sixteen hexadecimal digits. */
+export function digestText({ high, low }: Fingerprint): string {
+  return [high, low].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
 }

@@ -101,15 +101,16 @@ export interface Marker {
   readonly ready: boolean;
   readonly resources: readonly ResourceName[];
   readonly historySeconds: number;
+  /** How often the stream is compared; absent in what was written before readers were told. */
+  readonly sweepSeconds?: number;
 }
 
 /**
- * True at its own sequence: who has applied all of the ledger before it holds these objects and
- * this digest.
+ * What was so as of its version, whatever came since: who has applied all of the ledger up to it,
+ * and nothing later, holds these objects and this digest.
  */
 export interface Checkpoint {
   readonly epoch: number;
-  /** Of the newest object message or tombstone that it sums up. */
   readonly version: number;
   readonly objects: number;
   readonly digest: string;
@@ -120,11 +121,24 @@ export interface Floor {
   readonly version: number;
 }
 
+/**
+ * Written when the API server has acknowledged a status: one that is older than this was brought
+ * back from a copy of etcd.
+ */
+export interface Taken {
+  readonly epoch: number;
+  /** What the status says of the floor: each sweep writes a later one. */
+  readonly floorSequence: number;
+}
+
 export const isTombstone = (message: FeedMessage): message is Tombstone => 'deleted' in message;
 
-const utf8 = new TextDecoder();
+/** Bytes that are no UTF-8 are no message: readers in other languages would not agree on them. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-export function encodeMessage(message: FeedMessage | Marker | Checkpoint | Floor): Uint8Array {
+export function encodeMessage(
+  message: FeedMessage | Marker | Checkpoint | Floor | Taken,
+): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(message));
 }
 
@@ -174,6 +188,12 @@ export function decodeCheckpoint(data: Uint8Array): Checkpoint | undefined {
 export function decodeFloor(data: Uint8Array): Floor | undefined {
   const version = decodeRecord(data)?.['version'];
   return typeof version === 'number' ? { version } : undefined;
+}
+
+export function decodeTaken(data: Uint8Array): Taken | undefined {
+  const { epoch, floorSequence } = decodeRecord(data) ?? {};
+  if (typeof epoch !== 'number' || typeof floorSequence !== 'number') return undefined;
+  return { epoch, floorSequence };
 }
 
 function decodeRecord(data: Uint8Array): Readonly<Record<string, unknown>> | undefined {

@@ -21,11 +21,13 @@ export type Place = { readonly node: string } | 'all' | 'cluster';
 /** Stands where a subject needs a token and there is no name; no name begins with it. */
 const NONE = '_';
 
-export const CHECKPOINT = 'checkpoint';
+const CHECKPOINT = 'checkpoint';
 /** Says which epoch the stream is in, and whether it is whole. */
 export const MARKER_SUBJECT = `all.${NONE}.feed`;
 /** Says from which version on nothing that was deleted is forgotten yet. */
 export const FLOOR_SUBJECT = `all.${NONE}.floor`;
+/** For the function alone: which of the statuses that it wrote it knows to have been taken. */
+export const TAKEN_SUBJECT = `cluster.${NONE}.status`;
 
 export const streamName = (feed: string): string => `ballast-${feed}`;
 /** What is stored begins with this. */
@@ -60,7 +62,7 @@ export function parseSubject(
 
 function placeOf(scope: string, node: string): Place | undefined {
   if (scope === 'node') return { node: decodeToken(node) };
-  return scope === 'all' || scope === 'cluster' ? scope : undefined;
+  return (scope === 'all' || scope === 'cluster') && node === NONE ? scope : undefined;
 }
 
 /**
@@ -68,6 +70,22 @@ function placeOf(scope: string, node: string): Place | undefined {
  * `namespace.web`. Its name is also the head of its checkpoint's subject.
  */
 export const checkpointSubject = (ledger: string): string => `${ledger}.${CHECKPOINT}`;
+
+/** Undefined for what is no checkpoint. */
+export function ledgerOfCheckpoint(subject: string): string | undefined {
+  const [scope = '', rest = '', what, ...more] = subject.split('.');
+  if (what !== CHECKPOINT || more.length > 0) return undefined;
+  const isLedger = scope === 'namespace' || placeOf(scope, rest) !== undefined;
+  return isLedger ? `${scope}.${rest}` : undefined;
+}
+
+const OTHERS: ReadonlySet<string> = new Set([MARKER_SUBJECT, FLOOR_SUBJECT, TAKEN_SUBJECT]);
+
+/** Whether a feed has such a subject; what stands on others was written by somebody else. */
+export const isOfFeed = (subject: string): boolean =>
+  OTHERS.has(subject) ||
+  parseSubject(subject) !== undefined ||
+  ledgerOfCheckpoint(subject) !== undefined;
 
 /** An object is summed up twice: in its place and in its namespace. */
 export function ledgersOf(subject: string): readonly [string, string] {

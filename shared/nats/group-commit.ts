@@ -39,10 +39,7 @@ export class GroupCommit {
 
   publish(messages: readonly Publication[], signal: AbortSignal): Promise<number> {
     const unit = { messages, signal, done: Promise.withResolvers<number>() };
-    // A condition on more than its own subject depends on what else the group holds.
-    const isFree = messages.every(({ expectedOn }) => expectedOn === undefined);
-    if (isFree) this.#waiting.push(unit);
-    else void this.#sendAlone(unit);
+    this.#waiting.push(unit);
     this.#next();
     return orAbort(unit.done.promise, signal);
   }

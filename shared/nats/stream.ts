@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { MsgHdrs, NatsConnection } from 'nats';
 import { Connection, type NatsOptions } from './connection.ts';
 import {
+  type Batch,
   JetStreamFailure,
   ask,
   type StoredMessage,
@@ -31,8 +32,6 @@ export interface Publication {
   readonly data: Uint8Array;
   /** The newest sequence on the subject as the writer saw it; 0 for none. */
   readonly expectedSequence: number;
-  /** The newest sequence is that of all subjects that match this, instead of the subject's own. */
-  readonly expectedOn?: string;
   /** The server drops the message after this time. */
   readonly ttlSeconds?: number;
 }
@@ -145,24 +144,6 @@ export class Stream {
     return found;
   }
 
-  /** The same with one request; undefined when these are more bytes together. */
-  async lastWithin(
-    subjects: readonly string[],
-    bytesMax: number,
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, StoredMessage> | undefined> {
-    const found = new Map<string, StoredMessage>();
-    for (let at = 0; at < subjects.length; at += SUBJECTS_MAX) {
-      const query = { multi_last: subjects.slice(at, at + SUBJECTS_MAX), max_bytes: bytesMax };
-      const { messages, pending } = await this.#use(signal, ({ replies }) =>
-        directGet(replies, this.settings.name, query, signal),
-      );
-      if (pending > 0) return undefined;
-      for (const message of messages) found.set(message.subject, message);
-    }
-    return found;
-  }
-
   /** The stored messages whose subjects match, oldest first; subjects may hold wildcards. */
   async *read(
     filter: string,
@@ -171,19 +152,19 @@ export class Stream {
   ): AsyncGenerator<StoredMessage> {
     let sequence = fromSequence;
     for (;;) {
-      const query = {
-        seq: sequence,
-        next_by_subj: filter,
-        batch: BATCH_MAX,
-        max_bytes: BATCH_BYTES_MAX,
-      };
-      const batch = await this.#use(signal, ({ replies }) =>
-        directGet(replies, this.settings.name, query, signal),
-      );
-      yield* batch.messages;
-      if (batch.pending === 0) return;
-      sequence = (batch.messages.at(-1)?.sequence ?? sequence) + 1;
+      const { messages, pending } = await this.batch(filter, sequence, signal);
+      yield* messages;
+      if (pending === 0) return;
+      sequence = (messages.at(-1)?.sequence ?? sequence) + 1;
     }
+  }
+
+  /** As many of them at once as one answer takes. */
+  batch(filter: string, seq: number, signal: AbortSignal): Promise<Batch> {
+    const query = { seq, next_by_subj: filter, batch: BATCH_MAX, max_bytes: BATCH_BYTES_MAX };
+    return this.#use(signal, ({ replies }) =>
+      directGet(replies, this.settings.name, query, signal),
+    );
   }
 
   /** What one message may weigh with its headers: the server says so. */
@@ -256,14 +237,8 @@ export class Stream {
 const isConflict = (error: unknown): boolean =>
   error instanceof JetStreamFailure && error.refusal === 'conflict';
 
-function conditionsOf(
-  { expectedSequence, expectedOn, ttlSeconds }: Publication,
-  header: MsgHdrs,
-): MsgHdrs {
+function conditionsOf({ expectedSequence, ttlSeconds }: Publication, header: MsgHdrs): MsgHdrs {
   header.set('Nats-Expected-Last-Subject-Sequence', String(expectedSequence));
-  if (expectedOn !== undefined) {
-    header.set('Nats-Expected-Last-Subject-Sequence-Subject', expectedOn);
-  }
   if (ttlSeconds !== undefined) header.set('Nats-TTL', `${ttlSeconds}s`);
   return header;
 }

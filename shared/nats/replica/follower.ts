@@ -147,6 +147,7 @@ export class Follower {
       // What came so far is of the stream before, or will be read.
       this.#buffer.take();
     }
+    this.#options.ledgers.startCatchingUp();
     const isSnapshot = this.#mustSnapshot || !progress.canResume;
     if (isSnapshot) this.#options.holdings.startSnapshot();
     this.#show('catching-up');
@@ -192,6 +193,7 @@ export class Follower {
       this.counts.snapshots += 1;
       this.#mustSnapshot = false;
       this.#options.holdings.finishSnapshot(reached);
+      this.#options.ledgers.tookSnapshot();
       this.#healing.tookSnapshot(reached);
     } else this.counts.resumes += 1;
     this.#progress.caughtUp(reached);

@@ -1,14 +1,20 @@
 // The sums that a replica keeps of what it holds, one per ledger, and how they compare with the
-// checkpoints of the feed.
-import { Digest, type Fingerprint } from '../../feed/digest.ts';
+// checkpoints of the feed. A checkpoint says what was so as of its version: it is compared with the
+// sum as of that version, also when the ledger has changed since.
+import { Digest, type Fingerprint, digestText } from '../../feed/digest.ts';
 import type { Checkpoint } from '../../feed/messages.ts';
+import { PastSums, type Remembered } from './past-sums.ts';
 
-interface LedgerState {
+interface LedgerState extends Remembered {
   readonly name: string;
-  readonly digest: Digest;
   /** Of the newest message that was counted here. */
   lastSequence: number;
   checkpoint: (Checkpoint & { readonly sequence: number }) | undefined;
+  /** The checkpoints that were last counted as different, and as passed over. */
+  accused: number;
+  passed: number;
+  /** The newest checkpoint that agreed; 0 before there is one. */
+  verified: number;
 }
 
 interface Difference {
@@ -16,15 +22,30 @@ interface Difference {
   readonly why: string;
 }
 
+export interface LedgerRow {
+  readonly name: string;
+  readonly objects: number;
+  /** The newest checkpoint that agreed; 0 before there is one. */
+  readonly verified: number;
+}
+
 export class Ledgers {
   readonly #states = new Map<string, LedgerState>();
   readonly #differences = new Map<string, Difference>();
   readonly #counts: (ledger: string) => boolean;
+  readonly #nowMs: () => number;
+  readonly #past = new PastSums();
+  /** Messages are applied one by one in their order, so each state is one that the feed had. */
+  #isFollowing = false;
+  /** What was applied before it is not known, other than what came of it. */
+  #unknownUpTo = 0;
   #verified = 0;
   #mismatches = 0;
+  #passedOver = 0;
 
-  constructor(counts: (ledger: string) => boolean) {
+  constructor(counts: (ledger: string) => boolean, nowMs: () => number) {
     this.#counts = counts;
+    this.#nowMs = nowMs;
   }
 
   /** The newest checkpoint that agreed; 0 before there is one. */
@@ -35,6 +56,16 @@ export class Ledgers {
   /** How many checkpoints did not agree, each counted once. */
   get mismatches(): number {
     return this.#mismatches;
+  }
+
+  /** How many checkpoints were of a state that is not remembered. */
+  get passedOver(): number {
+    return this.#passedOver;
+  }
+
+  get rows(): readonly LedgerRow[] {
+    const own = [...this.#states.values()].filter(({ name }) => this.#counts(name));
+    return own.map(({ name, digest: { objects }, verified }) => ({ name, objects, verified }));
   }
 
   /** The newest checkpoint that does not agree, as long as its ledger has not agreed since. */
@@ -54,14 +85,33 @@ export class Ledgers {
     this.#stateOf(ledger).digest.remove(fingerprint);
   }
 
+  /** It is about to change by the message with this sequence. */
   touch(ledger: string, sequence: number): void {
     const state = this.#stateOf(ledger);
+    if (this.#isFollowing) this.#past.note(state, sequence, this.#nowMs());
     if (sequence > state.lastSequence) state.lastSequence = sequence;
+  }
+
+  /** What is held was applied before this process began, up to this version. */
+  restored(version: number): void {
+    this.#unknownUpTo = version;
+  }
+
+  /** From here on messages come as they are read, and not as they were written. */
+  startCatchingUp(): void {
+    this.#isFollowing = false;
+    this.#past.clear();
+  }
+
+  /** What differed was of what was held before; it is compared anew. */
+  tookSnapshot(): void {
+    this.#differences.clear();
   }
 
   /** Notes it, to be compared when all that came before it has been applied. */
   note(ledger: string, sequence: number, checkpoint: Checkpoint): void {
-    if (!this.#counts(ledger)) return;
+    // What was not written yet cannot have been summed up: somebody else wrote it.
+    if (!this.#counts(ledger) || checkpoint.version >= sequence) return;
     const state = this.#stateOf(ledger);
     if (sequence >= (state.checkpoint?.sequence ?? 0)) {
       state.checkpoint = { ...checkpoint, sequence };
@@ -69,12 +119,14 @@ export class Ledgers {
   }
 
   /**
-   * All up to `version` has been applied. Below `trusted` a checkpoint may have been followed by a
-   * delete that the stream has forgotten: that it differs then says nothing. True when one agrees.
+   * All up to `version` has been applied, and what comes is in order. Of a state before `trusted`
+   * deletes may have been forgotten: that it differs then says nothing. True when one agrees.
    */
-  compareAll(version: number, trusted: number): boolean {
+  caughtUp(version: number, trusted: number): boolean {
     let agrees = false;
+    this.#isFollowing = true;
     for (const state of this.#states.values()) {
+      state.since = Math.max(state.lastSequence, this.#unknownUpTo);
       if ((state.checkpoint?.sequence ?? Infinity) > version) continue;
       if (this.#compare(state, trusted)) agrees = true;
     }
@@ -84,7 +136,7 @@ export class Ledgers {
   /** All before its newest checkpoint has been applied. True when that agrees. */
   compare(ledger: string): boolean {
     const state = this.#states.get(ledger);
-    return state !== undefined && this.#compare(state, 0);
+    return this.#isFollowing && state !== undefined && this.#compare(state, 0);
   }
 
   /** What follows is of another stream: its sequences begin anew, and so do its checkpoints. */
@@ -92,31 +144,48 @@ export class Ledgers {
     this.#verified = 0;
     this.#differences.clear();
     this.forgetSequences();
+    for (const state of this.#states.values()) {
+      state.accused = 0;
+      state.passed = 0;
+      state.verified = 0;
+    }
   }
 
   /** Those of before may be of a stream that lost its end: they would keep out the newer ones. */
   forgetSequences(): void {
+    this.#unknownUpTo = 0;
+    this.startCatchingUp();
     for (const state of this.#states.values()) {
       state.lastSequence = 0;
+      state.since = 0;
       state.checkpoint = undefined;
     }
   }
 
-  #compare({ name, digest, lastSequence, checkpoint }: LedgerState, trusted: number): boolean {
-    // Servers in a cluster may put a write before a checkpoint that did not see it.
-    if (checkpoint === undefined || checkpoint.version < lastSequence) return false;
-    const { sequence } = checkpoint;
-    const own = digest.toString();
-    if (digest.objects === checkpoint.objects && own === checkpoint.digest) {
+  #compare(state: LedgerState, trusted: number): boolean {
+    const { name, checkpoint } = state;
+    if (checkpoint === undefined) return false;
+    const { sequence, version } = checkpoint;
+    const own = this.#past.at(state, version);
+    if (own === undefined) {
+      if (state.passed !== sequence) this.#passedOver += 1;
+      state.passed = sequence;
+      return false;
+    }
+    const digest = digestText(own);
+    if (own.objects === checkpoint.objects && digest === checkpoint.digest) {
       this.#differences.delete(name);
+      state.verified = sequence;
       this.#verified = Math.max(this.#verified, sequence);
       return true;
     }
-    if (sequence < trusted || this.#differences.get(name)?.sequence === sequence) return false;
-    this.#mismatches += 1;
+    if (version < trusted) return false;
+    if (state.accused !== sequence) this.#mismatches += 1;
+    state.accused = sequence;
     const said = `the checkpoint of ${name} at ${sequence}`;
     const what = `${checkpoint.objects} objects with digest ${checkpoint.digest}`;
-    const why = `${said} says ${what}, but here are ${digest.objects} with ${own}`;
+    const here = `${own.objects} with ${digest}`;
+    const why = `${said} says ${what} as of ${version}, but here were ${here}`;
     this.#differences.set(name, { sequence, why });
     return false;
   }
@@ -124,7 +193,17 @@ export class Ledgers {
   #stateOf(name: string): LedgerState {
     let state = this.#states.get(name);
     if (state === undefined) {
-      state = { name, digest: new Digest(), lastSequence: 0, checkpoint: undefined };
+      state = {
+        name,
+        digest: new Digest(),
+        latest: -1,
+        since: this.#unknownUpTo,
+        lastSequence: 0,
+        checkpoint: undefined,
+        accused: 0,
+        passed: 0,
+        verified: 0,
+      };
       this.#states.set(name, state);
     }
     return state;

@@ -2,10 +2,18 @@
 // and whether a live message shows that one before it was missed.
 import type { Clock } from '../../clock.ts';
 import { type Marker, decodeCheckpoint, decodeFloor, decodeMarker } from '../../feed/messages.ts';
-import { CHECKPOINT, FLOOR_SUBJECT, MARKER_SUBJECT } from '../../feed/subjects.ts';
+import {
+  FLOOR_SUBJECT,
+  MARKER_SUBJECT,
+  TAKEN_SUBJECT,
+  ledgerOfCheckpoint,
+} from '../../feed/subjects.ts';
 import type { Holdings } from './holdings.ts';
 import type { Ledgers } from './ledgers.ts';
 import type { LiveMessage, StoredMessage } from './source.ts';
+
+/** Neither objects nor checkpoints. */
+const APART: ReadonlySet<string> = new Set([MARKER_SUBJECT, FLOOR_SUBJECT, TAKEN_SUBJECT]);
 
 export interface Position {
   /** The marker's. */
@@ -125,12 +133,12 @@ export class Progress {
 
   caughtUp(version: number): void {
     this.reached(version);
-    if (this.#ledgers.compareAll(version, this.#floor ?? Infinity)) this.#sawAgreement();
+    if (this.#ledgers.caughtUp(version, this.#floor ?? Infinity)) this.#sawAgreement();
   }
 
   #apply(message: StoredMessage): void {
     const { subject, sequence, data } = message;
-    if (subject === MARKER_SUBJECT || subject === FLOOR_SUBJECT) return;
+    if (APART.has(subject)) return;
     const ledger = ledgerOfCheckpoint(subject);
     const checkpoint = ledger === undefined ? undefined : decodeCheckpoint(data);
     if (ledger === undefined || checkpoint === undefined) return this.#holdings.apply(message);
@@ -140,11 +148,4 @@ export class Progress {
   #sawAgreement(): void {
     this.#verifiedAtMs = this.#clock.nowMs();
   }
-}
-
-function ledgerOfCheckpoint(subject: string): string | undefined {
-  const tokens = subject.split('.');
-  return tokens.length === 3 && tokens[2] === CHECKPOINT
-    ? subject.slice(0, -CHECKPOINT.length - 1)
-    : undefined;
 }

@@ -7,7 +7,7 @@ import { Catalog } from './catalog.ts';
 import { type Change, Changes } from './changes.ts';
 import { Follower } from './follower.ts';
 import { Holdings } from './holdings.ts';
-import { Ledgers } from './ledgers.ts';
+import { type LedgerRow, Ledgers } from './ledgers.ts';
 import type { BufferLimits } from './live-buffer.ts';
 import { Progress } from './progress.ts';
 import { type Scope, countsLedger, filtersOf, ledgerOf } from './scope.ts';
@@ -40,6 +40,8 @@ export interface ReplicaCounts {
   readonly overflows: number;
   readonly disconnects: number;
   readonly digestMismatches: number;
+  /** Checkpoints of a state that was not remembered any more, or not yet. */
+  readonly checkpointsPassedOver: number;
   readonly heals: number;
   /** Messages that were none of the feed's. */
   readonly foreign: number;
@@ -76,14 +78,14 @@ export class Replica {
       version: this.#progress.version,
       entries: catalog.entries(),
     }));
-    const ledgers = new Ledgers(countsLedger(scope));
+    const ledgers = new Ledgers(countsLedger(scope), () => clock.nowMs());
     const holdings = new Holdings({
       catalog,
       ledgers,
       ledgerOf: (subject) => ledgerOf(scope, subject),
       emit: (change) => changes.emit(change),
     });
-    const from = restore(holdings, options.resumeFrom);
+    const from = restore(holdings, ledgers, options.resumeFrom);
     const progress = new Progress({ holdings, ledgers, clock, from });
     this.#changes = changes;
     this.#ledgers = ledgers;
@@ -113,9 +115,15 @@ export class Replica {
     return {
       ...this.#follower.counts,
       digestMismatches: this.#ledgers.mismatches,
+      checkpointsPassedOver: this.#ledgers.passedOver,
       foreign: this.#holdings.foreign,
       slow: this.#changes.slow,
     };
+  }
+
+  /** What it compares with checkpoints, and which was the last that agreed with each. */
+  get ledgers(): readonly LedgerRow[] {
+    return this.#ledgers.rows;
   }
 
   /** Called with every state from now on; answers how to end that. */
@@ -163,11 +171,12 @@ export class Replica {
   }
 }
 
-function restore(holdings: Holdings, bookmark: Bookmark | undefined) {
+function restore(holdings: Holdings, ledgers: Ledgers, bookmark: Bookmark | undefined) {
   const entries = bookmark === undefined ? undefined : entriesOf(bookmark);
   if (bookmark === undefined || entries === undefined) return undefined;
   for (const entry of entries) holdings.restore(entry);
   const { id, version } = bookmark;
+  ledgers.restored(version);
   // Without a version, the versions of the entries may be of different streams.
   if (version === 0) holdings.startOver();
   return { id, version };

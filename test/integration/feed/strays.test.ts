@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { feedOf } from '../../../functions/metadata/feed.ts';
 import { lookAt, lookAtTruth } from '../../../functions/metadata/look.ts';
 import { Session } from '../../../functions/metadata/session.ts';
-import { type Planned, planLook } from '../../../functions/metadata/sight.ts';
+import type { Look } from '../../../functions/metadata/sight.ts';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
-import { encodeMessage } from '../../../shared/feed/messages.ts';
+import { decodeMessage, encodeMessage, isTombstone } from '../../../shared/feed/messages.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
 import { withSweptFeedEach } from './each.ts';
@@ -27,13 +27,21 @@ async function openSession(): Promise<Session> {
   return new Session(feedOf(object), { url: world.plane.part('nats-server').url, name: 'test' });
 }
 
+/** As if a sweep had confirmed it. */
+async function confirmAsOf(version: number): Promise<void> {
+  const target = { namespace: FEED_NAMESPACE, name: feed, subresource: 'status' };
+  const body = { status: { version } };
+  const options = { fieldManager: 'ballast-metadata' };
+  await world.kube.patch(METADATA_FEEDS, target, { type: 'merge', body }, options);
+}
+
 test('the truth about an object that came back closes the place of its birth', async () => {
   const session = await openSession();
   const [resource] = session.feed.resources.filter(({ name }) => name === 'pods');
   if (resource === undefined) throw new Error('the feed shows no pods');
-  const look = (object: KubeObject, isGone = false): Planned => {
+  const look = (object: KubeObject, isGone = false): Look => {
     const { resourceVersion } = object.metadata;
-    return planLook(session.feed, { resource, object, isGone, resourceVersion }, 1);
+    return { resource, object, isGone, resourceVersion };
   };
   const hint = { epoch: 1, nowMs: Date.now(), trust: 'hint' } as const;
   await lookAt(session, look(await createPod(world.kube, 'twice')), hint, soon());
@@ -48,6 +56,31 @@ test('the truth about an object that came back closes the place of its birth', a
   await session.close();
 });
 
+test('forgeries: another scope is removed, one object too many is stray, not lacking', async () => {
+  const { prefix } = stream.settings;
+  const message = { epoch: 1, kind: 'Service', namespace: 'default', uid: 'u', name: 'ghost' };
+  const data = encodeMessage({ ...message, resourceVersion: '1' });
+  const strange = 'strange.node-003.services.default.ghost';
+  let version = 0;
+  for (const name of [strange, 'all._.services.default.ghost']) {
+    const publication = { subject: `${prefix}.${name}`, data, expectedSequence: 0 };
+    version = await stream.publish([publication], soon());
+  }
+  await confirmAsOf(version);
+  await sender.sweep();
+  const { resources = [] } = await world.status(feed);
+  const services = resources.find(({ name }) => name === 'services');
+  expect([services?.stray, services?.lacking]).toEqual([1, undefined]);
+  const subject = `${prefix}.${strange}`;
+  const left = (await stream.last([subject], soon())).get(subject);
+  const there = left && decodeMessage(left.data);
+  expect(there && isTombstone(there)).toBe(true);
+  await sender.sweep();
+  expect(await world.difference(stream)).toEqual([]);
+  const after = (await stream.last([subject], soon())).get(subject);
+  expect(after?.sequence).toBe(left?.sequence);
+});
+
 test('a part of an endpoint slice that no head names is found by its count', async () => {
   const stray = 'node.n9.endpointslices.default.gone';
   const { prefix } = stream.settings;
@@ -57,11 +90,7 @@ test('a part of an endpoint slice that no head names is found by its count', asy
     [{ subject: `${prefix}.${stray}`, data, expectedSequence: 0 }],
     soon(),
   );
-  // As if a sweep had confirmed it.
-  const target = { namespace: FEED_NAMESPACE, name: feed, subresource: 'status' };
-  const body = { status: { version } };
-  const options = { fieldManager: 'ballast-metadata' };
-  await world.kube.patch(METADATA_FEEDS, target, { type: 'merge', body }, options);
+  await confirmAsOf(version);
   await sender.sweep();
   const { resources = [] } = await world.status(feed);
   expect(resources.find(({ name }) => name === SLICES.resource)).toMatchObject({ stray: 1 });

@@ -138,20 +138,6 @@ test('of two writes to one subject at the same time the second is told', async (
   ]);
 });
 
-test('a message may depend on a whole part of the stream', async () => {
-  const stream = streamOf('part');
-  await publish(stream, 'part.a.x', '1', 0);
-  const sum = {
-    subject: 'part.a.sum',
-    data: bytes('s'),
-    expectedSequence: 1,
-    expectedOn: 'part.a.*',
-  };
-  await publish(stream, 'part.b.x', '1', 0);
-  await stream.publish([sum], soon());
-  await expect(stream.publish([sum], soon())).rejects.toMatchObject({ code: 'NATS_CONFLICT' });
-});
-
 test('the last message of each of many subjects is found, and what is absent is not', async () => {
   const stream = streamOf('last', { storage: 'memory' });
   const subjects = Array.from({ length: 1_200 }, (_, index) => `last.${index}`);

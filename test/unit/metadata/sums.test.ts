@@ -1,0 +1,158 @@
+// A stream that is added up while others write to it.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Marks } from '../../../functions/metadata/marks.ts';
+import { Sums } from '../../../functions/metadata/sums.ts';
+import { encodeMessage } from '../../../shared/feed/messages.ts';
+import type { StoredMessage } from '../../../shared/nats/jetstream.ts';
+import { readThrough } from '../../../shared/nats/read-through.ts';
+
+const SLICES = 'endpointslices';
+const subjects = [
+  'node.n1.pods.web.a',
+  'node.n2.pods.web.a',
+  'cluster._.pods.web.a',
+  'all._.nodes._.n1',
+  `cluster._.${SLICES}.web.s`,
+  `node.n1.${SLICES}.web.s`,
+];
+
+/** What stands, as a server would answer it. */
+class Stream {
+  readonly standing = new Map<string, StoredMessage>();
+  sequence = 0;
+
+  write(subject: string, isGone: boolean): void {
+    this.sequence += 1;
+    const { sequence } = this;
+    const version = { epoch: 1, uid: 'u', resourceVersion: String(sequence) };
+    const nodes = subject.startsWith(`cluster._.${SLICES}`) ? { nodes: ['n1', 'n2'] } : {};
+    const data = encodeMessage(
+      isGone
+        ? { ...version, deleted: true, at: '' }
+        : { ...version, kind: 'Any', name: 'any', ...nodes },
+    );
+    this.standing.set(subject, { subject: `p.${subject}`, sequence, time: '', data });
+  }
+
+  from(sequence: number): readonly StoredMessage[] {
+    const found = [...this.standing.values()].filter((one) => one.sequence >= sequence);
+    return found.toSorted((a, b) => a.sequence - b.sequence);
+  }
+}
+
+const clock = { nowMs: () => 0, sleep: () => Promise.resolve() };
+const signal = new AbortController().signal;
+
+const saidBy = ({ ledgers, objects, strayParts }: Sums) => ({
+  ledgers: Object.fromEntries(
+    [...ledgers].map(([name, { digest }]) => [name, `${digest.objects} ${digest.toString()}`]),
+  ),
+  objects: Object.fromEntries([...objects].filter(([, count]) => count > 0)),
+  strayParts,
+});
+
+const write = fc.record({ subject: fc.constantFrom(...subjects), isGone: fc.boolean() });
+
+test('whatever is written while it is read, the sums are those of one version', async () => {
+  const bursts = fc.array(fc.array(write, { maxLength: 4 }), { minLength: 1, maxLength: 20 });
+  await fc.assert(
+    fc.asyncProperty(bursts, async (rounds) => {
+      const stream = new Stream();
+      const rest = rounds.entries();
+      const burst = (): void => {
+        for (const { subject, isGone } of rest.next().value?.[1] ?? []) {
+          stream.write(subject, isGone);
+        }
+      };
+      burst();
+      const sums = new Sums('p');
+      const version = await readThrough(
+        {
+          settings: { name: 's', prefix: 'p', livePrefix: 'l', replicas: 1, storage: 'file' },
+          state: async () => ({ messages: 0, lastSequence: stream.sequence }),
+          batch: async (_filter, from) => {
+            const messages = stream.from(from).slice(0, 2);
+            const last = messages.at(-1);
+            if (last === undefined) return { messages, pending: 0 };
+            burst();
+            return { messages, pending: stream.from(last.sequence + 1).length };
+          },
+        },
+        'p.>',
+        (stored) => sums.take(stored),
+        { clock, signal },
+      );
+      expect(version).toBe(stream.sequence);
+      const whole = new Sums('p');
+      for (const stored of stream.from(0)) whole.take(stored);
+      const empty = '0 0000000000000000';
+      const { ledgers, ...counts } = saidBy(sums);
+      const touched = Object.entries(ledgers).filter(([, text]) => text !== empty);
+      const expected = saidBy(whole);
+      const standing = Object.entries(expected.ledgers).filter(([, text]) => text !== empty);
+      expect(new Map(touched)).toEqual(new Map(standing));
+      expect(counts).toEqual({ objects: expected.objects, strayParts: expected.strayParts });
+    }),
+  );
+});
+
+test('servers that do not agree on what the stream is give sums of no version', async () => {
+  const behind = { subject: 'p.all._.nodes._.n1', sequence: 7, time: '', data: new Uint8Array() };
+  const answers = [{ messages: [behind], pending: 0 }];
+  const version = await readThrough(
+    {
+      settings: { name: 's', prefix: 'p', livePrefix: 'l', replicas: 3, storage: 'file' },
+      state: async () => ({ messages: 1, lastSequence: 9 }),
+      batch: async () => answers.shift() ?? { messages: [], pending: 0 },
+    },
+    'p.>',
+    () => undefined,
+    { clock, signal },
+  );
+  expect(version).toBeUndefined();
+});
+
+test('what is on no subject of a feed is met once, and counts for nothing', () => {
+  const stream = new Stream();
+  const strange = [
+    'strange.n3.pods.web.x',
+    'all.n1.pods.web.x',
+    'one',
+    'cluster._.a.b',
+    'a.b.checkpoint',
+  ];
+  for (const subject of strange) stream.write(subject, false);
+  stream.write('strange.n3.pods.web.gone', true);
+  for (const subject of [
+    'all._.feed',
+    'all._.floor',
+    'cluster._.status',
+    'namespace.web.checkpoint',
+  ]) {
+    stream.write(subject, false);
+  }
+  const sums = new Sums('p');
+  for (const stored of stream.from(0)) sums.take(stored);
+  expect(sums.strangers.map(({ subject }) => subject)).toEqual(strange);
+  expect(saidBy(sums)).toEqual({
+    ledgers: { 'namespace.web': '0 0000000000000000' },
+    objects: {},
+    strayParts: 0,
+  });
+});
+
+test('the marks of 100,000 objects take 6 MB at most, and none is lost', () => {
+  const marks = new Marks();
+  const subject = (index: number): string => `node.node-${index % 5_000}.pods.web.pod-${index}`;
+  for (let index = 0; index < 100_000; index += 1) {
+    const mark = { high: index + 1, low: -1 - index, nodes: index % 3 };
+    expect(marks.swap(subject(index), mark)).toBeUndefined();
+  }
+  expect(marks.bytes).toBeLessThan(6_000_000);
+  for (let index = 0; index < 100_000; index += 1000) {
+    const mark = { high: index + 1, low: -1 - index, nodes: index % 3 };
+    expect(marks.swap(subject(index), undefined)).toEqual(mark);
+    expect(marks.swap(subject(index), mark)).toBeUndefined();
+  }
+});
