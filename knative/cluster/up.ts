@@ -28,6 +28,11 @@ export async function holdUp(options: UpOptions): Promise<number> {
     if (end.aborted) return left(say);
     throw error;
   }
+  if (options.stages.length > 0) {
+    const { kubeconfigPath } = cluster;
+    const rest = 'Knative and our functions follow; what they need and is not there is built now.';
+    say(`\nThe API server is up after ${since()}. ${rest}\nexport KUBECONFIG=${kubeconfigPath}\n`);
+  }
   const over = new AbortController();
   const onReady = (what: string): void => onWord({ kind: 'ready', what });
   const signal = AbortSignal.any([end, over.signal]);

@@ -19,7 +19,7 @@ export async function containerdSpec(
   return {
     name: `${node.name}/containerd`,
     ...inCgroup(`${node.cgroup}/system`, hierarchies, [parts.containerd, '--config', file]),
-    env: { PATH: path, HOME: node.dir },
+    env: { PATH: path, HOME: node.dir, TMPDIR: node.tmpDir },
     url: `unix://${node.socket}`,
     ready: async () => {
       await run(parts.ctr, '--address', node.socket, 'version');

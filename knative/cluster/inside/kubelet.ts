@@ -44,7 +44,7 @@ export async function kubeletSpec(
   return {
     name: `${node.name}/kubelet`,
     ...inCgroup(`${node.cgroup}/system`, hierarchies, command),
-    env: { PATH: path, HOME: node.dir },
+    env: { PATH: path, HOME: node.dir, TMPDIR: node.tmpDir },
     url,
     ready: (signal) => answers(`${url}/healthz`, signal),
   };

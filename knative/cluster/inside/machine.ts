@@ -26,10 +26,10 @@ export class Machine {
 
   /** Containers need no API server, so they come up beside it. */
   async boot(apiServer: Promise<unknown>): Promise<void> {
-    const { cgroup, stateDir } = this.#place;
+    const { cgroup, tmpDir } = this.#place;
     for (const child of ['', '/system', '/pods'])
       await makeChildCgroup(`${cgroup}${child}`, this.#config.hierarchies);
-    await mkdir(stateDir, { recursive: true });
+    await mkdir(tmpDir, { recursive: true });
     const { plane } = this.#controlPlane;
     await plane.add(await containerdSpec(this.#config, this.#place));
     for (const archive of this.#config.images) await this.import(archive);

@@ -12,6 +12,8 @@ export interface NodePlace {
   readonly dir: string;
   /** What a reboot would take. */
   readonly stateDir: string;
+  /** For what runc and others write for a moment: /tmp is the machine's, and read-only here. */
+  readonly tmpDir: string;
   /** Of containerd; short, since the path of a socket may not be long. */
   readonly socket: string;
   readonly networkDir: string;
@@ -29,6 +31,7 @@ export function placeOf(config: InsideConfig, addresses: NodeAddresses): NodePla
     addresses,
     dir,
     stateDir,
+    tmpDir: join(stateDir, 'tmp'),
     socket: join(stateDir, 'containerd.sock'),
     networkDir: join(dir, 'network'),
     networkPlugins: dirname(config.parts.bridge),

@@ -46,6 +46,28 @@ export function explainGoFailure(
   return `${what} (${ending}). ${said}`;
 }
 
+/** Said before the first minute passes: what is going to happen, how long, and what stays. */
+export function explainBuild(
+  names: readonly string[],
+  modules: number,
+  go: string,
+  cacheDir: string,
+): string {
+  const what = names.length === 1 ? '1 binary is' : `${names.length} binaries are`;
+  const from = modules === 1 ? '1 Go module' : `${modules} Go modules`;
+  return (
+    `${what} not there yet: ${names.join(', ')}. They are built from source with ${go}, from ` +
+    `${from}, once, into ${cacheDir}. Each module takes one to five minutes on two idle cores, ` +
+    'less after others, and longer on busy ones. Ctrl-C keeps the modules that are done.'
+  );
+}
+
+/** A test that waited for a build would only be told to have been slow. */
+export function explainTest(missing: readonly PartEntry[]): string {
+  const names = missing.map(({ name }) => name).join(' ');
+  return `A test needs parts that are not built yet: run \`npm run parts -- ${names}\` first.`;
+}
+
 /** Neither found nor buildable on this machine as it is; the message names the ways out. */
 export class PartsUnavailable extends Error {
   override readonly name = 'PartsUnavailable';

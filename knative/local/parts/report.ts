@@ -16,6 +16,10 @@ export interface BuildProgress {
 }
 
 export interface BuildReporter {
+  /** All binaries that are going to be built, in their order. */
+  plan(parts: readonly string[]): void;
+  /** These are there without a build: somebody else has made them meanwhile. */
+  drop(parts: readonly string[]): void;
   /** A whole sentence that stays on the screen. */
   note(text: string): void;
   progress(progress: BuildProgress): void;
@@ -44,6 +48,8 @@ export function buildReporter(output: ReporterOutput = process.stderr): BuildRep
 /** What both have in common: which part is in which step, and since when. */
 abstract class TimedReporter implements BuildReporter {
   #current: BuildProgress | undefined;
+  #planned: readonly string[] = [];
+  #left: readonly string[] = [];
   #startedMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -51,6 +57,15 @@ abstract class TimedReporter implements BuildReporter {
   protected abstract readonly periodMs: number;
   protected abstract onProgress(isNewStep: boolean): void;
   protected abstract onPeriod(): void;
+
+  plan(parts: readonly string[]): void {
+    this.#planned = parts;
+    this.#left = parts;
+  }
+
+  drop(parts: readonly string[]): void {
+    this.#left = this.#left.filter((part) => !parts.includes(part));
+  }
 
   progress(progress: BuildProgress): void {
     const before = this.#current;
@@ -63,9 +78,12 @@ abstract class TimedReporter implements BuildReporter {
 
   done(): void {
     if (this.#current === undefined) return;
-    const text = `${this.#current.part}: built in ${this.#elapsed()}`;
+    const { part } = this.#current;
+    const text = `${part}: built in ${this.#elapsed()}`;
     this.close();
-    this.note(text);
+    this.drop([part]);
+    const count = `${this.#left.length} of ${this.#planned.length}`;
+    this.note(this.#left.length === 0 ? text : `${text}; ${count} left: ${this.#left.join(', ')}`);
   }
 
   close(): void {
@@ -77,7 +95,9 @@ abstract class TimedReporter implements BuildReporter {
     if (this.#current === undefined) return '';
     const { part, step, detail } = this.#current;
     const what = detail === undefined ? step : `${step}, ${detail}`;
-    return `${part}: ${what} (${this.#elapsed()})`;
+    const place = this.#planned.indexOf(part) + 1;
+    const which = place === 0 ? '' : `, binary ${place} of ${this.#planned.length}`;
+    return `${part}: ${what} (${this.#elapsed()}${which})`;
   }
 
   #elapsed(): string {

@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import { buildGroup } from './build.ts';
 import { type CacheCheck, cachedGroupDir, checkCache } from './cache.ts';
-import { type PartEntry, type PartName, buildOrder, partEntry } from './catalog.ts';
-import { GO_WANTED, PartsUnavailable, explainNoGo } from './explain.ts';
+import { type PartEntry, type PartName, buildOrder, groupEntries, partEntry } from './catalog.ts';
+import { GO_WANTED, PartsUnavailable, explainBuild, explainNoGo, explainTest } from './explain.ts';
 import { goVersion } from './go-command.ts';
 import { type BuildReporter, buildReporter } from './report.ts';
 import { type FoundPart, checkNamedDirs, findInNamedDirs, findOnPath } from './search.ts';
@@ -86,15 +86,16 @@ async function build(
   options: ResolveOptions,
 ): Promise<void> {
   const { signal, check = 'quick' } = options;
+  if (settings.isTest) throw new PartsUnavailable(explainTest(missing.map(({ entry }) => entry)));
   const reporter = options.reporter ?? buildReporter();
   const go = await usableGo(missing, settings, reporter, signal);
-  const names = missing.map(({ entry }) => entry.name);
-  reporter.note(
-    `Building ${names.join(', ')} with ${go} into ${settings.cacheDir}; ` +
-      'the first time takes minutes, later starts find them there.',
-  );
+  const groups = buildOrder(missing.map(({ entry }) => entry.name));
+  // Those of one module come together: after the first, the others cost seconds.
+  const names = groups.flatMap((group) => groupEntries(group).map(({ name }) => name));
+  reporter.note(explainBuild(names, groups.length, go, settings.cacheDir));
+  reporter.plan(names);
   try {
-    for (const group of buildOrder(names)) {
+    for (const group of groups) {
       const dir = await cachedGroupDir(group, settings);
       const ending = signal === undefined ? {} : { signal };
       await buildGroup(group, dir, { settings, reporter, check, go, ...ending });

@@ -13,6 +13,8 @@ export interface PartsSettings {
   /** As Go writes it: `linux/amd64`. */
   readonly platform: string;
   readonly host: string;
+  /** Run by vitest, whose bounds no build keeps. */
+  readonly isTest: boolean;
   /** The environment that Go gets: the user's own, with what makes a build the same everywhere. */
   readonly goEnv: Readonly<Record<string, string | undefined>>;
 }
@@ -39,6 +41,7 @@ export function partsSettings(env: Environment = process.env): PartsSettings {
     cacheDir: join(cacheHome(env), 'ballast', 'parts'),
     platform: `${goos}/${goarch}`,
     host: hostname(),
+    isTest: env['VITEST'] === 'true',
     goEnv: {
       ...env,
       CGO_ENABLED: '0',

@@ -12,5 +12,6 @@ export type { Entry } from './entry.ts';
 export type { Holder } from './history.ts';
 export type { Completion } from './names.ts';
 export type { Scope } from './scope.ts';
+export { parseSelector } from './selector.ts';
 export type { Requirement } from './selector.ts';
 export type { Phase, ReplicaState } from './state.ts';

@@ -32,7 +32,7 @@ test(
       await mkdir(noGo);
       await writeFile(join(noGo, 'go'), `#!/bin/sh\ntouch '${dir}/called'\nexit 1\n`);
       await chmod(join(noGo, 'go'), 0o755);
-      const { BALLAST_PARTS: _, ...env } = process.env;
+      const { BALLAST_PARTS: _, VITEST: __, ...env } = process.env;
       // Go's own cache stays: what it compiled for the parts it need not compile again.
       const GOCACHE = execFileSync('go', ['env', 'GOCACHE'], { encoding: 'utf8' }).trim();
       const cache = { XDG_CACHE_HOME: join(dir, 'cache'), GOCACHE };

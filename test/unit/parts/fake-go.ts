@@ -88,6 +88,12 @@ export class RecordingReporter implements BuildReporter {
   readonly notes: string[] = [];
   readonly steps: string[] = [];
 
+  plan(parts: readonly string[]): void {
+    this.steps.push(`plan | ${parts.join(', ')}`);
+  }
+  drop(parts: readonly string[]): void {
+    this.steps.push(`drop | ${parts.join(', ')}`);
+  }
   note(text: string): void {
     this.notes.push(text);
   }

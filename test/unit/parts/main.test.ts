@@ -34,8 +34,20 @@ test('a part is built ahead and told with version, path and source', async () =>
   };
   const built = run(['etcd'], env);
   expect(built.stdout).toMatch(/^etcd +v3\.6\.8 +\/\S+\/etcd \(built\)\n$/);
-  expect(built.stderr).toContain('etcd: linking');
+  const [first = ''] = built.stderr.split('\n');
+  expect(first).toContain('1 binary is not there yet: etcd. They are built from source');
+  expect(built.stderr).toContain('etcd: linking (0 s, binary 1 of 1)');
   expect(run(['etcd'], env).stdout).toContain('/etcd (cache)');
+});
+
+test('a test that needs a part is told what to build, and waits for no build', async () => {
+  await using machine = await fakeMachine({});
+  const env = { PATH: join(machine.dir, 'bin'), HOME: machine.dir, VITEST: 'true' };
+  const { status, stderr } = run(['etcd'], env);
+  expect([status, stderr]).toEqual([
+    1,
+    'A test needs parts that are not built yet: run `npm run parts -- etcd` first.\n',
+  ]);
 });
 
 test('what cannot be had is said without a stack trace, and exits 1', async () => {

@@ -49,6 +49,17 @@ describe('on a pipe', () => {
     expect(text().trimEnd().split('\n').slice(1)).toEqual([line(15), line(30)]);
   });
 
+  test('of several binaries it is told which one, and what is left', () => {
+    const { reporter, text } = written({ isTTY: false });
+    reporter.plan(['nats-server', 'etcd', 'kwok', 'kubectl']);
+    reporter.drop(['nats-server']);
+    reporter.progress({ part: 'etcd', step: 'linking' });
+    reporter.done();
+    expect(text()).toBe(
+      'etcd: linking (0 s, binary 2 of 4)\netcd: built in 0 s; 2 of 4 left: kwok, kubectl\n',
+    );
+  });
+
   test('nothing is said after the end', () => {
     const { reporter, text } = written({ isTTY: false });
     reporter.progress({ part: 'etcd', step: 'linking' });

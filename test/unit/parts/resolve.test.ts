@@ -78,6 +78,7 @@ describe('a build', () => {
     const reporter = quiet();
     await resolvePart('etcd', { settings: machine.settings, reporter });
     expect(reporter.steps).toEqual([
+      'plan | etcd',
       'etcd | reading modules',
       'etcd | downloading modules | 1 so far',
       'etcd | downloading modules | 2 so far',
@@ -226,8 +227,9 @@ describe('several builders at once', () => {
     expect(new Set(paths).size).toBe(1);
     const builds = (await machine.goCalls()).filter((call) => call.startsWith('build'));
     expect(builds).toHaveLength(1);
-    const waited = reporters.filter(({ steps }) => steps[0] === 'etcd | waiting for another build');
-    expect(waited).toHaveLength(3);
+    const isIn = (step: string) => reporters.filter(({ steps }) => steps.includes(step));
+    expect(isIn('etcd | waiting for another build')).toHaveLength(3);
+    expect(isIn('drop | etcd')).toHaveLength(3);
   });
 
   test('of different parts all get theirs', async () => {
