@@ -1,8 +1,11 @@
-// `npm run migrate`: prints what to apply for the migration of one kind, and changes nothing.
+// `npm run migrate`: prints what to apply for the migration of one kind that is there, and changes
+// nothing.
 import { stringify } from 'yaml';
 import { MODE_OPTIONS } from '../../shared/api/migration-rights.ts';
 import type { Mode } from '../../shared/api/storage-migration.ts';
 import { readArguments, UsageError } from '../../shared/arguments.ts';
+import { printable } from '../../shared/function/printable.ts';
+import { askWhetherServed } from './kind.ts';
 import { type MigrationRequest, migrationFor, rightsFor } from './manifests.ts';
 
 const USAGE = `usage: npm run -s migrate -- RESOURCE [options] | kubectl apply -f -
@@ -17,6 +20,7 @@ ClusterRole and ClusterRoleBinding that give the function rights on just this ki
   --verify-etcd     etcd has to show, too, that nothing is stored in another version
   --never-trim      the CRD's status.storedVersions is left alone, proof or not
   --namespace NAME  where the function runs (ballast-system)
+  --offline         does not ask the API server of $KUBECONFIG whether there is such a kind
   --help            this
 `;
 
@@ -27,13 +31,14 @@ const OPTIONS = {
   'verify-etcd': { type: 'boolean' },
   'never-trim': { type: 'boolean' },
   namespace: { type: 'string' },
+  offline: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
 /** As kubectl says it: the plural, and after a dot the group. */
 const RESOURCE = /^[a-z]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
-function main(args: readonly string[]): string {
+async function main(args: readonly string[]): Promise<string> {
   const { values, positionals } = readArguments(args, OPTIONS);
   if (values.help === true) return USAGE;
   const [name, ...more] = positionals;
@@ -55,9 +60,23 @@ function main(args: readonly string[]): string {
     verifiesEtcd: values['verify-etcd'] === true,
     namespace: values.namespace ?? 'ballast-system',
   };
+  if (values.offline !== true) await refuseUnknown(name, request);
   const rights = rightsFor(request);
   const manifests = values.rights === true ? rights : [...rights, migrationFor(request)];
   return manifests.map((manifest) => stringify(manifest)).join('---\n');
+}
+
+async function refuseUnknown(name: string, { group, resource }: MigrationRequest): Promise<void> {
+  const served = await askWhetherServed(group, resource);
+  if (served.is === 'served') return;
+  if (served.is === 'unknown') {
+    throw new UsageError(
+      `the API server knows no ${name}: "kubectl api-resources" lists what there is, as plural ` +
+        'and group; --offline prints it all the same',
+    );
+  }
+  const note = `Whether there is a ${name} could not be asked, and it is printed all the same.`;
+  process.stderr.write(`${note} ${printable(served.why)}\n`);
 }
 
 function modeOf(option: string = MODE_OPTIONS.Ballast): Mode {
@@ -69,7 +88,7 @@ function modeOf(option: string = MODE_OPTIONS.Ballast): Mode {
 const MODES: readonly Mode[] = ['Ballast', 'InTree', 'Community'];
 
 try {
-  process.stdout.write(main(process.argv.slice(2)));
+  process.stdout.write(await main(process.argv.slice(2)));
 } catch (error) {
   if (!(error instanceof UsageError)) throw error;
   process.stderr.write(`${error.message}\n\n${USAGE}`);

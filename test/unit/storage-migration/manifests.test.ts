@@ -1,5 +1,11 @@
 // What `npm run migrate` prints: rights on one kind and no more, and a migration of just that kind.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
@@ -7,7 +13,7 @@ import { parseAllDocuments } from 'yaml';
 const MAIN = fileURLToPath(new URL('../../../knative/migrate/main.ts', import.meta.url));
 
 function migrate(...args: readonly string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args, '--offline'], {
     encoding: 'utf8',
   });
   const objects = status === 0 ? parseAllDocuments(stdout).map((one) => one.toJS()) : [];
@@ -90,4 +96,62 @@ test('--help tells the same', () => {
   const { status, stdout } = migrate('--help');
   expect(status).toBe(0);
   expect(stdout).toContain('usage: npm run -s migrate');
+});
+
+/** Discovery of an API server that has widgets alone. */
+const DISCOVERY: Readonly<Record<string, object>> = {
+  '/apis/example.com': { versions: [{ version: 'v1' }, { version: 'v1alpha1' }] },
+  '/apis/example.com/v1': { resources: [] },
+  '/apis/example.com/v1alpha1': { resources: [{ name: 'widgets', kind: 'Widget' }] },
+  '/api/v1': { resources: [{ name: 'secrets', kind: 'Secret' }] },
+};
+
+async function migrateBeside(url: string, name: string) {
+  const dir = await mkdtemp(join(tmpdir(), 'migrate-test-'));
+  try {
+    const kubeconfig = join(dir, 'kubeconfig');
+    const context = { name: 'c', context: { cluster: 'c', user: 'u' } };
+    const config = {
+      'current-context': 'c',
+      contexts: [context],
+      clusters: [{ name: 'c', cluster: { server: url } }],
+      users: [{ name: 'u', user: { token: 't' } }],
+    };
+    await writeFile(kubeconfig, JSON.stringify(config));
+    const child = spawn(process.execPath, [MAIN, name], { env: { KUBECONFIG: kubeconfig } });
+    const ended = once(child, 'close');
+    const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    const [status]: unknown[] = await ended;
+    return { status, isPrinted: out.includes('kind: ClusterRole'), err };
+  } finally {
+    await rm(dir, { recursive: true });
+  }
+}
+
+test('rights on a kind that the API server has not are refused, not printed', async () => {
+  const server = createServer((request, response) => {
+    const found = DISCOVERY[request.url ?? ''];
+    response.writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(found ?? { kind: 'Status', reason: 'NotFound', code: 404 }));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const url = `http://127.0.0.1:${port}`;
+  try {
+    for (const name of ['nosuch.kind', 'gadgets.example.com', 'nosuch']) {
+      const said = await migrateBeside(url, name);
+      expect([said.status, said.isPrinted]).toEqual([2, false]);
+      expect(said.err).toContain(`the API server knows no ${name}: `);
+    }
+    for (const name of ['widgets.example.com', 'secrets']) {
+      expect(await migrateBeside(url, name)).toEqual({ status: 0, isPrinted: true, err: '' });
+    }
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+  const unasked = await migrateBeside(url, 'widgets.example.com');
+  expect([unasked.status, unasked.isPrinted]).toEqual([0, true]);
+  expect(unasked.err).toContain('Whether there is a widgets.example.com could not be asked');
 });
