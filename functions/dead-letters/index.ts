@@ -1,6 +1,7 @@
 // Makes dead letters seen: whatever event a broker gave up on becomes a Kubernetes Event on the
 // object that it was about, and a count in the metrics. Wakes on every type, since any event may
-// die. Repairs nothing: what the event asked for, the sweep of its function finds by itself.
+// die. Repairs nothing: what the event asked for, the sweep of its function finds by itself. On its
+// own tick it looks whether that sweep came, and says of a feed that nobody swept that it is so.
 import { hostname } from 'node:os';
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
@@ -47,6 +48,11 @@ export const deadLetters = defineFunction({
   close: (doors) => doors.close(),
   handle: async (event, context) => {
     // Loaded with the first event: being ready must not wait for what nobody asked for yet.
+    const { isOwnTick, watchFeeds } = await import('./watch.ts');
+    if (isOwnTick(event)) {
+      await watchFeeds(context);
+      return undefined;
+    }
     const { takeLetter } = await import('./work.ts');
     await takeLetter(event, context);
     return undefined;

@@ -215,8 +215,12 @@ test('nats-cluster: parts are made, a claim grows, a lost server makes room', as
   expect(await misfits('nats-cluster-source')).toEqual(NONE);
 });
 
-test('dead-letters: an Event, and one more of the same', async () => {
-  const one = await installed.run(deadLetters);
+test('dead-letters: an Event, one more of the same, and a feed that nobody swept', async () => {
+  const inAnHour: Clock = { ...later, nowMs: () => later.nowMs() + 3_600_000 };
+  const one = await installed.run(deadLetters, {}, inAnHour);
+  const own = { 'ce-ballastfunction': 'dead-letters' };
+  const asked = await sendEvent(one.port, 'dev.knative.sources.ping', {}, own);
+  expect(asked.status).toBe(204);
   const about = {
     'ce-apiversion': 'v1',
     'ce-kind': 'Pod',
