@@ -1,10 +1,7 @@
-// Reads a request's body once, up to a limit: refused by its announced length before a byte is
-// read, and by counting when the sender announced nothing or lied.
+// What a request's body must be before a byte of it is read, and how its bytes are taken in.
 import type { IncomingMessage } from 'node:http';
 import { quoted } from '../cut.ts';
 import { Failure } from '../errors.ts';
-
-const EMPTY = Buffer.alloc(0);
 
 /** The sender hung up: there is nobody to answer. */
 export class CallerGone extends Error {
@@ -14,15 +11,14 @@ export class CallerGone extends Error {
   }
 }
 
-const LESS = 'send less';
+export interface BodyLimit {
+  readonly sizeBytesMax: number;
+  /** Ends the sentence of the refusal. */
+  readonly advice?: string | undefined;
+}
 
-/** `advice` ends the sentence of the refusal. */
-export function assertAnnouncedLength(
-  length: number | undefined,
-  maxBytes: number,
-  advice = LESS,
-): void {
-  if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes, advice);
+export function assertAnnouncedLength(length: number | undefined, limit: BodyLimit): void {
+  if (length !== undefined && length > limit.sizeBytesMax) throw tooLarge(limit);
 }
 
 export function assertNotEncoded(contentEncoding: string | undefined): void {
@@ -32,24 +28,23 @@ export function assertNotEncoded(contentEncoding: string | undefined): void {
   throw new Failure('CONTENT_ENCODING_UNSUPPORTED', message, { field: 'content-encoding' });
 }
 
-export function readBody(
-  request: IncomingMessage,
-  maxBytes: number,
-  advice = LESS,
-): Promise<Buffer> {
+/**
+ * Resolves with the end of the body. What `take` throws is the end of the reading: what is still
+ * to come flows on and is dropped, so that the answer reaches a sender that writes first.
+ */
+export function eachChunk(request: IncomingMessage, take: (chunk: Buffer) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let sizeBytes = 0;
+    let isTaken = true;
     request.on('data', (chunk: Buffer) => {
-      sizeBytes += chunk.length;
-      if (sizeBytes > maxBytes) {
-        // What is still to come flows on and is dropped, so that the answer reaches a sender that
-        // writes first.
-        chunks.length = 0;
-        reject(tooLarge(maxBytes, advice));
-      } else chunks.push(chunk);
+      if (!isTaken) return;
+      try {
+        take(chunk);
+      } catch (error) {
+        isTaken = false;
+        reject(error);
+      }
     });
-    request.on('end', () => resolve(joined(chunks)));
+    request.on('end', resolve);
     request.on('error', () => reject(new CallerGone()));
     request.on('close', () => {
       // It closes after a good end too, and an error with its stack costs as much as parsing the
@@ -59,12 +54,19 @@ export function readBody(
   });
 }
 
-function joined(chunks: readonly Buffer[]): Buffer {
-  if (chunks.length > 1) return Buffer.concat(chunks);
-  return chunks[0] ?? EMPTY;
+export async function readBody(request: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  await eachChunk(request, (chunk) => {
+    sizeBytes += chunk.length;
+    if (sizeBytes > limit.sizeBytesMax) throw tooLarge(limit);
+    chunks.push(chunk);
+  });
+  return Buffer.concat(chunks);
 }
 
-function tooLarge(maxBytes: number, advice: string): Failure {
-  const message = `The body is larger than ${maxBytes} bytes, the most that is taken; ${advice}.`;
+export function tooLarge({ sizeBytesMax, advice = 'send less' }: BodyLimit): Failure {
+  const most = `${sizeBytesMax} bytes, the most that is taken`;
+  const message = `The body is larger than ${most}; ${advice}.`;
   return new Failure('BODY_TOO_LARGE', message, { field: 'content-length' });
 }

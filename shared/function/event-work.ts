@@ -1,10 +1,10 @@
-// The road of one event: admitted, read, checked, handled, answered. Everything on it runs once
-// per event at full rate, so nothing here is loaded, parsed or logged that an event which goes
-// well does not need.
+// The road of one event: its sender admitted, its body read, its place taken, handled, answered.
+// Everything on it runs once per event at full rate, so nothing here is loaded, parsed or logged
+// that an event which goes well does not need.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { quoted } from '../cut.ts';
 import { Failure } from '../errors.ts';
-import { assertAnnouncedLength, readBody } from './body.ts';
+import { assertAnnouncedLength } from './body.ts';
 import type { Behaviour, IncomingEvent } from './define.ts';
 import { type EventMode, parseEvent } from './event.ts';
 import { type ScannedHeaders, asTraceparent } from './headers.ts';
@@ -14,6 +14,8 @@ import { BODY_BYTES_MAX } from './runtime-config.ts';
 import type { Outcome, Runtime } from './runtime.ts';
 import { EVERY_TYPE } from './sources.ts';
 import { Work } from './work.ts';
+
+const BODY_LIMIT = { sizeBytesMax: BODY_BYTES_MAX };
 
 class EventWork<Doors> extends Work<Doors> {
   event: IncomingEvent | undefined;
@@ -50,12 +52,8 @@ export async function receiveEvent<Doors>(
 ): Promise<void> {
   const work = new EventWork(runtime, response);
   work.traceparent = headers.traceparent;
-  try {
-    runtime.gate.enter(work);
-  } catch (thrown) {
-    work.fail(thrown);
-    return;
-  }
+  const { gate, intake } = runtime;
+  intake.enter(work);
   try {
     const admission = runtime.senders.admit(request);
     if (admission !== undefined) {
@@ -63,14 +61,18 @@ export async function receiveEvent<Doors>(
       // Its sender went away, or its time was over, while the token was looked at.
       if (work.isAnswered) return;
     }
-    assertAnnouncedLength(headers.contentLength, BODY_BYTES_MAX);
-    const body = await readBody(request, BODY_BYTES_MAX);
-    // A body that dribbled in until the deadline has its answer already.
-    if (!work.isAnswered) await handle(work, parseEvent(headers, mode, body), mode);
+    assertAnnouncedLength(headers.contentLength, BODY_LIMIT);
+    const body = await intake.read(work, request, BODY_LIMIT);
+    // A body that dribbled in for too long has its answer already.
+    if (work.isAnswered) return;
+    // Not before: who sends half a body takes nobody's place.
+    gate.enter(work);
+    await handle(work, parseEvent(headers, mode, body), mode);
   } catch (thrown) {
     work.fail(thrown);
   } finally {
-    runtime.gate.leave(work);
+    gate.leave(work);
+    intake.leave(work);
   }
 }
 

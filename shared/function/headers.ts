@@ -1,6 +1,7 @@
 // One pass over the raw headers of a request: what an event needs, and nothing else. Raw, because
 // node's parsed headers join repeated ones into a single value, which would turn two ids into one
 // that nobody sent.
+import type { IncomingMessage } from 'node:http';
 import { Failure } from '../errors.ts';
 
 export interface ScannedHeaders {
@@ -62,3 +63,25 @@ function repeated(name: string): Failure {
   const message = `The header ${name} was sent twice; which one counts is unclear. Send it once.`;
   return new Failure('EVENT_ATTRIBUTE_REPEATED', message, { field: name });
 }
+
+/** What may stand in an authority: no blank, and nothing of the parts around it. */
+const HOST = /^[\w\-.~%!$&'()*+,;=:[\]]*$/;
+
+/** RFC 9112, 3.2: of two names of the host, proxies and servers believe one or the other. */
+export function assertHost({ rawHeaders, httpVersionMinor }: IncomingMessage): void {
+  let host: string | undefined;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length !== 4 || name.toLowerCase() !== 'host') continue;
+    if (host !== undefined) throw badHost('The request has two Host headers; send one.');
+    host = rawHeaders[index + 1] ?? '';
+  }
+  if (host === undefined) {
+    if (httpVersionMinor === 0) return;
+    throw badHost('The request has no Host header, which HTTP/1.1 requires; send one.');
+  }
+  if (!HOST.test(host)) throw badHost('The Host header is not the name of a host; correct it.');
+}
+
+const badHost = (message: string): Failure =>
+  new Failure('REQUEST_MALFORMED', message, { field: 'host' });

@@ -34,6 +34,12 @@ export const HEADERS_TIMEOUT_MS = 10_000;
 export const PARKED_MS = KEEP_ALIVE_MS;
 /** 2 MiB in this time is 70 KB/s, slower than any network a cluster runs on. */
 export const REQUEST_TIMEOUT_MS = 30_000;
+/** Bodies on their way at once: several times what is worked on at once, some KB each. */
+export const ARRIVING_MAX = 512;
+/** Of bodies that arrive or are worked on: those of hundreds of pods, or eight of the largest. */
+export const HELD_BYTES_MAX = 16 * 1024 * 1024;
+/** A sender that writes first has read its refusal by then. */
+export const LINGER_MS = 2_000;
 /**
  * An object has 1.5 MB at most in etcd; its JSON with the attributes of a structured event stays
  * below this.
@@ -96,7 +102,7 @@ export const runtimeShape: ConfigShape<RuntimeConfig> = {
   },
   drainMinimumMs: {
     env: 'DRAIN_MINIMUM_SECONDS',
-    meaning: 'how long the port stays open after SIGTERM when nothing is in flight',
+    meaning: 'how long nobody must have come after SIGTERM before the port closes',
     parse: secondsAsMs(0, 600),
     // What was written on a warm connection before its sender knew gets an answer, and a probe
     // that asks every second sees that the instance ends.

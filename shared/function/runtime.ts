@@ -5,8 +5,9 @@ import type { Clock } from '../clock.ts';
 import type { Failure, FailureKind } from '../errors.ts';
 import type { Behaviour } from './define.ts';
 import { Gate } from './gate.ts';
+import { Intake } from './intake.ts';
 import type { Cell, Counter, Gauge, Histogram, HistogramCell, Metrics } from './metrics.ts';
-import type { RuntimeConfig } from './runtime-config.ts';
+import { ARRIVING_MAX, HELD_BYTES_MAX, type RuntimeConfig } from './runtime-config.ts';
 import type { Senders } from './senders/senders.ts';
 
 export interface BuildInfo {
@@ -50,6 +51,7 @@ export class Runtime<Doors> {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly gate: Gate;
+  readonly intake: Intake;
   readonly senders: Senders;
   readonly #failures: Counter;
   readonly #routes: Counter;
@@ -70,6 +72,10 @@ export class Runtime<Doors> {
     this.metrics = metrics;
     this.senders = parts.senders;
     this.gate = new Gate(parts.clock, config.concurrencyMax, config.deadlineMs);
+    this.intake = new Intake(parts.clock, {
+      countMax: ARRIVING_MAX,
+      heldBytesMax: heldBytesMax(definition, config),
+    });
     this.#events = metrics.counter('ballast_events_total', 'Events by type and outcome.', [
       'type',
       'outcome',
@@ -135,4 +141,13 @@ export class Runtime<Doors> {
     this.#byType.set(type, made);
     return made;
   }
+}
+
+/** A route that takes files needs room for as many as are worked on at once. */
+function heldBytesMax<Doors>(
+  { routes = [] }: Behaviour<Doors>,
+  { concurrencyMax }: Pick<RuntimeConfig, 'concurrencyMax'>,
+): number {
+  const files = routes.map(({ takesFile }) => takesFile?.sizeBytesMax ?? 0);
+  return Math.max(HELD_BYTES_MAX, ...files.map((sizeBytes) => sizeBytes * concurrencyMax));
 }

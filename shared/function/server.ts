@@ -1,22 +1,27 @@
-// The HTTP server around a function: node's limits and timeouts, and answers for what never
-// became a request.
+// The HTTP server around a function: node's limits and timeouts, answers for what never became a
+// request, and exactly one answer for each that did.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { Failure } from '../errors.ts';
-import { rawProblem, sendProblem } from './problem.ts';
+import { systemClock } from '../clock.ts';
+import type { Failure } from '../errors.ts';
+import { Answer, isWhole } from './answer.ts';
+import { assertHost } from './headers.ts';
+import { failureOf, rawProblem, sendProblem } from './problem.ts';
 import {
   BODY_BYTES_MAX,
   HEADERS_TIMEOUT_MS,
   HEADER_BYTES_MAX,
   KEEP_ALIVE_MS,
+  LINGER_MS,
   PARKED_MS,
-  REQUEST_TIMEOUT_MS,
 } from './runtime-config.ts';
+import { unreadable } from './unreadable.ts';
 
 // Importing node:http evaluates all that it exports, WebSocket among it, and with that undici,
 // TLS and HTTP/2: 25 ms and 9 MB of a cold start. Asked for this way it stays what it is.
-const { createServer } = process.getBuiltinModule('node:http');
-const { Socket } = process.getBuiltinModule('node:net');
+const http = process.getBuiltinModule('node:http');
+const { Server: NetServer, Socket } = process.getBuiltinModule('node:net');
+type Socket = InstanceType<typeof Socket>;
 
 export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -25,32 +30,61 @@ export interface ServerTimes {
   readonly parkedMs: number;
   /** How often node looks for connections that are too slow: the precision of the timeouts. */
   readonly checkMs: number;
+  /** How long a connection is read to nowhere after an answer that came before the whole body. */
+  readonly lingerMs: number;
+  /** How often it is asked whether a caller that sends no more still listens. */
+  readonly askMs: number;
 }
 
-const TIMES: ServerTimes = { headersMs: HEADERS_TIMEOUT_MS, parkedMs: PARKED_MS, checkMs: 1_000 };
+const TIMES: ServerTimes = {
+  headersMs: HEADERS_TIMEOUT_MS,
+  parkedMs: PARKED_MS,
+  checkMs: 1_000,
+  lingerMs: LINGER_MS,
+  askMs: 2_000,
+};
+
+/** How often it is looked at connections while the server closes. */
+const LOOK_MS = 10;
+/** The slowest of many senders has come by then, also on a busy machine. */
+const HUSH_MS = 200;
+const HUSH_MAX_MS = 1_000;
 
 export class HttpServer {
   readonly #server;
   readonly #listener: Listener;
   readonly #onRefused: (failure: Failure) => void;
-  readonly #parkedMs: number;
+  readonly #times: ServerTimes;
   /** Connections that were opened in advance and have sent nothing yet. */
   readonly #parked = new Set<Duplex>();
+  /** Connections that have not brought a request yet. */
+  readonly #fresh = new Set<Duplex>();
+  #acceptedMs = 0;
+  /** While the port is about to close: what came meanwhile. */
+  #held: (() => void)[] | undefined;
+  /** The last request of each connection, by its answer. */
+  readonly #last = new WeakMap<Duplex, ServerResponse>();
+  /** Connections of which nothing more is taken. */
+  readonly #leaving = new WeakSet<Duplex>();
 
   /** `onRefused` hears of requests that never reach the listener. */
   constructor(listener: Listener, onRefused: (failure: Failure) => void, times = TIMES) {
     this.#listener = listener;
     this.#onRefused = onRefused;
-    this.#parkedMs = times.parkedMs;
-    this.#server = createServer({
+    this.#times = times;
+    this.#server = http.createServer({
+      ServerResponse: Answer,
       keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: times.headersMs,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      // Bodies have their time in the intake, where one answer to each request is seen to.
+      requestTimeout: 0,
       connectionsCheckingInterval: times.checkMs,
       maxHeaderSize: HEADER_BYTES_MAX,
       // Node's own refusal has an empty body.
       requireHostHeader: false,
     });
+    // Who has sent all that he wants to may close his half, and still gets his answer.
+    Object.assign(this.#server, { httpAllowHalfOpen: true });
     // Beyond a number node drops headers without a word; their size is limited already.
     this.#server.maxHeadersCount = 0;
     this.#server.on('request', this.#listen);
@@ -64,6 +98,7 @@ export class HttpServer {
       this.#listen(request, response);
     });
     this.#server.on('clientError', this.#answerClientError);
+    this.#server.on('connection', this.#welcome);
   }
 
   /** Resolves with the port, a free one for 0. On all interfaces when no host is given. */
@@ -82,78 +117,157 @@ export class HttpServer {
   }
 
   /**
-   * Resolves when no connection is left: idle ones end now, the others after their last bytes or
-   * with `limit`.
+   * Resolves when no connection is left: idle ones end as soon as all that were accepted have
+   * brought what they came with, the others after their last bytes or with the end of `limit`.
+   * Where nobody came since `sinceMs` nobody else is expected.
    */
-  async close(limit: Promise<void>): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    await Promise.race([closed, limit]);
+  async close(sinceMs: number, limit: () => Promise<void>): Promise<void> {
+    const answerHeld = this.#hold();
+    if (this.#acceptedMs > sinceMs) await this.#hush();
+    // Not the server's own, which ends idle connections first, with requests on their way in.
+    const closed = new Promise<void>((resolve) => {
+      NetServer.prototype.close.call(this.#server, () => resolve());
+    });
+    answerHeld();
+    const isOver = new AbortController();
+    const over = limit().then(() => isOver.abort());
+    while (this.#fresh.size > this.#parked.size && !isOver.signal.aborted) {
+      await systemClock.sleep(LOOK_MS);
+    }
+    this.#server.close();
+    await Promise.race([closed, over]);
     this.#server.closeAllConnections();
     await closed;
   }
 
+  /** From now on requests wait for their answers, until somebody says so. */
+  #hold(): () => void {
+    const held: (() => void)[] = [];
+    this.#held = held;
+    return () => {
+      this.#held = undefined;
+      for (const listen of held) listen();
+    };
+  }
+
+  /**
+   * Who waits to be accepted when the port closes is reset by the kernel. Senders come again when
+   * they have their answer: while nobody has one they all come, and then nobody waits.
+   */
+  async #hush(): Promise<void> {
+    const endsAtMs = systemClock.nowMs() + HUSH_MAX_MS;
+    while (systemClock.nowMs() < Math.min(this.#acceptedMs + HUSH_MS, endsAtMs)) {
+      await systemClock.sleep(LOOK_MS);
+    }
+  }
+
+  readonly #welcome = (socket: Socket): void => {
+    this.#acceptedMs = systemClock.nowMs();
+    this.#fresh.add(socket);
+    socket.once('close', () => this.#fresh.delete(socket));
+    socket.once('end', () => void this.#askWhetherGone(socket));
+    // Node calls it after the last answer of a connection.
+    socket.destroySoon = () => this.#leave(socket);
+  };
+
+  /**
+   * A connection that is closed while its sender still writes is reset, and with it goes the answer
+   * that he has not read.
+   */
+  #leave(socket: Socket): void {
+    const last = this.#last.get(socket);
+    if (last === undefined || isWhole(last.req)) {
+      Socket.prototype.destroySoon.call(socket);
+      return;
+    }
+    this.#leaving.add(socket);
+    this.#linger(socket);
+  }
+
+  /** Says nothing more after these words, and reads to nowhere for as long as it may take. */
+  #linger(socket: Duplex, words = ''): void {
+    socket.end(words);
+    const closed = new AbortController();
+    socket.once('close', () => closed.abort());
+    systemClock.sleep(this.#times.lingerMs, closed.signal).then(
+      () => socket.destroy(),
+      () => undefined,
+    );
+  }
+
+  /**
+   * Whoever closed his half may have closed all: what is written to him then comes back as a reset,
+   * and the work for nobody ends. An interim answer is the one thing that may be written.
+   */
+  async #askWhetherGone(socket: Socket): Promise<void> {
+    const last = this.#last.get(socket);
+    if (last === undefined || last.req.httpVersionMinor === 0) return;
+    const closed = new AbortController();
+    last.once('close', () => closed.abort());
+    while (!last.headersSent && !last.closed) {
+      await systemClock.sleep(this.#times.askMs, closed.signal).catch(() => undefined);
+      if (!last.headersSent && !last.closed) last.writeProcessing();
+    }
+  }
+
   readonly #listen: Listener = (request, response) => {
-    if (this.#parked.delete(request.socket)) request.socket.setTimeout(0);
-    if (request.headers.host === undefined && request.httpVersionMinor > 0) {
-      const message = 'The request has no Host header, which HTTP/1.1 requires; send one.';
-      const failure = new Failure('REQUEST_MALFORMED', message, { field: 'host' });
+    const { socket } = request;
+    // What comes after the last answer is no request.
+    if (this.#leaving.has(socket)) return;
+    this.#fresh.delete(socket);
+    if (this.#parked.delete(socket)) socket.setTimeout(0);
+    this.#last.set(socket, response);
+    try {
+      assertHost(request);
+    } catch (thrown) {
+      const failure = failureOf(thrown);
       this.#onRefused(failure);
       sendProblem(response, failure, { connection: 'close' });
-    } else this.#listener(request, response);
+      return;
+    }
+    if (this.#held === undefined) this.#listener(request, response);
+    else this.#held.push(() => this.#listener(request, response));
   };
 
   readonly #answerClientError = (error: NodeJS.ErrnoException, socket: Duplex): void => {
-    // A connection that was reset, or one that already got an answer, takes no second one.
+    // It has its last answer, or will have it, and ends by itself.
+    if (this.#leaving.has(socket) && error.code !== 'ECONNRESET') return;
     if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
     else if (isUnused(socket)) this.#park(socket);
-    else {
-      const [reason, make] = clientFailures[error.code ?? ''] ?? ['Bad Request', malformed];
-      const failure = make();
-      this.#onRefused(failure);
-      socket.end(rawProblem(failure, reason));
-    }
+    else this.#answerUnreadable(error, socket);
   };
+
+  #answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+    const { reason, failure } = unreadable(error.code);
+    const last = this.#last.get(socket);
+    if (last !== undefined && !isWhole(last.req)) {
+      // It is the rest of that request, whose one answer says so, unless it was given before.
+      if (!last.headersSent) last.emit('broken', failure);
+      return;
+    }
+    this.#leaving.add(socket);
+    const answer = (): void => {
+      if (!socket.writable) return;
+      this.#onRefused(failure);
+      this.#linger(socket, rawProblem(failure, reason));
+    };
+    // Else it would be taken for the answer to what was asked before.
+    if (last === undefined || last.closed) answer();
+    else last.once('close', answer);
+  }
 
   /**
    * Node counts the time for headers from the moment a connection opens, and from its first byte
    * once more. Closing it early, or with an answer that nobody asked for, would cost the request
    * that its owner is about to write.
    */
-  #park(socket: InstanceType<typeof Socket>): void {
+  #park(socket: Socket): void {
     this.#parked.add(socket);
     socket.once('close', () => this.#parked.delete(socket));
     // Node closes the connection without a word when this is over.
-    socket.setTimeout(this.#parkedMs);
+    socket.setTimeout(this.#times.parkedMs);
   }
 }
 
-const isUnused = (socket: Duplex): socket is InstanceType<typeof Socket> =>
+const isUnused = (socket: Duplex): socket is Socket =>
   socket instanceof Socket && socket.bytesRead === 0;
-
-/**
- * What node could not read as a request. 408 is never said: senders drop the event on it, and try
- * again on 503.
- */
-const clientFailures: Readonly<Record<string, readonly [reason: string, make: () => Failure]>> = {
-  HPE_HEADER_OVERFLOW: [
-    'Request Header Fields Too Large',
-    () => {
-      const message = `The headers are larger than ${HEADER_BYTES_MAX} bytes together; send less.`;
-      return new Failure('HEADERS_TOO_LARGE', message, { field: 'headers' });
-    },
-  ],
-  ERR_HTTP_REQUEST_TIMEOUT: [
-    'Service Unavailable',
-    () => {
-      const seconds = REQUEST_TIMEOUT_MS / 1_000;
-      const message = `The request did not arrive within ${seconds} s; repeat it.`;
-      return new Failure('REQUEST_TOO_SLOW', message);
-    },
-  ],
-};
-
-function malformed(): Failure {
-  return new Failure('REQUEST_MALFORMED', 'The request is not HTTP/1.1 as its grammar has it.', {
-    field: 'request',
-  });
-}

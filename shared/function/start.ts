@@ -6,6 +6,7 @@ import { ConfigError, type Environment, readConfig, showConfig } from './config.
 import type { FunctionDefinition } from './define.ts';
 import { createDispatch } from './dispatch.ts';
 import { createLog } from './log.ts';
+import { instanceEnds } from './gate.ts';
 import { Metrics } from './metrics.ts';
 import {
   CLOSE_DOORS_MS,
@@ -72,19 +73,30 @@ export async function startFunction<Config extends object, Doors>(
   log.info({ port, ...build, config: shown }, 'listening');
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
-    const { drainGraceMs, drainMinimumMs } = both.runtime;
-    log.info({ inFlight: runtime.gate.inFlight, graceMs: drainGraceMs }, 'draining');
-    const [{ cutShort }] = await Promise.all([
-      runtime.gate.drain(drainGraceMs),
-      clock.sleep(drainMinimumMs),
-    ]);
-    if (cutShort > 0) log.warn({ cutShort }, 'the grace was too short for all requests');
-    ending.abort();
-    await server.close(clock.sleep(LAST_BYTES_MS));
+    await drain(runtime, server, both.runtime, ending);
     await closeDoors(definition, doors, clock, log);
     log.info('ended');
   };
   return { port, log, stop: () => (stopping ??= stop()) };
+}
+
+/** Until nobody works, nobody comes and nobody listens. */
+async function drain<Doors>(
+  { gate, intake, clock, log }: Runtime<Doors>,
+  server: HttpServer,
+  { drainGraceMs, drainMinimumMs }: RuntimeConfig,
+  ending: AbortController,
+): Promise<void> {
+  const sinceMs = clock.nowMs();
+  log.info({ inFlight: gate.inFlight, graceMs: drainGraceMs }, 'draining');
+  const [{ cutShort }] = await Promise.all([
+    gate.drain(drainGraceMs),
+    gate.quiet(drainMinimumMs, drainGraceMs),
+  ]);
+  if (cutShort > 0) log.warn({ cutShort }, 'the grace was too short for all requests');
+  intake.dismissAll(instanceEnds('This instance ends before the request is there; send it again.'));
+  ending.abort();
+  await server.close(sinceMs, () => clock.sleep(LAST_BYTES_MS));
 }
 
 function readerOf<Config extends object, Doors>(

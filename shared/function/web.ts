@@ -4,9 +4,10 @@
 import express, { type Express, type Request, type Response } from 'express';
 import { quoted } from '../cut.ts';
 import { Failure } from '../errors.ts';
-import { assertAnnouncedLength, assertNotEncoded, readBody } from './body.ts';
+import { Answer as HttpAnswer } from './answer.ts';
+import { type BodyLimit, assertAnnouncedLength, assertNotEncoded } from './body.ts';
 import type { Answer, Route, RouteRequest } from './define.ts';
-import { scanHeaders } from './headers.ts';
+import { type ScannedHeaders, scanHeaders } from './headers.ts';
 import { decodeJson } from './json.ts';
 import { parseMediaType } from './media-type.ts';
 import { READ_METHODS, refuseMethod } from './methods.ts';
@@ -43,6 +44,9 @@ export function createWeb<Doors>(runtime: Runtime<Doors>): Express {
   app.disable('x-powered-by');
   // Answers come from a world that moves: nothing is to be compared with yesterday's.
   app.disable('etag');
+  // It gives each response another prototype than that of the server.
+  const own = Object.getOwnPropertyDescriptor(HttpAnswer.prototype, 'writeHead');
+  Object.defineProperty(app.response, 'writeHead', own ?? {});
   const methods = new Map<string, Set<string>>([['/', new Set(READ_METHODS)]]);
   if (definition.handle !== undefined) methods.get('/')?.add('POST');
   app.get('/', (request, response) => sendAnswer(request, response, welcome(runtime)));
@@ -76,21 +80,18 @@ async function runRoute<Doors>(
   response: Response,
 ): Promise<void> {
   const work = new RouteWork(runtime, response, `${route.method} ${route.path}`);
-  try {
-    runtime.gate.enter(work);
-  } catch (thrown) {
-    work.fail(thrown);
-    return;
-  }
+  const { gate, intake } = runtime;
   try {
     const routeRequest = await readRequest(request, work, route);
     if (work.isAnswered) return;
+    gate.enter(work);
     const answer = await route.handle(routeRequest, work);
     work.succeed('done', () => sendAnswer(request, response, answer));
   } catch (thrown) {
     work.fail(thrown);
   } finally {
-    runtime.gate.leave(work);
+    gate.leave(work);
+    intake.leave(work);
   }
 }
 
@@ -101,11 +102,10 @@ async function readRequest<Doors>(
 ): Promise<RouteRequest> {
   const headers = scanHeaders(request.rawHeaders);
   work.traceparent = headers.traceparent;
-  const { sizeBytesMax = BODY_BYTES_MAX, advice } = takesFile ?? {};
-  assertAnnouncedLength(headers.contentLength, sizeBytesMax, advice);
-  if (request.method === 'POST') assertNotEncoded(headers.contentEncoding);
   const bytes =
-    request.method === 'POST' ? await readBody(request, sizeBytesMax, advice) : Buffer.alloc(0);
+    request.method === 'POST'
+      ? await bytesOf(request, work, headers, takesFile ?? { sizeBytesMax: BODY_BYTES_MAX })
+      : EMPTY;
   if (bytes.length > 0) assertTaken(request.path, headers.contentType, takesFile !== undefined);
   const hasJson = bytes.length > 0 && takesFile === undefined;
   return {
@@ -116,6 +116,20 @@ async function readRequest<Doors>(
   };
 }
 
+async function bytesOf<Doors>(
+  request: Request,
+  work: Work<Doors>,
+  { contentLength, contentEncoding }: ScannedHeaders,
+  limit: BodyLimit,
+): Promise<Buffer> {
+  const { intake } = work.runtime;
+  intake.enter(work);
+  assertAnnouncedLength(contentLength, limit);
+  assertNotEncoded(contentEncoding);
+  return intake.read(work, request, limit);
+}
+
+const EMPTY = Buffer.alloc(0);
 const FILE_TYPE = 'application/octet-stream';
 
 function assertTaken(path: string, contentType: string | undefined, isFile: boolean): void {

@@ -27,6 +27,8 @@ export abstract class Work<Doors> implements Context<Doors>, Guest {
     this.runtime = runtime;
     this.response = response;
     this.startedMs = runtime.clock.nowMs();
+    // What node cannot read of its body, or that no more of it comes.
+    response.once('broken', (reason: Failure) => this.expire(reason));
     response.once('close', () => {
       if (!response.writableFinished) this.#abandon();
     });

@@ -1,6 +1,7 @@
 // What node's HTTP server would answer on its own: requests in unusual form, connections that
 // send nothing, and those that send too slowly.
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { type Socket, connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { HttpServer } from '../../shared/function/server.ts';
@@ -51,15 +52,19 @@ describe('a request', () => {
 });
 
 describe('a connection', () => {
-  const times = { headersMs: 100, parkedMs: 600, checkMs: 20 };
+  const times = { headersMs: 100, parkedMs: 600, checkMs: 20, lingerMs: 100, askMs: 50 };
   const refused: string[] = [];
   let server: HttpServer;
   let port = 0;
   const sockets: Socket[] = [];
   let held = Promise.resolve();
+  const listener = new EventEmitter();
   beforeAll(async () => {
     server = new HttpServer(
-      (_request, response) => void held.then(() => response.writeHead(204).end()),
+      (_request, response) => {
+        listener.emit('asked', response);
+        void held.then(() => response.writeHead(204).end());
+      },
       ({ code }) => refused.push(code),
       times,
     );
@@ -69,7 +74,7 @@ describe('a connection', () => {
     for (const socket of sockets.splice(0)) socket.destroy();
     refused.length = 0;
   });
-  afterAll(() => server.close(Promise.resolve()));
+  afterAll(() => server.close(Infinity, () => Promise.resolve()));
 
   const open = async (): Promise<Socket> => {
     const socket = connect(port, '127.0.0.1').setEncoding('latin1');
@@ -86,6 +91,19 @@ describe('a connection', () => {
     await once(socket, 'close');
     return { text, tookMs: performance.now() - sinceMs };
   }
+
+  it('whose owner is gone, and not only done with sending, ends its work', async () => {
+    const go = Promise.withResolvers<void>();
+    held = go.promise;
+    const gone = await open();
+    const asked = once(listener, 'asked');
+    gone.write(head([['content-length', '0']]));
+    const [answer] = (await asked) as [ServerResponse];
+    gone.destroy();
+    await once(answer, 'close');
+    expect(answer.headersSent).toBe(false);
+    go.resolve();
+  });
 
   it('that sends nothing is kept long, and then closed without a word', async () => {
     const { text, tookMs } = await heard(await open());

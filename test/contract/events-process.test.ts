@@ -2,10 +2,10 @@
 // flight come to their end.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Agent, get } from 'node:http';
+import { Agent, get, request } from 'node:http';
 import { resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { postEvent } from './started.ts';
+import { eventHeaders, postEvent } from './started.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const children: ChildProcess[] = [];
@@ -50,6 +50,18 @@ function run(environment: Readonly<Record<string, string>>): Running {
 
 async function listening(running: Running): Promise<string> {
   return `http://127.0.0.1:${String((await running.said('listening'))['port'])}`;
+}
+
+/** What an event on a connection of its own comes to: a status, or why there is none. */
+function outcome(port: number): Promise<string> {
+  const options = { port, method: 'POST', agent: false, headers: { ...eventHeaders } };
+  return new Promise((done) => {
+    const asked = request(options, (answer) => {
+      answer.resume().once('end', () => done(String(answer.statusCode)));
+    });
+    asked.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? error.message));
+    asked.end('{}');
+  });
 }
 
 /** Readiness over the agent's connection: status, and what becomes of the connection. */
@@ -110,6 +122,25 @@ describe('SIGTERM', () => {
     expect(await probe(Number(port), agent)).toEqual([503, 'close']);
     const refused = await postEvent(`http://127.0.0.1:${port}`);
     expect([refused.status, refused.headers.get('connection')]).toEqual([503, 'close']);
+    expect(await running.ended()).toEqual([0, null]);
+  });
+
+  it('resets nobody while senders hammer: each has an answer, until nobody listens', async () => {
+    const environment = { DRAIN_MINIMUM_SECONDS: '0.3', DRAIN_GRACE_SECONDS: '1.5' };
+    const running = run({ PORT: '0', WAITING_TOKEN: 'x', ...environment });
+    const port = Number(new URL(await listening(running)).port);
+    const told = new Map<string, number>();
+    const hammer = async (): Promise<void> => {
+      for (let heard = ''; heard !== 'ECONNREFUSED';) {
+        heard = await outcome(port);
+        told.set(heard, (told.get(heard) ?? 0) + 1);
+      }
+    };
+    const senders = Array.from({ length: 50 }, hammer);
+    running.child.kill('SIGTERM');
+    await Promise.all(senders);
+    expect([...told.keys()].toSorted()).toEqual(['503', 'ECONNREFUSED']);
+    expect(told.get('503')).toBeGreaterThan(50);
     expect(await running.ended()).toEqual([0, null]);
   });
 

@@ -17,7 +17,7 @@ export class Poster {
     const signal = AbortSignal.any([timeout, this.#closed.signal]);
     try {
       const response = await this.#open(url, message, signal);
-      const body = await readBody(response, EVENT_BYTES_MAX);
+      const body = await readBody(response, { sizeBytesMax: EVENT_BYTES_MAX });
       return { status: response.statusCode ?? 0, rawHeaders: response.rawHeaders, body };
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);

@@ -48,8 +48,9 @@ async function answer(
   const key = BROKER_PATH.exec(url)?.[1];
   if (key === undefined) return refuse(400, 'the path of a broker is /<namespace>/<name>');
   try {
-    assertAnnouncedLength(Number(request.headers['content-length'] ?? 0), EVENT_BYTES_MAX);
-    const body = await readBody(request, EVENT_BYTES_MAX);
+    const limit = { sizeBytesMax: EVENT_BYTES_MAX };
+    assertAnnouncedLength(Number(request.headers['content-length'] ?? 0), limit);
+    const body = await readBody(request, limit);
     const event = readEvent(request.rawHeaders, body);
     if (event === undefined) return refuse(400, 'the request is not a CloudEvent');
     response

@@ -1,31 +1,8 @@
 // Admission: limits, deadlines and draining, with a clock that the test moves.
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../../shared/clock.ts';
 import type { Failure } from '../../../shared/errors.ts';
 import { Gate, type Guest } from '../../../shared/function/gate.ts';
-
-class HandClock implements Clock {
-  #nowMs = 1_000_000;
-  readonly #sleepers = new Set<{ readonly untilMs: number; readonly wake: () => void }>();
-
-  nowMs(): number {
-    return this.#nowMs;
-  }
-
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#sleepers.add({ untilMs: this.#nowMs + ms, wake: resolve });
-      signal?.addEventListener('abort', () => reject(signal.reason as Error));
-    });
-  }
-
-  async advance(ms: number): Promise<void> {
-    this.#nowMs += ms;
-    for (const sleeper of this.#sleepers) if (sleeper.untilMs <= this.#nowMs) sleeper.wake();
-    // Whoever was woken runs before the test goes on.
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
+import { MovedClock } from '../../builders/moved-clock.ts';
 
 class Visitor implements Guest {
   readonly reasons: string[] = [];
@@ -35,7 +12,7 @@ class Visitor implements Guest {
 }
 
 const open = (max = 2) => {
-  const clock = new HandClock();
+  const clock = new MovedClock();
   return { clock, gate: new Gate(clock, max, 30_000) };
 };
 

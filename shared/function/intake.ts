@@ -1,0 +1,117 @@
+// Requests whose bodies are on their way in, before they take a place among those that are worked
+// on: bounded in number, in time, and in bytes together with the bodies that are worked on. Where
+// there is no room, who dawdles makes it: never one whose body comes in one go.
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../clock.ts';
+import { Failure } from '../errors.ts';
+import { type BodyLimit, eachChunk, tooLarge } from './body.ts';
+import { Deadlines } from './deadlines.ts';
+import type { Guest } from './gate.ts';
+import { BUSY_RETRY_AFTER_MS, REQUEST_TIMEOUT_MS } from './runtime-config.ts';
+
+interface Arrival {
+  chunks: Buffer[];
+  sizeBytes: number;
+}
+
+export interface IntakeLimits {
+  /** Of bodies on their way. */
+  readonly countMax: number;
+  /** Of all bodies: on their way, and worked on. */
+  readonly heldBytesMax: number;
+}
+
+const EMPTY = Buffer.alloc(0);
+
+export class Intake {
+  readonly #limits: IntakeLimits;
+  readonly #arrivals = new Map<Guest, Arrival>();
+  /** Of those whose body is not there yet. */
+  readonly #arriving: Deadlines<Guest>;
+  #heldBytes = 0;
+
+  constructor(clock: Clock, limits: IntakeLimits) {
+    this.#limits = limits;
+    this.#arriving = new Deadlines(clock, REQUEST_TIMEOUT_MS, (guest) =>
+      this.#dismiss(guest, tooSlow(`did not arrive within ${REQUEST_TIMEOUT_MS / 1_000} s`)),
+    );
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** Whoever comes in must `leave`. */
+  enter(guest: Guest): void {
+    if (this.#arriving.size >= this.#limits.countMax) {
+      const [eldest] = this.#arriving.items();
+      if (eldest !== undefined) this.#dismiss(eldest, tooSlow('came slower than all others'));
+    }
+    this.#arrivals.set(guest, { chunks: [], sizeBytes: 0 });
+    this.#arriving.add(guest);
+  }
+
+  /** Its bytes count until it leaves. Empty for a guest that was dismissed meanwhile. */
+  async read(guest: Guest, request: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
+    await eachChunk(request, (chunk) => this.#take(guest, chunk, limit));
+    this.#arriving.delete(guest);
+    const arrival = this.#arrivals.get(guest);
+    if (arrival === undefined) return EMPTY;
+    const { chunks } = arrival;
+    arrival.chunks = [];
+    return chunks.length > 1 ? Buffer.concat(chunks) : (chunks[0] ?? EMPTY);
+  }
+
+  leave(guest: Guest): void {
+    this.#arriving.delete(guest);
+    const arrival = this.#arrivals.get(guest);
+    if (arrival === undefined) return;
+    this.#arrivals.delete(guest);
+    this.#heldBytes -= arrival.sizeBytes;
+    arrival.chunks = [];
+  }
+
+  /** At the end of the process: everybody whose body is not there yet. */
+  dismissAll(reason: Failure): void {
+    for (const guest of this.#arriving.items()) this.#dismiss(guest, reason);
+    this.#arriving.end();
+  }
+
+  #take(guest: Guest, chunk: Buffer, limit: BodyLimit): void {
+    const arrival = this.#arrivals.get(guest);
+    // Dismissed: it has its answer, and the rest is dropped.
+    if (arrival === undefined) return;
+    if (arrival.sizeBytes + chunk.length > limit.sizeBytesMax) throw tooLarge(limit);
+    arrival.chunks.push(chunk);
+    arrival.sizeBytes += chunk.length;
+    this.#heldBytes += chunk.length;
+    while (this.#heldBytes > this.#limits.heldBytesMax) this.#makeRoom(guest);
+  }
+
+  /** Whose body is the largest of those on their way; whoever asks is one of them. */
+  #makeRoom(asking: Guest): void {
+    let largest = asking;
+    for (const guest of this.#arriving.items()) {
+      if (this.#sizeOf(guest) > this.#sizeOf(largest)) largest = guest;
+    }
+    const message =
+      `Bodies of ${this.#limits.heldBytesMax} bytes are held, which is the limit; send this one ` +
+      'again later.';
+    const detail = { retryAfterMs: BUSY_RETRY_AFTER_MS };
+    this.#dismiss(largest, new Failure('OVERLOADED', message, detail));
+  }
+
+  #sizeOf(guest: Guest): number {
+    return this.#arrivals.get(guest)?.sizeBytes ?? 0;
+  }
+
+  #dismiss(guest: Guest, reason: Failure): void {
+    this.leave(guest);
+    guest.expire(reason);
+  }
+}
+
+function tooSlow(how: string): Failure {
+  const detail = { retryAfterMs: BUSY_RETRY_AFTER_MS };
+  return new Failure('REQUEST_TOO_SLOW', `The request ${how}; repeat it.`, detail);
+}
