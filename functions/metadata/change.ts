@@ -1,8 +1,10 @@
 // Which object an event is about, and what it says of it. The event's word is taken until the next
 // sweep: it is compared with what stands, and with nothing else.
+import { quoted } from '../../shared/cut.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { IncomingEvent } from '../../shared/function/define.ts';
 import { DELETED } from '../../shared/function/sources.ts';
+import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Feed, ShownResource } from './feed.ts';
 import type { Look } from './sight.ts';
@@ -10,14 +12,12 @@ import type { Look } from './sight.ts';
 const REVISION = /^[1-9]\d{0,19}$/;
 
 export function objectOf({ data }: IncomingEvent): KubeObject {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- looked at field by field below
-  const object = data as Partial<KubeObject> | null | undefined;
-  const { kind, apiVersion, metadata } = typeof object === 'object' && object ? object : {};
-  if (typeof kind !== 'string' || typeof apiVersion !== 'string' || metadata === undefined) {
+  const { kind, apiVersion, metadata } = isRecord(data) ? data : {};
+  if (typeof kind !== 'string' || typeof apiVersion !== 'string' || !isRecord(metadata)) {
     const message = 'The event does not carry its object; its source must be in Resource mode.';
     throw new Failure('FEED_OBJECT_MISSING', message, { field: 'data' });
   }
-  const { name, uid, resourceVersion, namespace = '' } = metadata;
+  const { name, uid, resourceVersion, creationTimestamp, namespace = '' } = metadata;
   if (!isName(name)) throw broken(kind, 'metadata.name', 'is not the name of an object');
   if (namespace !== '' && !isName(namespace)) {
     throw broken(kind, 'metadata.namespace', 'is not the name of a namespace');
@@ -26,8 +26,11 @@ export function objectOf({ data }: IncomingEvent): KubeObject {
   if (typeof resourceVersion !== 'string' || !REVISION.test(resourceVersion)) {
     throw broken(kind, 'metadata.resourceVersion', 'is not a revision');
   }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its identity was looked at
-  return object as KubeObject;
+  if (typeof (creationTimestamp ?? '') !== 'string') {
+    throw broken(kind, 'metadata.creationTimestamp', 'is not a time');
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is relied on was looked at
+  return data as KubeObject;
 }
 
 /** All that may stand in a path: RBAC objects have capitals, colons and blanks. */
@@ -35,7 +38,7 @@ export const isName = (value: unknown): value is string =>
   typeof value === 'string' && !/[/%]|^\.{0,2}$/.test(value);
 
 function broken(kind: string, path: string, problem: string): Failure {
-  const message = `The ${kind} in the event cannot be published: ${path} ${problem}.`;
+  const message = `The ${quoted(kind)} in the event cannot be published: ${path} ${problem}.`;
   return new Failure('FEED_OBJECT_BROKEN', message, { field: `data.${path}` });
 }
 
