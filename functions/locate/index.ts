@@ -2,8 +2,9 @@
 // replica of the whole feed that it keeps in memory. Wakes on no event: it follows the feed by
 // itself, and asks the API server nothing.
 import { defineFunction } from '../../shared/function/define.ts';
-import { secondsAsMs, url } from '../../shared/function/parsers.ts';
+import { secondsAsMs, text, url } from '../../shared/function/parsers.ts';
 import { openReplica } from '../../shared/nats/replica/replica.ts';
+import { READER_API } from '../../shared/nats/rights.ts';
 import { Doors } from './doors.ts';
 import { routes } from './questions.ts';
 
@@ -24,6 +25,12 @@ export const locate = defineFunction({
       parse: feedName,
       fallback: 'cluster',
     },
+    apiPrefix: {
+      env: 'NATS_API_PREFIX',
+      meaning: "what JetStream's API is called in the account of this user",
+      parse: text,
+      fallback: READER_API,
+    },
     waitMs: {
       env: 'MIN_VERSION_WAIT_SECONDS',
       meaning: 'how long an answer waits for the version that its caller wants at least',
@@ -31,10 +38,11 @@ export const locate = defineFunction({
       fallback: 5_000,
     },
   },
-  open: ({ natsUrl, feedName: feed, waitMs }, { clock, log }): Doors => {
+  open: ({ natsUrl, feedName: feed, apiPrefix, waitMs }, { clock, log }): Doors => {
     const replica = openReplica({
       url: natsUrl.href,
       feed,
+      apiPrefix,
       scope: 'cluster',
       name: 'ballast-locate',
       clock,

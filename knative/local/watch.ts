@@ -20,8 +20,8 @@ async function main(args: readonly string[]): Promise<void> {
   if (options === undefined) return void process.stdout.write(USAGE);
   const url = options.natsUrl ?? (await natsUrlOfPlane(options.planeDir));
   const signal = endOfWatch();
-  const { feed, scope } = options;
-  const replica = openReplica({ url, feed, scope, name: 'watch' });
+  const { feed, scope, apiPrefix } = options;
+  const replica = openReplica({ url, feed, scope, apiPrefix, name: 'watch' });
   try {
     if (options.verifyWithinMs !== undefined) return await verifyIt(replica, options, signal);
     const output = outputFor(options);

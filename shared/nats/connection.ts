@@ -3,14 +3,13 @@
 import type { ConnectionOptions, NatsConnection } from 'nats';
 import { Failure } from '../errors.ts';
 import { orAbort } from './or-abort.ts';
+import { inboxOf } from './rights.ts';
 
 export interface NatsOptions {
   readonly url: string;
   /** Shown by `nats server list connections`. */
   readonly name: string;
-  /**
-   * Answers arrive below it, `_INBOX` when absent: permissions can give each user one of its own.
-   */
+  /** Answers arrive below it; when absent, below the inbox that rights give to the url's user. */
   readonly inboxPrefix?: string | undefined;
 }
 
@@ -29,12 +28,16 @@ export class Connection {
   readonly #options: NatsOptions;
   /** Host and port alone: what may be shown to people. */
   readonly #host: string;
+  /** Where answers arrive: others must not listen there. */
+  readonly inboxPrefix: string;
   #opening: Promise<NatsConnection> | undefined;
   #isClosed = false;
 
   constructor(options: NatsOptions) {
     this.#options = options;
-    this.#host = new URL(options.url).host;
+    const { host, username } = new URL(options.url);
+    this.#host = host;
+    this.inboxPrefix = options.inboxPrefix ?? ownInbox(username);
   }
 
   async get(): Promise<NatsConnection> {
@@ -60,12 +63,11 @@ export class Connection {
 
   async #open(): Promise<NatsConnection> {
     const { NatsError, connect } = await import('./client.ts');
-    const { inboxPrefix } = this.#options;
     try {
       const connection = await connect({
         ...addressOf(this.#options.url),
         name: this.#options.name,
-        ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
+        inboxPrefix: this.inboxPrefix,
         maxReconnectAttempts: -1,
         pingInterval: PING_INTERVAL_MS,
         timeout: CONNECT_TIMEOUT_MS,
@@ -85,6 +87,9 @@ export class Connection {
     }
   }
 }
+
+const ownInbox = (username: string): string =>
+  username === '' ? '_INBOX' : inboxOf(decodeURIComponent(username));
 
 /**
  * The client takes credentials only as options of their own: `nats://user:password@host`, or

@@ -1,6 +1,5 @@
 // One JetStream stream that keeps the newest message of each subject: written by compare-and-set,
-// several subjects at once or not at all; read as a snapshot, or by subject. The stream is made by
-// whoever comes first, and brought to the settings that are asked for.
+// many subjects at once or not at all. Who comes first makes it, and all bring it to its settings.
 import { randomBytes } from 'node:crypto';
 import type { MsgHdrs, NatsConnection } from 'nats';
 import { Connection, type NatsOptions } from './connection.ts';
@@ -207,7 +206,8 @@ export class Stream {
     if (this.#door?.nats !== nats) {
       const { createInbox, headers } = await import('./client.ts');
       if (this.#door?.nats !== nats) {
-        this.#door = { nats, headers, replies: new Replies(nats, createInbox()) };
+        const inbox = createInbox(this.#connection.inboxPrefix);
+        this.#door = { nats, headers, replies: new Replies(nats, inbox) };
       }
     }
     return this.#door;

@@ -54,7 +54,7 @@ export const bench: Bench = {
       await missChanges(system, bookmarkPath);
       const { kubeconfigPath } = system.plane;
       const { nats, apiServer } = system;
-      const resume = { resume: { url: nats.url, bookmarkPath } };
+      const resume = { resume: { url: system.readerUrl, bookmarkPath } };
       const relist = (isGzipped: boolean) => ({ relist: { kubeconfigPath, isGzipped } });
       return {
         sides: [
@@ -69,7 +69,7 @@ export const bench: Bench = {
 
 /** Stores the bookmark of a replica, and then changes a thousand pods. */
 async function missChanges(system: FeedSystem, bookmarkPath: string): Promise<void> {
-  const replica = openReplica({ url: system.nats.url, feed: FEED, scope: 'cluster' });
+  const replica = openReplica({ url: system.readerUrl, feed: FEED, scope: 'cluster' });
   const writer: WriterChild = await Child.start('writer.ts', system.plane.kubeconfigPath);
   try {
     await replica.whenCurrent();

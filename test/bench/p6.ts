@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect, headers } from 'nats';
+import { loginOf } from '../builders/nats-login.ts';
 import { resolvePart } from '../../knative/local/parts/resolve.ts';
 import { natsServerSpec } from '../../knative/local/plane/nats-server.ts';
 import { type Plane, startPlane } from '../../knative/local/plane/plane.ts';
@@ -88,7 +89,7 @@ async function publishOurs(url: string): Promise<void> {
 }
 
 async function publishPlain(url: string, messages: number, width: number): Promise<void> {
-  const nats = await connect({ servers: new URL(url).host });
+  const nats = await connect(loginOf(url));
   const name = `p6-${randomUUID()}`;
   const config = { name, subjects: [`${name}.>`], storage: 'file', max_msgs_per_subject: 1 };
   await nats.request(`$JS.API.STREAM.CREATE.${name}`, JSON.stringify(config));

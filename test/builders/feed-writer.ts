@@ -22,6 +22,7 @@ import {
   streamName,
   subjectOf,
 } from '../../shared/feed/subjects.ts';
+import { loginOf } from './nats-login.ts';
 
 const TOMBSTONE_TTL = '600s';
 
@@ -36,18 +37,20 @@ export class FeedWriter {
   /** What the stream holds, by subject relative to the feed. */
   readonly held = new Map<string, Held>();
   readonly #nats: NatsConnection;
+  readonly #replicas: number;
   #marker: Marker | undefined;
   #resourceVersion = 0;
   /** The newest sequence. */
   #version = 0;
 
   static async open(url: string, feed: string): Promise<FeedWriter> {
-    const nats = await connect({ servers: url.replace('nats://', ''), maxReconnectAttempts: -1 });
+    const nats = await connect({ ...loginOf(url), maxReconnectAttempts: -1 });
     return new FeedWriter(nats, feed);
   }
 
-  constructor(nats: NatsConnection, feed: string) {
+  constructor(nats: NatsConnection, feed: string, replicas = 1) {
     this.#nats = nats;
+    this.#replicas = replicas;
     this.feed = feed;
   }
 
@@ -58,7 +61,7 @@ export class FeedWriter {
   /** A stream without messages; the marker comes by `mark`. */
   async create(): Promise<void> {
     this.held.clear();
-    const config = configOf(this.feed);
+    const config = { ...configOf(this.feed), num_replicas: this.#replicas };
     await this.#api(`STREAM.CREATE.${config.name}`, config);
   }
 

@@ -8,6 +8,7 @@ import type { Random } from './random.ts';
 import type { Mangling } from './relay.ts';
 import { API_SERVER, FEED, NATS, type Rig } from './rig.ts';
 import { connect } from 'nats';
+import { loginOf } from '../builders/nats-login.ts';
 import { streamName } from '../../shared/feed/subjects.ts';
 
 export type Lift = () => Promise<void>;
@@ -95,7 +96,7 @@ const STREAM_DELETED: Fault = {
   on: NATS,
   weight: 1,
   begin: async ({ plane }) => {
-    const nats = await connect({ servers: new URL(plane.part(NATS).url).host });
+    const nats = await connect(loginOf(plane.part(NATS).url));
     await nats.request(`$JS.API.STREAM.DELETE.${streamName(FEED)}`);
     await nats.close();
     return async () => undefined;

@@ -1,6 +1,7 @@
 // Time passes for a stream: its tombstones end, as NATS ends them after their time to live, and the
 // floor is where the function would have put it.
 import { connect } from 'nats';
+import { loginOf } from '../builders/nats-login.ts';
 import {
   decodeMessage,
   encodeMessage,
@@ -23,7 +24,7 @@ export async function forgetTombstones(url: string, feed: string): Promise<void>
   const name = streamName(feed);
   const settings = { name, prefix, livePrefix: livePrefix(feed), replicas: 1 } as const;
   const stream = new Stream({ url, name: 'chaos' }, { ...settings, storage: 'file' });
-  const nats = await connect({ servers: new URL(url).host });
+  const nats = await connect(loginOf(url));
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
     for await (const { subject, data } of stream.read(`${prefix}.>`, signal)) {

@@ -32,7 +32,7 @@ export async function addInstance(
     kubeconfigPath: await accounts.kubeconfigFor(client, account),
     env: {
       ...wiring.env,
-      NATS_URL: await plane.urlFor(client, 'nats-server'),
+      NATS_URL: await plane.urlFor(client, 'nats-server', 'metadata'),
       LOG_LEVEL: 'warn',
       REQUEST_DEADLINE_SECONDS: DEADLINE_SECONDS,
       DRAIN_MINIMUM_SECONDS: '0',

@@ -14,6 +14,12 @@ export interface ReaderOptions {
   readonly isSlandered: (name: string) => boolean;
 }
 
+/** Also of its user. */
+export function readerName(scope: Scope): string {
+  if (scope === 'cluster') return scope;
+  return 'node' in scope ? scope.node : scope.namespaces.join();
+}
+
 export class Reader {
   readonly name: string;
   readonly observer: Observer;
@@ -25,8 +31,7 @@ export class Reader {
   constructor(options: ReaderOptions) {
     this.#options = options;
     const { scope, isSlandered } = options;
-    this.name =
-      scope === 'cluster' ? scope : 'node' in scope ? scope.node : scope.namespaces.join();
+    this.name = readerName(scope);
     this.observer = new Observer(this.name, isSlandered);
   }
 

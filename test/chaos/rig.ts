@@ -14,15 +14,25 @@ import { freePort } from '../../knative/local/process/ports.ts';
 import { METADATA_FEEDS, type MetadataFeedStatus } from '../../shared/api/metadata-feed.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { type KubeClient, openKube } from '../../shared/kube/client.ts';
+import type { Scope } from '../../shared/nats/replica/scope.ts';
 import { expectedView } from './compare.ts';
 import { forgetTombstones } from './forget.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { addInstance } from './instance.ts';
-import { Reader } from './reader.ts';
+import { Reader, readerName } from './reader.ts';
 import { Relay } from './relay.ts';
+import { NAMESPACE } from './shapes.ts';
 
 export const FEED = 'cluster';
 export const NATS = 'nats-server';
+/** What is read, each by a user who may read just that. */
+export const SCOPES: readonly Scope[] = [
+  ...['n0', 'n1', 'n2', 'elsewhere'].map((node) => ({ node })),
+  { namespaces: [NAMESPACE] },
+  'cluster',
+];
+/** A node that comes late, whose agent opens by itself. */
+export const LATE = { node: 'new' } as const;
 export const API_SERVER = 'kube-apiserver';
 const FEED_OBJECT = { namespace: 'ballast-system', name: FEED };
 const MANIFESTS = join(import.meta.dirname, '../../knative');
@@ -56,7 +66,13 @@ export class Rig {
   }
 
   static async start(options: { readonly instances?: number } = {}): Promise<Rig> {
-    const rig = new Rig(await startPlane({ links: true }), await loadWiring(MANIFESTS));
+    const natsReaders = [...SCOPES, LATE].map((scope) => ({
+      name: readerName(scope),
+      feeds: [FEED],
+      scope,
+    }));
+    const plane = await startPlane({ links: true, natsReaders });
+    const rig = new Rig(plane, await loadWiring(MANIFESTS));
     try {
       await applyObjects(rig.kube, rig.#wiring.objects);
       await rig.heartbeat.create();
@@ -97,8 +113,8 @@ export class Rig {
     this.relay.targets = this.#instances.slice(0, count).map(({ url }) => url);
   }
 
-  addReader(scope: ConstructorParameters<typeof Reader>[0]['scope']): Reader {
-    const { url } = this.plane.part(NATS);
+  addReader(scope: Scope): Reader {
+    const url = this.plane.part(NATS).urls?.[readerName(scope)] ?? '';
     const isSlandered = (name: string): boolean => this.relay.slandered.has(name);
     const reader = new Reader({ url, feed: FEED, scope, isSlandered });
     this.readers.push(reader);

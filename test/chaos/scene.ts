@@ -1,14 +1,11 @@
 // The scene of every run: two instances of the function, and readers that stay: nodes, one of which
 // never exists, a namespace, and the whole cluster.
-import { Rig } from './rig.ts';
-import { NAMESPACE } from './shapes.ts';
+import { Rig, SCOPES } from './rig.ts';
 
 export async function openScene(): Promise<Rig> {
   const rig = await Rig.start({ instances: 2 });
   try {
-    for (const node of ['n0', 'n1', 'n2', 'elsewhere']) rig.addReader({ node });
-    rig.addReader({ namespaces: [NAMESPACE] });
-    rig.addReader('cluster');
+    for (const scope of SCOPES) rig.addReader(scope);
     await rig.sweep();
     return rig;
   } catch (error) {

@@ -129,7 +129,7 @@ class Cluster implements LocalCluster {
     const account = { namespace, name: serviceAccountName };
     const kubeconfigPath = await this.#accounts.kubeconfigFor(client, account);
     const env = {
-      ...(await this.#localEnvironment(client, wiring.env)),
+      ...(await this.#localEnvironment(name, wiring.env)),
       ...NO_SLOW_WRITES,
       // As installed nobody is told of an etcd: each cluster has its own elsewhere, or hides it.
       ETCD_ENDPOINTS: await this.plane.urlFor(client, 'etcd'),
@@ -138,14 +138,18 @@ class Cluster implements LocalCluster {
     await this.plane.add(functionSpec({ name, command, port, kubeconfigPath, env }));
   }
 
-  /** A variable that holds the address of a service in the cluster gets the address of the part. */
+  /**
+   * A variable that holds the address of a service in the cluster gets the address of the part,
+   * with the login that the function has there.
+   */
   async #localEnvironment(
-    client: string,
+    name: string,
     env: Readonly<Record<string, string>>,
   ): Promise<Record<string, string>> {
-    const entries = Object.entries(env).map(async ([name, value]) => {
+    const entries = Object.entries(env).map(async ([variable, value]) => {
       const server = PART_OF_HOST[URL.parse(value)?.hostname ?? ''];
-      return [name, server === undefined ? value : await this.plane.urlFor(client, server)];
+      if (server === undefined) return [variable, value];
+      return [variable, await this.plane.urlFor(`function/${name}`, server, name)];
     });
     return Object.fromEntries(await Promise.all(entries));
   }

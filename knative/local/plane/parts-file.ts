@@ -8,6 +8,7 @@ export interface PartRow {
   readonly name: string;
   readonly state: PartState;
   readonly url: string;
+  readonly urls?: Readonly<Record<string, string>> | undefined;
   readonly pid: number | undefined;
 }
 
@@ -23,10 +24,11 @@ export class PartsFile {
 
   /** Writes one after the other and whole, so that a reader never meets half a file. */
   write(parts: readonly Part[]): void {
-    const rows: readonly PartRow[] = parts.map(({ name, state, url, pid }) => ({
+    const rows: readonly PartRow[] = parts.map(({ name, state, url, urls, pid }) => ({
       name,
       state,
       url,
+      urls,
       pid,
     }));
     this.#writing = this.#writing.then(() => this.#writeWhole(rows));
@@ -38,7 +40,8 @@ export class PartsFile {
 
   async #writeWhole(rows: readonly PartRow[]): Promise<void> {
     try {
-      await writeFile(`${this.#path}.new`, JSON.stringify(rows));
+      // Logins are among what it says.
+      await writeFile(`${this.#path}.new`, JSON.stringify(rows), { mode: 0o600 });
       await rename(`${this.#path}.new`, this.#path);
     } catch {
       // The file only helps to find parts by name. A full disk is told by the first part that dies

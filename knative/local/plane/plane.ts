@@ -19,7 +19,7 @@ import { writeKubeconfig } from './kubeconfig.ts';
 import { kwokSpec } from './kwok.ts';
 import { Links } from './links.ts';
 import { PartsFile } from './parts-file.ts';
-import { natsServerSpec } from './nats-server.ts';
+import { type NatsWithAccountsOptions, natsWithAccounts } from './nats-server.ts';
 
 export type CorePart = 'etcd' | 'kube-apiserver' | 'nats-server' | 'kwok';
 
@@ -39,6 +39,8 @@ export interface PlaneOptions {
   readonly ports?: Readonly<Partial<Record<CorePart, number>>>;
   /** For the API server, the largest part: the less, the less memory and the more CPU. */
   readonly goGcPercent?: number;
+  /** Users of NATS beside those that each plane has, for what they read. */
+  readonly natsReaders?: NatsWithAccountsOptions['readers'];
   /** Given to the API server beside its own: feature gates, and APIs that are off by default. */
   readonly apiServerFlags?: readonly string[];
   readonly onChange?: (change: PartChange) => void;
@@ -62,9 +64,9 @@ export interface Plane {
   add(spec: PartSpec): Promise<Part>;
   /**
    * The URL on which the part `client` reaches the part `server`: its own proxy when the plane has
-   * links.
+   * links, and with its own login as `user` where the server knows one.
    */
-  urlFor(client: string, server: string): Promise<string>;
+  urlFor(client: string, server: string, user?: string): Promise<string>;
   /** Cuts every connection of a part, or those between two parts; silent until healed. */
   partition(name: string, other?: string): void;
   heal(name: string, other?: string): void;
@@ -153,8 +155,9 @@ class LocalPlane implements Plane {
     return part;
   }
 
-  async urlFor(client: string, server: string): Promise<string> {
-    const url = new URL(this.part(server).url);
+  async urlFor(client: string, server: string, user = ''): Promise<string> {
+    const part = this.part(server);
+    const url = new URL(part.urls?.[user] ?? part.url);
     url.port = String(await this.#links.port(client, server, Number(url.port)));
     return url.href.replace(/\/$/, '');
   }
@@ -206,7 +209,9 @@ class LocalPlane implements Plane {
       this.#port('nats-server'),
       freePort(),
     ]);
-    await this.add(natsServerSpec({ binary, dir: this.#dataDir, port, monitorPort }));
+    const { natsReaders: readers } = this.#options;
+    const dir = this.#dataDir;
+    await this.add(await natsWithAccounts({ binary, dir, port, monitorPort, readers }));
   }
 
   async #startApiServer(): Promise<void> {

@@ -15,6 +15,8 @@ export interface PartSpec {
   readonly env: Readonly<Record<string, string>>;
   /** Where it serves; '' when it does not. */
   readonly url: string;
+  /** The same for each who has a login of his own, by name. */
+  readonly urls?: Readonly<Record<string, string>>;
   /** Where it tells about itself, when that is another address. */
   readonly monitorUrl?: string;
   /** One probe, asked again and again until it is true; what it throws says what it waits for. */
@@ -35,6 +37,7 @@ export interface PartChange {
 export interface Part {
   readonly name: string;
   readonly url: string;
+  readonly urls?: Readonly<Record<string, string>> | undefined;
   readonly monitorUrl?: string | undefined;
   readonly pid: number | undefined;
   readonly state: PartState;
@@ -101,6 +104,9 @@ export class PartProcess implements Part {
   }
   get url(): string {
     return this.#spec.url;
+  }
+  get urls(): Readonly<Record<string, string>> | undefined {
+    return this.#spec.urls;
   }
   get monitorUrl(): string | undefined {
     return this.#spec.monitorUrl;

@@ -14,7 +14,8 @@ const SECRETS = { group: '', version: 'v1', resource: 'secrets' } as const;
 
 export async function natsUrlOfPlane(chosen: string | undefined): Promise<string> {
   const found = await runningHere(chosen);
-  return found.isCluster ? natsUrlIn(kubeconfigPath(found.dir)) : urlOfPart('nats-server', found);
+  if (found.isCluster) return natsUrlIn(kubeconfigPath(found.dir));
+  return urlOfPart('nats-server', found, 'reader');
 }
 
 export async function etcdUrlOfPlane(chosen: string | undefined): Promise<string> {
@@ -35,9 +36,11 @@ interface Found {
   readonly isCluster: boolean;
 }
 
-async function urlOfPart(part: string, { dir }: Found): Promise<string> {
+/** With the login of this user, where the part knows users. */
+async function urlOfPart(part: string, { dir }: Found, user = ''): Promise<string> {
   const parts = await readPartsFile(dir);
-  const url = parts.find(({ name }) => name === part)?.url;
+  const row = parts.find(({ name }) => name === part);
+  const url = row?.urls?.[user] ?? row?.url;
   if (url === undefined) throw new Error(`the control plane in ${dir} has no ${part}`);
   return url;
 }

@@ -6,6 +6,8 @@ export interface WatchOptions {
   readonly scope: Scope;
   /** Undefined for the NATS of the control plane that runs here. */
   readonly natsUrl: string | undefined;
+  /** What JetStream's API is called there; undefined for what readers' accounts call it. */
+  readonly apiPrefix: string | undefined;
   readonly planeDir: string | undefined;
   readonly feed: string;
   readonly isJson: boolean;
@@ -39,6 +41,7 @@ and then
   --json             one JSON object per line
   --feed NAME        which feed (${FEED})
   --nats URL         which NATS: nats://[user:password@]host:port (likewise)
+  --api-prefix TEXT  what JetStream's API is called there: $JS.API in the account of the streams
   --plane DIR        which control plane, when several run: the directory of its kubeconfig
   -h, --help         this text
 `;
@@ -55,6 +58,7 @@ const OPTIONS = {
   json: { type: 'boolean' },
   feed: { type: 'string' },
   nats: { type: 'string' },
+  'api-prefix': { type: 'string' },
   plane: { type: 'string' },
 } as const;
 
@@ -79,6 +83,7 @@ export function watchOptions(args: readonly string[]): WatchOptions | undefined 
   return {
     scope,
     natsUrl: nats,
+    apiPrefix: values['api-prefix'],
     planeDir: plane,
     feed,
     isJson: json,

@@ -94,9 +94,11 @@ export class Follower {
     this.#show('connecting', { why });
   }
 
+  onForeign(): void {
+    this.#options.holdings.sawForeign();
+  }
+
   onMessage(message: LiveMessage): void {
-    // The server numbers what it passes on; this came past it.
-    if (!(message.sequence > 0)) return this.#options.holdings.sawForeign();
     if (this.#mode === 'live' && this.#isInOrder(message)) return this.#applyLive(message);
     if (this.#mode === 'buffering') this.#buffer.push(message);
     else if (message.subject === MARKER_SUBJECT) this.#interrupt();
@@ -118,7 +120,9 @@ export class Follower {
     this.#mode = 'idle';
     this.#buffer.take();
     const unread =
-      stored === undefined ? 'there is no such feed yet' : 'its marker is not of format 1';
+      stored === undefined
+        ? 'there is no such feed yet, or this account does not import it'
+        : 'its marker is not of format 1';
     this.#show('waiting', { why: marker === undefined ? unread : 'the feed is being filled' });
     const poll = this.#markerPauses.next(signal);
     await Promise.race([poll, orAbort(this.#interruption.promise, signal)]);

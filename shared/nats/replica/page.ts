@@ -16,7 +16,7 @@ interface PageSource {
   readonly nats: NatsConnection;
   /** Where pages are asked for. */
   readonly api: string;
-  readonly inboxPrefix: string | undefined;
+  readonly inboxPrefix: string;
   /** How much of a stored subject is the feed's prefix. */
   readonly prefixLength: number;
 }

@@ -21,8 +21,13 @@ export interface ReplicaOptions {
   readonly scope: Scope;
   /** Shown by NATS among its connections. */
   readonly name?: string;
-  /** Where answers arrive: permissions can give each user one of its own. */
+  /** Where answers arrive; `_INBOX.<user>` when absent, as rights say it. */
   readonly inboxPrefix?: string;
+  /**
+   * What JetStream's API is called in the account of this user: `ballast-api` when absent, as
+   * readers' accounts import it. In the account that has the stream it is `$JS.API`.
+   */
+  readonly apiPrefix?: string | undefined;
   readonly clock?: Clock;
   /** What an earlier process held; it reads only what happened since, if the feed still has it. */
   readonly resumeFrom?: Bookmark | undefined;
@@ -70,7 +75,7 @@ export class Replica {
   readonly #running: Promise<void>;
 
   constructor(options: ReplicaOptions) {
-    const { scope, clock = systemClock, url, feed, inboxPrefix, log } = options;
+    const { scope, clock = systemClock, url, feed, inboxPrefix, apiPrefix, log } = options;
     const { name = `replica-${feed}`, bufferLimits } = options;
     const { catalog } = this;
     const filters = filtersOf(scope);
@@ -103,7 +108,7 @@ export class Replica {
       warn: (fields, message) => log?.warn({ feed, ...fields }, message),
     });
     this.#follower = follower;
-    this.#source = new Source({ url, feed, filters, name, inboxPrefix }, follower);
+    this.#source = new Source({ url, feed, filters, name, inboxPrefix, apiPrefix }, follower);
     this.#running = follower.run(this.#source);
   }
 

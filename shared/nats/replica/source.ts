@@ -1,12 +1,13 @@
 // A feed as NATS shows it to a reader: its newest messages by subject, its live messages, and pages
-// of what it stores. The only file of the replica that talks to NATS; it needs no more rights than
-// docs/feed.md gives to a node.
+// of what it stores. The only file of the replica that talks to NATS; it needs no more than
+// `readerRights` gives.
 import { randomUUID } from 'node:crypto';
-import type { Msg, NatsConnection, Subscription } from 'nats';
+import type { Msg, MsgHdrs, NatsConnection, Subscription } from 'nats';
 import { livePrefix, storedPrefix, streamName } from '../../feed/subjects.ts';
 import { Connection } from '../connection.ts';
 import { type ApiRequest, encodeJson, request } from '../jetstream.ts';
 import { orAbort } from '../or-abort.ts';
+import { READER_API } from '../rights.ts';
 import { type PageReader, readPage } from './page.ts';
 
 export interface StoredMessage {
@@ -27,10 +28,14 @@ export interface SourceOptions {
   readonly filters: readonly string[];
   readonly name: string;
   readonly inboxPrefix?: string | undefined;
+  /** What JetStream's API is called in this account. */
+  readonly apiPrefix?: string | undefined;
 }
 
 export interface SourceEvents {
   onMessage(message: LiveMessage): void;
+  /** It came on a live subject, and not from the stream. */
+  onForeign(): void;
   /** From here on live messages may be lost, until `open` has answered again. */
   onLost(why: string): void;
 }
@@ -46,19 +51,21 @@ export class Source {
   readonly #stream: string;
   readonly #storedPrefix: string;
   readonly #livePrefix: string;
+  readonly #api: string;
   #nats: NatsConnection | undefined;
   #subscriptions: readonly Subscription[] = [];
   /** Resolves when the client is connected again, or has given up this connection. */
   #away: PromiseWithResolvers<void> | undefined;
 
   constructor(options: SourceOptions, events: SourceEvents) {
-    const { url, name, feed, inboxPrefix } = options;
+    const { url, name, feed, inboxPrefix, apiPrefix = READER_API } = options;
     this.#options = options;
     this.#events = events;
     this.#connection = new Connection({ url, name, inboxPrefix });
     this.#stream = streamName(feed);
     this.#storedPrefix = `${storedPrefix(feed)}.`;
     this.#livePrefix = `${livePrefix(feed)}.`;
+    this.#api = apiPrefix;
   }
 
   /** Connected, and every live message from here on arrives, in order. */
@@ -79,7 +86,7 @@ export class Source {
   /** The newest message on a subject; undefined when there is none, or no stream. */
   async last(subject: string, signal: AbortSignal): Promise<StoredMessage | undefined> {
     const nats = this.#current();
-    const api = `$JS.API.DIRECT.GET.${this.#stream}.${this.#storedPrefix}${subject}`;
+    const api = `${this.#api}.DIRECT.GET.${this.#stream}.${this.#storedPrefix}${subject}`;
     const { NatsError } = await import('../client.ts');
     const asked = nats.request(api, undefined, { timeout: REQUEST_TIMEOUT_MS });
     const reply = await orAbort(asked, signal).catch((error: unknown) => {
@@ -103,15 +110,15 @@ export class Source {
     const name = randomUUID().replaceAll('-', '');
     const subject = `${this.#storedPrefix}${filter}`;
     const create: ApiRequest = {
-      subject: `$JS.API.CONSUMER.CREATE.${this.#stream}.${name}.${subject}`,
+      subject: `${this.#api}.CONSUMER.CREATE.${this.#stream}.${name}.${subject}`,
       data: encodeJson({
         stream_name: this.#stream,
         config: consumerConfig(name, subject, fromSequence),
       }),
     };
     const answer = await request<{ num_pending: number }>(nats, this.#stream, create, signal);
-    const api = `$JS.API.CONSUMER.MSG.NEXT.${this.#stream}.${name}`;
-    const { inboxPrefix } = this.#options;
+    const api = `${this.#api}.CONSUMER.MSG.NEXT.${this.#stream}.${name}`;
+    const { inboxPrefix } = this.#connection;
     return {
       pending: answer.num_pending,
       next: (take) =>
@@ -131,7 +138,7 @@ export class Source {
   #subscribe(nats: NatsConnection, filter: string): Subscription {
     return nats.subscribe(`${this.#livePrefix}${filter}`, {
       callback: (error, message) => {
-        if (error === null) return this.#events.onMessage(this.#liveMessage(message));
+        if (error === null) return this.#take(message);
         for (const subscription of this.#subscriptions) subscription.unsubscribe();
         this.#subscriptions = [];
         this.#events.onLost(error.message);
@@ -139,13 +146,21 @@ export class Source {
     });
   }
 
-  #liveMessage({ subject, headers, data }: Msg): LiveMessage {
-    return {
-      subject: subject.slice(this.#livePrefix.length),
-      sequence: Number(headers?.get('Nats-Sequence')),
-      lastSequence: Number(headers?.get('Nats-Last-Sequence')),
-      data,
-    };
+  /**
+   * Whoever may ask for messages may have the answers sent to a live subject. They carry the stream
+   * and a sequence, too, but not the sequence before, and not the subject on which they arrive.
+   */
+  #take({ subject, headers, data }: Msg): void {
+    const relative = subject.slice(this.#livePrefix.length);
+    const sequence = numberIn(headers, 'Nats-Sequence');
+    const lastSequence = numberIn(headers, 'Nats-Last-Sequence');
+    const isOfStream =
+      headers?.get('Nats-Stream') === this.#stream &&
+      headers.get('Nats-Subject') === this.#storedPrefix + relative;
+    if (!isOfStream || sequence === undefined || lastSequence === undefined) {
+      return this.#events.onForeign();
+    }
+    this.#events.onMessage({ subject: relative, sequence, lastSequence, data });
   }
 
   /** The client reconnects and subscribes again by itself; what was said meanwhile is lost. */
@@ -177,6 +192,12 @@ export class Source {
 const DISCONNECTED = 'disconnect';
 const RECONNECTED = 'reconnect';
 const NO_RESPONDERS = '503';
+
+/** The server writes whole numbers; anything else is of somebody else. */
+function numberIn(headers: MsgHdrs | undefined, name: string): number | undefined {
+  const text = headers?.get(name) ?? '';
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
 
 function consumerConfig(name: string, filter: string, fromSequence: number | undefined) {
   const start =

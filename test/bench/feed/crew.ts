@@ -24,7 +24,7 @@ export class Crew {
 
   /** Of the feed. */
   static readers(system: FeedSystem, options: CrewOptions = {}): Promise<Crew> {
-    return Crew.#start('readers.ts', system.nats.url, options);
+    return Crew.#start('readers.ts', system.readerUrl, options);
   }
 
   /** Of the API server. */

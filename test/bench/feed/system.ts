@@ -5,6 +5,7 @@
 import { systemClock } from '../../../shared/clock.ts';
 import { resolve } from 'node:path';
 import { connect } from 'nats';
+import { loginOf } from '../../builders/nats-login.ts';
 import { buildFunction } from '../../../knative/build/build.ts';
 import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
 import { bundleCommand, functionSpec } from '../../../knative/local/cluster/function-part.ts';
@@ -100,6 +101,9 @@ export class FeedSystem {
   get nats(): Part {
     return this.plane.part('nats-server');
   }
+  get readerUrl(): string {
+    return this.nats.urls?.['reader'] ?? '';
+  }
   get adapter(): Part {
     return this.plane.part(`adapter/${NAME}`);
   }
@@ -167,7 +171,7 @@ export class FeedSystem {
   }
 
   async #stream(verb: 'INFO' | 'DELETE'): Promise<StreamAnswer> {
-    const nats = await connect({ servers: new URL(this.nats.url).host });
+    const nats = await connect(loginOf(this.nats.url));
     try {
       const reply = await nats.request(`$JS.API.STREAM.${verb}.${streamName(FEED)}`);
       const answer = reply.json<StreamAnswer>();
@@ -189,7 +193,7 @@ export class FeedSystem {
     const { namespace, serviceAccountName } = wiring;
     const account = { namespace, name: serviceAccountName };
     const kubeconfigPath = await this.#accounts.kubeconfigFor(`function/${NAME}`, account);
-    const env = { ...wiring.env, NATS_URL: this.nats.url };
+    const env = { ...wiring.env, NATS_URL: this.nats.urls?.['metadata'] ?? '' };
     const port = await freePort();
     const command = bundleCommand(dir);
     await this.plane.add(functionSpec({ name: NAME, command, port, kubeconfigPath, env }));

@@ -183,7 +183,7 @@ test('the NATS of a feed may come from a Secret; one that is not there is told',
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name: 'other-nats', namespace: FEED_NAMESPACE },
-    stringData: { url: world.plane.part('nats-server').url },
+    stringData: { url: world.natsUrl },
   });
   expect(await sender.sweep()).toBe(204);
   expect(await world.shown(stream)).toEqual(await world.expected());
@@ -191,7 +191,7 @@ test('the NATS of a feed may come from a Secret; one that is not there is told',
 
 test('a Secret that changes is followed without an edit of the feed', async () => {
   const secrets = { group: '', version: 'v1', resource: 'secrets' };
-  const { url } = world.plane.part('nats-server');
+  const { natsUrl: url } = world;
   await world.kube.create(secrets, {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -208,7 +208,7 @@ test('a Secret that changes is followed without an edit of the feed', async () =
 
 test('a Secret that changes is used by the next event, without a sweep', async () => {
   const secrets = { group: '', version: 'v1', resource: 'secrets' };
-  const { url } = world.plane.part('nats-server');
+  const { natsUrl: url } = world;
   const target = { namespace: FEED_NAMESPACE, name: 'watched-nats' };
   await world.kube.create(secrets, {
     apiVersion: 'v1',

@@ -24,7 +24,7 @@ withSweptFeedEach((given) => {
 async function openSession(): Promise<Session> {
   const object = await world.kube.get(METADATA_FEEDS, { namespace: FEED_NAMESPACE, name: feed });
   if (object === null) throw new Error('there is no feed');
-  return new Session(feedOf(object), { url: world.plane.part('nats-server').url, name: 'test' });
+  return new Session(feedOf(object), { url: world.natsUrl, name: 'test' });
 }
 
 /** As if a sweep had confirmed it. */

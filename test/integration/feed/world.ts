@@ -2,6 +2,7 @@
 // events are sent by hand, so that each test decides which ones are lost, late, doubled or forged.
 import { fileURLToPath } from 'node:url';
 import { connect } from 'nats';
+import { loginOf } from '../../builders/nats-login.ts';
 import { metadata } from '../../../functions/metadata/index.ts';
 import { readKustomization } from '../../../knative/local/manifests/documents.ts';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
@@ -91,7 +92,7 @@ export class FeedWorld {
       REQUEST_DEADLINE_SECONDS: '20',
       DRAIN_MINIMUM_SECONDS: '0',
       KUBECONFIG: this.plane.kubeconfigPath,
-      NATS_URL: this.plane.part('nats-server').url,
+      NATS_URL: this.natsUrl,
       FEED_NAMESPACE,
       ...more,
     };
@@ -111,6 +112,11 @@ export class FeedWorld {
         return send('dev.knative.sources.ping', {});
       },
     };
+  }
+
+  /** Of the function. */
+  get natsUrl(): string {
+    return this.plane.part('nats-server').urls?.['metadata'] ?? '';
   }
 
   async createFeed(name: string, spec: Readonly<Record<string, unknown>> = {}): Promise<void> {
@@ -159,7 +165,7 @@ export class FeedWorld {
 
   /** Listens from now on; `asked` resolves when somebody has asked how far the stream is. */
   async listen({ settings: { name } }: Stream): Promise<{ readonly asked: Promise<void> }> {
-    const nats = await connect({ servers: new URL(this.plane.part('nats-server').url).host });
+    const nats = await connect(loginOf(this.plane.part('nats-server').url));
     const found = Promise.withResolvers<void>();
     nats.subscribe('$JS.EVENT.ADVISORY.API', {
       callback: (_error, message) => {
@@ -172,7 +178,7 @@ export class FeedWorld {
   }
 
   async #jetStream(subject: string, body: string): Promise<void> {
-    const nats = await connect({ servers: new URL(this.plane.part('nats-server').url).host });
+    const nats = await connect(loginOf(this.plane.part('nats-server').url));
     await nats.request(`$JS.API.${subject}`, body);
     await nats.close();
   }

@@ -19,12 +19,12 @@ const N1 = { node: 'n1' };
 
 beforeAll(async () => {
   plane = await startPlane({ parts: ['nats-server'] });
-  const { url } = plane.part('nats-server');
+  const { url, urls } = plane.part('nats-server');
   feed = await FeedWriter.open(url, 'cluster');
   const environment = {
     PORT: '0',
     LOG_LEVEL: 'silent',
-    NATS_URL: url,
+    NATS_URL: urls?.['locate'] ?? '',
     MIN_VERSION_WAIT_SECONDS: '0.3',
   };
   const build = { version: '0.0.0', commit: '' };

@@ -132,7 +132,7 @@ async function misfits(account: string): Promise<Misfits> {
 
 test('metadata: a feed, one with a Secret, events, sweeps that list and replay', async () => {
   const { kube, plane } = installed;
-  const url = plane.part('nats-server').url;
+  const url = plane.part('nats-server').urls?.['metadata'] ?? '';
   await kube.create(METADATA_FEEDS, {
     apiVersion: 'ballast.dev/v1alpha1',
     kind: 'MetadataFeed',
@@ -235,7 +235,7 @@ test('dead-letters: an Event, one more of the same, and a feed that nobody swept
 });
 
 test('locate and storage-audit ask the API server nothing, and may nothing', async () => {
-  const url = installed.plane.part('nats-server').url;
+  const url = installed.plane.part('nats-server').urls?.['locate'] ?? '';
   const where = await installed.run(locate, { NATS_URL: url });
   const { status } = await fetch(`http://127.0.0.1:${where.port}/feed`);
   expect(status).toBeLessThan(504);

@@ -1,11 +1,10 @@
 // A reader that stands still while much happens: the server ends its connection, keeps nothing for
 // it and delays nobody else; awake again, the reader catches up by itself.
 import { spawn } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
-import { natsServerSpec } from '../../../knative/local/plane/nats-server.ts';
+import { natsWithAccounts } from '../../../knative/local/plane/nats-server.ts';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { freePort } from '../../../knative/local/process/ports.ts';
 import { PATIENCE, World, node1, pod, untilEqual } from './world.ts';
@@ -20,16 +19,14 @@ let monitorPort: number;
 
 beforeAll(async () => {
   plane = await startPlane({ parts: [] });
-  const config = join(plane.dir, 'nats.conf');
   const [binary, port, monitor] = await Promise.all([
     resolvePart('nats-server'),
     freePort(),
     freePort(),
-    writeFile(config, 'write_deadline: "500ms"\n'),
   ]);
   monitorPort = monitor;
-  const spec = natsServerSpec({ binary, dir: plane.dir, port, monitorPort });
-  await plane.add({ ...spec, args: [...spec.args, `--config=${config}`] });
+  const settings = { write_deadline: '500ms' };
+  await plane.add(await natsWithAccounts({ binary, dir: plane.dir, port, monitorPort, settings }));
 });
 
 afterAll(async () => {
@@ -47,7 +44,7 @@ test('a reader that stood still too long catches up, and kept nobody', async () 
   const feed = await world.feed();
   const quick = world.reader(feed);
   await quick.whenCurrent();
-  const args = ['--cluster', '--json', '--nats', server.url, '--feed', feed.feed];
+  const args = ['--cluster', '--json', '--nats', world.url, '--feed', feed.feed];
   const slow = spawn(process.execPath, [ENTRY, ...args]);
   let out = '';
   slow.stdout.on('data', (data: Buffer) => (out += data.toString().replaceAll(text, '')));

@@ -39,8 +39,9 @@ export class World {
     this.#server = server;
   }
 
+  /** Of those who read. */
   get url(): string {
-    return this.#server.url;
+    return this.#server.urls?.['reader'] ?? '';
   }
 
   async writer(): Promise<FeedWriter> {
@@ -62,7 +63,7 @@ export class World {
     scope: ReplicaOptions['scope'] = 'cluster',
     more: Partial<ReplicaOptions> = {},
   ): Replica {
-    const replica = openReplica({ url: this.#server.url, feed, scope, ...more });
+    const replica = openReplica({ url: this.url, feed, scope, ...more });
     this.#open.push(replica);
     return replica;
   }

@@ -62,7 +62,13 @@ test('it shows what is held, then each change, until it is ended', async () => {
 });
 
 test('once and as JSON, for scripts', async () => {
-  const run = watch('--cluster', '--json', '--once', '--nats', plane.part('nats-server').url);
+  const run = watch(
+    '--cluster',
+    '--json',
+    '--once',
+    '--nats',
+    plane.part('nats-server').urls?.['reader'] ?? '',
+  );
   expect(await run.ended).toBe(0);
   const lines = run.out().trim().split('\n');
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ type: 'added', name: 'a' }]);

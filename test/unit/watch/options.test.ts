@@ -18,10 +18,14 @@ test.each([
 });
 
 test('everything else that can be asked', () => {
-  const args = '--cluster --json --once --feed f --nats nats://u:p@h:1 --plane /x'.split(' ');
+  const args =
+    '--cluster --json --once --feed f --nats nats://u:p@h:1 --plane /x --api-prefix $JS.API'.split(
+      ' ',
+    );
   expect(watchOptions(args)).toEqual({
     scope: 'cluster',
     natsUrl: 'nats://u:p@h:1',
+    apiPrefix: '$JS.API',
     planeDir: '/x',
     feed: 'f',
     isJson: true,

@@ -2,7 +2,7 @@
 // here are named in docs/design/20261121-metadata-feed-faults.md with the test that has them.
 import { expect, test } from 'vitest';
 import type { Reader } from '../../../chaos/reader.ts';
-import { NATS, type Rig } from '../../../chaos/rig.ts';
+import { LATE, NATS, type Rig } from '../../../chaos/rig.ts';
 import {
   DEPLOYMENTS,
   NODES,
@@ -119,7 +119,7 @@ test('gap 7: a new node with an old address inherits nothing', async () => {
   await mutator.status(NODES, 'new', addresses);
   await mutator.create(PODS, pod('of-new', random, 'new'));
   expect(await story.ending()).toEqual(WELL);
-  const fresh = rig.addReader({ node: 'new' });
+  const fresh = rig.addReader(LATE);
   await fresh.replica.whenCurrent();
   const pods = [...fresh.replica.catalog.entries()].filter(({ key }) => key.resource === 'pods');
   expect(pods.map(({ subject }) => subject)).toEqual(['node.new.pods.default.of-new']);

@@ -1,0 +1,162 @@
+// The accounts of a feed as we ship them, on one server or on three, with everybody for whom there
+// are rights, and an account beside them that has nothing to do with feeds.
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type NatsConnection, connect } from 'nats';
+import { resolvePart } from '../../../../knative/local/parts/resolve.ts';
+import { natsServerSpec } from '../../../../knative/local/plane/nats-server.ts';
+import { type Plane, startPlane } from '../../../../knative/local/plane/plane.ts';
+import { freePort } from '../../../../knative/local/process/ports.ts';
+import { feedAccounts } from '../../../../shared/nats/accounts.ts';
+import type { Scope } from '../../../../shared/nats/replica/scope.ts';
+import { FeedWriter } from '../../../builders/feed-writer.ts';
+import { loginOf } from '../../../builders/nats-login.ts';
+
+const PASSWORD = randomUUID();
+export const FEED = 'f';
+/** Of the same account, and of nobody who reads the first one. */
+export const OTHER_FEED = 'g';
+
+export const READERS: Readonly<Record<string, Scope>> = {
+  all: 'cluster',
+  n1: { node: 'n1' },
+  n2: { node: 'n2' },
+  web: { namespaces: ['web'] },
+};
+
+const ACCOUNTS = {
+  ...feedAccounts({
+    feeds: [FEED, OTHER_FEED],
+    admin: { name: 'admin', password: PASSWORD },
+    writer: { name: 'metadata', password: PASSWORD },
+    readers: Object.entries(READERS).map(([name, scope]) => ({
+      name,
+      password: PASSWORD,
+      feeds: [FEED],
+      scope,
+    })),
+  }),
+  OTHER: { jetstream: 'enabled', users: [{ user: 'other', password: PASSWORD }] },
+};
+
+export class Servers {
+  readonly #plane: Plane;
+  readonly #ports: readonly number[];
+  readonly admin: NatsConnection;
+  readonly feed: FeedWriter;
+
+  private constructor(plane: Plane, ports: readonly number[], admin: NatsConnection) {
+    this.#plane = plane;
+    this.#ports = ports;
+    this.admin = admin;
+    this.feed = new FeedWriter(admin, FEED, ports.length);
+  }
+
+  static async start(count: number): Promise<Servers> {
+    const plane = await startPlane({ parts: [] });
+    try {
+      const ports = await startServers(plane, count);
+      const url = urlOf(ports[0] ?? 0, 'admin');
+      const servers = new Servers(plane, ports, await connect(loginOf(url)));
+      await servers.#fill();
+      return servers;
+    } catch (error) {
+      await plane.stop();
+      throw error;
+    }
+  }
+
+  /** Each user at a server of its own, as far as there are as many. */
+  url(user: string, at = 0): string {
+    return urlOf(this.#ports[at % this.#ports.length] ?? 0, user);
+  }
+
+  async stop(): Promise<void> {
+    await this.admin.close();
+    await this.#plane.stop();
+  }
+
+  /** What the function made and nobody else may change. */
+  async state(): Promise<unknown> {
+    const streams = await this.#ask<{ streams: readonly StreamInfo[] }>('STREAM.LIST');
+    return streams.streams
+      .map(({ config, state }) => ({ config, messages: state.messages, last: state.last_seq }))
+      .toSorted((a, b) => (a.config.name < b.config.name ? -1 : 1));
+  }
+
+  /** Name and filter of each. */
+  async consumers(): Promise<readonly (readonly [name: string, filter: string])[]> {
+    const found: ConsumerInfo[] = [];
+    for (let isMore = true; isMore;) {
+      const body = { offset: found.length };
+      const page = await this.#ask<ConsumerPage>(`CONSUMER.LIST.ballast-${FEED}`, body);
+      found.push(...(page.consumers ?? []));
+      isMore = (page.consumers ?? []).length > 0 && found.length < page.total;
+    }
+    return found.map(({ name, config }) => [name, config.filter_subject ?? '']);
+  }
+
+  async removeConsumers(): Promise<void> {
+    const names = (await this.consumers()).map(([name]) => name);
+    await Promise.all(names.map((name) => this.#ask(`CONSUMER.DELETE.ballast-${FEED}.${name}`)));
+  }
+
+  async #ask<Answer>(verb: string, body?: object): Promise<Answer> {
+    const text = body === undefined ? '' : JSON.stringify(body);
+    return (await this.admin.request(`$JS.API.${verb}`, text, { timeout: 10_000 })).json<Answer>();
+  }
+
+  async #fill(): Promise<void> {
+    const other = new FeedWriter(this.admin, OTHER_FEED, this.#ports.length);
+    for (const feed of [this.feed, other]) {
+      await feed.begin();
+      for (const node of ['n1', 'n2']) {
+        await feed.put({ node }, { resource: 'pods', namespace: 'web', name: 'a' });
+      }
+      await feed.put('all', { resource: 'nodes', namespace: '', name: 'n1' });
+      await feed.put('cluster', { resource: 'pods', namespace: 'bank', name: 'a' });
+    }
+  }
+}
+
+interface StreamInfo {
+  readonly config: { readonly name: string };
+  readonly state: { readonly messages: number; readonly last_seq: number };
+}
+
+interface ConsumerPage {
+  readonly total: number;
+  readonly consumers: readonly ConsumerInfo[] | null;
+}
+
+interface ConsumerInfo {
+  readonly name: string;
+  readonly config: { readonly filter_subject?: string };
+}
+
+const urlOf = (port: number, user: string): string =>
+  user === '' ? `nats://127.0.0.1:${port}` : `nats://${user}:${PASSWORD}@127.0.0.1:${port}`;
+
+async function startServers(plane: Plane, count: number): Promise<readonly number[]> {
+  const binary = await resolvePart('nats-server');
+  const ports = await Promise.all(Array.from({ length: count }, freePort));
+  const routePorts = await Promise.all(Array.from({ length: count }, freePort));
+  const routes = routePorts.map((port) => `nats://127.0.0.1:${port}`);
+  const starting = ports.map(async (port, index) => {
+    const dir = join(plane.dir, `n${index}`);
+    const cluster = { name: 'c', listen: `127.0.0.1:${routePorts[index]}`, routes };
+    const config = {
+      server_name: `n${index}`,
+      ...(count === 1 ? {} : { cluster }),
+      accounts: ACCOUNTS,
+    };
+    const path = join(plane.dir, `n${index}.conf`);
+    await writeFile(path, JSON.stringify(config));
+    const spec = natsServerSpec({ binary, dir, port, monitorPort: await freePort() });
+    const name = `nats-server-${index}`;
+    await plane.add({ ...spec, name, args: [...spec.args, `--config=${path}`] });
+  });
+  await Promise.all(starting);
+  return ports;
+}

@@ -1,0 +1,31 @@
+// What docs/feed.md gives to readers and to the function is what is printed, and so what is tried.
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+
+async function natsRights(args: readonly string[]): Promise<string> {
+  const entry = join(ROOT, 'knative/nats-rights/main.ts');
+  return (await promisify(execFile)(process.execPath, [entry, ...args])).stdout;
+}
+
+test('the page has the accounts as npm run nats-rights prints them', async () => {
+  const page = await readFile(join(ROOT, 'docs/feed.md'), 'utf8');
+  const [, args = ''] = /`npm run -s nats-rights -- ([^`]*)`/.exec(page) ?? [];
+  expect(page).toContain(`\n\`\`\`\n${await natsRights(args.split(' '))}\`\`\`\n`);
+});
+
+test.each([
+  [[], 'which feed is it about?'],
+  [['a.b'], 'a.b is no name of a feed'],
+  [['f', 'g'], 'one feed at a time, not also g'],
+  [['f', '--node', 'n1', '--cluster', 'n1'], 'two users are called n1'],
+  [['f', '--namespaces', 'team'], '--namespaces wants USER=A,B'],
+  [['f', '--node', 'a*'], '"a*" is no name of a user'],
+])('%j is refused', async (args, why) => {
+  const refused = natsRights(args).catch((error: unknown) => error);
+  expect(await refused).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+});
