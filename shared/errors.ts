@@ -46,6 +46,7 @@ export const errorTable = {
   ),
   KUBE_CACHE_FULL: retry('The narrow cache has no place for one more object that wakes somebody'),
   KUBE_CLOSED: retry('The client of the API server is closed, because this instance ends'),
+  KUBE_TOO_LARGE: retry('The answer of the API server is larger than may be read at once'),
   KUBE_UNAVAILABLE: retry('The API server cannot be reached or failed'),
   KUBE_TIMEOUT: retry('The API server did not finish in time'),
   KUBE_THROTTLED: retry('The API server takes no more requests now'),

@@ -1,6 +1,7 @@
 // Asks the API server about what was published and what its own history did not confirm: mostly
 // changes that are younger than the history just read, and now and then a claim without ground.
 import { type ObjectKey, subjectOf } from '../../shared/feed/subjects.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
 import { isName } from './change.ts';
 import type { Doors } from './doors.ts';
 import type { ShownResource } from './feed.ts';
@@ -24,25 +25,18 @@ export async function confirm(
   resource: ShownResource,
   { key, subjects: doubted }: Doubt,
 ): Promise<readonly Outcome[]> {
-  const { doors, session, signal, before, ...moment } = task;
-  const { name, namespace } = key;
+  const { doors: _doors, session, signal, before, ...moment } = task;
   if (!canExist(resource, key)) return buryImpossible(task, doubted);
-  // A list and not a get: only a list says as of when the object is absent.
-  const list = await doors.kube.list(resource.ref, {
-    ...(namespace === '' ? {} : { namespace }),
-    fieldSelector: `metadata.name=${name.replaceAll(/[\\,=]/g, String.raw`\$&`)}`,
-    signal,
-  });
-  const [object] = list.items;
-  const { resourceVersion } = object?.metadata ?? list.metadata;
+  const { object, isTooLarge, resourceVersion } = await ask(task, resource, key);
   const outcomes: Outcome[] = [];
   const head = subjectOf('cluster', key);
   // What is gone is gone with all that its head names, in doubt or not.
   const rest = new Set(object === undefined ? [...doubted, head] : doubted);
   if (object !== undefined) {
-    const look = { resource, object, isGone: false, resourceVersion };
-    for (const subject of planLook(session.feed, look, moment.epoch).subjects) rest.delete(subject);
-    outcomes.push((await lookAtTruth(session, look, { ...moment, before }, signal)).outcome);
+    const look = { resource, object, isGone: false, isTooLarge, resourceVersion };
+    const planned = planLook(session.feed, look, moment.epoch);
+    for (const subject of planned.plan.subjects) rest.delete(subject);
+    outcomes.push((await lookAtTruth(session, planned, { ...moment, before }, signal)).outcome);
   }
   const places = [{ key, subjects: [...rest] }];
   const [found = []] = await readPublished(session, places, signal);
@@ -56,6 +50,36 @@ export async function confirm(
     outcomes.push((await buryAt(session, entry, options, signal)).outcome);
   }
   return outcomes;
+}
+
+interface Asked {
+  readonly object: KubeObject | undefined;
+  readonly isTooLarge: boolean;
+  /** As of when it is there, or is not. */
+  readonly resourceVersion: string;
+}
+
+/** A list and not a get: only a list says as of when the object is absent. */
+async function ask(
+  { doors, session, signal }: Pick<ConfirmTask, 'doors' | 'session' | 'signal'>,
+  { ref }: ShownResource,
+  { name, namespace }: ObjectKey,
+): Promise<Asked> {
+  return session.asking.pass(signal, async () => {
+    const pages = doors.kube.pages(ref, {
+      ...(namespace === '' ? {} : { namespace }),
+      fieldSelector: `metadata.name=${name.replaceAll(/[\\,=]/g, String.raw`\$&`)}`,
+      limit: 1,
+      onTooLarge: 'skim',
+      signal,
+    });
+    for await (const { items, tooLarge = [], metadata } of pages) {
+      const object = items[0] ?? tooLarge[0];
+      const { resourceVersion } = object?.metadata ?? metadata;
+      return { object, isTooLarge: tooLarge.length > 0, resourceVersion };
+    }
+    throw new TypeError('a list without a page');
+  });
 }
 
 const NEVER_IN_A_NAMESPACE = /[^-a-z0-9]/;

@@ -12,6 +12,8 @@ import {
 export interface Published {
   readonly subject: string;
   readonly sequence: number;
+  /** How much it weighs in the stream. */
+  readonly bytes: number;
   /** Undefined when it is none of ours: it stops no look, and is overwritten in its turn. */
   readonly message: FeedMessage | undefined;
 }

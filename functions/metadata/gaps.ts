@@ -15,7 +15,31 @@ import { isConflict } from './steps.ts';
 import type { Sums } from './sums.ts';
 
 /** What the counts of one resource say, for its status. */
-export type Counted = Pick<Required<ResourceStatus>, 'lacking' | 'stray' | 'oversize'>;
+export type Counted = Pick<
+  Required<ResourceStatus>,
+  'lacking' | 'stray' | 'oversize' | 'oversizeNames'
+>;
+
+type LeftOut = Pick<Counted, 'oversize' | 'oversizeNames'>;
+
+/** A few are named, so that somebody can look for them. */
+const NAMED_MAX = 3;
+
+const leftOutBy = ({ outcomes, oversized }: Pick<Replayed, 'outcomes' | 'oversized'>): LeftOut => ({
+  oversize: outcomes.oversize,
+  oversizeNames: oversized.slice(0, NAMED_MAX),
+});
+
+/** What is not listed anew stays left out; if that is not so any more, the counts tell. */
+function leftOut(one: Replayed, before: ResourceStatus | undefined): LeftOut {
+  if (one.isListed) return leftOutBy(one);
+  const names = before?.oversizeNames ?? [];
+  const added = one.oversized.filter((name) => !names.includes(name));
+  return {
+    oversize: (before?.oversize ?? 0) + added.length,
+    oversizeNames: [...names, ...added].slice(0, NAMED_MAX),
+  };
+}
 
 /**
  * Counts tell what neither events nor history can: messages that somebody removed by hand. What
@@ -35,18 +59,17 @@ export async function fillGaps(
     const head = heads.get(resource);
     if (head === undefined) continue;
     const before = session.feed.status.resources?.find(({ name }) => name === resource.name);
-    const oversize = one.isListed ? one.outcomes.oversize : (before?.oversize ?? 0);
-    const now = count(session, resource, head, sums, oversize);
+    const now = count(session, resource, head, sums, leftOut(one, before));
     counted.set(resource, now);
     const isRepeated = (name: 'lacking' | 'stray'): boolean =>
       now[name] > 0 && now[name] === before?.[name];
     const names = (['lacking', 'stray'] as const).filter(isRepeated);
     if (names.length === 0) continue;
-    const again = await countAgain(task, resource, sums, oversize);
+    const again = await countAgain(task, resource, sums, now);
     if (!names.some((name) => again[name] > 0)) continue;
     const more = await listAnew(task, resource, head);
-    addTally(outcomes, more);
-    counted.set(resource, { lacking: 0, stray: 0, oversize: more.oversize });
+    addTally(outcomes, more.outcomes);
+    counted.set(resource, { lacking: 0, stray: 0, ...leftOutBy(more) });
   }
   return counted;
 }
@@ -56,11 +79,11 @@ async function countAgain(
   { doors, session, signal }: ConfirmTask,
   resource: ShownResource,
   sums: Sums,
-  oversize: number,
-): Promise<Counted> {
+  omitted: LeftOut,
+): Promise<Pick<Counted, 'lacking' | 'stray'>> {
   const head = await readHead(doors, resource, signal);
-  if (isBlocked(head)) return { lacking: 0, stray: 0, oversize };
-  return count(session, resource, head, sums, oversize);
+  if (isBlocked(head)) return { lacking: 0, stray: 0 };
+  return count(session, resource, head, sums, omitted);
 }
 
 /** Also asks about what claims to be of after the list. */
@@ -68,14 +91,14 @@ async function listAnew(
   task: ConfirmTask,
   resource: ShownResource,
   head: Head,
-): Promise<Readonly<Tally>> {
-  const { outcomes, doubts } = await replay({ ...task, resource, head }, undefined);
+): Promise<Pick<Replayed, 'outcomes' | 'oversized'>> {
+  const { outcomes, doubts, oversized } = await replay({ ...task, resource, head }, undefined);
   const { lastSequence: before } = await task.session.stream.state(task.signal);
   const tally = { ...outcomes };
   for (const doubt of doubts) {
     for (const outcome of await confirm({ ...task, before }, resource, doubt)) tally[outcome] += 1;
   }
-  return tally;
+  return { outcomes: tally, oversized };
 }
 
 function count(
@@ -83,7 +106,7 @@ function count(
   resource: ShownResource,
   head: Head,
   { objects, strayParts }: Sums,
-  oversize: number,
+  { oversize, oversizeNames }: LeftOut,
 ): Counted {
   const shown = (objects.get(resource.name) ?? 0) + oversize;
   // The API server counts all of them, and this feed may show some.
@@ -92,7 +115,8 @@ function count(
   const parts = resource.name === SLICES ? strayParts : 0;
   const more = (...differences: readonly number[]): number =>
     differences.reduce((sum, difference) => sum + Math.max(0, difference), 0);
-  return { lacking: more(missing, -parts), stray: more(-missing, parts), oversize };
+  const [lacking, stray] = [more(missing, -parts), more(-missing, parts)];
+  return { lacking, stray, oversize, oversizeNames };
 }
 
 /** A spec that was edited: what it no longer names goes. */

@@ -22,7 +22,12 @@ export async function readHead(
   signal: AbortSignal,
 ): Promise<Head | Blocked> {
   try {
-    const { metadata, items } = await kube.list(ref, { limit: 1, signal });
+    const { metadata, items } = await kube.list(ref, {
+      limit: 1,
+      metadataOnly: true,
+      isBounded: true,
+      signal,
+    });
     const { resourceVersion, remainingItemCount, continue: more = '' } = metadata;
     const rest = more === '' ? 0 : remainingItemCount;
     return { resourceVersion, objects: rest === undefined ? undefined : items.length + rest };

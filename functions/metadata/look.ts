@@ -1,12 +1,13 @@
 // One look at one object, or at many: read what stands, decide, act; again when somebody else was
 // faster. The same road for events and for the sweep.
 import type { ObjectKey } from '../../shared/feed/subjects.ts';
+import { PageSize } from '../../shared/kube/page-size.ts';
 import { type Decision, type Published, decide } from './decide.ts';
 import { requireEpoch } from './epoch.ts';
 import { inTurns } from './in-turns.ts';
-import { readOne, readPublished, recentlyPublished } from './observe.ts';
+import { readOne, readPublished, readPublishedWithin, recentlyPublished } from './observe.ts';
 import type { Session } from './session.ts';
-import { type Look, type LookPlan, type Moment, planLook, sightOf } from './sight.ts';
+import { type LookPlan, type Moment, type Planned, sightOf } from './sight.ts';
 import { isConflict, takeSteps } from './steps.ts';
 
 export interface LookOptions extends Moment {
@@ -36,6 +37,8 @@ export function addTally(to: Tally, more: Readonly<Tally>): void {
 
 /** Three events of one object at once are common (created, bound, started), more are not. */
 const LOOKS_MAX = 4;
+/** Looks whose subjects are read with one request. */
+const LOOKS_AT_ONCE_MAX = 500;
 
 /** What came of a look. */
 export interface Looked {
@@ -55,57 +58,79 @@ const OVERSIZE: Looked = { outcome: 'oversize', settled: new Map() };
 
 export async function lookAt(
   session: Session,
-  look: Look,
+  planned: Planned,
   options: LookOptions,
   signal: AbortSignal,
 ): Promise<Looked> {
-  const plan = planLook(session.feed, look, options.epoch);
+  const { plan } = planned;
   if (plan.isTooLong) return OVERSIZE;
   let known = recentlyPublished(session, plan);
   for (let left = LOOKS_MAX; ; left -= 1) {
     const published = known ?? (await readOne(session, plan, signal));
-    const decision = await judgeSafely(session, { look, plan, published }, options, signal);
+    const decision = await judgeSafely(session, { planned, published }, options, signal);
     // What is only remembered is reason enough to try, but not to do nothing.
     const isSure = known === undefined || decision.steps.length > 0;
     known = undefined;
     if (!isSure) continue;
     try {
-      return await act(session, decision, published, signal);
+      return told(planned, await act(session, decision, published, signal));
     } catch (error) {
       if (left <= 1 || !isConflict(error)) throw error;
     }
   }
 }
 
-/** Many looks with few reads. Answers what came of each, with its plan, in their order. */
+export type LookedPlan = Looked & { readonly plan: LookPlan };
+
+/**
+ * Many looks with few reads, and no more of what stands in memory at once than a page of a list
+ * may weigh. Answers what came of each, with its plan, in their order.
+ */
 export async function lookAtAll(
   session: Session,
-  looks: readonly Look[],
+  planned: readonly Planned[],
   options: LookOptions,
   signal: AbortSignal,
-): Promise<readonly (Looked & { readonly plan: LookPlan })[]> {
-  const planned = looks.map((look) => ({
-    look,
-    plan: planLook(session.feed, look, options.epoch),
-  }));
-  const plans = planned.map(({ plan }) => plan);
-  const published = await readPublished(session, plans, signal);
+): Promise<readonly LookedPlan[]> {
+  const looked: LookedPlan[] = [];
+  const size = new PageSize(LOOKS_AT_ONCE_MAX, LOOKS_AT_ONCE_MAX);
+  while (looked.length < planned.length) {
+    const part = planned.slice(looked.length, looked.length + size.limit);
+    const came = await session.looking.pass(signal, async () => {
+      const plans = part.map(({ plan }) => plan);
+      const published = await readPublishedWithin(session, plans, size, signal);
+      return published && lookAtPart(session, part, published, options, signal);
+    });
+    if (came === undefined) size.shrink();
+    else looked.push(...came);
+  }
+  return looked;
+}
+
+async function lookAtPart(
+  session: Session,
+  part: readonly Planned[],
+  published: readonly (readonly Published[])[],
+  options: LookOptions,
+  signal: AbortSignal,
+): Promise<readonly LookedPlan[]> {
   await checkEpoch(session, published.flat(), options.epoch, signal);
   // Once for all of them.
   if (published.some((one) => one.length === 0)) await requireEpoch(session, options, signal);
-  const looked: (Looked & { readonly plan: LookPlan })[] = [];
-  await inTurns(planned.entries(), signal, async ([index, { look, plan }]) => {
+  const looked: LookedPlan[] = [];
+  await inTurns(part.entries(), signal, async ([index, planned]) => {
+    const { plan } = planned;
     if (plan.isTooLong) {
       looked[index] = { ...OVERSIZE, plan };
       return;
     }
     const there = published[index] ?? [];
-    const decision = judge(session, { look, plan, published: there }, options);
+    const decision = judge(session, { planned, published: there }, options);
     const came = await act(session, decision, there, signal).catch((error: unknown) => {
-      if (isConflict(error)) return lookAt(session, look, options, signal);
+      if (isConflict(error)) return lookAt(session, planned, options, signal);
       throw error;
     });
-    looked[index] = { ...came, plan };
+    looked[index] = { ...told(planned, came), plan };
   });
   return looked;
 }
@@ -116,17 +141,21 @@ export async function lookAtAll(
  */
 export async function lookAtTruth(
   session: Session,
-  look: Look,
+  planned: Planned,
   options: Moment & { readonly before: number },
   signal: AbortSignal,
 ): Promise<Looked> {
-  const plan = planLook(session.feed, look, options.epoch);
-  const [published = []] = await readPublished(session, [plan], signal);
+  const [published = []] = await readPublished(session, [planned.plan], signal);
   if (published.some(({ sequence }) => sequence > options.before)) return OVERTAKEN;
   const truth = { ...options, trust: 'truth' } as const;
-  const decision = await judgeSafely(session, { look, plan, published }, truth, signal);
-  return act(session, decision, published, signal).catch(overtakenOnConflict);
+  const decision = await judgeSafely(session, { planned, published }, truth, signal);
+  const came = await act(session, decision, published, signal).catch(overtakenOnConflict);
+  return told(planned, came);
 }
+
+/** Whatever stood about it is gone now; what is to be known is that it is there, and too large. */
+const told = ({ isTooLarge }: Planned, looked: Looked): Looked =>
+  isTooLarge && looked.outcome !== 'overtaken' ? { ...looked, outcome: 'oversize' } : looked;
 
 /** Ends what stands on one subject and should not. */
 export async function buryAt(
@@ -158,8 +187,7 @@ async function checkEpoch(
 }
 
 interface Sighting {
-  readonly look: Look;
-  readonly plan: LookPlan;
+  readonly planned: Planned;
   readonly published: readonly Published[];
 }
 
@@ -188,10 +216,10 @@ function overtakenOnConflict(error: unknown): Looked {
 
 function judge(
   session: Session,
-  { look, plan, published }: Sighting,
+  { planned, published }: Sighting,
   { trust, ...moment }: LookOptions,
 ): Decision {
-  const sight = sightOf(session.feed, look, plan, moment);
+  const sight = sightOf(session.feed, planned, moment);
   return decide({ ...sight, isTruth: trust === 'truth' }, published);
 }
 

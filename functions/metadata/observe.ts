@@ -2,10 +2,14 @@
 // by the sweep.
 import { decodeMessage, isTombstone } from '../../shared/feed/messages.ts';
 import { encodeToken, subjectOf } from '../../shared/feed/subjects.ts';
+import type { PageSize } from '../../shared/kube/page-size.ts';
 import type { StoredMessage } from '../../shared/nats/jetstream.ts';
 import type { Published } from './decide.ts';
 import type { Session } from './session.ts';
 import type { LookPlan } from './sight.ts';
+
+/** Of these the server finds each by itself, and together they stay small. */
+const FEW = 4;
 
 /** Where to look for what stands about an object. */
 type Place = Pick<LookPlan, 'key' | 'subjects'>;
@@ -14,7 +18,12 @@ export function publishedFrom(
   prefix: string,
   { subject, sequence, data }: StoredMessage,
 ): Published {
-  return { subject: subject.slice(prefix.length + 1), sequence, message: decodeMessage(data) };
+  return {
+    subject: subject.slice(prefix.length + 1),
+    sequence,
+    bytes: data.byteLength,
+    message: decodeMessage(data),
+  };
 }
 
 /** What stands on these subjects. */
@@ -34,19 +43,49 @@ export async function readPublished(
   plans: readonly Place[],
   signal: AbortSignal,
 ): Promise<readonly (readonly Published[])[]> {
-  const read = async (subjects: readonly string[]): Promise<ReadonlyMap<string, Published>> => {
-    const found = await readSubjects(session, subjects, signal);
-    return new Map(found.map((entry) => [entry.subject, entry]));
-  };
-  const first = await read(plans.flatMap(({ subjects }) => subjects));
+  const found = await readSubjects(
+    session,
+    plans.flatMap(({ subjects }) => subjects),
+    signal,
+  );
+  const first = new Map(found.map((entry) => [entry.subject, entry]));
+  return withParts(session, plans, first, signal);
+}
+
+async function withParts(
+  session: Session,
+  plans: readonly Place[],
+  first: ReadonlyMap<string, Published>,
+  signal: AbortSignal,
+): Promise<readonly (readonly Published[])[]> {
   const further = plans.map((plan) => partsElsewhere(plan, first));
   const more = further.flat();
-  const second = more.length === 0 ? new Map<string, Published>() : await read(more);
+  const found = more.length === 0 ? [] : await readSubjects(session, more, signal);
+  const second = new Map(found.map((entry) => [entry.subject, entry]));
   return plans.map(({ subjects }, index) =>
     [...subjects, ...(further[index] ?? [])].flatMap(
       (subject) => first.get(subject) ?? second.get(subject) ?? [],
     ),
   );
+}
+
+/** The same; undefined when it is more than a page may weigh, and fewer can be asked about. */
+export async function readPublishedWithin(
+  session: Session,
+  plans: readonly Place[],
+  size: PageSize,
+  signal: AbortSignal,
+): Promise<readonly (readonly Published[])[] | undefined> {
+  const { feed, stream } = session;
+  if (plans.length <= FEW) return readPublished(session, plans, signal);
+  const subjects = plans.flatMap((plan) => plan.subjects.map((one) => `${feed.prefix}.${one}`));
+  const stored = await stream.lastWithin(subjects, size.bytesMax, signal);
+  if (stored === undefined) return undefined;
+  const bytes = [...stored.values()].reduce((sum, { data }) => sum + data.byteLength, 0);
+  size.came(plans.length, bytes);
+  const found = [...stored.values()].map((message) => publishedFrom(feed.prefix, message));
+  const first = new Map(found.map((entry) => [entry.subject, entry]));
+  return withParts(session, plans, first, signal);
 }
 
 /** What stands about one object, read now and remembered. */

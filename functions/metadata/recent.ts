@@ -4,12 +4,17 @@
 // reads before he believes it.
 import type { Published } from './decide.ts';
 
-/** With some 600 bytes each, a few megabytes, whatever the size of the cluster. */
-const SUBJECTS_MAX = 4_000;
+/** Some 4,000 pods of the usual size, in 10 MB of heap, whatever the size of the cluster. */
+const BYTES_MAX = 4_000_000;
+/** Of each entry, whatever stands there. */
+const ENTRY_BYTES = 400;
+/** What is larger is rare, and read before each change; else a few would drive out the many. */
+const MESSAGE_BYTES_MAX = 20_000;
 
 export class Recent {
   /** In the order of their last use; undefined for a subject on which nothing stands. */
   readonly #known = new Map<string, Published | undefined>();
+  #bytes = 0;
 
   /** Undefined unless all of them are known. */
   find(subjects: readonly string[]): readonly Published[] | undefined {
@@ -22,14 +27,27 @@ export class Recent {
   }
 
   note(subject: string, entry: Published | undefined): void {
-    this.#known.delete(subject);
+    this.#drop(subject);
+    if (entry !== undefined && entry.bytes > MESSAGE_BYTES_MAX) return;
     this.#known.set(subject, entry);
-    if (this.#known.size <= SUBJECTS_MAX) return;
-    const [oldest] = this.#known.keys();
-    if (oldest !== undefined) this.#known.delete(oldest);
+    this.#bytes += weightOf(subject, entry);
+    for (const oldest of this.#known.keys()) {
+      if (this.#bytes <= BYTES_MAX) return;
+      this.#drop(oldest);
+    }
   }
 
   clear(): void {
     this.#known.clear();
+    this.#bytes = 0;
+  }
+
+  #drop(subject: string): void {
+    if (!this.#known.has(subject)) return;
+    this.#bytes -= weightOf(subject, this.#known.get(subject));
+    this.#known.delete(subject);
   }
 }
+
+const weightOf = (subject: string, entry: Published | undefined): number =>
+  ENTRY_BYTES + subject.length + (entry?.bytes ?? 0);

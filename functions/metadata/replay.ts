@@ -2,7 +2,7 @@
 // server's own order, deletes included; or, when the API server no longer knows, by its list.
 import { parseSubject } from '../../shared/feed/subjects.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
+import type { KubeList, KubeObject } from '../../shared/kube/objects.ts';
 import { compareVersions, isLive } from './decide.ts';
 import type { Doors } from './doors.ts';
 import type { ShownResource } from './feed.ts';
@@ -10,7 +10,7 @@ import type { Head } from './heads.ts';
 import { type Doubt, type LookOptions, type Tally, buryAt, lookAtAll, noTally } from './look.ts';
 import { publishedFrom, resourceFilter } from './observe.ts';
 import type { Session } from './session.ts';
-import type { Look, Moment } from './sight.ts';
+import { type Moment, type Planned, planLook } from './sight.ts';
 
 export interface Replayed {
   /** Every change up to it is in the stream. */
@@ -25,6 +25,8 @@ export interface Replayed {
   /** Objects about which somebody claims to know something later. */
   readonly doubts: readonly Doubt[];
   readonly outcomes: Readonly<Tally>;
+  /** Names of objects that were left out because they are too large. */
+  readonly oversized: readonly string[];
   readonly isListed: boolean;
 }
 
@@ -41,11 +43,14 @@ export interface ReplayTask extends Moment {
  * a shorter watch may get none.
  */
 const WATCH_SECONDS = 4;
-/** Changes held at once: of pods some 10 MB. */
+/** Changes held at once, and how much there may be to show of them. */
 const HISTORY_MAX = 1_000;
+const HISTORY_BYTES_MAX = 1024 * 1024;
+/** Of what is larger only the name is read; it is asked about by itself. */
+const CHANGE_BYTES_MAX = 4 * 1024 * 1024;
 /** No sequence is as low. */
 const UNSETTLED = 0;
-/** Objects per page: a page of pods stays near 2 MB. */
+/** Objects per page, as far as they are not large. */
 const PAGE_SIZE = 500;
 
 export async function replay(task: ReplayTask, from: string | undefined): Promise<Replayed> {
@@ -66,13 +71,16 @@ async function rewatch(task: ReplayTask, from: string): Promise<Replayed> {
   const found = nothingFound();
   for (let part = await readHistory(task, from); ; part = await readHistory(task, part.seen)) {
     for (const round of roundsOf(part.looks)) await take(task, round, found);
+    for (const doubt of part.doubts) found.doubts.set(nameOf(doubt.key), doubt);
     if (part.isFull && !part.isPresent) continue;
     return replayed(found, { resourceVersion: part.seen, isVerified: part.isPresent });
   }
 }
 
 interface History {
-  readonly looks: readonly Look[];
+  readonly looks: readonly Planned[];
+  /** What is too large to be read with others. */
+  readonly doubts: readonly Doubt[];
   /** Up to where it reaches. */
   readonly seen: string;
   readonly isFull: boolean;
@@ -81,49 +89,91 @@ interface History {
 }
 
 async function readHistory(task: ReplayTask, from: string): Promise<History> {
-  const { doors, resource, head, signal } = task;
-  const looks: Look[] = [];
-  let seen = from;
+  const { doors, session, resource, head, epoch, signal } = task;
+  const looks: Planned[] = [];
+  const doubts: Doubt[] = [];
+  let [seen, bytes] = [from, 0];
   const isPresent = (): boolean => compareVersions(seen, head.resourceVersion) >= 0;
-  const isFull = (): boolean => looks.length >= HISTORY_MAX;
-  const options = { from: { resourceVersion: from }, timeoutSeconds: WATCH_SECONDS, signal };
+  const isFull = (): boolean =>
+    looks.length + doubts.length >= HISTORY_MAX || bytes >= HISTORY_BYTES_MAX;
+  const options = {
+    from: { resourceVersion: from },
+    timeoutSeconds: WATCH_SECONDS,
+    skimAboveBytes: CHANGE_BYTES_MAX,
+    signal,
+  };
   for await (const event of doors.kube.watch(resource.ref, options)) {
     if (event.type === 'RESTART') continue;
     if (event.type === 'BOOKMARK') seen = event.resourceVersion;
     else {
-      const { object } = event;
+      const { object, type, isSkimmed = false } = event;
       seen = object.metadata.resourceVersion;
-      looks.push({ resource, object, isGone: event.type === 'DELETED', resourceVersion: seen });
+      const isGone = type === 'DELETED';
+      // The object itself goes at once: ten thousand labels are shown of few kinds.
+      const look = { resource, object, isGone, resourceVersion: seen, isTooLarge: isSkimmed };
+      const planned = planLook(session.feed, look, epoch);
+      const { key, subjects } = planned.plan;
+      if (isSkimmed && !isGone) doubts.push({ key, subjects: new Set(subjects) });
+      else looks.push(planned);
+      bytes += weightOf(planned);
     }
     if (isPresent() || isFull()) break;
   }
-  return { looks, seen, isFull: isFull(), isPresent: isPresent() };
+  return { looks, doubts, seen, isFull: isFull(), isPresent: isPresent() };
 }
+
+const weightOf = ({ plan }: Planned): number =>
+  plan.shown.reduce((sum, { message }) => sum + JSON.stringify(message).length, 0);
 
 /**
  * Looks that may be taken side by side. An object that was deleted and made again under its name
  * may have stood on another node: its deaths come first, its last state after them.
  */
-function roundsOf(looks: readonly Look[]): readonly (readonly Look[])[] {
-  const last = new Map<string, Look>();
-  for (const look of looks) last.set(nameOf(look.object.metadata), look);
-  const isLast = (look: Look): boolean => last.get(nameOf(look.object.metadata)) === look;
+function roundsOf(looks: readonly Planned[]): readonly (readonly Planned[])[] {
+  const last = new Map<string, Planned>();
+  for (const look of looks) last.set(nameOf(look.plan.key), look);
+  const isLast = (look: Planned): boolean => last.get(nameOf(look.plan.key)) === look;
   const deaths = looks.filter((look) => look.isGone && !isLast(look));
   return [...deaths.map((look) => [look]), [...last.values()]];
 }
 
 async function relist(task: ReplayTask): Promise<Replayed> {
-  const { doors, resource, signal } = task;
+  const { session, signal } = task;
   const found = nothingFound();
   let resourceVersion = '';
-  for await (const page of doors.kube.pages(resource.ref, { limit: PAGE_SIZE, signal })) {
+  const { ref } = task.resource;
+  const pages = task.doors.kube.pages(ref, { limit: PAGE_SIZE, onTooLarge: 'skim', signal });
+  const takePage = async (): Promise<boolean> => {
+    const { value: page } = await pages.next();
+    if (page === undefined) return false;
     // All pages of a list show the state as of the first one.
     resourceVersion ||= page.metadata.resourceVersion;
-    const looks = page.items.map((object) => lookOf(resource, object));
-    await take(task, looks, found);
+    await take(task, plansOf(task, page), found);
+    return true;
+  };
+  try {
+    while (await session.listing.pass(signal, takePage));
+  } finally {
+    await pages.return();
   }
   await bury(task, resourceVersion, found);
   return replayed(found, { resourceVersion, isVerified: true, isListed: true });
+}
+
+/** Nothing else of the page is kept. */
+function plansOf(
+  { session, resource, epoch }: ReplayTask,
+  { items, tooLarge = [] }: KubeList,
+): readonly Planned[] {
+  const plan = (object: KubeObject, isTooLarge: boolean): Planned => {
+    const { resourceVersion } = object.metadata;
+    const look = { resource, object, isGone: false, isTooLarge, resourceVersion };
+    return planLook(session.feed, look, epoch);
+  };
+  return [
+    ...items.map((object) => plan(object, false)),
+    ...tooLarge.map((object) => plan(object, true)),
+  ];
 }
 
 function replayed(
@@ -137,11 +187,6 @@ function replayed(
 ): Replayed {
   return { ...found, doubts: [...doubts.values()], ...how, isListed };
 }
-
-const lookOf = (resource: ShownResource, object: KubeObject): Look => {
-  const { resourceVersion } = object.metadata;
-  return { resource, object, isGone: false, resourceVersion };
-};
 
 /** What the stream still shows and the list no longer has. */
 async function bury(
@@ -167,23 +212,30 @@ async function bury(
 
 interface Found {
   readonly outcomes: Tally;
+  readonly oversized: string[];
   readonly settled: Map<string, number>;
   /** By the object's name; what one part of the history doubts, a later one may settle. */
   readonly doubts: Map<string, Doubt>;
 }
 
-const nothingFound = (): Found => ({ outcomes: noTally(), settled: new Map(), doubts: new Map() });
+const nothingFound = (): Found => ({
+  outcomes: noTally(),
+  oversized: [],
+  settled: new Map(),
+  doubts: new Map(),
+});
 
 async function take(
   { session, epoch, nowMs, signal }: ReplayTask,
-  looks: readonly Look[],
-  { outcomes, settled, doubts }: Found,
+  looks: readonly Planned[],
+  { outcomes, oversized, settled, doubts }: Found,
 ): Promise<void> {
   const options: LookOptions = { epoch, nowMs, trust: 'history' };
   const taken = await lookAtAll(session, looks, options, signal);
   for (const { outcome, plan, settled: stands } of taken) {
     const { key, shown, subjects } = plan;
     outcomes[outcome] += 1;
+    if (outcome === 'oversize') oversized.push(nameOf(key));
     for (const { subject } of shown) settled.set(subject, UNSETTLED);
     for (const [subject, sequence] of stands) settled.set(subject, sequence);
     // Somebody's word stands against the history: it is asked about afterwards.

@@ -7,6 +7,7 @@ import type { NatsOptions } from '../../shared/nats/connection.ts';
 import { Stream } from '../../shared/nats/stream.ts';
 import { type Feed, streamSettings } from './feed.ts';
 import { Recent } from './recent.ts';
+import { Turnstile } from './turnstile.ts';
 
 export type Counts = { -readonly [Name in keyof EventCounts]: number };
 
@@ -35,6 +36,12 @@ export class Session {
   #marker: StoredMarker | undefined;
   #sweeping: Promise<void> | undefined;
   readonly recent = new Recent();
+  /** Pages of lists that are in memory: each may take 60 MB while it is parsed, and 10 after. */
+  readonly listing = new Turnstile(2);
+  /** Parts of the stream that are looked at: of each a page's worth is in memory. */
+  readonly looking = new Turnstile(2);
+  /** Single objects that are asked about: each may have 12 MiB. */
+  readonly asking = new Turnstile(4);
 
   constructor(feed: Feed, nats: NatsOptions) {
     this.feed = feed;

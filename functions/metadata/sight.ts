@@ -17,6 +17,17 @@ export interface Look {
   readonly isGone: boolean;
   /** The state of the cluster in which it was seen so. */
   readonly resourceVersion: string;
+  /** So large that nothing of it was read but who it is: it cannot be shown. */
+  readonly isTooLarge?: boolean;
+}
+
+/** What is kept of a look: the object itself may be a thousand times larger. */
+export interface Planned extends Pick<Look, 'isGone' | 'resourceVersion'> {
+  readonly plan: LookPlan;
+  readonly isTooLarge: boolean;
+  readonly resource: string;
+  readonly uid: string;
+  readonly createdMs: number;
 }
 
 export interface Moment {
@@ -40,15 +51,30 @@ function keyOf({ name: resource }: ShownResource, { metadata }: KubeObject): Obj
   return { resource, namespace: metadata.namespace ?? '', name: metadata.name };
 }
 
-export function planLook(feed: Feed, look: Look, epoch: number): LookPlan {
-  const { resource, object, isGone } = look;
+export function planLook(feed: Feed, look: Look, epoch: number): Planned {
+  const { resource, object, isGone, resourceVersion, isTooLarge = false } = look;
+  const { uid, creationTimestamp = '' } = object.metadata;
+  return {
+    plan: planOf(feed, look, epoch),
+    isGone,
+    isTooLarge,
+    resourceVersion,
+    resource: resource.name,
+    uid,
+    createdMs: Date.parse(creationTimestamp),
+  };
+}
+
+function planOf(feed: Feed, look: Look, epoch: number): LookPlan {
+  const { resource, object, isGone, isTooLarge } = look;
   const key = keyOf(resource, object);
   if (Math.max(key.name.length, key.namespace.length) > NAME_LENGTH_MAX) {
     return { key, shown: [], subjects: [], isTooLong: true };
   }
   // Also for what is gone or not selected: it says where it stood.
   const places = show(resource.name, object, showPlan(feed, resource, epoch));
-  const shown = !isGone && selects(feed, resource, object) ? places : [];
+  const isShown = !isGone && isTooLarge !== true && selects(feed, resource, object);
+  const shown = isShown ? places : [];
   const subjects = new Set(places.map(({ subject }) => subject));
   for (const subject of subjects) refuseLong(subject, object);
   if (isPlaced(resource)) subjects.add(subjectOf('cluster', key));
@@ -71,22 +97,20 @@ const isPlaced = ({ name }: ShownResource): boolean => name === 'pods' || name =
 
 export function sightOf(
   feed: Feed,
-  { object, resourceVersion, isGone, resource }: Look,
-  { key, shown, subjects }: LookPlan,
+  { plan: { key, shown, subjects }, resourceVersion, isGone, resource, uid, createdMs }: Planned,
   { epoch, nowMs }: Moment,
 ): Sight {
   const shownOn = new Set(shown.map(({ subject }) => subject));
   // An older sight of it may still be under way, unless it is older than what tombstones cover.
-  const bornMs = Date.parse(object.metadata.creationTimestamp ?? '');
-  const isYoung = nowMs - bornMs < feed.spec.retention.tombstoneSeconds * 1_000;
-  const mayComeLate = isYoung && (isGone || resource.name === 'pods');
+  const isYoung = nowMs - createdMs < feed.spec.retention.tombstoneSeconds * 1_000;
+  const mayComeLate = isYoung && (isGone || resource === 'pods');
   return {
     epoch,
     resourceVersion,
     shown,
-    head: resource.name === SLICES ? subjectOf('cluster', key) : undefined,
+    head: resource === SLICES ? subjectOf('cluster', key) : undefined,
     closed: mayComeLate ? subjects.filter((subject) => !shownOn.has(subject)) : [],
-    uid: object.metadata.uid,
+    uid,
     at: new Date(nowMs).toISOString(),
     isTruth: false,
   };

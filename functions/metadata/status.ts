@@ -147,14 +147,14 @@ function scopesOf({ ledgers }: Sums): readonly ScopeStatus[] {
 }
 
 function conditionsOf(swept: Swept): readonly ConditionInput[] {
-  const { resources, blocked, outcomes, version } = swept;
+  const { resources, blocked, version } = swept;
   const unverified = resources.filter(({ isVerified }) => !isVerified).map(({ name }) => name);
   const but = blocked.size === 0 ? '' : `, but for ${[...blocked.keys()].join(', ')}`;
   const ready: ConditionInput =
     unverified.length === 0
       ? say('Ready', 'True', 'Published', `Whole at version ${version}${but}.`)
       : say('Ready', 'False', 'Catching', late(unverified));
-  return [ready, inSync(swept, unverified), degraded(blocked, outcomes.oversize)];
+  return [ready, inSync(swept, unverified), degraded(blocked, resources)];
 }
 
 const say = (
@@ -178,13 +178,18 @@ function inSync(
   return say('InSync', 'True', reason, found(healed, outcomes.unfounded, version));
 }
 
-function degraded(blocked: Swept['blocked'], oversize: number): ConditionInput {
+function degraded(blocked: Swept['blocked'], resources: Swept['resources']): ConditionInput {
   const [[name, problem] = []] = [...blocked];
   if (problem !== undefined) {
     return say('Degraded', 'True', problem.reason, `${name}: ${problem.message}`);
   }
-  if (oversize > 0) {
-    const message = `${oversize} objects are too large for one message and are left out.`;
+  const leftOut = resources.filter(({ oversize = 0 }) => oversize > 0);
+  if (leftOut.length > 0) {
+    const rows = leftOut.map(
+      ({ name: kind, oversize = 0, oversizeNames = [] }) =>
+        `${oversize} ${kind}, such as ${oversizeNames.join(', ')}`,
+    );
+    const message = `Too large to be read or shown, and left out: ${rows.join('; ')}.`;
     return say('Degraded', 'True', 'ObjectTooLarge', message);
   }
   const message = 'Every resource is read, every object fits.';

@@ -69,7 +69,8 @@ async function publish(
       if (step === undefined) continue;
       const { subject, message } = step;
       written.set(subject, first + place);
-      session.recent.note(subject, { subject, sequence: first + place, message });
+      const bytes = messages[index]?.data.byteLength ?? 0;
+      session.recent.note(subject, { subject, sequence: first + place, bytes, message });
     }
   }
   return written;

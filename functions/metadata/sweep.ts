@@ -220,7 +220,9 @@ function statusOf(
   { objects, nowMs, ...counted }: Partial<Counted> & { readonly objects: number; nowMs: number },
 ): SweptResource {
   const before = status.resources?.find((row) => row.name === name)?.verifiedAt;
-  const said = Object.entries(counted).filter(([, count]) => count !== 0);
+  const isSaid = (count: number | readonly string[]): boolean =>
+    typeof count === 'number' ? count !== 0 : count.length > 0;
+  const said = Object.entries(counted).filter(([, count]) => isSaid(count));
   return {
     name,
     resourceVersion,

@@ -9,7 +9,7 @@ import type { Feed } from './feed.ts';
 import { isEpochPassed } from './epoch.ts';
 import { type Looked, type Outcome, lookAt } from './look.ts';
 import type { Session } from './session.ts';
-import type { Look } from './sight.ts';
+import { type Look, planLook } from './sight.ts';
 import { writeClash, writeFailure } from './status.ts';
 import { sweep } from './sweep.ts';
 
@@ -128,7 +128,8 @@ async function takeLook(session: Session, look: Look, context: Context<Doors>): 
   }
   const { marker } = await session.marker(signal);
   const moment = { epoch: marker?.epoch ?? 0, nowMs: doors.clock.nowMs() };
-  return lookAt(session, look, { ...moment, trust: 'hint' }, signal);
+  const planned = planLook(session.feed, look, moment.epoch);
+  return lookAt(session, planned, { ...moment, trust: 'hint' }, signal);
 }
 
 /** Its status changes with every sweep; only a new spec is a reason to act. */

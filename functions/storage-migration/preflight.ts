@@ -102,7 +102,7 @@ export async function refusedSample(
   let first: Word | undefined;
   try {
     // Asked again for a while: just after a change of the CRD a list is refused for a moment.
-    const options = { limit: SAMPLES, signal, timeoutMs: SAMPLE_TIMEOUT_MS };
+    const options = { limit: SAMPLES, isBounded: true, signal, timeoutMs: SAMPLE_TIMEOUT_MS };
     const { items } = await kube.list(target.ref, { ...options, metadataOnly: true });
     for (const sample of items) {
       const error = await refusalOf(look, sample, isWritable);

@@ -38,8 +38,8 @@ export async function lossInRoundTrip(
 ): Promise<Word | undefined> {
   const question = { kube, target, acceptedLoss, signal };
   if (versionsToAsk(question).length === 0) return undefined;
-  const options = { timeoutMs: TIMEOUT_MS, signal, limit: SAMPLES, metadataOnly: true };
-  const { items } = await kube.list(target.ref, options);
+  const options = { timeoutMs: TIMEOUT_MS, signal, limit: SAMPLES, isBounded: true };
+  const { items } = await kube.list(target.ref, { ...options, metadataOnly: true });
   const errors: KubeError[] = [];
   for (const sample of items) {
     try {

@@ -106,7 +106,8 @@ export class Walker {
   }
 
   #list(ref: ResourceRef, options: ListOptions): Promise<KubeList> {
-    const bounds = { metadataOnly: true, timeoutMs: LIST_TIMEOUT_MS, signal: this.#signal };
+    const how = { metadataOnly: true, isBounded: true, timeoutMs: LIST_TIMEOUT_MS };
+    const bounds = { ...how, signal: this.#signal };
     return this.#doors.kube.list(ref, { ...options, ...bounds });
   }
 

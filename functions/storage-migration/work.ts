@@ -1,6 +1,7 @@
 // What the function does when it wakes: looks at each migration that the event may be about, takes
 // one step after the other while its time lasts, and leaves the rest to the next event.
 import { MIGRATE_ANNOTATION, STORAGE_MIGRATIONS } from '../../shared/api/storage-migration.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
@@ -110,10 +111,15 @@ async function release(now: Migration, doors: Doors, signal: AbortSignal): Promi
   await write(doors, now, asBefore(now.status), { goesOn: false, signal });
 }
 
+const CRDS_AT_ONCE = 500;
+
 async function adoptAll(context: Context<Doors>): Promise<void> {
   const { doors, signal } = context;
-  const { items } = await doors.kube.list(CRDS, { metadataOnly: true, signal });
-  const asking = items.filter(({ metadata }) => metadata.annotations?.[MIGRATE_ANNOTATION]);
+  const asking: KubeObject[] = [];
+  const pages = doors.kube.pages(CRDS, { metadataOnly: true, limit: CRDS_AT_ONCE, signal });
+  for await (const { items } of pages) {
+    asking.push(...items.filter(({ metadata }) => metadata.annotations?.[MIGRATE_ANNOTATION]));
+  }
   await eachOrThrow(
     asking.map(
       ({ metadata }) =>

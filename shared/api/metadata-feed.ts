@@ -74,6 +74,7 @@ export interface ResourceStatus {
   readonly stray?: number;
   /** How many did not fit into a message when they were last listed. */
   readonly oversize?: number;
+  readonly oversizeNames?: readonly string[];
 }
 
 /** What the checkpoints of one kind of scope say together. */

@@ -11,6 +11,7 @@ import {
   readStatus,
   timeoutError,
 } from './errors.ts';
+import { beginningOf, readAnswer } from './bodies.ts';
 import { describeNotJson, parseLossless } from './json.ts';
 import { resourceName, withQuery } from './paths.ts';
 import type { About, CallOptions, KubeRequest } from './request.ts';
@@ -40,6 +41,11 @@ export interface Answer {
 /** Longer than one attempt on a dead connection, shorter than what Knative gives a function. */
 const CALL_TIMEOUT_MS = 30_000;
 
+export interface Sized<Result> {
+  readonly value: Result;
+  readonly bytes: number;
+}
+
 interface Wiring {
   readonly connection: Connection;
   readonly clock: Clock;
@@ -63,11 +69,16 @@ export class Calls {
 
   /** What the API server answers to this request has the shape that the caller names. */
   async json<Result>(request: KubeRequest, options: CallOptions): Promise<Result> {
+    return (await this.sized<Result>(request, options)).value;
+  }
+
+  /** The same, and how much it weighed. */
+  async sized<Result>(request: KubeRequest, options: CallOptions): Promise<Sized<Result>> {
     const { text, contentType } = await this.send(request, options);
     try {
       // The API server keeps to the shapes of its kinds.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return parseLossless(text) as Result;
+      return { value: parseLossless(text) as Result, bytes: text.length };
     } catch (error) {
       const what = `${describeNotJson(text, error)} (${contentType || 'no content type'})`;
       throw errorFromTransport(request.about, new Error(`it answered ${what}`));
@@ -122,7 +133,7 @@ export class Calls {
     if ('error' in outcome) return outcome;
     const { statusCode, headers, body } = outcome;
     try {
-      const text = await body.text();
+      const text = await readAnswer(request, body);
       return { statusCode, contentType: String(headers['content-type'] ?? ''), text };
     } catch (cause) {
       return cut(request.about, cause, signal);
@@ -139,7 +150,7 @@ export class Calls {
       const { statusCode, headers, body } = answer;
       if (statusCode < 300) return answer;
       const waitMs = retryAfterMs(headers['retry-after'], clock.nowMs());
-      const status = readStatus(statusCode, await body.text(), waitMs);
+      const status = readStatus(statusCode, await beginningOf(body), waitMs);
       const setback = { statusCode, retryAfterMs: status.retryAfterMs };
       return { error: errorFromAnswer(about, status), setback };
     } catch (cause) {

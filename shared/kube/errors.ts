@@ -111,6 +111,12 @@ export function errorFromTransport(about: About, cause: unknown): KubeError {
   return new KubeError('KUBE_UNAVAILABLE', message, about, { cause });
 }
 
+export function tooLargeError(about: About, bytesMax: number): KubeError {
+  const where = `${attempted(about)}: more than ${bytesMax} bytes`;
+  const message = `The API server's answer is too large to be read (${where}). Ask for less of it.`;
+  return new KubeError('KUBE_TOO_LARGE', message, about);
+}
+
 export function timeoutError(about: About, timeoutMs: number, cause: unknown): KubeError {
   const within = `${timeoutMs} ms (${attempted(about)})`;
   const message = `The API server did not finish within ${within}. Try again later.`;

@@ -1,31 +1,73 @@
 // Splits a stream of bytes into its lines, one at a time: a line is complete or it is not given
 // out, and nothing is read ahead of the reader.
+import type { Skim } from './skim.ts';
 
 /** etcd takes objects up to 1.5 MB; their JSON with escapes, in an event, stays far below this. */
-const LINE_MAX_BYTES = 16 * 1024 * 1024;
+const LINE_BYTES_MAX = 16 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
 /** What follows the last newline is dropped: it is what a cut left of a line. */
 export async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
-  sizeMax = LINE_MAX_BYTES,
+  bytesMax = LINE_BYTES_MAX,
 ): AsyncGenerator<string, void, undefined> {
-  // A chunk may end inside a character, so bytes are gathered and only whole lines decoded.
-  let begun: Uint8Array[] = [];
-  let begunBytes = 0;
+  for await (const line of splitOrSkim(chunks, bytesMax, () => {
+    throw new Error(`a line has more than ${bytesMax} bytes`);
+  })) {
+    if (typeof line === 'string') yield line;
+  }
+}
+
+/** A line that is too long is not kept: it is given to a skim while it passes by. */
+export async function* splitOrSkim(
+  chunks: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+  makeSkim: () => Skim,
+): AsyncGenerator<string | Skim, void, undefined> {
+  const line = new Line(bytesMax, makeSkim);
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      const line = Buffer.concat([...begun, chunk.subarray(start, end)]).toString('utf8');
-      begun = [];
-      begunBytes = 0;
+      line.add(chunk.subarray(start, end));
       start = end + 1;
-      if (line !== '') yield line;
+      const whole = line.take();
+      if (whole !== '') yield whole;
     }
-    if (start === chunk.length) continue;
-    begun.push(chunk.subarray(start));
-    begunBytes += chunk.length - start;
-    if (begunBytes > sizeMax) throw new Error(`a line has more than ${sizeMax} bytes`);
+    if (start < chunk.length) line.add(chunk.subarray(start));
+  }
+}
+
+/** The line that has begun. */
+class Line {
+  readonly #bytesMax: number;
+  readonly #makeSkim: () => Skim;
+  // A chunk may end inside a character, so bytes are gathered and only whole lines decoded.
+  #begun: Uint8Array[] = [];
+  #bytes = 0;
+  #skim: Skim | undefined;
+
+  constructor(bytesMax: number, makeSkim: () => Skim) {
+    this.#bytesMax = bytesMax;
+    this.#makeSkim = makeSkim;
+  }
+
+  add(part: Uint8Array): void {
+    this.#bytes += part.length;
+    if (this.#skim === undefined && this.#bytes > this.#bytesMax) {
+      this.#skim = this.#makeSkim();
+      for (const before of this.#begun) this.#skim.feed(before);
+      this.#begun = [];
+    }
+    if (this.#skim === undefined) this.#begun.push(part);
+    else this.#skim.feed(part);
+  }
+
+  take(): string | Skim {
+    const whole = this.#skim ?? Buffer.concat(this.#begun).toString('utf8');
+    this.#begun = [];
+    this.#bytes = 0;
+    this.#skim = undefined;
+    return whole;
   }
 }

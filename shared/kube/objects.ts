@@ -79,6 +79,8 @@ export interface KubeList {
     readonly [field: string]: unknown;
   };
   readonly items: readonly KubeObject[];
+  /** Objects in the place of which nothing was read but who they are. */
+  readonly tooLarge?: readonly KubeObject[];
 }
 
 /** A kind of resource by its place in the API. `resource` is the plural, in lower case. */

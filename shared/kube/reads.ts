@@ -2,8 +2,10 @@
 import type { Calls } from './calls.ts';
 import { isKubeError } from './errors.ts';
 import type { KubeList, KubeObject, ObjectName, ResourceRef } from './objects.ts';
+import { PageSize } from './page-size.ts';
 import { type Query, resourcePath } from './paths.ts';
 import type { AboutResource, CallOptions, KubeRequest } from './request.ts';
+import { skimPaths, skimmedObject } from './skimmed.ts';
 
 /**
  * How old an answer may be. `latest`: nothing that was written before the read is missing. `any`:
@@ -31,14 +33,26 @@ export interface ListOptions extends Selection, CallOptions {
   /** `latest` when absent. */
   readonly freshness?: ListFreshness;
   readonly limit?: number;
+  /**
+   * The page is bounded in bytes (page-size.ts): what is more is asked for again with fewer
+   * objects, and a single one that is too large is KUBE_TOO_LARGE. Needs a limit.
+   */
+  readonly isBounded?: boolean;
   /** Of each object the metadata alone. */
   readonly metadataOnly?: boolean;
   /** From the page before; freshness is then that of the first page. */
   readonly continue?: string;
 }
 
-export interface PagesOptions extends Omit<ListOptions, 'continue'> {
+/** Pages are bounded in bytes, always. */
+export interface PagesOptions extends Omit<ListOptions, 'continue' | 'isBounded'> {
+  /** Objects; pages of large ones have fewer. */
   readonly limit: number;
+  /**
+   * What to do with an object that is too large to be read. `fail` (when absent) throws
+   * KUBE_TOO_LARGE; `skim` reads who it is and gives it out as `tooLarge`.
+   */
+  readonly onTooLarge?: 'fail' | 'skim';
   /**
    * What to do when the list took so long that the API server forgot the moment of its first
    * page. `fail` (when absent) throws KUBE_EXPIRED; `inconsistent` goes on with what there is
@@ -73,20 +87,46 @@ export async function listPage(
   ref: ResourceRef,
   options: ListOptions,
 ): Promise<KubeList> {
+  const { limit } = options;
+  if (options.isBounded === true && limit !== undefined) {
+    return boundedPage(calls, ref, options, new PageSize(limit, limit));
+  }
+  const { value } = await calls.sized<SentList>(listRequest(ref, options), options);
+  return { ...value, items: withTypes(value) };
+}
+
+function listRequest(ref: ResourceRef, options: ListOptions): KubeRequest {
   const { namespace, labelSelector, fieldSelector, limit, continue: from } = options;
   const freshness = from === undefined ? (options.freshness ?? 'latest') : 'latest';
-  const list = await calls.json<SentList>(
-    {
-      about: aboutSelection('list', ref, options),
-      method: 'GET',
-      path: resourcePath(ref, { namespace }),
-      query: { labelSelector, fieldSelector, limit, continue: from, ...listQuery(freshness) },
-      as: options.metadataOnly === true ? 'PartialObjectMetadataList' : undefined,
-      repeat: 'always',
-    },
-    options,
-  );
-  return { ...list, items: withTypes(list) };
+  return {
+    about: aboutSelection('list', ref, options),
+    method: 'GET',
+    path: resourcePath(ref, { namespace }),
+    query: { labelSelector, fieldSelector, limit, continue: from, ...listQuery(freshness) },
+    as: options.metadataOnly === true ? 'PartialObjectMetadataList' : undefined,
+    repeat: 'always',
+  };
+}
+
+/** The limit is no part of a token to continue with: it may change from page to page. */
+async function boundedPage(
+  calls: Calls,
+  ref: ResourceRef,
+  options: ListOptions,
+  size: PageSize,
+): Promise<KubeList> {
+  for (;;) {
+    const { limit, bytesMax } = size;
+    const request = { ...listRequest(ref, { ...options, limit }), bytesMax };
+    try {
+      const { value, bytes } = await calls.sized<SentList>(request, options);
+      const items = withTypes(value);
+      size.came(items.length, bytes);
+      return { ...value, items };
+    } catch (error) {
+      if (!isKubeError(error, 'KUBE_TOO_LARGE') || !size.shrink()) throw error;
+    }
+  }
 }
 
 export async function* listPages(
@@ -94,9 +134,10 @@ export async function* listPages(
   ref: ResourceRef,
   options: PagesOptions,
 ): AsyncGenerator<KubeList, void, undefined> {
+  const size = new PageSize(options.limit);
   let from: string | undefined;
   do {
-    const page = await nextPage(calls, ref, options, from);
+    const page = await nextPage(calls, ref, options, from, size);
     yield page;
     from = page.metadata.continue;
   } while (from !== undefined && from !== '');
@@ -107,17 +148,37 @@ async function nextPage(
   ref: ResourceRef,
   options: PagesOptions,
   from: string | undefined,
+  size: PageSize,
 ): Promise<KubeList> {
-  const page = (token: string | undefined): Promise<KubeList> =>
-    listPage(calls, ref, { ...options, ...(token === undefined ? {} : { continue: token }) });
+  const at = (token: string | undefined): ListOptions =>
+    token === undefined ? options : { ...options, continue: token };
   try {
-    return await page(from);
+    return await boundedPage(calls, ref, at(from), size);
   } catch (error) {
+    if (isKubeError(error, 'KUBE_TOO_LARGE') && options.onTooLarge === 'skim') {
+      return skimPage(calls, ref, at(from));
+    }
     const isAccepted = options.onExpired === 'inconsistent' && isKubeError(error, 'KUBE_EXPIRED');
     const token = isAccepted ? error.answer?.continue : undefined;
     if (token === undefined) throw error;
-    return page(token);
+    return boundedPage(calls, ref, at(token), size);
   }
+}
+
+/** One object that is too large: who it is, and where the list goes on. */
+async function skimPage(calls: Calls, ref: ResourceRef, options: ListOptions): Promise<KubeList> {
+  const skim = ['kind', 'apiVersion', 'metadata.resourceVersion', 'metadata.continue'];
+  const request = listRequest(ref, { ...options, limit: 1 });
+  const found = await calls.json<Readonly<Record<string, string>>>(
+    { ...request, skim: [...skim, ...skimPaths('items')] },
+    options,
+  );
+  const { kind = '', apiVersion = '' } = found;
+  const { 'metadata.resourceVersion': resourceVersion = '', 'metadata.continue': more = '' } =
+    found;
+  const object = skimmedObject('items', found, { kind: kind.replace(/List$/, ''), apiVersion });
+  const tooLarge = object === undefined ? [] : [object];
+  return { kind, apiVersion, metadata: { resourceVersion, continue: more }, items: [], tooLarge };
 }
 
 /** A field selector on one name is what RBAC checks resourceNames against. */

@@ -33,6 +33,10 @@ export interface KubeRequest {
   /** What the answer is brought down to: of objects the metadata alone. */
   readonly as?: 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined;
   readonly repeat: Repeat;
+  /** More than this is not read: KUBE_TOO_LARGE. */
+  readonly bytesMax?: number;
+  /** Of an answer of any size the texts at these paths alone, as one flat JSON object. */
+  readonly skim?: readonly string[];
 }
 
 /** What every call takes. */

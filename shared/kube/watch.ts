@@ -8,12 +8,14 @@ import type { Calls, KubeLog } from './calls.ts';
 import type { Road } from './connection.ts';
 import { errorFromAnswer, errorFromTransport, isKubeError, readStatus } from './errors.ts';
 import { describeNotJson, isRecord, parseLossless } from './json.ts';
-import { splitLines } from './lines.ts';
+import { splitLines, splitOrSkim } from './lines.ts';
 import type { KubeObject, ResourceRef } from './objects.ts';
 import { type Query, resourcePath } from './paths.ts';
 import { aboutSelection, type Selection } from './reads.ts';
 import type { AboutResource } from './request.ts';
 import { pauseMs } from './retry.ts';
+import { Skim } from './skim.ts';
+import { skimPaths, skimmedObject } from './skimmed.ts';
 
 export interface WatchOptions extends Selection {
   /**
@@ -27,12 +29,22 @@ export interface WatchOptions extends Selection {
    * nothing newer than the start.
    */
   readonly timeoutSeconds?: number;
+  /**
+   * Of an object that weighs more, only who it is is read; the event says so. Absent, such an
+   * object beyond 16 MiB ends the watch, and comes again with the next.
+   */
+  readonly skimAboveBytes?: number;
   /** Ends the watch with the signal's reason. */
   readonly signal: AbortSignal;
 }
 
 export type WatchEvent =
-  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubeObject }
+  | {
+      readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+      readonly object: KubeObject;
+      /** Nothing of the object is there but who it is. */
+      readonly isSkimmed?: true;
+    }
   | {
       readonly type: 'BOOKMARK';
       readonly resourceVersion: string;
@@ -177,8 +189,7 @@ async function* oneStream(
     road,
   );
   try {
-    for await (const line of splitLines(body)) {
-      const event = parseEvent(about, line);
+    for await (const event of eventsIn(about, body, options.skimAboveBytes)) {
       position.note(event);
       yield event;
     }
@@ -196,6 +207,29 @@ function passing(error: unknown, signal: AbortSignal, position: Position): Failu
   // A file of credentials may be half written.
   if (error instanceof Failure && error.code === 'KUBE_ACCESS_UNREADABLE') return error;
   throw error;
+}
+
+async function* eventsIn(
+  about: AboutResource,
+  body: AsyncIterable<Uint8Array>,
+  skimAboveBytes: number | undefined,
+): AsyncGenerator<WatchEvent, void, undefined> {
+  if (skimAboveBytes === undefined) {
+    for await (const line of splitLines(body)) yield parseEvent(about, line);
+    return;
+  }
+  const makeSkim = (): Skim => new Skim(['type', ...skimPaths('object')]);
+  for await (const line of splitOrSkim(body, skimAboveBytes, makeSkim)) {
+    yield typeof line === 'string' ? parseEvent(about, line) : skimmedEvent(about, line);
+  }
+}
+
+function skimmedEvent(about: AboutResource, { found }: Skim): WatchEvent {
+  const type = found.get('type');
+  const object = skimmedObject('object', Object.fromEntries(found), { apiVersion: '', kind: '' });
+  const isKnown = type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED';
+  if (isKnown && object !== undefined) return { type, object, isSkimmed: true };
+  throw errorFromTransport(about, new Error('a line of a size that no event has'));
 }
 
 function parseEvent(about: AboutResource, line: string): WatchEvent {

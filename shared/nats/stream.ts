@@ -143,6 +143,24 @@ export class Stream {
     return found;
   }
 
+  /** The same with one request; undefined when these are more bytes together. */
+  async lastWithin(
+    subjects: readonly string[],
+    bytesMax: number,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, StoredMessage> | undefined> {
+    const found = new Map<string, StoredMessage>();
+    for (let at = 0; at < subjects.length; at += SUBJECTS_MAX) {
+      const query = { multi_last: subjects.slice(at, at + SUBJECTS_MAX), max_bytes: bytesMax };
+      const { messages, pending } = await this.#use(signal, ({ replies }) =>
+        directGet(replies, this.settings.name, query, signal),
+      );
+      if (pending > 0) return undefined;
+      for (const message of messages) found.set(message.subject, message);
+    }
+    return found;
+  }
+
   /** The stored messages whose subjects match, oldest first; subjects may hold wildcards. */
   async *read(
     filter: string,

@@ -73,6 +73,7 @@ const feedStatus: Whole<Omit<MetadataFeedStatus, 'conditions'>> & {
       lacking: 1,
       stray: 2,
       oversize: 3,
+      oversizeNames: ['shop/huge'],
     },
   ],
   scopes: [{ name: 'node', scopes: 5, objects: 6, digest: '0123456789abcdef' }],

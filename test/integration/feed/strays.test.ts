@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { feedOf } from '../../../functions/metadata/feed.ts';
 import { lookAt, lookAtTruth } from '../../../functions/metadata/look.ts';
 import { Session } from '../../../functions/metadata/session.ts';
-import type { Look } from '../../../functions/metadata/sight.ts';
+import { type Planned, planLook } from '../../../functions/metadata/sight.ts';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import { decodeMessage, encodeMessage, isTombstone } from '../../../shared/feed/messages.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
@@ -39,9 +39,9 @@ test('the truth about an object that came back closes the place of its birth', a
   const session = await openSession();
   const [resource] = session.feed.resources.filter(({ name }) => name === 'pods');
   if (resource === undefined) throw new Error('the feed shows no pods');
-  const look = (object: KubeObject, isGone = false): Look => {
+  const look = (object: KubeObject, isGone = false): Planned => {
     const { resourceVersion } = object.metadata;
-    return { resource, object, isGone, resourceVersion };
+    return planLook(session.feed, { resource, object, isGone, resourceVersion }, 1);
   };
   const hint = { epoch: 1, nowMs: Date.now(), trust: 'hint' } as const;
   await lookAt(session, look(await createPod(world.kube, 'twice')), hint, soon());

@@ -68,6 +68,7 @@ const gone = (resourceVersion: string, more: Partial<Sight> = {}): Sight => ({
 const stands = (subject: string, message: FeedMessage | undefined, sequence = 7): Published => ({
   subject,
   sequence,
+  bytes: 600,
   message,
 });
 

@@ -2,7 +2,16 @@
 import { expect, test } from 'vitest';
 import { Recent } from '../../../functions/metadata/recent.ts';
 
-const entry = (subject: string, sequence: number) => ({ subject, sequence, message: undefined });
+const entry = (subject: string, sequence: number, bytes = 600) => ({
+  subject,
+  sequence,
+  bytes,
+  message: undefined,
+});
+
+/** Of these it still knows. */
+const known = (recent: Recent, subjects: readonly string[]): readonly string[] =>
+  subjects.filter((subject) => recent.find([subject]) !== undefined);
 
 test('what is known to stand and what is known not to are both known', () => {
   const recent = new Recent();
@@ -19,8 +28,32 @@ test('one unknown subject makes all of them unknown', () => {
 
 test('the least used is forgotten first', () => {
   const recent = new Recent();
-  for (let index = 0; index < 4_000; index += 1) recent.note(`s${index}`, undefined);
+  const subjects = Array.from({ length: 3_900 }, (_, index) => `s${index}`);
+  for (const subject of subjects) recent.note(subject, entry(subject, 1));
   recent.find(['s0']);
-  recent.note('more', undefined);
-  expect([recent.find(['s0']), recent.find(['s1'])]).toEqual([[], undefined]);
+  for (let index = 0; index < 200; index += 1) recent.note(`more${index}`, entry('more', 1));
+  expect(known(recent, ['s0', 's1', 's3899'])).toEqual(['s0', 's3899']);
+});
+
+test('a pod with 7,000 labels is not remembered, and drives out nothing', () => {
+  const recent = new Recent();
+  recent.note('small', entry('small', 1));
+  for (let index = 0; index < 102; index += 1) {
+    recent.note(`huge${index}`, entry(`huge${index}`, 1, 500_000));
+  }
+  expect(known(recent, ['small', 'huge0', 'huge101'])).toEqual(['small']);
+});
+
+test('many messages of some size are bounded by their bytes', () => {
+  const recent = new Recent();
+  const subjects = Array.from({ length: 1_000 }, (_, index) => `s${index}`);
+  for (const subject of subjects) recent.note(subject, entry(subject, 1, 19_000));
+  expect(known(recent, subjects).length).toBeLessThan(220);
+});
+
+test('what grew too large to be remembered is not remembered as it was', () => {
+  const recent = new Recent();
+  recent.note('a', entry('a', 1));
+  recent.note('a', entry('a', 2, 500_000));
+  expect(recent.find(['a'])).toBeUndefined();
 });
