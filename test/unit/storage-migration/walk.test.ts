@@ -87,3 +87,17 @@ test('rate and time left of the second pass do not count what it waited for', as
     progress: { done: 20, total: 40, perSecond: 10, left: '2s' },
   });
 });
+
+test('to find nothing to clean takes no time, whatever the budget is', async () => {
+  const clock = new HandClock();
+  const beganMs = clock.nowMs();
+  const items = Array.from({ length: 20 }, (_, index) => object(`w${index}`, '1'));
+  const kube = { list: async () => ({ items, metadata: { resourceVersion: '9' } }) };
+  const doors = { kube, clock } as unknown as Doors;
+  const limits = { concurrency: 1, requestsPerSecond: 1 };
+  const walker = new Walker(doors, limits, new AbortController().signal);
+  const status = at('Cleaning', { progress: { ...PROGRESS, done: 0, current: 0 } });
+  const { status: next } = await walker.page(target(), migration({ status }), 1_000);
+  expect(clock.nowMs()).toBe(beganMs);
+  expect(next).toMatchObject({ phase: 'Rewriting', pass: 1 });
+});
