@@ -12,6 +12,7 @@ export interface DoorsOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly place: Place;
+  readonly functions: readonly string[];
   readonly instance: string;
 }
 
@@ -19,6 +20,8 @@ export interface DoorsOptions {
 const SEEN_MAX = 2_000;
 /** Enough to show which objects; a person reads no more, and each costs the API server a write. */
 const OBJECTS_PER_MINUTE = 30;
+/** On the broker: functions times what they answer, on a very bad day. */
+const CAUSES_PER_MINUTE = 10;
 const MINUTE_MS = 60_000;
 
 interface Batch {
@@ -26,23 +29,51 @@ interface Batch {
   readonly written: Promise<void>;
 }
 
+/** The first names of each minute. */
+class FewPerMinute {
+  readonly #clock: Clock;
+  readonly #max: number;
+  #minute = -1;
+  readonly #names = new Set<string>();
+
+  constructor(clock: Clock, max: number) {
+    this.#clock = clock;
+    this.#max = max;
+  }
+
+  /** Whether it is one of them, or has become one. */
+  has(name: string): boolean {
+    const minute = Math.floor(this.#clock.nowMs() / MINUTE_MS);
+    if (minute !== this.#minute) this.#names.clear();
+    this.#minute = minute;
+    if (this.#names.has(name)) return true;
+    if (this.#names.size >= this.#max) return false;
+    this.#names.add(name);
+    return true;
+  }
+}
+
 export class Doors {
   readonly kube: KubeClient;
   readonly clock: Clock;
   readonly place: Place;
+  readonly functions: ReadonlySet<string>;
   readonly instance: string;
   readonly #counter: Counter;
   /** Of each the hash alone: ids and sources are as long as their senders please. */
   readonly #seen = new Set<string>();
   readonly #writing = new Map<string, Promise<void>>();
   readonly #waiting = new Map<string, Batch>();
-  #minute = -1;
-  #objects = new Set<string>();
+  readonly #objects: FewPerMinute;
+  readonly #causes: FewPerMinute;
 
-  constructor({ kube, clock, metrics, place, instance }: DoorsOptions) {
+  constructor({ kube, clock, metrics, place, functions, instance }: DoorsOptions) {
     this.kube = kube;
     this.clock = clock;
     this.place = place;
+    this.functions = new Set(functions);
+    this.#objects = new FewPerMinute(clock, OBJECTS_PER_MINUTE);
+    this.#causes = new FewPerMinute(clock, CAUSES_PER_MINUTE);
     this.instance = instance;
     const help = 'Events that a broker gave up on, by the function that did not take them.';
     this.#counter = metrics.counter('ballast_dead_letters_total', help, ['function', 'code']);
@@ -60,15 +91,12 @@ export class Doors {
 
   /** Whether this Event may still be written; in a flood only those of the first objects are. */
   mayName(event: string): boolean {
-    const minute = Math.floor(this.clock.nowMs() / MINUTE_MS);
-    if (minute !== this.#minute) {
-      this.#minute = minute;
-      this.#objects = new Set();
-    }
-    if (this.#objects.has(event)) return true;
-    if (this.#objects.size >= OBJECTS_PER_MINUTE) return false;
-    this.#objects.add(event);
-    return true;
+    return this.#objects.has(event);
+  }
+
+  /** The same of those on the broker, which the first causes have. */
+  mayTell(event: string): boolean {
+    return this.#causes.has(event);
   }
 
   /**

@@ -5,12 +5,14 @@
 import { hostname } from 'node:os';
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
-import { text } from '../../shared/function/parsers.ts';
+import { list, text } from '../../shared/function/parsers.ts';
 import { EVERY_TYPE } from '../../shared/function/sources.ts';
 import { openKube } from '../../shared/kube/client.ts';
 import { readJson } from '../../shared/kube/read-json.ts';
 import { Doors } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
+
+const names = list(text);
 
 export const deadLetters = defineFunction({
   name: 'dead-letters',
@@ -30,8 +32,15 @@ export const deadLetters = defineFunction({
       parse: text,
       fallback: 'ballast',
     },
+    functions: {
+      env: 'LETTERS_OF',
+      meaning: 'the functions whose letters are told apart, separated by commas',
+      parse: names,
+      // Those of ours that take events.
+      fallback: ['metadata', 'nats-cluster', 'storage-migration'],
+    },
   },
-  open: ({ kubeconfigPath, namespace, broker }, { clock, log, metrics }): Doors =>
+  open: ({ kubeconfigPath, namespace, broker, functions }, { clock, log, metrics }): Doors =>
     new Doors({
       kube: openKube({
         kubeconfigPath,
@@ -42,6 +51,7 @@ export const deadLetters = defineFunction({
       clock,
       metrics,
       place: { namespace, broker },
+      functions,
       instance: hostname(),
     }),
   readApiServer: readJson,

@@ -3,7 +3,7 @@
 import { type ErrorCode, Failure } from '../../shared/errors.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import type { Manifest } from '../../shared/kube/objects.ts';
-import { eventAbout, eventOnBroker } from './decide.ts';
+import { eventAbout, eventOfMany, eventOnBroker } from './decide.ts';
 import type { Doors } from './doors.ts';
 import { readLetter } from './letter.ts';
 import { tell } from './steps.ts';
@@ -17,7 +17,7 @@ const NO_PLACE: ReadonlySet<ErrorCode> = new Set([
 
 export async function takeLetter(event: IncomingEvent, context: Context<Doors>): Promise<void> {
   const { doors, log } = context;
-  const letter = readLetter(event);
+  const letter = readLetter(event, doors.functions);
   const { functionName, status, code, said } = letter;
   doors.count(`${event.source} ${event.id}`, { function: functionName, code: status });
   log.warn({ of: functionName, status, code, said }, 'dead letter');
@@ -26,7 +26,9 @@ export async function takeLetter(event: IncomingEvent, context: Context<Doors>):
   if (own !== undefined && doors.mayName(own.metadata.name)) {
     if (await wrote(own, context)) return;
   }
-  await write(eventOnBroker(letter, doors.place, by), context);
+  const onBroker = eventOnBroker(letter, doors.place, by);
+  const isTold = doors.mayTell(onBroker.metadata.name);
+  await write(isTold ? onBroker : eventOfMany(doors.place, by), context);
 }
 
 /** False where no Event can be: the namespace is gone or going, or the names are made up. */

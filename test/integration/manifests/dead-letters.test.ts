@@ -92,8 +92,16 @@ async function send(attributes: Readonly<Record<string, string>>, port = 0): Pro
   const headers = Object.fromEntries(
     Object.entries(all).map(([name, value]) => [`ce-${name}`, value]),
   );
-  const answer = await fetch(`http://127.0.0.1:${ports[port]}/`, { method: 'POST', headers });
+  headers['content-type'] = 'application/json';
+  const body = JSON.stringify(objectIn(attributes));
+  const answer = await fetch(`http://127.0.0.1:${ports[port]}/`, { method: 'POST', headers, body });
   return answer.status;
+}
+
+/** As a source sends it: the object that the attributes name. */
+function objectIn({ apiversion, kind, namespace, name }: Readonly<Record<string, string>>): object {
+  const within = namespace === undefined || namespace === '' ? {} : { namespace };
+  return { apiVersion: apiversion, kind, metadata: { ...within, name, uid: `uid-of-${name}` } };
 }
 
 const eventsIn = async (namespace: string): Promise<readonly KubeObject[]> =>
@@ -175,4 +183,20 @@ test('a flood about many objects names some, and the broker counts the rest', as
   );
   expect(rest).toHaveLength(1);
   expect(countOf(rest[0] as KubeObject)).toBeGreaterThan(10);
+});
+
+test('a letter by nobody in particular writes nothing into kube-system, and no label', async () => {
+  const about = { apiversion: 'v1', kind: 'Pod', namespace: 'kube-system', name: 'etcd-node-1' };
+  const invented = Array.from({ length: 40 }, (_, index) =>
+    send({ ...about, ballastfunction: `invented-${index}`, type: `dev.example.invented${index}` }),
+  );
+  expect(new Set(await Promise.all(invented))).toEqual(new Set([204]));
+  expect(await eventsIn('kube-system')).toEqual([]);
+  const onIt = (await eventsIn('ballast-system')).filter(({ note }) =>
+    String(note).includes('invented'),
+  );
+  // Ten a minute, and the minute may turn meanwhile; the rest is one.
+  expect(onIt.length).toBeLessThanOrEqual(20);
+  expect(await onBroker()).toContain('of different kinds came within a minute');
+  expect(await counted()).not.toContain('invented');
 });

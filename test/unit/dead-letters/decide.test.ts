@@ -1,8 +1,8 @@
 // What becomes of a letter: one Event for one cause about one object.
 import { expect, test } from 'vitest';
-import { eventAbout, eventOnBroker } from '../../../functions/dead-letters/decide.ts';
+import { eventAbout, eventOfMany, eventOnBroker } from '../../../functions/dead-letters/decide.ts';
 import { readLetter } from '../../../functions/dead-letters/letter.ts';
-import { letterEvent } from './letters.ts';
+import { base64, KNOWN, letterEvent } from './letters.ts';
 
 const BY = {
   instance: 'dead-letters-00001-deployment-abc',
@@ -11,9 +11,9 @@ const BY = {
 const PLACE = { namespace: 'ballast-system', broker: 'ballast' };
 
 const about = (changes: Readonly<Record<string, unknown>> = {}) =>
-  eventAbout(readLetter(letterEvent(changes)), BY);
+  eventAbout(readLetter(letterEvent(changes), KNOWN), BY);
 const onBroker = (changes: Readonly<Record<string, unknown>> = {}) =>
-  eventOnBroker(readLetter(letterEvent(changes)), PLACE, BY);
+  eventOnBroker(readLetter(letterEvent(changes), KNOWN), PLACE, BY);
 
 test('the Event is on the object, in its namespace, and says who answered what', () => {
   expect(about()).toMatchObject({
@@ -33,9 +33,15 @@ test('the Event is on the object, in its namespace, and says who answered what',
 });
 
 test('an object of no namespace has its Event in default, where kubectl looks', () => {
-  const event = about({ kind: 'Node', name: 'n1', namespace: '', data: undefined });
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'u2' } };
+  const event = about({ kind: 'Node', name: 'n1', namespace: '', data: node });
   expect(event?.metadata.namespace).toBe('default');
-  expect(event?.['regarding']).toEqual({ apiVersion: 'v1', kind: 'Node', name: 'n1' });
+  expect(event?.['regarding']).toEqual({
+    apiVersion: 'v1',
+    kind: 'Node',
+    name: 'n1',
+    uid: 'u2',
+  });
 });
 
 test('without an object the broker is where it shows', () => {
@@ -47,18 +53,53 @@ test('without an object the broker is where it shows', () => {
 });
 
 test('letters of one cause about one object have one name, and on the broker of one kind', () => {
-  const later = { id: '2', knativeerrordata: '' };
   expect(about({ id: '2' })?.metadata.name).toBe(about()?.metadata.name);
   expect(onBroker({ name: 'web-2' }).metadata.name).toBe(onBroker().metadata.name);
   const others = [
-    { name: 'web-2' },
-    { namespace: 'other' },
     { ballastfunction: 'storage-migration' },
     { knativeerrorcode: '400' },
     { type: 'dev.knative.apiserver.resource.delete' },
-    later,
+    { id: '2', knativeerrordata: '' },
+    { data: { ...POD, metadata: { ...POD.metadata, uid: 'u2' } } },
   ].map((changes) => about(changes)?.metadata.name);
   expect(new Set([...others, about()?.metadata.name]).size).toBe(others.length + 1);
+});
+
+const POD = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: 'shop', name: 'web-1', uid: 'u1' },
+};
+const SYSTEM = { ...POD, metadata: { ...POD.metadata, namespace: 'kube-system' } };
+
+test.each([
+  ['without its object', { data: undefined }],
+  ['with another kind of object', { data: { ...POD, kind: 'Secret' } }],
+  ['with an object of another version', { data: { ...POD, apiVersion: 'v2' } }],
+  ['with another name', { name: 'web-2' }],
+  ['with another namespace', { namespace: 'other' }],
+  ['with no uid', { data: { ...POD, metadata: { ...POD.metadata, uid: '' } } }],
+  ["of one of the cluster's own namespaces", { namespace: 'kube-system', data: SYSTEM }],
+])('a letter about an object %s is shown on the broker, in words of ours', (_what, changes) => {
+  expect(about(changes)).toBeUndefined();
+  const said = base64({ code: 'KUBE_FORBIDDEN', detail: 'Call 555-1234 now.' });
+  const event = onBroker({ ...changes, knativeerrordata: said });
+  expect(event.metadata.namespace).toBe('ballast-system');
+  expect(event['note']).toContain('KUBE_FORBIDDEN: The API server refused a request');
+  expect(event['note']).not.toContain('555');
+});
+
+test('whatever senders invent is one Event', () => {
+  const invented = Array.from({ length: 500 }, (_, at) => ({
+    kind: undefined,
+    ballastfunction: `f-${at}`,
+    knativeerrorcode: String(100 + at),
+    knativeerrordata: base64({ code: `CODE_${at}` }),
+  }));
+  const names = new Set(invented.map((changes) => onBroker(changes).metadata.name));
+  // What proxies answer is told apart.
+  expect(names.size).toBeLessThan(20);
+  expect(names).not.toContain(eventOfMany(PLACE, BY).metadata.name);
 });
 
 test('a note is never longer than the API server takes, nor cut within a character', () => {

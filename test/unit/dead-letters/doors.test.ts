@@ -13,6 +13,7 @@ function doorsAt(nowMs: () => number) {
     clock: { ...systemClock, nowMs },
     metrics,
     place: { namespace: 'ns', broker: 'b' },
+    functions: ['metadata'],
     instance: 'i',
   });
   return { doors, metrics };
@@ -59,4 +60,14 @@ test('thirty objects a minute are named, those that are known again and again', 
   expect([doors.mayName('e0'), doors.mayName('e39')]).toEqual([true, false]);
   now = 60_000;
   expect(doors.mayName('e39')).toBe(true);
+});
+
+test('on the broker ten causes a minute are told apart', () => {
+  let now = 0;
+  const { doors } = doorsAt(() => now);
+  const names = Array.from({ length: 40 }, (_, index) => `e${index}`);
+  expect(names.filter((name) => doors.mayTell(name))).toHaveLength(10);
+  expect([doors.mayTell('e0'), doors.mayTell('e39')]).toEqual([true, false]);
+  now = 60_000;
+  expect(doors.mayTell('e39')).toBe(true);
 });

@@ -25,8 +25,19 @@ const ATTRIBUTES = {
   knativeerrordest: 'http://metadata.ballast-system.svc.cluster.local/',
   knativeerrorcode: '503',
   knativeerrordata: base64(PROBLEM),
-  data: { metadata: { name: 'web-1', uid: 'u1' } },
+  data: {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: 'shop', name: 'web-1', uid: 'u1' },
+  },
 };
+
+/** As the function is told by default. */
+export const KNOWN: ReadonlySet<string> = new Set([
+  'metadata',
+  'nats-cluster',
+  'storage-migration',
+]);
 
 export const letterEvent = (changes: Readonly<Record<string, unknown>> = {}): IncomingEvent => ({
   ...ATTRIBUTES,
