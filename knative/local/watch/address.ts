@@ -2,6 +2,7 @@
 // the cluster of `npm run cluster`.
 import { join } from 'node:path';
 import { openKube } from '../../../shared/kube/client.ts';
+import { STREAM_API } from '../../../shared/nats/rights.ts';
 import { etcdSocket, findClusters, kubeconfigPath } from '../../cluster/cluster-directory.ts';
 import { readPartsFile } from '../plane/parts-file.ts';
 import { relay } from '../process/relay.ts';
@@ -12,10 +13,17 @@ const CLUSTER_NATS = { namespace: 'ballast-system', service: 'nats', secret: 'na
 const SERVICES = { group: '', version: 'v1', resource: 'services' } as const;
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' } as const;
 
-export async function natsUrlOfPlane(chosen: string | undefined): Promise<string> {
+export interface NatsAddress {
+  readonly url: string;
+  /** What JetStream's API is called there; undefined for what readers' accounts call it. */
+  readonly apiPrefix?: string;
+}
+
+export async function natsOfPlane(chosen: string | undefined): Promise<NatsAddress> {
   const found = await runningHere(chosen);
-  if (found.isCluster) return natsUrlIn(kubeconfigPath(found.dir));
-  return urlOfPart('nats-server', found, 'reader');
+  if (!found.isCluster) return { url: await urlOfPart('nats-server', found, 'reader') };
+  // Its NatsCluster names no accounts: all use the one that has the streams.
+  return { url: await natsUrlIn(kubeconfigPath(found.dir)), apiPrefix: STREAM_API };
 }
 
 export async function etcdUrlOfPlane(chosen: string | undefined): Promise<string> {
