@@ -4,6 +4,7 @@ import { bringUp, refuseGrowth } from './bring-up.ts';
 import type { Cluster } from './cluster.ts';
 import { type Decision, joined, NOTHING, waitFor } from './decision.ts';
 import { atRisk, doubts } from './gate.ts';
+import { letIn } from './let-in.ts';
 import { reload } from './reload.ts';
 import { replace } from './replace.ts';
 import { restart, roll } from './roll.ts';
@@ -15,6 +16,7 @@ type Chapter = (world: World) => Decision | undefined;
 
 const CHAPTERS: readonly Chapter[] = [
   bringUp,
+  letIn,
   bringBack,
   replace,
   leave,

@@ -1,9 +1,12 @@
 // What this function holds while it is awake: the API server, and of each cluster what need not be
 // read anew at every look. All of it may be lost.
 import type { Clock } from '../../shared/clock.ts';
+import { Slots } from '../../shared/function/slots.ts';
 import { Turns } from '../../shared/function/turns.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { openSystem } from '../../shared/nats/system.ts';
+import type { Efforts } from './effort.ts';
+import type { KnownPasswords } from './render/read-back.ts';
 import type { Parts } from './world.ts';
 
 export interface DoorsOptions {
@@ -18,11 +21,21 @@ export interface DoorsOptions {
 export interface Memory {
   /** As of the last whole look, for this generation of the spec. */
   parts?: { readonly value: Parts; readonly generation: number; readonly atMs: number };
+  /** What the configuration said when it was last there: when it is gone, servers still have it. */
+  known?: KnownPasswords | undefined;
   /** What servers said when they were to reload, by name, and for which digest. */
   readonly refusals: Map<string, { readonly digest: string; readonly why: string }>;
+  /** Steps that may come to nothing. */
+  readonly efforts: Efforts;
   /** When each server last answered. */
   readonly contactMs: Map<string, number>;
 }
+
+/**
+ * Looks that are under way at once, each with what servers answer. A cluster takes one step in
+ * each, so that one with very many holds up nobody.
+ */
+const LOOKS_MAX = 8;
 
 export class Doors {
   readonly kube: KubeClient;
@@ -30,6 +43,7 @@ export class Doors {
   readonly clock: Clock;
   readonly workMs: number;
   readonly #turns = new Turns();
+  readonly #slots = new Slots(LOOKS_MAX);
   readonly #memories = new Map<string, Memory>();
 
   constructor({ kube, openSystem: open, clock, workMs }: DoorsOptions) {
@@ -44,10 +58,15 @@ export class Doors {
     return this.#turns.take(key, work);
   }
 
+  /** A look of one cluster, which then goes to the end of the line. */
+  atMost<Result>(look: () => Promise<Result>): Promise<Result> {
+    return this.#slots.take(look);
+  }
+
   memoryOf(uid: string): Memory {
     const known = this.#memories.get(uid);
     if (known !== undefined) return known;
-    const memory: Memory = { refusals: new Map(), contactMs: new Map() };
+    const memory: Memory = { refusals: new Map(), efforts: new Map(), contactMs: new Map() };
     this.#memories.set(uid, memory);
     return memory;
   }

@@ -1,6 +1,7 @@
 // Whether a server may be taken away: what speaks against it, in sentences that name the server,
 // stream or consumer. Whatever cannot be seen speaks against it. Pure.
 import type { StreamAtRisk, Waiver } from '../../shared/api/nats-cluster.ts';
+import { cut } from '../../shared/cut.ts';
 import type { HealthError } from '../../shared/nats/system-answers.ts';
 import { ordinalOf } from './cluster.ts';
 import type { Group, Peer } from './view.ts';
@@ -129,8 +130,14 @@ export function unseenWords(world: World, server: string): readonly Word[] {
 
 const untoldWords = ({ nats }: World, server: string): readonly Word[] =>
   nats.servers.get(server)?.tellsStreams === false
-    ? [away(`${server} does not say which streams it has.`)]
+    ? [away(`${server} does not say which streams it has${unreadWord({ nats })}.`)]
     : [];
+
+/** It may have answered something that nobody reads. */
+const unreadWord = ({ nats }: Pick<World, 'nats'>): string =>
+  nats.unread?.[0] === undefined ? '' : ` (${cut(nats.unread[0], WHY_BYTES_MAX)})`;
+
+const WHY_BYTES_MAX = 300;
 
 const podWord = ({ name, trouble }: Pod): Word | undefined =>
   trouble && { reason: trouble.reason, message: `${name} does not run: ${trouble.message}.` };
@@ -159,7 +166,7 @@ export function whyAway(world: World, server: string): Word | undefined {
     return podWord(pod) ?? away(`${server} is not ready.`);
   }
   const seen = world.nats.servers.get(server);
-  if (seen === undefined) return away(`${server} does not answer.`);
+  if (seen === undefined) return away(`${server} does not answer${unreadWord(world)}.`);
   const own = seen.complaints.find(({ stream }) => stream === undefined);
   return own === undefined
     ? untoldWords(world, server)[0]

@@ -6,7 +6,7 @@ import type { System } from '../../shared/nats/system.ts';
 import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
 import type { Doors, Memory } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
-import { readParts } from './parts.ts';
+import { areAsRead, readParts } from './parts.ts';
 import { podOf } from './pods.ts';
 import { configDigest, SYSTEM_USER } from './render/config.ts';
 import { selectorText } from './render/labels.ts';
@@ -34,10 +34,12 @@ export async function observe(
   const memory = doors.memoryOf(cluster.uid);
   const pods = await readPods(doors, cluster, signal);
   const remembered = rememberedParts(memory, cluster, clock);
-  const door = { kube, nowMs: clock.nowMs(), signal };
-  const parts = remembered ?? (await readParts(door, cluster, pods));
-  if (remembered === undefined) {
+  const door = { kube, nowMs: clock.nowMs(), signal, known: memory.known };
+  const isGood = remembered !== undefined && (await areAsRead(door, cluster, remembered));
+  const parts = isGood ? remembered : await readParts(door, cluster, pods);
+  if (!isGood) {
     memory.parts = { value: parts, generation: cluster.generation, atMs: clock.nowMs() };
+    memory.known = parts.known ?? memory.known;
   }
   const nats = await ask(doors, cluster, { parts, pods }, signal);
   const nowMs = clock.nowMs();
@@ -45,7 +47,7 @@ export async function observe(
   const refusals = refusalsOf(memory, parts.rendered);
   return {
     world: { cluster, nowMs, parts, pods, nats, refusals },
-    isRemembered: remembered !== undefined,
+    isRemembered: isGood,
   };
 }
 
@@ -86,26 +88,45 @@ async function ask(
   const reachable = pods.filter(({ ip, isEnding }) => ip !== undefined && !isEnding);
   if (reachable.length === 0 || parts.systemPassword === undefined) return NOBODY;
   const names = reachable.map(({ name }) => name);
+  const asked = { cluster, parts, pods };
   try {
-    return await withSystem(doors, { cluster, parts, pods }, signal, async (system) =>
-      viewOf(
-        ...(await Promise.all([
-          system.servers(names),
-          system.jetStream(names),
-          system.health(names),
-        ])),
-      ),
-    );
+    const nats = await withSystem(doors, asked, signal, async (system) => {
+      const answers = [
+        system.servers(names),
+        system.jetStream(names),
+        system.health(names),
+      ] as const;
+      return { ...viewOf(...(await Promise.all(answers))), unread: system.unread };
+    });
+    const silent = reachable.filter(({ name, isReady }) => isReady && !nats.servers.has(name));
+    return { ...nats, refusing: await refusingAmong(doors, asked, silent, signal) };
   } catch (error) {
     signal.throwIfAborted();
-    if (!(error instanceof Failure) && !isNatsError(error)) throw error;
-    return NOBODY;
+    if (!(error instanceof Failure)) throw error;
+    const refusing = error.code === 'NATS_REFUSED' ? names : [];
+    return { ...NOBODY, refusing, unread: [error.message] };
   }
 }
 
-/** The connection broke in the middle: the server was about to end. */
-const isNatsError = (error: unknown): boolean =>
-  error instanceof Error && error.name === 'NatsError';
+/** Another one answers: these are asked at their own doors why they do not. */
+async function refusingAmong(
+  doors: Doors,
+  asked: Pick<World, 'cluster' | 'parts' | 'pods'>,
+  silent: readonly Pod[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const refusals = silent.map(async (pod) => {
+    try {
+      await withSystem(doors, { ...asked, pods: [pod] }, signal, async () => undefined);
+      return [];
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof Failure)) throw error;
+      return error.code === 'NATS_REFUSED' ? [pod.name] : [];
+    }
+  });
+  return (await Promise.all(refusals)).flat();
+}
 
 const addressesOf = (pods: readonly Pod[]): readonly string[] =>
   pods.flatMap(({ ip, isEnding }) =>

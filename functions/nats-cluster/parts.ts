@@ -20,7 +20,7 @@ import { findPending } from './pending.ts';
 import { selectorText } from './render/labels.ts';
 import { CONFIG_KEY, CONFIG_SUFFIX } from './render/config.ts';
 import { quantityOf } from './render/quantity.ts';
-import { accountsIn } from './render/read-back.ts';
+import { accountsIn, type KnownPasswords, passwordsIn } from './render/read-back.ts';
 import { dataOf } from './secret-data.ts';
 import { readSecrets } from './secrets.ts';
 import { forgetFormer } from './system-secret.ts';
@@ -30,6 +30,8 @@ export interface PartsDoor {
   readonly kube: KubeClient;
   readonly nowMs: number;
   readonly signal: AbortSignal;
+  /** What servers were told, as this instance remembers it. */
+  readonly known: KnownPasswords | undefined;
 }
 
 const STORAGE_CLASSES = {
@@ -50,7 +52,10 @@ export async function readParts(
     { namespace, name: `${name}${CONFIG_SUFFIX}` },
     { signal },
   );
-  const secrets = await readSecrets(door, cluster, config);
+  const told = textIn(config, cluster);
+  const seen = new Map<string, string>();
+  if (config !== null) seen.set(config.metadata.name, config.metadata.resourceVersion);
+  const secrets = await readSecrets({ ...door, seen }, cluster, config);
   const { lacking, credentials, system, systemPassword } = secrets;
   const { formerPasswords = [], trustedCa = '' } = secrets;
   const statefulSet = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });
@@ -73,7 +78,9 @@ export async function readParts(
     systemPassword,
     formerPasswords,
     trustedCa,
-    accounts: accountsIn(textIn(config, cluster)),
+    known: passwordsIn(told),
+    secrets: seen,
+    accounts: accountsIn(told),
     rendered,
     found,
     wrong: all.filter((part) => !isAsRendered(part, found.get(part.key))),
@@ -82,6 +89,19 @@ export async function readParts(
     pending: await findPending(door, cluster, pods, claims),
     growth,
   };
+}
+
+/** Nothing tells of a Secret that somebody deletes or edits: each look asks for ours. */
+export async function areAsRead(
+  { kube, signal }: PartsDoor,
+  { namespace }: Cluster,
+  { secrets }: Parts,
+): Promise<boolean> {
+  for (const [name, version] of secrets) {
+    const now = await kube.get(SECRETS, { namespace, name }, { signal });
+    if (now?.metadata.resourceVersion !== version) return false;
+  }
+  return true;
 }
 
 /** All but what was read before anything was rendered. */

@@ -7,6 +7,7 @@ import type { Cluster } from './cluster.ts';
 import type { Credentials } from './credentials.ts';
 import { isOurs, nameTaken } from './owner.ts';
 import { owned, SECRETS } from './render/manifests.ts';
+import type { KnownPasswords } from './render/read-back.ts';
 import type { SecretToMake, Word } from './world.ts';
 
 export interface SecretsRead {
@@ -25,6 +26,10 @@ export interface SecretsDoor {
   readonly kube: KubeClient;
   readonly nowMs: number;
   readonly signal: AbortSignal;
+  /** What servers were told when the configuration was last there. */
+  readonly known?: KnownPasswords | undefined;
+  /** Where the versions of our own Secrets are noted, by name. */
+  readonly seen?: Map<string, string>;
 }
 
 export type SecretData = Readonly<Record<string, string>>;
@@ -40,7 +45,7 @@ export interface OwnSecret {
  * goes with the former NatsCluster of this name holds passwords that go with it.
  */
 export async function readOwn(
-  { kube, signal }: SecretsDoor,
+  { kube, signal, seen }: SecretsDoor,
   cluster: Cluster,
   suffix: string,
 ): Promise<{ readonly own?: OwnSecret; readonly lacking?: Word }> {
@@ -48,6 +53,7 @@ export async function readOwn(
   const secret = await kube.get(SECRETS, target, { signal });
   if (secret === null) return {};
   if (!isOurs(secret, cluster)) return { lacking: nameTaken(secret) };
+  seen?.set(target.name, secret.metadata.resourceVersion);
   return { own: { data: dataOf(secret), resourceVersion: secret.metadata.resourceVersion } };
 }
 
@@ -71,8 +77,16 @@ export function dataOf(secret: KubeObject): SecretData {
   return Object.fromEntries(decoded);
 }
 
-export const newSecret = (cluster: Cluster, suffix: string, data: SecretData): SecretToMake => ({
+/** `isNew`: what is in it was made up just now. */
+export const newSecret = (
+  cluster: Cluster,
+  suffix: string,
+  data: SecretData,
+  isNew = false,
+): SecretToMake => ({
   why: 'Create',
+  // Servers that are there have another one.
+  ...(isNew && (cluster.status.servers ?? []).length > 0 ? { isLost: true } : {}),
   ref: SECRETS,
   manifest: manifestOf(cluster, suffix, data),
 });

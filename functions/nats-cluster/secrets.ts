@@ -20,6 +20,7 @@ import {
 import {
   formerPasswords,
   keepKnown,
+  knownIn,
   newPassword,
   newSystem,
   PASSWORD,
@@ -38,17 +39,18 @@ export async function readSecrets(
 ): Promise<SecretsRead> {
   const { own: system, lacking } = await readOwn(door, cluster, SYSTEM_SUFFIX);
   if (lacking !== undefined) return { lacking };
-  if (system === undefined) return { toMake: newSystem(cluster, config) };
+  if (system === undefined) return { toMake: newSystem(cluster, config, door.known) };
   const { data } = system;
   const { [PASSWORD]: systemPassword = '', [TRUSTED]: trustedCa = '' } = data;
   if (systemPassword === '' || (data[ROUTE_PASSWORD] ?? '') === '') {
     return { lacking: emptied(cluster) };
   }
-  const rest = await readRest(door, cluster, data);
+  const known = knownIn(cluster, config) ?? door.known;
+  const rest = await readRest({ ...door, known }, cluster, data);
   const clientsCa = rest.credentials?.certificates.clients?.ca;
   const toMake = keepKnown(cluster, system, config, clientsCa) ?? rest.toMake;
-  const known = { system, systemPassword, formerPasswords: formerPasswords(data), trustedCa };
-  return { ...rest, ...known, ...(toMake === undefined ? {} : { toMake }) };
+  const read = { system, systemPassword, formerPasswords: formerPasswords(data), trustedCa };
+  return { ...rest, ...read, ...(toMake === undefined ? {} : { toMake }) };
 }
 
 const emptied = ({ namespace, name }: Cluster): Word => ({
@@ -66,7 +68,7 @@ async function readRest(
   const isNamed = (cluster.spec.accounts ?? []).length > 0;
   const { own, lacking } = isNamed ? {} : await readOwn(door, cluster, USER_SUFFIX);
   if (lacking !== undefined) return { lacking };
-  if (!isNamed && own === undefined) return { toMake: newUser(cluster) };
+  if (!isNamed && own === undefined) return { toMake: newUser(cluster, door.known?.user) };
   const user = own?.data;
   if (user !== undefined && (user['password'] ?? '') === '') {
     const lost = noPassword(
@@ -93,10 +95,12 @@ async function readRest(
   };
 }
 
-function newUser(cluster: Cluster): SecretToMake {
-  const password = newPassword();
+/** With the password that servers know, as long as anybody can tell it. */
+function newUser(cluster: Cluster, known: string | undefined): SecretToMake {
+  const password = known ?? newPassword();
   const url = urlFor(cluster, password);
-  return newSecret(cluster, USER_SUFFIX, { username: DEFAULT_USER, password, url });
+  const data = { username: DEFAULT_USER, password, url };
+  return newSecret(cluster, USER_SUFFIX, data, known === undefined);
 }
 
 /** When servers speak TLS no more, or do so now, or somebody gave the user another password. */

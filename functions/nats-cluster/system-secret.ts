@@ -32,8 +32,12 @@ const FORMER_MAX = 6;
 export const newPassword = (): string => randomBytes(24).toString('base64url');
 
 /** Of the servers, as long as there is a configuration for them; else new ones. */
-export function newSystem(cluster: Cluster, config: KubeObject | null): SecretToMake {
-  const known = knownIn(cluster, config);
+export function newSystem(
+  cluster: Cluster,
+  config: KubeObject | null,
+  remembered: KnownPasswords | undefined,
+): SecretToMake {
+  const known = knownIn(cluster, config) ?? remembered;
   const ca = config === null || known === undefined ? '' : (dataOf(config)['clients-ca.crt'] ?? '');
   const data = {
     username: SYSTEM_USER,
@@ -41,11 +45,11 @@ export function newSystem(cluster: Cluster, config: KubeObject | null): SecretTo
     [ROUTE_PASSWORD]: known?.route ?? newPassword(),
     ...(ca === '' ? {} : { [TRUSTED]: certificatesIn(ca).join('') }),
   };
-  return newSecret(cluster, SYSTEM_SUFFIX, data);
+  return newSecret(cluster, SYSTEM_SUFFIX, data, known === undefined);
 }
 
 /** That of somebody else, or of a cluster that is gone, says nothing of our servers. */
-const knownIn = (cluster: Cluster, config: KubeObject | null): KnownPasswords | undefined =>
+export const knownIn = (cluster: Cluster, config: KubeObject | null): KnownPasswords | undefined =>
   config !== null && isOurs(config, cluster)
     ? passwordsIn(dataOf(config)[CONFIG_KEY] ?? '')
     : undefined;

@@ -50,6 +50,10 @@ export interface NatsView {
   /** Undefined when nobody leads it, and where there is no such group. */
   readonly meta: MetaSeen | undefined;
   readonly groups: readonly Group[];
+  /** Servers that are there and take none of our passwords. */
+  readonly refusing?: readonly string[];
+  /** What was answered and not taken, and why. */
+  readonly unread?: readonly string[];
 }
 
 interface MetaSeen {

@@ -10,6 +10,7 @@ import { type Cluster, clusterOf } from './cluster.ts';
 import { decide, isConverged } from './decide.ts';
 import { type Decision, type Records, waitFor } from './decision.ts';
 import type { Doors } from './doors.ts';
+import { tryAgain } from './effort.ts';
 import { observe } from './observe.ts';
 import { rightsMissing } from './rights.ts';
 import { write, writeUnseen } from './say.ts';
@@ -68,11 +69,8 @@ async function workOn(first: KubeObject, context: Context<Doors>): Promise<void>
   let object: KubeObject | null = first;
   while (object !== null) {
     const cluster = clusterOf(object);
-    const pauseMs = await orLackOfRights(
-      lookOnce(cluster, context, clock.nowMs() > endsAtMs),
-      cluster,
-      context,
-    );
+    const looking = doors.atMost(() => lookOnce(cluster, context, clock.nowMs() > endsAtMs));
+    const pauseMs = await orLackOfRights(looking, cluster, context);
     if (pauseMs === undefined) return;
     if (pauseMs > 0) await clock.sleep(pauseMs, signal);
     object = await kube.get(NATS_CLUSTERS, { namespace, name }, { signal });
@@ -113,6 +111,11 @@ async function lookOnce(
     return 0;
   }
   if (step !== undefined && !isOver) {
+    const held = tryAgain(memory.efforts, step, next, world);
+    if (held !== undefined) {
+      await write(doors, world, waitFor(next, [held], held), { signal });
+      return undefined;
+    }
     log.info({ natsCluster, step: step.take, next }, 'step');
     return step.take === 'remember'
       ? remember(world, decision, step.records, context)

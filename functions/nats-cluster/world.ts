@@ -6,6 +6,7 @@ import type { KubeObject, Manifest, ResourceRef } from '../../shared/kube/object
 import { isRecord } from '../../shared/kube/json.ts';
 import type { Records } from './decision.ts';
 import { type Cluster, ordinalOf, serverName, serverNames } from './cluster.ts';
+import type { KnownPasswords } from './render/read-back.ts';
 import type { PartKey, Rendered, RenderedPart } from './render/manifests.ts';
 import type { NatsView } from './view.ts';
 
@@ -50,6 +51,8 @@ export interface Claim {
 /** A secret that we make: absent, or due to be renewed. */
 export interface SecretToMake {
   readonly why: 'Create' | 'Renew';
+  /** It was there before, and what it said is known to nobody but the servers and the clients. */
+  readonly isLost?: boolean;
   readonly ref: ResourceRef;
   readonly manifest: Manifest;
 }
@@ -66,6 +69,10 @@ export interface Parts {
   readonly formerPasswords: readonly string[];
   /** Whom to believe when servers speak TLS; empty when they never did. */
   readonly trustedCa: string;
+  /** The passwords that servers have been told last. */
+  readonly known: KnownPasswords | undefined;
+  /** Versions of our own Secrets, by name. */
+  readonly secrets: ReadonlyMap<string, string>;
   /** Accounts that may have streams, as the servers have been told. */
   readonly accounts: readonly string[];
   /** Undefined as long as secrets are missing. */

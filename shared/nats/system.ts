@@ -1,14 +1,26 @@
 // What an administrator asks the servers of a cluster over its system account: how each of them is,
 // and to reload, to pass leadership on, to move streams and to forget a server. One connection to
-// any server reaches all; every wait ends.
-import type { ConnectionOptions, NatsConnection } from 'nats';
+// any server reaches all; every wait ends. The servers are run by whoever may make a NatsCluster,
+// so what they answer is bounded in bytes and in count, and believed only in the shape it has.
+import { randomInt } from 'node:crypto';
 import { Failure } from '../errors.ts';
-import { encodeJson } from './jetstream.ts';
-import { orAbort } from './or-abort.ts';
-import type { HealthAnswer, JszAnswer, ServerAnswer, VarzAnswer } from './system-answers.ts';
+import { isRecord } from './record.ts';
+import { Allowance } from './allowance.ts';
+import { BoundedConnection, LoginRefused, type Reply } from './bounded-connection.ts';
+import {
+  type HealthAnswer,
+  type JszAnswer,
+  Odd,
+  type Read,
+  readHealth,
+  readJsz,
+  readVarz,
+  type ServerAnswer,
+  type VarzAnswer,
+} from './system-answers.ts';
 
 export interface SystemOptions {
-  /** `10.0.0.1:4222`: whichever answers first is asked. */
+  /** `10.0.0.1:4222`: whichever lets us in is asked. */
   readonly servers: readonly string[];
   readonly user: string;
   /** Tried one after the other, as long as servers refuse them. */
@@ -31,84 +43,87 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const ANSWERS_WITHIN_MS = 2_000;
 /** A change goes through the meta group's Raft log. */
 const CHANGE_TIMEOUT_MS = 5_000;
-const CLOSE_MAX_MS = 1_000;
+/** More than a cluster has servers, those that are about to end among them. */
+const ANSWERS_MAX = 32;
+/**
+ * Of answers that are on their way or being looked at, for all clusters together; the heap of the
+ * function is 128 MB.
+ */
+const SHARED_BYTES_MAX = 32 * 2 ** 20;
+/** Small pieces of JSON take twenty times their size; a consumer is 40 pieces in 1,000 bytes. */
+const PIECES_MAX = 350_000;
+/** What is kept of an answer, at most. */
+const KEPT_SHARE = 0.5;
 
+const shared = new Allowance(SHARED_BYTES_MAX);
+
+/** Fails with NATS_REFUSED when somebody is there, and takes none of the passwords. */
 export async function openSystem(options: SystemOptions, signal: AbortSignal): Promise<System> {
-  const { servers, passwords } = options;
-  let refusal: unknown;
+  const { servers, passwords, user, name, tls } = options;
+  let open = rotated(servers);
+  let last: unknown;
   for (const password of passwords) {
-    try {
-      return new System(await connectWith(options, password, signal));
-    } catch (cause) {
-      refusal = cause;
-      if (signal.aborted) throw cause;
-      if (!(await isRefusal(cause))) break;
+    const refusing: string[] = [];
+    for (const address of open) {
+      const soon = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_TIMEOUT_MS)]);
+      const login = { user, password, name, tls };
+      try {
+        return new System(await BoundedConnection.open(address, login, shared, soon), signal);
+      } catch (cause) {
+        signal.throwIfAborted();
+        if (cause instanceof LoginRefused) refusing.push(address);
+        else last = cause;
+      }
     }
+    // Whom one cannot reach once, one cannot reach with another password.
+    open = refusing;
   }
-  const why = refusal instanceof Error ? refusal.message : String(refusal);
-  const message = `None of ${servers.join(', ')} lets us in (${why}). It is tried again.`;
-  throw new Failure('NATS_UNAVAILABLE', message, { object: servers.join(','), cause: refusal });
-}
-
-/** Somebody is there, and does not know the password. */
-async function isRefusal(cause: unknown): Promise<boolean> {
-  const { NatsError } = await import('./client.ts');
-  return cause instanceof NatsError && cause.isAuthError();
-}
-
-async function connectWith(
-  { servers, user, name, tls }: SystemOptions,
-  pass: string,
-  signal: AbortSignal,
-): Promise<NatsConnection> {
-  const { connect } = await import('./client.ts');
-  const connecting = connect({
-    servers: [...servers],
-    user,
-    pass,
-    name,
-    ...tlsOptions(tls),
-    // It lives as long as one look.
-    reconnect: false,
-    // One that refuses it says nothing of the others.
-    ignoreAuthErrorAbort: true,
-    timeout: CONNECT_TIMEOUT_MS,
-  });
-  try {
-    return await orAbort(connecting, signal);
-  } catch (cause) {
-    // Nobody would close it any more.
-    void connecting.then((late) => late.close()).catch(() => undefined);
-    throw cause;
+  const object = servers.join(',');
+  if (open.length > 0) {
+    const message = `${open.join(', ')} take none of the passwords. It is tried again.`;
+    throw new Failure('NATS_REFUSED', message, { object });
   }
+  const message = `None of ${servers.join(', ')} lets us in (${whyOf(last)}). It is tried again.`;
+  throw new Failure('NATS_UNAVAILABLE', message, { object, cause: last });
 }
 
-/** Pods are reached by their addresses, and certificates are for names: so it is told the name. */
-function tlsOptions(named: SystemOptions['tls']): Pick<ConnectionOptions, 'tls'> {
-  return named === undefined ? {} : { tls: named };
+/** Not always the same one first: it may be the one that answers nobody. */
+function rotated(servers: readonly string[]): readonly string[] {
+  const start = servers.length === 0 ? 0 : randomInt(servers.length);
+  return [...servers.slice(start), ...servers.slice(0, start)];
 }
+
+const whyOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
 export class System {
-  readonly #nats: NatsConnection;
+  readonly #connection: BoundedConnection;
+  readonly #signal: AbortSignal;
+  readonly #unread = new Set<string>();
 
-  constructor(nats: NatsConnection) {
-    this.#nats = nats;
+  constructor(connection: BoundedConnection, signal: AbortSignal) {
+    this.#connection = connection;
+    this.#signal = signal;
+  }
+
+  /** Why answers were not taken, in sentences' ends: `an answer to JSZ is ...`. */
+  get unread(): readonly string[] {
+    return [...this.#unread];
   }
 
   /** What each server runs on. */
   servers(expected: readonly string[]): Promise<readonly VarzAnswer[]> {
-    return this.#askAll<VarzAnswer>('VARZ', {}, expected);
+    return this.#askAll('VARZ', {}, expected, readVarz);
   }
 
   /** The meta group and every stream and consumer, as each server sees them. */
   jetStream(expected: readonly string[]): Promise<readonly JszAnswer[]> {
     const what = { accounts: true, streams: true, consumer: true, config: true };
-    return this.#askAll<JszAnswer>('JSZ', what, expected);
+    return this.#askAll('JSZ', what, expected, readJsz);
   }
 
   /** Whether all that is assigned to each server is current there. */
   health(expected: readonly string[]): Promise<readonly HealthAnswer[]> {
-    return this.#askAll<HealthAnswer>('HEALTHZ', { details: true }, expected);
+    return this.#askAll('HEALTHZ', { details: true }, expected, readHealth);
   }
 
   /** Reads the configuration file anew, as SIGHUP does, and says why not. */
@@ -136,8 +151,7 @@ export class System {
   }
 
   async close(): Promise<void> {
-    const tooLong = AbortSignal.timeout(CLOSE_MAX_MS);
-    await orAbort(this.#nats.close(), tooLong).catch(() => undefined);
+    this.#connection.close();
   }
 
   /** Those who answer; the silent ones are missing. Others than were expected may answer too. */
@@ -145,41 +159,90 @@ export class System {
     what: string,
     body: object,
     expected: readonly string[],
+    read: Read<Answer>,
   ): Promise<readonly Answer[]> {
-    const { createInbox } = await import('./client.ts');
-    const inbox = createInbox();
     const missing = new Set(expected);
-    const answers: Answer[] = [];
-    const replies = this.#nats.subscribe(inbox);
-    this.#nats.publish(`$SYS.REQ.SERVER.PING.${what}`, encodeJson(body), { reply: inbox });
-    const late = AbortSignal.timeout(ANSWERS_WITHIN_MS);
-    late.addEventListener('abort', () => replies.unsubscribe(), { once: true });
-    for await (const reply of replies) {
-      const answer = reply.json<Answer>();
-      answers.push(answer);
-      missing.delete(answer.server.name);
-      if (missing.size === 0) break;
+    const answers = new Map<string, Answer>();
+    let count = 0;
+    const take = (reply: Reply): boolean => {
+      count += 1;
+      const answer = this.#read(what, reply, read);
+      if (answer !== undefined && !answers.has(answer.server.name)) {
+        answers.set(answer.server.name, answer);
+        missing.delete(answer.server.name);
+      }
+      return missing.size === 0 || count >= ANSWERS_MAX;
+    };
+    const subject = `$SYS.REQ.SERVER.PING.${what}`;
+    try {
+      const question = { subject, body, withinMs: ANSWERS_WITHIN_MS };
+      await this.#connection.ask(question, this.#signal, take);
+    } catch (cause) {
+      this.#signal.throwIfAborted();
+      throw new Failure('NATS_UNAVAILABLE', whyOf(cause), { object: what, cause });
     }
-    replies.unsubscribe();
-    return answers;
+    return [...answers.values()];
+  }
+
+  #read<Answer>(what: string, reply: Reply, read: Read<Answer>): Answer | undefined {
+    if (reply === 'nobody') return undefined;
+    if (reply === undefined || isTooFine(reply)) {
+      this.#unread.add(`an answer to ${what} is larger than what is read of one`);
+      return undefined;
+    }
+    try {
+      const answer = read(JSON.parse(reply.toString()));
+      this.#connection.keep(reply.length * KEPT_SHARE);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof SyntaxError || error instanceof Odd)) throw error;
+      this.#unread.add(`an answer to ${what} is not what a NATS server says`);
+      return undefined;
+    }
   }
 
   async #change(subject: string, body: object, signal: AbortSignal): Promise<Done> {
-    const asked = this.#nats.request(subject, encodeJson(body), { timeout: CHANGE_TIMEOUT_MS });
+    let answer: unknown;
+    const take = (reply: Reply): boolean => {
+      answer = reply instanceof Buffer && !isTooFine(reply) ? jsonIn(reply) : undefined;
+      return true;
+    };
     try {
-      const { error } = (await orAbort(asked, signal)).json<Refusable>();
-      if (error === undefined) return DONE;
-      return { isDone: false, why: error.description, isAnswered: true };
+      await this.#connection.ask({ subject, body, withinMs: CHANGE_TIMEOUT_MS }, signal, take);
     } catch (cause) {
-      if (signal.aborted) throw cause;
-      const why = cause instanceof Error ? cause.message : String(cause);
-      return { isDone: false, why, isAnswered: false };
+      signal.throwIfAborted();
+      return { isDone: false, why: whyOf(cause), isAnswered: false };
     }
+    if (!isRecord(answer)) return { isDone: false, why: 'no answer', isAnswered: false };
+    const { error } = answer;
+    if (error === undefined || error === null) return DONE;
+    const words = isRecord(error) ? error['description'] : undefined;
+    const why = typeof words === 'string' ? words : 'it does not say why';
+    return {
+      isDone: false,
+      why: why.slice(0, WHY_MAX).replaceAll(/\p{C}+/gu, ' '),
+      isAnswered: true,
+    };
   }
 }
 
-interface Refusable {
-  readonly error?: { readonly description: string };
+const WHY_MAX = 512;
+const DONE: Done = { isDone: true };
+
+function jsonIn(reply: Buffer): unknown {
+  try {
+    return JSON.parse(reply.toString());
+  } catch {
+    return undefined;
+  }
 }
 
-const DONE: Done = { isDone: true };
+const [COMMA, LIST, OBJECT] = [',', '[', '{'].map((one) => one.charCodeAt(0));
+
+/** Of so many pieces that it would take far more memory than it has bytes. */
+function isTooFine(json: Buffer): boolean {
+  if (json.length <= PIECES_MAX) return false;
+  let pieces = 0;
+  for (const byte of json) if (byte === COMMA || byte === LIST || byte === OBJECT) pieces += 1;
+  return pieces > PIECES_MAX;
+}

@@ -155,12 +155,17 @@ export class Container {
     return answer?.ok === true;
   }
 
+  /** Beside what runs in it. */
+  async exec([program = '', ...args]: readonly string[]): Promise<void> {
+    const { root, spec } = this.#options;
+    const inside = [`--userspec=${spec.securityContext.runAsUser}`, root, `/bin/${program}`];
+    await run(CHROOT, [...inside, ...args]);
+  }
+
   /** Its preStop hook, then SIGTERM, and SIGKILL when the grace is over. */
   async end(graceMs: number): Promise<void> {
-    const { root, spec } = this.#options;
-    const [program, ...args] = this.#container.lifecycle.preStop.exec.command;
-    const inside = [`--userspec=${spec.securityContext.runAsUser}`, root, `/bin/${program}`];
-    if (this.isRunning) await run(CHROOT, [...inside, ...args]).catch(() => undefined);
+    const { command } = this.#container.lifecycle.preStop.exec;
+    if (this.isRunning) await this.exec(command).catch(() => undefined);
     this.#terminate();
     const gone = this.#gone();
     const late = setTimeout(() => void this.#part?.kill(), graceMs);

@@ -81,6 +81,11 @@ export class Kubelet {
     if (pod !== undefined) pod.isHeld = false;
   }
 
+  /** As `kubectl exec`. */
+  async exec(key: string, command: readonly string[]): Promise<void> {
+    await this.#pods.get(key)?.container.exec(command);
+  }
+
   /** Where the pod's container has its volume. */
   dataDir(key: string): string {
     return join(this.#dir, 'pods', this.#pods.get(key)?.uid ?? '', 'data');

@@ -1,9 +1,10 @@
-// The Secret with the password of the system account, deleted and edited by hand, with real
-// servers: the function finds its way back in, and no server is restarted.
+// The Secrets of a cluster, deleted and edited by hand, and accounts that are taken away, with real
+// servers: the function finds its way back in, or says how, and no server is restarted.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { Place } from './place.ts';
+import { reported } from './report.ts';
 import { isReady, SCENARIO_MS } from './scene.ts';
 
 let place: Place;
@@ -65,3 +66,86 @@ test('edited, its password comes to the servers by reloads', settings, async () 
   expect(await system()).toEqual({ ...before, password: 'another one' });
   expect(await uids()).toEqual(pods);
 });
+
+const SERVERS = ['nats-0', 'nats-1', 'nats-2'];
+const OURS = ['nats-user', 'nats-system', 'nats-config'];
+
+async function remove(...names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const at = { namespace: 'shop', name };
+    const uid = (await place.kube.get(SECRETS, at))?.metadata.uid ?? '';
+    await place.kube.delete(SECRETS, at, { uid });
+  }
+}
+
+test(
+  'all Secrets deleted at once are back with the next sweep, as they were',
+  settings,
+  async () => {
+    const read = () => Promise.all(OURS.map((name) => place.secret(cluster, name)));
+    const [before, ran] = [await read(), await digests()];
+    await remove(...OURS);
+    await place.tick(ours);
+    expect(await read()).toEqual(before);
+    await place.tickUntilReady(ours, cluster);
+    expect(await digests()).toEqual(ran);
+  },
+);
+
+test(
+  'an account that has a stream is not taken away, and nothing is rolled',
+  settings,
+  async () => {
+    await place.putSecret(cluster, 'passwords', { shop: 'one' });
+    const traffic = await place.startTraffic(cluster, { stream: 'ORDERS' });
+    await place.tickUntilReady(ours, cluster);
+    const [ran, pods] = [await digests(), await uids()];
+    const passwordSecret = { name: 'passwords', key: 'shop' };
+    await place.edit(cluster, {
+      accounts: [{ name: 'SHOP', users: [{ name: 'a', passwordSecret }] }],
+    });
+    await place.tickUntil(ours, cluster, 'a refusal', async () =>
+      (await place.condition(cluster, 'Degraded')).startsWith('True AccountInUse'),
+    );
+    expect(await place.condition(cluster, 'Degraded')).toContain('ORDERS of DEFAULT');
+    expect(await place.events(cluster)).toContainEqual(expect.stringMatching(/^AccountInUse: /));
+    expect(await digests()).toEqual(ran);
+    await place.edit(cluster, { accounts: null });
+    await place.tickUntilReady(ours, cluster);
+    expect(await uids()).toEqual(pods);
+    reported('an account with a stream that was to go', await traffic.stop());
+  },
+);
+
+test('while TLS is turned on and off the servers are reached', settings, async () => {
+  const pods = await uids();
+  for (const tls of [{ clients: {} }, null]) {
+    await place.edit(cluster, { tls });
+    await place.tickUntilReady(ours, cluster);
+  }
+  expect(await uids()).toEqual(pods);
+});
+
+test(
+  'what nobody remembers is told with the command that helps, which does',
+  settings,
+  async () => {
+    const [before, pods] = [await system(), await uids()];
+    const other = await place.startFunction({ clock: later });
+    await remove('nats-system', 'nats-config');
+    await place.tickUntil(other, cluster, 'the way out', async () =>
+      (await place.condition(cluster, 'Degraded')).startsWith('True PasswordRefused'),
+    );
+    expect((await system())['password']).not.toBe(before['password']);
+    const said = await place.condition(cluster, 'Degraded');
+    const command = /-- (nats-server .*); done$/.exec(said)?.[1] ?? '';
+    expect(command).not.toBe('');
+    // Here servers have the password of the routes from their command line too, where no file
+    // changes it: they let us in, and do not find each other any more.
+    await place.tickUntil(other, cluster, 'a way in', async () => {
+      for (const server of SERVERS) await place.exec(cluster, server, command.split(' '));
+      return !(await place.condition(cluster, 'Degraded')).includes('PasswordRefused');
+    });
+    expect(await uids()).toEqual(pods);
+  },
+);

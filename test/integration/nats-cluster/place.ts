@@ -81,6 +81,10 @@ export class Place extends Scene {
     this.#kubelet.release(`${namespace}/${server}`);
   }
 
+  exec({ namespace }: Named, server: string, command: readonly string[]): Promise<void> {
+    return this.#kubelet.exec(`${namespace}/${server}`, command);
+  }
+
   addresses(cluster: Named): Promise<readonly string[]> {
     return this.serverAddresses(cluster);
   }

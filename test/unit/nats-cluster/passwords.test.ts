@@ -86,3 +86,61 @@ test('one that is changed again before they have it does, too', async () => {
     expect(run.isReady()).toBe(true);
   }
 });
+
+/** The Secrets that a person deletes, all at once. */
+const remove = ({ world }: Run, ...suffixes: readonly string[]): void => {
+  for (const suffix of suffixes) {
+    world.kube.remove(SECRETS, { namespace: NAMESPACE, name: `nats${suffix}` });
+  }
+};
+const secretOf = ({ world }: Run, suffix: string): string =>
+  JSON.stringify(world.kube.objects.get(`secrets/${NAMESPACE}/nats${suffix}`)?.['data']);
+
+test.each([
+  [['-user']],
+  [['-system']],
+  [['-config']],
+  [['-user', '-system']],
+  // What the instance remembers of the configuration is enough.
+  [['-system', '-config']],
+  [['-user', '-system', '-config']],
+])('Secrets %j that are deleted are back after one sweep, with what they had', async (gone) => {
+  const run = await atRest();
+  const all = () => ['-user', '-system', '-config'].map((suffix) => secretOf(run, suffix));
+  const before = all();
+  remove(run, ...gone);
+  await run.sweep();
+  expect(all()).toEqual(before);
+  expect(run.isReady()).toBe(true);
+  expect(run.warnings).toEqual([]);
+});
+
+test('a user whose Secret is gone keeps the password, also when nobody remembers it', async () => {
+  const run = await atRest();
+  const before = secretOf(run, '-user');
+  remove(run, '-user', '-system');
+  run.forget();
+  await run.sweep();
+  expect(secretOf(run, '-user')).toBe(before);
+  expect(run.isReady()).toBe(true);
+});
+
+test('passwords that nobody can tell any more are no deadlock without a word', async () => {
+  const run = await atRest();
+  remove(run, '-user', '-system', '-config');
+  run.forget();
+  await goOn(run);
+  expect(run.isReady()).toBe(false);
+  const { status, reason, message } = run.condition('Degraded');
+  expect([status, reason]).toEqual(['True', 'PasswordRefused']);
+  expect(message).toContain(
+    'for pod in nats-0 nats-1 nats-2; do kubectl -n shop exec $pod -c nats',
+  );
+  expect(message).toContain('nats-server --signal reload=/var/run/nats/nats.pid');
+  expect(run.warnings).toEqual(['PasswordLost', 'PasswordLost', 'PasswordRefused']);
+  expect(run.writes.filter((one) => one.startsWith('delete'))).toEqual([]);
+  // What the person does.
+  for (const [name, server] of run.world.servers) Object.assign(server, run.world.fileOf(name));
+  await run.converge();
+  expect(run.condition('Degraded').status).toBe('False');
+});

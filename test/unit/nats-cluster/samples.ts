@@ -84,6 +84,8 @@ export function world(differences: Differences = {}): World {
     systemPassword: 'system',
     formerPasswords: [],
     trustedCa: '',
+    known: undefined,
+    secrets: new Map(),
     accounts: [],
     rendered,
     found: new Map([['statefulSet', statefulSet]]),

@@ -48,6 +48,11 @@ export class Run {
     );
   }
 
+  /** What the process had in memory is gone, as when it slept. */
+  forget(): void {
+    this.#doors = this.#openDoors();
+  }
+
   edit(spec: Edit): void {
     const at = { namespace: NAMESPACE, name: NAME };
     this.world.kube.change(NATS_CLUSTERS, at, { spec });
@@ -65,7 +70,7 @@ export class Run {
       openSystem: async ({ passwords }) => {
         const { Failure } = await import('../../../../shared/errors.ts');
         const lets = [...world.servers.values()].some((one) => passwords.includes(one.password));
-        if (!lets) throw new Failure('NATS_UNAVAILABLE', 'Nobody lets us in.');
+        if (!lets) throw new Failure('NATS_REFUSED', 'Nobody lets us in.');
         return systemOf(world);
       },
       clock,

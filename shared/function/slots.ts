@@ -1,0 +1,23 @@
+// So many at once, and the others in the order in which they came: whoever wants another turn goes
+// to the end of the line.
+
+export class Slots {
+  #free: number;
+  readonly #line: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  async take<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => void this.#line.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#line.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
+}

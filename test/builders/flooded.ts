@@ -1,0 +1,78 @@
+// A process that looks at eight hostile clusters and a good one, all at once and again and again,
+// and says how often the good one was heard, and the most memory that it took.
+import { openSystem } from '../../shared/nats/system.ts';
+import { type Asked, flood, startHostileNats } from './hostile-nats.ts';
+
+const ROUNDS = 3;
+const HOSTILE = 8;
+const ME = { name: 'nats-0', id: 'ID', ver: '2.15.2' };
+const login = { user: 'ballast-system', passwords: ['one'], name: 'test' };
+
+/** Just as large as is read, of as many streams as fit. */
+const streams = Array.from({ length: 45_000 }, (_, index) => ({
+  name: `stream-${index}`,
+  config: { num_replicas: 1, storage: 'file' },
+  cluster: { leader: 'nats-0', replicas: [] },
+}));
+const stuffed = Buffer.from(
+  JSON.stringify({
+    server: ME,
+    data: { account_details: [{ name: 'A', stream_detail: streams }] },
+  }),
+);
+const wide = Buffer.from(`[${'{},'.repeat(2 << 20)}0]`);
+
+const manners: readonly ((asked: Asked) => void)[] = [
+  ({ announce, socket }) => {
+    announce(7 << 20);
+    flood(socket);
+  },
+  ({ answer }) => {
+    for (let index = 0; index < 20; index += 1) answer(stuffed);
+  },
+  ({ answer }) => {
+    for (let index = 0; index < 20; index += 1) answer(wide);
+  },
+  ({ announce, socket }) => {
+    announce(999_999_999);
+    flood(socket);
+  },
+];
+
+async function look(address: string): Promise<number> {
+  const signal = AbortSignal.timeout(10_000);
+  try {
+    const system = await openSystem({ ...login, servers: [address] }, signal);
+    try {
+      const names = ['nats-0'];
+      const told = await Promise.all([
+        system.servers(names),
+        system.jetStream(names),
+        system.health(names),
+      ]);
+      return told[0].length;
+    } finally {
+      await system.close();
+    }
+  } catch {
+    return 0;
+  }
+}
+
+const hostile = await Promise.all(
+  Array.from({ length: HOSTILE }, (_, index) => {
+    const onAsked = manners[index % manners.length] ?? (() => undefined);
+    return startHostileNats({ onAsked });
+  }),
+);
+const good = await startHostileNats({
+  onAsked: ({ answer }) => answer(JSON.stringify({ server: ME, data: { status: 'ok' } })),
+});
+let served = 0;
+for (let round = 0; round < ROUNDS; round += 1) {
+  const [heard] = await Promise.all([good, ...hostile].map(({ address }) => look(address)));
+  served += heard ?? 0;
+}
+const peakMb = process.resourceUsage().maxRSS / 1_024;
+process.stdout.write(JSON.stringify({ served, rounds: ROUNDS, peakMb }));
+await Promise.all([good, ...hostile].map((one) => one[Symbol.asyncDispose]()));

@@ -1,0 +1,67 @@
+// A step that comes to nothing is given up for a while and told, and what one cluster does again
+// and again holds up no other one.
+import { expect, test } from 'vitest';
+import { tryAgain } from '../../../functions/nats-cluster/effort.ts';
+import { Slots } from '../../../shared/function/slots.ts';
+import { Run } from './model/run.ts';
+import { world } from './samples.ts';
+
+test('a step that changes nothing backs off and says so, and is tried again later', async () => {
+  const run = new Run();
+  await run.converge();
+  const { kube } = run.world;
+  const put = kube.put.bind(kube);
+  // As a quantity that the API server keeps otherwise, or a webhook.
+  kube.put = (ref, manifest) =>
+    ref.resource === 'statefulsets'
+      ? kube.change(ref, { namespace: 'shop', name: 'nats' }, {})
+      : put(ref, manifest);
+  run.edit({ image: 'nats:2.15.2' });
+  const applied = () => run.writes.filter((one) => one === 'apply statefulsets nats').length;
+  const before = applied();
+  for (let sweeps = 0; sweeps < 10; sweeps += 1) await run.sweep();
+  expect(applied() - before).toBe(3);
+  expect(run.condition('Degraded')).toMatchObject({ status: 'True', reason: 'NoEffect' });
+  expect(run.condition('Degraded').message).toContain('Update StatefulSet nats: done 3 times');
+  expect(run.warnings).toEqual(['NoEffect']);
+  run.world.nowMs += 20_000;
+  for (let sweeps = 0; sweeps < 10; sweeps += 1) await run.sweep();
+  expect(applied() - before).toBe(4);
+  kube.put = put;
+  run.world.nowMs += 300_000;
+  await run.converge();
+  expect(run.condition('Degraded').status).toBe('False');
+});
+
+test('a reload is asked for until the file is there, and then no more than each minute', () => {
+  const efforts = new Map();
+  const step = { take: 'reload', server: 'nats-1', id: 'ID' } as const;
+  const at = (seconds: number) =>
+    tryAgain(efforts, step, 'Reload nats-1', { ...world(), nowMs: seconds * 1_000 });
+  const taken = Array.from({ length: 600 }, (_, seconds) => at(seconds)).filter(
+    (one) => one === undefined,
+  );
+  // Three minutes long each second.
+  expect(taken).toHaveLength(180 + 7);
+  expect(at(600)?.reason).toBe('NoEffect');
+});
+
+test('who takes many turns waits between them for all the others', async () => {
+  const slots = new Slots(1);
+  const order: string[] = [];
+  const worker = async (name: string, turns: number): Promise<void> => {
+    for (let turn = 0; turn < turns; turn += 1) {
+      await slots.take(async () => void order.push(name));
+    }
+  };
+  await Promise.all([worker('busy', 20), worker('a', 2), worker('b', 2)]);
+  expect(order.indexOf('b')).toBeLessThan(4);
+  expect(order.lastIndexOf('b')).toBeLessThan(8);
+  expect(order).toHaveLength(24);
+});
+
+test('work that fails gives its place back', async () => {
+  const slots = new Slots(1);
+  await expect(slots.take(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  expect(await slots.take(async () => 'yes')).toBe('yes');
+});

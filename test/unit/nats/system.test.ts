@@ -1,0 +1,169 @@
+// What a server of a NatsCluster may answer: anything, and it costs nobody else anything. Real TCP
+// against a server that floods, lies and says null where there should be an object.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { viewOf } from '../../../functions/nats-cluster/view.ts';
+import { openSystem, type System } from '../../../shared/nats/system.ts';
+import { type Asked, flood, type Manners, startHostileNats } from '../../builders/hostile-nats.ts';
+
+const soon = () => AbortSignal.timeout(8_000);
+const login = { user: 'ballast-system', passwords: ['one'], name: 'test' };
+const ME = { name: 'nats-0', id: 'ID', ver: '2.15.2' };
+
+async function against<Result>(
+  manners: Manners,
+  work: (system: System) => Promise<Result>,
+): Promise<Result> {
+  await using hostile = await startHostileNats(manners);
+  const system = await openSystem({ ...login, servers: [hostile.address] }, soon());
+  try {
+    return await work(system);
+  } finally {
+    await system.close();
+  }
+}
+
+const answering = (json: unknown): Manners => ({
+  onAsked: ({ answer }) => answer(typeof json === 'string' ? json : JSON.stringify(json)),
+});
+const deep = (value: unknown) => ({ server: ME, data: value });
+const accounts = (value: unknown) => deep({ account_details: value });
+const streams = (value: unknown) => accounts([{ name: 'A', stream_detail: value }]);
+
+const SHAPES: readonly unknown[] = [
+  'null',
+  '[]',
+  'not JSON',
+  '"text"',
+  {},
+  { server: null, data: {} },
+  { server: { ...ME, name: null }, data: {} },
+  { server: { ...ME, name: 'x'.repeat(100_000) }, data: {} },
+  { server: { ...ME, name: 'a\r\nPUB b 0\r\n' }, data: {} },
+  deep(null),
+  deep([]),
+  accounts({}),
+  accounts([null]),
+  accounts('many'),
+  streams([null]),
+  streams([{ name: null }]),
+  streams([{ name: 'S', cluster: [] }]),
+  streams([{ name: 'S', cluster: { replicas: [null] } }]),
+  streams([{ name: 'S', consumer_detail: [{ name: 'C', config: 1 }] }]),
+  deep({ meta_cluster: 'me' }),
+  deep({ meta_cluster: { leader: 'nats-0', replicas: Array.from({ length: 99 }, () => ME) } }),
+];
+
+test.each(['jetStream', 'servers', 'health'] as const)(
+  'answers to %s with null, lists and texts in the place of objects are none, and hurt nobody',
+  async (what) => {
+    const onAsked = ({ answer }: Asked): void => {
+      for (const shape of SHAPES) answer(typeof shape === 'string' ? shape : JSON.stringify(shape));
+      answer(JSON.stringify({ server: { ...ME, name: 'good' }, data: { status: 'ok' } }));
+    };
+    await against({ onAsked }, async (system) => {
+      const told = await system[what](['good']);
+      expect(told.at(-1)?.server.name).toBe('good');
+      expect(system.unread[0]).toContain('is not what a NATS server says');
+      viewOf(
+        await system.servers(['good']),
+        await system.jetStream(['good']),
+        await system.health(['good']),
+      );
+    });
+  },
+);
+
+test.each<[string, Manners]>([
+  ['greets without end', { greet: (socket) => flood(socket) }],
+  ['greets with null', { greet: (socket) => socket.end('INFO null\r\n') }],
+  ['never greets', { greet: () => undefined }],
+  ['lets nobody in without end', { admit: (socket) => flood(socket) }],
+])('a server that %s is given up, and told as out of reach', async (_, manners) => {
+  const failed = against(manners, (system) => system.servers(['nats-0']));
+  await expect(failed).rejects.toMatchObject({ code: 'NATS_UNAVAILABLE' });
+});
+
+const FLOODS: readonly (readonly [string, (asked: Asked) => void])[] = [
+  [
+    'a message of a terabyte',
+    ({ announce, socket }) => {
+      announce(999_999_999_999);
+      flood(socket);
+    },
+  ],
+  [
+    'messages without end',
+    ({ answer, socket }) => {
+      const { server } = deep({});
+      const one = JSON.stringify({ server, data: { account_details: [] } });
+      answer('{}');
+      flood(socket, Buffer.from(`MSG _INBOX.x 1 ${one.length}\r\n${one}\r\n`.repeat(1_000)));
+    },
+  ],
+  ['a line without end', ({ socket }) => flood(socket)],
+  ['a negative size', ({ socket }) => void socket.write('MSG a 1 -5\r\n')],
+];
+
+test.each(FLOODS)('%s ends the connection and nothing else', async (_, onAsked) => {
+  const failed = against({ onAsked }, (system) => system.jetStream(['nats-0', 'nats-1']));
+  const outcome = await failed.then(
+    (answers) => answers.length,
+    (error: unknown) => (error as { code?: string }).code,
+  );
+  expect([0, 1, 'NATS_UNAVAILABLE']).toContain(outcome);
+});
+
+test('an answer that is too large is left out, and the next one is read', async () => {
+  const large = JSON.stringify(accounts([{ name: 'x'.repeat(9 << 20) }]));
+  const onAsked = ({ answer }: Asked): void => {
+    answer(large);
+    answer(JSON.stringify({ server: { ...ME, name: 'nats-1' }, data: {} }));
+    // As one of millions of pieces.
+    answer(`[${'{},'.repeat(1 << 20)}0]`);
+    answer(JSON.stringify({ server: ME, data: {} }));
+  };
+  await against({ onAsked }, async (system) => {
+    const told = await system.jetStream(['nats-0', 'nats-1']);
+    expect(told.map(({ server }) => server.name)).toEqual(['nats-1', 'nats-0']);
+    expect(system.unread).toEqual(['an answer to JSZ is larger than what is read of one']);
+  });
+});
+
+test('who answers again and again for everybody is heard once, and not without end', async () => {
+  const onAsked = ({ answer }: Asked): void => {
+    for (let index = 0; index < 1_000; index += 1) {
+      answer(JSON.stringify({ server: { ...ME, name: `nats-${index % 50}` }, data: {} }));
+    }
+  };
+  await against({ onAsked }, async (system) => {
+    expect((await system.servers(['nats-0', 'nobody'])).length).toBe(32);
+  });
+});
+
+test('who refuses the password is told apart from who is away', async () => {
+  await using refusing = await startHostileNats({
+    admit: (socket) => socket.write("-ERR 'Authorization Violation'\r\n"),
+  });
+  const failed = openSystem({ ...login, servers: [refusing.address, '127.0.0.1:1'] }, soon());
+  await expect(failed).rejects.toMatchObject({ code: 'NATS_REFUSED' });
+});
+
+test('a change that is answered with nonsense is not done', async () => {
+  for (const json of ['null', '[]', 'x', '{"error":null}', '{"error":7}']) {
+    const done = await against(answering(json), (one) => one.removePeer('p', soon()));
+    expect([json, done.isDone]).toEqual([json, json === '{"error":null}']);
+  }
+});
+
+test('memory stays flat while eight servers flood, and a ninth is served', async () => {
+  const program = new URL('../../builders/flooded.ts', import.meta.url).pathname;
+  const run = promisify(execFile);
+  const args = ['--max-semi-space-size=4', '--max-old-space-size=128', program];
+  const { stdout } = await run(process.execPath, args, { timeout: 60_000 });
+  const { served, rounds, peakMb } = JSON.parse(stdout) as Record<string, number>;
+  expect(served).toBe(rounds);
+  // Of the 256 MB of the function's pod.
+  expect(peakMb).toBeLessThan(220);
+}, 60_000);
