@@ -8,7 +8,7 @@ import type { ShownResource } from './feed.ts';
 import { type Doubt, type Outcome, buryAt, lookAtTruth } from './look.ts';
 import { readPublished, readSubjects } from './observe.ts';
 import type { Session } from './session.ts';
-import { type Moment, planLook } from './sight.ts';
+import { type Look, type Moment, planLook } from './sight.ts';
 
 export interface ConfirmTask extends Moment {
   readonly doors: Doors;
@@ -50,6 +50,26 @@ export async function confirm(
     outcomes.push((await buryAt(session, entry, options, signal)).outcome);
   }
   return outcomes;
+}
+
+/**
+ * What an event says, replaced by what the API server says of the object that it names: anybody
+ * who reaches the function can send an event.
+ */
+export async function confirmed(
+  task: Pick<ConfirmTask, 'doors' | 'session' | 'signal'>,
+  look: Look,
+): Promise<Look> {
+  const { resource, object } = look;
+  const { name, namespace = '' } = object.metadata;
+  const asked = await ask(task, resource, { resource: resource.name, namespace, name });
+  const { resourceVersion, isTooLarge } = asked;
+  if (asked.object !== undefined) {
+    return { resource, object: asked.object, isGone: false, isTooLarge, resourceVersion };
+  }
+  // Without an age, it closes no place to what comes late: that would be asked about, too.
+  const { creationTimestamp: _age, ...metadata } = object.metadata;
+  return { resource, object: { ...object, metadata }, isGone: true, resourceVersion };
 }
 
 interface Asked {

@@ -17,6 +17,8 @@ export interface DoorsOptions {
   readonly namespace: string;
   /** For feeds that name no NATS of their own. */
   readonly natsUrl: string;
+  /** What an event says of an object is asked of the API server before it is published. */
+  readonly confirmsEvents?: boolean;
 }
 
 /** A feed whose stream belongs to another one. */
@@ -34,6 +36,7 @@ const FEEDS_FRESH_MS = 30_000;
 export class Doors {
   readonly kube: KubeClient;
   readonly clock: Clock;
+  readonly confirmsEvents: boolean;
   readonly #options: DoorsOptions;
   #sessions = new Map<string, Session>();
   #reading: Promise<void> = Promise.resolve();
@@ -48,6 +51,7 @@ export class Doors {
     this.#options = options;
     this.kube = options.kube;
     this.clock = options.clock;
+    this.confirmsEvents = options.confirmsEvents ?? false;
   }
 
   /** Feeds that cannot be served. */

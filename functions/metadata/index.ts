@@ -5,7 +5,7 @@
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import type { Metrics } from '../../shared/function/metrics.ts';
-import { text, url } from '../../shared/function/parsers.ts';
+import { flag, text, url } from '../../shared/function/parsers.ts';
 import { CHANGES, SWEEP } from '../../shared/function/sources.ts';
 import type { Retry } from '../../shared/kube/calls.ts';
 import { openKube } from '../../shared/kube/client.ts';
@@ -32,8 +32,15 @@ export const metadata = defineFunction({
       parse: url('nats', 'tls'),
       example: 'nats://localhost:4222',
     },
+    confirmsEvents: {
+      env: 'CONFIRM_EVENTS',
+      meaning: 'whether the API server is asked about each event before it is published',
+      parse: flag,
+      // A request for each change of the cluster: for where senders are not known by tokens.
+      fallback: false,
+    },
   },
-  open: ({ kubeconfigPath, natsUrl, namespace }, { clock, log, metrics }): Doors =>
+  open: ({ kubeconfigPath, natsUrl, namespace, confirmsEvents }, { clock, log, metrics }): Doors =>
     new Doors({
       kube: openKube({
         kubeconfigPath,
@@ -47,6 +54,7 @@ export const metadata = defineFunction({
       metrics,
       namespace,
       natsUrl: natsUrl.href,
+      confirmsEvents,
     }),
   readApiServer: readJson,
   close: (doors) => doors.close(),

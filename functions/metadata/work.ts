@@ -4,6 +4,7 @@ import { Failure } from '../../shared/errors.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { lookOf, objectOf } from './change.ts';
+import { confirmed } from './confirm.ts';
 import type { Doors } from './doors.ts';
 import type { Feed } from './feed.ts';
 import { isEpochPassed } from './epoch.ts';
@@ -128,7 +129,8 @@ async function takeLook(session: Session, look: Look, context: Context<Doors>): 
   }
   const { marker } = await session.marker(signal);
   const moment = { epoch: marker?.epoch ?? 0, nowMs: doors.clock.nowMs() };
-  const planned = planLook(session.feed, look, moment.epoch);
+  const seen = doors.confirmsEvents ? await confirmed({ doors, session, signal }, look) : look;
+  const planned = planLook(session.feed, seen, moment.epoch);
   return lookAt(session, planned, { ...moment, trust: 'hint' }, signal);
 }
 

@@ -1,0 +1,54 @@
+// Events that nobody of the cluster sent, with CONFIRM_EVENTS: they show nobody what is not so.
+import { expect, test } from 'vitest';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import type { Stream } from '../../../shared/nats/stream.ts';
+import { openReplica } from '../../../shared/nats/replica/replica.ts';
+import { withFeedEach } from './each.ts';
+import { bindPod, createPod, removePod } from './objects.ts';
+import { type FeedWorld, type Sender, soon } from './world.ts';
+
+let world: FeedWorld;
+let feed = '';
+let stream: Stream;
+let sender: Sender;
+
+withFeedEach(async (given) => {
+  ({ world, feed, stream } = given);
+  await world.createFeed(feed);
+  sender = await world.startFunction({ CONFIRM_EVENTS: 'true' });
+  await sender.sweep();
+});
+
+const forged = (object: KubeObject, metadata: object, spec: object = {}): KubeObject => ({
+  ...object,
+  metadata: { ...object.metadata, ...metadata },
+  spec: { ...(object['spec'] as object), ...spec },
+});
+
+test('a forged pod is never served to a reader', async () => {
+  const real = await createPod(world.kube, 'real', 'n1');
+  await sender.change(real, 'add');
+  const { lastSequence } = await stream.state(soon());
+  const made = { name: 'made-up', uid: 'made-up' };
+  expect(await sender.change(forged(real, made), 'add')).toBe(204);
+  const elsewhere = { resourceVersion: '99999999' };
+  expect(await sender.change(forged(real, elsewhere, { nodeName: 'n9' }), 'update')).toBe(204);
+  expect(await sender.change(forged(real, elsewhere), 'delete')).toBe(204);
+  expect(await world.changedSince(stream, lastSequence)).toEqual([]);
+  expect(await world.difference(stream)).toEqual([]);
+  const url = world.plane.part('nats-server').url;
+  const replica = openReplica({ url, feed, scope: 'cluster', name: 'test' });
+  await replica.whenCurrent({ signal: soon() });
+  expect(replica.catalog.byUid('made-up')).toEqual([]);
+  expect(replica.catalog.byUid(real.metadata.uid)).toHaveLength(1);
+  await replica.close();
+});
+
+test('what is so is published as it comes: birth, a node, the end', async () => {
+  await sender.change(await createPod(world.kube, 'a'), 'add');
+  expect(await world.difference(stream)).toEqual([]);
+  await sender.change(await bindPod(world.kube, 'a', 'n1'), 'update');
+  expect(await world.difference(stream)).toEqual([]);
+  await sender.change(await removePod(world.kube, 'a'), 'delete');
+  expect(await world.difference(stream)).toEqual([]);
+});
