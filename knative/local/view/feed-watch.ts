@@ -47,9 +47,12 @@ export class FeedWatch {
     });
     const found = (await Promise.all(read)).filter((entry) => entry !== undefined);
     const versions = this.#versions.read(nowMs, new Map(found));
-    return this.#feeds.map((feed) =>
-      feedViewOf(feed, versions.get(feed.metadata.name), this.#readers, nowMs),
-    );
+    return this.#feeds.map((feed) => {
+      const { name } = feed.metadata;
+      const total = this.#versions.lastRead(name) ?? 0;
+      const counted = versions.get(name);
+      return feedViewOf(feed, counted && { ...counted, total }, this.#readers, nowMs);
+    });
   }
 
   async close(): Promise<void> {

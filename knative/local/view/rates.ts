@@ -35,6 +35,11 @@ export class Rates {
     return new Map(counted);
   }
 
+  /** As it was read last. What began anew counts from there: a version is of one stream. */
+  lastRead(key: string): number | undefined {
+    return this.#lastRaw.get(key);
+  }
+
   #continued(raw: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
     for (const [key, value] of raw) {
       const last = this.#lastRaw.get(key) ?? 0;

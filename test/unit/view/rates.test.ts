@@ -23,6 +23,13 @@ test('a counter that starts anew goes on from what it had', () => {
   expect(rates.read(1_000, one(3)).get('add')).toEqual({ total: 103, perSecond: 3 });
 });
 
+test('what is of another stream now does not add up with the one before', () => {
+  const rates = new Rates();
+  rates.read(0, one(100));
+  rates.read(1_000, one(3));
+  expect([rates.lastRead('add'), rates.lastRead('none')]).toEqual([3, undefined]);
+});
+
 test('a counter that cannot be read for a while keeps its total', () => {
   const rates = new Rates();
   rates.read(0, one(100));
