@@ -12,6 +12,8 @@ import { type KnativeWorld, openWorld, OPEN_WITHIN_MS } from './support/world.ts
 
 const NAMESPACE = 'strangers';
 const AUDIENCE = `${OURS}/metadata`;
+/** The account that Knative makes for it. */
+const TRIGGER = 'metadata-changes-oidc-eventing.knative.dev-trigger';
 const MANIFESTS = resolve(import.meta.dirname, '../../../knative');
 const SWEEP_MS = 60_000;
 const UPDATE = 'dev.knative.apiserver.resource.update';
@@ -67,12 +69,13 @@ describe('a function', () => {
   });
 
   test.each([
-    [401, 'for somebody else', OURS, 'another'],
-    [403, 'of another namespace', NAMESPACE, AUDIENCE],
+    [401, 'for somebody else', OURS, TRIGGER, 'another'],
+    [403, 'of another namespace', NAMESPACE, 'default', AUDIENCE],
+    [403, 'of another account beside it', OURS, 'locate', AUDIENCE],
     // Let in, and then told that the event does not carry its object.
-    [422, 'of our own namespace', OURS, AUDIENCE],
-  ])('answers %i to a token %s', async (status, _whose, namespace, audience) => {
-    const token = await eventually(() => world.rig.token(namespace, 'default', audience));
+    [422, 'of its own Trigger', OURS, TRIGGER, AUDIENCE],
+  ])('answers %i to a token %s', async (status, _whose, namespace, account, audience) => {
+    const token = await eventually(() => world.rig.token(namespace, account, audience));
     const answer = await world.rig.callFunction('metadata', event(token), '{}');
     expect(answer).toMatchObject({ statusCode: status });
   });
