@@ -1,9 +1,13 @@
 // What the questions are asked of: a replica of the whole feed, and how fresh it has to be.
 import { Failure } from '../../shared/errors.ts';
+import type { KeyDoor } from '../../shared/kube/key-door.ts';
 import type { Replica } from '../../shared/nats/replica/replica.ts';
 
 /** What is used of a replica. */
 export type Reader = Pick<Replica, 'catalog' | 'counts' | 'state' | 'whenCurrent' | 'close'>;
+
+/** Of the tokens that callers show. */
+export type Keys = Pick<KeyDoor, 'read' | 'close'>;
 
 /** A catch-up takes a second or a few. */
 const RETRY_CATCHING_UP_MS = 2_000;
@@ -12,12 +16,14 @@ const RETRY_VERSION_MS = 1_000;
 
 export class Doors {
   readonly replica: Reader;
+  readonly keys: Keys;
   readonly #waitMs: number;
   /** A picture that was whole once stays one, though it grows old while NATS is away. */
   #isWhole = false;
 
-  constructor(replica: Reader, waitMs: number) {
+  constructor(replica: Reader, waitMs: number, keys: Keys) {
     this.replica = replica;
+    this.keys = keys;
     this.#waitMs = waitMs;
     replica.whenCurrent().then(
       () => {
@@ -43,8 +49,8 @@ export class Doors {
     if (replica.state.version < minVersion) throw this.#notReached(minVersion);
   }
 
-  close(): Promise<void> {
-    return this.replica.close();
+  async close(): Promise<void> {
+    await Promise.all([this.replica.close(), this.keys.close()]);
   }
 
   #catchingUp(): Failure {

@@ -1,18 +1,23 @@
 // Answers over HTTP where workloads run and what an address, a uid or a container is, from a
 // replica of the whole feed that it keeps in memory. Wakes on no event: it follows the feed by
-// itself, and asks the API server nothing.
+// itself, and asks the API server nothing but keys, where callers show tokens.
 import { defineFunction } from '../../shared/function/define.ts';
+import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import { secondsAsMs, text, url } from '../../shared/function/parsers.ts';
+import { KeyDoor } from '../../shared/kube/key-door.ts';
 import { openReplica } from '../../shared/nats/replica/replica.ts';
 import { READER_API } from '../../shared/nats/rights.ts';
 import { Doors } from './doors.ts';
 import { routes } from './questions.ts';
+
+const NAME = 'ballast-locate';
 
 export const locate = defineFunction({
   name: 'locate',
   purpose: 'Says which nodes run a workload, and what an address, a uid or a container is.',
   wakesOn: [],
   config: {
+    kubeconfigPath: KUBECONFIG,
     natsUrl: {
       env: 'NATS_URL',
       meaning: 'where NATS is',
@@ -38,20 +43,22 @@ export const locate = defineFunction({
       fallback: 5_000,
     },
   },
-  open: ({ natsUrl, feedName: feed, apiPrefix, waitMs }, { clock, log }): Doors => {
+  open: ({ kubeconfigPath, natsUrl, feedName: feed, apiPrefix, waitMs }, { clock, log }): Doors => {
     const replica = openReplica({
       url: natsUrl.href,
       feed,
       apiPrefix,
       scope: 'cluster',
-      name: 'ballast-locate',
+      name: NAME,
       clock,
       log,
     });
     // Kept up from the beginning: the first question must not wait for it.
     replica.catalog.index();
-    return new Doors(replica, waitMs);
+    const identity = { userAgent: NAME, fieldManager: NAME };
+    return new Doors(replica, waitMs, new KeyDoor({ kubeconfigPath, ...identity, log }));
   },
+  readApiServer: ({ keys }, path, signal) => keys.read(path, signal),
   close: (doors) => doors.close(),
   routes,
 });

@@ -3,15 +3,26 @@
 import { etcdIn } from '../../shared/etcd/client.ts';
 import { defineFunction } from '../../shared/function/define.ts';
 import { ETCD_CONFIG, etcdConflicts } from '../../shared/function/etcd-config.ts';
+import { KUBECONFIG } from '../../shared/function/kube-config.ts';
+import { KeyDoor } from '../../shared/kube/key-door.ts';
 import { routes, type Doors } from './routes.ts';
+
+const NAME = 'ballast-storage-audit';
 
 export const storageAudit = defineFunction({
   name: 'storage-audit',
   purpose: 'Says whether anything is stored in an old version, and which versions may be removed.',
   wakesOn: [],
-  config: ETCD_CONFIG,
+  config: { ...ETCD_CONFIG, kubeconfigPath: KUBECONFIG },
   conflicts: etcdConflicts,
-  open: (config): Doors => ({ etcd: etcdIn(config), prefixes: config.prefixes }),
-  close: async ({ etcd }) => etcd?.close(),
+  open: ({ kubeconfigPath, ...config }, { log }): Doors => ({
+    etcd: etcdIn(config),
+    prefixes: config.prefixes,
+    keys: new KeyDoor({ kubeconfigPath, userAgent: NAME, fieldManager: NAME, log }),
+  }),
+  readApiServer: ({ keys }, path, signal) => keys.read(path, signal),
+  close: async ({ etcd, keys }) => {
+    await Promise.all([etcd?.close(), keys.close()]);
+  },
   routes,
 });

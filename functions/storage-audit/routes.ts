@@ -4,6 +4,7 @@ import { UsageError } from '../../shared/arguments.ts';
 import type { EtcdClient } from '../../shared/etcd/client.ts';
 import { snapshotIn } from '../../shared/etcd/snapshot/snapshot.ts';
 import { Failure } from '../../shared/errors.ts';
+import type { KeyDoor } from '../../shared/kube/key-door.ts';
 import type { Answer as Reply, Route } from '../../shared/function/define.ts';
 import { type Answer, lookAtClient, lookAtSnapshot, type LookOptions } from './look.ts';
 import { EXAMPLES_MAX, examplesOf, resourceOf } from './options.ts';
@@ -13,6 +14,8 @@ export interface Doors {
   /** Undefined when none was configured. */
   readonly etcd: EtcdClient | undefined;
   readonly prefixes: readonly string[];
+  /** Of the tokens that callers show. */
+  readonly keys: KeyDoor;
 }
 
 /** It is held in memory; the manifest has room for two of them. */

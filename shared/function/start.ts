@@ -113,13 +113,17 @@ function readerOf<Config extends object, Doors>(
  */
 function readBoth<Config extends object, Doors>(
   environment: Environment,
-  definition: Pick<FunctionDefinition<Config, Doors>, 'config' | 'conflicts' | 'readApiServer'>,
+  definition: FunctionDefinition<Config, Doors>,
 ): { readonly runtime: Readonly<RuntimeConfig>; readonly own: Readonly<Config> } {
   const runtime = readConfig(environment, runtimeShape);
   const own = readConfig(environment, definition.config);
   const problems = [...runtime.problems, ...own.problems];
   if (runtime.problems.length === 0) {
-    problems.push(...senderProblems(runtime.config(), definition.readApiServer !== undefined));
+    const receiver = {
+      canReadApiServer: definition.readApiServer !== undefined,
+      takesEvents: definition.handle !== undefined,
+    };
+    problems.push(...senderProblems(runtime.config(), receiver));
     if (own.problems.length === 0) {
       problems.push(...(definition.conflicts?.(own.config(), runtime.config()) ?? []));
     }

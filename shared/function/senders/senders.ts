@@ -21,8 +21,18 @@ const BELIEVED_MAX_MS = 10 * 60_000;
 
 const BEARER = /^Bearer +([\w.~+/-]+=*)$/i;
 
+/** What a function is to those who send. */
+export interface Receiver {
+  readonly canReadApiServer: boolean;
+  /** Otherwise there is plain HTTP alone. */
+  readonly takesEvents: boolean;
+}
+
 /** What must not be left unsaid; each ends up in the one error about the configuration. */
-export function senderProblems(config: SenderConfig, canReadApiServer: boolean): string[] {
+export function senderProblems(
+  config: SenderConfig,
+  { canReadApiServer, takesEvents }: Receiver,
+): string[] {
   const { senderAudience: audience, senderSubjects: subjects } = config;
   if (audience === undefined) {
     if (subjects.length === 0) return [];
@@ -34,6 +44,10 @@ export function senderProblems(config: SenderConfig, canReadApiServer: boolean):
   }
   if (!canReadApiServer) {
     problems.push('SENDER_AUDIENCE is set, but this function has no API server to ask for keys');
+  }
+  if (!takesEvents && !config.guardsRoutes) {
+    const why = 'this function takes no events, so that no token would be looked at';
+    problems.push(`SENDER_AUDIENCE is set without SENDERS_ONLY=true, and ${why}`);
   }
   return problems;
 }
@@ -88,7 +102,7 @@ function tokenOf({ headers }: IncomingMessage): string {
   const token = BEARER.exec(headers.authorization ?? '')?.[1];
   if (token !== undefined) return token;
   const message =
-    'This function takes events only with a bearer token of their sender: set the audience of ' +
-    'the sink or subscriber, with OIDC switched on in Knative (docs/security.md).';
+    'This function answers only with a bearer token of whoever sends or asks. For events set the ' +
+    'audience of the sink or subscriber, with OIDC switched on in Knative (docs/security.md).';
   throw new Failure('SENDER_TOKEN_MISSING', message, { field: 'authorization' });
 }

@@ -10,6 +10,7 @@ import { readConfig } from '../../../shared/function/config.ts';
 import { runtimeShape } from '../../../shared/function/runtime-config.ts';
 import { senderProblems } from '../../../shared/function/senders/senders.ts';
 
+const RECEIVER = { canReadApiServer: true, takesEvents: true };
 const root = resolve(import.meta.dirname, '../../..');
 
 interface Rendered {
@@ -71,7 +72,7 @@ it.each(['metadata', 'nats-cluster', 'storage-migration'])(
   'asks the senders of %s for tokens, which its trigger and its ping source then have',
   async (name) => {
     const { config, audiences, accounts } = wiringOf(await rendered(), name);
-    expect(senderProblems(config, true)).toEqual([]);
+    expect(senderProblems(config, RECEIVER)).toEqual([]);
     expect(audiences).toEqual([`ballast-system/${name}`, `ballast-system/${name}`]);
     expect(config.senderAudience).toBe(`ballast-system/${name}`);
     expect(config.senderSubjects).toEqual(
@@ -84,7 +85,7 @@ it('asks dead letters for tokens of the triggers that give them up', async () =>
   const objects = await rendered();
   const triggers = objects.filter(({ kind }) => kind === 'Trigger');
   const { config } = wiringOf(objects, 'dead-letters');
-  expect(senderProblems(config, true)).toEqual([]);
+  expect(senderProblems(config, RECEIVER)).toEqual([]);
   expect(config.senderSubjects).toEqual(
     triggers.map(
       ({ metadata: { name } }) =>

@@ -4,7 +4,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from 'vitest';
+import { locate } from '../../../functions/locate/index.ts';
+import { storageAudit } from '../../../functions/storage-audit/index.ts';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { readJson } from '../../../shared/kube/read-json.ts';
 import { MovedClock, TestIssuer, makeKey } from '../../contract/senders/issuer.ts';
@@ -96,6 +99,49 @@ describe('a token of the API server', () => {
     const iat = Math.floor(clock.nowMs() / 1_000) - 60;
     const forged = await issuer.token(await makeKey('theirs'), { sub, aud: [AUDIENCE], iat });
     expect(await answerTo(forged)).toBe('401 SENDER_TOKEN_INVALID');
+  });
+});
+
+describe.each([
+  // What it answers to whom it lets in: nobody gave it an etcd, or a NATS that there is.
+  ['storage-audit', storageAudit, '/audit', 'ETCD_UNSET', {}],
+  ['locate', locate, '/feed', 'connecting', { NATS_URL: 'nats://127.0.0.1:1' }],
+] as const)('%s, told to ask who asks', (_name, definition, path, code, more) => {
+  let own: RunningFunction;
+  beforeEach(async () => {
+    const environment = {
+      ...SETTINGS,
+      ...more,
+      SENDERS_ONLY: 'true',
+      KUBECONFIG: account.kubeconfigPath,
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      DRAIN_MINIMUM_SECONDS: '0',
+    };
+    const build = { version: '0.0.0', commit: '' };
+    own = await startFunction<object, unknown>(definition, {
+      environment,
+      build,
+    });
+  });
+  afterEach(async () => {
+    await own.stop();
+  });
+
+  const ask = async (token?: string, at: string = path): Promise<string> => {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const answer = await fetch(`http://127.0.0.1:${own.port}${at}`, { headers });
+    const body = (await answer.json()) as { readonly code?: string; readonly state?: string };
+    return body.code ?? body.state ?? '';
+  };
+
+  it('answers whom it knows, and no stranger', async () => {
+    expect(await ask()).toBe('SENDER_TOKEN_MISSING');
+    expect(await ask(await tokenOf('stranger'))).toBe('SENDER_SUBJECT_FORBIDDEN');
+    expect(await ask(await tokenOf(SENDER, 'another'))).toBe('SENDER_TOKEN_INVALID');
+    expect(await ask(await tokenOf(SENDER))).toBe(code);
+    // The kubelet has no token.
+    expect(await ask(undefined, '/health/readiness')).toBe('ready');
   });
 });
 

@@ -1,6 +1,6 @@
 // Asks the routes of locate without HTTP, of a catalog that the test fills. Every answer is held
 // against the OpenAPI description.
-import { Doors, type Reader } from '../../../functions/locate/doors.ts';
+import { Doors, type Keys, type Reader } from '../../../functions/locate/doors.ts';
 import { routes } from '../../../functions/locate/questions.ts';
 import { Failure } from '../../../shared/errors.ts';
 import type { Context } from '../../../shared/function/define.ts';
@@ -8,6 +8,8 @@ import { Catalog } from '../../../shared/nats/replica/catalog.ts';
 import { type EntryText, entryOf } from '../replica/entries.ts';
 import { mismatches } from './schema-check.ts';
 
+/** Nobody shows a token here. */
+const NO_KEYS: Keys = { read: async () => undefined, close: async () => undefined };
 export const NOW = '2026-11-21T12:00:00.000Z';
 
 export interface Told {
@@ -70,7 +72,7 @@ export class World {
     };
     Object.defineProperty(reader, 'state', { get: () => this.state });
     Object.defineProperty(reader, 'counts', { get: () => this.counts });
-    return new Doors(reader as unknown as Reader, 30);
+    return new Doors(reader as unknown as Reader, 30, NO_KEYS);
   }
 }
 
