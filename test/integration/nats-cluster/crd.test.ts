@@ -134,7 +134,7 @@ test.each<[object, object]>([
   [files('1Gi', { accessMode: 'ReadWriteOnce' }), files('2Gi')],
   [{}, { tls: { clients: {} } }],
   [{}, account('SHOP')],
-  [{}, { image: `nats@sha256:${'0'.repeat(64)}` }],
+  [{}, { image: `nats:2.15.3@sha256:${'0'.repeat(64)}` }],
   [{}, { image: 'docker.io/library/nats:v2.15.3-alpine' }],
   [{}, publish('$JS.API.*.x.>')],
   [{}, subscribe('> workers.*')],
