@@ -81,16 +81,17 @@ it.each(['metadata', 'nats-cluster', 'storage-migration'])(
   },
 );
 
-it('asks dead letters for tokens of the triggers that give them up', async () => {
+it('asks dead letters for tokens of its ping, and of the triggers that give them up', async () => {
   const objects = await rendered();
   const triggers = objects.filter(({ kind }) => kind === 'Trigger');
-  const { config } = wiringOf(objects, 'dead-letters');
+  const { config, audiences, accounts } = wiringOf(objects, 'dead-letters');
+  const ofTriggers = triggers.map(
+    ({ metadata: { name } }) => `${name}-oidc-eventing.knative.dev-trigger`,
+  );
   expect(senderProblems(config, RECEIVER)).toEqual([]);
+  expect(audiences).toEqual(['ballast-system/dead-letters']);
   expect(config.senderSubjects).toEqual(
-    triggers.map(
-      ({ metadata: { name } }) =>
-        `system:serviceaccount:ballast-system:${name}-oidc-eventing.knative.dev-trigger`,
-    ),
+    [...accounts, ...ofTriggers].map((one) => `system:serviceaccount:ballast-system:${one}`),
   );
 });
 
@@ -99,7 +100,7 @@ it('names no account that Knative would have to shorten', async () => {
   const names = ['dead-letters', 'metadata', 'nats-cluster', 'storage-migration'].flatMap(
     (name) => wiringOf(objects, name).config.senderSubjects,
   );
-  expect(names).toHaveLength(9);
+  expect(names).toHaveLength(10);
   // As long as the name of an account may be; Knative puts a digest into longer ones.
   for (const name of names) expect(name.split(':').at(-1)?.length).toBeLessThanOrEqual(63);
 });
