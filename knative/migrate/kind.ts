@@ -1,7 +1,7 @@
 // Whether the API server at hand serves a kind: rights on a kind that is not there are granted
 // without a word, and stay.
+import { Failure } from '../../shared/errors.ts';
 import { openKube } from '../../shared/kube/client.ts';
-import { isKubeError } from '../../shared/kube/errors.ts';
 import { servedResource, servedVersions } from '../../shared/kube/storage-version.ts';
 
 export type Served =
@@ -23,7 +23,7 @@ export async function askWhetherServed(group: string, resource: string): Promise
     }
     return { is: 'unknown' };
   } catch (error) {
-    if (!isKubeError(error)) throw error;
+    if (!(error instanceof Failure)) throw error;
     return { is: 'unasked', why: error.message };
   } finally {
     await kube.close();

@@ -6,6 +6,7 @@ import { CRDS } from '../../../shared/kube/crds.ts';
 import type { KubeObject, Manifest } from '../../../shared/kube/objects.ts';
 import { applyObjects } from '../cluster/apply-objects.ts';
 import { inParallel } from '../cluster/in-parallel.ts';
+import type { Plane } from '../plane/plane.ts';
 
 const GROUP = 'demo.ballast.dev';
 const PLURAL = 'widgets';
@@ -45,9 +46,12 @@ export async function fillTryOut(kube: KubeClient, signal?: AbortSignal): Promis
 }
 
 /** Commands that show it, for a person's shell. */
-export const tryOutAdvice = (kubectl: string, planeDir: string): readonly string[] => [
+export const tryOutAdvice = (
+  kubectl: string,
+  { dir: planeDir, kubeconfigPath }: Pick<Plane, 'dir' | 'kubeconfigPath'>,
+): readonly string[] => [
   `npm run -s audit -- --plane ${planeDir} --resource ${NAME}     # old versions, and then none`,
-  `npm run -s migrate -- ${NAME} | ${kubectl} apply -f -`,
+  `KUBECONFIG=${kubeconfigPath} npm run -s migrate -- ${NAME} | ${kubectl} apply -f -`,
   `${kubectl} get storagemigrations -w`,
 ];
 

@@ -13,7 +13,7 @@ export async function advice(plane: Plane): Promise<string> {
     `  ${kubectl} get pods -A --watch`,
     '  npm run watch -- --node node-000',
     '  npm run part -- kill adapter/metadata     # the next sweep heals what is missed',
-    ...tryOutAdvice(kubectl, plane.dir).map((line) => `  ${line}`),
+    ...tryOutAdvice(kubectl, plane).map((line) => `  ${line}`),
     ...(reader === undefined ? [] : [`  curl ${reader.url}/`]),
   ].join('\n');
 }

@@ -106,7 +106,7 @@ describe('attributes', () => {
   it('gives back whatever text was percent-encoded', () => {
     const text = fc
       .string({ unit: 'binary' })
-      .filter((value) => !/[\p{Cc}\p{Cs}\p{Cn}]/u.test(value));
+      .map((value) => value.replaceAll(/[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/gu, ''));
     fc.assert(
       fc.property(text, (value) => {
         const event = readEvent({ ...required, 'ce-ext': encodeHeaderValue(value) });

@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { askWhetherServed } from '../../../knative/migrate/kind.ts';
 
 const MAIN = fileURLToPath(new URL('../../../knative/migrate/main.ts', import.meta.url));
 
@@ -106,29 +107,7 @@ const DISCOVERY: Readonly<Record<string, object>> = {
   '/api/v1': { resources: [{ name: 'secrets', kind: 'Secret' }] },
 };
 
-async function migrateBeside(url: string, name: string) {
-  const dir = await mkdtemp(join(tmpdir(), 'migrate-test-'));
-  try {
-    const kubeconfig = join(dir, 'kubeconfig');
-    const context = { name: 'c', context: { cluster: 'c', user: 'u' } };
-    const config = {
-      'current-context': 'c',
-      contexts: [context],
-      clusters: [{ name: 'c', cluster: { server: url } }],
-      users: [{ name: 'u', user: { token: 't' } }],
-    };
-    await writeFile(kubeconfig, JSON.stringify(config));
-    const child = spawn(process.execPath, [MAIN, name], { env: { KUBECONFIG: kubeconfig } });
-    const ended = once(child, 'close');
-    const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
-    const [status]: unknown[] = await ended;
-    return { status, isPrinted: out.includes('kind: ClusterRole'), err };
-  } finally {
-    await rm(dir, { recursive: true });
-  }
-}
-
-test('rights on a kind that the API server has not are refused, not printed', async () => {
+async function discoveryServer() {
   const server = createServer((request, response) => {
     const found = DISCOVERY[request.url ?? ''];
     response.writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' });
@@ -137,21 +116,63 @@ test('rights on a kind that the API server has not are refused, not printed', as
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
   const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-  const url = `http://127.0.0.1:${port}`;
+  return { server, url: `http://127.0.0.1:${port}` };
+}
+
+async function kubeconfigOf(dir: string, url: string): Promise<string> {
+  const path = join(dir, 'kubeconfig');
+  const context = { name: 'c', context: { cluster: 'c', user: 'u' } };
+  const config = {
+    'current-context': 'c',
+    contexts: [context],
+    clusters: [{ name: 'c', cluster: { server: url } }],
+    users: [{ name: 'u', user: { token: 't' } }],
+  };
+  await writeFile(path, JSON.stringify(config));
+  return path;
+}
+
+async function migrateBeside(kubeconfig: string, name: string) {
+  const child = spawn(process.execPath, [MAIN, name], { env: { KUBECONFIG: kubeconfig } });
+  const ended = once(child, 'close');
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [status]: unknown[] = await ended;
+  return { status, isPrinted: out.includes('kind: ClusterRole'), err };
+}
+
+test('rights on a kind that the API server has not are refused, not printed', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'migrate-test-'));
+  const { server, url } = await discoveryServer();
   try {
-    for (const name of ['nosuch.kind', 'gadgets.example.com', 'nosuch']) {
-      const said = await migrateBeside(url, name);
-      expect([said.status, said.isPrinted]).toEqual([2, false]);
-      expect(said.err).toContain(`the API server knows no ${name}: `);
-    }
-    for (const name of ['widgets.example.com', 'secrets']) {
-      expect(await migrateBeside(url, name)).toEqual({ status: 0, isPrinted: true, err: '' });
-    }
+    const kubeconfig = await kubeconfigOf(dir, url);
+    vi.stubEnv('KUBECONFIG', kubeconfig);
+    const said = await migrateBeside(kubeconfig, 'nosuch.kind');
+    expect([said.status, said.isPrinted]).toEqual([2, false]);
+    expect(said.err).toContain('the API server knows no nosuch.kind: ');
+    const asked = async (group: string, resource: string) =>
+      (await askWhetherServed(group, resource)).is;
+    expect(await asked('example.com', 'gadgets')).toBe('unknown');
+    expect(await asked('', 'nosuch')).toBe('unknown');
+    expect(await asked('example.com', 'widgets')).toBe('served');
+    expect(await asked('', 'secrets')).toBe('served');
   } finally {
+    vi.unstubAllEnvs();
     server.close();
     server.closeAllConnections();
+    await rm(dir, { recursive: true });
   }
-  const unasked = await migrateBeside(url, 'widgets.example.com');
-  expect([unasked.status, unasked.isPrinted]).toEqual([0, true]);
-  expect(unasked.err).toContain('Whether there is a widgets.example.com could not be asked');
+});
+
+test('rights are printed with a note where no API server can be asked', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'migrate-test-'));
+  try {
+    const away = await kubeconfigOf(dir, 'http://127.0.0.1:1');
+    for (const kubeconfig of [away, join(dir, 'none')]) {
+      const said = await migrateBeside(kubeconfig, 'widgets.example.com');
+      expect([said.status, said.isPrinted]).toEqual([0, true]);
+      expect(said.err).toContain('Whether there is a widgets.example.com could not be asked');
+    }
+  } finally {
+    await rm(dir, { recursive: true });
+  }
 });
