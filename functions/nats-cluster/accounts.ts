@@ -4,15 +4,15 @@
 import type { NatsClusterSpec } from '../../shared/api/nats-cluster.ts';
 import { type Decision, listed, waitFor } from './decision.ts';
 import { covers, whyAway } from './gate.ts';
-import { DEFAULT_ACCOUNT } from './render/config.ts';
+import { accountsOf } from './render/config.ts';
 import { startingSince } from './starting.ts';
 import { expected, type Word, type World } from './world.ts';
 
 /** Those that may have streams after the edit. */
-function wantedAccounts({ accounts = [] }: NatsClusterSpec): readonly string[] {
-  if (accounts.length === 0) return [DEFAULT_ACCOUNT];
-  return accounts.filter(({ jetStream }) => jetStream).map(({ name }) => name);
-}
+const wantedAccounts = (spec: NatsClusterSpec): readonly string[] =>
+  accountsOf(spec)
+    .filter(({ jetStream }) => jetStream)
+    .map(({ name }) => name);
 
 export function refuseAccounts(world: World): Decision | undefined {
   const wanted = wantedAccounts(world.cluster.spec);

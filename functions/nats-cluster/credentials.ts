@@ -3,8 +3,6 @@
 export interface Credentials {
   readonly systemPassword: string;
   readonly routePassword: string;
-  /** Undefined when the spec names accounts. */
-  readonly defaultPassword: string | undefined;
   /** By the name of the user. */
   readonly passwords: ReadonlyMap<string, string>;
   readonly certificates: {

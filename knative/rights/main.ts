@@ -14,6 +14,7 @@ there, neither their definition nor, around those of its own, ballast-system is 
   -n, --namespace NAME  where they are
   --cluster NAME        only for the NatsCluster of this name, and no Secret but its own
   --secret NAME         with --cluster: one that its spec names; may be repeated
+  --user NAME           with --cluster: one who has no passwordSecret; may be repeated
 
 metadata: to read a Secret that a MetadataFeed names in spec.nats.secretRef.
 
@@ -26,6 +27,7 @@ const OPTIONS = {
   namespace: { type: 'string', short: 'n' },
   cluster: { type: 'string' },
   secret: { type: 'string', multiple: true },
+  user: { type: 'string', multiple: true },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -46,8 +48,9 @@ function main(args: readonly string[]): string {
 
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
-function rightsOf(name: string, { namespace, cluster, secret }: Values): readonly Manifest[] {
+function rightsOf(name: string, { namespace, cluster, secret, user }: Values): readonly Manifest[] {
   const secrets = (secret ?? []).map((one) => checked('--secret', one, NAME));
+  const users = (user ?? []).map((one) => checked('--user', one, LABEL));
   switch (name) {
     case 'nats-cluster': {
       if (namespace === undefined) throw new UsageError('in which namespace? Add -n NAMESPACE');
@@ -55,14 +58,16 @@ function rightsOf(name: string, { namespace, cluster, secret }: Values): readonl
       if (cluster !== undefined) {
         return natsClusterRights(namespace, {
           name: checked('--cluster', cluster, LABEL),
+          users,
           secrets,
         });
       }
-      if (secrets.length === 0) return natsClusterRights(namespace);
-      throw new UsageError('--secret narrows the rights for one cluster: add --cluster NAME');
+      const narrows = secrets.length > 0 ? '--secret' : '--user';
+      if (secrets.length + users.length === 0) return natsClusterRights(namespace);
+      throw new UsageError(`${narrows} narrows the rights for one cluster: add --cluster NAME`);
     }
     case 'metadata': {
-      if (namespace !== undefined || cluster !== undefined) {
+      if (namespace !== undefined || cluster !== undefined || users.length > 0) {
         throw new UsageError('metadata reads Secrets of ballast-system: it takes --secret alone');
       }
       if (secrets.length === 0) throw new UsageError('which Secret? Add --secret NAME');

@@ -9,7 +9,7 @@ const NATS_CLUSTER = 'nats-cluster';
 const METADATA = 'metadata';
 /** What a NatsCluster may have at most: spec.replicas, and those that are leaving. */
 const SERVERS_MAX = 9;
-/** Of the Secrets that the function makes. */
+/** Of the Secrets that the function makes, beside those of users whom the spec names. */
 const OWN_SECRETS = ['config', 'system', 'user', 'tls'];
 
 interface Rule {
@@ -30,9 +30,11 @@ const rule = (group: string, resource: string, verbs: readonly string[]): Rule =
   verbs,
 });
 
-/** The one cluster that is meant, and the user's Secrets that its spec names. */
+/** The one cluster that is meant, and the Secrets that its spec names, or does not name. */
 export interface OneCluster {
   readonly name: string;
+  /** Without passwordSecret: theirs are made. */
+  readonly users: readonly string[];
   readonly secrets: readonly string[];
 }
 
@@ -87,10 +89,12 @@ const NAMESPACE_RULES: readonly Rule[] = [
 ];
 
 /** The same by name: RBAC knows no labels, and what is listed or created has no name for it. */
-function rulesFor({ name, secrets }: OneCluster): readonly Rule[] {
+function rulesFor({ name, users, secrets }: OneCluster): readonly Rule[] {
   const servers = Array.from({ length: SERVERS_MAX }, (_, ordinal) => `${name}-${ordinal}`);
   const names: Readonly<Record<string, readonly string[]>> = {
-    secrets: OWN_SECRETS.map((suffix) => `${name}-${suffix}`),
+    secrets: [...OWN_SECRETS, ...users.map((user) => `user-${user}`)].map(
+      (suffix) => `${name}-${suffix}`,
+    ),
     services: [name, `${name}-headless`],
     poddisruptionbudgets: [name],
     statefulsets: [name],

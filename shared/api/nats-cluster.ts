@@ -49,17 +49,34 @@ export interface Amounts {
 export interface Account {
   readonly name: string;
   readonly jetStream: boolean;
+  /** Whose streams it holds. */
+  readonly feeds?: readonly string[];
   readonly users: readonly User[];
 }
 
+/** Without reads, writes and permissions he may do everything in his account. */
 export interface User {
   readonly name: string;
-  readonly passwordSecret: { readonly name: string; readonly key: string };
+  /** One is made when absent. */
+  readonly passwordSecret?: { readonly name: string; readonly key: string };
+  /** Feeds of his account. */
+  readonly writes?: readonly string[];
+  /** In an account that has nothing else than users who read. */
+  readonly reads?: FeedReading;
   readonly permissions?: {
     readonly publish?: Rights;
     readonly subscribe?: Rights;
     readonly allowResponses: boolean;
   };
+}
+
+export interface FeedReading {
+  readonly feed: string;
+  readonly scope: 'Cluster' | 'Node' | 'Namespaces';
+  /** Of scope Node. */
+  readonly node?: string;
+  /** Of scope Namespaces. */
+  readonly namespaces?: readonly string[];
 }
 
 /** None of the lists is empty, but in objects of before that was refused. */

@@ -2,9 +2,10 @@
 // from their environment. It is written as JSON, which NATS reads too, so that the digest which a
 // server reports for it can be reckoned here. Pure.
 import { createHash } from 'node:crypto';
-import type { Account, Rights, User } from '../../../shared/api/nats-cluster.ts';
+import type { Account, NatsClusterSpec, Rights, User } from '../../../shared/api/nats-cluster.ts';
 import { CLIENT_PORT, type Cluster, headlessHost, ROUTE_PORT, serverNames } from '../cluster.ts';
 import type { Credentials } from '../credentials.ts';
+import { feedPermissions, feedsOf } from './feeds.ts';
 import { hashOf, sorted } from './hash.ts';
 import { quantityOf } from './quantity.ts';
 
@@ -25,8 +26,8 @@ export const CONFIG_SUFFIX = '-config';
 export const SYSTEM_ACCOUNT = 'SYS';
 export const SYSTEM_USER = 'ballast-system';
 /** For clusters that name no accounts. */
-export const DEFAULT_ACCOUNT = 'DEFAULT';
-export const DEFAULT_USER = 'default';
+const DEFAULT_ACCOUNT = 'DEFAULT';
+const DEFAULT_USER = 'default';
 const ROUTE_USER = 'route';
 
 /** The rest is for the file system, and for what JetStream does not count. */
@@ -49,7 +50,7 @@ export function natsConfig(cluster: Cluster, credentials: Credentials): ConfigOb
     ...(spec.replicas === 1 ? {} : { cluster: clusteringOf(cluster, credentials) }),
     ...(clients === undefined ? {} : { tls: tlsOf('clients') }),
     system_account: SYSTEM_ACCOUNT,
-    accounts: accountsOf(cluster, credentials),
+    accounts: loginsOf(cluster, credentials),
     // A certificate that is renewed stands in no other line.
     server_metadata: { certificates: hashOf(credentials.certificates) },
   };
@@ -157,37 +158,48 @@ const tlsOf = (listener: 'clients' | 'routes'): ConfigObject => ({
   timeout: HANDSHAKE_SECONDS,
 });
 
-function accountsOf({ spec }: Cluster, credentials: Credentials): ConfigObject {
-  const { accounts = [] } = spec;
+const DEFAULT: Account = {
+  name: DEFAULT_ACCOUNT,
+  jetStream: true,
+  users: [{ name: DEFAULT_USER }],
+};
+
+/** But for that of the system. */
+export const accountsOf = ({ accounts = [] }: NatsClusterSpec): readonly Account[] =>
+  accounts.length === 0 ? [DEFAULT] : accounts;
+
+function loginsOf({ spec }: Cluster, credentials: Credentials): ConfigObject {
+  const accounts = accountsOf(spec);
   const system = { users: [{ user: SYSTEM_USER, password: credentials.systemPassword }] };
-  const named = accounts.map((one) => [one.name, accountOf(one, credentials)] as const);
-  return { [SYSTEM_ACCOUNT]: system, ...defaultOf(credentials), ...Object.fromEntries(named) };
+  const named = accounts.map((one) => [one.name, accountOf(one, accounts, credentials)] as const);
+  return { [SYSTEM_ACCOUNT]: system, ...Object.fromEntries(named) };
 }
 
-function defaultOf({ defaultPassword }: Credentials): ConfigObject {
-  if (defaultPassword === undefined) return {};
-  const users = [{ user: DEFAULT_USER, password: defaultPassword }];
-  return { [DEFAULT_ACCOUNT]: { jetstream: 'enabled', users } };
-}
-
-function accountOf({ jetStream, users }: Account, { passwords }: Credentials): ConfigObject {
+function accountOf(
+  account: Account,
+  accounts: readonly Account[],
+  { passwords }: Credentials,
+): ConfigObject {
   return {
-    ...(jetStream ? { jetstream: 'enabled' } : {}),
-    users: users.map((user) => userOf(user, passwords.get(user.name) ?? '')),
+    ...(account.jetStream ? { jetstream: 'enabled' } : {}),
+    users: account.users.map((user) => userOf(user, passwords.get(user.name) ?? '')),
+    ...feedsOf(account, accounts),
   };
 }
 
-function userOf({ name: user, permissions }: User, password: string): ConfigObject {
-  if (permissions === undefined) return { user, password };
+function userOf(user: User, password: string): ConfigObject {
+  const permissions = feedPermissions(user) ?? permissionsOf(user);
+  const login = { user: user.name, password };
+  return permissions === undefined ? login : { ...login, permissions: { ...permissions } };
+}
+
+function permissionsOf({ permissions }: User): ConfigObject | undefined {
+  if (permissions === undefined) return undefined;
   const { publish, subscribe, allowResponses } = permissions;
   return {
-    user,
-    password,
-    permissions: {
-      ...(publish === undefined ? {} : { publish: rightsOf(publish) }),
-      ...(subscribe === undefined ? {} : { subscribe: rightsOf(subscribe) }),
-      ...(allowResponses ? { allow_responses: true } : {}),
-    },
+    ...(publish === undefined ? {} : { publish: rightsOf(publish) }),
+    ...(subscribe === undefined ? {} : { subscribe: rightsOf(subscribe) }),
+    ...(allowResponses ? { allow_responses: true } : {}),
   };
 }
 

@@ -1,31 +1,27 @@
 // What a configuration that was written before says: with which passwords and accounts servers may
 // be running. Pure.
 import { isRecord, textOf } from '../../../shared/kube/json.ts';
-import { DEFAULT_ACCOUNT, DEFAULT_USER, SYSTEM_ACCOUNT } from './config.ts';
+import { SYSTEM_ACCOUNT } from './config.ts';
 
 export interface KnownPasswords {
   readonly system: string;
   /** Undefined of a single server, which has no routes. */
   readonly route: string | undefined;
-  /** Undefined where the spec names accounts. */
-  readonly user: string | undefined;
+  /** By the name of the user. */
+  readonly users: ReadonlyMap<string, string>;
 }
 
 /** Undefined when it was not written by us. */
 export function passwordsIn(text: string): KnownPasswords | undefined {
   const accounts = valueOf(text, 'accounts');
-  const system = passwordOf(userIn(accounts, SYSTEM_ACCOUNT));
+  if (!isRecord(accounts)) return undefined;
+  const { [SYSTEM_ACCOUNT]: own, ...others } = accounts;
+  const [system = ''] = loginsOf(own).values();
   if (system === '') return undefined;
   const cluster = valueOf(text, 'cluster');
   const route = passwordOf(isRecord(cluster) ? cluster['authorization'] : undefined);
-  const first = userIn(accounts, DEFAULT_ACCOUNT);
-  const isOurs = isRecord(first) && first['user'] === DEFAULT_USER;
-  const user = isOurs ? passwordOf(first) : '';
-  return {
-    system,
-    route: route === '' ? undefined : route,
-    user: user === '' ? undefined : user,
-  };
+  const logins = Object.values(others).flatMap((account) => [...loginsOf(account)]);
+  return { system, route: route === '' ? undefined : route, users: new Map(logins) };
 }
 
 /** Those that may have streams. */
@@ -37,10 +33,14 @@ export function accountsIn(text: string): readonly string[] {
   );
 }
 
-function userIn(accounts: unknown, name: string): unknown {
-  const account = isRecord(accounts) ? accounts[name] : undefined;
+/** Passwords by the names of users. */
+function loginsOf(account: unknown): ReadonlyMap<string, string> {
   const users: unknown = isRecord(account) ? account['users'] : undefined;
-  return Array.isArray(users) ? users[0] : undefined;
+  const logins = (Array.isArray(users) ? users : []).flatMap((login: unknown) => {
+    const [name, password] = [isRecord(login) ? textOf(login['user']) : '', passwordOf(login)];
+    return name === '' || password === '' ? [] : [[name, password] as const];
+  });
+  return new Map(logins);
 }
 
 const passwordOf = (login: unknown): string => (isRecord(login) ? textOf(login['password']) : '');

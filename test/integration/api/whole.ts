@@ -1,5 +1,11 @@
 // One object of each of our kinds with every field that the types in shared/api have, however deep.
-import type { NatsClusterSpec, NatsClusterStatus } from '../../../shared/api/nats-cluster.ts';
+import type {
+  Account,
+  FeedReading,
+  NatsClusterSpec,
+  NatsClusterStatus,
+  User,
+} from '../../../shared/api/nats-cluster.ts';
 import type { MetadataFeedSpec, MetadataFeedStatus } from '../../../shared/api/metadata-feed.ts';
 import type {
   StorageMigrationSpec,
@@ -89,24 +95,41 @@ const feedStatus: Whole<Omit<MetadataFeedStatus, 'conditions'>> & {
   conditions: [condition],
 };
 
-const natsSpec: Whole<Omit<NatsClusterSpec, 'jetStream'>> = {
+const login: Whole<Omit<User, 'writes' | 'reads' | 'permissions'>> = {
+  name: 'shop',
+  passwordSecret: { name: 'passwords', key: 'shop' },
+};
+const permissions: Whole<User>['permissions'] = {
+  publish: { allow: ['orders.>'], deny: ['orders.secret'] },
+  subscribe: { allow: ['_INBOX.>'], deny: ['>'] },
+  allowResponses: true,
+};
+const reading: Whole<Omit<FeedReading, 'node' | 'namespaces'>> = { feed: 'orders', scope: 'Node' };
+const node: Whole<FeedReading>['node'] = 'node-1';
+const teams: Whole<FeedReading>['namespaces'] = ['shop'];
+const writes: Whole<User>['writes'] = ['orders'];
+const holder: Whole<Omit<Account, 'users'>> = { name: 'SHOP', jetStream: true, feeds: ['orders'] };
+
+const natsSpec: Whole<Omit<NatsClusterSpec, 'jetStream' | 'accounts'>> & {
+  readonly accounts: object;
+} = {
   replicas: 5,
-  image: 'example.com/nats:2.15.2',
+  image: 'docker.io/library/nats:2.15.2',
   tls: { clients: { secretName: 'clients' }, routes: { secretName: 'routes' } },
   accounts: [
     {
-      name: 'SHOP',
+      ...holder,
+      users: [
+        { ...login, permissions },
+        { name: 'metadata', writes },
+      ],
+    },
+    {
+      name: 'READERS',
       jetStream: false,
       users: [
-        {
-          name: 'shop',
-          passwordSecret: { name: 'passwords', key: 'shop' },
-          permissions: {
-            publish: { allow: ['orders.>'], deny: ['orders.secret'] },
-            subscribe: { allow: ['_INBOX.>'], deny: ['>'] },
-            allowResponses: true,
-          },
-        },
+        { name: 'agent', reads: { ...reading, node } },
+        { name: 'team', reads: { ...reading, scope: 'Namespaces', namespaces: teams } },
       ],
     },
   ],

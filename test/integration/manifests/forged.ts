@@ -48,6 +48,12 @@ export const FORGED: readonly Forged[] = [
     'The name',
   ],
   [
+    'a Secret whose name begins as that of a user does',
+    'secrets',
+    (owned) => ({ metadata: owned('nats-users') }),
+    'The name',
+  ],
+  [
     'a Secret of nobody',
     'secrets',
     (owned) => ({

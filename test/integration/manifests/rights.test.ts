@@ -204,7 +204,7 @@ test('nats-cluster: parts are made, a claim grows, a lost server makes room', as
   expect(await server.condition('Ready')).toMatch(
     /^Unknown RightsMissing: .*npm run -s rights -- nats-cluster -n default [|] kubectl apply -f -/,
   );
-  await grantPrinted(natsClusterRights('default', { name: 'nats', secrets: [] }));
+  await grantPrinted(natsClusterRights('default', { name: 'nats', users: [], secrets: [] }));
   await startSource('nats-cluster', one.port);
   await untilTicked('the StatefulSet to be made', () => server.hasStatefulSet());
   await server.growClaim();

@@ -26,7 +26,6 @@ export function serversOf(name: string, { spec = {}, container = {} }: Changes =
   const credentials = {
     systemPassword: '',
     routePassword: '',
-    defaultPassword: '',
     passwords: new Map<string, string>(),
     certificates: {},
   };

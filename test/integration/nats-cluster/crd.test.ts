@@ -46,6 +46,13 @@ const account = (name: string) => ({
 const allowed = (permissions: object) => ({
   accounts: [{ name: 'SHOP', users: [{ name: 'shop', passwordSecret, permissions }] }],
 });
+const writer = { name: 'metadata', writes: ['f'] };
+const holder = { name: 'FEEDS', feeds: ['f'], users: [writer] };
+const reader = { name: 'agent', reads: { feed: 'f', scope: 'Node', node: 'n1' } };
+const readers = (...users: readonly object[]) => ({ name: 'READERS', jetStream: false, users });
+const feeds = (...accounts: readonly object[]) => ({ accounts });
+const reading = (reads: object) =>
+  feeds(holder, readers({ name: 'agent', reads: { feed: 'f', ...reads } }));
 const publish = (subject: string) => allowed({ publish: { allow: [subject] } });
 const subscribe = (subject: string) => allowed({ subscribe: { deny: [subject] } });
 
@@ -89,6 +96,37 @@ test.each<[object, string]>([
   [{ resources: { limits: { memory: 'much' } } }, 'Write memory as Kubernetes does'],
   [{ monitoringPort: 4222 }, '4222 is for clients'],
 ])('%j is refused with a sentence', async (spec, why) => {
+  await expect(create(spec)).rejects.toThrow(why);
+});
+
+test.each<[object, string]>([
+  [feeds({ ...holder, users: [writer, reader] }), 'Whoever reads where a stream is can delete it'],
+  [feeds(holder, { ...readers(reader), jetStream: true }), 'can delete it'],
+  [
+    feeds(holder, readers(reader, { name: 'other' })),
+    'Whoever reads a feed is among readers alone',
+  ],
+  [feeds(readers(reader)), 'A user reads a feed that no account has'],
+  [feeds({ ...holder, feeds: ['g'], users: [{ name: 'a' }] }, readers(reader)), 'no account has'],
+  [feeds(holder, { ...holder, name: 'B', users: [{ name: 'b' }] }), 'A feed has one stream'],
+  [feeds({ ...holder, jetStream: false }), 'An account holds feeds where jetStream is true'],
+  [feeds({ name: 'FEEDS', users: [writer] }), 'A user writes feeds that its own account names'],
+  [feeds({ ...holder, feeds: ['f.g'] }), 'should match'],
+  [feeds({ ...holder, feeds: [] }), 'at least 1 items'],
+  [
+    feeds({ ...holder, users: [{ ...writer, permissions: { allowResponses: true } }] }),
+    'Write reads, writes or permissions',
+  ],
+  [feeds(holder, readers({ ...reader, permissions: {} })), 'Write reads, writes or permissions'],
+  [feeds(holder, readers({ ...reader, name: 'Agent' })), 'part of the name of a Secret'],
+  [reading({ scope: 'Node' }), 'Scope Node wants node'],
+  [reading({ scope: 'Cluster', node: 'n1' }), 'Scope Node wants node'],
+  [reading({ scope: 'Namespaces', node: 'n1' }), 'Namespaces wants namespaces'],
+  [reading({ scope: 'Namespaces', namespaces: [] }), 'at least 1 items'],
+  [reading({ scope: 'Namespaces', namespaces: ['web.>'] }), 'should match'],
+  [reading({ scope: 'Node', node: '*' }), 'should match'],
+  [reading({ scope: 'All' }), 'supported values: "Cluster", "Node", "Namespaces"'],
+])('feeds and readers in %j are refused with a sentence', async (spec, why) => {
   await expect(create(spec)).rejects.toThrow(why);
 });
 
@@ -138,9 +176,28 @@ test.each<[object, object]>([
   [{}, { image: 'docker.io/library/nats:v2.15.3-alpine' }],
   [{}, publish('$JS.API.*.x.>')],
   [{}, subscribe('> workers.*')],
+  [feeds(holder), feeds(holder, readers(reader))],
+  [{}, feeds(holder, readers({ ...reader, name: 'Agent', passwordSecret }))],
 ])('%j becomes %j', async (before, after) => {
   const name = await create(before);
   expect((await edit(name, after)).metadata.generation).toBe(2);
+});
+
+test('as many readers as there may be are taken', async () => {
+  const names = (head: string, howMany: number) =>
+    Array.from({ length: howMany }, (_, index) => `${head}-${index}-`.padEnd(63, 'x'));
+  const all = names('feed', 8);
+  const many = names('a', 31).map((of, index) => ({
+    ...readers(
+      ...names(`u-${index}`, 32).map((name) => ({
+        name,
+        reads: { feed: all[7], scope: 'Namespaces', namespaces: names('n', 1) },
+      })),
+    ),
+    name: of,
+  }));
+  const name = await create(feeds(...many, { name: 'z', feeds: all, users: [{ name: 'w' }] }));
+  expect((await kube.get(NATS_CLUSTERS, { namespace, name }))?.metadata.name).toBe(name);
 });
 
 test('kubectl scales it, and is refused an even number with the reason', async () => {

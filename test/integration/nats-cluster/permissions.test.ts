@@ -8,7 +8,11 @@ import { promisify } from 'node:util';
 import { connect } from 'nats';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { configText, natsConfig } from '../../../functions/nats-cluster/render/config.ts';
+import {
+  configDigest,
+  configText,
+  natsConfig,
+} from '../../../functions/nats-cluster/render/config.ts';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { freePort } from '../../../knative/local/process/ports.ts';
@@ -79,6 +83,19 @@ test.each(['publish', 'subscribe'] as const)(
     await run(binary, ['-t', '-c', file], { env });
   },
 );
+
+test('servers with accounts for a feed and its readers tell the digest we reckon', async () => {
+  const reads = { feed: 'f', scope: 'Node', node: 'n.1' } as const;
+  const accounts = [
+    { name: 'FEEDS', jetStream: true, feeds: ['f'], users: [{ name: 'm', writes: ['f'] }] },
+    { name: 'READERS', jetStream: false, users: [{ name: 'agent', reads }] },
+  ];
+  const config = natsConfig(cluster({ spec: { replicas: 1, accounts } }), CREDENTIALS);
+  const file = join(dir, 'feeds.conf');
+  await writeFile(file, configText(config));
+  const { stderr, stdout } = await run(binary, ['-t', '-c', file], { env });
+  expect(stderr + stdout).toContain(configDigest(config, 'nats-0'));
+});
 
 test('an empty list of what may be published lets nothing through a real server', async () => {
   const [port, file] = [await freePort(), await configured({ allow: [] }, { allow: [] })];

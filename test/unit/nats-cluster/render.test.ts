@@ -68,7 +68,11 @@ test.each([3, 1])('the passwords of %d servers are read back as they were', (rep
   const credentials = { ...CREDENTIALS, systemPassword: odd, routePassword: `${odd}2` };
   const text = configText(natsConfig(cluster({ spec: { replicas } }), credentials));
   const route = replicas === 1 ? undefined : `${odd}2`;
-  expect(passwordsIn(text)).toEqual({ system: odd, route, user: 'default' });
+  expect(passwordsIn(text)).toEqual({
+    system: odd,
+    route,
+    users: new Map([['default', 'default']]),
+  });
   expect(passwordsIn('accounts: {')).toBeUndefined();
   expect(passwordsIn('port: 4222')).toBeUndefined();
 });

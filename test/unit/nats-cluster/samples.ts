@@ -24,8 +24,7 @@ export const SPEC: NatsClusterSpec = {
 export const CREDENTIALS: Credentials = {
   systemPassword: 'system',
   routePassword: 'route',
-  defaultPassword: 'default',
-  passwords: new Map(),
+  passwords: new Map([['default', 'default']]),
   certificates: {},
 };
 

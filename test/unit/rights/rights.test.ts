@@ -32,11 +32,11 @@ test('of nats-cluster: a Role where the clusters are, for the account where it r
 
 test('of one cluster: each Secret by its name, and those of the user to be read alone', () => {
   const args = ['nats-cluster', '-n', 'shop', '--cluster', 'nats', '--secret', 'passwords'];
-  const [role] = rights(...args).objects;
+  const [role] = rights(...args, '--user', 'agent').objects;
   const ofSecrets = role.rules.filter((rule: { readonly resources: readonly string[] }) =>
     rule.resources.includes('secrets'),
   );
-  const own = ['nats-config', 'nats-system', 'nats-user', 'nats-tls'];
+  const own = ['nats-config', 'nats-system', 'nats-user', 'nats-tls', 'nats-user-agent'];
   const secrets = { apiGroups: [''], resources: ['secrets'] };
   expect(ofSecrets).toEqual([
     { ...secrets, resourceNames: own, verbs: ['get', 'patch'] },
@@ -69,6 +69,8 @@ test.each([
   [['nats-cluster'], 'in which namespace? Add -n NAMESPACE'],
   [['nats-cluster', '-n', 'Shop'], '--namespace "Shop" is no name that Kubernetes takes'],
   [['nats-cluster', '-n', 'a', '--secret', 'b'], 'add --cluster NAME'],
+  [['nats-cluster', '-n', 'a', '--user', 'b'], '--user narrows the rights for one cluster'],
+  [['metadata', '--secret', 'b', '--user', 'c'], 'it takes --secret alone'],
   [['nats-cluster', 'metadata', '-n', 'a'], 'one function at a time, not also metadata'],
   [['metadata'], 'which Secret? Add --secret NAME'],
   [['metadata', '-n', 'a', '--secret', 'b'], 'it takes --secret alone'],

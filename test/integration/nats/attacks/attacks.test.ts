@@ -1,13 +1,13 @@
 // Whoever has rights on a feed may do what they say, whatever he sends: all of JetStream's API, all
-// subjects, every form of answering somewhere else. On one server, and on three with everybody at
-// another one.
+// subjects, every form of answering somewhere else. On the accounts of `npm start` and of a
+// NatsCluster, on one server, and on three with everybody at another one.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readerPermissions, writerPermissions } from '../../../../shared/nats/accounts.ts';
 import { type Replica, openReplica } from '../../../../shared/nats/replica/replica.ts';
 import { filtersOf } from '../../../../shared/nats/replica/scope.ts';
 import { READER_API, STREAM_API, readerRights } from '../../../../shared/nats/rights.ts';
 import { RawClient } from './raw-client.ts';
-import { FEED, OTHER_FEED, READERS, Servers } from './servers.ts';
+import { FEED, OTHER_FEED, READERS, Servers, type Whose } from './servers.ts';
 import { PLACES, lets, messagesAbout, requestsAbout, subscriptionsTo } from './subjects.ts';
 
 const STREAM = `ballast-${FEED}`;
@@ -36,7 +36,10 @@ const BODIES = [
   `{"batch":9,"seq":1,"next_by_subj":"${STORED}.>"}`,
 ];
 
-describe.each([1, 3])('%i nats-server', (count) => {
+describe.each<[Whose, number]>([
+  ['npm start', 1],
+  ['a NatsCluster', 3],
+])('of %s, %i nats-server', (whose, count) => {
   let servers: Servers;
   let readers: readonly Replica[] = [];
   let before: unknown;
@@ -45,7 +48,7 @@ describe.each([1, 3])('%i nats-server', (count) => {
     openReplica({ url: servers.url(user, at), feed: FEED, scope: READERS[user] ?? 'cluster' });
 
   beforeAll(async () => {
-    servers = await Servers.start(count);
+    servers = await Servers.start(whose, count);
     readers = USERS.map(([user], index) => readerAs(user, index));
     await Promise.all(readers.map((reader) => reader.whenCurrent()));
     before = await servers.state();

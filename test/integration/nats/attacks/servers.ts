@@ -1,17 +1,21 @@
-// The accounts of a feed as we ship them, on one server or on three, with everybody for whom there
-// are rights, and an account beside them that has nothing to do with feeds.
+// The accounts of a feed as we ship them, of `npm start` or of a NatsCluster, on one server or on
+// three, with everybody for whom there are rights, and an account beside them that has nothing to
+// do with feeds.
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type NatsConnection, connect } from 'nats';
+import { natsConfig } from '../../../../functions/nats-cluster/render/config.ts';
 import { resolvePart } from '../../../../knative/local/parts/resolve.ts';
 import { natsServerSpec } from '../../../../knative/local/plane/nats-server.ts';
 import { type Plane, startPlane } from '../../../../knative/local/plane/plane.ts';
 import { freePort } from '../../../../knative/local/process/ports.ts';
+import type { Account, FeedReading } from '../../../../shared/api/nats-cluster.ts';
 import { feedAccounts } from '../../../../shared/nats/accounts.ts';
 import type { Scope } from '../../../../shared/nats/replica/scope.ts';
 import { FeedWriter } from '../../../builders/feed-writer.ts';
 import { loginOf } from '../../../builders/nats-login.ts';
+import { CREDENTIALS, cluster as sample } from '../../../unit/nats-cluster/samples.ts';
 
 const PASSWORD = randomUUID();
 export const FEED = 'f';
@@ -25,20 +29,54 @@ export const READERS: Readonly<Record<string, Scope>> = {
   web: { namespaces: ['web'] },
 };
 
-const ACCOUNTS = {
-  ...feedAccounts({
-    feeds: [FEED, OTHER_FEED],
-    admin: { name: 'admin', password: PASSWORD },
-    writer: { name: 'metadata', password: PASSWORD },
-    readers: Object.entries(READERS).map(([name, scope]) => ({
-      name,
-      password: PASSWORD,
-      feeds: [FEED],
-      scope,
-    })),
-  }),
-  OTHER: { jetstream: 'enabled', users: [{ user: 'other', password: PASSWORD }] },
+const OTHER = { jetstream: 'enabled', users: [{ user: 'other', password: PASSWORD }] };
+
+const ofStart = () => ({
+  accounts: {
+    OTHER,
+    ...feedAccounts({
+      feeds: [FEED, OTHER_FEED],
+      admin: { name: 'admin', password: PASSWORD },
+      writer: { name: 'metadata', password: PASSWORD },
+      readers: Object.entries(READERS).map(([name, scope]) => ({
+        name,
+        password: PASSWORD,
+        feeds: [FEED],
+        scope,
+      })),
+    }),
+  },
+});
+
+/** As the function renders it for a spec that says the same. */
+function ofNatsCluster() {
+  const feeds = [FEED, OTHER_FEED];
+  const readers = Object.entries(READERS).map(([name, scope]) => ({ name, reads: reading(scope) }));
+  const accounts: readonly Account[] = [
+    { name: 'OTHER', jetStream: true, users: [{ name: 'other' }] },
+    {
+      name: 'FEEDS',
+      jetStream: true,
+      feeds,
+      users: [{ name: 'admin' }, { name: 'metadata', writes: feeds }],
+    },
+    { name: 'READERS', jetStream: false, users: readers },
+  ];
+  const names = accounts.flatMap(({ users }) => users.map(({ name }) => name));
+  const passwords = new Map(names.map((name) => [name, PASSWORD]));
+  const own = sample({ spec: { accounts } });
+  const rendered = natsConfig(own, { ...CREDENTIALS, passwords });
+  return { accounts: rendered['accounts'], system_account: rendered['system_account'] };
+}
+
+const reading = (scope: Scope): FeedReading => {
+  if (scope === 'cluster') return { feed: FEED, scope: 'Cluster' };
+  if ('node' in scope) return { feed: FEED, scope: 'Node', node: scope.node };
+  return { feed: FEED, scope: 'Namespaces', namespaces: scope.namespaces };
 };
+
+const ACCOUNTS = { 'npm start': ofStart, 'a NatsCluster': ofNatsCluster } as const;
+export type Whose = keyof typeof ACCOUNTS;
 
 export class Servers {
   readonly #plane: Plane;
@@ -53,10 +91,10 @@ export class Servers {
     this.feed = new FeedWriter(admin, FEED, ports.length);
   }
 
-  static async start(count: number): Promise<Servers> {
+  static async start(whose: Whose, count: number): Promise<Servers> {
     const plane = await startPlane({ parts: [] });
     try {
-      const ports = await startServers(plane, count);
+      const ports = await startServers(plane, ACCOUNTS[whose](), count);
       const url = urlOf(ports[0] ?? 0, 'admin');
       const servers = new Servers(plane, ports, await connect(loginOf(url)));
       await servers.#fill();
@@ -138,7 +176,11 @@ interface ConsumerInfo {
 const urlOf = (port: number, user: string): string =>
   user === '' ? `nats://127.0.0.1:${port}` : `nats://${user}:${PASSWORD}@127.0.0.1:${port}`;
 
-async function startServers(plane: Plane, count: number): Promise<readonly number[]> {
+async function startServers(
+  plane: Plane,
+  accounts: object,
+  count: number,
+): Promise<readonly number[]> {
   const binary = await resolvePart('nats-server');
   const ports = await Promise.all(Array.from({ length: count }, freePort));
   const routePorts = await Promise.all(Array.from({ length: count }, freePort));
@@ -149,7 +191,7 @@ async function startServers(plane: Plane, count: number): Promise<readonly numbe
     const config = {
       server_name: `n${index}`,
       ...(count === 1 ? {} : { cluster }),
-      accounts: ACCOUNTS,
+      ...accounts,
     };
     const path = join(plane.dir, `n${index}.conf`);
     await writeFile(path, JSON.stringify(config));

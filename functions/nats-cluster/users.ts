@@ -1,0 +1,115 @@
+// The passwords of users: from the Secrets that the spec names, and for those who have none there
+// from Secrets that we make, each with a url that a client takes as it is.
+import type { User } from '../../shared/api/nats-cluster.ts';
+import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
+import { accountsOf } from './render/config.ts';
+import {
+  newSecret,
+  type OwnSecret,
+  readData,
+  readOwn,
+  renewedSecret,
+  type SecretData,
+  type SecretsDoor,
+} from './secret-data.ts';
+import { newPassword } from './system-secret.ts';
+import type { SecretToMake, Word } from './world.ts';
+
+interface UsersRead {
+  /** By the name of the user; undefined as long as one lacks. */
+  readonly passwords?: ReadonlyMap<string, string>;
+  readonly toMake?: SecretToMake;
+  readonly lacking?: Word;
+}
+
+/** Of the Secret that we make for a user: the one of a spec without accounts needs no name. */
+const suffixOf = ({ spec: { accounts = [] } }: Cluster, user: User): string =>
+  accounts.length === 0 ? '-user' : `-user-${user.name}`;
+
+/** The first that is missing is made, or named. */
+export async function readUsers(door: SecretsDoor, cluster: Cluster): Promise<UsersRead> {
+  const passwords = new Map<string, string>();
+  const theirs = new Map<string, SecretData | undefined>();
+  let toMake: SecretToMake | undefined;
+  for (const user of accountsOf(cluster.spec).flatMap(({ users }) => users)) {
+    if (passwords.has(user.name)) return { lacking: twice(user.name) };
+    const one =
+      user.passwordSecret === undefined
+        ? await readMade(door, cluster, user)
+        : await readTheirs(door, cluster, { ...user, secret: user.passwordSecret, theirs });
+    if (one.password === undefined) return one;
+    passwords.set(user.name, one.password);
+    toMake ??= one.toMake;
+  }
+  return { passwords, ...(toMake === undefined ? {} : { toMake }) };
+}
+
+interface UserRead extends Omit<UsersRead, 'passwords'> {
+  readonly password?: string;
+}
+
+async function readMade(door: SecretsDoor, cluster: Cluster, user: User): Promise<UserRead> {
+  const suffix = suffixOf(cluster, user);
+  const { own, lacking } = await readOwn(door, cluster, suffix);
+  if (lacking !== undefined) return { lacking };
+  if (own === undefined) {
+    return { toMake: newUser(door, cluster, user) };
+  }
+  const password = own.data['password'] ?? '';
+  if (password === '') {
+    const secret = `${cluster.namespace}/${cluster.name}${suffix}`;
+    return { lacking: noPassword(user.name, secret, 'password') };
+  }
+  const toMake = renewedUser(cluster, user, own);
+  return { password, ...(toMake === undefined ? {} : { toMake }) };
+}
+
+interface Theirs {
+  readonly name: string;
+  readonly secret: Required<User>['passwordSecret'];
+  /** Those that were read already. */
+  readonly theirs: Map<string, SecretData | undefined>;
+}
+
+async function readTheirs(
+  door: SecretsDoor,
+  cluster: Cluster,
+  { name: user, secret: { name, key }, theirs }: Theirs,
+): Promise<UserRead> {
+  if (!theirs.has(name)) theirs.set(name, await readData(door, cluster, name));
+  const password = theirs.get(name)?.[key] ?? '';
+  if (password === '') return { lacking: noPassword(user, `${cluster.namespace}/${name}`, key) };
+  return { password };
+}
+
+/** With the password that servers know, as long as anybody can tell it. */
+function newUser({ known }: SecretsDoor, cluster: Cluster, user: User): SecretToMake {
+  const password = known?.users.get(user.name) ?? newPassword();
+  const isLost = known === undefined;
+  const data = { username: user.name, password, url: urlFor(cluster, user, password) };
+  // Who stands in no configuration that is known is new there.
+  return newSecret(cluster, suffixOf(cluster, user), data, isLost);
+}
+
+/** When servers speak TLS no more, or do so now, or somebody gave the user another password. */
+function renewedUser(cluster: Cluster, user: User, own: OwnSecret): SecretToMake | undefined {
+  const url = urlFor(cluster, user, own.data['password'] ?? '');
+  if (own.data['url'] === url) return undefined;
+  return renewedSecret(cluster, suffixOf(cluster, user), own, { ...own.data, url });
+}
+
+function urlFor(cluster: Cluster, { name }: User, password: string): string {
+  const scheme = cluster.spec.tls?.clients === undefined ? 'nats' : 'tls';
+  const login = `${name}:${encodeURIComponent(password)}`;
+  return `${scheme}://${login}@${serviceHost(cluster)}:${CLIENT_PORT}`;
+}
+
+const twice = (user: string): Word => ({
+  reason: 'UserTwice',
+  message: `User ${user} stands in two accounts; NATS tells accounts apart by their users.`,
+});
+
+const noPassword = (user: string, secret: string, key: string): Word => ({
+  reason: 'PasswordMissing',
+  message: `User ${user} has no password: Secret ${secret} has no key ${key}; create it.`,
+});
