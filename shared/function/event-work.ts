@@ -67,7 +67,8 @@ export async function receiveEvent<Doors>(
     if (work.isAnswered) return;
     // Not before: who sends half a body takes nobody's place.
     gate.enter(work);
-    await handle(work, parseEvent(headers, mode, body), mode);
+    const weigh = (sizeBytes: number): void => intake.weigh(work, sizeBytes);
+    await handle(work, parseEvent(headers, mode, body, weigh), mode);
   } catch (thrown) {
     work.fail(thrown);
   } finally {

@@ -17,7 +17,7 @@ import { decodeBase64 } from './base64.ts';
 import { assertNotEncoded } from './body.ts';
 import type { IncomingEvent } from './define.ts';
 import type { ScannedHeaders } from './headers.ts';
-import { decodeJson, decodeText } from './json.ts';
+import { type Weigh, decodeJson, decodeText } from './json.ts';
 import { type MediaType, parseMediaType } from './media-type.ts';
 import { decodeHeaderValue } from './percent.ts';
 
@@ -52,12 +52,19 @@ function structuredMode(contentType: string): EventMode {
   throw new Failure('CONTENT_TYPE_UNSUPPORTED', message, { field: MODE_FIELD });
 }
 
-export function parseEvent(headers: ScannedHeaders, mode: EventMode, body: Buffer): IncomingEvent {
+export function parseEvent(
+  headers: ScannedHeaders,
+  mode: EventMode,
+  body: Buffer,
+  weigh?: Weigh,
+): IncomingEvent {
   assertNotEncoded(headers.contentEncoding);
-  return mode === 'binary' ? parseBinary(headers, body) : parseStructured(headers, body);
+  return mode === 'binary'
+    ? parseBinary(headers, body, weigh)
+    : parseStructured(headers, body, weigh);
 }
 
-function parseBinary(headers: ScannedHeaders, body: Buffer): IncomingEvent {
+function parseBinary(headers: ScannedHeaders, body: Buffer, weigh?: Weigh): IncomingEvent {
   const draft: Draft = {};
   for (const [name, raw] of headers.attributes) setFromHeader(draft, name, raw);
   const event = completed(draft, 'ce-');
@@ -65,7 +72,7 @@ function parseBinary(headers: ScannedHeaders, body: Buffer): IncomingEvent {
   if (contentType !== undefined) {
     event.datacontenttype = contentType;
     const media = mediaTypeOf(contentType);
-    if (body.length > 0) event.data = decodeData(body, media, 'body', MODE_FIELD);
+    if (body.length > 0) event.data = decodeData(body, media, ['body', MODE_FIELD], weigh);
   } else if (body.length > 0) event.data = body;
   return event;
 }
@@ -87,9 +94,9 @@ function setFromHeader(draft: Draft, name: string, raw: string): void {
   setChecked(draft, name, value, field);
 }
 
-function parseStructured(headers: ScannedHeaders, body: Buffer): IncomingEvent {
+function parseStructured(headers: ScannedHeaders, body: Buffer, weigh?: Weigh): IncomingEvent {
   assertUtf8(mediaTypeOf(headers.contentType ?? ''), MODE_FIELD);
-  const envelope = decodeJson(body, 'body');
+  const envelope = decodeJson(body, 'body', weigh);
   if (!isObject(envelope)) {
     const message = 'The body of a structured event is a JSON object; this one is something else.';
     throw new Failure('BODY_NOT_JSON', message, { field: 'body' });
@@ -110,25 +117,32 @@ function parseStructured(headers: ScannedHeaders, body: Buffer): IncomingEvent {
   }
   const event = completed(draft, '');
   if (base64 !== undefined && base64 !== null) {
-    event.data = dataOf(event.datacontenttype, base64, data !== undefined);
+    if (data !== undefined) {
+      throw invalid('data_base64', 'an event has data or data_base64, never both');
+    }
+    event.data = dataOf(event.datacontenttype, base64, weigh);
   } else if (data !== undefined) event.data = data;
   return event;
 }
 
-function dataOf(contentType: string | undefined, base64: unknown, hasData: boolean): unknown {
+function dataOf(contentType: string | undefined, base64: unknown, weigh?: Weigh): unknown {
   const field = 'data_base64';
-  if (hasData) throw invalid(field, 'an event has data or data_base64, never both');
   const bytes = decodeBase64(base64);
   if (bytes === undefined) throw invalid(field, 'must be a string in base64');
   if (contentType === undefined) return bytes;
-  return decodeData(bytes, mediaTypeOf(contentType), field, 'datacontenttype');
+  return decodeData(bytes, mediaTypeOf(contentType), [field, 'datacontenttype'], weigh);
 }
 
 /** JSON becomes a value, text a string, everything else stays bytes: the same in both modes. */
-function decodeData(bytes: Buffer, media: MediaType, field: string, typeField: string): unknown {
+function decodeData(
+  bytes: Buffer,
+  media: MediaType,
+  [field, typeField]: readonly [string, string],
+  weigh?: Weigh,
+): unknown {
   if (media.isJson) {
     assertUtf8(media, typeField);
-    return decodeJson(bytes, field);
+    return decodeJson(bytes, field, weigh);
   }
   if (!media.isText) return bytes;
   assertUtf8(media, typeField);

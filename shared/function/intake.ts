@@ -62,6 +62,17 @@ export class Intake {
     return chunks.length > 1 ? Buffer.concat(chunks) : (chunks[0] ?? EMPTY);
   }
 
+  /** What the body becomes in memory counts as well, until its guest leaves. */
+  weigh(guest: Guest, sizeBytes: number): void {
+    const { heldBytesMax } = this.#limits;
+    if (sizeBytes > heldBytesMax) throw tooManyValues();
+    if (this.#heldBytes + sizeBytes > heldBytesMax) throw full(heldBytesMax);
+    const arrival = this.#arrivals.get(guest);
+    if (arrival === undefined) return;
+    arrival.sizeBytes += sizeBytes;
+    this.#heldBytes += sizeBytes;
+  }
+
   leave(guest: Guest): void {
     this.#arriving.delete(guest);
     const arrival = this.#arrivals.get(guest);
@@ -94,11 +105,7 @@ export class Intake {
     for (const guest of this.#arriving.items()) {
       if (this.#sizeOf(guest) > this.#sizeOf(largest)) largest = guest;
     }
-    const message =
-      `Bodies of ${this.#limits.heldBytesMax} bytes are held, which is the limit; send this one ` +
-      'again later.';
-    const detail = { retryAfterMs: BUSY_RETRY_AFTER_MS };
-    this.#dismiss(largest, new Failure('OVERLOADED', message, detail));
+    this.#dismiss(largest, full(this.#limits.heldBytesMax));
   }
 
   #sizeOf(guest: Guest): number {
@@ -109,6 +116,16 @@ export class Intake {
     this.leave(guest);
     guest.expire(reason);
   }
+}
+
+function full(heldBytesMax: number): Failure {
+  const message = `Bodies of ${heldBytesMax} bytes are held, the most there are; send it again.`;
+  return new Failure('OVERLOADED', message, { retryAfterMs: BUSY_RETRY_AFTER_MS });
+}
+
+function tooManyValues(): Failure {
+  const message = 'The body has more values than fit into memory; send less.';
+  return new Failure('BODY_TOO_LARGE', message, { field: 'body' });
 }
 
 function tooSlow(how: string): Failure {

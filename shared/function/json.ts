@@ -10,6 +10,10 @@ import { Failure } from '../errors.ts';
  */
 const JSON_DEPTH_MAX = 1_000;
 
+/** Of an empty object, with its place in a list: in two bytes of text nothing is larger. */
+const VALUE_BYTES = 64;
+
+const COMMA = 0x2c;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
@@ -28,13 +32,20 @@ export function decodeText(bytes: Buffer, field: string): string {
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
 
-export function decodeJson(bytes: Buffer, field: string): unknown {
+/** Told what a text will weigh in memory before it is read; throws when that is too much. */
+export type Weigh = (sizeBytes: number) => void;
+
+export function decodeJson(bytes: Buffer, field: string, weigh?: Weigh): unknown {
   const text = decodeText(bytes, field);
   // A document needs an opening and a closing byte per level: most events are too short to be too
   // deep.
-  if (bytes.length > JSON_DEPTH_MAX * 2 && depthOf(bytes) > JSON_DEPTH_MAX) {
-    const message = `The ${field} nests deeper than ${JSON_DEPTH_MAX} levels; send it flatter.`;
-    throw new Failure('BODY_TOO_DEEP', message, { field });
+  if (bytes.length > JSON_DEPTH_MAX * 2) {
+    const { depth, values } = shapeOf(bytes);
+    if (depth > JSON_DEPTH_MAX) {
+      const message = `The ${field} nests deeper than ${JSON_DEPTH_MAX} levels; send it flatter.`;
+      throw new Failure('BODY_TOO_DEEP', message, { field });
+    }
+    weigh?.(values * VALUE_BYTES);
   }
   try {
     return JSON.parse(text);
@@ -56,7 +67,8 @@ function reasonOf(cause: unknown): string {
 const wordPlace = (place: string): string =>
   place.startsWith('at') ? place : 'that it ends too early';
 
-function depthOf(bytes: Buffer): number {
+function shapeOf(bytes: Buffer): { readonly depth: number; readonly values: number } {
+  let values = 1;
   let depth = 0;
   let deepest = 0;
   let isInString = false;
@@ -68,8 +80,10 @@ function depthOf(bytes: Buffer): number {
     } else if (byte === QUOTE) isInString = true;
     else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       depth += 1;
+      values += 1;
       if (depth > deepest) deepest = depth;
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth -= 1;
+    else if (byte === COMMA) values += 1;
   }
-  return deepest;
+  return { depth: deepest, values };
 }

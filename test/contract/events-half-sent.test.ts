@@ -67,6 +67,22 @@ it('Large events that are worked on are counted, and those beyond come again lat
   expect(taken.length).toBeGreaterThan(7);
 });
 
+it.each([
+  ['objects', '{},', 600_000],
+  ['lists', '[],', 600_000],
+])('Megabytes of empty %s are counted as what they become', async (_what, one, count) => {
+  const go = Promise.withResolvers<undefined>();
+  server = await started({ handle: () => go.promise });
+  const { url } = server;
+  const huge = await postEvent(url, {}, `[${one.repeat(count)}0]`);
+  expect([huge.status, await huge.text()]).toEqual([413, expect.stringContaining('more values')]);
+  const answers = Array.from({ length: 4 }, () => postEvent(url, {}, `[${one.repeat(40_000)}0]`));
+  const first = await Promise.race(answers);
+  expect([first.status, await first.text()]).toEqual([503, expect.stringContaining('OVERLOADED')]);
+  go.resolve(undefined);
+  await Promise.all(answers);
+});
+
 it('A body that dawdles is answered once, and its connection ends', async () => {
   const clock = new MovedClock();
   server = await started({}, {}, clock);
