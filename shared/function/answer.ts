@@ -1,11 +1,30 @@
 // The answer to a request, as node makes it for the server, and whether all of the request is
 // there.
-import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http';
+import type {
+  IncomingMessage,
+  OutgoingHttpHeader,
+  OutgoingHttpHeaders,
+  ServerResponse as Response,
+} from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 // Not imported, for the reason that server.ts gives.
 const { ServerResponse } = process.getBuiltinModule('node:http');
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
+
+/**
+ * The last of each connection, until it and its request are over: what is kept beyond that lives
+ * long enough to be taken for old, and the heap grows by what it holds.
+ */
+const last = new WeakMap<Duplex, Response>();
+
+export const lastOf = (socket: Duplex): Response | undefined => last.get(socket);
+
+export function noteAnswer(socket: Duplex, response: Response): void {
+  last.set(socket, response);
+}
 
 /** Emits `broken`, with a Failure, when the rest of its request will not come, or is none. */
 export class Answer extends ServerResponse {
@@ -17,6 +36,12 @@ export class Answer extends ServerResponse {
     return typeof reason === 'string'
       ? super.writeHead(status, reason, headers)
       : super.writeHead(status, reason ?? headers);
+  }
+
+  /** Node calls it when all is written. */
+  override detachSocket(socket: Socket): void {
+    super.detachSocket(socket);
+    if (last.get(socket) === this && isWhole(this.req)) last.delete(socket);
   }
 }
 

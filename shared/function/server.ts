@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { systemClock } from '../clock.ts';
 import type { Failure } from '../errors.ts';
-import { Answer, isWhole } from './answer.ts';
+import { Answer, isWhole, lastOf, noteAnswer } from './answer.ts';
 import { assertHost } from './headers.ts';
 import { failureOf, rawProblem, sendProblem } from './problem.ts';
 import {
@@ -62,8 +62,6 @@ export class HttpServer {
   #acceptedMs = 0;
   /** While the port is about to close: what came meanwhile. */
   #held: (() => void)[] | undefined;
-  /** The last request of each connection, by its answer. */
-  readonly #last = new WeakMap<Duplex, ServerResponse>();
   /** Connections of which nothing more is taken. */
   readonly #leaving = new WeakSet<Duplex>();
 
@@ -175,7 +173,7 @@ export class HttpServer {
    * that he has not read.
    */
   #leave(socket: Socket): void {
-    const last = this.#last.get(socket);
+    const last = lastOf(socket);
     if (last === undefined || isWhole(last.req)) {
       Socket.prototype.destroySoon.call(socket);
       return;
@@ -200,7 +198,7 @@ export class HttpServer {
    * and the work for nobody ends. An interim answer is the one thing that may be written.
    */
   async #askWhetherGone(socket: Socket): Promise<void> {
-    const last = this.#last.get(socket);
+    const last = lastOf(socket);
     if (last === undefined || last.req.httpVersionMinor === 0) return;
     const closed = new AbortController();
     last.once('close', () => closed.abort());
@@ -216,7 +214,7 @@ export class HttpServer {
     if (this.#leaving.has(socket)) return;
     this.#fresh.delete(socket);
     if (this.#parked.delete(socket)) socket.setTimeout(0);
-    this.#last.set(socket, response);
+    noteAnswer(socket, response);
     try {
       assertHost(request);
     } catch (thrown) {
@@ -239,7 +237,7 @@ export class HttpServer {
 
   #answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
     const { reason, failure } = unreadable(error.code);
-    const last = this.#last.get(socket);
+    const last = lastOf(socket);
     if (last !== undefined && !isWhole(last.req)) {
       // It is the rest of that request, whose one answer says so, unless it was given before.
       if (!last.headersSent) last.emit('broken', failure);
