@@ -82,7 +82,8 @@ async function restoreEtcd(path: string): Promise<void> {
 
 test('etcd restored from an older copy, status and all: a new epoch, readers follow', async () => {
   const { plane } = world;
-  const reader = openReplica({ url: plane.part('nats-server').url, feed: FEED, scope: 'cluster' });
+  const url = plane.part('nats-server').urls?.['reader'] ?? '';
+  const reader = openReplica({ url, feed: FEED, scope: 'cluster' });
   await expect.poll(sender.sweep, LONG).toBe(204);
   const before = await world.status(FEED);
   const copy = join(plane.dir, 'copy.db');

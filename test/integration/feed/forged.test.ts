@@ -36,7 +36,7 @@ test('a forged pod is never served to a reader', async () => {
   expect(await sender.change(forged(real, elsewhere), 'delete')).toBe(204);
   expect(await world.changedSince(stream, lastSequence)).toEqual([]);
   expect(await world.difference(stream)).toEqual([]);
-  const url = world.plane.part('nats-server').url;
+  const url = world.plane.part('nats-server').urls?.['reader'] ?? '';
   const replica = openReplica({ url, feed, scope: 'cluster', name: 'test' });
   await replica.whenCurrent({ signal: soon() });
   expect(replica.catalog.byUid('made-up')).toEqual([]);

@@ -49,7 +49,7 @@ async function sweptFeed(): Promise<{ readonly feed: FeedWriter; readonly sessio
   const object = { apiVersion: 'v', kind: 'MetadataFeed', metadata: { name: feed.feed }, spec };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what else it has is not used
   const session = new Session(feedOf(object as unknown as Parameters<typeof feedOf>[0]), {
-    url: world.url,
+    url: world.writerUrl,
     name: 'test',
   });
   // It makes the stream.

@@ -44,9 +44,14 @@ export class World {
     return this.#server.urls?.['reader'] ?? '';
   }
 
+  /** Of the account that has the streams. */
+  get writerUrl(): string {
+    return this.#server.url;
+  }
+
   async writer(): Promise<FeedWriter> {
     this.#feeds += 1;
-    const writer = await FeedWriter.open(this.#server.url, `f${this.#feeds}`);
+    const writer = await FeedWriter.open(this.writerUrl, `f${this.#feeds}`);
     this.#open.push(writer);
     return writer;
   }
