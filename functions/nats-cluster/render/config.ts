@@ -72,8 +72,20 @@ export function restartOnly(config: ConfigObject): ConfigObject {
     name,
     routePort,
     no_advertise,
+    importing: importingIn(config),
   };
   return defined(kept);
+}
+
+/**
+ * Accounts that import: one that is new to a server is taken over, and nobody in it is answered. Of
+ * one that is there the imports may change.
+ */
+function importingIn({ accounts }: ConfigObject): readonly string[] | undefined {
+  const names = Object.entries(nested(accounts)).flatMap(([name, account]) =>
+    nested(account)['imports'] === undefined ? [] : [name],
+  );
+  return names.length === 0 ? undefined : names.toSorted();
 }
 
 const defined = (values: Readonly<Record<string, ConfigValue | undefined>>): ConfigObject =>

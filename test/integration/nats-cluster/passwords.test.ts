@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
+import { openReplica } from '../../../shared/nats/replica/replica.ts';
+import { FeedWriter } from '../../builders/feed-writer.ts';
 import { Place } from './place.ts';
 import { reported } from './report.ts';
 import { isReady, SCENARIO_MS } from './scene.ts';
@@ -116,6 +118,43 @@ test(
     reported('an account with a stream that was to go', await traffic.stop());
   },
 );
+
+/** Of a user, at the first server. */
+async function urlIn(secret: string): Promise<string> {
+  const [address = ''] = await place.addresses(cluster);
+  const { username = '', password = '' } = await place.secret(cluster, secret);
+  return `nats://${username}:${password}@${address}`;
+}
+
+test('the stream of a feed gets readers in an account of their own', settings, async () => {
+  const pods = await uids();
+  const writer = await FeedWriter.open(await urlIn('nats-user'), 'cluster');
+  await writer.begin();
+  await writer.put({ node: 'n1' }, { resource: 'pods', namespace: 'web', name: 'a' });
+  // As docs/install.md says it for an installation of before.
+  const everything = { name: 'default', passwordSecret: { name: 'nats-user' } };
+  const reads = { feed: 'cluster', scope: 'Node', node: 'n1' };
+  await place.edit(cluster, {
+    accounts: [
+      {
+        name: 'DEFAULT',
+        feeds: ['cluster'],
+        users: [everything, { name: 'metadata', writes: ['cluster'] }],
+      },
+      { name: 'READERS', jetStream: false, users: [{ name: 'agent', reads }] },
+    ],
+  });
+  await place.tickUntilReady(ours, cluster);
+  const url = await urlIn('nats-user-agent');
+  const reader = openReplica({ url, feed: 'cluster', scope: { node: 'n1' } });
+  await reader.whenCurrent();
+  expect([...reader.catalog.entries()].map(({ key }) => key.name)).toEqual(['a']);
+  // A server that only reloaded would let nobody through.
+  expect((await uids()).filter((uid) => pods.includes(uid))).toEqual([]);
+  await Promise.all([reader.close(), writer.close()]);
+  await place.edit(cluster, { accounts: null });
+  await place.tickUntilReady(ours, cluster);
+});
 
 test('while TLS is turned on and off the servers are reached', settings, async () => {
   const pods = await uids();

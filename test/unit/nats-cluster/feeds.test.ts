@@ -2,7 +2,7 @@
 // Secrets of users who name none.
 import { expect, test } from 'vitest';
 import { natsConfig } from '../../../functions/nats-cluster/render/config.ts';
-import { SECRETS } from '../../../functions/nats-cluster/render/manifests.ts';
+import { render, SECRETS } from '../../../functions/nats-cluster/render/manifests.ts';
 import type { Account } from '../../../shared/api/nats-cluster.ts';
 import { feedAccounts } from '../../../shared/nats/accounts.ts';
 import { readerRights } from '../../../shared/nats/rights.ts';
@@ -71,6 +71,18 @@ test('an account gets what its users read, and no feed that nobody reads there',
   expect(told('MORE')).toContain('"stream":"ballast-live.h.>","accounts":["TWO"]');
   expect(told('ONE')).not.toContain('ballast-live.h');
   expect(told('TWO')).toContain('"account":"MORE"');
+});
+
+test('a new account of readers restarts servers; more users and feeds of it do not', () => {
+  const shape = { size: 3, accessMode: 'ReadWriteOncePod' } as const;
+  const hash = (...accounts: readonly Account[]): string =>
+    render(cluster({ spec: { accounts } }), CREDENTIALS, shape).templateHash;
+  const [first] = READERS.users;
+  const few = { ...READERS, users: first === undefined ? [] : [first] };
+  expect(hash(HOLDER)).toBe(hash());
+  expect(hash(HOLDER, few)).not.toBe(hash(HOLDER));
+  expect(hash(HOLDER, READERS)).toBe(hash(HOLDER, few));
+  expect(hash(HOLDER, few, { ...few, name: 'MORE' })).not.toBe(hash(HOLDER, few));
 });
 
 const secretOf = ({ world }: Run, suffix: string): Readonly<Record<string, string>> => {
