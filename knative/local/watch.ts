@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../../shared/arguments.ts';
 import { openKube } from '../../shared/kube/client.ts';
 import { type Replica, openReplica } from '../../shared/nats/replica/replica.ts';
-import { kubeconfigOfPlane, type NatsAddress, natsOfPlane } from './watch/address.ts';
+import { kubeconfigOfPlane, natsUrlOfPlane } from './watch/address.ts';
 import { expectedPicture, readFeed } from './watch/expected.ts';
 import { jsonLines, plainLines } from './watch/lines.ts';
 import { USAGE, type WatchOptions, watchOptions } from './watch/options.ts';
@@ -18,9 +18,9 @@ const LOOK_EVERY_MS = 1_000;
 async function main(args: readonly string[]): Promise<void> {
   const options = watchOptions(args);
   if (options === undefined) return void process.stdout.write(USAGE);
-  const { url, apiPrefix } = await addressOf(options);
+  const { feed, scope, apiPrefix, natsUrl, planeDir } = options;
+  const url = natsUrl ?? (await natsUrlOfPlane(planeDir));
   const signal = endOfWatch();
-  const { feed, scope } = options;
   const replica = openReplica({ url, feed, scope, apiPrefix, name: 'watch' });
   try {
     if (options.verifyWithinMs !== undefined) return await verifyIt(replica, options, signal);
@@ -33,11 +33,6 @@ async function main(args: readonly string[]): Promise<void> {
   } finally {
     await replica.close();
   }
-}
-
-async function addressOf({ natsUrl, apiPrefix, planeDir }: WatchOptions): Promise<NatsAddress> {
-  const found = natsUrl === undefined ? await natsOfPlane(planeDir) : { url: natsUrl };
-  return apiPrefix === undefined ? found : { ...found, apiPrefix };
 }
 
 async function verifyIt(

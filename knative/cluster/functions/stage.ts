@@ -39,7 +39,8 @@ export const functionsStage: Stage = {
       // What is applied before its function can be reached is an event that fails or is lost: it
       // then waits for the broker's next try, or for the minute's sweep.
       await untilReady(kube, turn, (what) => NATS_FUNCTION.test(what));
-      const objects = [...natsClusterRights(natsCluster.metadata.namespace), natsCluster];
+      const nats = await natsCluster();
+      const objects = [...natsClusterRights(nats.metadata.namespace ?? ''), nats];
       const file = 'the NATS of the cluster';
       await applyObjects(
         kube,

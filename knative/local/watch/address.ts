@@ -2,28 +2,26 @@
 // the cluster of `npm run cluster`.
 import { join } from 'node:path';
 import { openKube } from '../../../shared/kube/client.ts';
-import { STREAM_API } from '../../../shared/nats/rights.ts';
 import { etcdSocket, findClusters, kubeconfigPath } from '../../cluster/cluster-directory.ts';
 import { readPartsFile } from '../plane/parts-file.ts';
 import { relay } from '../process/relay.ts';
 import { livePlanes } from '../process/run-directory.ts';
 
-/** The NATS that `npm run cluster` makes: its Service, and the Secret with its URL. */
-const CLUSTER_NATS = { namespace: 'ballast-system', service: 'nats', secret: 'nats-user' } as const;
+/** The NATS that `npm run cluster` makes: its Service, and the Secret with the URL of a reader. */
+const CLUSTER_NATS = {
+  namespace: 'ballast-system',
+  service: 'nats',
+  secret: 'nats-user-watch',
+} as const;
 const SERVICES = { group: '', version: 'v1', resource: 'services' } as const;
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' } as const;
 
-export interface NatsAddress {
-  readonly url: string;
-  /** What JetStream's API is called there; undefined for what readers' accounts call it. */
-  readonly apiPrefix?: string;
-}
-
-export async function natsOfPlane(chosen: string | undefined): Promise<NatsAddress> {
+/** Of a user who reads the feed. */
+export async function natsUrlOfPlane(chosen: string | undefined): Promise<string> {
   const found = await runningHere(chosen);
-  if (!found.isCluster) return { url: await urlOfPart('nats-server', found, 'reader') };
-  // Its NatsCluster names no accounts: all use the one that has the streams.
-  return { url: await natsUrlIn(kubeconfigPath(found.dir)), apiPrefix: STREAM_API };
+  return found.isCluster
+    ? natsUrlIn(kubeconfigPath(found.dir))
+    : urlOfPart('nats-server', found, 'reader');
 }
 
 export async function etcdUrlOfPlane(chosen: string | undefined): Promise<string> {

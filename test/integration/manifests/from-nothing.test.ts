@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import type { NatsClusterSpec } from '../../../shared/api/nats-cluster.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 
 const REPO = resolve(import.meta.dirname, '../../..');
@@ -63,13 +64,20 @@ test('images are built and pushed under the name that is installed', () => {
 
 const SERVICE = 'serving.knative.dev/v1 Service';
 
-test('who speaks with NATS takes the password from the Secret of the NatsCluster', async () => {
-  const applied = (await readFile(join(dir, 'applied'), 'utf8')).split('---\n').at(-1) ?? '';
-  const { metadata } = parse(applied) as Manifest;
-  const secret = `"${metadata.name}-user"`;
-  const users = mine.filter((object) => JSON.stringify(object).includes(secret));
-  expect(users.map((user) => user.metadata.name)).toEqual(['locate', 'metadata']);
-  expect(users.every((user) => user.metadata.namespace === metadata.namespace)).toBe(true);
+test('who speaks with NATS takes a password that the NatsCluster has for him alone', async () => {
+  const manifest = await readFile(join(REPO, 'knative/nats/nats-cluster.yaml'), 'utf8');
+  const { metadata, spec } = parse(manifest) as Manifest & { readonly spec: NatsClusterSpec };
+  const users = (spec.accounts ?? []).flatMap((account) => account.users);
+  const rights = new Map(users.map(({ name, ...rest }) => [name, rest]));
+  const takers = mine.flatMap((object) => {
+    const secret = /"nats-user-([^"]*)"/.exec(JSON.stringify(object))?.[1];
+    return secret === undefined ? [] : [[object.metadata.name, rights.get(secret)]];
+  });
+  expect(takers).toEqual([
+    ['locate', { reads: { feed: 'cluster', scope: 'Cluster' } }],
+    ['metadata', { writes: ['cluster'] }],
+  ]);
+  expect([metadata.name, metadata.namespace]).toEqual(['nats', 'ballast-system']);
 });
 
 test('each step waits for what the next one needs', () => {
@@ -79,7 +87,7 @@ test('each step waits for what the next one needs', () => {
     'kubectl -n ballast-system wait ksvc/nats-cluster --for=condition=Ready --timeout=5m',
     expect.stringContaining('nats-cluster -n ballast-system'),
     'kubectl apply -f -',
-    'kubectl apply -f -',
+    'kubectl apply -k knative/nats',
     'kubectl -n ballast-system wait natscluster/nats --for=condition=Ready --timeout=5m',
     'kubectl apply -k knative/feeds',
     'kubectl -n ballast-system wait metadatafeed/cluster --for=condition=InSync --timeout=5m',

@@ -99,9 +99,11 @@ test('Knative refuses what it does not know, and what cannot be', async () => {
   expect(await patch('ksvc/metadata', late)).toContain('expected 0 <= 6000 <= 600');
 });
 
-test('feeds are applied after it', async () => {
+test('feeds are applied after it, and the NATS for them may be', async () => {
   const told = await well(run(['apply', '--validate=strict', '-k', 'knative/feeds']));
   expect(told.out).toContain('metadatafeed.ballast.dev/cluster created');
+  const dry = ['apply', '--validate=strict', '--dry-run=server', '-k', 'knative/nats'];
+  expect((await well(run(dry))).out).toContain('natscluster.ballast.dev/nats created');
 });
 
 const clusterIn = (namespace: string): string =>

@@ -1,6 +1,6 @@
 // The feed of the whole cluster as one of its readers sees it, beside what the API server has.
 import { inject } from 'vitest';
-import { natsOfPlane } from '../../../../knative/local/watch/address.ts';
+import { natsUrlOfPlane } from '../../../../knative/local/watch/address.ts';
 import { expectedPicture, readFeed } from '../../../../knative/local/watch/expected.ts';
 import { verify } from '../../../../knative/local/watch/verify.ts';
 import {
@@ -29,8 +29,8 @@ export class ShownFeed {
   }
 
   static async open(rig: Rig): Promise<ShownFeed> {
-    const nats = await natsOfPlane(inject('clusterDir'));
-    return new ShownFeed(rig, openReplica({ ...nats, feed: FEED, scope: 'cluster' }));
+    const url = await natsUrlOfPlane(inject('clusterDir'));
+    return new ShownFeed(rig, openReplica({ url, feed: FEED, scope: 'cluster' }));
   }
 
   /** What it still shows otherwise than the API server has it when its time is over. */
