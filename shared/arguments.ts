@@ -41,6 +41,20 @@ function refuseWrong(args: string[], options: OptionsConfig): void {
   }
 }
 
+/** A command that prints its answer; of what it cannot follow it says why, and how it is used. */
+export async function answerCommand(
+  usage: string,
+  answer: (args: readonly string[]) => string | Promise<string>,
+): Promise<void> {
+  try {
+    process.stdout.write(await answer(process.argv.slice(2)));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`${error.message}\n\n${usage}`);
+    process.exitCode = 2;
+  }
+}
+
 /** For commands that are told everything by options. */
 export function refuseWords(words: readonly string[]): void {
   if (words[0] !== undefined) throw new UsageError(`nothing is known of "${words[0]}"`);

@@ -18,9 +18,10 @@ const NO_PLACE: ReadonlySet<ErrorCode> = new Set([
 export async function takeLetter(event: IncomingEvent, context: Context<Doors>): Promise<void> {
   const { doors, log } = context;
   const letter = readLetter(event, doors.functions);
-  const { functionName, status, code, said } = letter;
+  const { functionName, type, status, code, said, subject } = letter;
   doors.count(`${event.source} ${event.id}`, { function: functionName, code: status });
-  log.warn({ of: functionName, status, code, said }, 'dead letter');
+  // The only place that names every object: the Broker's Events are for causes.
+  log.warn({ of: functionName, type, subject, status, code, said }, 'dead letter');
   const by = { instance: doors.instance, nowMs: doors.clock.nowMs() };
   const own = eventAbout(letter, by);
   if (own !== undefined && doors.mayName(own.metadata.name)) {

@@ -3,7 +3,7 @@
 import { stringify } from 'yaml';
 import { MODE_OPTIONS } from '../../shared/api/migration-rights.ts';
 import type { Mode } from '../../shared/api/storage-migration.ts';
-import { readArguments, UsageError } from '../../shared/arguments.ts';
+import { answerCommand, readArguments, UsageError } from '../../shared/arguments.ts';
 import { printable } from '../../shared/function/printable.ts';
 import { askWhetherServed } from './kind.ts';
 import { type MigrationRequest, migrationFor, rightsFor } from './manifests.ts';
@@ -87,10 +87,4 @@ function modeOf(option: string = MODE_OPTIONS.Ballast): Mode {
 
 const MODES: readonly Mode[] = ['Ballast', 'InTree', 'Community'];
 
-try {
-  process.stdout.write(await main(process.argv.slice(2)));
-} catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`${error.message}\n\n${USAGE}`);
-  process.exitCode = 2;
-}
+await answerCommand(USAGE, main);

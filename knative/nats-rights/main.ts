@@ -1,6 +1,6 @@
 // `npm run nats-rights`: prints the accounts of a NATS that is not ours, for one feed and those who
 // read it, as nats-server's configuration; changes nothing.
-import { readArguments, UsageError } from '../../shared/arguments.ts';
+import { answerCommand, readArguments, UsageError } from '../../shared/arguments.ts';
 import { feedAccounts, type Reader } from '../../shared/nats/accounts.ts';
 import { configText } from '../../shared/nats/config-text.ts';
 import type { Scope } from '../../shared/nats/replica/scope.ts';
@@ -73,10 +73,4 @@ function login(name: string) {
   return { name, password: `$${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_PASSWORD` };
 }
 
-try {
-  process.stdout.write(main(process.argv.slice(2)));
-} catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`${error.message}\n\n${USAGE}`);
-  process.exitCode = 2;
-}
+await answerCommand(USAGE, main);

@@ -1,7 +1,7 @@
 // `npm run rights`: prints what to apply so that a function has its rights where they are needed,
 // and changes nothing.
 import { stringify } from 'yaml';
-import { readArguments, UsageError } from '../../shared/arguments.ts';
+import { answerCommand, readArguments, UsageError } from '../../shared/arguments.ts';
 import type { Manifest } from '../../shared/kube/objects.ts';
 import { natsClusterRights, secretRights } from './manifests.ts';
 
@@ -83,10 +83,4 @@ function checked(option: string, value: string, pattern: RegExp): string {
   throw new UsageError(`${option} ${JSON.stringify(value)} is no name that Kubernetes takes`);
 }
 
-try {
-  process.stdout.write(main(process.argv.slice(2)));
-} catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`${error.message}\n\n${USAGE}`);
-  process.exitCode = 2;
-}
+await answerCommand(USAGE, main);
