@@ -84,6 +84,7 @@ export const errorTable = {
   OVERLOADED: retry('The instance works on as many requests as it can'),
   DRAINING: retry('The instance is about to end'),
   DEADLINE_EXCEEDED: retry('The work took longer than it may'),
+  SHARED_WORK_ENDED: retry('Work that several wait for ended with one of them'),
   REPLY_INVALID: bug('The reply of the function is not one that may be sent'),
 } as const satisfies Record<string, ErrorRow>;
 

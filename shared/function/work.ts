@@ -4,13 +4,14 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
-import type { Failure } from '../errors.ts';
+import { Failure } from '../errors.ts';
 import { CallerGone } from './body.ts';
 import type { Context } from './define.ts';
 import type { Guest } from './gate.ts';
 import { failureFields } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { failureOf, sendProblem } from './problem.ts';
+import { BUSY_RETRY_AFTER_MS } from './runtime-config.ts';
 import type { Outcome, Runtime } from './runtime.ts';
 
 export abstract class Work<Doors> implements Context<Doors>, Guest {
@@ -80,8 +81,9 @@ export abstract class Work<Doors> implements Context<Doors>, Guest {
   }
 
   fail(thrown: unknown): void {
-    if (thrown instanceof CallerGone) return this.#abandon();
-    const failure = failureOf(thrown);
+    const isCut = thrown instanceof CallerGone;
+    if (isCut && this.response.req.socket.destroyed) return this.#abandon();
+    const failure = isCut ? cutShort() : failureOf(thrown);
     if (this.#isAnswered) {
       this.log.debug(failureFields(failure), 'failed after its answer');
       return;
@@ -117,4 +119,12 @@ export abstract class Work<Doors> implements Context<Doors>, Guest {
     this.#isAnswered = true;
     this.count(outcome, this.runtime.clock.nowMs() - this.startedMs);
   }
+}
+
+/** What several wait for ends with the one who began it, and the others are still there. */
+function cutShort(): Failure {
+  const message =
+    'The work was shared with a request whose caller went away, and ended with it; send the ' +
+    'request again.';
+  return new Failure('SHARED_WORK_ENDED', message, { retryAfterMs: BUSY_RETRY_AFTER_MS });
 }

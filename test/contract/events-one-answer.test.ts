@@ -7,14 +7,23 @@ import { type Started, eventHeaders, started } from './started.ts';
 let server: Started;
 const waiting: (() => void)[] = [];
 beforeAll(async () => {
+  let shared: Promise<undefined> | undefined;
   server = await started({
-    handle: ({ subject }) =>
-      subject === 'wait'
+    handle: ({ subject }, { signal }) => {
+      if (subject === 'share') return (shared ??= endOf(signal));
+      return subject === 'wait'
         ? new Promise((resolve) => waiting.push(() => resolve(undefined)))
-        : Promise.resolve(undefined),
+        : Promise.resolve(undefined);
+    },
   });
 });
 afterAll(() => server.stop());
+
+/** Work that is over when the one who began it is. */
+const endOf = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+  });
 
 type Header = readonly [string, string];
 const HUGE: Header = ['content-length', '50000000'];
@@ -109,4 +118,16 @@ it.each([
   const connection = await RawConnection.open(server.port, `POST / HTTP/1.1\r\n${lines}\r\n{}`);
   await connection.closed;
   expect([connection.statuses, connection.codes]).toEqual([[400], ['REQUEST_MALFORMED']]);
+});
+
+it('Who shares the work of a caller that hangs up gets an answer all the same', async () => {
+  const sharing = [...EVENT, ['ce-subject', 'share'], ['content-length', '2']] as const;
+  const first = await RawConnection.open(server.port, `${head(sharing)}{}`);
+  const inFlight = async (): Promise<string> => (await fetch(`${server.url}/metrics`)).text();
+  await expect.poll(inFlight).toContain('ballast_requests_in_flight 1');
+  const second = await RawConnection.open(server.port, `${head(sharing)}{}`);
+  await expect.poll(inFlight).toContain('ballast_requests_in_flight 2');
+  first.socket.destroy();
+  await expect.poll(() => second.statuses).toEqual([503]);
+  second.socket.destroy();
 });
