@@ -12,19 +12,22 @@ export const FEED: Question = {
     'why?': STRING,
     'verifiedVersion?': { ...COUNT, description: 'the last version at which the digests agreed' },
     'verifiedAt?': TIME,
+    'sweptAt?': { ...TIME, description: 'when the feed was last compared with the API server' },
+    isStale: { type: 'boolean', description: 'nobody did so for two of its periods and a minute' },
     historySeconds: { ...COUNT, description: 'how long traces of the past are kept' },
     objects: { type: 'object', additionalProperties: COUNT },
     counts: { type: 'object', additionalProperties: COUNT },
   }),
   answer: (_asked, { catalog, state, counts }) => {
-    const { phase, behind, why, verifiedVersion, verifiedAtMs } = state;
-    const verifiedAt = verifiedAtMs === undefined ? undefined : new Date(verifiedAtMs);
+    const { phase, behind, why, verifiedVersion, verifiedAtMs, sweptAtMs, isStale } = state;
     const head = {
       state: phase,
       ...(behind === undefined ? {} : { behind }),
       ...(why === undefined ? {} : { why }),
       ...(verifiedVersion === undefined ? {} : { verifiedVersion }),
-      ...(verifiedAt === undefined ? {} : { verifiedAt: verifiedAt.toISOString() }),
+      ...(verifiedAtMs === undefined ? {} : { verifiedAt: timeText(verifiedAtMs) }),
+      ...(sweptAtMs === undefined ? {} : { sweptAt: timeText(sweptAtMs) }),
+      isStale: isStale === true,
       historySeconds: catalog.historySeconds,
     };
     const objects = catalog.counts();
@@ -34,6 +37,8 @@ export const FEED: Question = {
     };
   },
 };
+
+const timeText = (ms: number): string => new Date(ms).toISOString();
 
 const rowsOf = (counts: Readonly<Record<string, number>>): readonly object[] =>
   Object.entries(counts)

@@ -3,9 +3,11 @@
 // itself, and asks the API server nothing but keys, where callers show tokens.
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
+import type { Metrics } from '../../shared/function/metrics.ts';
 import { secondsAsMs, text, url } from '../../shared/function/parsers.ts';
 import { KeyDoor } from '../../shared/kube/key-door.ts';
-import { openReplica } from '../../shared/nats/replica/replica.ts';
+import { type Replica, openReplica } from '../../shared/nats/replica/replica.ts';
+import type { ReplicaState } from '../../shared/nats/replica/state.ts';
 import { READER_API } from '../../shared/nats/rights.ts';
 import { Doors } from './doors.ts';
 import { routes } from './questions.ts';
@@ -43,7 +45,8 @@ export const locate = defineFunction({
       fallback: 5_000,
     },
   },
-  open: ({ kubeconfigPath, natsUrl, feedName: feed, apiPrefix, waitMs }, { clock, log }): Doors => {
+  open: (config, { clock, log, metrics }): Doors => {
+    const { kubeconfigPath, natsUrl, feedName: feed, apiPrefix, waitMs } = config;
     const replica = openReplica({
       url: natsUrl.href,
       feed,
@@ -55,6 +58,7 @@ export const locate = defineFunction({
     });
     // Kept up from the beginning: the first question must not wait for it.
     replica.catalog.index();
+    showSweeps(replica, metrics);
     const identity = { userAgent: NAME, fieldManager: NAME };
     return new Doors(replica, waitMs, new KeyDoor({ kubeconfigPath, ...identity, log }));
   },
@@ -62,6 +66,19 @@ export const locate = defineFunction({
   close: (doors) => doors.close(),
   routes,
 });
+
+/** For alerts: whoever reads one answer may not see that it is old. */
+function showSweeps(replica: Replica, metrics: Metrics): void {
+  const stale = metrics.gauge('ballast_feed_stale', '1 when nobody swept the feed in time.');
+  const help = 'When the feed was last compared with the API server, in Unix seconds.';
+  const swept = metrics.gauge('ballast_feed_swept_timestamp_seconds', help);
+  const show = ({ isStale, sweptAtMs }: ReplicaState): void => {
+    stale.set(isStale === true ? 1 : 0);
+    if (sweptAtMs !== undefined) swept.set(sweptAtMs / 1_000);
+  };
+  show(replica.state);
+  replica.watchState(show);
+}
 
 /** One token of a subject, and a name that a stream may have. */
 function feedName(value: string): string {

@@ -8,6 +8,10 @@ const STATE: Schema = {
   ...STRING,
   description: 'of the replica, when it is not current: the answer may be old',
 };
+const STALE: Schema = {
+  type: 'boolean',
+  description: 'true when nobody swept the feed in time: the answer may be old',
+};
 const PROBLEM_TYPE = 'application/problem+json';
 const JSON_TYPE = 'application/json';
 
@@ -88,7 +92,7 @@ function versioned(answers: Schema): Schema {
   const { properties = {}, required = [] } = answers;
   return {
     ...answers,
-    properties: { version: COUNT, state: STATE, ...properties },
+    properties: { version: COUNT, state: STATE, isStale: STALE, ...properties },
     required: ['version', ...required],
   };
 }

@@ -67,8 +67,13 @@ export function routeOf(question: Question): Route<Doors> {
 }
 
 /** A picture that may be old says so. */
-function stamped({ body, shown = body }: Found, { version, phase }: Reader['state']): Answer {
-  const head = phase === 'current' ? { version } : { version, state: phase };
+function stamped({ body, shown = body }: Found, state: Reader['state']): Answer {
+  const { version, phase, isStale } = state;
+  const head = {
+    version,
+    ...(phase === 'current' ? {} : { state: phase }),
+    ...(isStale === true ? { isStale } : {}),
+  };
   return { body: { ...head, ...body }, text: textOf({ ...head, ...shown }) };
 }
 

@@ -30,12 +30,18 @@ export const plainLines: Lines = {
     const words = [kind, nameOf(change.entry), wordsOf(change)].filter((word) => word !== '');
     return `${clockTime(atMs)}  ${verb}  ${words.join('  ')}  @${change.version}`;
   },
-  state({ phase, version, why, verifiedVersion }, atMs) {
+  state({ phase, version, why, verifiedVersion, isStale, sweptAtMs }, atMs) {
     const verified = verifiedVersion === undefined ? '' : `, verified at ${verifiedVersion}`;
     const reason = why === undefined ? '' : `: ${why}`;
-    return `${clockTime(atMs)}  --- ${phase} at ${version}${verified}${reason}`;
+    const stale = isStale === true ? `, ${staleWords(sweptAtMs, atMs)}` : '';
+    return `${clockTime(atMs)}  --- ${phase} at ${version}${verified}${stale}${reason}`;
   },
 };
+
+const staleWords = (sweptAtMs: number | undefined, atMs: number): string =>
+  sweptAtMs === undefined
+    ? 'stale: nobody sweeps it'
+    : `stale: not swept for ${Math.round((atMs - sweptAtMs) / 1_000)} s`;
 
 function wordsOf(change: Exclude<Change, { type: 'resync' }>): string {
   if (change.type === 'changed') {

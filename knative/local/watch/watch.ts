@@ -62,7 +62,7 @@ export function refuseUnknown(replica: Replica, scope: Scope): void {
 function watchPhases(replica: Replica, show: (state: ReplicaState) => void): () => void {
   let shown = '';
   const look = (state: ReplicaState): void => {
-    const now = `${state.phase} ${state.why ?? ''}`;
+    const now = `${state.phase} ${state.isStale ?? false} ${state.why ?? ''}`;
     if (now !== shown) show(state);
     shown = now;
   };

@@ -14,6 +14,7 @@ import type { Progress } from './progress.ts';
 import { readAll } from './read-all.ts';
 import type { LiveMessage, Source, StoredMessage } from './source.ts';
 import type { Phase, StateBoard } from './state.ts';
+import type { Sweeps } from './sweeps.ts';
 
 export interface FollowerOptions {
   readonly filters: readonly string[];
@@ -21,6 +22,7 @@ export interface FollowerOptions {
   readonly ledgers: Ledgers;
   readonly progress: Progress;
   readonly board: StateBoard;
+  readonly sweeps: Sweeps;
   readonly clock: Clock;
   readonly bufferLimits?: BufferLimits | undefined;
   readonly onMarker: (marker: Marker) => void;
@@ -82,6 +84,7 @@ export class Follower {
   }
 
   close(): void {
+    this.#options.sweeps.close();
     this.#closed.abort(new Error('the replica was closed'));
   }
 
@@ -99,6 +102,9 @@ export class Follower {
   }
 
   onMessage(message: LiveMessage): void {
+    // Also one that has to wait until it is applied: it says that somebody sweeps.
+    const isFloor = message.subject === FLOOR_SUBJECT && decodeFloor(message.data) !== undefined;
+    if (isFloor) this.#options.sweeps.heard();
     if (this.#mode === 'live' && this.#isInOrder(message)) return this.#applyLive(message);
     if (this.#mode === 'buffering') this.#buffer.push(message);
     else if (message.subject === MARKER_SUBJECT) this.#interrupt();
@@ -119,6 +125,7 @@ export class Follower {
     }
     this.#mode = 'idle';
     this.#buffer.take();
+    if (marker !== undefined) this.#options.sweeps.areDue(marker);
     const unread =
       stored === undefined
         ? 'there is no such feed yet, or this account does not import it'
@@ -165,7 +172,11 @@ export class Follower {
       else this.counts.overflows += 1;
       reached = Math.max(reached, this.#applyBuffer());
       if (this.#isInterrupted) return;
-      if (isWhole) return this.#finish(isSnapshot, reached);
+      if (isWhole) {
+        const ageMs = floor === undefined ? Infinity : source.readAtMs - floor.storedAtMs;
+        this.#options.sweeps.found(ageMs);
+        return this.#finish(isSnapshot, reached);
+      }
       from = reached + 1;
     }
   }

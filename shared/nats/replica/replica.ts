@@ -13,6 +13,7 @@ import { Progress } from './progress.ts';
 import { type Scope, countsLedger, filtersOf, ledgerOf } from './scope.ts';
 import { Source } from './source.ts';
 import { type ReplicaState, StateBoard } from './state.ts';
+import { Sweeps } from './sweeps.ts';
 
 export interface ReplicaOptions {
   /** `nats://host:port`, with user and password, or a token, before the host. */
@@ -92,6 +93,7 @@ export class Replica {
     });
     const from = restore(holdings, ledgers, options.resumeFrom);
     const progress = new Progress({ holdings, ledgers, clock, from });
+    const sweeps = new Sweeps(clock, (swept) => this.#board.setSwept(swept));
     this.#changes = changes;
     this.#ledgers = ledgers;
     this.#holdings = holdings;
@@ -104,7 +106,11 @@ export class Replica {
       board: this.#board,
       clock,
       bufferLimits,
-      onMarker: ({ historySeconds }) => catalog.setHistorySeconds(historySeconds),
+      sweeps,
+      onMarker: (marker) => {
+        catalog.setHistorySeconds(marker.historySeconds);
+        sweeps.areDue(marker);
+      },
       warn: (fields, message) => log?.warn({ feed, ...fields }, message),
     });
     this.#follower = follower;

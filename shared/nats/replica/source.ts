@@ -17,6 +17,11 @@ export interface StoredMessage {
   readonly data: Uint8Array;
 }
 
+export interface NewestMessage extends StoredMessage {
+  /** By the clock of the server; NaN when it does not say. */
+  readonly storedAtMs: number;
+}
+
 export interface LiveMessage extends StoredMessage {
   /** The sequence of the message before on this subject; 0 for none. */
   readonly lastSequence: number;
@@ -40,6 +45,11 @@ export interface SourceEvents {
   onLost(why: string): void;
 }
 
+interface ConsumerAnswer {
+  readonly num_pending: number;
+  readonly created?: string;
+}
+
 /** A consumer that nobody reads ends itself: ending it by name would need one more right. */
 const CONSUMER_IDLE_NS = 10_000_000_000;
 const REQUEST_TIMEOUT_MS = 5_000;
@@ -54,6 +64,7 @@ export class Source {
   readonly #api: string;
   #nats: NatsConnection | undefined;
   #subscriptions: readonly Subscription[] = [];
+  #readAtMs = NaN;
   /** Resolves when the client is connected again, or has given up this connection. */
   #away: PromiseWithResolvers<void> | undefined;
 
@@ -84,7 +95,7 @@ export class Source {
   }
 
   /** The newest message on a subject; undefined when there is none, or no stream. */
-  async last(subject: string, signal: AbortSignal): Promise<StoredMessage | undefined> {
+  async last(subject: string, signal: AbortSignal): Promise<NewestMessage | undefined> {
     const nats = this.#current();
     const api = `${this.#api}.DIRECT.GET.${this.#stream}.${this.#storedPrefix}${subject}`;
     const { NatsError } = await import('../client.ts');
@@ -94,7 +105,14 @@ export class Source {
       throw error;
     });
     if (reply === undefined || (reply.headers?.code ?? 0) !== 0) return undefined;
-    return { subject, sequence: Number(reply.headers?.get('Nats-Sequence')), data: reply.data };
+    const sequence = Number(reply.headers?.get('Nats-Sequence'));
+    const storedAtMs = Date.parse(reply.headers?.get('Nats-Time-Stamp') ?? '');
+    return { subject, sequence, storedAtMs, data: reply.data };
+  }
+
+  /** When the last `read` began, by the clock of the server; NaN when it does not say. */
+  get readAtMs(): number {
+    return this.#readAtMs;
   }
 
   /**
@@ -116,7 +134,8 @@ export class Source {
         config: consumerConfig(name, subject, fromSequence),
       }),
     };
-    const answer = await request<{ num_pending: number }>(nats, this.#stream, create, signal);
+    const answer = await request<ConsumerAnswer>(nats, this.#stream, create, signal);
+    this.#readAtMs = Date.parse(answer.created ?? '');
     const api = `${this.#api}.CONSUMER.MSG.NEXT.${this.#stream}.${name}`;
     const { inboxPrefix } = this.#connection;
     return {

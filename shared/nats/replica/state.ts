@@ -1,9 +1,11 @@
 // What a replica says of itself, and who waits for it.
 import { orAbort } from '../or-abort.ts';
+import type { SweepState } from './sweeps.ts';
 
 export type Phase = 'connecting' | 'waiting' | 'catching-up' | 'current' | 'wrong';
 
-export interface ReplicaState {
+/** How far it is. */
+export interface ReadState {
   /**
    * `waiting`: the feed is not there, or not whole yet. `wrong`: a checkpoint disagrees, and the
    * replica is about to heal. What is held stays readable in every phase.
@@ -19,17 +21,26 @@ export interface ReplicaState {
   readonly why?: string;
 }
 
+export interface ReplicaState extends ReadState, SweepState {}
+
 export class StateBoard {
-  #state: ReplicaState = { phase: 'connecting', version: 0 };
+  #read: ReadState = { phase: 'connecting', version: 0 };
+  #swept: SweepState = {};
+  #state: ReplicaState = this.#read;
   readonly #listeners = new Set<(state: ReplicaState) => void>();
 
   get state(): ReplicaState {
     return this.#state;
   }
 
-  set(state: ReplicaState): void {
-    this.#state = state;
-    for (const listener of this.#listeners) listener(state);
+  set(read: ReadState): void {
+    this.#read = read;
+    this.#tell();
+  }
+
+  setSwept(swept: SweepState): void {
+    this.#swept = swept;
+    this.#tell();
   }
 
   watch(listener: (state: ReplicaState) => void): () => void {
@@ -48,5 +59,10 @@ export class StateBoard {
     } finally {
       stop();
     }
+  }
+
+  #tell(): void {
+    this.#state = { ...this.#read, ...this.#swept };
+    for (const listener of this.#listeners) listener(this.#state);
   }
 }

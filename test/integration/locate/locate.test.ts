@@ -44,7 +44,7 @@ interface Reply {
 }
 
 async function ask(target: string, init: RequestInit = {}): Promise<Reply> {
-  const reply = await fetch(`http://127.0.0.1:${running.port}${target}`, init);
+  const reply = await fetch(urlOf(target), init);
   return { status: reply.status, headers: reply.headers, body: await jsonOf(reply) };
 }
 
@@ -52,10 +52,15 @@ async function jsonOf(reply: Response): Promise<Record<string, unknown>> {
   return (await reply.json()) as Record<string, unknown>;
 }
 
-const askText = async (target: string): Promise<string> => {
-  const url = `http://127.0.0.1:${running.port}${target}`;
-  return (await fetch(url, { headers: { accept: 'text/plain' } })).text();
-};
+const urlOf = (target: string): string => `http://127.0.0.1:${running.port}${target}`;
+
+const askText = async (target: string): Promise<string> =>
+  (await fetch(urlOf(target), { headers: { accept: 'text/plain' } })).text();
+
+async function metric(name: string): Promise<number> {
+  const page = await askText('/metrics');
+  return Number(page.match(new RegExp(`^${name} (\\S+)$`, 'm'))?.[1]);
+}
 
 const hydrate = (body: string, type = 'application/json'): Promise<Reply> =>
   ask('/hydrate', { method: 'POST', body, headers: { 'content-type': type } });
@@ -71,7 +76,8 @@ test('before there is a feed it says so, and when to come again', async () => {
 });
 
 test('as soon as the feed is open, it answers', async () => {
-  await feed.begin({ ready: false });
+  await feed.create();
+  await feed.mark({ ready: false });
   await fillFeed();
   await feed.mark({ ready: true, historySeconds: 3_600 });
   await expect.poll(stateOf, { timeout: 20_000 }).toBe('current');
@@ -81,6 +87,23 @@ test('as soon as the feed is open, it answers', async () => {
   const verifiedVersion = await feed.checkpoint('all._');
   const health = async (): Promise<unknown> => (await ask('/feed')).body;
   await expect.poll(health).toMatchObject({ verifiedVersion });
+});
+
+test('while nobody sweeps it, every answer and the metrics say so', async () => {
+  const isReady = async (): Promise<unknown> => (await fetch(urlOf('/health/readiness'))).status;
+  expect((await ask('/feed')).body).toMatchObject({ state: 'current', isStale: true });
+  expect((await ask('/nodes?namespace=shop')).body).toMatchObject({ isStale: true, pods: 2 });
+  expect(await metric('ballast_feed_stale')).toBe(1);
+  expect(await isReady()).toBe(200);
+  const wroteMs = Date.now();
+  await feed.floor(0);
+  const health = async (): Promise<unknown> => (await ask('/feed')).body;
+  await expect.poll(health).toMatchObject({ isStale: false });
+  expect((await ask('/nodes?namespace=shop')).body).not.toHaveProperty('isStale');
+  expect(await metric('ballast_feed_stale')).toBe(0);
+  expect(await metric('ballast_feed_swept_timestamp_seconds')).toBeGreaterThanOrEqual(
+    wroteMs / 1_000,
+  );
 });
 
 const key = (resource: string, name: string, namespace = 'shop') => ({

@@ -1,6 +1,7 @@
 // A replica in good times, on a real nats-server: snapshot, then live, in each of the scopes.
 import { expect, test } from 'vitest';
 import { encodeMessage } from '../../../shared/feed/messages.ts';
+import { MovedClock } from '../../builders/moved-clock.ts';
 import {
   PATIENCE,
   type World,
@@ -163,4 +164,50 @@ test('a snapshot of many pages and large objects is whole', async () => {
   const replica = world.reader(feed, node1);
   await untilEqual(replica, feed);
   await expect.poll(() => replica.state.verifiedVersion, PATIENCE).toBeGreaterThan(0);
+});
+
+test('a feed whose writer is dead is stale after two of its periods and a minute', async () => {
+  const feed = await world.feed();
+  const clock = new MovedClock();
+  const replica = world.reader(feed, node1, { clock });
+  await replica.whenCurrent();
+  const sweep = async (): Promise<void> => {
+    await replica.whenCurrent({ minVersion: await feed.floor(0) });
+  };
+  await sweep();
+  await clock.advance(179_000);
+  expect(replica.state).toMatchObject({ phase: 'current', sweptAtMs: clock.nowMs() - 179_000 });
+  expect(replica.state).not.toHaveProperty('isStale');
+  await sweep();
+  await clock.advance(180_000);
+  // It goes on applying what comes: only nobody compares it.
+  await replica.whenCurrent({ minVersion: await feed.put(node1, pod('a')) });
+  expect(replica.state).toMatchObject({ isStale: true, sweptAtMs: clock.nowMs() - 180_000 });
+  await sweep();
+  expect(replica.state).not.toHaveProperty('isStale');
+});
+
+test('a reader that comes later counts from when the floor was stored, not from then', async () => {
+  const feed = await world.feed();
+  const storedMs = Date.now();
+  for (let left = 100; left > 0; left -= 1) await feed.put(node1, pod(`p${left}`));
+  const passedMs = Date.now() - storedMs;
+  const clock = new MovedClock();
+  const replica = world.reader(feed, 'cluster', { clock });
+  await replica.whenCurrent();
+  const ageMs = clock.nowMs() - (replica.state.sweptAtMs ?? NaN);
+  expect(ageMs).toBeGreaterThanOrEqual(passedMs);
+  await clock.advance(180_000 - ageMs);
+  expect(replica.state).toMatchObject({ isStale: true });
+});
+
+test('a reader that finds no floor says so at once, and until one comes', async () => {
+  const feed = await world.writer();
+  await feed.create();
+  await feed.mark();
+  const replica = world.reader(feed);
+  await replica.whenCurrent();
+  expect(replica.state).toMatchObject({ phase: 'current', isStale: true });
+  await replica.whenCurrent({ minVersion: await feed.floor(0) });
+  expect(replica.state).not.toHaveProperty('isStale');
 });

@@ -208,6 +208,15 @@ test('a name is completed by kind and namespace', async () => {
   expect(none.body['matches']).toEqual([]);
 });
 
+test('every answer of a feed that nobody sweeps says that it may be old', async () => {
+  world.state = { phase: 'current', version: 100, isStale: true };
+  for (const target of ['/feed', '/nodes?namespace=shop', '/complete?prefix=web']) {
+    const { body, text } = await world.ask(target);
+    expect(body).toMatchObject({ version: 100, isStale: true });
+    expect(text).toMatch(/^isStale: +true$/m);
+  }
+});
+
 test('the health of the feed says how far it is proven', async () => {
   world.state = {
     phase: 'catching-up',
@@ -215,6 +224,7 @@ test('the health of the feed says how far it is proven', async () => {
     behind: 3,
     verifiedVersion: 5,
     verifiedAtMs: Date.parse(NOW),
+    sweptAtMs: Date.parse(NOW),
   };
   world.counts = { snapshots: 1 };
   const { body, text } = await world.ask('/feed');
@@ -224,6 +234,8 @@ test('the health of the feed says how far it is proven', async () => {
     behind: 3,
     verifiedVersion: 5,
     verifiedAt: NOW,
+    sweptAt: NOW,
+    isStale: false,
     historySeconds: 3_600,
     objects: {
       namespaces: 2,

@@ -72,6 +72,16 @@ test('states are told with why and how far', () => {
   );
 });
 
+test('a feed that nobody sweeps is told, and since when', () => {
+  const state = { phase: 'current', version: 12, isStale: true } as const;
+  expect(plainLines.state({ ...state, sweptAtMs: AT - 181_000 }, AT)).toBe(
+    '03:04:05.678  --- current at 12, stale: not swept for 181 s',
+  );
+  expect(plainLines.state(state, AT)).toBe(
+    '03:04:05.678  --- current at 12, stale: nobody sweeps it',
+  );
+});
+
 test('as JSON, a line holds everything', () => {
   const entry = entryOf(podOf());
   const removed = jsonLines.change({ type: 'removed', version: 9, entry, moved: true }, AT);
