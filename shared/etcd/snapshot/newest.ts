@@ -23,6 +23,8 @@ interface Place {
   readonly offset: number;
   readonly keyBytes: number;
   readonly valueBytes: number;
+  /** Of the last of a page, where the page does. */
+  readonly endsAt: number | undefined;
 }
 
 /** What is in memory of a record: from its first byte, perhaps not up to its last. */
@@ -55,7 +57,9 @@ export class Newest {
     const batch: EtcdEntry[] = [];
     for (let index = page.count - 1; index >= 0; index -= 1) {
       const { start, keyBytes, valueBytes } = elementAt(page, index);
-      const place = { offset: page.offset + start, keyBytes, valueBytes };
+      const isLast = index === page.count - 1;
+      const endsAt = isLast ? page.offset + page.sizeBytes : undefined;
+      const place = { offset: page.offset + start, keyBytes, valueBytes, endsAt };
       const read =
         page.bytes === undefined
           ? this.#read(place, RECORD_HEAD_BYTES)
@@ -79,12 +83,24 @@ export class Newest {
     if (revision === undefined) throw new Damage(offset, 'a key that is no revision of etcd');
     this.#follow(revision, offset);
     const { isTombstone } = revision;
+    if (valueBytes === 0 && !isTombstone) return this.#passEmpty(place);
     const fields = keyValueAt(read.bytes, read.start + keyBytes, valueBytes, isTombstone);
     if (fields !== 'short') return this.#live(read, place, revision, fields);
     // A lease behind a large value, or a key of thousands of bytes.
     const whole = this.#read(place, Infinity);
     const all = keyValueAt(whole.bytes, keyBytes, valueBytes, isTombstone);
     return this.#live(whole, place, revision, all);
+  }
+
+  /**
+   * A restore with `--bump-revision` leaves such a record at the revision that it makes up, for
+   * good. Where a length is wrong instead, its value still lies there.
+   */
+  #passEmpty({ offset, keyBytes, endsAt }: Place): undefined {
+    const at = offset + keyBytes;
+    const isFull = endsAt === undefined || at === endsAt;
+    if (isFull || this.#bytes.copy(at, 1)[0] === 0) return undefined;
+    throw new Damage(at, 'a record that is none of etcd');
   }
 
   /** Undefined when it is not the newest of its key, or the key is deleted. */

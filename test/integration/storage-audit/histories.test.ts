@@ -1,16 +1,20 @@
 // What we read of an etcd with a history, live, from snapshots and from its own db file, against
 // what etcdctl and etcdutl say of the same data.
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { resolvePart } from '../../../knative/local/parts/resolve.ts';
 import { startPlane, type Plane } from '../../../knative/local/plane/plane.ts';
 import { type EtcdClient, openEtcd } from '../../../shared/etcd/client.ts';
 import { openSnapshot } from '../../../shared/etcd/snapshot/snapshot.ts';
 import { auditStored, countStored } from '../../../shared/stored/audit.ts';
 import { keyPrefixes } from '../../../shared/stored/place.ts';
 import { EtcdWriter, etcdctlSave, etcdutlStatus, pictureOf, witnessed } from './world.ts';
+
+const run = promisify(execFile);
 
 let plane: Plane;
 let url: string;
@@ -64,6 +68,16 @@ async function whoDisagrees(name: string): Promise<string[]> {
   return disagree;
 }
 
+/** What a restore leaves of it: the db of a member that has not been started yet. */
+async function restored(name: string): Promise<string> {
+  const data = join(dir, `${name}-restored`);
+  const bump = ['--bump-revision', '1000000', '--mark-compacted'];
+  const path = join(dir, `${name}-theirs.db`);
+  const restore = ['snapshot', 'restore', path, '--data-dir', data, ...bump];
+  await run(await resolvePart('etcdutl'), restore, { env: {} });
+  return join(data, 'member', 'snap', 'db');
+}
+
 describe('an etcd with a history', () => {
   test('that is nearly empty, so that its bucket lies within another page', async () => {
     await writer.put(keyOf('first'), widget('first', 'v1alpha1'));
@@ -110,6 +124,14 @@ describe('an etcd with a history', () => {
     expect(await whoDisagrees('compacted')).toEqual([]);
     await writer.defragment();
     expect(await whoDisagrees('defragmented')).toEqual([]);
+  });
+
+  test('that was restored with revisions bumped, which leaves a record of nothing', async () => {
+    const { picture } = await witnessed(url);
+    await etcdctlSave(url, join(dir, 'bumped-theirs.db'));
+    const snapshot = openSnapshot(await restored('bumped'));
+    expect(await pictureOf(snapshot.entries())).toEqual(picture);
+    expect(snapshot.facts.revision).toBeGreaterThan(1_000_000n);
   });
 });
 

@@ -248,6 +248,20 @@ describe('a file without a hash', () => {
     expect(refused).toBeGreaterThan(100);
   });
 
+  test('is refused when the last record of a page has lost its length', async () => {
+    const pages = leaves().filter((page) => plain.readUInt32LE(page * PAGE + 12) === 0);
+    // The last one holds the buckets.
+    for (const page of pages.slice(0, -1)) {
+      const element = page * PAGE + 16 * plain.readUInt16LE(page * PAGE + 10);
+      const lost = Buffer.from(plain);
+      lost.writeUInt32LE(0, element + 12);
+      const outcome = await outcomeOf(lost);
+      // Of a delete it is no record any more, and neither of anything else.
+      expect(outcome, `page ${page}`).toMatch(/^SNAPSHOT_DAMAGED.*none of etcd/);
+    }
+    expect(pages.length).toBeGreaterThan(3);
+  });
+
   test('of a record whose key has the tag of its value, refuses it', async () => {
     const record = plain.indexOf(keyOf(159)) + 17;
     expect(plain[record]).toBe(0x0a);
