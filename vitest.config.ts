@@ -13,6 +13,7 @@ const tier = (name: string, timeoutMs: number, more: ProjectConfig = {}) => ({
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
+    setupFiles: ['test/ladder/note-times.ts'],
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
     expect: { poll: { timeout: POLL_TIMEOUT_MS } },

@@ -6,6 +6,7 @@ import type { Outcome } from './ladder/climb.ts';
 import { climb, total } from './ladder/climb.ts';
 import { readOptions, usage } from './ladder/options.ts';
 import { rungs } from './ladder/rungs.ts';
+import { timesTable } from './ladder/times.ts';
 
 const say = (text: string): void => {
   process.stdout.write(text);
@@ -28,6 +29,7 @@ async function main(): Promise<number> {
   const chosen = rungs.filter((rung) => options.chosen.includes(rung.name));
   const outcomes = await climb(chosen, { signal: interrupt.signal, say });
   const stopped = interrupt.signal.aborted;
+  if (options.showsTimes) say(timesTable(outcomes));
   say(notClimbed(outcomes, stopped));
   const strict = env['CI'] === 'true';
   const last = total(outcomes, strict);

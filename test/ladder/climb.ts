@@ -8,8 +8,10 @@ import { join } from 'node:path';
 import type { Ended } from './command.ts';
 import { runCommand } from './command.ts';
 import { readCounts } from './counts.ts';
+import { processorSeconds } from './processor.ts';
 import type { Rung, RungName } from './rungs.ts';
 import { cannotBeHadCode } from './rungs.ts';
+import { type FileTime, readFileTimes } from './times.ts';
 
 export interface Outcome {
   readonly rung: RungName;
@@ -17,7 +19,10 @@ export interface Outcome {
   readonly passed: number;
   readonly failed: number;
   readonly tookMs: number;
+  readonly cpuSeconds: number;
   readonly notes: readonly string[];
+  /** Of a rung of tests; in no order. */
+  readonly files: readonly FileTime[];
 }
 
 export interface Climb {
@@ -52,20 +57,25 @@ const leftOut = (rung: RungName, tookMs: number, why: string): Outcome => ({
   passed: 0,
   failed: 0,
   tookMs,
+  cpuSeconds: 0,
   notes: [why],
+  files: [],
 });
 
 async function climbOne(rung: Rung, by: Climb): Promise<Outcome> {
   const startedMs = performance.now();
   const since = (): number => performance.now() - startedMs;
+  const cpuBefore = processorSeconds();
   const scratch = await mkdtemp(join(tmpdir(), 'ballast-ladder-'));
   try {
     const report = join(scratch, 'report.json');
+    const times = join(scratch, 'times.jsonl');
     let ended: Ended = { how: 'exit', code: 0, output: '' };
     for (const command of rung.commands) {
       ended = await runCommand(rung.counts === 'tests' ? reporting(command, report) : command, {
         boundMs: rung.boundMs,
         signal: by.signal,
+        env: { BALLAST_TIMES: times },
         ...(rung.shows === 'always' ? { onOutput: (text: string) => by.say(text) } : {}),
       });
       if (ended.code !== 0 || ended.how !== 'exit') break;
@@ -86,7 +96,9 @@ async function climbOne(rung: Rung, by: Climb): Promise<Outcome> {
       rung: rung.name,
       state,
       tookMs: since(),
+      cpuSeconds: processorSeconds() - cpuBefore,
       notes: [...late, ...counts.notes],
+      files: await readFileTimes(times),
     };
   } finally {
     await rm(scratch, { recursive: true, force: true });
@@ -101,9 +113,9 @@ const reporting = (command: readonly string[], report: string): readonly string[
 ];
 
 function line(outcome: Outcome): string {
-  const { rung, state, passed, failed, tookMs, notes } = outcome;
+  const { rung, state, passed, failed, tookMs, cpuSeconds, notes } = outcome;
   const tests = passed + failed > 1 ? `, ${passed} passed, ${failed} failed` : '';
-  const took = `${(tookMs / 1000).toFixed(1)} s`;
+  const took = `${(tookMs / 1000).toFixed(1)} s, CPU ${cpuSeconds.toFixed(1)} s`;
   const head = `${rung.padEnd(12)} ${state} (${took}${tests})\n`;
   return head + notes.map((note) => `${' '.repeat(13)}${note}\n`).join('');
 }

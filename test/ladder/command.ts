@@ -22,6 +22,8 @@ const colour = process.stdout.isTTY ? { FORCE_COLOR: '1' } : { NO_COLOR: '1' };
 export interface RunOptions {
   readonly boundMs: number;
   readonly signal: AbortSignal;
+  /** Beside what the ladder itself was given. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly onOutput?: (text: string) => void;
 }
 
@@ -31,7 +33,7 @@ export async function runCommand(argv: readonly string[], options: RunOptions): 
   const child = spawn(command, args, {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...env, ...colour, PATH: `${bin}${delimiter}${env['PATH'] ?? ''}` },
+    env: { ...env, ...colour, ...options.env, PATH: `${bin}${delimiter}${env['PATH'] ?? ''}` },
   });
   let output = '';
   const take = (chunk: string): void => {

@@ -4,7 +4,7 @@ import type { RungName } from './rungs.ts';
 import { rungs } from './rungs.ts';
 
 export type Options =
-  | { readonly do: 'run'; readonly chosen: readonly RungName[] }
+  | { readonly do: 'run'; readonly chosen: readonly RungName[]; readonly showsTimes: boolean }
   | { readonly do: 'help' }
   | { readonly do: 'refuse'; readonly why: string };
 
@@ -14,6 +14,7 @@ export function usage(): string {
     'npm test                          climbs every rung, in this order',
     'npm test -- unit                  climbs some, and what they stand on',
     'npm test -- --only unit,lint      the same',
+    'npm test -- --times               says at the end which rungs and files cost most',
     '',
     ...rows,
     '',
@@ -24,10 +25,13 @@ export function usage(): string {
 
 export function readOptions(args: readonly string[]): Options {
   const names: string[] = [];
+  let showsTimes = false;
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at] ?? '';
     if (word === '--help' || word === '-h') return { do: 'help' };
-    if (word === '--only') {
+    if (word === '--times') {
+      showsTimes = true;
+    } else if (word === '--only') {
       at += 1;
       const value = args[at];
       if (value === undefined) return { do: 'refuse', why: '--only wants the names of rungs.' };
@@ -42,7 +46,7 @@ export function readOptions(args: readonly string[]): Options {
   }
   const unknown = names.find((name) => !rungs.some((rung) => rung.name === name));
   if (unknown !== undefined) return { do: 'refuse', why: `There is no rung called ${unknown}.` };
-  return { do: 'run', chosen: withFoundations(names) };
+  return { do: 'run', chosen: withFoundations(names), showsTimes };
 }
 
 const split = (value: string): string[] => value.split(',').filter((name) => name !== '');

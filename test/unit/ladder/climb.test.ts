@@ -37,7 +37,9 @@ const hangs = "process.on('SIGTERM', () => process.exit(0)); setInterval(() => {
 describe('a climb', () => {
   test('says each rung with its state and counts it as one', async () => {
     const { outcomes, said } = await climbed(rung('types', ''), rung('lint', 'process.exitCode=1'));
-    expect(said).toMatch(/^types +passed \(\d+\.\d s\)\nlint +failed \(\d+\.\d s\)\n$/);
+    expect(said).toMatch(
+      /^types +passed \(\d+\.\d s, CPU \d+\.\d s\)\nlint +failed \(\d+\.\d s, CPU \d+\.\d s\)\n$/,
+    );
     expect(total(outcomes, true)).toBe('1 passed, 1 failed');
   });
 

@@ -13,7 +13,13 @@ describe('the ladder', () => {
     ['--only=', ['--only=types'], ['types']],
     ['a rung that stands on others', ['integration'], ['bundles', 'parts', 'integration']],
   ])('asked for %s climbs what that takes', (_case, args, chosen) => {
-    expect(readOptions(args)).toEqual({ do: 'run', chosen });
+    expect(readOptions(args)).toEqual({ do: 'run', chosen, showsTimes: false });
+  });
+
+  test('is asked for a table of times beside its rungs', () => {
+    const asked = { do: 'run', chosen: ['unit'], showsTimes: true };
+    expect(readOptions(['--times', 'unit'])).toEqual(asked);
+    expect(readOptions(['unit', '--times'])).toEqual(asked);
   });
 
   test.each([

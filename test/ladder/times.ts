@@ -1,0 +1,64 @@
+// What the rungs and their test files cost: the time that a person waits, and the time of the
+// processors, which everybody pays at every change.
+
+import { readFile } from 'node:fs/promises';
+import type { Outcome } from './climb.ts';
+
+/** As `note-times.ts` writes it. */
+export interface FileTime {
+  readonly file: string;
+  readonly wallSeconds: number;
+  readonly cpuSeconds: number;
+}
+
+/** The rest are cheap. */
+const FILES_SHOWN_MAX = 40;
+
+/** None when no test file came to its end. */
+export async function readFileTimes(path: string): Promise<readonly FileTime[]> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const lines = text.split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line) as FileTime);
+}
+
+export function timesTable(
+  outcomes: readonly Pick<Outcome, 'rung' | 'tookMs' | 'cpuSeconds' | 'files'>[],
+): string {
+  const rungs = outcomes.map(({ rung, tookMs, cpuSeconds, files }) => {
+    const count = files.length === 0 ? '' : `  ${files.length} files`;
+    return row(tookMs / 1000, cpuSeconds, `${rung}${count}`);
+  });
+  const all = row(
+    sum(outcomes.map(({ tookMs }) => tookMs)) / 1000,
+    sum(outcomes.map(({ cpuSeconds }) => cpuSeconds)),
+    'all',
+  );
+  const dearest = outcomes
+    .flatMap(({ files }) => files)
+    .toSorted((one, other) => other.cpuSeconds - one.cpuSeconds);
+  const files = dearest.slice(0, FILES_SHOWN_MAX);
+  const rest = dearest.slice(FILES_SHOWN_MAX);
+  return [
+    '',
+    '    wall      CPU',
+    ...rungs,
+    all,
+    '',
+    ...files.map(({ file, wallSeconds, cpuSeconds }) => row(wallSeconds, cpuSeconds, file)),
+    ...(rest.length === 0
+      ? []
+      : [
+          row(
+            sum(rest.map(({ wallSeconds }) => wallSeconds)),
+            sum(rest.map(({ cpuSeconds }) => cpuSeconds)),
+            `${rest.length} more files`,
+          ),
+        ]),
+    '',
+  ].join('\n');
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((so, one) => so + one, 0);
+
+const row = (wallSeconds: number, cpuSeconds: number, name: string): string =>
+  `${wallSeconds.toFixed(1).padStart(8)} ${cpuSeconds.toFixed(1).padStart(8)}  ${name}`;

@@ -1,0 +1,43 @@
+// What the rungs and files cost: read from what test files note, and put into a table.
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { processorSeconds } from '../../ladder/processor.ts';
+import { readFileTimes, timesTable } from '../../ladder/times.ts';
+
+test('the time of processors counts children that are over', () => {
+  const before = processorSeconds();
+  const busy = 'const end = Date.now() + 300; while (Date.now() < end);';
+  spawnSync(process.execPath, ['-e', busy]);
+  expect(processorSeconds() - before).toBeGreaterThan(0.05);
+});
+
+test('what files noted is read, and a run that noted nothing has none', async () => {
+  const place = mkdtempSync(join(tmpdir(), 'ballast-times-'));
+  onTestFinished(() => rmSync(place, { recursive: true }));
+  const path = join(place, 'times.jsonl');
+  expect(await readFileTimes(path)).toEqual([]);
+  const noted = [
+    { file: 'unit/a.test.ts', wallSeconds: 1, cpuSeconds: 2 },
+    { file: 'unit/b.test.ts', wallSeconds: 3, cpuSeconds: 4 },
+  ];
+  writeFileSync(path, noted.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  expect(await readFileTimes(path)).toEqual(noted);
+});
+
+test('the dearest file stands first, and many cheap ones are one row', () => {
+  const files = Array.from({ length: 42 }, (_, index) => ({
+    file: `unit/${index}.test.ts`,
+    wallSeconds: 1,
+    cpuSeconds: index,
+  }));
+  const table = timesTable([{ rung: 'unit', tookMs: 50_000, cpuSeconds: 900, files }]);
+  const rows = table.split('\n').filter((line) => /\d/.test(line));
+  expect(rows[0]).toBe('    50.0    900.0  unit  42 files');
+  expect(rows[1]).toBe('    50.0    900.0  all');
+  expect(rows[2]).toBe('     1.0     41.0  unit/41.test.ts');
+  expect(rows.at(-1)).toBe('     2.0      1.0  2 more files');
+});
