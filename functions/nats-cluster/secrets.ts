@@ -53,25 +53,28 @@ async function readRest(
   cluster: Cluster,
   system: SecretData,
 ): Promise<SecretsRead> {
-  const { passwords, ...users } = await readUsers(door, cluster);
+  // The Secrets of users say whom to believe: that has to be there first.
+  const { files, ...without } = await readCertificates(door, cluster);
+  if (without.toMake !== undefined) return without;
+  const { passwords, ...users } = await readUsers(door, cluster, files?.clients?.ca);
   if (passwords === undefined) return users;
-  const certificates = await readCertificates(door, cluster);
-  if (!('files' in certificates)) return certificates;
+  if (files === undefined) return without;
   return {
     ...users,
     credentials: {
       systemPassword: system[PASSWORD] ?? '',
       routePassword: system[ROUTE_PASSWORD] ?? '',
       passwords,
-      certificates: certificates.files,
+      certificates: files,
     },
   };
 }
 
-async function readCertificates(
-  door: SecretsDoor,
-  cluster: Cluster,
-): Promise<SecretsRead | { readonly files: Credentials['certificates'] }> {
+interface CertificatesRead extends SecretsRead {
+  readonly files?: Credentials['certificates'];
+}
+
+async function readCertificates(door: SecretsDoor, cluster: Cluster): Promise<CertificatesRead> {
   const { tls = {} } = cluster.spec;
   const listeners = (['clients', 'routes'] as const).filter((one) => tls[one] !== undefined);
   const files: Partial<Record<'clients' | 'routes', CertificateFiles>> = {};

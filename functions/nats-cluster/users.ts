@@ -1,5 +1,5 @@
 // The passwords of users: from the Secrets that the spec names, and for those who have none there
-// from Secrets that we make, each with a url that a client takes as it is.
+// from Secrets that we make, each with a url, and an authority, that a client takes as they are.
 import type { User } from '../../shared/api/nats-cluster.ts';
 import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
 import { accountsOf } from './render/config.ts';
@@ -26,8 +26,12 @@ interface UsersRead {
 const suffixOf = ({ spec: { accounts = [] } }: Cluster, user: User): string =>
   accounts.length === 0 ? '-user' : `-user-${user.name}`;
 
-/** The first that is missing is made, or named. */
-export async function readUsers(door: SecretsDoor, cluster: Cluster): Promise<UsersRead> {
+/** The first that is missing is made, or named. `ca` signed what servers show to clients. */
+export async function readUsers(
+  door: SecretsDoor,
+  cluster: Cluster,
+  ca: string | undefined,
+): Promise<UsersRead> {
   const passwords = new Map<string, string>();
   const theirs = new Map<string, SecretData | undefined>();
   let toMake: SecretToMake | undefined;
@@ -35,7 +39,7 @@ export async function readUsers(door: SecretsDoor, cluster: Cluster): Promise<Us
     if (passwords.has(user.name)) return { lacking: twice(user.name) };
     const one =
       user.passwordSecret === undefined
-        ? await readMade(door, cluster, user)
+        ? await readMade(door, cluster, { ...user, ca })
         : await readTheirs(door, cluster, { ...user, secret: user.passwordSecret, theirs });
     if (one.password === undefined) return one;
     passwords.set(user.name, one.password);
@@ -44,11 +48,15 @@ export async function readUsers(door: SecretsDoor, cluster: Cluster): Promise<Us
   return { passwords, ...(toMake === undefined ? {} : { toMake }) };
 }
 
+interface Made extends User {
+  readonly ca: string | undefined;
+}
+
 interface UserRead extends Omit<UsersRead, 'passwords'> {
   readonly password?: string;
 }
 
-async function readMade(door: SecretsDoor, cluster: Cluster, user: User): Promise<UserRead> {
+async function readMade(door: SecretsDoor, cluster: Cluster, user: Made): Promise<UserRead> {
   const suffix = suffixOf(cluster, user);
   const { own, lacking } = await readOwn(door, cluster, suffix);
   if (lacking !== undefined) return { lacking };
@@ -83,26 +91,31 @@ async function readTheirs(
 }
 
 /** With the password that servers know, as long as anybody can tell it. */
-function newUser({ known }: SecretsDoor, cluster: Cluster, user: User): SecretToMake {
+function newUser({ known }: SecretsDoor, cluster: Cluster, user: Made): SecretToMake {
   const password = known?.users.get(user.name) ?? newPassword();
   const isLost = known === undefined;
-  const data = { username: user.name, password, url: urlFor(cluster, user, password) };
+  const data = { username: user.name, password, ...wayIn(cluster, user, password) };
   // Who stands in no configuration that is known is new there.
   return newSecret(cluster, suffixOf(cluster, user), data, isLost);
 }
 
-/** When servers speak TLS no more, or do so now, or somebody gave the user another password. */
-function renewedUser(cluster: Cluster, user: User, own: OwnSecret): SecretToMake | undefined {
-  const url = urlFor(cluster, user, own.data['password'] ?? '');
-  if (own.data['url'] === url) return undefined;
-  return renewedSecret(cluster, suffixOf(cluster, user), own, { ...own.data, url });
+/** When servers speak TLS no more, or by another authority, or another password was given. */
+function renewedUser(cluster: Cluster, user: Made, own: OwnSecret): SecretToMake | undefined {
+  const { url: _url, [CA]: before, ...rest } = own.data;
+  const way = wayIn(cluster, { ...user, ca: user.ca ?? before }, own.data['password'] ?? '');
+  if (own.data['url'] === way.url && before === way[CA]) return undefined;
+  return renewedSecret(cluster, suffixOf(cluster, user), own, { ...rest, ...way });
 }
 
-function urlFor(cluster: Cluster, { name }: User, password: string): string {
-  const scheme = cluster.spec.tls?.clients === undefined ? 'nats' : 'tls';
+/** What clients need beside the password; mounted or named, it is taken as it is. */
+function wayIn(cluster: Cluster, { name, ca }: Made, password: string) {
   const login = `${name}:${encodeURIComponent(password)}`;
-  return `${scheme}://${login}@${serviceHost(cluster)}:${CLIENT_PORT}`;
+  const rest = `${login}@${serviceHost(cluster)}:${CLIENT_PORT}`;
+  if (cluster.spec.tls?.clients === undefined) return { url: `nats://${rest}` };
+  return { url: `tls://${rest}`, ...(ca === undefined ? {} : { [CA]: ca }) };
 }
+
+const CA = 'ca.crt';
 
 const twice = (user: string): Word => ({
   reason: 'UserTwice',

@@ -108,12 +108,26 @@ test.each([
     expect(before['url']).not.toMatch(new RegExp(`^${scheme}:`));
     const { username, password } = before;
     const url = `${scheme}://default:${password}@nats.shop.svc:4222`;
-    expect(after).toEqual({ username, password, url });
+    const { 'ca.crt': ca } = await dataOf(kube, '-tls');
+    const believed = scheme === 'tls' ? { 'ca.crt': ca } : {};
+    expect(after).toEqual({ username, password, url, ...believed });
   },
 );
 
-async function userOf(kube: KubeModel): Promise<Readonly<Record<string, string>>> {
-  const secret = await kube.client.get(SECRETS, at('-user'), NO_SIGNAL);
+test('the Secret of a user has the next authority as soon as the servers do', async () => {
+  const kube = await made();
+  const before = await userOf(kube);
+  kube.change(SECRETS, at('-tls'), { data: { 'clients.crt': 'b2xk', 'ca.crt': 'b2xk' } });
+  const after = await userOf(await made(OWN, kube));
+  expect(after['ca.crt']).toBe((await dataOf(kube, '-tls'))['ca.crt']);
+  expect(after['ca.crt']).not.toBe(before['ca.crt']);
+  expect(after).toEqual({ ...before, 'ca.crt': after['ca.crt'] });
+});
+
+const userOf = (kube: KubeModel) => dataOf(kube, '-user');
+
+async function dataOf(kube: KubeModel, suffix: string): Promise<Readonly<Record<string, string>>> {
+  const secret = await kube.client.get(SECRETS, at(suffix), NO_SIGNAL);
   const data = Object.entries((secret?.['data'] ?? {}) as Record<string, string>);
   return Object.fromEntries(
     data.map(([key, text]) => [key, Buffer.from(text, 'base64').toString()]),
