@@ -31,6 +31,7 @@ export const errorTable = {
   QUERY_INVALID: reject('A parameter of the question is missing, unknown or wrong'),
   OBJECT_UNKNOWN: reject('The feed holds nothing of what was asked for', 404),
   NATS_UNAVAILABLE: retry('NATS does not answer'),
+  NATS_ACCESS_UNUSABLE: retry('A certificate, a key or a login for NATS cannot be used'),
   NATS_CONFLICT: retry('Another writer was first on the same NATS subject'),
   NATS_REFUSED: retry('NATS refused the request'),
   ETCD_UNSET: reject('This instance knows no etcd that it could read', 422),

@@ -4,8 +4,10 @@
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import type { Metrics } from '../../shared/function/metrics.ts';
+import { NATS_SECRET_DIR } from '../../shared/function/nats-config.ts';
 import { secondsAsMs, text, url } from '../../shared/function/parsers.ts';
 import { KeyDoor } from '../../shared/kube/key-door.ts';
+import { accessOfFunction } from '../../shared/nats/access.ts';
 import { type Replica, openReplica } from '../../shared/nats/replica/replica.ts';
 import type { ReplicaState } from '../../shared/nats/replica/state.ts';
 import { READER_API } from '../../shared/nats/rights.ts';
@@ -26,6 +28,7 @@ export const locate = defineFunction({
       parse: url('nats', 'tls'),
       example: 'nats://localhost:4222',
     },
+    natsSecretDir: NATS_SECRET_DIR,
     feedName: {
       env: 'FEED_NAME',
       meaning: 'the feed to read, as the metadata function names it',
@@ -46,9 +49,10 @@ export const locate = defineFunction({
     },
   },
   open: (config, { clock, log, metrics }): Doors => {
-    const { kubeconfigPath, natsUrl, feedName: feed, apiPrefix, waitMs } = config;
+    const { kubeconfigPath, natsUrl, natsSecretDir, feedName: feed, apiPrefix, waitMs } = config;
     const replica = openReplica({
       url: natsUrl.href,
+      access: accessOfFunction(natsSecretDir),
       feed,
       apiPrefix,
       scope: 'cluster',

@@ -6,7 +6,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import type { MeterRegistry } from '../../shared/kube/narrow-cache/meters.ts';
 import type { Feed } from './feed.ts';
 import type { NatsSecrets } from './nats-secrets.ts';
-import type { Session } from './session.ts';
+import type { FeedNats, Session } from './session.ts';
 
 export interface DoorsOptions {
   readonly kube: KubeClient;
@@ -16,7 +16,7 @@ export interface DoorsOptions {
   /** Where the feeds are. */
   readonly namespace: string;
   /** For feeds that name no NATS of their own. */
-  readonly natsUrl: string;
+  readonly nats: FeedNats;
   /** What an event says of an object is asked of the API server before it is published. */
   readonly confirmsEvents?: boolean;
 }
@@ -130,28 +130,28 @@ export class Doors {
   /** A changed spec or Secret may mean another stream or server; a new session is cheap. */
   async #sessionFor(feed: Feed, known: Session | undefined, signal: AbortSignal): Promise<Session> {
     const isEdited = known?.feed.object.metadata.generation !== feed.object.metadata.generation;
-    const url = await this.#natsUrl(feed, signal).catch((error: unknown) => {
+    const nats = await this.#natsOf(feed, signal).catch((error: unknown) => {
       // Where it is was known a moment ago, and need not be wrong by now.
       if (known === undefined || isEdited || hasMovedOn(known.feed, feed)) throw error;
       const what = 'the NATS of the feed cannot be read anew; the last one is used on';
       this.#options.log.warn({ err: error, feed: feed.name }, what);
-      return known.natsUrl;
+      return known.nats;
     });
-    if (known !== undefined && !isEdited && known.natsUrl === url) {
+    if (known !== undefined && !isEdited && isSame(known.nats, nats)) {
       // Another instance began it.
       if (hasMovedOn(known.feed, feed)) known.forgetMarker();
       known.feed = feed;
       return known;
     }
     const { Session } = await import('./session.ts');
-    return new Session(feed, { url, name: 'ballast-metadata' });
+    return new Session(feed, nats);
   }
 
-  async #natsUrl({ object, spec }: Feed, signal: AbortSignal): Promise<string> {
-    if (spec.nats === undefined) return this.#options.natsUrl;
+  async #natsOf({ object, spec }: Feed, signal: AbortSignal): Promise<FeedNats> {
+    if (spec.nats === undefined) return this.#options.nats;
     const asker = `MetadataFeed ${this.#options.namespace}/${object.metadata.name}`;
     this.#secrets ??= this.#openSecrets();
-    return (await this.#secrets).url(spec.nats.secretRef.name, asker, signal);
+    return (await this.#secrets).nats(spec.nats.secretRef.name, asker, signal);
   }
 
   async #openSecrets(): Promise<NatsSecrets> {
@@ -165,6 +165,12 @@ export class Doors {
     });
   }
 }
+
+/** Files that are mounted are read anew by the connection itself. */
+const isSame = (one: FeedNats, other: FeedNats): boolean =>
+  one.url === other.url &&
+  (one.access === other.access ||
+    JSON.stringify(one.access.read()) === JSON.stringify(other.access.read()));
 
 const hasMovedOn = ({ status }: Feed, { status: now }: Feed): boolean =>
   status.epoch !== now.epoch || status.streamId !== now.streamId;

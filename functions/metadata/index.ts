@@ -5,11 +5,13 @@
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import type { Metrics } from '../../shared/function/metrics.ts';
+import { NATS_SECRET_DIR } from '../../shared/function/nats-config.ts';
 import { flag, text, url } from '../../shared/function/parsers.ts';
 import { CHANGES, SWEEP } from '../../shared/function/sources.ts';
 import type { Retry } from '../../shared/kube/calls.ts';
 import { openKube } from '../../shared/kube/client.ts';
 import { readJson } from '../../shared/kube/read-json.ts';
+import { accessOfFunction } from '../../shared/nats/access.ts';
 import { Doors } from './doors.ts';
 import type { Session } from './session.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
@@ -32,6 +34,7 @@ export const metadata = defineFunction({
       parse: url('nats', 'tls'),
       example: 'nats://localhost:4222',
     },
+    natsSecretDir: NATS_SECRET_DIR,
     confirmsEvents: {
       env: 'CONFIRM_EVENTS',
       meaning: 'whether the API server is asked about each event before it is published',
@@ -40,10 +43,10 @@ export const metadata = defineFunction({
       fallback: false,
     },
   },
-  open: ({ kubeconfigPath, natsUrl, namespace, confirmsEvents }, { clock, log, metrics }): Doors =>
+  open: (config, { clock, log, metrics }): Doors =>
     new Doors({
       kube: openKube({
-        kubeconfigPath,
+        kubeconfigPath: config.kubeconfigPath,
         userAgent: FIELD_MANAGER,
         fieldManager: FIELD_MANAGER,
         log,
@@ -52,9 +55,9 @@ export const metadata = defineFunction({
       clock,
       log,
       metrics,
-      namespace,
-      natsUrl: natsUrl.href,
-      confirmsEvents,
+      namespace: config.namespace,
+      nats: { url: config.natsUrl.href, access: accessOfFunction(config.natsSecretDir) },
+      confirmsEvents: config.confirmsEvents,
     }),
   readApiServer: readJson,
   close: (doors) => doors.close(),

@@ -4,8 +4,11 @@ import { Failure } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
+import { isRecord } from '../../shared/kube/json.ts';
 import type { MeterRegistry } from '../../shared/kube/narrow-cache/meters.ts';
 import { type NarrowCache, narrowCache } from '../../shared/kube/narrow-cache/narrow-cache.ts';
+import { accessIn } from '../../shared/nats/access.ts';
+import type { FeedNats } from './session.ts';
 
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' } as const;
 
@@ -30,8 +33,8 @@ export class NatsSecrets {
     this.#cache = narrowCache(kube, { clock, log, ...(metrics === undefined ? {} : { metrics }) });
   }
 
-  /** The address in the Secret; `asker` is who is told when there is none. */
-  async url(name: string, asker: string, signal: AbortSignal): Promise<string> {
+  /** What the Secret says; `asker` is who is told when it has no address. */
+  async nats(name: string, asker: string, signal: AbortSignal): Promise<FeedNats> {
     try {
       return await this.#read(name, asker, signal);
     } catch (error) {
@@ -44,16 +47,16 @@ export class NatsSecrets {
     }
   }
 
-  async #read(name: string, asker: string, signal: AbortSignal): Promise<string> {
+  async #read(name: string, asker: string, signal: AbortSignal): Promise<FeedNats> {
     const { kube, namespace } = this.#options;
     const at = { namespace, name };
     this.#follow(name);
-    const cached = urlIn((await this.#cache.get(SECRETS, at, { signal }))?.['data']);
-    if (URL.canParse(cached)) return cached;
+    const cached = natsIn(await this.#cache.get(SECRETS, at, { signal }), at);
+    if (cached !== undefined) return cached;
     // What was made a moment ago may not have come to the cache yet: nobody is refused unasked.
     const secret = await kube.get(SECRETS, at, { signal });
-    const url = urlIn(secret?.['data']);
-    if (URL.canParse(url)) return url;
+    const nats = natsIn(secret, at);
+    if (nats !== undefined) return nats;
     const what =
       secret === null ? 'does not exist' : 'has no key url that is the address of a NATS';
     const asked = `${asker} is to use Secret ${namespace}/${name}`;
@@ -85,8 +88,25 @@ export class NatsSecrets {
   }
 }
 
+/** Undefined when there is no address in it. Whether the rest can be used, the connection says. */
+function natsIn(
+  secret: Readonly<Record<string, unknown>> | null | undefined,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): FeedNats | undefined {
+  const data = decoded(secret?.['data']);
+  const { url = '' } = data;
+  if (!URL.canParse(url)) return undefined;
+  const access = accessIn(data);
+  return { url, access: { from: `Secret ${namespace}/${name}`, read: () => access } };
+}
+
 /** Secrets hold their values in base64. */
-function urlIn(data: unknown): string {
-  if (typeof data !== 'object' || data === null || !('url' in data)) return '';
-  return typeof data.url === 'string' ? Buffer.from(data.url, 'base64').toString() : '';
+function decoded(data: unknown): Readonly<Record<string, string>> {
+  if (!isRecord(data)) return {};
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [
+      key,
+      Buffer.from(String(value), 'base64').toString(),
+    ]),
+  );
 }

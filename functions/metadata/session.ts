@@ -3,11 +3,18 @@
 import type { EventCounts } from '../../shared/api/metadata-feed.ts';
 import { type Marker, decodeMarker } from '../../shared/feed/messages.ts';
 import { MARKER_SUBJECT } from '../../shared/feed/subjects.ts';
-import type { NatsOptions } from '../../shared/nats/connection.ts';
+import type { AccessSource } from '../../shared/nats/access.ts';
 import { Stream } from '../../shared/nats/stream.ts';
+import { FIELD_MANAGER } from './field-manager.ts';
 import { type Feed, streamSettings } from './feed.ts';
 import { Recent } from './recent.ts';
 import { Turnstile } from './turnstile.ts';
+
+/** The NATS of a feed, and the way into it. */
+export interface FeedNats {
+  readonly url: string;
+  readonly access: AccessSource;
+}
 
 export type Counts = { -readonly [Name in keyof EventCounts]: number };
 
@@ -31,7 +38,7 @@ export class Session {
   /** As it was last read; its spec never changes within a session. */
   feed: Feed;
   readonly stream: Stream;
-  readonly natsUrl: string;
+  readonly nats: FeedNats;
   #counts = noCounts();
   #marker: StoredMarker | undefined;
   #sweeping: Promise<void> | undefined;
@@ -43,10 +50,10 @@ export class Session {
   /** Single objects that are asked about: each may have 12 MiB. */
   readonly asking = new Turnstile(4);
 
-  constructor(feed: Feed, nats: NatsOptions) {
+  constructor(feed: Feed, nats: FeedNats) {
     this.feed = feed;
-    this.natsUrl = nats.url;
-    this.stream = new Stream(nats, streamSettings(feed));
+    this.nats = nats;
+    this.stream = new Stream({ ...nats, name: FIELD_MANAGER }, streamSettings(feed));
   }
 
   get counts(): Counts {

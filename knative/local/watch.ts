@@ -18,10 +18,10 @@ const LOOK_EVERY_MS = 1_000;
 async function main(args: readonly string[]): Promise<void> {
   const options = watchOptions(args);
   if (options === undefined) return void process.stdout.write(USAGE);
-  const { feed, scope, apiPrefix, natsUrl, planeDir } = options;
+  const { feed, scope, access, apiPrefix, natsUrl, planeDir } = options;
   const url = natsUrl ?? (await natsUrlOfPlane(planeDir));
   const signal = endOfWatch();
-  const replica = openReplica({ url, feed, scope, apiPrefix, name: 'watch' });
+  const replica = openReplica({ url, access, feed, scope, apiPrefix, name: 'watch' });
   try {
     if (options.verifyWithinMs !== undefined) return await verifyIt(replica, options, signal);
     const output = outputFor(options);

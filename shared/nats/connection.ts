@@ -1,16 +1,20 @@
 // One connection to NATS, opened by its first use and kept for good: the client reconnects for
 // ever, because a function that gave up would answer 503 until somebody restarted it.
-import type { ConnectionOptions, NatsConnection } from 'nats';
+import type { NatsConnection } from 'nats';
 import { Failure } from '../errors.ts';
+import { type AccessSource, type NatsAccess, NO_ACCESS } from './access.ts';
+import { type Client, loginOf } from './login.ts';
+import { isRecord } from './record.ts';
 import { orAbort } from './or-abort.ts';
-import { inboxOf } from './rights.ts';
+import { whyNot } from './why-not.ts';
 
 export interface NatsOptions {
   readonly url: string;
   /** Shown by `nats server list connections`. */
   readonly name: string;
-  /** Answers arrive below it; when absent, below the inbox that rights give to the url's user. */
+  /** Answers arrive below it; when absent, below the inbox that rights give to the user. */
   readonly inboxPrefix?: string | undefined;
+  readonly access?: AccessSource | undefined;
 }
 
 /** A half-open connection is noticed after two missed pings. */
@@ -21,23 +25,29 @@ const CONNECT_TIMEOUT_MS = 2_000;
  */
 const DRAIN_MAX_MS = 1_000;
 
-/** Somebody is there: trying again helps only when the other side changes its mind. */
-const REFUSES = 'does not take the credentials that it is shown; correct them here or there';
+/** Of the client's words, whose enums would have to be loaded before they are needed. */
+const AWAY: ReadonlySet<string> = new Set(['disconnect', 'reconnecting']);
 
 export class Connection {
   readonly #options: NatsOptions;
+  readonly #access: AccessSource;
   /** Host and port alone: what may be shown to people. */
   readonly #host: string;
-  /** Where answers arrive: others must not listen there. */
-  readonly inboxPrefix: string;
+  #inboxPrefix: string | undefined;
   #opening: Promise<NatsConnection> | undefined;
   #isClosed = false;
 
   constructor(options: NatsOptions) {
     this.#options = options;
-    const { host, username } = new URL(options.url);
-    this.#host = host;
-    this.inboxPrefix = options.inboxPrefix ?? ownInbox(username);
+    this.#access = options.access ?? NO_ACCESS;
+    this.#host = new URL(options.url).host;
+    this.#inboxPrefix = options.inboxPrefix;
+  }
+
+  /** Where answers arrive: others must not listen there. Known once it is open. */
+  get inboxPrefix(): string {
+    if (this.#inboxPrefix === undefined) throw new TypeError('the connection was never open');
+    return this.#inboxPrefix;
   }
 
   async get(): Promise<NatsConnection> {
@@ -62,46 +72,68 @@ export class Connection {
   }
 
   async #open(): Promise<NatsConnection> {
-    const { NatsError, connect } = await import('./client.ts');
     try {
-      const connection = await connect({
-        ...addressOf(this.#options.url),
-        name: this.#options.name,
-        inboxPrefix: this.inboxPrefix,
-        maxReconnectAttempts: -1,
-        pingInterval: PING_INTERVAL_MS,
-        timeout: CONNECT_TIMEOUT_MS,
-      });
+      const client = await import('./client.ts');
+      const { access, options, inboxPrefix } = this.#login(client);
+      this.#inboxPrefix = this.#options.inboxPrefix ?? inboxPrefix;
+      const connection = await client
+        .connect({
+          ...options,
+          name: this.#options.name,
+          inboxPrefix: this.#inboxPrefix,
+          maxReconnectAttempts: -1,
+          pingInterval: PING_INTERVAL_MS,
+          timeout: CONNECT_TIMEOUT_MS,
+        })
+        .catch((cause: unknown) => {
+          throw this.#failure(cause, access);
+        });
       // Whoever closes it for good (an expired credential) leaves the next caller to connect
       // afresh.
       void connection.closed().then(() => {
         this.#opening = undefined;
       });
+      void this.#watch(connection, access);
       return connection;
-    } catch (cause) {
+    } catch (error) {
       this.#opening = undefined;
-      if (!(cause instanceof NatsError)) throw cause;
-      const what = cause.isAuthError() ? REFUSES : 'cannot be reached';
-      const message = `NATS at ${this.#host} ${what} (${cause.message}). It is tried again.`;
-      throw new Failure('NATS_UNAVAILABLE', message, { object: this.#host, cause });
+      throw error;
     }
   }
-}
 
-const ownInbox = (username: string): string =>
-  username === '' ? '_INBOX' : inboxOf(decodeURIComponent(username));
+  #login(client: Client) {
+    try {
+      const access = this.#access.read();
+      return { access, ...loginOf(client, this.#options.url, access) };
+    } catch (cause) {
+      const text = cause instanceof Error ? cause.message : String(cause);
+      const why = isRecord(cause) && 'code' in cause ? `cannot be read (${text})` : text;
+      const message =
+        `The way to NATS at ${this.#host} cannot be used: ${this.#access.from} ${why}. Correct ` +
+        'it there; it is tried again.';
+      throw new Failure('NATS_ACCESS_UNUSABLE', message, { object: this.#host, cause });
+    }
+  }
 
-/**
- * The client takes credentials only as options of their own: `nats://user:password@host`, or
- * `nats://token@host`.
- */
-function addressOf(text: string): ConnectionOptions {
-  const { protocol, host, username, password } = new URL(text);
-  const user = decodeURIComponent(username);
-  const pass = decodeURIComponent(password);
-  return {
-    servers: host,
-    ...(protocol === 'tls:' ? { tls: {} } : {}),
-    ...(user === '' ? {} : pass === '' ? { token: user } : { user, pass }),
-  };
+  #failure(cause: unknown, access: NatsAccess): Failure {
+    const why = whyNot(cause, access, this.#access.from);
+    const message = `NATS at ${this.#host} ${why}. It is tried again.`;
+    return new Failure('NATS_UNAVAILABLE', message, { object: this.#host, cause });
+  }
+
+  /** What came instead of it while the server is away is for a connection of its own. */
+  async #watch(connection: NatsConnection, used: NatsAccess): Promise<void> {
+    for await (const { type } of connection.status()) {
+      if (AWAY.has(type) && this.#isOther(used)) await connection.close();
+    }
+  }
+
+  #isOther(used: NatsAccess): boolean {
+    try {
+      return JSON.stringify(this.#access.read()) !== JSON.stringify(used);
+    } catch {
+      // What cannot be read now may come back; what was read is all there is.
+      return false;
+    }
+  }
 }

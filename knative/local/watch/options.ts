@@ -1,11 +1,15 @@
 // What can be asked of `npm run watch`, read from its arguments; every wrong one is named.
+import { readFileSync } from 'node:fs';
 import { readArguments, refuseWords, UsageError } from '../../../shared/arguments.ts';
+import { accessIn, type AccessSource, type NatsAccess } from '../../../shared/nats/access.ts';
 import type { Scope } from '../../../shared/nats/replica/scope.ts';
 
 export interface WatchOptions {
   readonly scope: Scope;
   /** Undefined for the NATS of the control plane that runs here. */
   readonly natsUrl: string | undefined;
+  /** Undefined when the url is all that is needed. */
+  readonly access: AccessSource | undefined;
   /** What JetStream's API is called there; undefined for what readers' accounts call it. */
   readonly apiPrefix: string | undefined;
   readonly planeDir: string | undefined;
@@ -40,7 +44,10 @@ and then
   --kubeconfig FILE  which API server (that of npm start or npm run cluster)
   --json             one JSON object per line
   --feed NAME        which feed (${FEED})
-  --nats URL         which NATS: nats://[user:password@]host:port (likewise)
+  --nats URL         which NATS: nats://[user:password@]host:port, or tls://... (likewise)
+  --tlsca FILE       the authority that signed its certificate, where that is not a public one
+  --tlscert FILE     our own certificate, and with --tlskey FILE its key
+  --creds FILE       a user's JWT and seed, in place of a login in the url; or --nkey FILE, a seed
   --api-prefix TEXT  what JetStream's API is called there: $JS.API in the account of the streams
   --plane DIR        which control plane, when several run: the directory of its kubeconfig
   -h, --help         this text
@@ -58,6 +65,11 @@ const OPTIONS = {
   json: { type: 'boolean' },
   feed: { type: 'string' },
   nats: { type: 'string' },
+  tlsca: { type: 'string' },
+  tlscert: { type: 'string' },
+  tlskey: { type: 'string' },
+  creds: { type: 'string' },
+  nkey: { type: 'string' },
   'api-prefix': { type: 'string' },
   plane: { type: 'string' },
 } as const;
@@ -83,6 +95,7 @@ export function watchOptions(args: readonly string[]): WatchOptions | undefined 
   return {
     scope,
     natsUrl: nats,
+    access: accessOf(values),
     apiPrefix: values['api-prefix'],
     planeDir: plane,
     feed,
@@ -91,6 +104,25 @@ export function watchOptions(args: readonly string[]): WatchOptions | undefined 
     verifyWithinMs: verify ? withinMs(values.within) : undefined,
     kubeconfigPath: values.kubeconfig,
   };
+}
+
+type Files = Partial<Record<'tlsca' | 'tlscert' | 'tlskey' | 'creds' | 'nkey', string>>;
+
+function accessOf({ tlsca, tlscert, tlskey, creds, nkey }: Files): AccessSource | undefined {
+  const paths = {
+    'ca.crt': tlsca,
+    'tls.crt': tlscert,
+    'tls.key': tlskey,
+    'nats.creds': creds,
+    nkey,
+  };
+  const given = Object.entries(paths).flatMap(([key, path]) =>
+    path === undefined ? [] : [[key, path] as const],
+  );
+  if (given.length === 0) return undefined;
+  const read = (): NatsAccess =>
+    accessIn(Object.fromEntries(given.map(([key, path]) => [key, readFileSync(path, 'utf8')])));
+  return { from: given.map(([key, path]) => `${path} (${key})`).join(', '), read };
 }
 
 function withinMs(given: string | undefined): number {

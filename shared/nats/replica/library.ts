@@ -3,6 +3,8 @@
 // oxlint-disable-next-line import/no-unassigned-import -- loading it is all that is wanted
 import '../client.ts';
 
+export { accessFiles } from '../access.ts';
+export type { AccessSource, NatsAccess } from '../access.ts';
 export { openReplica } from './replica.ts';
 export type { Replica, ReplicaCounts, ReplicaOptions } from './replica.ts';
 export type { Bookmark } from './bookmark.ts';

@@ -2,6 +2,7 @@
 // background, survives whatever happens to NATS and to the feed, says how far it is, and answers
 // from memory at any time.
 import { type Clock, systemClock } from '../../clock.ts';
+import type { AccessSource } from '../access.ts';
 import { type Bookmark, bookmarkOf, entriesOf } from './bookmark.ts';
 import { Catalog } from './catalog.ts';
 import { type Change, Changes } from './changes.ts';
@@ -16,8 +17,10 @@ import { type ReplicaState, StateBoard } from './state.ts';
 import { Sweeps } from './sweeps.ts';
 
 export interface ReplicaOptions {
-  /** `nats://host:port`, with user and password, or a token, before the host. */
+  /** `nats://host:port` or `tls://host:port`; before the host may be a login, or a token. */
   readonly url: string;
+  /** An authority of one's own, a certificate, an NKey or a JWT: what a url cannot say. */
+  readonly access?: AccessSource | undefined;
   readonly feed: string;
   readonly scope: Scope;
   /** Shown by NATS among its connections. */
@@ -77,7 +80,7 @@ export class Replica {
 
   constructor(options: ReplicaOptions) {
     const { scope, clock = systemClock, url, feed, inboxPrefix, apiPrefix, log } = options;
-    const { name = `replica-${feed}`, bufferLimits } = options;
+    const { name = `replica-${feed}`, bufferLimits, access } = options;
     const { catalog } = this;
     const filters = filtersOf(scope);
     const changes = new Changes(() => ({
@@ -114,7 +117,10 @@ export class Replica {
       warn: (fields, message) => log?.warn({ feed, ...fields }, message),
     });
     this.#follower = follower;
-    this.#source = new Source({ url, feed, filters, name, inboxPrefix, apiPrefix }, follower);
+    this.#source = new Source(
+      { url, access, feed, filters, name, inboxPrefix, apiPrefix },
+      follower,
+    );
     this.#running = follower.run(this.#source);
   }
 

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from 'nats';
 import { livePrefix, storedPrefix, streamName } from '../../feed/subjects.ts';
+import type { AccessSource } from '../access.ts';
 import { Connection } from '../connection.ts';
 import { type ApiRequest, encodeJson, request } from '../jetstream.ts';
 import { orAbort } from '../or-abort.ts';
@@ -29,6 +30,7 @@ export interface LiveMessage extends StoredMessage {
 
 export interface SourceOptions {
   readonly url: string;
+  readonly access?: AccessSource | undefined;
   readonly feed: string;
   readonly filters: readonly string[];
   readonly name: string;
@@ -69,10 +71,10 @@ export class Source {
   #away: PromiseWithResolvers<void> | undefined;
 
   constructor(options: SourceOptions, events: SourceEvents) {
-    const { url, name, feed, inboxPrefix, apiPrefix = READER_API } = options;
+    const { url, access, name, feed, inboxPrefix, apiPrefix = READER_API } = options;
     this.#options = options;
     this.#events = events;
-    this.#connection = new Connection({ url, name, inboxPrefix });
+    this.#connection = new Connection({ url, access, name, inboxPrefix });
     this.#stream = streamName(feed);
     this.#storedPrefix = `${storedPrefix(feed)}.`;
     this.#livePrefix = `${livePrefix(feed)}.`;

@@ -1,8 +1,10 @@
 // What a MetadataFeed says is what its stream shows, and every edit is carried out: what changes is
 // published anew, and nothing else.
+import { nkeys } from 'nats';
 import { expect, test } from 'vitest';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
+import { CA, OTHER_CA, startSecuredNats } from '../../builders/secured-nats.ts';
 import { SLICES, createPod, labelPod } from './objects.ts';
 import { FEED_NAMESPACE, type FeedWorld, type Sender, soon } from './world.ts';
 import { withFeedEach } from './each.ts';
@@ -223,6 +225,36 @@ test('a Secret that changes is used by the next event, without a sweep', async (
   const body = { stringData: { url: 'nats://127.0.0.1:1' } };
   await world.kube.patch(secrets, target, { type: 'merge', body });
   await expect.poll(() => sender.change(pod, 'update'), { timeout: 5_000 }).toBe(503);
+});
+
+test('the NATS of a feed may speak TLS and ask for an NKey: its Secret says how', async () => {
+  const user = nkeys.createUser();
+  const authorization = { users: [{ nkey: user.getPublicKey() }] };
+  const { url } = await startSecuredNats(world.plane, 'secured', { authorization });
+  const secrets = { group: '', version: 'v1', resource: 'secrets' };
+  const target = { namespace: FEED_NAMESPACE, name: 'secured-nats' };
+  const nkey = Buffer.from(user.getSeed()).toString();
+  await world.kube.create(secrets, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: target,
+    stringData: { url, nkey, 'ca.crt': OTHER_CA },
+  });
+  await world.createFeed(feed, { nats: { secretRef: { name: target.name } } });
+  const saidOf = async (): Promise<string> => JSON.stringify((await world.status(feed)).conditions);
+  const told = async (): Promise<string> => {
+    expect(await sender.sweep()).toBe(503);
+    return saidOf();
+  };
+  await expect.poll(told).toMatch(/none of the authorities in ca\.crt.*Secret feeds\/secured-nats/);
+  const put = (stringData: object) =>
+    world.kube.patch(secrets, target, { type: 'merge', body: { stringData } });
+  await put({ 'ca.crt': CA, nkey: `${nkey}x` });
+  await expect.poll(told).toMatch(/Secret feeds\/secured-nats has no seed of a user in nkey/);
+  expect(await saidOf()).not.toContain(nkey);
+  await put({ nkey });
+  await expect.poll(() => sender.sweep()).toBe(204);
+  expect(JSON.stringify((await world.status(feed)).conditions)).toContain('"Published"');
 });
 
 test('two feeds cannot have one stream: the younger is told whose it is', async () => {

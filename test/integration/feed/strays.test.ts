@@ -7,6 +7,7 @@ import { type Planned, planLook } from '../../../functions/metadata/sight.ts';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import { decodeMessage, encodeMessage, isTombstone } from '../../../shared/feed/messages.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { NO_ACCESS } from '../../../shared/nats/access.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
 import { withSweptFeedEach } from './each.ts';
 import { SLICES, bindPod, createPod, removePod } from './objects.ts';
@@ -24,7 +25,7 @@ withSweptFeedEach((given) => {
 async function openSession(): Promise<Session> {
   const object = await world.kube.get(METADATA_FEEDS, { namespace: FEED_NAMESPACE, name: feed });
   if (object === null) throw new Error('there is no feed');
-  return new Session(feedOf(object), { url: world.natsUrl, name: 'test' });
+  return new Session(feedOf(object), { url: world.natsUrl, access: NO_ACCESS });
 }
 
 /** As if a sweep had confirmed it. */

@@ -8,6 +8,7 @@ import { Session } from '../../../functions/metadata/session.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { encodeMessage } from '../../../shared/feed/messages.ts';
 import { checkpointSubject } from '../../../shared/feed/subjects.ts';
+import { NO_ACCESS } from '../../../shared/nats/access.ts';
 import type { Replica } from '../../../shared/nats/replica/replica.ts';
 import type { FeedWriter } from '../../builders/feed-writer.ts';
 import {
@@ -50,7 +51,7 @@ async function sweptFeed(): Promise<{ readonly feed: FeedWriter; readonly sessio
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what else it has is not used
   const session = new Session(feedOf(object as unknown as Parameters<typeof feedOf>[0]), {
     url: world.writerUrl,
-    name: 'test',
+    access: NO_ACCESS,
   });
   // It makes the stream.
   await session.stream.state(soon());

@@ -6,6 +6,7 @@ import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeList, KubeObject } from '../../../shared/kube/objects.ts';
+import { NO_ACCESS } from '../../../shared/nats/access.ts';
 
 /** An API server whose answers take as long as the test wants. */
 class SlowServer {
@@ -44,8 +45,8 @@ function feedSweptAt(sweptAt: string): KubeObject {
 
 function openDoors({ kube }: SlowServer): Doors {
   const log = { warn: () => undefined };
-  const natsUrl = 'nats://127.0.0.1:1';
-  return new Doors({ kube, clock: systemClock, log, namespace: 'feeds', natsUrl });
+  const nats = { url: 'nats://127.0.0.1:1', access: NO_ACCESS };
+  return new Doors({ kube, clock: systemClock, log, namespace: 'feeds', nats });
 }
 
 test('who asks while the feeds are read is not answered from before he asked', async () => {

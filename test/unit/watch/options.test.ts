@@ -34,6 +34,15 @@ test('everything else that can be asked', () => {
   expect(watchOptions(['--help'])).toBeUndefined();
 });
 
+test('files that say how to get into NATS are read when they are used', () => {
+  const args = '--cluster --tlsca package.json --creds nowhere.creds'.split(' ');
+  const { access } = watchOptions(args) ?? {};
+  expect(access?.from).toBe('package.json (ca.crt), nowhere.creds (nats.creds)');
+  expect(() => access?.read()).toThrow('nowhere.creds');
+  const { access: other } = watchOptions(args.slice(0, 3)) ?? {};
+  expect(other?.read()['ca.crt']).toContain('"name": "ballast"');
+});
+
 test.each([
   [[], 'say what to watch'],
   [['--cluster', '--node', 'n'], 'exclude each other'],
