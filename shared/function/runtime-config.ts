@@ -38,6 +38,11 @@ export const REQUEST_TIMEOUT_MS = 30_000;
 export const ARRIVING_MAX = 512;
 /** Of bodies that arrive or are worked on: those of hundreds of pods, or eight of the largest. */
 export const HELD_BYTES_MAX = 16 * 1024 * 1024;
+/**
+ * Whoever asks and does not read holds megabytes of an answer. Proxies take what they are sent at
+ * once, and a network that moves nothing for so long is gone.
+ */
+export const UNREAD_MS = 30_000;
 /** A sender that writes first has read its refusal by then. */
 export const LINGER_MS = 2_000;
 /**

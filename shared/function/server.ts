@@ -14,6 +14,7 @@ import {
   KEEP_ALIVE_MS,
   LINGER_MS,
   PARKED_MS,
+  UNREAD_MS,
 } from './runtime-config.ts';
 import { unreadable } from './unreadable.ts';
 
@@ -34,6 +35,8 @@ export interface ServerTimes {
   readonly lingerMs: number;
   /** How often it is asked whether a caller that sends no more still listens. */
   readonly askMs: number;
+  /** How long a caller may take nothing of an answer that is on its way. */
+  readonly unreadMs: number;
 }
 
 const TIMES: ServerTimes = {
@@ -42,6 +45,7 @@ const TIMES: ServerTimes = {
   checkMs: 1_000,
   lingerMs: LINGER_MS,
   askMs: 2_000,
+  unreadMs: UNREAD_MS,
 };
 
 /** How often it is looked at connections while the server closes. */
@@ -85,6 +89,8 @@ export class HttpServer {
     Object.assign(this.#server, { httpAllowHalfOpen: true });
     // Beyond a number node drops headers without a word; their size is limited already.
     this.#server.maxHeadersCount = 0;
+    this.#server.timeout = times.unreadMs;
+    this.#server.on('timeout', this.#endStill);
     this.#server.on('request', this.#listen);
     // Node's own refusal has an empty body, and what is expected beyond 100-continue may be
     // ignored.
@@ -208,12 +214,21 @@ export class HttpServer {
     }
   }
 
+  /**
+   * Nothing has moved on this connection for its time. Whose answer is being worked on waits in
+   * silence; of the others nobody reads, and what is written to them would lie here for ever.
+   */
+  readonly #endStill = (socket: Socket): void => {
+    if (lastOf(socket)?.writableEnded === false) socket.setTimeout(this.#times.unreadMs);
+    else socket.destroy();
+  };
+
   readonly #listen: Listener = (request, response) => {
     const { socket } = request;
     // What comes after the last answer is no request.
     if (this.#leaving.has(socket)) return;
     this.#fresh.delete(socket);
-    if (this.#parked.delete(socket)) socket.setTimeout(0);
+    if (this.#parked.delete(socket)) socket.setTimeout(this.#times.unreadMs);
     noteAnswer(socket, response);
     try {
       assertHost(request);
@@ -262,7 +277,7 @@ export class HttpServer {
   #park(socket: Socket): void {
     this.#parked.add(socket);
     socket.once('close', () => this.#parked.delete(socket));
-    // Node closes the connection without a word when this is over.
+    // Closed without a word when this is over.
     socket.setTimeout(this.#times.parkedMs);
   }
 }

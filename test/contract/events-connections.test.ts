@@ -51,8 +51,18 @@ describe('a request', () => {
   });
 });
 
+/** More than the buffers of two sockets hold. */
+const LARGE = Buffer.alloc(32 * 1024 * 1024);
+
 describe('a connection', () => {
-  const times = { headersMs: 100, parkedMs: 600, checkMs: 20, lingerMs: 100, askMs: 50 };
+  const times = {
+    headersMs: 100,
+    parkedMs: 600,
+    checkMs: 20,
+    lingerMs: 100,
+    askMs: 50,
+    unreadMs: 300,
+  };
   const refused: string[] = [];
   let server: HttpServer;
   let port = 0;
@@ -61,9 +71,12 @@ describe('a connection', () => {
   const listener = new EventEmitter();
   beforeAll(async () => {
     server = new HttpServer(
-      (_request, response) => {
+      (request, response) => {
         listener.emit('asked', response);
-        void held.then(() => response.writeHead(204).end());
+        void held.then(() => {
+          if (request.url === '/') response.writeHead(204).end();
+          else response.end(LARGE);
+        });
       },
       ({ code }) => refused.push(code),
       times,
@@ -103,6 +116,41 @@ describe('a connection', () => {
     await once(answer, 'close');
     expect(answer.headersSent).toBe(false);
     go.resolve();
+  });
+
+  it('whose owner asks and does not read is closed, and its answer goes', async () => {
+    const asked = once(listener, 'asked');
+    const deaf = (await open()).pause();
+    deaf.write(head([], 'GET /large HTTP/1.1'));
+    const [answer] = (await asked) as [ServerResponse];
+    await once(answer, 'close', { signal: AbortSignal.timeout(5_000) });
+    expect(answer.writableFinished).toBe(false);
+  });
+
+  it('whose owner reads slowly has all of its answer, whatever time it takes', async () => {
+    const slow = await open();
+    let [bytes, since] = [0, 0];
+    slow.on('data', (part: string) => {
+      bytes += part.length;
+      since += part.length;
+      if (since < LARGE.length / 16) return;
+      since = 0;
+      slow.pause();
+      setTimeout(() => slow.resume(), times.unreadMs / 3);
+    });
+    slow.write(head([], 'GET /large HTTP/1.1'));
+    await expect.poll(() => bytes, { timeout: 10_000 }).toBeGreaterThan(LARGE.length);
+  });
+
+  it('whose work takes longer than that waits for it in silence', async () => {
+    const go = Promise.withResolvers<void>();
+    held = go.promise;
+    const patient = await open();
+    patient.write(head([['content-length', '0']]));
+    // Twice as long.
+    await heard(await open());
+    go.resolve();
+    expect((await once(patient, 'data'))[0]).toContain('204 No Content');
   });
 
   it('that sends nothing is kept long, and then closed without a word', async () => {
