@@ -37,6 +37,8 @@ export interface Question {
 
 /** Of all that one server sends while one connection lasts. */
 const RECEIVED_BYTES_MAX = 64 * 2 ** 20;
+/** A look takes some hundred; short ones without end, such as PING, would cost more than bytes. */
+const LINES_MAX = 1_000;
 const SUBJECT = /^[^\s\p{C}]+$/u;
 
 export class BoundedConnection implements Holder {
@@ -45,6 +47,7 @@ export class BoundedConnection implements Holder {
   #socket: Socket;
   #frames = new Frames(this.#sink());
   #received = 0;
+  #lines = 0;
   #count = 0;
   #failure: Error | undefined;
   #info = Promise.withResolvers<Record<string, unknown>>();
@@ -133,11 +136,13 @@ export class BoundedConnection implements Holder {
     return {
       line: (text: string) => this.#line(text),
       payload: (of: Payload, bytes: Buffer | undefined) => this.#payload(of, bytes),
-      kept: (bytes: number) => this.#allowance.hold(this, bytes),
+      kept: (bytes: number) => this.keep(bytes),
     };
   }
 
   #line(text: string): Payload | undefined {
+    this.#lines += 1;
+    if (this.#lines > LINES_MAX) throw new Error('it sends without end');
     const [verb = '', ...args] = text.split(/[ \t]+/, 6);
     switch (verb.toUpperCase()) {
       case 'INFO':
@@ -201,9 +206,9 @@ export class BoundedConnection implements Holder {
     }
   }
 
-  /** What was made of an answer is held, too. */
+  /** What was made of an answer is held, too. Who has let go of all holds nothing ever after. */
   keep(bytes: number): void {
-    this.#allowance.hold(this, bytes);
+    if (this.#failure === undefined) this.#allowance.hold(this, bytes);
     if (this.#failure !== undefined) throw this.#failure;
   }
 

@@ -89,7 +89,7 @@ export class Odd extends Error {}
 /** No server has as many; what is more would be kept for nothing. */
 const ERRORS_MAX = 10_000;
 const PEERS_MAX = 32;
-const ENTRIES_MAX = 100_000;
+const ENTRIES_MAX = 20_000;
 const TEXT_MAX = 512;
 
 export const readVarz: Read<VarzAnswer> = (json) => {

@@ -52,8 +52,9 @@ const ANSWERS_MAX = 32;
 const SHARED_BYTES_MAX = 32 * 2 ** 20;
 /** Small pieces of JSON take twenty times their size; a consumer is 40 pieces in 1,000 bytes. */
 const PIECES_MAX = 350_000;
-/** What is kept of an answer, at most. */
+/** What is kept of an answer, at most: of its bytes, or by its pieces where these are small. */
 const KEPT_SHARE = 0.5;
+const KEPT_PIECE_BYTES = 140;
 
 const shared = new Allowance(SHARED_BYTES_MAX);
 
@@ -178,6 +179,8 @@ export class System {
       const question = { subject, body, withinMs: ANSWERS_WITHIN_MS };
       await this.#connection.ask(question, this.#signal, take);
     } catch (cause) {
+      // The stack of an error holds on to all that the functions in it saw.
+      answers.clear();
       this.#signal.throwIfAborted();
       throw new Failure('NATS_UNAVAILABLE', whyOf(cause), { object: what, cause });
     }
@@ -192,7 +195,8 @@ export class System {
     }
     try {
       const answer = read(JSON.parse(reply.toString()));
-      this.#connection.keep(reply.length * KEPT_SHARE);
+      const kept = Math.max(reply.length * KEPT_SHARE, piecesIn(answer) * KEPT_PIECE_BYTES);
+      this.#connection.keep(kept);
       return answer;
     } catch (error) {
       if (!(error instanceof SyntaxError || error instanceof Odd)) throw error;
@@ -236,6 +240,12 @@ function jsonIn(reply: Buffer): unknown {
     return undefined;
   }
 }
+
+/** Objects and lists. */
+const piecesIn = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).reduce<number>((sum, one) => sum + piecesIn(one), 1)
+    : 0;
 
 const [COMMA, LIST, OBJECT] = [',', '[', '{'].map((one) => one.charCodeAt(0));
 

@@ -1,10 +1,13 @@
-// A process that looks at eight hostile clusters and a good one, all at once and again and again,
+// A process that looks at twelve hostile clusters and a good one, all at once and again and again,
 // and says how often the good one was heard, and the most memory that it took.
+import { viewOf } from '../../functions/nats-cluster/view.ts';
 import { openSystem } from '../../shared/nats/system.ts';
 import { type Asked, flood, startHostileNats } from './hostile-nats.ts';
 
 const ROUNDS = 3;
-const HOSTILE = 8;
+const HOSTILE = 12;
+/** Of these alone; of all when absent. */
+const [, , only] = process.argv;
 const ME = { name: 'nats-0', id: 'ID', ver: '2.15.2' };
 const login = { user: 'ballast-system', passwords: ['one'], name: 'test' };
 
@@ -19,6 +22,11 @@ const stuffed = Buffer.from(
     server: ME,
     data: { account_details: [{ name: 'A', stream_detail: streams }] },
   }),
+);
+/** Each stream takes far more memory than it has bytes. */
+const small = Array.from({ length: 20_000 }, (_, index) => `{"name":"${index}"}`).join();
+const tail = Buffer.from(
+  `"},"data":{"account_details":[{"name":"A","stream_detail":[${small}]}]}}`,
 );
 const wide = Buffer.from(`[${'{},'.repeat(2 << 20)}0]`);
 
@@ -37,6 +45,19 @@ const manners: readonly ((asked: Asked) => void)[] = [
     announce(999_999_999);
     flood(socket);
   },
+  ({ what, announce, socket }) => {
+    if (what !== 'JSZ') return;
+    for (let index = 10; index < 42; index += 1) {
+      const head = `{"server":{"id":"x","ver":"2.15.2","name":"other-${index}`;
+      announce(head.length + tail.length);
+      for (const part of [head, tail, '\r\n']) socket.write(part);
+    }
+  },
+  ({ socket }) => {
+    // Each asks for an answer, which nobody reads.
+    socket.pause();
+    flood(socket, Buffer.from('PING\r\n'.repeat(10_000)));
+  },
 ];
 
 async function look(address: string): Promise<number> {
@@ -50,6 +71,7 @@ async function look(address: string): Promise<number> {
         system.jetStream(names),
         system.health(names),
       ]);
+      viewOf(...told);
       return told[0].length;
     } finally {
       await system.close();
@@ -61,7 +83,7 @@ async function look(address: string): Promise<number> {
 
 const hostile = await Promise.all(
   Array.from({ length: HOSTILE }, (_, index) => {
-    const onAsked = manners[index % manners.length] ?? (() => undefined);
+    const onAsked = manners[Number(only ?? index % manners.length)] ?? (() => undefined);
     return startHostileNats({ onAsked });
   }),
 );
