@@ -12,7 +12,7 @@ import { configDigest, SYSTEM_USER } from './render/config.ts';
 import { selectorText } from './render/labels.ts';
 import { PODS, type Rendered } from './render/manifests.ts';
 import { NOBODY, type NatsView, viewOf } from './view.ts';
-import type { Parts, Pod, World } from './world.ts';
+import { expected, type Parts, type Pod, type World } from './world.ts';
 
 /** What nobody tells of, such as the change of a password, is seen by the first look after this. */
 const PARTS_FRESH_MS = 300_000;
@@ -43,12 +43,12 @@ export async function observe(
   }
   const nats = await ask(doors, cluster, { parts, pods }, signal);
   const nowMs = clock.nowMs();
-  for (const server of nats.servers.keys()) memory.contactMs.set(server, nowMs);
   const refusals = refusalsOf(memory, parts.rendered);
-  return {
-    world: { cluster, nowMs, parts, pods, nats, refusals },
-    isRemembered: isGood,
-  };
+  const world = { cluster, nowMs, parts, pods, nats, refusals };
+  // Who answers may call himself whatever he likes, and otherwise each time.
+  const heard = expected(world).filter((server) => nats.servers.has(server));
+  for (const server of heard) memory.contactMs.set(server, nowMs);
+  return { world, isRemembered: isGood };
 }
 
 function rememberedParts({ parts }: Memory, cluster: Cluster, clock: Clock): Parts | undefined {
@@ -161,8 +161,9 @@ async function connect(
   { trustedCa: ca, systemPassword = '', formerPasswords }: Parts,
   { addresses: servers, signal }: Way,
 ): Promise<System> {
-  // Who takes a former one is to be reloaded, and may be reached in no other way.
-  const passwords = isSettled(cluster) ? [systemPassword] : [...formerPasswords, systemPassword];
+  // Who takes a former one is to be reloaded, and may be reached in no other way. There are none
+  // of these once every server has the present one.
+  const passwords = [...formerPasswords, systemPassword];
   const plain = { servers, user: SYSTEM_USER, passwords, name: FIELD_MANAGER };
   const secure = { ...plain, tls: { ca, servername: serviceHost(cluster) } };
   const isSecure = cluster.spec.tls?.clients !== undefined && ca !== '';

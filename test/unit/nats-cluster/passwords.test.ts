@@ -68,6 +68,14 @@ test('a system password that somebody changed comes to the servers', async () =>
   }
 });
 
+test('a changed system password is no warning, and is called refused by nobody', async () => {
+  const run = await atRest();
+  setPassword(run, 'another');
+  await goOn(run);
+  expect(passwordsOf(run)).toEqual(['another', 'another', 'another']);
+  expect(run.warnings).toEqual([]);
+});
+
 test('one that is changed again before they have it does, too', async () => {
   for (let sweepsBefore = 0; sweepsBefore < 5; sweepsBefore += 1) {
     const run = await atRest();
