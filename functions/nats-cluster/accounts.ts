@@ -17,14 +17,21 @@ const wantedAccounts = (spec: NatsClusterSpec): readonly string[] =>
 export function refuseAccounts(world: World): Decision | undefined {
   const wanted = wantedAccounts(world.cluster.spec);
   const isGoing = (account: string): boolean => !wanted.includes(account);
-  const going = world.parts.accounts.filter(isGoing);
+  const { accounts: told } = world.parts;
+  const going = (told ?? seenAccounts(world)).filter(isGoing);
   if (going.length === 0) return undefined;
   const next = `Take ${listed(going)} from the accounts`;
   const inUse = refusal(world, going);
   if (inUse !== undefined) return waitFor(next, [inUse], inUse);
-  const unseen = unseenWords(world);
+  // A server that starts waits for the configuration, and is not waited for in turn.
+  const unseen = told === undefined ? [] : unseenWords(world);
   return unseen.length === 0 ? undefined : waitFor(next, unseen);
 }
+
+/** Those of streams, when nobody can tell any more what the servers have been told. */
+const seenAccounts = ({ nats }: World): readonly string[] => [
+  ...new Set(nats.groups.map(({ account }) => account)),
+];
 
 function refusal({ cluster, nats }: World, going: readonly string[]): Word | undefined {
   const { waive = [] } = cluster.spec;

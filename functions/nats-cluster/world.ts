@@ -73,8 +73,8 @@ export interface Parts {
   readonly known: KnownPasswords | undefined;
   /** Versions of our own Secrets, by name. */
   readonly secrets: ReadonlyMap<string, string>;
-  /** Accounts that may have streams, as the servers have been told. */
-  readonly accounts: readonly string[];
+  /** Accounts that may have streams, as the servers have been told; undefined when that is lost. */
+  readonly accounts: readonly string[] | undefined;
   /** Undefined as long as secrets are missing. */
   readonly rendered: Rendered | undefined;
   readonly found: ReadonlyMap<PartKey, KubeObject>;

@@ -24,11 +24,11 @@ export function passwordsIn(text: string): KnownPasswords | undefined {
   return { system, route: route === '' ? undefined : route, users: new Map(logins) };
 }
 
-/** Those that may have streams. */
-export function accountsIn(text: string): readonly string[] {
+/** Those that may have streams; undefined when it was not written by us. */
+export function accountsIn(text: string): readonly string[] | undefined {
   const accounts = valueOf(text, 'accounts');
-  const all = isRecord(accounts) ? Object.entries(accounts) : [];
-  return all.flatMap(([name, account]) =>
+  if (!isRecord(accounts)) return undefined;
+  return Object.entries(accounts).flatMap(([name, account]) =>
     isRecord(account) && account['jetstream'] === 'enabled' ? [name] : [],
   );
 }

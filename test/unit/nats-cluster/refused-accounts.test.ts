@@ -39,6 +39,16 @@ const ROWS: readonly Row[] = [
     'wait: Take DEFAULT from the accounts [AccountInUse] !AccountInUse',
   ],
   [
+    'one that goes while the configuration of before is lost, since servers tell what they hold',
+    { spec: { accounts: [account('OTHER')] }, parts: { accounts: undefined }, nats: held },
+    'wait: Take SHOP from the accounts [AccountInUse] !AccountInUse',
+  ],
+  [
+    'and a server that is silent may wait for the lost one',
+    { spec: { accounts: [account('B')] }, parts: { accounts: undefined }, nats: silent('nats-1') },
+    'wait: Nothing [ServerAway]',
+  ],
+  [
     'a stream that is waived holds no account',
     {
       spec: { accounts: [account('B')], waive: [{ account: 'SHOP', stream: 'ORDERS' }] },
