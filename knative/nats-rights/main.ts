@@ -1,7 +1,7 @@
 // `npm run nats-rights`: prints the accounts of a NATS that is not ours, for one feed and those who
 // read it, as nats-server's configuration; changes nothing.
 import { answerCommand, readArguments, UsageError } from '../../shared/arguments.ts';
-import { feedAccounts, type Reader } from '../../shared/nats/accounts.ts';
+import { feedAccounts, type Login, type Reader } from '../../shared/nats/accounts.ts';
 import { configText } from '../../shared/nats/config-text.ts';
 import type { Scope } from '../../shared/nats/replica/scope.ts';
 
@@ -9,7 +9,7 @@ const USAGE = `usage: npm run -s nats-rights -- FEED [READER...]
 
 Prints, for the configuration of a nats-server, the account that holds the stream of FEED with the
 user of the function, and the account of those who read it. Passwords are variables of the server's
-environment, named after the user: METADATA_PASSWORD.
+environment, named after the user: METADATA_PASSWORD, or USER_10_0_0_1_PASSWORD.
 
 READER is any number of
   --cluster USER             reads everything, as locate does
@@ -43,10 +43,20 @@ function main(args: readonly string[]): string {
     ...(values.namespaces ?? []).map((text) => ofNamespaces(feed, text)),
   ];
   const writer = login(values.writer ?? 'metadata');
-  const names = [writer, ...readers].map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new UsageError(`two users are called ${twice}`);
+  refuseTwice([writer, ...readers]);
   return configText({ accounts: feedAccounts({ feeds: [feed], writer, readers }) });
+}
+
+function refuseTwice(logins: readonly Login[]): void {
+  const known = new Map<string, string>();
+  for (const { name, password } of logins) {
+    const other = known.get(password);
+    if (other === name) throw new UsageError(`two users are called ${name}`);
+    if (other !== undefined) {
+      throw new UsageError(`${other} and ${name} would have the same password`);
+    }
+    known.set(password, name);
+  }
 }
 
 function ofNode(feed: string, text: string): Reader {
@@ -68,9 +78,11 @@ const reader = (feed: string, user: string, scope: Scope): Reader => ({
   scope,
 });
 
-function login(name: string) {
+function login(name: string): Login {
   if (!USER_NAME.test(name)) throw new UsageError(`"${name}" is no name of a user`);
-  return { name, password: `$${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_PASSWORD` };
+  const word = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
+  // A variable begins with a letter; what else stands there would be the password itself.
+  return { name, password: `$${/^[A-Z]/.test(word) ? word : `USER_${word}`}_PASSWORD` };
 }
 
 await answerCommand(USAGE, main);

@@ -9,7 +9,7 @@ import {
   writerRights,
 } from './rights.ts';
 
-interface Login {
+export interface Login {
   readonly name: string;
   readonly password: string;
 }

@@ -9,6 +9,8 @@ interface PlainObject {
 const WIDTH = 100;
 /** A word of the language, or a variable of the server's environment. */
 const BARE = /^(?:[A-Za-z][A-Za-z0-9_-]*|\$[A-Z][A-Z0-9_]*)$/;
+/** Words that NATS does not take for text. */
+const TRUTH = /^(?:true|false|yes|no|on|off)$/i;
 
 /** The entries of the outermost object, without braces around them. */
 export const configText = (config: object): string =>
@@ -40,7 +42,8 @@ function onOneLine(value: Plain): string {
     const rows = Object.entries(value).map(([key, one]) => `${key}: ${onOneLine(one)}`);
     return `{ ${rows.join(', ')} }`;
   }
-  return typeof value === 'string' && BARE.test(value) ? value : JSON.stringify(value);
+  const isBare = typeof value === 'string' && BARE.test(value) && !TRUTH.test(value);
+  return isBare ? value : JSON.stringify(value);
 }
 
 const pad = (depth: number): string => '  '.repeat(depth);

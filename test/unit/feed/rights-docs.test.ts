@@ -18,11 +18,20 @@ test('the page has the accounts as npm run nats-rights prints them', async () =>
   expect(page).toContain(`\n\`\`\`\n${await natsRights(args.split(' '))}\`\`\`\n`);
 });
 
+test('no user gets a password that everybody can read in the configuration', async () => {
+  const config = await natsRights(['f', '--node', '10-0-0-1', '--cluster', '_x', '--writer', 'on']);
+  const passwords = [...config.matchAll(/password: (\S+)/g)].map(([, one]) => one);
+  expect(passwords).toEqual(['$ON_PASSWORD', '$USER__X_PASSWORD', '$USER_10_0_0_1_PASSWORD']);
+  // NATS takes `on` for true.
+  expect(config).toContain('user: "on"');
+});
+
 test.each([
   [[], 'which feed is it about?'],
   [['a.b'], 'a.b is no name of a feed'],
   [['f', 'g'], 'one feed at a time, not also g'],
   [['f', '--node', 'n1', '--cluster', 'n1'], 'two users are called n1'],
+  [['f', '--node', 'a-b', '--node', 'a.b'], 'a-b and a.b would have the same password'],
   [['f', '--namespaces', 'team'], '--namespaces wants USER=A,B'],
   [['f', '--node', 'a*'], '"a*" is no name of a user'],
 ])('%j is refused', async (args, why) => {
