@@ -1,6 +1,8 @@
 // Kubernetes quantities as numbers: the schema lets nothing else through. Pure.
 
 const FACTORS: Readonly<Record<string, number>> = {
+  n: 1e-9,
+  u: 1e-6,
   m: 1e-3,
   '': 1,
   k: 1e3,
