@@ -218,14 +218,32 @@ describe('nats-cluster where it is granted', () => {
   });
 });
 
-test('a NatsCluster of an image that is not allowed is refused to whoever makes it', async () => {
-  const made = installed.kube.create(NATS_CLUSTERS, {
-    apiVersion: 'ballast.dev/v1alpha1',
-    kind: 'NatsCluster',
-    metadata: { namespace: 'shop', name: 'mine' },
-    spec: { image: 'images.example.com/miner:1.0.0' },
-  });
-  await expect(made).rejects.toThrow(
-    /images.example.com\/miner:1.0.0 .*begins with nats:, .* ballast-nats-images/,
+const DIGEST = `sha256:${'0'.repeat(64)}`;
+const natsOf = (image: string) =>
+  installed.kube.apply(
+    NATS_CLUSTERS,
+    {
+      apiVersion: 'ballast.dev/v1alpha1',
+      kind: 'NatsCluster',
+      metadata: { namespace: 'shop', name: 'mine' },
+      spec: { image },
+    },
+    { force: true, dryRun: true },
   );
+
+test.each([
+  'images.example.com/miner:1.0.0',
+  `images.example.com/nats@${DIGEST}`,
+  `docker.io/library/natsy@${DIGEST}`,
+  `nats/miner@${DIGEST}`,
+])('a NatsCluster of %s, which is not allowed, is refused to whoever makes it', async (image) => {
+  const why = `Of ${image} not all may run .* begins with nats:, .* ballast-nats-images`;
+  await expect(natsOf(image)).rejects.toThrow(new RegExp(why));
 });
+
+test.each([`nats@${DIGEST}`, `docker.io/library/nats@${DIGEST}`, `nats:2.15.3@${DIGEST}`])(
+  'a NatsCluster of %s is pinned to a digest of what every tag is allowed of',
+  async (image) => {
+    expect((await natsOf(image))['spec']).toMatchObject({ image });
+  },
+);
