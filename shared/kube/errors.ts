@@ -1,5 +1,6 @@
 // What the API server refuses, as failures with stable codes: who asked what of which object,
 // what was answered, and for a 403 the RBAC rule that would have allowed it.
+import { cut, quoted } from '../cut.ts';
 import { type ErrorCode, Failure } from '../errors.ts';
 import { isRecord, textOf } from './json.ts';
 import { describeObject } from './paths.ts';
@@ -71,18 +72,27 @@ export function readStatus(
   const rest: unknown = isRecord(metadata) ? metadata['continue'] : undefined;
   return {
     statusCode,
-    reason: typeof reason === 'string' ? reason : '',
-    message: typeof message === 'string' ? message : text.trim().slice(0, TEXT_SHOWN_MAX),
-    causes: (Array.isArray(causes) ? causes : []).filter(isRecord).map((cause) => ({
-      field: textOf(cause['field']),
-      reason: textOf(cause['reason']),
-      message: textOf(cause['message']),
-    })),
+    reason: quoted(textOf(reason)),
+    message:
+      typeof message === 'string'
+        ? cut(message, MESSAGE_BYTES_MAX)
+        : text.trim().slice(0, TEXT_SHOWN_MAX),
+    causes: (Array.isArray(causes) ? causes.slice(0, CAUSES_MAX) : [])
+      .filter(isRecord)
+      .map((cause) => ({
+        field: cut(textOf(cause['field']), CAUSE_BYTES_MAX),
+        reason: quoted(textOf(cause['reason'])),
+        message: cut(textOf(cause['message']), CAUSE_BYTES_MAX),
+      })),
     retryAfterMs: headerRetryAfterMs ?? inBodyMs,
     continue: typeof rest === 'string' && rest !== '' ? rest : undefined,
   };
 }
 
+/** It comes to stand in statuses, Events and logs, and may quote a whole object, or a webhook. */
+const MESSAGE_BYTES_MAX = 2_000;
+const CAUSE_BYTES_MAX = 500;
+const CAUSES_MAX = 100;
 /** Enough of a proxy's HTML page to recognise it. */
 const TEXT_SHOWN_MAX = 300;
 

@@ -97,3 +97,16 @@ test('the wait may stand in the body alone', () => {
   const text = status({ reason: 'TooManyRequests', details: { retryAfterSeconds: 3 } });
   expect(readStatus(429, text).retryAfterMs).toBe(3_000);
 });
+
+test('a refusal that quotes 300 KB, field by field, is cut before anybody quotes it', () => {
+  const long = 'ä'.repeat(150_000);
+  const shorter = long.slice(0, 1_000);
+  const cause = { field: `spec.${shorter}`, reason: shorter, message: shorter };
+  const causes = Array.from({ length: 300 }, () => cause);
+  const text = status({ reason: long, message: `denied: ${long}`, details: { causes } });
+  const error = errorFromAnswer(about, readStatus(422, text));
+  expect(error.message).toContain('It said: denied: ä');
+  expect(Buffer.byteLength(error.message)).toBeLessThan(2_500);
+  expect(Buffer.byteLength(error.field ?? '')).toBeLessThan(600);
+  expect(Buffer.byteLength(JSON.stringify(error.answer))).toBeLessThan(200_000);
+});
