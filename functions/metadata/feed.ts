@@ -14,7 +14,7 @@ import {
   streamName,
 } from '../../shared/feed/subjects.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
-import type { StreamSettings } from '../../shared/nats/stream.ts';
+import type { StreamSettings } from '../../shared/nats/stream-config.ts';
 
 export interface ShownResource {
   readonly name: ResourceName;

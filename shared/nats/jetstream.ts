@@ -1,6 +1,7 @@
 // JetStream as requests and headers, for what the `nats` client has no names for: batched direct
 // gets, message TTLs, atomic batches. Every answer is the server's or a Failure; every wait ends.
 import type { Msg, MsgHdrs, NatsConnection } from 'nats';
+import { cut } from '../cut.ts';
 import { Failure } from '../errors.ts';
 import { orAbort } from './or-abort.ts';
 import type { Question, Replies } from './replies.ts';
@@ -43,9 +44,17 @@ const WRONG_LAST_SEQUENCE = 10071;
 const WRONG_LAST_SEQUENCE_IN_FLIGHT = 10164;
 const STREAM_NOT_FOUND = 10059;
 const STREAM_DIFFERS = 10058;
+/** It has no number of its own, and names each of them. */
+const CONSUMERS_EXCEED = 'limits violates consumers';
+const DESCRIPTION_BYTES_MAX = 500;
 
 /** The answers that a caller tells apart. */
-export type Refusal = 'conflict' | 'stream-missing' | 'stream-differs' | 'other';
+export type Refusal =
+  | 'conflict'
+  | 'stream-missing'
+  | 'stream-differs'
+  | 'consumers-exceed'
+  | 'other';
 
 export class JetStreamFailure extends Failure {
   readonly refusal: Refusal | 'unavailable';
@@ -176,13 +185,17 @@ function refused(stream: string, subject: string, error: ApiError): JetStreamFai
       const message = `${where}: somebody else wrote meanwhile; look again.`;
       return new JetStreamFailure('conflict', message, stream);
     }
-    case STREAM_NOT_FOUND:
-      return new JetStreamFailure('stream-missing', `${where}: ${error.description}.`, stream);
-    case STREAM_DIFFERS:
-      return new JetStreamFailure('stream-differs', `${where}: ${error.description}.`, stream);
-    default:
-      return new JetStreamFailure('other', `${where}: ${error.description}.`, stream);
+    default: {
+      const said = cut(error.description, DESCRIPTION_BYTES_MAX);
+      return new JetStreamFailure(refusalIn(error), `${where}: ${said}.`, stream);
+    }
   }
+}
+
+function refusalIn({ err_code: code, description }: ApiError): Refusal {
+  if (code === STREAM_NOT_FOUND) return 'stream-missing';
+  if (code === STREAM_DIFFERS) return 'stream-differs';
+  return description.includes(CONSUMERS_EXCEED) ? 'consumers-exceed' : 'other';
 }
 
 export function encodeJson(value: unknown): Uint8Array {

@@ -15,16 +15,7 @@ import {
 import { GroupCommit } from './group-commit.ts';
 import { orAbort } from './or-abort.ts';
 import { Replies } from './replies.ts';
-
-export interface StreamSettings {
-  readonly name: string;
-  /** Every subject begins with this; the stream stores all of them. */
-  readonly prefix: string;
-  /** What was stored is sent on, once, under this. */
-  readonly livePrefix: string;
-  readonly replicas: number;
-  readonly storage: 'file' | 'memory';
-}
+import { type StreamSettings, configOf } from './stream-config.ts';
 
 export interface Publication {
   readonly subject: string;
@@ -62,11 +53,6 @@ const BATCH_BYTES_MAX = 4_000_000;
 const SUBJECTS_MAX = 500;
 /** Up to so many subjects are asked for one by one: the server finds each without a search. */
 const SINGLE_READS_MAX = 4;
-/**
- * Each reader that catches up leaves two behind for ten seconds; the server's own limit of 1,000
- * would hold a herd of restarting nodes up.
- */
-const CONSUMERS_MAX = 100_000;
 const ENSURE_TIMEOUT_MS = 5_000;
 /** The server's own default. */
 const MAX_PAYLOAD_BYTES = 1_048_576;
@@ -241,8 +227,17 @@ export class Stream {
     } catch (error) {
       if (!(error instanceof JetStreamFailure) || error.refusal !== 'stream-differs') throw error;
       const { config } = await this.#info(replies, signal);
-      const subject = `$JS.API.STREAM.UPDATE.${name}`;
-      await ask(replies, name, { subject, data: encodeJson({ ...config, ...wanted }) }, signal);
+      const update = async (settings: object): Promise<void> => {
+        const subject = `$JS.API.STREAM.UPDATE.${name}`;
+        await ask(replies, name, { subject, data: encodeJson({ ...config, ...settings }) }, signal);
+      };
+      await update(wanted).catch((refused: unknown) => {
+        if (!isOfConsumers(refused)) throw refused;
+        // Somebody made one that stays longer. It must not stop the feed: the bound comes when it
+        // is gone.
+        const { consumer_limits: _, ...rest } = wanted;
+        return update(rest);
+      });
     }
   }
 
@@ -254,6 +249,9 @@ export class Stream {
 
 const isConflict = (error: unknown): boolean =>
   error instanceof JetStreamFailure && error.refusal === 'conflict';
+
+const isOfConsumers = (error: unknown): boolean =>
+  error instanceof JetStreamFailure && error.refusal === 'consumers-exceed';
 
 function conditionsOf({ expectedSequence, ttlSeconds }: Publication, header: MsgHdrs): MsgHdrs {
   header.set('Nats-Expected-Last-Subject-Sequence', String(expectedSequence));
@@ -274,20 +272,4 @@ function asBatch(prepared: readonly { readonly header: MsgHdrs }[]): void {
     header.set('Nats-Batch-Sequence', String(index + 1));
     if (index === prepared.length - 1) header.set('Nats-Batch-Commit', '1');
   }
-}
-
-function configOf({ name, prefix, livePrefix, replicas, storage }: StreamSettings) {
-  return {
-    name,
-    subjects: [`${prefix}.>`],
-    storage,
-    num_replicas: replicas,
-    max_msgs_per_subject: 1,
-    discard: 'old',
-    allow_direct: true,
-    allow_msg_ttl: true,
-    allow_atomic: true,
-    max_consumers: CONSUMERS_MAX,
-    republish: { src: `${prefix}.>`, dest: `${livePrefix}.>` },
-  };
 }

@@ -22,6 +22,7 @@ import {
   streamName,
   subjectOf,
 } from '../../shared/feed/subjects.ts';
+import { configOf } from '../../shared/nats/stream-config.ts';
 import { loginOf } from './nats-login.ts';
 
 const TOMBSTONE_TTL = '600s';
@@ -61,7 +62,7 @@ export class FeedWriter {
   /** A stream without messages; the marker comes by `mark`. */
   async create(): Promise<void> {
     this.held.clear();
-    const config = { ...configOf(this.feed), num_replicas: this.#replicas };
+    const config = streamConfig(this.feed, this.#replicas);
     await this.#api(`STREAM.CREATE.${config.name}`, config);
   }
 
@@ -122,7 +123,7 @@ export class FeedWriter {
 
   /** What is written meanwhile is stored, but told to nobody. */
   async silently(work: () => Promise<void>): Promise<void> {
-    const { republish, ...quiet } = configOf(this.feed);
+    const { republish, ...quiet } = streamConfig(this.feed, this.#replicas);
     await this.#api(`STREAM.UPDATE.${quiet.name}`, quiet);
     await work();
     await this.#api(`STREAM.UPDATE.${quiet.name}`, { ...quiet, republish });
@@ -233,16 +234,12 @@ function headersOf(values: Readonly<Record<string, string>>): MsgHdrs {
   return header;
 }
 
-function configOf(feed: string) {
-  return {
+/** As the function makes it. */
+const streamConfig = (feed: string, replicas: number) =>
+  configOf({
     name: streamName(feed),
-    subjects: [`${storedPrefix(feed)}.>`],
+    prefix: storedPrefix(feed),
+    livePrefix: livePrefix(feed),
+    replicas,
     storage: 'file',
-    num_replicas: 1,
-    max_msgs_per_subject: 1,
-    allow_direct: true,
-    allow_msg_ttl: true,
-    allow_atomic: true,
-    republish: { src: `${storedPrefix(feed)}.>`, dest: `${livePrefix(feed)}.>` },
-  };
-}
+  });

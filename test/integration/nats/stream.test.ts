@@ -3,13 +3,16 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { connect } from 'nats';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
 import { natsServerSpec } from '../../../knative/local/plane/nats-server.ts';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { freePort } from '../../../knative/local/process/ports.ts';
 import type { StoredMessage } from '../../../shared/nats/jetstream.ts';
-import { Stream, type StreamSettings } from '../../../shared/nats/stream.ts';
+import { Stream } from '../../../shared/nats/stream.ts';
+import type { StreamSettings } from '../../../shared/nats/stream-config.ts';
+import { loginOf } from '../../builders/nats-login.ts';
 
 const soon = (): AbortSignal => AbortSignal.timeout(10_000);
 
@@ -154,6 +157,30 @@ test('settings that the server can change are changed in place', async () => {
   const other = streamOf('grow', { livePrefix: 'elsewhere' });
   await publish(other, 'grow.b', '1', 0);
   expect(await readAll(other, 'grow.>')).toEqual(['grow.a=1', 'grow.b=1']);
+});
+
+test('one consumer that was made to stay does not keep a stream from its settings', async () => {
+  const nats = await connect(loginOf(plane.part('nats-server').url));
+  const asked = async (verb: string, body: object): Promise<Record<string, unknown>> =>
+    (await nats.request(`$JS.API.${verb}`, JSON.stringify(body))).json();
+  const idle = async () => {
+    const { config } = await asked('STREAM.INFO.elder', {});
+    return Object(Object(config).consumer_limits).inactive_threshold;
+  };
+  await asked('STREAM.CREATE.elder', { name: 'elder', subjects: ['elder.>'] });
+  const config = {
+    durable_name: 'mine',
+    ack_policy: 'none',
+    inactive_threshold: 3_600_000_000_000,
+  };
+  const create = { stream_name: 'elder', config };
+  expect(await asked('CONSUMER.CREATE.elder.mine', create)).not.toHaveProperty('error');
+  await publish(streamOf('elder'), 'elder.a', '1', 0);
+  expect(await idle()).toBeUndefined();
+  await asked('CONSUMER.DELETE.elder.mine', {});
+  await publish(streamOf('elder'), 'elder.b', '1', 0);
+  expect(await idle()).toBe(60_000_000_000);
+  await nats.close();
 });
 
 test('settings that it cannot change are refused with the server’s reason', async () => {

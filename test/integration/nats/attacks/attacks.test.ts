@@ -191,6 +191,32 @@ describe.each<[Whose, number]>([
     await servers.removeConsumers();
   });
 
+  test.each(USERS)('%s leaves no consumer behind that stays', async (user, scope) => {
+    const own = `${STORED}.${filtersOf(scope)[0]}`;
+    const client = await RawClient.open(servers.url(user, 1));
+    const lives = [undefined, 0, -1, 1, 60_000_000_000, 60_000_000_001, 31_536_000_000_000_000];
+    for (const [index, inactive_threshold] of lives.entries()) {
+      for (const kind of ['durable', 'named']) {
+        const name = `${user}-${kind}-${index}`;
+        const durable = kind === 'durable' ? { durable_name: name } : {};
+        const body = create(name, own, { inactive_threshold, ...durable });
+        client.publish(`${READER_API}.CONSUMER.CREATE.${STREAM}.${name}.${own}`, body);
+      }
+    }
+    const last = `${user}-stays-last`;
+    client.publish(`${READER_API}.CONSUMER.CREATE.${STREAM}.${last}.${own}`, create(last, own));
+    await client.flush();
+    const made = async () =>
+      (await servers.consumerLives()).filter(([name]) => name.startsWith(`${user}-`));
+    await expect.poll(async () => (await made()).map(([name]) => name), WITHIN).toContain(last);
+    client.close();
+    const minute = 60_000_000_000;
+    expect((await made()).filter(([, idleNs]) => idleNs === 0 || idleNs > minute)).toEqual([]);
+    expect((await made()).filter(([name]) => name.includes('durable')).length).toBeGreaterThan(3);
+    await expectUnharmed();
+    await servers.removeConsumers();
+  });
+
   test('the function may write its feeds, and ask for nothing else', async () => {
     const { publish, subscribe } = writerPermissions(FEEDS, 'metadata');
     // Sent for real, they would change what it owns.

@@ -125,6 +125,10 @@ export class Servers {
 
   /** Name and filter of each. */
   async consumers(): Promise<readonly (readonly [name: string, filter: string])[]> {
+    return (await this.#consumers()).map(({ name, config }) => [name, config.filter_subject ?? '']);
+  }
+
+  async #consumers(): Promise<readonly ConsumerInfo[]> {
     const found: ConsumerInfo[] = [];
     for (let isMore = true; isMore;) {
       const body = { offset: found.length };
@@ -132,12 +136,20 @@ export class Servers {
       found.push(...(page.consumers ?? []));
       isMore = (page.consumers ?? []).length > 0 && found.length < page.total;
     }
-    return found.map(({ name, config }) => [name, config.filter_subject ?? '']);
+    return found;
   }
 
   async removeConsumers(): Promise<void> {
     const names = (await this.consumers()).map(([name]) => name);
     await Promise.all(names.map((name) => this.#ask(`CONSUMER.DELETE.ballast-${FEED}.${name}`)));
+  }
+
+  /** How long each stays that nobody asks; 0 is for ever. */
+  async consumerLives(): Promise<readonly (readonly [name: string, idleNs: number])[]> {
+    return (await this.#consumers()).map(({ name, config }) => [
+      name,
+      config.inactive_threshold ?? 0,
+    ]);
   }
 
   async #ask<Answer>(verb: string, body?: object): Promise<Answer> {
@@ -170,7 +182,7 @@ interface ConsumerPage {
 
 interface ConsumerInfo {
   readonly name: string;
-  readonly config: { readonly filter_subject?: string };
+  readonly config: { readonly filter_subject?: string; readonly inactive_threshold?: number };
 }
 
 const urlOf = (port: number, user: string): string =>

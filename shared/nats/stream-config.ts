@@ -1,0 +1,39 @@
+// What a stream is to be, as JetStream says it. Pure.
+
+export interface StreamSettings {
+  readonly name: string;
+  /** Every subject begins with this; the stream stores all of them. */
+  readonly prefix: string;
+  /** What was stored is sent on, once, under this. */
+  readonly livePrefix: string;
+  readonly replicas: number;
+  readonly storage: 'file' | 'memory';
+}
+
+/**
+ * Each reader that catches up leaves two behind for ten seconds; the server's own limit of 1,000
+ * would hold a herd of restarting nodes up.
+ */
+const CONSUMERS_MAX = 100_000;
+/**
+ * A reader may ask for a consumer that stays for ever, as often as there is room: none stays that
+ * nobody asks. Readers say ten seconds.
+ */
+const CONSUMER_IDLE_NS_MAX = 60_000_000_000;
+
+export function configOf({ name, prefix, livePrefix, replicas, storage }: StreamSettings) {
+  return {
+    name,
+    subjects: [`${prefix}.>`],
+    storage,
+    num_replicas: replicas,
+    max_msgs_per_subject: 1,
+    discard: 'old',
+    allow_direct: true,
+    allow_msg_ttl: true,
+    allow_atomic: true,
+    max_consumers: CONSUMERS_MAX,
+    consumer_limits: { inactive_threshold: CONSUMER_IDLE_NS_MAX },
+    republish: { src: `${prefix}.>`, dest: `${livePrefix}.>` },
+  };
+}
