@@ -1,12 +1,19 @@
 // Certificates for the two listeners: those of the user, looked at before any server gets them, and
 // those that we make and renew, in one Secret with their authority.
-import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { type Identity, issue } from '../../shared/x509.ts';
-import { authoritiesAt, DAY_MS, forDays } from './authorities.ts';
-import { type Cluster, headlessHost, serverName, serviceHost } from './cluster.ts';
+import { timestamp } from '../../shared/kube/timestamp.ts';
+import { type Identity, issue, type Validity } from '../../shared/x509.ts';
+import { authoritiesAt, DAY_MS, forDays, hasKey, hasSigner, successorOf } from './authorities.ts';
+import { type Cluster, headlessHost, serviceHost } from './cluster.ts';
 import type { CertificateFiles } from './credentials.ts';
 import {
-  certificatesIn,
+  hostOf,
+  type Listener,
+  LISTENERS,
+  TLS_SUFFIX,
+  type Told,
+  whatIsLeft,
+} from './lost-authority.ts';
+import {
   endsAtMs,
   newSecret,
   readData,
@@ -16,59 +23,101 @@ import {
   type SecretsDoor,
   type SecretsRead,
 } from './secret-data.ts';
+import { unfit } from './unfit.ts';
+
+export interface CertificatesRead extends SecretsRead {
+  /** Undefined as long as they lack. */
+  readonly files?: CertificateFiles;
+}
 
 const CERTIFICATE_DAYS = 90;
 /** A third of its life: whoever was away for weeks still finds time. */
 const RENEW_BEFORE_DAYS = 30;
+/** The key that signed is lost: clients get most of the time that is left to learn of the next. */
+const SUCCEED_BEFORE_DAYS = 7;
 
 /** Nearly every cluster's; elsewhere clients use the shorter names. */
 const CLUSTER_DOMAIN = 'cluster.local';
-
-type Listener = 'clients' | 'routes';
-const LISTENERS: readonly Listener[] = ['clients', 'routes'];
-
-const SUFFIX = '-tls';
 
 /** Certificates for both listeners are made together, wanted or not: one Secret, one age. */
 export async function readManaged(
   door: SecretsDoor,
   cluster: Cluster,
   listener: Listener,
-): Promise<SecretsRead | CertificateFiles> {
-  const { own, lacking } = await readOwn(door, cluster, SUFFIX);
+  told: Told,
+): Promise<CertificatesRead> {
+  const { own, lacking } = await readOwn(door, cluster, TLS_SUFFIX);
   if (lacking !== undefined) return { lacking };
-  const { nowMs } = door;
+  const { nowMs, kept } = door;
   if (own === undefined) {
-    return { toMake: newSecret(cluster, SUFFIX, issueAll(cluster, nowMs)) };
+    const { data: left, lost } = whatIsLeft(door, cluster, told);
+    return { toMake: newSecret(cluster, TLS_SUFFIX, dataAt(cluster, nowMs, left), lost) };
   }
-  const { data } = own;
-  if (!isFresh(data, nowMs)) {
-    return { toMake: renewedSecret(cluster, SUFFIX, own, issueAll(cluster, nowMs, data)) };
-  }
-  return {
+  const { data: before } = own;
+  const data = dataAt(cluster, nowMs, before);
+  if (data !== before) return { toMake: renewedSecret(cluster, TLS_SUFFIX, own, data) };
+  kept?.set(TLS_SUFFIX, data);
+  const files = {
     certificate: data[`${listener}.crt`] ?? '',
     key: data[`${listener}.key`] ?? '',
     ca: data['ca.crt'] ?? '',
   };
+  return hasKey(data) ? { files } : { files, notice: noticeOf(cluster, data) };
 }
 
-const isFresh = (data: SecretData, nowMs: number): boolean =>
-  LISTENERS.every((one) => endsAtMs(data[`${one}.crt`]) - nowMs > RENEW_BEFORE_DAYS * DAY_MS);
-
-function issueAll(cluster: Cluster, nowMs: number, before?: SecretData): SecretData {
-  const { signer, data } = authoritiesAt(cluster, nowMs, CERTIFICATE_DAYS, before);
+/** What the Secret is to say: the very same when nothing of it is due. */
+function dataAt(cluster: Cluster, nowMs: number, before: SecretData): SecretData {
   const validity = forDays(nowMs, CERTIFICATE_DAYS);
-  const issued = (hosts: readonly [string, ...string[]]): Identity =>
-    issue(signer, { commonName: hosts[0], hosts }, validity);
-  const clients = issued(clientNames(cluster));
-  const routes = issued(routeNames(cluster));
-  return {
-    ...data,
-    'clients.crt': clients.certPem,
-    'clients.key': clients.keyPem,
-    'routes.crt': routes.certPem,
-    'routes.key': routes.keyPem,
-  };
+  const issued = (by: Identity, listeners: readonly Listener[]): SecretData =>
+    Object.assign(
+      {},
+      ...listeners.map((one) => filesOf(one, issueFor(cluster, one, by, validity))),
+    );
+  const lasting = LISTENERS.filter((one) => lasts(before, one, nowMs));
+  const canSign = hasSigner(before);
+  if (canSign && lasting.length === LISTENERS.length) return before;
+  if (canSign || lasting.length === 0) {
+    const { signer, data } = authoritiesAt(cluster, nowMs, CERTIFICATE_DAYS, before);
+    return { ...data, ...issued(signer, LISTENERS) };
+  }
+  const { signer, data } = successorOf(cluster, nowMs, before);
+  const stays = lasting.map((one) =>
+    filesOf(one, { certPem: before[`${one}.crt`] ?? '', keyPem: before[`${one}.key`] ?? '' }),
+  );
+  const others = LISTENERS.filter((one) => !lasting.includes(one));
+  return Object.assign({}, data, ...stays, issued(signer, others));
+}
+
+function lasts(data: SecretData, listener: Listener, nowMs: number): boolean {
+  const { [`${listener}.crt`]: certificate, [`${listener}.key`]: key = '' } = data;
+  return key !== '' && renewedAtMs(data, certificate) > nowMs;
+}
+
+const renewedAtMs = (data: SecretData, certificate: string | undefined): number =>
+  endsAtMs(certificate) - (hasKey(data) ? RENEW_BEFORE_DAYS : SUCCEED_BEFORE_DAYS) * DAY_MS;
+
+const filesOf = (listener: Listener, { certPem, keyPem }: Identity): SecretData => ({
+  [`${listener}.crt`]: certPem,
+  [`${listener}.key`]: keyPem,
+});
+
+function issueFor(
+  cluster: Cluster,
+  listener: Listener,
+  by: Identity,
+  validity: Validity,
+): Identity {
+  const hosts = listener === 'clients' ? clientNames(cluster) : routeNames(cluster);
+  return issue(by, { commonName: hosts[0], hosts }, validity);
+}
+
+function noticeOf({ name }: Cluster, data: SecretData): string {
+  const ends = LISTENERS.map((one) => renewedAtMs(data, data[`${one}.crt`]));
+  const day = timestamp(Math.min(...ends)).slice(0, 10);
+  return (
+    `From ${day} on another authority signs for its servers: whoever has a copy of ca.crt of ` +
+    `Secret ${name}${TLS_SUFFIX} fetches it anew before.`
+  );
 }
 
 function clientNames(cluster: Cluster): readonly [string, ...string[]] {
@@ -96,57 +145,17 @@ export async function readByo(
   cluster: Cluster,
   listener: Listener,
   name: string,
-): Promise<SecretsRead | CertificateFiles> {
+): Promise<CertificatesRead> {
   const data = await readData(door, cluster, name);
   const where = `Secret ${cluster.namespace}/${name}, which spec.tls.${listener} names,`;
   const missing = ['tls.crt', 'tls.key', 'ca.crt'].filter((key) => (data?.[key] ?? '') === '');
   const [certificate = '', key = '', ca = ''] = ['tls.crt', 'tls.key', 'ca.crt'].map(
     (one) => data?.[one],
   );
-  const host =
-    listener === 'clients'
-      ? serviceHost(cluster)
-      : `${serverName(cluster, 0)}.${headlessHost(cluster)}`;
   const why =
     missing.length > 0
       ? `has no ${missing.join(' and no ')}`
-      : unfit({ certificate, key, ca }, host, door.nowMs);
-  if (why === undefined) return { certificate, key, ca };
+      : unfit({ certificate, key, ca }, hostOf(cluster, listener), door.nowMs);
+  if (why === undefined) return { files: { certificate, key, ca } };
   return { lacking: { reason: 'CertificateUnfit', message: `${where} ${why}.` } };
-}
-
-function unfit(
-  { certificate, key, ca }: CertificateFiles,
-  host: string,
-  nowMs: number,
-): string | undefined {
-  try {
-    const parsed = new X509Certificate(certificate);
-    if (parsed.checkHost(host) === undefined) return `has a certificate that is not for ${host}`;
-    if (parsed.validToDate.getTime() < nowMs) return 'has a certificate that has expired';
-    if (!isSignedIn(certificate, ca)) return 'has a certificate that nobody in its ca.crt signed';
-    return parsed.checkPrivateKey(createPrivateKey(key))
-      ? undefined
-      : 'has a key that does not belong to its certificate';
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return `has no certificate and key that can be read (${reason})`;
-  }
-}
-
-/** By an authority, or by one of those between that stand with it, whom one of them signed. */
-function isSignedIn(certificate: string, ca: string): boolean {
-  const [own, ...between] = certificatesIn(certificate).map((one) => new X509Certificate(one));
-  const authorities = certificatesIn(ca).map((one) => new X509Certificate(one));
-  const hasSigned = (one: X509Certificate, by: X509Certificate): boolean =>
-    one.checkIssued(by) && one.verify(by.publicKey);
-  let last = own;
-  for (let links = 0; last !== undefined && links <= between.length; links += 1) {
-    const signed = last;
-    // Who is believed himself needs nobody.
-    const isKnown = authorities.some((one) => one.raw.equals(signed.raw) || hasSigned(signed, one));
-    if (isKnown) return true;
-    last = between.find((one) => one !== signed && hasSigned(signed, one));
-  }
-  return false;
 }

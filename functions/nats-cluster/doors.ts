@@ -7,6 +7,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import type { openSystem } from '../../shared/nats/system.ts';
 import type { Efforts } from './effort.ts';
 import type { KnownPasswords } from './render/read-back.ts';
+import type { SecretData } from './secret-data.ts';
 import type { Parts } from './world.ts';
 
 export interface DoorsOptions {
@@ -23,6 +24,8 @@ export interface Memory {
   parts?: { readonly value: Parts; readonly generation: number; readonly atMs: number };
   /** What the configuration said when it was last there: when it is gone, servers still have it. */
   known?: KnownPasswords | undefined;
+  /** What Secrets of ours said last of which there is no copy elsewhere. */
+  readonly kept: Map<string, SecretData>;
   /** What servers said when they were to reload, by name, and for which digest. */
   readonly refusals: Map<string, { readonly digest: string; readonly why: string }>;
   /** Steps that may come to nothing. */
@@ -66,7 +69,12 @@ export class Doors {
   memoryOf(uid: string): Memory {
     const known = this.#memories.get(uid);
     if (known !== undefined) return known;
-    const memory: Memory = { refusals: new Map(), efforts: new Map(), contactMs: new Map() };
+    const memory: Memory = {
+      kept: new Map(),
+      refusals: new Map(),
+      efforts: new Map(),
+      contactMs: new Map(),
+    };
     this.#memories.set(uid, memory);
     return memory;
   }

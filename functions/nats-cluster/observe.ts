@@ -34,7 +34,8 @@ export async function observe(
   const memory = doors.memoryOf(cluster.uid);
   const pods = await readPods(doors, cluster, signal);
   const remembered = rememberedParts(memory, cluster, clock);
-  const door = { kube, nowMs: clock.nowMs(), signal, known: memory.known };
+  const { known, kept } = memory;
+  const door = { kube, nowMs: clock.nowMs(), signal, known, kept };
   const isGood = remembered !== undefined && (await areAsRead(door, cluster, remembered));
   const parts = isGood ? remembered : await readParts(door, cluster, pods);
   if (!isGood) {

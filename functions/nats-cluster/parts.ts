@@ -21,7 +21,7 @@ import { selectorText } from './render/labels.ts';
 import { CONFIG_KEY, CONFIG_SUFFIX } from './render/config.ts';
 import { quantityOf } from './render/quantity.ts';
 import { accountsIn, type KnownPasswords, passwordsIn } from './render/read-back.ts';
-import { dataOf } from './secret-data.ts';
+import { dataOf, type SecretData } from './secret-data.ts';
 import { readSecrets } from './secrets.ts';
 import { forgetFormer } from './system-secret.ts';
 import { type Claim, type Parts, type Pod, sizeOf } from './world.ts';
@@ -32,6 +32,8 @@ export interface PartsDoor {
   readonly signal: AbortSignal;
   /** What servers were told, as this instance remembers it. */
   readonly known: KnownPasswords | undefined;
+  /** What it remembers of Secrets of which there is no copy elsewhere. */
+  readonly kept: Map<string, SecretData>;
 }
 
 const STORAGE_CLASSES = {
@@ -47,17 +49,15 @@ export async function readParts(
 ): Promise<Parts> {
   const { kube, signal } = door;
   const { name, namespace, spec } = cluster;
-  const config = await kube.get(
-    SECRETS,
-    { namespace, name: `${name}${CONFIG_SUFFIX}` },
-    { signal },
-  );
+  const configAt = { namespace, name: `${name}${CONFIG_SUFFIX}` };
+  const config = await kube.get(SECRETS, configAt, { signal });
   const told = textIn(config, cluster);
-  const seen = new Map<string, string>();
-  if (config !== null) seen.set(config.metadata.name, config.metadata.resourceVersion);
+  const seen = new Map(
+    config === null ? [] : [[config.metadata.name, config.metadata.resourceVersion]],
+  );
   const secrets = await readSecrets({ ...door, seen }, cluster, config);
   const { lacking, credentials, system, systemPassword } = secrets;
-  const { formerPasswords = [], trustedCa = '' } = secrets;
+  const { formerPasswords = [], trustedCa = '', notice } = secrets;
   const statefulSet = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });
   const found = new Map<PartKey, KubeObject>();
   if (statefulSet !== null) found.set('statefulSet', statefulSet);
@@ -78,6 +78,7 @@ export async function readParts(
     systemPassword,
     formerPasswords,
     trustedCa,
+    notice,
     known: passwordsIn(told),
     secrets: seen,
     accounts: accountsIn(told),

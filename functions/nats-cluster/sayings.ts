@@ -135,8 +135,10 @@ const say = (type: string, status: ConditionInput['status'], word: Word): Condit
 
 function ready(world: World, decision: Decision, servers: readonly ServerStatus[]): ConditionInput {
   if (isConverged(world, decision)) {
-    const message =
+    const whole =
       'Every server is as the spec says, and every stream is current on all of its own.';
+    const { notice } = world.parts;
+    const message = notice === undefined ? whole : `${whole} ${notice}`;
     return say('Ready', 'True', { reason: 'Whole', message });
   }
   const heard = servers.flatMap(({ lastContact }) => lastContact ?? []).toSorted();

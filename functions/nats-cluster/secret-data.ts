@@ -17,6 +17,8 @@ export interface SecretsRead {
   readonly formerPasswords?: readonly string[];
   /** Of all certificates that servers may have now. */
   readonly trustedCa?: string;
+  /** What clients have to do in time, for people. */
+  readonly notice?: string;
   readonly toMake?: SecretToMake;
   readonly lacking?: Word;
   readonly credentials?: Credentials;
@@ -30,6 +32,8 @@ export interface SecretsDoor {
   readonly known?: KnownPasswords | undefined;
   /** Where the versions of our own Secrets are noted, by name. */
   readonly seen?: Map<string, string>;
+  /** What those said last of which there is no copy elsewhere, by the end of their names. */
+  readonly kept?: Map<string, SecretData> | undefined;
 }
 
 export type SecretData = Readonly<Record<string, string>>;
@@ -77,18 +81,25 @@ export function dataOf(secret: KubeObject): SecretData {
   return Object.fromEntries(decoded);
 }
 
-/** `isNew`: what is in it was made up just now. */
+/** `lost`: what is to be told when servers are there, which have another one. */
 export const newSecret = (
   cluster: Cluster,
   suffix: string,
   data: SecretData,
-  isNew = false,
+  lost?: Word,
 ): SecretToMake => ({
   why: 'Create',
-  // Servers that are there have another one.
-  ...(isNew && (cluster.status.servers ?? []).length > 0 ? { isLost: true } : {}),
+  ...(lost !== undefined && (cluster.status.servers ?? []).length > 0 ? { lost } : {}),
   ref: SECRETS,
   manifest: manifestOf(cluster, suffix, data),
+});
+
+export const passwordLost = ({ name }: Cluster, suffix: string): Word => ({
+  reason: 'PasswordLost',
+  message:
+    `Secret ${name}${suffix} was gone, and so was what told its passwords: it has new ones. ` +
+    'Whoever had them from it fetches them anew; servers take the former ones until they are ' +
+    'reloaded.',
 });
 
 /** Rests on the one that was read: what somebody writes into it meanwhile stays. */

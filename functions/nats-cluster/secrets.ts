@@ -1,12 +1,12 @@
 // The Secrets of a cluster: those that we make (passwords for the system account, the routes and
 // users, certificates), and those of the user that the spec names. What is missing is either made
 // next, or named.
-import type { Certificates } from '../../shared/api/nats-cluster.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { readByo, readManaged } from './certificates.ts';
 import type { Cluster } from './cluster.ts';
 import type { CertificateFiles, Credentials } from './credentials.ts';
-import { readOwn, type SecretData, type SecretsDoor, type SecretsRead } from './secret-data.ts';
+import type { Told } from './lost-authority.ts';
+import { readOwn, type SecretsDoor, type SecretsRead } from './secret-data.ts';
 import {
   formerPasswords,
   keepKnown,
@@ -34,7 +34,7 @@ export async function readSecrets(
     return { lacking: emptied(cluster) };
   }
   const known = knownIn(cluster, config) ?? door.known;
-  const rest = await readRest({ ...door, known }, cluster, data);
+  const rest = await readRest({ ...door, known }, cluster, { system: data, config });
   const clientsCa = rest.credentials?.certificates.clients?.ca;
   const toMake = keepKnown(cluster, system, config, clientsCa) ?? rest.toMake;
   const read = { system, systemPassword, formerPasswords: formerPasswords(data), trustedCa };
@@ -48,50 +48,43 @@ const emptied = ({ namespace, name }: Cluster): Word => ({
     'more: delete it, and it is made of what the servers have.',
 });
 
-async function readRest(
-  door: SecretsDoor,
-  cluster: Cluster,
-  system: SecretData,
-): Promise<SecretsRead> {
+async function readRest(door: SecretsDoor, cluster: Cluster, told: Told): Promise<SecretsRead> {
   // The Secrets of users say whom to believe: that has to be there first.
-  const { files, ...without } = await readCertificates(door, cluster);
-  if (without.toMake !== undefined) return without;
-  const { passwords, ...users } = await readUsers(door, cluster, files?.clients?.ca);
+  const { certificates, ...more } = await readCertificates(door, cluster, told);
+  if (more.toMake !== undefined) return more;
+  const { passwords, ...users } = await readUsers(door, cluster, certificates?.clients?.ca);
   if (passwords === undefined) return users;
-  if (files === undefined) return without;
+  if (certificates === undefined) return more;
   return {
     ...users,
+    ...more,
     credentials: {
-      systemPassword: system[PASSWORD] ?? '',
-      routePassword: system[ROUTE_PASSWORD] ?? '',
+      systemPassword: told.system[PASSWORD] ?? '',
+      routePassword: told.system[ROUTE_PASSWORD] ?? '',
       passwords,
-      certificates: files,
+      certificates,
     },
   };
 }
 
-interface CertificatesRead extends SecretsRead {
-  readonly files?: Credentials['certificates'];
-}
-
-async function readCertificates(door: SecretsDoor, cluster: Cluster): Promise<CertificatesRead> {
-  const { tls = {} } = cluster.spec;
-  const listeners = (['clients', 'routes'] as const).filter((one) => tls[one] !== undefined);
-  const files: Partial<Record<'clients' | 'routes', CertificateFiles>> = {};
-  for (const listener of listeners) {
-    const found = await readOne(door, cluster, listener, tls[listener] ?? {});
-    if (!('certificate' in found)) return found;
-    files[listener] = found;
-  }
-  return { files };
-}
-
-const readOne = (
+async function readCertificates(
   door: SecretsDoor,
   cluster: Cluster,
-  listener: 'clients' | 'routes',
-  { secretName }: Certificates,
-): Promise<SecretsRead | CertificateFiles> =>
-  secretName === undefined
-    ? readManaged(door, cluster, listener)
-    : readByo(door, cluster, listener, secretName);
+  told: Told,
+): Promise<SecretsRead & Partial<Pick<Credentials, 'certificates'>>> {
+  const { tls = {} } = cluster.spec;
+  const listeners = (['clients', 'routes'] as const).filter((one) => tls[one] !== undefined);
+  const certificates: Partial<Record<'clients' | 'routes', CertificateFiles>> = {};
+  let notices: Pick<SecretsRead, 'notice'> = {};
+  for (const listener of listeners) {
+    const { secretName } = tls[listener] ?? {};
+    const { files, ...rest } =
+      secretName === undefined
+        ? await readManaged(door, cluster, listener, told)
+        : await readByo(door, cluster, listener, secretName);
+    if (files === undefined) return rest;
+    certificates[listener] = files;
+    notices = { ...notices, ...rest };
+  }
+  return { ...notices, certificates };
+}

@@ -73,11 +73,11 @@ async function takeOnParts(
 ): Promise<Taken> {
   switch (step.take) {
     case 'make-secret': {
-      const { ref, manifest, why, isLost = false } = step.secret;
+      const { ref, manifest, why, lost } = step.secret;
       // What another instance has made meanwhile stays: servers may know it already.
       if (why === 'Create') await kube.create(ref, manifest, { signal });
       else await kube.apply(ref, manifest, { force: true, signal });
-      if (isLost) return lostPassword(manifest.metadata.name);
+      if (lost !== undefined) return { said: { type: 'Warning', ...lost }, isSlow: false };
       const done = why === 'Create' ? 'Created' : 'Renewed';
       return did(done, `${done} Secret ${manifest.metadata.name}.`);
     }
@@ -105,13 +105,6 @@ async function takeOnParts(
       return slowly(did('StatefulSetRenewed', message));
     }
   }
-}
-
-function lostPassword(name: string): Taken {
-  const message =
-    `Secret ${name} was gone, and so was what told its passwords: it has new ones. Whoever had ` +
-    'them from it fetches them anew; servers take the former ones until they are reloaded.';
-  return { said: { type: 'Warning', reason: 'PasswordLost', message }, isSlow: false };
 }
 
 async function takeOnServer(

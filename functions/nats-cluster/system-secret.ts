@@ -13,6 +13,7 @@ import {
   dataOf,
   newSecret,
   type OwnSecret,
+  passwordLost,
   renewedSecret,
   type SecretData,
 } from './secret-data.ts';
@@ -45,7 +46,8 @@ export function newSystem(
     [ROUTE_PASSWORD]: known?.route ?? newPassword(),
     ...(ca === '' ? {} : { [TRUSTED]: certificatesIn(ca).join('') }),
   };
-  return newSecret(cluster, SYSTEM_SUFFIX, data, known === undefined);
+  const lost = known === undefined ? passwordLost(cluster, SYSTEM_SUFFIX) : undefined;
+  return newSecret(cluster, SYSTEM_SUFFIX, data, lost);
 }
 
 /** That of somebody else, or of a cluster that is gone, says nothing of our servers. */

@@ -6,6 +6,7 @@ import { accountsOf } from './render/config.ts';
 import {
   newSecret,
   type OwnSecret,
+  passwordLost,
   readData,
   readOwn,
   renewedSecret,
@@ -93,10 +94,11 @@ async function readTheirs(
 /** With the password that servers know, as long as anybody can tell it. */
 function newUser({ known }: SecretsDoor, cluster: Cluster, user: Made): SecretToMake {
   const password = known?.users.get(user.name) ?? newPassword();
-  const isLost = known === undefined;
+  const suffix = suffixOf(cluster, user);
   const data = { username: user.name, password, ...wayIn(cluster, user, password) };
   // Who stands in no configuration that is known is new there.
-  return newSecret(cluster, suffixOf(cluster, user), data, isLost);
+  const lost = known === undefined ? passwordLost(cluster, suffix) : undefined;
+  return newSecret(cluster, suffix, data, lost);
 }
 
 /** When servers speak TLS no more, or by another authority, or another password was given. */

@@ -52,7 +52,7 @@ export interface Claim {
 export interface SecretToMake {
   readonly why: 'Create' | 'Renew';
   /** It was there before, and what it said is known to nobody but the servers and the clients. */
-  readonly isLost?: boolean;
+  readonly lost?: Word;
   readonly ref: ResourceRef;
   readonly manifest: Manifest;
 }
@@ -69,6 +69,8 @@ export interface Parts {
   readonly formerPasswords: readonly string[];
   /** Whom to believe when servers speak TLS; empty when they never did. */
   readonly trustedCa: string;
+  /** What clients have to do in time, for people. */
+  readonly notice: string | undefined;
   /** The passwords that servers have been told last. */
   readonly known: KnownPasswords | undefined;
   /** Versions of our own Secrets, by name. */

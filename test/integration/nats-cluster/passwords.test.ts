@@ -1,5 +1,8 @@
 // The Secrets of a cluster, deleted and edited by hand, and accounts that are taken away, with real
 // servers: the function finds its way back in, or says how, and no server is restarted.
+import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
@@ -156,14 +159,54 @@ test('the stream of a feed gets readers in an account of their own', settings, a
   await place.tickUntilReady(ours, cluster);
 });
 
-test('while TLS is turned on and off the servers are reached', settings, async () => {
-  const pods = await uids();
-  for (const tls of [{ clients: {} }, null]) {
-    await place.edit(cluster, { tls });
-    await place.tickUntilReady(ours, cluster);
+/** How clients that copied `ca.crt` then find the first server. */
+async function shownTo(ca: string): Promise<string> {
+  const [address = ''] = await place.addresses(cluster);
+  const [host = '', port] = address.split(':');
+  const socket = connectTcp(Number(port), host);
+  // It speaks first, in the clear.
+  await once(socket, 'data');
+  const secure = connectTls({ socket, servername: 'nats.shop.svc', ca });
+  try {
+    await once(secure, 'secureConnect');
+    return secure.getPeerCertificate().fingerprint256;
+  } finally {
+    secure.destroy();
   }
-  expect(await uids()).toEqual(pods);
-});
+}
+
+test(
+  'while TLS is turned on and off, and nats-tls deleted, all who believed get in',
+  settings,
+  async () => {
+    const pods = await uids();
+    const tls = () => place.secret(cluster, 'nats-tls');
+    await place.edit(cluster, { tls: { clients: {} } });
+    await place.tickUntilReady(ours, cluster);
+    const first = await tls();
+    const { 'ca.crt': copied = '' } = first;
+    const shown = await shownTo(copied);
+    await remove('nats-tls');
+    await place.tickUntilReady(ours, cluster);
+    expect(await tls()).toEqual(first);
+    // Of one that was started since then nobody knows the key.
+    const other = await place.startFunction({ clock: later });
+    await remove('nats-tls');
+    await place.tickUntil(other, cluster, 'the authority to be planned', async (status, object) => {
+      return isReady(status, object.metadata) && 'next-ca.crt' in (await tls());
+    });
+    const after = await tls();
+    expect(after['ca.crt']).toBe(`${copied}${after['next-ca.crt']}`);
+    expect(after).not.toHaveProperty('ca.key');
+    expect(await shownTo(copied)).toBe(shown);
+    expect(await shownTo(after['ca.crt'] ?? '')).toBe(shown);
+    expect(await place.condition(cluster, 'Ready')).toMatch(/ another authority signs for its /);
+    expect(await place.events(cluster)).toContainEqual(expect.stringMatching(/^AuthorityLost: /));
+    await place.edit(cluster, { tls: null });
+    await place.tickUntilReady(ours, cluster);
+    expect(await uids()).toEqual(pods);
+  },
+);
 
 test(
   'what nobody remembers is told with the command that helps, which does',

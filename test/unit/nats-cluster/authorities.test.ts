@@ -6,11 +6,17 @@ import { connect, createSecureContext, TLSSocket } from 'node:tls';
 import { expect, test } from 'vitest';
 import { readManaged } from '../../../functions/nats-cluster/certificates.ts';
 import type { CertificateFiles } from '../../../functions/nats-cluster/credentials.ts';
-import { certificatesIn } from '../../../functions/nats-cluster/secret-data.ts';
+import type { Told } from '../../../functions/nats-cluster/lost-authority.ts';
+import { render } from '../../../functions/nats-cluster/render/manifests.ts';
+import {
+  certificatesIn,
+  dataOf,
+  type SecretData,
+} from '../../../functions/nats-cluster/secret-data.ts';
 import { readSecrets } from '../../../functions/nats-cluster/secrets.ts';
-import { makeAuthority } from '../../../shared/x509.ts';
+import { issue, makeAuthority } from '../../../shared/x509.ts';
 import { KubeModel } from './model/kube-model.ts';
-import { cluster } from './samples.ts';
+import { cluster, CREDENTIALS } from './samples.ts';
 
 const DAY_MS = 86_400_000;
 const RENEWED_EACH_DAYS = 60;
@@ -19,12 +25,22 @@ const HOSTS = { clients: 'nats.shop.svc', routes: 'nats-1.nats-headless.shop.svc
 type Listener = keyof typeof HOSTS;
 type Files = Readonly<Record<Listener, CertificateFiles>>;
 
+interface Known {
+  readonly told?: Told;
+  readonly kept?: Map<string, SecretData>;
+}
+const NOTHING_TOLD: Told = { system: {}, config: null };
+
 /** As a server has them at that time; made or renewed first when that is due. */
-async function filesAt(kube: KubeModel, nowMs: number): Promise<Files> {
-  const door = { kube: kube.client, nowMs, signal: new AbortController().signal };
+async function filesAt(
+  kube: KubeModel,
+  nowMs: number,
+  { told = NOTHING_TOLD, kept = new Map() }: Known = {},
+): Promise<Files> {
+  const door = { kube: kube.client, nowMs, signal: new AbortController().signal, kept };
   const one = async (listener: Listener): Promise<CertificateFiles> => {
-    const read = await readManaged(door, OWN, listener);
-    if ('certificate' in read) return read;
+    const read = await readManaged(door, OWN, listener, told);
+    if (read.files !== undefined) return read.files;
     if (read.toMake === undefined) throw new Error('neither there nor made');
     kube.put(read.toMake.ref, read.toMake.manifest);
     return one(listener);
@@ -120,4 +136,112 @@ test('whoever asks the servers believes all that they may have, old and new', as
   const ca = Buffer.from(`${first}${next}`).toString('base64');
   kube.change({ group: '', version: 'v1', resource: 'secrets' }, at, { data: { 'ca.crt': ca } });
   expect(await settled()).toEqual([first, next]);
+});
+
+const SECRETS = { group: '', version: 'v1', resource: 'secrets' };
+const AT = { namespace: 'shop', name: 'nats-tls' };
+
+/** What the configuration has of them. */
+function toldOf(files: Files): Told {
+  const shape = { size: 3, accessMode: 'ReadWriteOncePod' } as const;
+  const [config] = render(OWN, { ...CREDENTIALS, certificates: files }, shape).parts;
+  if (config === undefined) throw new Error('there is no configuration');
+  return { system: {}, config: new KubeModel().put(config.ref, config.manifest) };
+}
+
+async function storedIn(kube: KubeModel): Promise<SecretData> {
+  const secret = await kube.get(SECRETS, AT);
+  if (secret === null) throw new Error('it is not there');
+  return dataOf(secret);
+}
+
+test('nats-tls deleted, an instance that remembers it makes it as it was', async () => {
+  const [kube, kept] = [new KubeModel(), new Map<string, SecretData>()];
+  const nowMs = Date.now();
+  await filesAt(kube, nowMs, { kept });
+  const before = await storedIn(kube);
+  kube.remove(SECRETS, AT);
+  await filesAt(kube, nowMs, { kept });
+  expect(await storedIn(kube)).toEqual(before);
+});
+
+test.each([
+  ['is deleted, and nobody remembers it', (kube: KubeModel) => kube.remove(SECRETS, AT)],
+  [
+    'loses the key of its authority',
+    (kube: KubeModel) => void kube.change(SECRETS, AT, { data: { 'ca.key': '' } }),
+  ],
+])('nats-tls %s: servers keep their certificates until clients know the next', async (_, lose) => {
+  const kube = new KubeModel();
+  const startedMs = Date.now() - 84 * DAY_MS;
+  const first = await filesAt(kube, startedMs);
+  lose(kube);
+  const told = toldOf(first);
+  const after = await filesAt(kube, startedMs + DAY_MS, { told });
+  expect(after.clients.ca).toContain(first.clients.ca);
+  expect(certificatesIn(after.clients.ca)).toHaveLength(2);
+  const late = await filesAt(kube, startedMs + 82 * DAY_MS, { told });
+  for (const listener of ['clients', 'routes'] as const) {
+    const { certificate, key } = first[listener];
+    expect(after[listener]).toMatchObject({ certificate, key });
+    expect(late[listener]).toEqual(after[listener]);
+  }
+  const renewed = await filesAt(kube, Date.now());
+  expect(renewed.clients.certificate).not.toBe(first.clients.certificate);
+  for (const [one, other] of [
+    [first, after],
+    [after, renewed],
+  ] as const) {
+    expect(await believes('routes', one.routes, other.routes)).toBe('believed');
+    expect(await believes('routes', other.routes, one.routes)).toBe('believed');
+    expect(await believes('clients', one.clients, other.clients)).toBe('believed');
+  }
+  // Who never fetched the list with both does not believe the next.
+  expect(await believes('clients', first.clients, renewed.clients)).not.toBe('believed');
+});
+
+test('what a user brought is never taken for ours', async () => {
+  const [host, headless] = [HOSTS.clients, HOSTS.routes];
+  const validity = { fromMs: Date.now() - DAY_MS, toMs: Date.now() + 60 * DAY_MS };
+  const authority = makeAuthority('Shop', validity);
+  const theirs = issue(authority, { commonName: host, hosts: [host, headless] }, validity);
+  const files = { certificate: theirs.certPem, key: theirs.keyPem, ca: authority.certPem };
+  const kube = new KubeModel();
+  const made = await filesAt(kube, Date.now(), {
+    told: toldOf({ clients: files, routes: files }),
+  });
+  expect(certificatesIn(made.clients.ca)).toHaveLength(1);
+  expect(JSON.stringify(await storedIn(kube))).not.toContain(JSON.stringify(theirs.keyPem));
+});
+
+test.each<[string, (first: Files) => Told, string | undefined]>([
+  ['servers still have its certificates', toldOf, 'Servers keep their certificates'],
+  [
+    'only who believed it is known',
+    ({ clients: { ca } }) => ({ system: { 'trusted-ca.crt': ca }, config: null }),
+    'another one signs at once',
+  ],
+  ['servers never had any', () => NOTHING_TOLD, undefined],
+])('nats-tls is not there and %s: clients are told %#', async (_, tell, said) => {
+  const told = tell(await filesAt(new KubeModel(), Date.now()));
+  const door = {
+    kube: new KubeModel().client,
+    nowMs: Date.now(),
+    signal: new AbortController().signal,
+  };
+  const { toMake } = await readManaged(door, OWN, 'clients', told);
+  expect(toMake?.lost?.reason).toBe(said === undefined ? undefined : 'AuthorityLost');
+  expect(toMake?.lost?.message ?? 'undefined').toContain(String(said));
+});
+
+test('until the next authority signs, it is said since when clients have to know it', async () => {
+  const kube = new KubeModel();
+  const nowMs = Date.now();
+  const told = toldOf(await filesAt(kube, nowMs));
+  kube.remove(SECRETS, AT);
+  await filesAt(kube, nowMs, { told });
+  const door = { kube: kube.client, nowMs, signal: new AbortController().signal };
+  const { notice } = await readManaged(door, OWN, 'clients', NOTHING_TOLD);
+  const day = new Date(nowMs + 83 * DAY_MS).toISOString().slice(0, 10);
+  expect(notice).toContain(`From ${day} on another authority signs`);
 });

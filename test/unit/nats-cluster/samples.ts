@@ -83,6 +83,7 @@ export function world(differences: Differences = {}): World {
     systemPassword: 'system',
     formerPasswords: [],
     trustedCa: '',
+    notice: undefined,
     known: undefined,
     secrets: new Map(),
     accounts: [],

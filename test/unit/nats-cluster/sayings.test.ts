@@ -106,3 +106,12 @@ test('since when a server starts is remembered until it has joined the others', 
   expect(sinceOf(later)).toEqual(['', '', '', '', before]);
   expect(sinceOf({ ...grown, pods: away('nats-1'), status: {} })).toEqual(['', '', '', '', '']);
 });
+
+test('what clients have to do in time stands in Ready, which stays True', () => {
+  const notice = 'From 2026-02-01 on another authority signs.';
+  const one = world({ nowMs: NOW_MS, parts: { notice } });
+  const { conditions } = sayingOf(one, decide(one), recordsOf(one), new Map());
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  expect(ready).toMatchObject({ status: 'True', reason: 'Whole' });
+  expect(ready?.message).toMatch(/ of its own\. From 2026-02-01 on another/);
+});

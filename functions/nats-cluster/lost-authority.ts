@@ -1,0 +1,89 @@
+// Secret <name>-tls is gone, and the key of an authority with it that clients believe. As long as
+// this instance remembers it, it comes back as it was. Else servers keep what their configuration
+// has: the key of the authority stands nowhere else, on purpose, so it gets a successor in time.
+import type { KubeObject } from '../../shared/kube/objects.ts';
+import { isOfCluster } from './authorities.ts';
+import { type Cluster, headlessHost, serverName, serviceHost } from './cluster.ts';
+import { isOurs } from './owner.ts';
+import { certificatesIn, dataOf, type SecretData, type SecretsDoor } from './secret-data.ts';
+import { TRUSTED } from './system-secret.ts';
+import { unfit } from './unfit.ts';
+import type { Word } from './world.ts';
+
+export type Listener = 'clients' | 'routes';
+export const LISTENERS: readonly Listener[] = ['clients', 'routes'];
+export const TLS_SUFFIX = '-tls';
+
+/** Where else something may stand of what servers were told. */
+export interface Told {
+  readonly system: SecretData;
+  readonly config: KubeObject | null;
+}
+
+export interface Left {
+  readonly data: SecretData;
+  /** What clients have to be told. */
+  readonly lost?: Word;
+}
+
+export function whatIsLeft(
+  { kept, nowMs }: SecretsDoor,
+  cluster: Cluster,
+  { system, config }: Told,
+): Left {
+  const remembered = kept?.get(TLS_SUFFIX);
+  if (remembered !== undefined) return { data: remembered };
+  const served = config !== null && isOurs(config, cluster) ? dataOf(config) : {};
+  const ours = LISTENERS.filter((one) => isOfOurs(cluster, one, served, nowMs));
+  if (ours.length > 0) return { data: filesOf(served, ours), lost: keyLost(cluster) };
+  // Those that clients believe; what servers have of them nobody can tell.
+  const had = certificatesIn(system[TRUSTED]).some((one) => isOfCluster(cluster, one));
+  return { data: {}, ...(had ? { lost: allLost(cluster) } : {}) };
+}
+
+/** Servers have it, can go on with it, and it is none of the user's. */
+function isOfOurs(
+  cluster: Cluster,
+  listener: Listener,
+  served: SecretData,
+  nowMs: number,
+): boolean {
+  const { certificate = '', key = '', ca = '' } = fileNames(listener, served);
+  if (unfit({ certificate, key, ca }, hostOf(cluster, listener), nowMs) !== undefined) return false;
+  return certificatesIn(ca).every((one) => isOfCluster(cluster, one));
+}
+
+const fileNames = (listener: Listener, served: SecretData) => ({
+  certificate: served[`${listener}.crt`],
+  key: served[`${listener}.key`],
+  ca: served[`${listener}-ca.crt`],
+});
+
+function filesOf(served: SecretData, listeners: readonly Listener[]): SecretData {
+  const bundle = new Set(listeners.flatMap((one) => certificatesIn(served[`${one}-ca.crt`])));
+  const files = listeners.flatMap((one) =>
+    ['crt', 'key'].map((kind) => [`${one}.${kind}`, served[`${one}.${kind}`] ?? ''] as const),
+  );
+  return { 'ca.crt': [...bundle].join(''), ...Object.fromEntries(files) };
+}
+
+/** One that the certificate has to be for. */
+export const hostOf = (cluster: Cluster, listener: Listener): string =>
+  listener === 'clients'
+    ? serviceHost(cluster)
+    : `${serverName(cluster, 0)}.${headlessHost(cluster)}`;
+
+const keyLost = ({ name }: Cluster): Word => ({
+  reason: 'AuthorityLost',
+  message:
+    `Secret ${name}${TLS_SUFFIX} was gone, and the key of its authority with it. Servers keep ` +
+    'their certificates, and ca.crt has the next authority beside the former: whoever has a copy ' +
+    'of it fetches it anew. Ready says until when.',
+});
+
+const allLost = ({ name }: Cluster): Word => ({
+  reason: 'AuthorityLost',
+  message:
+    `Secret ${name}${TLS_SUFFIX} was gone, and so was what told its authority: another one signs ` +
+    'at once. Whoever has a copy of ca.crt fetches it anew.',
+});

@@ -1,0 +1,42 @@
+// Whether servers can show a certificate: it is for the right name, has not ended, has its key, and
+// somebody in its `ca.crt` signed it. Pure.
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import type { CertificateFiles } from './credentials.ts';
+import { certificatesIn } from './secret-data.ts';
+
+/** Why not; undefined when they can. */
+export function unfit(
+  { certificate, key, ca }: CertificateFiles,
+  host: string,
+  nowMs: number,
+): string | undefined {
+  try {
+    const parsed = new X509Certificate(certificate);
+    if (parsed.checkHost(host) === undefined) return `has a certificate that is not for ${host}`;
+    if (parsed.validToDate.getTime() < nowMs) return 'has a certificate that has expired';
+    if (!isSignedIn(certificate, ca)) return 'has a certificate that nobody in its ca.crt signed';
+    return parsed.checkPrivateKey(createPrivateKey(key))
+      ? undefined
+      : 'has a key that does not belong to its certificate';
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return `has no certificate and key that can be read (${reason})`;
+  }
+}
+
+/** By an authority, or by one of those between that stand with it, whom one of them signed. */
+function isSignedIn(certificate: string, ca: string): boolean {
+  const [own, ...between] = certificatesIn(certificate).map((one) => new X509Certificate(one));
+  const authorities = certificatesIn(ca).map((one) => new X509Certificate(one));
+  const hasSigned = (one: X509Certificate, by: X509Certificate): boolean =>
+    one.checkIssued(by) && one.verify(by.publicKey);
+  let last = own;
+  for (let links = 0; last !== undefined && links <= between.length; links += 1) {
+    const signed = last;
+    // Who is believed himself needs nobody.
+    const isKnown = authorities.some((one) => one.raw.equals(signed.raw) || hasSigned(signed, one));
+    if (isKnown) return true;
+    last = between.find((one) => one !== signed && hasSigned(signed, one));
+  }
+  return false;
+}
