@@ -51,6 +51,7 @@ export async function readPage(
       if (PAGE_ENDED.has(status) && received > 0) return page.resolve(left);
       if (status !== 0) return fail(`it was answered with ${status}`);
       const { sequence, pending } = placeOf(message);
+      if (!isCount(sequence) || !isCount(pending)) return fail('a message came that is of no page');
       try {
         take({ subject: message.subject.slice(prefixLength), sequence, data: message.data });
       } catch (cause) {
@@ -88,6 +89,8 @@ function placeOf({ reply = '' }: Msg): { readonly sequence: number; readonly pen
   const at = tokens.length > 9 ? 7 : 5;
   return { sequence: Number(tokens[at]), pending: Number(tokens[at + 3]) };
 }
+
+const isCount = (number: number): boolean => Number.isSafeInteger(number) && number >= 0;
 
 function unanswered(api: string, why: string): Failure {
   return new Failure(

@@ -39,8 +39,21 @@ export async function readAll(
   }
   // While the later ones were read, the earlier ones went on: each is looked at once more, so that
   // all are whole up to the newest message of any.
-  for (const reader of readers.slice(0, -1)) {
-    while ((await reader.next(take)) > 0);
+  for (const [index, reader] of readers.slice(0, -1).entries()) {
+    // One that waited for long has ended by itself.
+    await rest(reader, take).catch(async () => {
+      const end = ends[index] ?? 0;
+      const again = await source.read(
+        filters[index] ?? '',
+        end > 0 ? end + 1 : fromSequence,
+        signal,
+      );
+      if (again.pending > 0) await rest(again, take);
+    });
   }
   return Math.max(0, ...ends);
+}
+
+async function rest(reader: PageReader, take: ReadOptions['take']): Promise<void> {
+  while ((await reader.next(take)) > 0);
 }

@@ -3,6 +3,7 @@
 // `readerRights` gives.
 import { randomUUID } from 'node:crypto';
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from 'nats';
+import { Failure } from '../../errors.ts';
 import { livePrefix, storedPrefix, streamName } from '../../feed/subjects.ts';
 import type { AccessSource } from '../access.ts';
 import { Connection } from '../connection.ts';
@@ -48,7 +49,8 @@ export interface SourceEvents {
 }
 
 interface ConsumerAnswer {
-  readonly num_pending: number;
+  readonly name?: string;
+  readonly num_pending?: number;
   readonly created?: string;
 }
 
@@ -137,11 +139,16 @@ export class Source {
       }),
     };
     const answer = await request<ConsumerAnswer>(nats, this.#stream, create, signal);
+    const { num_pending: pending = -1 } = answer;
+    if (answer.name !== name || !Number.isSafeInteger(pending) || pending < 0) {
+      const why = `the answer to a create for ${subject} is of no consumer of this reader`;
+      throw new Failure('NATS_UNAVAILABLE', `${why}. It is tried again.`);
+    }
     this.#readAtMs = Date.parse(answer.created ?? '');
     const api = `${this.#api}.CONSUMER.MSG.NEXT.${this.#stream}.${name}`;
     const { inboxPrefix } = this.#connection;
     return {
-      pending: answer.num_pending,
+      pending,
       next: (take) =>
         readPage({ nats, api, inboxPrefix, prefixLength: this.#storedPrefix.length }, take, signal),
     };

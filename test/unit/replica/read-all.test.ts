@@ -8,17 +8,21 @@ const soon = (): AbortSignal => AbortSignal.timeout(5_000);
 /** A stream in memory; `whenRead` may write while a filter is about to be read. */
 function streamOf(whenRead: (filter: string, write: (subject: string) => void) => void) {
   const stored: StoredMessage[] = [];
+  const reads: string[] = [];
+  let ended = 0;
   const write = (subject: string): void => {
     stored.push({ subject, sequence: stored.length + 1, data: new Uint8Array() });
   };
   const read = (filter: string, from = 0) => {
     whenRead(filter, write);
+    const number = reads.push(`${filter} ${from}`);
     let seen = from - 1;
     const left = (): readonly StoredMessage[] =>
       stored.filter(({ subject, sequence }) => subject.startsWith(filter) && sequence > seen);
     return Promise.resolve({
       pending: left().length,
       next: (take: (message: StoredMessage) => void) => {
+        if (number <= ended) return Promise.reject(new Error('503'));
         const [message] = left();
         if (message === undefined) return Promise.resolve(0);
         seen = message.sequence;
@@ -27,7 +31,9 @@ function streamOf(whenRead: (filter: string, write: (subject: string) => void) =
       },
     });
   };
-  return { read, write };
+  /** As consumers do that nobody asked for some seconds. */
+  const endReaders = (): void => void (ended = reads.length);
+  return { read, write, reads, endReaders };
 }
 
 test('what an earlier filter got while a later one was read is not left out', async () => {
@@ -47,6 +53,29 @@ test('what an earlier filter got while a later one was read is not left out', as
   const reached = await readAll({ read }, options, soon());
   expect(reached).toBe(3);
   expect([...taken].toSorted((a, b) => a - b)).toEqual([1, 2, 3]);
+});
+
+test.each([
+  { first: ['a'], again: 'a 2' },
+  { first: [], again: 'a 0' },
+])('a filter whose consumer ended while another was read is read on: $again', async (given) => {
+  const { read, write, reads, endReaders } = streamOf((filter, more) => {
+    if (filter !== 'b') return;
+    endReaders();
+    more('a');
+    more('b');
+  });
+  for (const subject of given.first) write(subject);
+  const taken: string[] = [];
+  const options = {
+    filters: ['a', 'b'],
+    fromSequence: undefined,
+    take: ({ subject, sequence }: StoredMessage) => void taken.push(`${subject} ${sequence}`),
+    onLeft: () => undefined,
+  };
+  await readAll({ read }, options, soon());
+  expect(taken).toContain(`a ${given.first.length + 1}`);
+  expect(reads).toEqual(['a 0', 'b 0', given.again]);
 });
 
 test('nothing there is nothing read', async () => {
