@@ -1,20 +1,14 @@
 // Asks the API server about what was published and what its own history did not confirm: mostly
 // changes that are younger than the history just read, and now and then a claim without ground.
 import { type ObjectKey, subjectOf } from '../../shared/feed/subjects.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
+import { type AskTask, ask } from './ask.ts';
 import { isName } from './change.ts';
-import type { Doors } from './doors.ts';
 import type { ShownResource } from './feed.ts';
 import { type Doubt, type Outcome, buryAt, lookAtTruth } from './look.ts';
 import { readPublished, readSubjects } from './observe.ts';
-import type { Session } from './session.ts';
-import { type Look, type Moment, planLook } from './sight.ts';
+import { type Moment, planLook } from './sight.ts';
 
-export interface ConfirmTask extends Moment {
-  readonly doors: Doors;
-  readonly session: Session;
-  readonly signal: AbortSignal;
-}
+export type ConfirmTask = AskTask & Moment;
 
 /**
  * The outcome of each thing done about it. What was written after `before` may be later than what
@@ -27,7 +21,7 @@ export async function confirm(
 ): Promise<readonly Outcome[]> {
   const { doors: _doors, session, signal, before, ...moment } = task;
   if (!canExist(resource, key)) return buryImpossible(task, doubted);
-  const { object, isTooLarge, resourceVersion } = await ask(task, resource, key);
+  const { object, isTooLarge, resourceVersion } = await ask(task, resource, key, 'latest');
   const outcomes: Outcome[] = [];
   const head = subjectOf('cluster', key);
   // What is gone is gone with all that its head names, in doubt or not.
@@ -50,56 +44,6 @@ export async function confirm(
     outcomes.push((await buryAt(session, entry, options, signal)).outcome);
   }
   return outcomes;
-}
-
-/**
- * What an event says, replaced by what the API server says of the object that it names: anybody
- * who reaches the function can send an event.
- */
-export async function confirmed(
-  task: Pick<ConfirmTask, 'doors' | 'session' | 'signal'>,
-  look: Look,
-): Promise<Look> {
-  const { resource, object } = look;
-  const { name, namespace = '' } = object.metadata;
-  const asked = await ask(task, resource, { resource: resource.name, namespace, name });
-  const { resourceVersion, isTooLarge } = asked;
-  if (asked.object !== undefined) {
-    return { resource, object: asked.object, isGone: false, isTooLarge, resourceVersion };
-  }
-  // Without an age, it closes no place to what comes late: that would be asked about, too.
-  const { creationTimestamp: _age, ...metadata } = object.metadata;
-  return { resource, object: { ...object, metadata }, isGone: true, resourceVersion };
-}
-
-interface Asked {
-  readonly object: KubeObject | undefined;
-  readonly isTooLarge: boolean;
-  /** As of when it is there, or is not. */
-  readonly resourceVersion: string;
-}
-
-/** A list and not a get: only a list says as of when the object is absent. */
-async function ask(
-  { doors, session, signal }: Pick<ConfirmTask, 'doors' | 'session' | 'signal'>,
-  { ref }: ShownResource,
-  { name, namespace }: ObjectKey,
-): Promise<Asked> {
-  return session.asking.pass(signal, async () => {
-    const pages = doors.kube.pages(ref, {
-      ...(namespace === '' ? {} : { namespace }),
-      fieldSelector: `metadata.name=${name.replaceAll(/[\\,=]/g, String.raw`\$&`)}`,
-      limit: 1,
-      onTooLarge: 'skim',
-      signal,
-    });
-    for await (const { items, tooLarge = [], metadata } of pages) {
-      const object = items[0] ?? tooLarge[0];
-      const { resourceVersion } = object?.metadata ?? metadata;
-      return { object, isTooLarge: tooLarge.length > 0, resourceVersion };
-    }
-    throw new TypeError('a list without a page');
-  });
 }
 
 const NEVER_IN_A_NAMESPACE = /[^-a-z0-9]/;

@@ -188,6 +188,9 @@ export function isNewer(a: Versioned, b: Versioned): boolean {
   return compareVersions(a.resourceVersion, b.resourceVersion) > 0;
 }
 
+/** What can be compared; nobody says how long one may be. */
+export const isRevision = (version: string): boolean => /^[1-9]\d*$/.test(version);
+
 /**
  * Within a kind, resourceVersions are decimal numbers that only grow (stable since Kubernetes
  * 1.35).

@@ -2,6 +2,7 @@
 // compares an object, or what happened since the last sweep, with the stream, and writes what the
 // stream lacks. Its memory is the stream and the feed's status: two instances at once, lost events
 // and a killed process cost time, never a wrong answer that stays.
+import type { Variable } from '../../shared/function/config.ts';
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import type { Metrics } from '../../shared/function/metrics.ts';
@@ -15,6 +16,20 @@ import { accessOfFunction } from '../../shared/nats/access.ts';
 import { Doors } from './doors.ts';
 import type { Session } from './session.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
+
+const TRUSTS_EVERYBODY =
+  'CONFIRM_EVENTS is false and no tokens are asked for: whoever reaches this function from an ' +
+  'address of SENDER_ADDRESSES can show readers what is not so, until the next sweep';
+
+/** A request for each change: needless where none but our own sources can send. */
+const CONFIRM_EVENTS: Variable<boolean | undefined> = {
+  env: 'CONFIRM_EVENTS',
+  meaning:
+    'whether the API server is asked before anything is published on the word of an event; when ' +
+    'not set, where no token is asked for (SENDER_AUDIENCE)',
+  parse: flag,
+  fallback: undefined,
+};
 
 export const metadata = defineFunction({
   name: 'metadata',
@@ -35,16 +50,12 @@ export const metadata = defineFunction({
       example: 'nats://localhost:4222',
     },
     natsSecretDir: NATS_SECRET_DIR,
-    confirmsEvents: {
-      env: 'CONFIRM_EVENTS',
-      meaning: 'whether the API server is asked about each event before it is published',
-      parse: flag,
-      // A request for each change of the cluster: for where senders are not known by tokens.
-      fallback: false,
-    },
+    confirmsEvents: CONFIRM_EVENTS,
   },
-  open: (config, { clock, log, metrics }): Doors =>
-    new Doors({
+  open: (config, { clock, log, metrics, asksTokens }): Doors => {
+    const confirmsEvents = config.confirmsEvents ?? !asksTokens;
+    if (!confirmsEvents && !asksTokens) log.warn(TRUSTS_EVERYBODY);
+    return new Doors({
       kube: openKube({
         kubeconfigPath: config.kubeconfigPath,
         userAgent: FIELD_MANAGER,
@@ -57,8 +68,9 @@ export const metadata = defineFunction({
       metrics,
       namespace: config.namespace,
       nats: { url: config.natsUrl.href, access: accessOfFunction(config.natsSecretDir) },
-      confirmsEvents: config.confirmsEvents,
-    }),
+      confirmsEvents,
+    });
+  },
   readApiServer: readJson,
   close: (doors) => doors.close(),
   handle: async (event, context) => {

@@ -80,6 +80,29 @@ export async function lookAt(
   }
 }
 
+/**
+ * What comes of a look when there is nothing to be done; undefined when there is. What stands is
+ * remembered for whoever does it.
+ */
+export async function lookOnly(
+  session: Session,
+  planned: Planned,
+  options: LookOptions,
+  signal: AbortSignal,
+): Promise<Looked | undefined> {
+  const { plan } = planned;
+  if (plan.isTooLong) return OVERSIZE;
+  const decideOn = (published: readonly Published[]): Decision =>
+    judge(session, { planned, published }, options);
+  const known = recentlyPublished(session, plan);
+  if (known !== undefined && decideOn(known).steps.length > 0) return undefined;
+  const published = await readOne(session, plan, signal);
+  await checkEpoch(session, published, options.epoch, signal);
+  const decision = decideOn(published);
+  if (decision.steps.length > 0) return undefined;
+  return told(planned, await act(session, decision, published, signal));
+}
+
 export type LookedPlan = Looked & { readonly plan: LookPlan };
 
 /**

@@ -1,5 +1,5 @@
-// Reads what the stream has about objects. What the API server has comes with the event, or is read
-// by the sweep.
+// Reads what the stream has about objects. What the API server has is asked about a single object
+// (ask.ts), or read by the sweep.
 import { decodeMessage, isTombstone } from '../../shared/feed/messages.ts';
 import { encodeToken, subjectOf } from '../../shared/feed/subjects.ts';
 import type { PageSize } from '../../shared/kube/page-size.ts';

@@ -5,6 +5,7 @@ import { type Marker, decodeMarker } from '../../shared/feed/messages.ts';
 import { MARKER_SUBJECT } from '../../shared/feed/subjects.ts';
 import type { AccessSource } from '../../shared/nats/access.ts';
 import { Stream } from '../../shared/nats/stream.ts';
+import { Absences } from './absences.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { type Feed, streamSettings } from './feed.ts';
 import { Recent } from './recent.ts';
@@ -49,6 +50,12 @@ export class Session {
   readonly looking = new Turnstile(2);
   /** Single objects that are asked about: each may have 12 MiB. */
   readonly asking = new Turnstile(4);
+  /**
+   * Of these, events that claim to be newer than what the API server has at hand: whoever makes
+   * such claims up leaves the other places to the rest.
+   */
+  readonly insisting = new Turnstile(2);
+  readonly absences = new Absences();
 
   constructor(feed: Feed, nats: FeedNats) {
     this.feed = feed;

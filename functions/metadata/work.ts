@@ -4,13 +4,13 @@ import { Failure } from '../../shared/errors.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { lookOf, objectOf } from './change.ts';
-import { confirmed } from './confirm.ts';
 import type { Doors } from './doors.ts';
 import type { Feed } from './feed.ts';
 import { isEpochPassed } from './epoch.ts';
-import { type Looked, type Outcome, lookAt } from './look.ts';
+import { takeHint } from './hint.ts';
+import type { Looked, Outcome } from './look.ts';
 import type { Session } from './session.ts';
-import { type Look, planLook } from './sight.ts';
+import type { Look } from './sight.ts';
 import { writeClash, writeFailure } from './status.ts';
 import { sweep } from './sweep.ts';
 
@@ -129,9 +129,7 @@ async function takeLook(session: Session, look: Look, context: Context<Doors>): 
   }
   const { marker } = await session.marker(signal);
   const moment = { epoch: marker?.epoch ?? 0, nowMs: doors.clock.nowMs() };
-  const seen = doors.confirmsEvents ? await confirmed({ doors, session, signal }, look) : look;
-  const planned = planLook(session.feed, seen, moment.epoch);
-  return lookAt(session, planned, { ...moment, trust: 'hint' }, signal);
+  return takeHint({ ...moment, doors, session, signal }, look);
 }
 
 /** Its status changes with every sweep; only a new spec is a reason to act. */

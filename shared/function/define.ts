@@ -17,6 +17,8 @@ export interface Scope {
   readonly log: Logger;
   readonly clock: Clock;
   readonly metrics: Metrics;
+  /** Every event comes with a token of the cluster, of a sender that was named. */
+  readonly asksTokens: boolean;
   /** Aborts when the process ends: after requests in flight are done, before doors are closed. */
   readonly signal: AbortSignal;
 }

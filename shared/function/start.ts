@@ -50,7 +50,8 @@ export async function startFunction<Config extends object, Doors>(
     createLog({ level: both.runtime.logLevel, function: name, revision: both.runtime.revision });
   const metrics = new Metrics();
   const ending = new AbortController();
-  const scope = { log, clock, metrics, signal: ending.signal };
+  const asksTokens = both.runtime.senderAudience !== undefined;
+  const scope = { log, clock, metrics, asksTokens, signal: ending.signal };
   const doors = await definition.open(both.own, scope);
   const runtime = new Runtime({
     definition,

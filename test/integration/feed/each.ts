@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import type { Stream } from '../../../shared/nats/stream.ts';
 import { removeAllPods } from './objects.ts';
-import { FeedWorld, type Sender } from './world.ts';
+import { AT_THEIR_WORD, FeedWorld, type Sender } from './world.ts';
 
 export interface FeedOfOneTest {
   readonly world: FeedWorld;
@@ -38,13 +38,13 @@ export function withFeedEach(begin: (given: FeedOfOneTest) => Promise<void>): vo
   });
 }
 
-/** A feed that a function has swept once. */
+/** A feed that a function has swept once, which takes events at their word. */
 export function withSweptFeedEach(
   begin: (given: FeedOfOneTest & { readonly sender: Sender }) => void,
 ): void {
   withFeedEach(async (given) => {
     await given.world.createFeed(given.feed);
-    const sender = await given.world.startFunction();
+    const sender = await given.world.startFunction(AT_THEIR_WORD);
     await sender.sweep();
     begin({ ...given, sender });
   });

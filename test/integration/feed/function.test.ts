@@ -6,7 +6,7 @@ import { isTombstone } from '../../../shared/feed/messages.ts';
 import { FLOOR_SUBJECT } from '../../../shared/feed/subjects.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { annotatePod, bindPod, createPod, labelPod, removePod } from './objects.ts';
-import { type FeedWorld, soon } from './world.ts';
+import { AT_THEIR_WORD, type FeedWorld, soon } from './world.ts';
 import { withFeedEach } from './each.ts';
 
 let world: FeedWorld;
@@ -135,7 +135,7 @@ test('a change that shows nowhere publishes nothing', async () => {
 });
 
 test('every order of five events ends the same: the object is gone', async () => {
-  const { change, sweep } = await world.startFunction();
+  const { change, sweep } = await world.startFunction(AT_THEIR_WORD);
   await sweep();
   const events = await lifeOf('p');
   const seen: string[][] = [];
@@ -169,7 +169,7 @@ test('five instances that take the same events and sweep at once agree', async (
 });
 
 test('a claim without ground does not outlive a sweep, and is told', async () => {
-  const { change, sweep } = await world.startFunction();
+  const { change, sweep } = await world.startFunction(AT_THEIR_WORD);
   const pod = await createPod(world.kube, 'real', 'n1');
   await sweep();
   const future = { resourceVersion: '999999999', labels: { forged: 'yes' } };
@@ -182,7 +182,7 @@ test('a claim without ground does not outlive a sweep, and is told', async () =>
 });
 
 test('a claim that an object is gone does not outlive a sweep', async () => {
-  const { change, sweep } = await world.startFunction();
+  const { change, sweep } = await world.startFunction(AT_THEIR_WORD);
   const pod = await createPod(world.kube, 'real', 'n1');
   await sweep();
   const future = { ...pod.metadata, resourceVersion: '999999999' };

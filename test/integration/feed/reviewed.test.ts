@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { isTombstone } from '../../../shared/feed/messages.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
 import { SLICES, bindPod, createPod, labelPod, removePod } from './objects.ts';
-import { type FeedWorld, type Sender } from './world.ts';
+import { AT_THEIR_WORD, type FeedWorld, type Sender } from './world.ts';
 import { withSweptFeedEach } from './each.ts';
 
 let world: FeedWorld;
@@ -63,7 +63,7 @@ test('an endpoint slice on more nodes than a batch holds is shown, and so is its
 
 test('who was swept by a clock that is ahead does not wait until that time has come', async () => {
   for (let minute = 1; minute <= 3; minute += 1) await sender.sweep();
-  const other = await world.startFunction();
+  const other = await world.startFunction(AT_THEIR_WORD);
   await createPod(world.kube, 'a', 'n1');
   expect(await other.sweep()).toBe(204);
   expect(await world.difference(stream)).toEqual([]);
@@ -101,7 +101,7 @@ test('a feed whose NATS nobody knows stops no other feed', async () => {
 });
 
 test('an instance that did not begin the epoch writes in it all the same', async () => {
-  const other = await world.startFunction();
+  const other = await world.startFunction(AT_THEIR_WORD);
   await other.change(await createPod(world.kube, 'a', 'n1'), 'add');
   await world.deleteStream(stream);
   await expect.poll(() => sender.sweep()).toBe(204);

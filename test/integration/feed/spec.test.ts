@@ -6,7 +6,7 @@ import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
 import { CA, OTHER_CA, startSecuredNats } from '../../builders/secured-nats.ts';
 import { SLICES, createPod, labelPod } from './objects.ts';
-import { FEED_NAMESPACE, type FeedWorld, type Sender, soon } from './world.ts';
+import { AT_THEIR_WORD, FEED_NAMESPACE, type FeedWorld, type Sender, soon } from './world.ts';
 import { withFeedEach } from './each.ts';
 
 let world: FeedWorld;
@@ -120,8 +120,10 @@ test('a resource that is not there, or not allowed, stops no other and is told',
 
 test('an object that is too large is left out, told, and comes when it fits', async () => {
   await world.createFeed(feed, { pods: { annotations: ['*'] } });
+  // It is too large for the API server, too.
+  const credulous = await world.startFunction(AT_THEIR_WORD);
   const pod = await createPod(world.kube, 'a', 'n1');
-  await sender.sweep();
+  await credulous.sweep();
   const huge = { note: 'x'.repeat(2_000_000) };
   const grown = { ...pod, metadata: { ...pod.metadata, annotations: huge } };
   const metadata = {
@@ -130,9 +132,9 @@ test('an object that is too large is left out, told, and comes when it fits', as
   };
   const body = JSON.stringify({ ...grown, metadata }).length;
   expect(body).toBeGreaterThan(1_048_576);
-  expect(await sender.change({ ...grown, metadata }, 'update')).toBe(204);
+  expect(await credulous.change({ ...grown, metadata }, 'update')).toBe(204);
   expect(await podsOf()).toEqual([]);
-  await sender.sweep();
+  await credulous.sweep();
   expect(await podsOf()).toEqual(['node.n1.pods.default.a']);
   expect((await world.status(feed)).events).toMatchObject({ oversize: 1 });
 });

@@ -11,7 +11,7 @@ import { NO_ACCESS } from '../../../shared/nats/access.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
 import { withSweptFeedEach } from './each.ts';
 import { SLICES, bindPod, createPod, removePod } from './objects.ts';
-import { FEED_NAMESPACE, type FeedWorld, type Sender, soon } from './world.ts';
+import { AT_THEIR_WORD, FEED_NAMESPACE, type FeedWorld, type Sender, soon } from './world.ts';
 
 let world: FeedWorld;
 let feed = '';
@@ -96,7 +96,7 @@ test('a part of an endpoint slice that no head names is found by its count', asy
   const { resources = [] } = await world.status(feed);
   expect(resources.find(({ name }) => name === SLICES.resource)).toMatchObject({ stray: 1 });
   // Another instance: this one may have gone to sleep.
-  const other = await world.startFunction();
+  const other = await world.startFunction(AT_THEIR_WORD);
   // Its clock is a minute ahead with each.
   await expect
     .poll(

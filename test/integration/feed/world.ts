@@ -28,6 +28,12 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const NAMESPACES: ResourceRef = { group: '', version: 'v1', resource: 'namespaces' };
 export const FEED_NAMESPACE = 'feeds';
 
+/**
+ * As where senders show tokens. For tests that say what is not so, and for those of how the feed
+ * itself holds late events apart: asked about, these would never come so far.
+ */
+export const AT_THEIR_WORD = { CONFIRM_EVENTS: 'false' } as const;
+
 export const soon = (): AbortSignal => AbortSignal.timeout(30_000);
 
 export interface Sender {

@@ -165,7 +165,7 @@ test.each(DEFINITIONS)('$name takes no shape of an object for what it is not', a
   const log = createLog({ level: 'silent', function: one.name, revision: undefined });
   const metrics = new Metrics();
   const { signal } = new AbortController();
-  const scope = { log, clock: systemClock, metrics, signal };
+  const scope = { log, clock: systemClock, metrics, asksTokens: false, signal };
   const defaults = Object.entries(one.config).map(([key, variable]) => [
     key,
     (variable as { readonly fallback?: unknown }).fallback,
