@@ -16,10 +16,12 @@ export interface InstanceDoors {
   readonly plane: Plane;
   readonly accounts: ServiceAccounts;
   readonly wiring: FunctionWiring;
+  /** As where senders show tokens; otherwise as it ships without them. */
+  readonly takesEventsAtTheirWord: boolean;
 }
 
 export async function addInstance(
-  { plane, accounts, wiring }: InstanceDoors,
+  { plane, accounts, wiring, takesEventsAtTheirWord }: InstanceDoors,
   name: string,
 ): Promise<Part> {
   const client = `function/${name}`;
@@ -33,6 +35,7 @@ export async function addInstance(
     env: {
       ...wiring.env,
       NATS_URL: await plane.urlFor(client, 'nats-server', 'metadata'),
+      ...(takesEventsAtTheirWord ? { CONFIRM_EVENTS: 'false' } : {}),
       LOG_LEVEL: 'warn',
       REQUEST_DEADLINE_SECONDS: DEADLINE_SECONDS,
       DRAIN_MINIMUM_SECONDS: '0',

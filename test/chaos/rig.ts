@@ -102,13 +102,18 @@ export class Rig {
     return this.#instances;
   }
 
-  /** More are added, and those that are too many get no events. */
+  /**
+   * More are added, and those that are too many get no events. Every second one takes events at
+   * their word: both roads have to lead to the same end, also side by side.
+   */
   async setInstances(count: number): Promise<void> {
     const [wiring] = this.#wiring.functions.filter(({ name }) => name === 'metadata');
     if (wiring === undefined) throw new Error('the manifests have no function metadata');
     while (this.#instances.length < count) {
-      const doors = { plane: this.plane, accounts: this.#accounts, wiring };
-      this.#instances.push(await addInstance(doors, `metadata-${this.#instances.length}`));
+      const index = this.#instances.length;
+      const takesEventsAtTheirWord = index % 2 === 1;
+      const doors = { plane: this.plane, accounts: this.#accounts, wiring, takesEventsAtTheirWord };
+      this.#instances.push(await addInstance(doors, `metadata-${index}`));
     }
     this.relay.targets = this.#instances.slice(0, count).map(({ url }) => url);
   }

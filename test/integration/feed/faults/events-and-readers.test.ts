@@ -49,6 +49,10 @@ test('what was forged does not outlive a sweep, and is told', async () => {
     return healed + unfounded;
   };
   const before = await repairs();
+  // The one that takes events at their word.
+  await rig.setInstances(2);
+  const [, credulous] = rig.instances;
+  rig.relay.targets = [credulous?.url ?? ''];
   const real = await rig.kube.get(PODS, { namespace: NAMESPACE, name: 'changed' });
   for (const more of [FUTURE, { name: 'ghost', uid: 'of-nobody' }]) {
     const object = { ...real, metadata: { ...real?.metadata, ...more } };
