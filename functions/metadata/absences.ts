@@ -1,7 +1,7 @@
 // As of when objects of each resource were last found to be gone. The end of an object of which
 // nothing stood in the stream leaves nothing there: a tombstone for every name that somebody makes
-// up would be a flood. So nothing in the stream would keep out an answer from before that end, which
-// an API server may still give that is behind the others.
+// up would be a flood. So nothing in the stream would keep out an answer from before that end,
+// which an API server that is behind the others may still give.
 import { compareVersions } from './decide.ts';
 
 export class Absences {

@@ -1,5 +1,5 @@
-// Which object an event is about, and what it says of it. Whether it is so is not asked here: hint.ts
-// does, unless senders show tokens, and the next sweep in any case.
+// Which object an event is about, and what it says of it. Whether it is so is not asked here:
+// hint.ts does, unless senders show tokens, and the next sweep in any case.
 import { quoted } from '../../shared/cut.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { IncomingEvent } from '../../shared/function/define.ts';

@@ -1,6 +1,6 @@
-// What an event says, replaced by what the API server says of the object that it names: anybody who
-// reaches the function can send an event. Nothing of the event is published, and an event that would
-// change nothing costs no question.
+// What an event says, replaced by what the API server says of the object that it names: anybody
+// who reaches the function can send an event. Nothing of the event is published, and an event that
+// would change nothing costs no question.
 import { isKubeError } from '../../shared/kube/errors.ts';
 import { type AskTask, type Asked, ask } from './ask.ts';
 import { compareVersions, isRevision } from './decide.ts';

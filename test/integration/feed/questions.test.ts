@@ -87,7 +87,7 @@ async function atHand(name: string): Promise<KubeObject | undefined> {
   return items.find(({ metadata }) => metadata.name === name);
 }
 
-test('a flood of invented pods asks four questions at once; an honest one is not held up', async () => {
+test('a flood of invented pods asks four questions at once, no honest one waits', async () => {
   const { asked, tell, close } = await open();
   const pod = await createPod(world.kube, 'honest', 'n1');
   await expect.poll(() => atHand('honest')).toBeDefined();
@@ -124,7 +124,7 @@ test('an API server that is behind the event is asked what is so now', async () 
   await close();
 });
 
-test('an API server that is behind brings no pod back whose end came before its birth', async () => {
+test('an API server that is behind brings back no pod that ended before it began', async () => {
   const { asked, tell, close } = await open();
   const pod = await createPod(world.kube, 'a', 'n1');
   await asked.freeze(PODS, 'default', 'a');
