@@ -32,6 +32,9 @@ const SERVICES = { group: '', version: 'v1', resource: 'services' } as const;
 const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
 const VOLUMES = { group: '', version: 'v1', resource: 'persistentvolumes' } as const;
 
+/** Its server ends at once. */
+export const BROKEN_IMAGE = 'nats:2.15.98';
+
 interface Parts {
   readonly nodes: Cluster;
   readonly kube: KubeClient;
@@ -214,6 +217,9 @@ async function importServers(nodes: Cluster): Promise<void> {
     const spec = await programSpec({ image: publicImage(image), binary, name });
     await nodes.importImage(await cachedArchive(spec, settings));
   }
+  const image = publicImage(BROKEN_IMAGE);
+  const broken = await programSpec({ image, binary: '/bin/false', name: 'nats-server' });
+  await nodes.importImage(await cachedArchive(broken, settings));
 }
 
 async function accountsOf(

@@ -19,6 +19,7 @@ import {
   scaleBackToThree,
   scaleToFive,
 } from './scenarios.ts';
+import { callsForHelp, fourReadyMs, makeStuck, removeStuck, STUCK_REASONS } from './stuck.ts';
 import { timed } from './timed.ts';
 
 let place: PodPlace;
@@ -28,6 +29,8 @@ const cluster = { namespace: 'shop', name: 'nats' };
 const threeLines = { namespace: 'shop', name: 'lines' };
 /** Two servers more and two less are records, a StatefulSet, moves, peers and claims. */
 const SCALE_WRITES_MIN = 8;
+/** Of a machine that others use too; less than what the three of them wait for in a request. */
+const NOISE_MS = 5_000;
 const settings = { timeout: SCENARIO_MS };
 const stage = () => ({ place, ours, cluster });
 
@@ -182,6 +185,23 @@ test(
     const found = await place.kubectl.run('get', 'pvc', ...claimsOfPoor, modes);
     expect(found).toBe('["ReadWriteOnce"] ["ReadWriteOnce"] ["ReadWriteOnce"]');
     await place.delete(poor);
+  },
+);
+
+test(
+  'what keeps a pod from running is said at once, calls for help in time, and holds up nobody',
+  settings,
+  async () => {
+    const aloneMs = await fourReadyMs(stage(), 'alone');
+    await makeStuck(stage());
+    const besideMs = await fourReadyMs(stage(), 'beside');
+    process.stdout.write(`four Ready: ${aloneMs} ms, beside three that are stuck ${besideMs} ms\n`);
+    expect(besideMs).toBeLessThan(aloneMs * 1.5 + NOISE_MS);
+    const warnings = await callsForHelp(stage());
+    for (const [index, reason] of STUCK_REASONS.entries()) {
+      expect(warnings[index]?.split(' ')).toContain(reason);
+    }
+    await removeStuck(stage());
   },
 );
 
