@@ -67,6 +67,12 @@ export function refuseGrowth({ parts: { growth } }: World): Decision | undefined
   return waitFor(nextOf(growth), [word], word);
 }
 
+/** All else is done before it is told. */
+export function fence({ cluster, parts: { unfenced } }: World): Decision | undefined {
+  if (unfenced === undefined) return undefined;
+  return waitFor(`Create NetworkPolicy ${cluster.name}`, [unfenced], unfenced);
+}
+
 const nextOf = ({ claim, size }: NonNullable<World['parts']['growth']>): string =>
   `Let claim ${claim.name} grow to ${size}`;
 

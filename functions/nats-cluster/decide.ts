@@ -1,6 +1,6 @@
 // Which step comes next. The first of these that has something to do or to wait for decides: what
 // is under way is finished before anything else is begun, and nothing is begun in doubt. Pure.
-import { bringUp, refuseGrowth } from './bring-up.ts';
+import { bringUp, fence, refuseGrowth } from './bring-up.ts';
 import type { Cluster } from './cluster.ts';
 import { type Decision, joined, NOTHING, waitFor } from './decision.ts';
 import { atRisk, doubts } from './gate.ts';
@@ -27,6 +27,7 @@ const CHAPTERS: readonly Chapter[] = [
   scaleDown,
   heal,
   refuseGrowth,
+  fence,
 ];
 
 export function decide(world: World): Decision {

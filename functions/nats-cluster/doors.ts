@@ -8,7 +8,7 @@ import type { openSystem } from '../../shared/nats/system.ts';
 import type { Efforts } from './effort.ts';
 import type { KnownPasswords } from './render/read-back.ts';
 import type { SecretData } from './secret-data.ts';
-import type { Parts } from './world.ts';
+import type { Parts, Word } from './world.ts';
 
 export interface DoorsOptions {
   readonly kube: KubeClient;
@@ -28,6 +28,8 @@ export interface Memory {
   readonly kept: Map<string, SecretData>;
   /** What servers said when they were to reload, by name, and for which digest. */
   readonly refusals: Map<string, { readonly digest: string; readonly why: string }>;
+  /** Why the policy of the network was refused, and when: it is tried again after a while. */
+  unfenced?: { readonly word: Word; readonly atMs: number };
   /** Steps that may come to nothing. */
   readonly efforts: Efforts;
   /** When each server last answered. */

@@ -12,7 +12,7 @@ import { configDigest, SYSTEM_USER } from './render/config.ts';
 import { selectorText } from './render/labels.ts';
 import { PODS, type Rendered } from './render/manifests.ts';
 import { NOBODY, type NatsView, viewOf } from './view.ts';
-import { expected, type Parts, type Pod, type World } from './world.ts';
+import { expected, type Parts, type Pod, type Word, type World } from './world.ts';
 
 /** What nobody tells of, such as the change of a password, is seen by the first look after this. */
 const PARTS_FRESH_MS = 300_000;
@@ -35,7 +35,9 @@ export async function observe(
   const pods = await readPods(doors, cluster, signal);
   const remembered = rememberedParts(memory, cluster, clock);
   const { known, kept } = memory;
-  const door = { kube, nowMs: clock.nowMs(), signal, known, kept };
+  const nowReadMs = clock.nowMs();
+  const unfenced = unfencedIn(memory, nowReadMs);
+  const door = { kube, nowMs: nowReadMs, signal, known, kept, unfenced };
   const isGood = remembered !== undefined && (await areAsRead(door, cluster, remembered));
   const parts = isGood ? remembered : await readParts(door, cluster, pods);
   if (!isGood) {
@@ -50,6 +52,12 @@ export async function observe(
   const heard = expected(world).filter((server) => nats.servers.has(server));
   for (const server of heard) memory.contactMs.set(server, nowMs);
   return { world, isRemembered: isGood };
+}
+
+function unfencedIn({ unfenced }: Memory, nowMs: number): Word | undefined {
+  return unfenced !== undefined && nowMs - unfenced.atMs < PARTS_FRESH_MS
+    ? unfenced.word
+    : undefined;
 }
 
 function rememberedParts({ parts }: Memory, cluster: Cluster, clock: Clock): Parts | undefined {

@@ -21,10 +21,11 @@ import { selectorText } from './render/labels.ts';
 import { CONFIG_KEY, CONFIG_SUFFIX } from './render/config.ts';
 import { quantityOf } from './render/quantity.ts';
 import { accountsIn, type KnownPasswords, passwordsIn } from './render/read-back.ts';
+import { fenceRefused } from './rights.ts';
 import { dataOf, type SecretData } from './secret-data.ts';
 import { readSecrets } from './secrets.ts';
 import { forgetFormer } from './system-secret.ts';
-import { type Claim, type Parts, type Pod, sizeOf } from './world.ts';
+import { type Claim, type Parts, type Pod, sizeOf, type Word } from './world.ts';
 
 export interface PartsDoor {
   readonly kube: KubeClient;
@@ -34,6 +35,8 @@ export interface PartsDoor {
   readonly known: KnownPasswords | undefined;
   /** What it remembers of Secrets of which there is no copy elsewhere. */
   readonly kept: Map<string, SecretData>;
+  /** Why the policy of the network was refused a short while ago. */
+  readonly unfenced: Word | undefined;
 }
 
 const STORAGE_CLASSES = {
@@ -69,7 +72,7 @@ export async function readParts(
   const attainable = keptBack(cluster, growth);
   const rendered = credentials && render(attainable, credentials, { size, accessMode });
   const all = rendered?.parts ?? [];
-  await findOthers(door, all, found);
+  const unfenced = (await findOthers(door, cluster, all, found)) ?? door.unfenced;
   const taken = [...found.values()].find((object) => !isOurs(object, cluster));
   const old = rendered && system && forgetFormer(cluster, system, rendered);
   return {
@@ -84,7 +87,8 @@ export async function readParts(
     accounts: accountsIn(told),
     rendered,
     found,
-    wrong: all.filter((part) => !isAsRendered(part, found.get(part.key))),
+    wrong: wrongAmong(all, found, unfenced),
+    unfenced,
     claims,
     lost: await findLost(door, pods, claims),
     pending: await findPending(door, cluster, pods, claims),
@@ -105,18 +109,26 @@ export async function areAsRead(
   return true;
 }
 
-/** All but what was read before anything was rendered. */
+/** All but what was read before anything was rendered; answers why one may not be read. */
 async function findOthers(
   { kube, signal }: PartsDoor,
+  cluster: Cluster,
   parts: readonly RenderedPart[],
   found: Map<PartKey, KubeObject>,
-): Promise<void> {
+): Promise<Word | undefined> {
+  let unfenced: Word | undefined;
   const read: readonly PartKey[] = ['statefulSet', 'config'];
   for (const { key, ref, manifest } of parts.filter((one) => !read.includes(one.key))) {
     const { name, namespace = '' } = manifest.metadata;
-    const object = await kube.get(ref, { namespace, name }, { signal });
+    const object = await kube.get(ref, { namespace, name }, { signal }).catch((error: unknown) => {
+      if (key !== 'networkPolicy') throw error;
+      unfenced = fenceRefused(cluster, error);
+      if (unfenced === undefined) throw error;
+      return null;
+    });
     if (object !== null) found.set(key, object);
   }
+  return unfenced;
 }
 
 /** What servers were told last; that of somebody else says nothing of ours. */
@@ -135,6 +147,18 @@ function sizeAmong(cluster: Cluster, pods: readonly Pod[], claims: readonly Clai
   while (size > 1 && isThere(serverName(cluster, size))) size += 1;
   return size;
 }
+
+/** But for what cannot be made now. */
+const wrongAmong = (
+  all: readonly RenderedPart[],
+  found: ReadonlyMap<PartKey, KubeObject>,
+  unfenced: Word | undefined,
+): readonly RenderedPart[] =>
+  all.filter(
+    (part) =>
+      !isAsRendered(part, found.get(part.key)) &&
+      !(part.key === 'networkPolicy' && unfenced !== undefined),
+  );
 
 function isAsRendered({ manifest }: RenderedPart, found: KubeObject | undefined): boolean {
   if (found === undefined) return false;

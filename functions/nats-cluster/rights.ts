@@ -13,11 +13,36 @@ export function rightsMissing(
   if (!isKubeError(error, 'KUBE_FORBIDDEN')) return undefined;
   const { message = '' } = error.answer ?? {};
   if (!isOfRbac(message)) return undefined;
-  const command = `npm run -s rights -- nats-cluster -n ${namespace} | kubectl apply -f -`;
   return {
     reason: 'RightsMissing',
     message:
       `The function may not look after NatsCluster ${namespace}/${name} (${message}). Its ` +
-      `servers go on, and nobody looks after them. Grant it its rights there: ${command}`,
+      'servers go on, and nobody looks after them. Grant it its rights there: ' +
+      commandFor(namespace),
   };
 }
+
+/**
+ * Of the policy of the network, which servers do without: rights of before it was made, or somebody
+ * who lets nobody make any. Undefined for whatever else went wrong.
+ */
+export function fenceRefused(
+  { namespace, name }: Pick<Cluster, 'namespace' | 'name'>,
+  error: unknown,
+): Word | undefined {
+  if (!isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID')) return undefined;
+  const { message = error.message } = error.answer ?? {};
+  const { reason, wish } = isOfRbac(message)
+    ? { reason: 'RightsMissing', wish: `Grant it its rights there: ${commandFor(namespace)}` }
+    : { reason: 'NetworkPolicyRefused', wish: 'Let it be made' };
+  return {
+    reason,
+    message:
+      `NetworkPolicy ${namespace}/${name} cannot be made (${message}). All else goes on, and ` +
+      'whoever is in the network reaches the routes and monitoring pages of the servers. ' +
+      `${wish}, or set spec.networkPolicy to None.`,
+  };
+}
+
+const commandFor = (namespace: string): string =>
+  `npm run -s rights -- nats-cluster -n ${namespace} | kubectl apply -f -`;

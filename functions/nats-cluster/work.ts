@@ -12,7 +12,7 @@ import { type Decision, type Records, waitFor } from './decision.ts';
 import type { Doors } from './doors.ts';
 import { tryAgain } from './effort.ts';
 import { observe } from './observe.ts';
-import { rightsMissing } from './rights.ts';
+import { fenceRefused, rightsMissing } from './rights.ts';
 import { write, writeUnseen } from './say.ts';
 import { take, type Taken } from './steps.ts';
 import type { Word, World } from './world.ts';
@@ -145,8 +145,15 @@ async function act(
   { doors, signal }: Context<Doors>,
 ): Promise<number | undefined> {
   const { cluster } = world;
-  const taken = await orRefusal(take(doors, world, step, signal), cluster);
+  const isFence = step.take === 'apply' && step.part.key === 'networkPolicy';
+  const taken = await orRefusal(take(doors, world, step, signal), cluster, isFence);
   if ('reason' in taken) {
+    if (isFence) {
+      const memory = doors.memoryOf(cluster.uid);
+      memory.unfenced = { word: taken, atMs: doors.clock.nowMs() };
+      delete memory.parts;
+      return 0;
+    }
     await write(doors, world, waitFor(decision.next, [taken], taken), { signal });
     return undefined;
   }
@@ -159,12 +166,17 @@ async function act(
 }
 
 /** A quota, a policy, or a spec that makes no valid pod: nobody but a person can change that. */
-async function orRefusal(taking: Promise<Taken | Word>, cluster: Cluster): Promise<Taken | Word> {
+async function orRefusal(
+  taking: Promise<Taken | Word>,
+  cluster: Cluster,
+  isFence: boolean,
+): Promise<Taken | Word> {
   try {
     return await taking;
   } catch (error) {
     if (!isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID')) throw error;
-    return rightsMissing(cluster, error) ?? { reason: 'ApiServerRefused', message: error.message };
+    const refused = isFence ? fenceRefused(cluster, error) : rightsMissing(cluster, error);
+    return refused ?? { reason: 'ApiServerRefused', message: error.message };
   }
 }
 

@@ -82,6 +82,8 @@ export interface Parts {
   readonly found: ReadonlyMap<PartKey, KubeObject>;
   /** Those that are not there, or not as they were rendered. */
   readonly wrong: readonly RenderedPart[];
+  /** Why the policy of the network cannot be made; all else goes on without it. */
+  readonly unfenced: Word | undefined;
   readonly claims: readonly Claim[];
   /** Whose volume is certain to be lost, and why. */
   readonly lost: ReadonlyMap<string, string>;

@@ -78,6 +78,7 @@ const NAMESPACE_RULES: readonly Rule[] = [
   rule('', 'secrets', ['create', 'get', 'patch']),
   rule('', 'services', ['create', 'get', 'patch']),
   rule('policy', 'poddisruptionbudgets', ['create', 'get', 'patch']),
+  rule('networking.k8s.io', 'networkpolicies', ['create', 'get', 'patch']),
   // Deleted only to be made anew around its pods, when claims have grown.
   rule('apps', 'statefulsets', ['create', 'delete', 'get', 'patch']),
   // One server at a time is restarted.
@@ -97,6 +98,7 @@ function rulesFor({ name, users, secrets }: OneCluster): readonly Rule[] {
     ),
     services: [name, `${name}-headless`],
     poddisruptionbudgets: [name],
+    networkpolicies: [name],
     statefulsets: [name],
     pods: servers,
     persistentvolumeclaims: servers.map((server) => `data-${server}`),

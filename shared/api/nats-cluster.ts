@@ -30,6 +30,8 @@ export interface NatsClusterSpec {
   readonly lameDuck: { readonly graceSeconds: number; readonly durationSeconds: number };
   readonly resources: { readonly requests?: Amounts; readonly limits?: Amounts };
   readonly monitoringPort: number;
+  /** Who may connect as a client: everybody, or whom other policies let in; None makes none. */
+  readonly networkPolicy: 'Open' | 'Closed' | 'None';
   readonly spread: 'Preferred' | 'Required';
   readonly unreplicatedStreams: 'Interrupt' | 'Wait';
   readonly waive?: readonly Waiver[];

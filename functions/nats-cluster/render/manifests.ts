@@ -8,6 +8,7 @@ import type { Credentials } from '../credentials.ts';
 import { CONFIG_KEY, CONFIG_SUFFIX, type ConfigObject, configText, natsConfig } from './config.ts';
 import { hashOf } from './hash.ts';
 import { labelsOf, selectorOf } from './labels.ts';
+import { networkPolicySpec } from './network-policy.ts';
 import { type Shape, statefulSetSpec } from './stateful-set.ts';
 
 const core = (resource: string): ResourceRef => ({ group: '', version: 'v1', resource });
@@ -17,10 +18,21 @@ const SERVICES = core('services');
 export const PODS = core('pods');
 export const CLAIMS = core('persistentvolumeclaims');
 export const STATEFUL_SETS = { group: 'apps', version: 'v1', resource: 'statefulsets' } as const;
+const NETWORK_POLICIES = {
+  group: 'networking.k8s.io',
+  version: 'v1',
+  resource: 'networkpolicies',
+} as const;
 const BUDGETS = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' } as const;
 
 /** What is brought up and kept as rendered, in the order in which it is made. */
-export type PartKey = 'config' | 'headless' | 'service' | 'budget' | 'statefulSet';
+export type PartKey =
+  | 'config'
+  | 'headless'
+  | 'service'
+  | 'budget'
+  | 'networkPolicy'
+  | 'statefulSet';
 
 export interface RenderedPart {
   readonly key: PartKey;
@@ -53,6 +65,10 @@ export function render(cluster: Cluster, credentials: Credentials, shape: Shape)
       part('headless', SERVICES, headlessService(cluster)),
       part('service', SERVICES, clientService(cluster)),
       part('budget', BUDGETS, budget(cluster)),
+      // One that was made before is left to whoever wants none.
+      ...(cluster.spec.networkPolicy === 'None'
+        ? []
+        : [part('networkPolicy', NETWORK_POLICIES, networkPolicy(cluster))]),
       // How many servers there are is no part of how they are made.
       part('statefulSet', STATEFUL_SETS, {
         ...owned(cluster, 'apps/v1', 'StatefulSet', '', { spec: { ...spec, replicas: 0 } }),
@@ -142,3 +158,6 @@ function budget(cluster: Cluster): Manifest {
   const spec = { maxUnavailable: 1, selector: { matchLabels: selectorOf(cluster) } };
   return owned(cluster, 'policy/v1', 'PodDisruptionBudget', '', { spec });
 }
+
+const networkPolicy = (cluster: Cluster): Manifest =>
+  owned(cluster, 'networking.k8s.io/v1', 'NetworkPolicy', '', networkPolicySpec(cluster));

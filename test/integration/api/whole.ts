@@ -136,6 +136,7 @@ const natsSpec: Whole<Omit<NatsClusterSpec, 'jetStream' | 'accounts'>> & {
   lameDuck: { graceSeconds: 5, durationSeconds: 60 },
   resources: { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '2', memory: '2Gi' } },
   monitoringPort: 8223,
+  networkPolicy: 'Closed',
   spread: 'Required',
   unreplicatedStreams: 'Wait',
   waive: [{ account: 'SHOP', stream: 'ORDERS', consumer: 'broken' }],

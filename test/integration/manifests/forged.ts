@@ -100,6 +100,27 @@ export const FORGED: readonly Forged[] = [
     }),
     'A PodDisruptionBudget is for',
   ],
+  [
+    'a policy that cuts pods of others off',
+    'networkpolicies',
+    (owned) => ({
+      metadata: owned(CLUSTER),
+      spec: { podSelector: {}, policyTypes: ['Ingress'] },
+    }),
+    'A NetworkPolicy is for',
+  ],
+  [
+    'a policy that keeps its servers in',
+    'networkpolicies',
+    (owned) => ({
+      metadata: owned(CLUSTER),
+      spec: {
+        podSelector: { matchLabels: { 'ballast.dev/nats-cluster': CLUSTER } },
+        policyTypes: ['Ingress', 'Egress'],
+      },
+    }),
+    'A NetworkPolicy is for',
+  ],
 ];
 
 const pod = (spec: object) => serversOf(CLUSTER, { spec });

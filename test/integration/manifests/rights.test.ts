@@ -189,6 +189,18 @@ test('storage-migration: a definition asks; objects are moved, proved, trimmed',
   expect(await misfits('storage-migration-source')).toEqual(NONE);
 });
 
+const NETWORK_POLICIES = {
+  group: 'networking.k8s.io',
+  version: 'v1',
+  resource: 'networkpolicies',
+} as const;
+
+const withoutPolicies = (object: Manifest): Manifest => {
+  const { rules } = object as { readonly rules?: readonly { readonly resources: string[] }[] };
+  if (rules === undefined) return object;
+  return { ...object, rules: rules.filter((one) => !one.resources.includes('networkpolicies')) };
+};
+
 test('nats-cluster: parts are made, a claim grows, a lost server makes room', async () => {
   const { kube } = installed;
   const one = await installed.run(natsCluster, { WORK_SECONDS: '0.1' }, later);
@@ -204,9 +216,18 @@ test('nats-cluster: parts are made, a claim grows, a lost server makes room', as
   expect(await server.condition('Ready')).toMatch(
     /^Unknown RightsMissing: .*npm run -s rights -- nats-cluster -n default [|] kubectl apply -f -/,
   );
-  await grantPrinted(natsClusterRights('default', { name: 'nats', users: [], secrets: [] }));
+  const rights = natsClusterRights('default', { name: 'nats', users: [], secrets: [] });
+  // As they were before there were policies: all else goes on.
+  const before = rights.map((object) => ({ file: 'before', object: withoutPolicies(object) }));
+  await applyObjects(kube, before);
   await startSource('nats-cluster', one.port);
   await untilTicked('the StatefulSet to be made', () => server.hasStatefulSet());
+  const policy = { namespace: 'default', name: 'nats' };
+  await grantPrinted(rights);
+  await untilTicked(
+    'the policy to be made',
+    async () => (await kube.get(NETWORK_POLICIES, policy)) !== null,
+  );
   await server.growClaim();
   await untilTicked('the claim to grow', () => server.hasGrown());
   await server.losePlace();

@@ -144,6 +144,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   services: '/api/v1',
   statefulsets: '/apis/apps/v1',
   poddisruptionbudgets: '/apis/policy/v1',
+  networkpolicies: '/apis/networking.k8s.io/v1',
 };
 
 /** By the account of nats-cluster, in shop. */

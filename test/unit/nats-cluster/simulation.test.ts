@@ -22,8 +22,8 @@ const IMAGE = { image: 'nats:2.15.2' };
 const LARGER = { jetStream: { fileStorage: { size: '20Gi' } } };
 
 const CHANGES: readonly Change[] = [
-  // Two Secrets with passwords, the configuration, two Services, a budget and the StatefulSet.
-  { name: 'it is created', before: [], edit: {}, least: 7 },
+  // Two Secrets with passwords, the configuration, two Services, a budget, a policy and the set.
+  { name: 'it is created', before: [], edit: {}, least: 8 },
   // The template, and three pods.
   { name: 'another image', before: [{}], edit: IMAGE, least: 4 },
   // The certificates, the url of the user, whom we are to believe, and the configuration; servers
@@ -199,6 +199,26 @@ test('what the API server refuses is told, and tried again', async () => {
   expect(run.condition('Degraded').message).toContain('requests must be less than or equal to');
   run.world.kube.refuses = () => false;
   await run.converge();
+});
+
+test('where no policy of the network may be made all else is done, and that is told', async () => {
+  const run = await prepared(CHANGES[1] as Change);
+  const policy = `networkpolicies/${NAMESPACE}/nats`;
+  run.world.kube.objects.delete(policy);
+  run.world.kube.refuses = (resource) => resource === 'networkpolicies';
+  run.forget();
+  run.edit(IMAGE);
+  const isTold = () => run.condition('Degraded').reason === 'NetworkPolicyRefused';
+  for (let sweeps = 0; sweeps < 60 && !isTold(); sweeps += 1) await run.sweep();
+  expect(run.condition('Degraded').message).toMatch(
+    /NetworkPolicy shop\/nats cannot be made .* All else goes on, .* spec\.networkPolicy to None/,
+  );
+  const versions = [...run.world.servers.values()].map(({ version }) => version);
+  expect(versions).toEqual(['2.15.2', '2.15.2', '2.15.2']);
+  run.world.kube.refuses = () => false;
+  run.world.nowMs += 400_000;
+  await run.converge();
+  expect(run.world.kube.objects.has(policy)).toBe(true);
 });
 
 test('a lost volume is replaced once, while the others are whole', async () => {
