@@ -243,7 +243,8 @@ export class Follower {
     const marker = this.#progress.applyLive(message);
     this.#healing.consider(this.#closed.signal);
     if (marker === undefined) return;
-    if (marker.ready && !this.#progress.isOther(marker)) this.#options.onMarker(marker);
+    const isSame = marker !== 'unreadable' && marker.ready && !this.#progress.isOther(marker);
+    if (isSame) this.#options.onMarker(marker);
     else this.#interrupt();
   }
 

@@ -113,12 +113,12 @@ export class Progress {
     this.#apply(message);
   }
 
-  /** All before it has been applied. Answers the marker when it is one. */
-  applyLive(message: LiveMessage): Marker | undefined {
+  /** All before it has been applied. Answers the marker when it is one, also one of no format. */
+  applyLive(message: LiveMessage): Marker | 'unreadable' | undefined {
     const { subject, sequence, data } = message;
     this.#lastLive = sequence;
     if (sequence > this.#newestRead) this.#holdings.settle();
-    if (subject === MARKER_SUBJECT) return decodeMarker(data);
+    if (subject === MARKER_SUBJECT) return decodeMarker(data) ?? 'unreadable';
     if (subject === FLOOR_SUBJECT) this.#floor = decodeFloor(data)?.version ?? this.#floor;
     this.#apply(message);
     const ledger = ledgerOfCheckpoint(subject);

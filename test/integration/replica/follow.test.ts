@@ -11,6 +11,7 @@ import {
   pod,
   told,
   untilEqual,
+  untilPhase,
   withWorld,
 } from './world.ts';
 
@@ -210,4 +211,22 @@ test('a reader that finds no floor says so at once, and until one comes', async 
   expect(replica.state).toMatchObject({ phase: 'current', isStale: true });
   await replica.whenCurrent({ minVersion: await feed.floor(0) });
   expect(replica.state).not.toHaveProperty('isStale');
+});
+
+test.each([
+  ['of another format', '{"format":2,"id":"x","epoch":1,"ready":true}'],
+  ['that is none', 'nothing'],
+])('a marker %s that comes live ends the reading until there is one again', async (_what, text) => {
+  const feed = await world.feed();
+  const held = await feed.put(node1, pod('a'));
+  const replica = world.reader(feed, node1);
+  await replica.whenCurrent();
+  await feed.raw('all._.feed', text);
+  await untilPhase(replica, 'waiting');
+  expect(replica.state.why).toBe('its marker is not of format 1');
+  await feed.raw('node.n1.pods.web.b', 'of a format that nobody knows');
+  expect(heldBy(replica)).toEqual({ 'node.n1.pods.web.a': held });
+  await feed.mark();
+  await replica.whenCurrent();
+  expect(replica.counts).toMatchObject({ snapshots: 1, resumes: 1 });
 });
