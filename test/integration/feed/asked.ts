@@ -14,6 +14,8 @@ export class Asked {
   readonly #real: KubeClient;
   /** What there is at hand, whatever is asked about. */
   frozen: KubeList | undefined;
+  /** It is behind for so many questions. */
+  frozenFor = Infinity;
   /** Asked about in the place of every other kind. */
   insteadOf: ResourceRef | undefined;
 
@@ -42,7 +44,8 @@ export class Asked {
     this.most[kind] = Math.max(this.most[kind], this.#now[kind]);
     this.most.both = Math.max(this.most.both, atHand + latest);
     try {
-      if (kind === 'atHand' && this.frozen !== undefined) yield this.frozen;
+      const isBehind = kind === 'atHand' && this.counts.atHand <= this.frozenFor;
+      if (isBehind && this.frozen !== undefined) yield this.frozen;
       else yield* this.#real.pages(this.insteadOf ?? ref, options);
     } finally {
       this.#now[kind] -= 1;

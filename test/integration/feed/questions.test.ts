@@ -106,7 +106,7 @@ test('a flood of invented pods asks four questions at once, no honest one waits'
   expect(new Set(await Promise.all(flood))).toEqual(new Set(['unchanged']));
   expect(asked.most.both).toBeLessThanOrEqual(4);
   expect(asked.most.latest).toBeLessThanOrEqual(2);
-  expect(asked.counts).toEqual({ atHand: 101, latest: 50 });
+  expect(asked.counts).toEqual({ atHand: 151, latest: 50 });
   const changed = await world.changedSince(stream, lastSequence);
   expect(changed.filter((subject) => !subject.endsWith('.honest'))).toEqual([]);
   await close();
@@ -119,8 +119,21 @@ test('an API server that is behind the event is asked what is so now', async () 
   const labelled = await labelPod(world.kube, 'a', { step: '1' });
   expect(await tell(labelled)).toBe('published');
   expect(await world.difference(stream)).toEqual([]);
-  expect(asked.counts).toEqual({ atHand: 1, latest: 1 });
+  expect(asked.counts).toEqual({ atHand: 2, latest: 1 });
   expect(await tell(pod)).toBe('overtaken');
+  await close();
+});
+
+test('one that is behind for a moment is asked again, and etcd is left alone', async () => {
+  const { asked, tell, close } = await open();
+  await createPod(world.kube, 'a', 'n1');
+  await asked.freeze(PODS, 'default', 'a');
+  asked.frozenFor = 1;
+  const labelled = await labelPod(world.kube, 'a', { step: '1' });
+  await expect.poll(async () => (await atHand('a'))?.metadata.labels).toEqual({ step: '1' });
+  expect(await tell(labelled)).toBe('published');
+  expect(asked.counts).toEqual({ atHand: 2, latest: 0 });
+  expect(await world.difference(stream)).toEqual([]);
   await close();
 });
 
@@ -146,7 +159,7 @@ test('nor one whose end a sweep has told, when nothing is left of that in the st
   const later = await open();
   later.asked.frozen = asked.frozen;
   expect(await later.tell(pod)).toBe('unchanged');
-  expect(later.asked.counts).toEqual({ atHand: 1, latest: 1 });
+  expect(later.asked.counts).toEqual({ atHand: 2, latest: 1 });
   expect(await world.difference(stream)).toEqual([]);
   await later.close();
 });
