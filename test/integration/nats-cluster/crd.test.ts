@@ -183,13 +183,16 @@ test.each<[object, object]>([
   expect((await edit(name, after)).metadata.generation).toBe(2);
 });
 
-test('as many readers as there may be are taken', async () => {
+test.each([
+  [31, 32],
+  [4, 255],
+])('as many readers as there may be are taken: %i accounts of %i', async (accounts, users) => {
   const names = (head: string, howMany: number) =>
     Array.from({ length: howMany }, (_, index) => `${head}-${index}-`.padEnd(63, 'x'));
   const all = names('feed', 8);
-  const many = names('a', 31).map((of, index) => ({
+  const many = names('a', accounts).map((of, index) => ({
     ...readers(
-      ...names(`u-${index}`, 32).map((name) => ({
+      ...names(`u-${index}`, users).map((name) => ({
         name,
         reads: { feed: all[7], scope: 'Namespaces', namespaces: names('n', 1) },
       })),
@@ -198,6 +201,13 @@ test('as many readers as there may be are taken', async () => {
   }));
   const name = await create(feeds(...many, { name: 'z', feeds: all, users: [{ name: 'w' }] }));
   expect((await kube.get(NATS_CLUSTERS, { namespace, name }))?.metadata.name).toBe(name);
+});
+
+test('more users than one configuration bears are refused with the number', async () => {
+  const users = Array.from({ length: 256 }, (_, index) => ({ name: `u-${index}` }));
+  const accounts = ['a', 'b', 'c', 'd'].map((name) => ({ name, users }));
+  const more = { accounts: [...accounts, { name: 'e', users: [{ name: 'one' }] }] };
+  await expect(create(more)).rejects.toThrow('have 1,024 users at most');
 });
 
 test('kubectl scales it, and is refused an even number with the reason', async () => {
