@@ -63,12 +63,12 @@ export async function sweep(task: SweepTask): Promise<Swept> {
     if (isBlocked(head)) blocked.set(resource.name, head);
     else heads.set(resource, head);
   });
-  const { beginning, reason, feed } = await settleEpoch(task, began, heads);
+  const { beginning, reason, isSure, feed } = await settleEpoch(task, began, heads);
   const moment = { epoch: beginning.epoch, nowMs: doors.clock.nowMs() };
   const rest = { ...moment, doors, session, signal };
   const outcomes = noTally();
   const isKnown = reason === undefined && isCurrent(session);
-  const replayed = await replayAll({ ...rest, isKnown }, heads, blocked, outcomes);
+  const replayed = await replayAll({ ...rest, isKnown, isSure }, heads, blocked, outcomes);
   const version = await confirmRest(rest, reason === undefined, replayed, outcomes);
   const audited = await audit(session, floorTimeMs(session, moment.nowMs), doors.clock, signal);
   const { sums, floor } = audited;
@@ -101,7 +101,7 @@ export async function sweep(task: SweepTask): Promise<Swept> {
 }
 
 async function replayAll(
-  { isKnown, ...task }: ConfirmTask & { readonly isKnown: boolean },
+  { isKnown, isSure, ...task }: ConfirmTask & { readonly isKnown: boolean; isSure: boolean },
   heads: ReadonlyMap<ShownResource, Head>,
   blocked: Map<string, Blocked>,
   outcomes: Tally,
@@ -110,7 +110,9 @@ async function replayAll(
   const replayed = new Map<ShownResource, Replayed>();
   const verified = isKnown ? (session.feed.status.resources ?? []) : [];
   await inTurns(heads, signal, async ([resource, head]) => {
-    const from = verified.find(({ name }) => name === resource.name)?.resourceVersion;
+    const before = verified.find(({ name }) => name === resource.name)?.resourceVersion;
+    // History tells nothing of what the stream had and lost.
+    const from = isSure ? before : undefined;
     const one = await replay({ ...task, resource, head }, from).catch(blockedBy);
     if (isBlocked(one)) {
       blocked.set(resource.name, one);
@@ -118,8 +120,8 @@ async function replayAll(
     }
     replayed.set(resource, one);
     // What is published for the first time was never wrong.
-    if (from === undefined) session.counts.published += one.outcomes.published;
-    addTally(outcomes, from === undefined ? { ...one.outcomes, published: 0 } : one.outcomes);
+    if (before === undefined) session.counts.published += one.outcomes.published;
+    addTally(outcomes, before === undefined ? { ...one.outcomes, published: 0 } : one.outcomes);
   });
   return replayed;
 }
@@ -145,6 +147,8 @@ const isCurrent = ({ feed: { status, object } }: Session): boolean =>
 interface Settled {
   readonly beginning: Beginning;
   readonly reason: Reason | undefined;
+  /** False when the stream may have lost what the status says of it. */
+  readonly isSure: boolean;
   /** With the status that says so. */
   readonly feed: Feed;
 }
@@ -158,18 +162,20 @@ async function settleEpoch(
   session.forgetMarker();
   const { lastSequence } = await stream.state(signal);
   const stored = await session.marker(signal);
+  const apart = await wentApart(session, feed, signal);
+  const { isSure } = apart;
   const reason =
     reasonToBegin(feed.status, stored.marker, lastSequence) ??
-    (await wentApart(session, feed, signal)) ??
+    apart.reason ??
     (wentBack(feed, heads) ? 'RevisionsWentBack' : undefined);
   const { epoch = 0, streamId = '' } = feed.status;
-  if (reason === undefined) return { beginning: { epoch, streamId }, reason, feed };
+  if (reason === undefined) return { beginning: { epoch, streamId }, reason, isSure, feed };
   const beginning = begin(reason, feed.status, stored.marker);
   // The status first: a crash between the two is an epoch that nobody saw.
   const begun = await writeBeginning(doors, feed, beginning, reason, signal);
   session.feed = begun;
   await putMarker(session, markerOf(feed, beginning, false), stored, signal);
-  return { beginning, reason, feed: begun };
+  return { beginning, reason, isSure, feed: begun };
 }
 
 function wentBack({ status }: Feed, heads: ReadonlyMap<ShownResource, Head>): boolean {

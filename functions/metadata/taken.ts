@@ -8,23 +8,32 @@ import type { Session } from './session.ts';
 import { isConflict } from './steps.ts';
 import type { Sums } from './sums.ts';
 
-/** Undefined when neither is older than the other knows it. */
+export interface Apart {
+  /** Undefined when neither is older than the other knows it. */
+  readonly reason: Reason | undefined;
+  /** False when the floor has expired: a stream that lost its end may have grown on since. */
+  readonly isSure: boolean;
+}
+
 export async function wentApart(
   { stream }: Session,
   { prefix, status }: Feed,
   signal: AbortSignal,
-): Promise<Reason | undefined> {
+): Promise<Apart> {
   const { epoch, floorSequence = 0 } = status;
   const names = [FLOOR_SUBJECT, TAKEN_SUBJECT].map((name) => `${prefix}.${name}`);
   const found = await stream.last(names, signal);
   const [floor, taken] = names.map((name) => found.get(name));
   // A stream that lost its end and grew on has an older floor than the one that was written last.
-  if (floor !== undefined && floor.sequence < floorSequence) return 'StreamLostItsEnd';
+  const isSure = floor !== undefined || floorSequence === 0;
+  if (floor !== undefined && floor.sequence < floorSequence) {
+    return { reason: 'StreamLostItsEnd', isSure };
+  }
   const known = taken && decodeTaken(taken.data);
   // The API server has acknowledged a later one. No event can say so: only the function writes it.
   const isOld =
     known?.epoch === epoch && known !== undefined && known.floorSequence > floorSequence;
-  return isOld ? 'RevisionsWentBack' : undefined;
+  return { reason: isOld ? 'RevisionsWentBack' : undefined, isSure };
 }
 
 /** To be called when the API server has acknowledged the status that says so, and not before. */

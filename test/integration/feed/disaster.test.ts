@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import { FLOOR_SUBJECT } from '../../../shared/feed/subjects.ts';
 import { openReplica } from '../../../shared/nats/replica/replica.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
 import { createPod, labelPod, removePod } from './objects.ts';
@@ -65,6 +66,33 @@ test('NATS back from an older disk: what it acknowledged and lost is found out',
   await expect.poll(sender.sweep, LONG).toBe(204);
   expect(await difference()).toEqual([]);
   expect(await world.status(FEED)).toMatchObject({ epoch: 2 });
+});
+
+test('NATS back from an older disk, and grown on without a floor, is not believed', async () => {
+  const server = world.plane.part('nats-server');
+  const data = join(world.plane.dir, 'data', 'nats');
+  await server.stop();
+  await cp(data, `${data}-old`, { recursive: true });
+  await server.start();
+  await createPod(world.kube, 'b', 'n1');
+  await removePod(world.kube, 'a');
+  await expect.poll(sender.sweep, LONG).toBe(204);
+  const { version = 0 } = await world.status(FEED);
+  await server.stop();
+  await rm(data, { recursive: true });
+  await cp(`${data}-old`, data, { recursive: true });
+  await server.start();
+  await expect.poll(() => world.purge(stream, FLOOR_SUBJECT).then(() => true), LONG).toBe(true);
+  // The events of others come before the next tick does.
+  const grown = async (): Promise<number> => (await stream.state(soon())).lastSequence;
+  await expect
+    .poll(async () => sender.change(await createPod(world.kube, 'c'), 'add'), LONG)
+    .toBe(204);
+  for (let step = 0; (await grown()) <= version; step += 1) {
+    await sender.change(await labelPod(world.kube, 'c', { step: `${step}` }), 'update');
+  }
+  await expect.poll(sender.sweep, LONG).toBe(204);
+  expect(await difference()).toEqual([]);
 });
 
 /** The whole control plane goes back to an older copy, as an administrator would do it. */
