@@ -6,6 +6,7 @@ import { type ConfirmTask, confirm } from './confirm.ts';
 import { isLive } from './decide.ts';
 import { type ShownResource, isWhole } from './feed.ts';
 import { type Head, isBlocked, readHead } from './heads.ts';
+import { type LeftOut, leftOutOfList, leftOutSince } from './left-out.ts';
 import { type Tally, addTally, buryAt } from './look.ts';
 import { publishedFrom, resourceFilter } from './observe.ts';
 import { type Replayed, replay } from './replay.ts';
@@ -19,27 +20,6 @@ export type Counted = Pick<
   Required<ResourceStatus>,
   'lacking' | 'stray' | 'oversize' | 'oversizeNames'
 >;
-
-type LeftOut = Pick<Counted, 'oversize' | 'oversizeNames'>;
-
-/** A few are named, so that somebody can look for them. */
-const NAMED_MAX = 3;
-
-const leftOutBy = ({ outcomes, oversized }: Pick<Replayed, 'outcomes' | 'oversized'>): LeftOut => ({
-  oversize: outcomes.oversize,
-  oversizeNames: oversized.slice(0, NAMED_MAX),
-});
-
-/** What is not listed anew stays left out; if that is not so any more, the counts tell. */
-function leftOut(one: Replayed, before: ResourceStatus | undefined): LeftOut {
-  if (one.isListed) return leftOutBy(one);
-  const names = before?.oversizeNames ?? [];
-  const added = one.oversized.filter((name) => !names.includes(name));
-  return {
-    oversize: (before?.oversize ?? 0) + added.length,
-    oversizeNames: [...names, ...added].slice(0, NAMED_MAX),
-  };
-}
 
 /**
  * Counts tell what neither events nor history can: messages that somebody removed by hand. What
@@ -59,7 +39,8 @@ export async function fillGaps(
     const head = heads.get(resource);
     if (head === undefined) continue;
     const before = session.feed.status.resources?.find(({ name }) => name === resource.name);
-    const now = count(session, resource, head, sums, leftOut(one, before));
+    const leftOut = one.isListed ? leftOutOfList(one) : leftOutSince(one, before);
+    const now = count(session, resource, head, sums, leftOut);
     counted.set(resource, now);
     const isRepeated = (name: 'lacking' | 'stray'): boolean =>
       now[name] > 0 && now[name] === before?.[name];
@@ -69,7 +50,7 @@ export async function fillGaps(
     if (!names.some((name) => again[name] > 0)) continue;
     const more = await listAnew(task, resource, head);
     addTally(outcomes, more.outcomes);
-    counted.set(resource, { lacking: 0, stray: 0, ...leftOutBy(more) });
+    counted.set(resource, { lacking: 0, stray: 0, ...leftOutOfList(more) });
   }
   return counted;
 }

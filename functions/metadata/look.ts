@@ -177,8 +177,10 @@ export async function lookAtTruth(
 }
 
 /** Whatever stood about it is gone now; what is to be known is that it is there, and too large. */
-const told = ({ isTooLarge }: Planned, looked: Looked): Looked =>
-  isTooLarge && looked.outcome !== 'overtaken' ? { ...looked, outcome: 'oversize' } : looked;
+const told = ({ isTooLarge, isGone }: Planned, looked: Looked): Looked =>
+  isTooLarge && !isGone && looked.outcome !== 'overtaken'
+    ? { ...looked, outcome: 'oversize' }
+    : looked;
 
 /** Ends what stands on one subject and should not. */
 export async function buryAt(

@@ -139,6 +139,25 @@ test('an object that is too large is left out, told, and comes when it fits', as
   expect((await world.status(feed)).events).toMatchObject({ oversize: 1 });
 });
 
+test('an object that is too large to be read with others is not counted once gone', async () => {
+  const configMaps = { group: '', version: 'v1', resource: 'configmaps' };
+  await world.createFeed(feed, { resources: [configMaps] });
+  // The API server writes six bytes for each.
+  const data = { text: '<'.repeat(900_000) };
+  const metadata = { name: feed, namespace: 'default' };
+  await world.kube.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
+  expect(await sender.sweep()).toBe(204);
+  const subject = `all._.configmaps.default.${feed}`;
+  expect((await world.shown(stream)).has(subject)).toBe(true);
+  const because = 'the test made it';
+  await world.kube.delete(configMaps, metadata, { precondition: 'none', because });
+  expect(await sender.sweep()).toBe(204);
+  expect((await world.shown(stream)).has(subject)).toBe(false);
+  const { conditions } = await world.status(feed);
+  const asExpected = { type: 'Degraded', status: 'False', reason: 'AsExpected' };
+  expect(conditions).toContainEqual(expect.objectContaining(asExpected));
+});
+
 test('endpoint slices are told per node, also to a node that loses its last one', async () => {
   await world.createFeed(feed);
   await sender.sweep();
