@@ -1,7 +1,7 @@
 // Tells how a stored value is encoded and in which version: JSON, protobuf, CBOR, encrypted, or
 // none of these. A value that is not whole to its last byte, or says two things of itself, is none.
 import { decodeCbor } from './cbor.ts';
-import { countKeys, fieldOf, topOfJson } from './json.ts';
+import { countKeys, FieldVersions, fieldOf, topOfJson } from './json.ts';
 import { typeOfProtobuf } from './protobuf.ts';
 
 export type Stored = StoredObject | EncryptedValue | UnreadableValue;
@@ -99,8 +99,12 @@ function cbor(whole: () => Uint8Array): Stored {
 function fieldVersionsIn({ metadata }: Fields): readonly string[] {
   const entries = isObject(metadata) ? metadata['managedFields'] : undefined;
   if (!Array.isArray(entries)) return [];
-  const versions = entries.map((entry) => (isObject(entry) ? entry['apiVersion'] : undefined));
-  return [...new Set(versions.filter((version) => typeof version === 'string'))];
+  const versions = new FieldVersions();
+  for (const entry of entries) {
+    const version: unknown = isObject(entry) ? entry['apiVersion'] : undefined;
+    if (typeof version === 'string') versions.add(version);
+  }
+  return versions.list;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

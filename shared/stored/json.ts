@@ -25,6 +25,8 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const ASCII_MAX = 0x7f;
 const NONE: readonly string[] = [];
+/** A kind has a handful in all its life; whoever sends a snapshot may have made more of them up. */
+const FIELD_VERSIONS_MAX = 100;
 
 /** Throws when the bytes are no JSON object, or name their type twice. */
 export function topOfJson(bytes: Uint8Array): JsonTop {
@@ -67,28 +69,40 @@ interface Metadata {
 
 function metadataAt(bytes: Uint8Array, from: number): Metadata {
   if (bytes[from] !== OBJECT) return { end: valueEnd(bytes, from), versions: NONE };
-  let versions = NONE;
-  const onVersion = (version: string): void => {
-    if (!versions.includes(version)) versions = [...versions, version];
-  };
+  const versions = new FieldVersions();
   const end = membersEnd(bytes, from, (keyAt, at) => {
     const isIt = bytes[at] === ARRAY && textAt(bytes, keyAt) === 'managedFields';
     if (!isIt) return valueEnd(bytes, at);
-    return itemsEnd(bytes, at, (entryAt) => entryEnd(bytes, entryAt, onVersion));
+    return itemsEnd(bytes, at, (entryAt) => entryEnd(bytes, entryAt, versions));
   });
-  return { end, versions };
+  return { end, versions: versions.list };
 }
 
-function entryEnd(bytes: Uint8Array, from: number, onVersion: (version: string) => void): number {
+function entryEnd(bytes: Uint8Array, from: number, versions: FieldVersions): number {
   if (bytes[from] !== OBJECT) return valueEnd(bytes, from);
   return membersEnd(bytes, from, (keyAt, at) => {
     const end = valueEnd(bytes, at);
     if (textAt(bytes, keyAt) === 'apiVersion') {
       const version = textAt(bytes, at);
-      if (version !== undefined) onVersion(version);
+      if (version !== undefined) versions.add(version);
     }
     return end;
   });
+}
+
+/** Each once; throws when there are more than any object names. */
+export class FieldVersions {
+  readonly #versions = new Set<string>();
+
+  get list(): readonly string[] {
+    return this.#versions.size === 0 ? NONE : [...this.#versions];
+  }
+
+  add(version: string): void {
+    this.#versions.add(version);
+    if (this.#versions.size <= FIELD_VERSIONS_MAX) return;
+    throw new Error(`its managedFields name more than ${FIELD_VERSIONS_MAX} versions`);
+  }
 }
 
 /** As it is meant; undefined when it is no text. */

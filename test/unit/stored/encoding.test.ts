@@ -85,6 +85,20 @@ describe('JSON', () => {
     fc.assert(property, { numRuns: 500 });
   });
 
+  test('that names more versions in its managedFields than a kind ever had is none', () => {
+    const named = (count: number): string => {
+      const entries = Array.from({ length: count }, (_, index) => `{"apiVersion":"a/v${index}"}`);
+      return `{"metadata":{"managedFields":[${entries.join(',')}]},${ofWidget}}`;
+    };
+    const ofWidget = '"apiVersion":"example.com/v1","kind":"Widget"';
+    expect(of(named(100))).toMatchObject({ encoding: 'json' });
+    // Half a megabyte of them took sixteen seconds.
+    expect(of(named(20_000))).toMatchObject({
+      encoding: 'unreadable',
+      why: expect.stringContaining('more than 100 versions'),
+    });
+  });
+
   test('names the versions in its managedFields, each once', () => {
     const entry = (apiVersion: unknown) => ({ manager: 'm', apiVersion, fieldsV1: { a: {} } });
     const managedFields = [entry('a/v1'), entry('a/v2'), entry('a/v1'), entry(1), 'x'];
