@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { cut, quoted } from '../../shared/cut.ts';
 import { errorTable } from '../../shared/errors.ts';
 import type { Manifest } from '../../shared/kube/objects.ts';
+import { microTime } from '../../shared/kube/timestamp.ts';
 import type { Letter, Subject } from './letter.ts';
 
 export interface Place {
@@ -115,6 +116,3 @@ function noteOf(letter: Letter, about: string, words: string): string {
     `sends it again; it answered ${answer}${why}`
   );
 }
-
-/** Six digits, which is the only way in which the API server reads it. */
-export const microTime = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z');

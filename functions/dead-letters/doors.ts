@@ -6,6 +6,7 @@ import type { Clock } from '../../shared/clock.ts';
 import type { Counter, Metrics } from '../../shared/function/metrics.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Place } from './decide.ts';
+import { Renewals } from './renewals.ts';
 
 export interface DoorsOptions {
   readonly kube: KubeClient;
@@ -59,6 +60,7 @@ export class Doors {
   readonly place: Place;
   readonly functions: ReadonlySet<string>;
   readonly instance: string;
+  readonly renewals = new Renewals();
   readonly #counter: Counter;
   /** Of each the hash alone: ids and sources are as long as their senders please. */
   readonly #seen = new Set<string>();

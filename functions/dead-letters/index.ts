@@ -1,7 +1,7 @@
 // Makes dead letters seen: whatever event a broker gave up on becomes a Kubernetes Event on the
 // object that it was about, and a count in the metrics. Wakes on every type, since any event may
 // die. Repairs nothing: what the event asked for, the sweep of its function finds by itself. On its
-// own tick it looks whether that sweep came, and says of a feed that nobody swept that it is so.
+// own tick it looks whether that sweep came, and takes back what is said of what nobody looks at.
 import { hostname } from 'node:os';
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
@@ -58,9 +58,9 @@ export const deadLetters = defineFunction({
   close: (doors) => doors.close(),
   handle: async (event, context) => {
     // Loaded with the first event: being ready must not wait for what nobody asked for yet.
-    const { isOwnTick, watchFeeds } = await import('./watch.ts');
+    const { isOwnTick, watchSweeps } = await import('./watch.ts');
     if (isOwnTick(event)) {
-      await watchFeeds(context);
+      await watchSweeps(context);
       return undefined;
     }
     const { takeLetter } = await import('./work.ts');

@@ -3,7 +3,7 @@
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../shared/kube/objects.ts';
-import { microTime } from './decide.ts';
+import { microTime } from '../../shared/kube/timestamp.ts';
 
 const EVENTS: ResourceRef = { group: 'events.k8s.io', version: 'v1', resource: 'events' };
 /** Each round lost is a round that another writer won. */

@@ -2,7 +2,7 @@
 // somebody looked, so it becomes Unknown. Pure. Only what says True is touched, so that nobody
 // fights about it: `metadata` takes its status back with its next sweep.
 import type { MetadataFeedStatus } from '../../shared/api/metadata-feed.ts';
-import type { ConditionInput } from '../../shared/kube/conditions.ts';
+import { type ConditionInput, NOT_SWEPT } from '../../shared/kube/conditions.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 
@@ -25,7 +25,7 @@ export function unswept(feed: KubeObject, nowMs: number): readonly ConditionInpu
     'its pods, its log, and the PingSource metadata-sweep.';
   return conditions
     .filter(({ type, status }) => CLAIMS.includes(type) && status === 'True')
-    .map(({ type }) => ({ type, status: 'Unknown', reason: 'NotSwept', message }));
+    .map(({ type }) => ({ type, status: 'Unknown', reason: NOT_SWEPT, message }));
 }
 
 /** As the API server stores it. */

@@ -3,12 +3,14 @@
 import { METADATA_FEEDS } from '../../shared/api/metadata-feed.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import { SWEEP } from '../../shared/function/sources.ts';
-import { setConditions } from '../../shared/kube/conditions.ts';
+import { type ConditionInput, setConditions } from '../../shared/kube/conditions.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
+import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import { writeStatus } from '../../shared/kube/status.ts';
+import { LEASES, readSweepLease } from '../../shared/kube/sweep-lease.ts';
 import type { Doors } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
+import { neglect, unlooked, WATCHED, type Watched } from './unlooked.ts';
 import { unswept } from './unswept.ts';
 
 /** A tick of ours, and not one that somebody else did not take. */
@@ -17,43 +19,71 @@ export const isOwnTick = (event: IncomingEvent): boolean =>
   event['ballastfunction'] === 'dead-letters' &&
   event['knativeerrordest'] === undefined;
 
-const FEEDS_AT_ONCE = 100;
+const OBJECTS_AT_ONCE = 100;
 
-export async function watchFeeds({ doors, log, signal }: Context<Doors>): Promise<void> {
-  const { kube, place } = doors;
-  const options = { namespace: place.namespace, limit: FEEDS_AT_ONCE, signal };
+/** What one kind is refused hides nothing of another. */
+export async function watchSweeps(context: Context<Doors>): Promise<void> {
+  const works = [watchFeeds(context), ...WATCHED.map((one) => watchObjects(one, context))];
+  const settled = await Promise.allSettled(works);
+  const failed = settled.find((one) => one.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+async function watchFeeds(context: Context<Doors>): Promise<void> {
+  const { kube, place, clock } = context.doors;
+  const options = { namespace: place.namespace, limit: OBJECTS_AT_ONCE, signal: context.signal };
   for await (const { items } of kube.pages(METADATA_FEEDS, options)) {
     for (const feed of items) {
-      if (await mark(feed, doors, signal)) {
-        log.warn({ feed: feed.metadata.name }, 'a feed says Ready, and nobody swept it');
-      }
+      const nowMs = clock.nowMs();
+      await mark(METADATA_FEEDS, feed, unswept(feed, nowMs), nowMs, context);
     }
   }
 }
 
-async function mark(
-  object: KubeObject,
-  { kube, clock }: Doors,
-  signal: AbortSignal,
-): Promise<boolean> {
+/** While the Lease is renewed and names nobody, no object is read. */
+async function watchObjects(watched: Watched, context: Context<Doors>): Promise<void> {
+  const { doors, signal } = context;
+  const { kube, place, clock, renewals } = doors;
+  const target = { namespace: place.namespace, name: watched.lease };
+  const lease = readSweepLease(await kube.get(LEASES, target, { signal }));
   const nowMs = clock.nowMs();
-  const stale = unswept(object, nowMs);
-  if (stale.length === 0) return false;
-  const { generation: observedGeneration } = object.metadata;
+  const found = neglect(lease, renewals.ageMs(watched.lease, lease.renewTime, nowMs), nowMs);
+  if (found === undefined) return;
+  try {
+    for await (const { items } of kube.pages(watched.ref, { limit: OBJECTS_AT_ONCE, signal })) {
+      for (const object of items) {
+        await mark(watched.ref, object, unlooked(object, watched, found, nowMs), nowMs, context);
+      }
+    }
+  } catch (error) {
+    // Left out of the installation, with its kind.
+    if (!isKubeError(error, 'KUBE_NOT_FOUND')) throw error;
+  }
+}
+
+async function mark(
+  ref: ResourceRef,
+  object: KubeObject,
+  stale: readonly ConditionInput[],
+  nowMs: number,
+  { doors, log, signal }: Context<Doors>,
+): Promise<void> {
+  if (stale.length === 0) return;
+  const { generation: observedGeneration, namespace, name } = object.metadata;
   const moment = { fieldManager: FIELD_MANAGER, observedGeneration, nowMs };
   try {
-    await writeStatus(kube, {
-      ref: METADATA_FEEDS,
+    await writeStatus(doors.kube, {
+      ref,
       object,
       status: { conditions: setConditions(object, stale, moment) },
       fieldManager: FIELD_MANAGER,
-      // Swept meanwhile, it is right.
+      // Looked at meanwhile, it is right.
       ifUnmoved: true,
       signal,
     });
-    return true;
+    const types = stale.map(({ type }) => type);
+    log.warn({ kind: object.kind, namespace, name, types }, 'it says True, and nobody looks at it');
   } catch (error) {
-    if (isKubeError(error, 'KUBE_CONFLICT', 'KUBE_NOT_FOUND')) return false;
-    throw error;
+    if (!isKubeError(error, 'KUBE_CONFLICT', 'KUBE_NOT_FOUND')) throw error;
   }
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { Slots } from '../../shared/function/slots.ts';
 import { Turns } from '../../shared/function/turns.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import type { SweepLease } from '../../shared/kube/sweep-lease.ts';
 import type { openSystem } from '../../shared/nats/system.ts';
 import type { Efforts } from './effort.ts';
 import type { KnownPasswords } from './render/read-back.ts';
@@ -16,6 +17,7 @@ export interface DoorsOptions {
   readonly clock: Clock;
   /** How long one request works on before it leaves the rest to the next. */
   readonly workMs: number;
+  readonly lease: SweepLease;
 }
 
 /** Of one cluster, between looks. */
@@ -47,15 +49,17 @@ export class Doors {
   readonly openSystem: typeof openSystem;
   readonly clock: Clock;
   readonly workMs: number;
+  readonly lease: SweepLease;
   readonly #turns = new Turns();
   readonly #slots = new Slots(LOOKS_MAX);
   readonly #memories = new Map<string, Memory>();
 
-  constructor({ kube, openSystem: open, clock, workMs }: DoorsOptions) {
+  constructor({ kube, openSystem: open, clock, workMs, lease }: DoorsOptions) {
     this.kube = kube;
     this.openSystem = open;
     this.clock = clock;
     this.workMs = workMs;
+    this.lease = lease;
   }
 
   /** One at a time for each cluster. */

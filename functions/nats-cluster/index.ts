@@ -2,10 +2,12 @@
 // servers one at a time, never before all streams are whole without the one that goes. Wakes on
 // changes of NatsClusters and of what they are made of, and on the sweep's tick. Its memory is the
 // status: two instances at once, lost events and a killed process cost time, never a stream.
+import { NATS_CLUSTER_LEASE } from '../../shared/api/nats-cluster.ts';
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import { secondsAsMs } from '../../shared/function/parsers.ts';
 import { CHANGES, SWEEP } from '../../shared/function/sources.ts';
+import { SWEEP_CONFIG } from '../../shared/function/sweep-config.ts';
 import { openKube } from '../../shared/kube/client.ts';
 import { readJson } from '../../shared/kube/read-json.ts';
 import { Doors } from './doors.ts';
@@ -25,9 +27,10 @@ export const natsCluster = defineFunction({
       // Below the deadline of a request by more than a look takes while servers are silent.
       fallback: 15_000,
     },
+    ...SWEEP_CONFIG,
   },
   conflicts: timeConflicts,
-  open: ({ kubeconfigPath, workMs }, { clock, log }): Doors =>
+  open: ({ kubeconfigPath, workMs, leaseNamespace, sweepSeconds }, { clock, log }): Doors =>
     new Doors({
       kube: openKube({
         kubeconfigPath,
@@ -40,6 +43,7 @@ export const natsCluster = defineFunction({
         (await import('../../shared/nats/system.ts')).openSystem(...way),
       clock,
       workMs,
+      lease: { namespace: leaseNamespace, name: NATS_CLUSTER_LEASE, sweepSeconds },
     }),
   readApiServer: readJson,
   close: (doors) => doors.close(),

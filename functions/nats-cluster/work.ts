@@ -5,6 +5,7 @@ import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
+import { sweepEach } from '../../shared/kube/sweep-lease.ts';
 import { announceOn } from './announce.ts';
 import { type Cluster, clusterOf } from './cluster.ts';
 import { decide, isConverged } from './decide.ts';
@@ -22,13 +23,12 @@ const POLL_MS = 1_000;
 
 /** The tick of each minute: every cluster. */
 export async function sweepAll(context: Context<Doors>): Promise<void> {
-  const { doors, signal } = context;
-  const { items } = await doors.kube.list(NATS_CLUSTERS, { signal });
+  const { doors, log, signal } = context;
+  const { kube, lease, clock } = doors;
+  const { items } = await kube.list(NATS_CLUSTERS, { signal });
   doors.keepOnly(new Set(items.map(({ metadata }) => metadata.uid)));
-  const settled = await Promise.allSettled(items.map((object) => look(object, context)));
-  // One cluster's failure is no other's: all are tried, and then the first failure is told.
-  const failed = settled.find((one) => one.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
+  const nowMs = (): number => clock.nowMs();
+  await sweepEach(items, (one) => look(one, context), { kube, lease, nowMs, log, signal });
 }
 
 /** An event names an object; what it says of it is read anew. */

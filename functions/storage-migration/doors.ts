@@ -5,6 +5,7 @@ import type { EtcdClient } from '../../shared/etcd/client.ts';
 import { Turns } from '../../shared/function/turns.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { OpenServer } from '../../shared/kube/servers.ts';
+import type { SweepLease } from '../../shared/kube/sweep-lease.ts';
 
 /** The etcd behind the API server, and where in it the keys are. */
 export interface EtcdDoor {
@@ -24,6 +25,7 @@ export interface DoorsOptions {
   readonly settleMs: number;
   /** How long API servers let a write take. */
   readonly longestWriteMs: number;
+  readonly lease: SweepLease;
 }
 
 export class Doors {
@@ -34,11 +36,13 @@ export class Doors {
   readonly workMs: number;
   readonly settleMs: number;
   readonly longestWriteMs: number;
+  readonly lease: SweepLease;
   /** Names this instance in the status of what it is at. */
   readonly id = randomUUID().slice(0, 8);
   readonly #turns = new Turns();
 
-  constructor({ kube, openServer, etcd, clock, workMs, settleMs, longestWriteMs }: DoorsOptions) {
+  constructor(options: DoorsOptions) {
+    const { kube, openServer, etcd, clock, workMs, settleMs, longestWriteMs, lease } = options;
     this.kube = kube;
     this.openServer = openServer;
     this.etcd = etcd;
@@ -46,6 +50,7 @@ export class Doors {
     this.workMs = workMs;
     this.settleMs = settleMs;
     this.longestWriteMs = longestWriteMs;
+    this.lease = lease;
   }
 
   /** One at a time for each migration. */

@@ -2,12 +2,14 @@
 // off the CRD's list only once it is proved that nothing is stored in them. Wakes on changes of
 // StorageMigrations and CRDs, and on the sweep's tick. Its memory is the status of the migration:
 // two instances at once, lost events and a killed process cost time, never a wrong trim.
+import { STORAGE_MIGRATION_LEASE } from '../../shared/api/storage-migration.ts';
 import { etcdIn } from '../../shared/etcd/client.ts';
 import { defineFunction } from '../../shared/function/define.ts';
 import { ETCD_CONFIG, etcdConflicts } from '../../shared/function/etcd-config.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import { secondsAsMs } from '../../shared/function/parsers.ts';
 import { CHANGES, SWEEP } from '../../shared/function/sources.ts';
+import { SWEEP_CONFIG } from '../../shared/function/sweep-config.ts';
 import { openKube } from '../../shared/kube/client.ts';
 import { readJson } from '../../shared/kube/read-json.ts';
 import { SERVERNAME } from '../../shared/kube/servers.ts';
@@ -46,9 +48,12 @@ export const storageMigration = defineFunction({
       fallback: 60_000,
     },
     ...ETCD_CONFIG,
+    ...SWEEP_CONFIG,
   },
   conflicts: (config, runtime) => [...timeConflicts(config, runtime), ...etcdConflicts(config)],
-  open: ({ kubeconfigPath, workMs, settleMs, longestWriteMs, ...etcd }, { clock, log }): Doors => {
+  open: (config, { clock, log }): Doors => {
+    const { kubeconfigPath, workMs, settleMs, longestWriteMs, ...rest } = config;
+    const { leaseNamespace: namespace, sweepSeconds, ...etcd } = rest;
     const options = {
       kubeconfigPath,
       userAgent: FIELD_MANAGER,
@@ -64,6 +69,7 @@ export const storageMigration = defineFunction({
       workMs,
       settleMs,
       longestWriteMs,
+      lease: { namespace, name: STORAGE_MIGRATION_LEASE, sweepSeconds },
     });
   },
   readApiServer: readJson,

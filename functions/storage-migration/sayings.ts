@@ -5,6 +5,7 @@ import type {
   Phase,
   StorageMigrationStatus,
 } from '../../shared/api/storage-migration.ts';
+import { NOT_SWEPT } from '../../shared/kube/conditions.ts';
 import { begunWith, type Migration, NO_PROGRESS } from './migration.ts';
 import { nameOf } from './rewrite.ts';
 import type { Crd, Target } from './target.ts';
@@ -190,14 +191,14 @@ export function restored(
   };
 }
 
-/** Word for word what it says. */
+/** Word for word what it says, but not what others say of it. */
 export function asBefore(status: StorageMigrationStatus): Saying {
   const { conditions = [] } = status;
-  const progressing = conditions.find(({ type }) => type === 'Progressing');
+  const said = conditions.find((one) => one.type === 'Progressing' && one.reason !== NOT_SWEPT);
   const blocking = conditions.find((one) => one.type === 'Blocked' && one.status === 'True');
   return {
     status: saidBy(status),
-    progressing: progressing ?? { reason: 'Working', message: '' },
+    progressing: said ?? onTheWay(saidBy(status)).progressing,
     ...(blocking === undefined ? {} : { blocked: blocking }),
   };
 }
@@ -275,9 +276,8 @@ export function done(
 }
 
 function dryRunDone(status: StorageMigrationStatus): Saying {
-  const { done: looked = 0, failed = 0 } = status.progress ?? {};
-  const refused = `of ${looked} objects ${failed} would be refused`;
-  const message = `A dry run: ${refused}; nothing was written.`;
+  const { done: seen = 0, failed = 0 } = status.progress ?? {};
+  const message = `A dry run: of ${seen} objects ${failed} would be refused; nothing was written.`;
   const { cursor: _cursor, ...rest } = status;
   return done(rest, { message });
 }

@@ -5,7 +5,9 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
+import { conditionsOf, NOT_SWEPT } from '../../shared/kube/conditions.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
+import { sweepEach } from '../../shared/kube/sweep-lease.ts';
 import { decide } from './decide.ts';
 import { asBefore } from './sayings.ts';
 import type { Doors } from './doors.ts';
@@ -17,16 +19,23 @@ import { crdOf, isTarget, readTarget, storageVersionOf } from './target.ts';
 
 /** The tick of each minute: every migration, and every CRD that asks for one. */
 export async function sweepAll(context: Context<Doors>): Promise<void> {
-  await eachOrThrow([() => adoptAll(context), () => lookAtAll(context, () => true)]);
+  await eachOrThrow([() => adoptAll(context), () => sweepMigrations(context)]);
 }
 
-async function lookAtAll(
-  context: Context<Doors>,
-  isMeant: (migration: Migration) => boolean,
-): Promise<void> {
+async function sweepMigrations(context: Context<Doors>): Promise<void> {
+  const { doors, log, signal } = context;
+  const { kube, lease, clock } = doors;
+  const { items } = await kube.list(STORAGE_MIGRATIONS, { signal });
+  const nowMs = (): number => clock.nowMs();
+  const lookAt = ({ metadata }: KubeObject): Promise<void> => look(metadata.name, context);
+  await sweepEach(items, lookAt, { kube, lease, nowMs, log, signal });
+}
+
+/** Those of one CRD. */
+async function lookAtAllOf(crdName: string, context: Context<Doors>): Promise<void> {
   const { doors, signal } = context;
   const { items } = await doors.kube.list(STORAGE_MIGRATIONS, { signal });
-  const meant = items.map(migrationOf).filter(isMeant);
+  const meant = items.map(migrationOf).filter((migration) => resourceOf(migration) === crdName);
   await eachOrThrow(
     meant.map(
       ({ name }) =>
@@ -43,8 +52,7 @@ export async function takeChange({ data }: IncomingEvent, context: Context<Doors
   if (name === '') return;
   if (kind === 'StorageMigration') return look(name, context);
   if (kind !== 'CustomResourceDefinition') return;
-  const isItsOwn = (migration: Migration): boolean => resourceOf(migration) === name;
-  await eachOrThrow([() => adopt(name, context), () => lookAtAll(context, isItsOwn)]);
+  await eachOrThrow([() => adopt(name, context), () => lookAtAllOf(name, context)]);
 }
 
 /** One migration's failure is no other's: all are tried, and then the first failure is told. */
@@ -107,7 +115,9 @@ const LEASE_MAX_MS = 400_000;
 
 /** The change of the status wakes whoever goes on. */
 async function release(now: Migration, doors: Doors, signal: AbortSignal): Promise<void> {
-  if (now.status.worker === undefined) return;
+  // Somebody said of us that nobody looks, and this look may have had nothing to say.
+  const isDoubted = conditionsOf(now.object).some(({ reason }) => reason === NOT_SWEPT);
+  if (now.status.worker === undefined && !isDoubted) return;
   await write(doors, now, asBefore(now.status), { goesOn: false, signal });
 }
 

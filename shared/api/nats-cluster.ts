@@ -7,6 +7,9 @@ export const NATS_CLUSTERS = {
   resource: 'natsclusters',
 } as const;
 
+/** Renewed by each sweep that looked at every cluster. */
+export const NATS_CLUSTER_LEASE = 'ballast-nats-cluster';
+
 /** On everything that belongs to a cluster, with its name as the value. */
 export const NATS_CLUSTER_LABEL = 'ballast.dev/nats-cluster';
 

@@ -8,6 +8,9 @@ export const STORAGE_MIGRATIONS = {
   resource: 'storagemigrations',
 } as const;
 
+/** Renewed by each sweep that looked at every migration. */
+export const STORAGE_MIGRATION_LEASE = 'ballast-storage-migration';
+
 /** On a CRD, with the value `true`: it asks for a StorageMigration whenever it needs one. */
 export const MIGRATE_ANNOTATION = 'ballast.dev/migrate-storage';
 

@@ -59,7 +59,10 @@ export function setConditions(
   return [...result.values()];
 }
 
-function conditionsOf({ status }: KubeObject): readonly Condition[] {
+/** Of what the status said before its function was not heard of for too long. */
+export const NOT_SWEPT = 'NotSwept';
+
+export function conditionsOf({ status }: KubeObject): readonly Condition[] {
   const conditions: unknown = isRecord(status) ? status['conditions'] : undefined;
   // The API server holds them to their schema.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion

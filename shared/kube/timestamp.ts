@@ -3,3 +3,6 @@
  * difference.
  */
 export const timestamp = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+
+/** Six digits, which is the only way in which the API server reads a MicroTime. */
+export const microTime = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z');

@@ -21,12 +21,13 @@ export function mortalNatsCluster() {
       const moment = deaths % 2 === 0 ? 'after' : 'before';
       const { door, lastWord } = lifeUntil({ write: 1 + (deaths % WRITES_MAX), moment });
       const { clock, metrics, log, signal, traceparent } = context;
-      const { kube, openSystem, workMs } = context.doors;
+      const { kube, openSystem, workMs, lease } = context.doors;
       const doors = new Doors({
         kube: door(kube, kubeWriting),
         openSystem: async (...way) => door(await openSystem(...way), natsWriting),
         clock,
         workMs,
+        lease,
       });
       try {
         const request = { doors, clock, metrics, log, signal, traceparent };

@@ -14,7 +14,10 @@ import { resolvePart } from '../../../knative/local/parts/resolve.ts';
 import { adapterPart } from '../../../knative/local/plane/adapter.ts';
 import { freePort } from '../../../knative/local/process/ports.ts';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
-import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
+import {
+  STORAGE_MIGRATIONS,
+  type StorageMigrationStatus,
+} from '../../../shared/api/storage-migration.ts';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
@@ -44,6 +47,11 @@ const RARE: Readonly<Record<string, string>> = {
 
 /** What the API server lets whoever is known ask: what he may do himself. */
 const EVERYBODYS: ReadonlySet<string> = new Set(['selfsubjectaccessreviews']);
+
+const LONG_AGO = '2026-01-01T00:00:00Z';
+const MEANWHILE = { message: 'Said by hand.', lastTransitionTime: LONG_AGO } as const;
+const PROVED = { type: 'Proved', status: 'True', reason: 'SecondPass', ...MEANWHILE };
+const UNDER_WAY = { type: 'Progressing', status: 'True', reason: 'Rewriting', ...MEANWHILE };
 
 interface Misfits {
   readonly lacking: readonly string[];
@@ -236,12 +244,31 @@ test('nats-cluster: parts are made, a claim grows, a lost server makes room', as
   expect(await misfits('nats-cluster-source')).toEqual(NONE);
 });
 
-test('dead-letters: an Event, one more of the same, and a feed that nobody swept', async () => {
+test('dead-letters: an Event, one more of the same, and what nobody swept', async () => {
+  const { kube } = installed;
+  const migration = { name: `${PLURAL}.${GROUP}` };
+  // At its end nothing is written any more; whatever it was looked at for.
+  await kube.patch(
+    STORAGE_MIGRATIONS,
+    { ...migration, subresource: 'status' },
+    { type: 'merge', body: { status: { conditions: [PROVED, UNDER_WAY] } } },
+  );
   const inAnHour: Clock = { ...later, nowMs: () => later.nowMs() + 3_600_000 };
   const one = await installed.run(deadLetters, {}, inAnHour);
   const own = { 'ce-ballastfunction': 'dead-letters' };
   const asked = await sendEvent(one.port, 'dev.knative.sources.ping', {}, own);
   expect(asked.status).toBe(204);
+  // Its function is there, and takes its word back as soon as it hears of it.
+  const said = async (): Promise<readonly string[]> => {
+    const object = await kube.get(STORAGE_MIGRATIONS, migration);
+    const { conditions = [] } = (object?.['status'] ?? {}) as StorageMigrationStatus;
+    return conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`).toSorted();
+  };
+  await expect
+    .poll(said, { timeout: 20_000 })
+    .toEqual(['Blocked False NotBlocked', 'Progressing False Done', 'Proved True SecondPass']);
+  const server = new HandMadeServer(kube);
+  await expect.poll(() => server.condition('Progressing'), { timeout: 20_000 }).toMatch(/^True /);
   const about = {
     'ce-apiversion': 'v1',
     'ce-kind': 'Pod',

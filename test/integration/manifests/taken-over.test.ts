@@ -4,7 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
 import { natsClusterRights, secretRights } from '../../../knative/rights/manifests.ts';
+import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
+import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { serversOf } from './servers-of.ts';
 import { type Outcome, StolenAccount } from './accounts-at-work.ts';
@@ -248,3 +250,145 @@ test.each([`nats@${DIGEST}`, `docker.io/library/nats@${DIGEST}`, `nats:2.15.3@${
     expect((await natsOf(image))['spec']).toMatchObject({ image });
   },
 );
+
+describe('dead-letters, which says of others that nobody looks', () => {
+  const at = '2026-11-22T12:00:00Z';
+  const condition = (type: string, status: string, reason = 'Whole') => ({
+    type,
+    status,
+    reason,
+    message: 'As its function said.',
+    lastTransitionTime: at,
+  });
+  const PROVED = condition('Proved', 'True');
+  const DEGRADED = condition('Degraded', 'False');
+  const SAID = [condition('Ready', 'True'), DEGRADED, PROVED];
+  const UNKNOWN = condition('Ready', 'Unknown', 'NotSwept');
+
+  beforeAll(async () => {
+    const { kube } = installed;
+    const of = (kind: string, namespace?: string) => ({
+      apiVersion: 'ballast.dev/v1alpha1',
+      kind,
+      metadata: { name: 'said', ...(namespace === undefined ? {} : { namespace }) },
+    });
+    const resource = { group: 'example.com', resource: 'widgets' };
+    const made = [
+      [NATS_CLUSTERS, { ...of('NatsCluster', 'shop'), spec: {} }],
+      [METADATA_FEEDS, { ...of('MetadataFeed', 'ballast-system'), spec: {} }],
+      [STORAGE_MIGRATIONS, { ...of('StorageMigration'), spec: { resource } }],
+    ] as const;
+    for (const [ref, manifest] of made) {
+      await kube.create(ref, manifest);
+      const target = { ...manifest.metadata, subresource: 'status' };
+      const body = { status: { observedGeneration: 1, conditions: SAID } };
+      await kube.patch(ref, target, { type: 'merge', body });
+    }
+  });
+
+  const PATHS = [
+    'namespaces/shop/natsclusters',
+    'namespaces/ballast-system/metadatafeeds',
+    'storagemigrations',
+  ];
+  const say = (path: string, status: object, query = '?dryRun=All'): Promise<Outcome> =>
+    account('dead-letters').try({
+      method: 'PATCH',
+      path: `/apis/ballast.dev/v1alpha1/${path}/said/status${query}`,
+      body: { status },
+    });
+
+  const forged: readonly [what: string, status: object, why: string][] = [
+    [
+      'turns False into True',
+      { conditions: [condition('Ready', 'True'), condition('Degraded', 'True'), PROVED] },
+      'changes no condition otherwise',
+    ],
+    [
+      'says False of what is True',
+      { conditions: [condition('Ready', 'False', 'NotSwept'), DEGRADED, PROVED] },
+      'changes no condition otherwise',
+    ],
+    [
+      'gives a reason of its own',
+      { conditions: [condition('Ready', 'Unknown', 'Attacked'), DEGRADED, PROVED] },
+      'changes no condition otherwise',
+    ],
+    [
+      'takes a proof back',
+      {
+        conditions: [
+          condition('Ready', 'True'),
+          DEGRADED,
+          condition('Proved', 'Unknown', 'NotSwept'),
+        ],
+      },
+      'changes no condition otherwise',
+    ],
+    [
+      'writes a long story',
+      { conditions: [{ ...UNKNOWN, message: 'x'.repeat(1_025) }, DEGRADED, PROVED] },
+      'changes no condition otherwise',
+    ],
+    [
+      'says the same in other words',
+      { conditions: [{ ...condition('Ready', 'True'), message: 'Mine.' }, DEGRADED, PROVED] },
+      'changes no condition otherwise',
+    ],
+    [
+      'takes a condition away',
+      { conditions: [condition('Ready', 'True'), DEGRADED] },
+      'makes no condition and takes none away',
+    ],
+    [
+      'makes one',
+      { conditions: [...SAID, condition('InSync', 'Unknown', 'NotSwept')] },
+      'makes no condition and takes none away',
+    ],
+    ['changes what else is said', { observedGeneration: 7 }, 'nothing of a status but conditions'],
+    [
+      'forgets what else is said',
+      { observedGeneration: null },
+      'nothing of a status but conditions',
+    ],
+  ];
+
+  test.each(forged)('is refused when it %s', async (_what, status, why) => {
+    for (const path of PATHS) {
+      const { status: code, text } = await say(path, status);
+      expect([path, code, text]).toEqual([path, 422, expect.stringContaining(why)]);
+    }
+  });
+
+  test('says Unknown of what says True, and cannot say True again', async () => {
+    for (const path of PATHS) {
+      expect(await say(path, { conditions: [UNKNOWN, DEGRADED, PROVED] }, '')).toMatchObject({
+        status: 200,
+      });
+      expect((await say(path, { conditions: SAID }, '')).status).toBe(422);
+    }
+  });
+
+  test('renews no Lease, and a function none but its own', async () => {
+    const path = '/apis/coordination.k8s.io/v1/namespaces/ballast-system/leases';
+    const body = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'ballast-nats-cluster' },
+    };
+    const headers = { 'content-type': 'application/apply-patch+yaml' };
+    const renew = async (name: string, lease: string): Promise<number> => {
+      const query = '?fieldManager=stolen&force=true';
+      const attempt = { method: 'PATCH', path: `${path}/${lease}${query}`, headers } as const;
+      const metadata = { name: lease };
+      return (await account(name).try({ ...attempt, body: { ...body, metadata } })).status;
+    };
+    expect(await renew('nats-cluster', 'ballast-nats-cluster')).toBe(201);
+    for (const name of ['dead-letters', 'storage-migration', 'metadata', 'locate']) {
+      expect([name, await renew(name, 'ballast-nats-cluster')]).toEqual([name, 403]);
+    }
+    expect(await renew('nats-cluster', 'another')).toBe(403);
+    const made = account('nats-cluster').try({ method: 'POST', path, body });
+    expect((await made).status).toBe(403);
+  });
+});

@@ -36,7 +36,7 @@ export class Lives {
     const { door, lastWord } = lifeUntil(death, meanwhile);
     const kube = door(this.#kube, kubeWriting);
     const openServer = (): KubeClient => kube;
-    const doors = new Doors({ kube, openServer, clock, workMs: WORK_MS, ...AT_ONCE });
+    const doors = new Doors({ kube, openServer, clock, workMs: WORK_MS, lease, ...AT_ONCE });
     const log = pino({ level: 'silent' });
     const { signal } = new AbortController();
     const metrics = new Metrics();
@@ -52,5 +52,6 @@ export class Lives {
 
 const WORK_MS = 10_000;
 const AT_ONCE = { settleMs: 0, longestWriteMs: 0 };
+const lease = { namespace: 'ballast-system', name: 'unused', sweepSeconds: 60 };
 /** More than any instance says that it will be at it. */
 const LEASE_MS = 60_000;

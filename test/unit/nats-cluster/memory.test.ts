@@ -15,7 +15,8 @@ test('servers that answer by another name each time are not remembered without e
   const cluster = clusterOf(object);
   const clock = { nowMs: () => world.nowMs, sleep: async () => undefined };
   const openSystem = async () => systemOf(world);
-  const doors = new Doors({ kube: world.kube.client, openSystem, clock, workMs: 5_000 });
+  const lease = { namespace: 'n', name: 'unused', sweepSeconds: 60 };
+  const doors = new Doors({ kube: world.kube.client, openSystem, clock, workMs: 5_000, lease });
   const [own] = world.servers.values();
   if (own === undefined) throw new Error('nobody runs');
   for (let look = 0; look < 20; look += 1) {

@@ -4,8 +4,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { PODS, STATEFUL_SETS } from '../../../functions/nats-cluster/render/manifests.ts';
+import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { type Edit, Run } from './model/run.ts';
-import { NAMESPACE } from './model/world-model.ts';
+import { NAME, NAMESPACE } from './model/world-model.ts';
 
 const MANY_RUNS_MS = 120_000;
 
@@ -219,6 +220,31 @@ test('where no policy of the network may be made all else is done, and that is t
   run.world.nowMs += 400_000;
   await run.converge();
   expect(run.world.kube.objects.has(policy)).toBe(true);
+});
+
+test('what others said while nobody looked is taken back by the next look', async () => {
+  const run = await prepared(CHANGES[1] as Change);
+  const said = {
+    reason: 'NotSwept',
+    message: 'Nobody looked.',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  };
+  const conditions = ['Ready', 'Progressing'].map((type) => ({
+    type,
+    status: 'Unknown',
+    ...said,
+  }));
+  run.world.kube.change(
+    NATS_CLUSTERS,
+    { namespace: NAMESPACE, name: NAME },
+    {
+      status: { conditions },
+    },
+  );
+  expect(run.isReady()).toBe(false);
+  await run.sweep();
+  expect(run.condition('Ready')).toMatchObject({ status: 'True', reason: 'Whole' });
+  expect(run.condition('Progressing')).toMatchObject({ status: 'False', reason: 'Settled' });
 });
 
 test('a lost volume is replaced once, while the others are whole', async () => {

@@ -14,7 +14,6 @@ const OTHERS = [
   'Preflight',
   'StoredVersionsRestored',
   'StoredVersionsTrimmed',
-  'Working',
 ];
 
 async function reasonsInCode(): Promise<readonly string[]> {

@@ -55,7 +55,8 @@ function settled(servers: Readonly<Record<string, () => string>>, clock: Clock, 
   const openServer = (url: string): KubeClient =>
     serverThat(servers[new URL(url).hostname] ?? (() => ''));
   const times = { workMs, settleMs: SETTLE_MS, longestWriteMs: 0 };
-  const doors = new Doors({ kube, openServer, clock, ...times });
+  const lease = { namespace: 'n', name: 'unused', sweepSeconds: 60 };
+  const doors = new Doors({ kube, openServer, clock, lease, ...times });
   return awaitSettled(doors, target, clock.nowMs() + workMs, soon);
 }
 

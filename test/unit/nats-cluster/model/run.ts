@@ -3,7 +3,7 @@
 import { pino } from 'pino';
 import { Doors } from '../../../../functions/nats-cluster/doors.ts';
 import { sweepAll } from '../../../../functions/nats-cluster/work.ts';
-import { NATS_CLUSTERS } from '../../../../shared/api/nats-cluster.ts';
+import { NATS_CLUSTER_LEASE, NATS_CLUSTERS } from '../../../../shared/api/nats-cluster.ts';
 import type { Context } from '../../../../shared/function/define.ts';
 import { isKubeError } from '../../../../shared/kube/errors.ts';
 import { SPEC } from '../samples.ts';
@@ -75,6 +75,7 @@ export class Run {
       },
       clock,
       workMs: 5_000,
+      lease: { namespace: 'ballast-system', name: NATS_CLUSTER_LEASE, sweepSeconds: 60 },
     });
   }
 

@@ -1,0 +1,130 @@
+// The Lease that each sweep of a function renews at its end, so that others can tell when nobody
+// looks any more: a function that is dead cannot say so. It costs a read and a write for each
+// sweep, be there one object or a thousand.
+import { hostname } from 'node:os';
+import type { KubeClient } from './client.ts';
+import { isRecord } from './json.ts';
+import type { KubeObject, ResourceRef } from './objects.ts';
+import { microTime, timestamp } from './timestamp.ts';
+
+export const LEASES: ResourceRef = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  resource: 'leases',
+};
+
+export interface SweepLease {
+  readonly namespace: string;
+  readonly name: string;
+  /** How often the sweep comes. */
+  readonly sweepSeconds: number;
+}
+
+export interface SweepLeaseState {
+  /** Undefined where there is no Lease. */
+  readonly renewTime: string | undefined;
+  /** For how long a renewal says that somebody looks. */
+  readonly lastsMs: number;
+  /** The objects that could not be looked at, by `namespace/name`, and since when that is so. */
+  readonly failing: ReadonlyMap<string, string>;
+}
+
+export interface Sweep {
+  readonly kube: KubeClient;
+  readonly lease: SweepLease;
+  readonly nowMs: () => number;
+  readonly log: { warn(fields: object, message: string): void };
+  readonly signal: AbortSignal;
+}
+
+const FAILING = 'ballast.dev/not-looked-at';
+/** Some 30 KB of names. A sweep that fails at more is none. */
+const FAILING_MAX = 100;
+/** Two ticks may be lost; a minute is for the sweep itself, and for clocks that differ. */
+const PERIODS = 2;
+const SLACK_SECONDS = 60;
+const SWEEP_SECONDS = 60;
+/** Of what somebody else may have written. */
+const LASTS_SECONDS_MAX = 200_000;
+
+const lastsSeconds = (sweepSeconds: number): number => PERIODS * sweepSeconds + SLACK_SECONDS;
+
+/**
+ * Looks at each object and then renews the Lease, with the names of those at which the look failed.
+ * One object's failure is no other's: all are tried, and then the first failure is told. A sweep
+ * that failed at every object, or at very many, renews nothing.
+ */
+export async function sweepEach(
+  objects: readonly KubeObject[],
+  look: (object: KubeObject) => Promise<void>,
+  sweep: Sweep,
+): Promise<void> {
+  const settled = await Promise.allSettled(objects.map((object) => look(object)));
+  const failed = objects.filter((_, index) => settled[index]?.status === 'rejected').map(sweptKey);
+  const isSwept = failed.length === 0 || failed.length < objects.length;
+  if (isSwept && failed.length <= FAILING_MAX) await renewOrWarn(failed, sweep);
+  const first = settled.find((one) => one.status === 'rejected');
+  if (first !== undefined) throw first.reason;
+}
+
+/** How an object is called in the Lease. */
+export const sweptKey = ({ metadata: { namespace, name } }: KubeObject): string =>
+  namespace === undefined ? name : `${namespace}/${name}`;
+
+/** The work is done, and to do it again would not help: whoever watches the Lease tells it. */
+async function renewOrWarn(failed: readonly string[], sweep: Sweep): Promise<void> {
+  try {
+    await renew(failed, sweep);
+  } catch (error) {
+    const { namespace, name } = sweep.lease;
+    const message = 'the Lease of the sweep could not be renewed';
+    sweep.log.warn({ err: error, lease: `${namespace}/${name}` }, message);
+  }
+}
+
+async function renew(failed: readonly string[], sweep: Sweep): Promise<void> {
+  const { kube, lease, nowMs, signal } = sweep;
+  const { namespace, name, sweepSeconds } = lease;
+  const { failing } = readSweepLease(await kube.get(LEASES, { namespace, name }, { signal }));
+  const now = nowMs();
+  const since = failed.map((key) => [key, failing.get(key) ?? timestamp(now)]);
+  const annotations = { [FAILING]: JSON.stringify(Object.fromEntries(since)) };
+  const manifest = {
+    apiVersion: `${LEASES.group}/${LEASES.version}`,
+    kind: 'Lease',
+    metadata: {
+      namespace,
+      name,
+      labels: { 'app.kubernetes.io/part-of': 'ballast' },
+      ...(failed.length === 0 ? {} : { annotations }),
+    },
+    spec: {
+      holderIdentity: hostname(),
+      leaseDurationSeconds: lastsSeconds(sweepSeconds),
+      renewTime: microTime(now),
+    },
+  };
+  await kube.apply(LEASES, manifest, { force: true, signal });
+}
+
+/** Null where there is none. */
+export function readSweepLease(object: KubeObject | null): SweepLeaseState {
+  const spec = isRecord(object?.['spec']) ? object['spec'] : {};
+  const { renewTime, leaseDurationSeconds: said } = spec;
+  const isSaid = Number.isInteger(said) && Number(said) > 0 && Number(said) <= LASTS_SECONDS_MAX;
+  return {
+    renewTime: typeof renewTime === 'string' ? renewTime : undefined,
+    lastsMs: (isSaid ? Number(said) : lastsSeconds(SWEEP_SECONDS)) * 1_000,
+    failing: failingIn(object?.metadata.annotations?.[FAILING]),
+  };
+}
+
+function failingIn(text: string | undefined): ReadonlyMap<string, string> {
+  try {
+    const read: unknown = JSON.parse(text ?? '{}');
+    const entries = isRecord(read) ? Object.entries(read) : [];
+    return new Map(entries.flatMap(([key, at]) => (typeof at === 'string' ? [[key, at]] : [])));
+  } catch {
+    return new Map();
+  }
+}

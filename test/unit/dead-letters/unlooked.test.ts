@@ -1,0 +1,129 @@
+// Which NatsClusters and StorageMigrations claim to be well though nobody looks at them.
+import { expect, test } from 'vitest';
+import { Renewals } from '../../../functions/dead-letters/renewals.ts';
+import { neglect, unlooked, WATCHED } from '../../../functions/dead-letters/unlooked.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { readSweepLease } from '../../../shared/kube/sweep-lease.ts';
+
+const NOW = Date.parse('2026-11-22T12:00:00Z');
+const LIMIT_MS = 180_000;
+const ago = (seconds: number): string => new Date(NOW - seconds * 1_000).toISOString();
+
+const saying = (type: string, status: string, sinceSeconds = 3_600) => ({
+  type,
+  status,
+  reason: 'Whole',
+  message: 'Well.',
+  lastTransitionTime: ago(sinceSeconds),
+});
+
+const object = (metadata: object, ...conditions: readonly object[]): KubeObject =>
+  ({
+    metadata: { name: 'nats', uid: 'u', resourceVersion: '7', ...metadata },
+    status: { conditions },
+  }) as unknown as KubeObject;
+
+const cluster = (...conditions: readonly object[]): KubeObject =>
+  object({ namespace: 'shop' }, ...conditions);
+
+const lease = (renewTime: string, failing?: unknown): KubeObject =>
+  ({
+    metadata: {
+      annotations: { 'ballast.dev/not-looked-at': JSON.stringify(failing) },
+    },
+    spec: { renewTime, leaseDurationSeconds: LIMIT_MS / 1_000 },
+  }) as unknown as KubeObject;
+
+const [CLUSTERS, MIGRATIONS] = WATCHED;
+
+/** As of a Lease that was never seen before. */
+function found(one: KubeObject, held: KubeObject | null, watched = CLUSTERS) {
+  if (watched === undefined) throw new Error('nothing is watched');
+  const state = readSweepLease(held);
+  const ageMs = new Renewals().ageMs(watched.lease, state.renewTime, NOW);
+  const neglected = neglect(state, ageMs, NOW);
+  return neglected === undefined ? [] : unlooked(one, watched, neglected, NOW);
+}
+
+const words = (changes: ReturnType<typeof found>): readonly string[] =>
+  changes.map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+
+test('a function that is dead for two periods leaves no cluster Ready', () => {
+  const whole = cluster(saying('Ready', 'True'), saying('Degraded', 'False'));
+  expect(words(found(whole, lease(ago(181))))).toEqual(['Ready Unknown NotSwept']);
+  expect(words(found(whole, lease(ago(179))))).toEqual([]);
+  expect(found(whole, lease(ago(181)))[0]?.message).toContain(
+    `since ${ago(181)}, when Lease ballast-nats-cluster was renewed`,
+  );
+});
+
+test('of a migration nobody goes on with; what it has proved stays proved', () => {
+  const under = object({}, saying('Proved', 'True'), saying('Progressing', 'True'));
+  const stale = found(under, lease(ago(900)), MIGRATIONS);
+  expect(words(stale)).toEqual(['Progressing Unknown NotSwept']);
+});
+
+test('what already says otherwise, or was said since, is left to whoever said it', () => {
+  const said = [saying('Ready', 'False'), saying('Progressing', 'Unknown')];
+  expect(found(cluster(...said), lease(ago(900)))).toEqual([]);
+  expect(found(cluster(saying('Ready', 'True', 100)), lease(ago(900)))).toEqual([]);
+  expect(found(cluster(), lease(ago(900)))).toEqual([]);
+});
+
+test('one that cannot be looked at for so long is told, and no other', () => {
+  const failing = { 'shop/nats': ago(181), 'other/nats': ago(60) };
+  const held = lease(ago(5), failing);
+  const one = found(cluster(saying('Ready', 'True')), held);
+  expect(words(one)).toEqual(['Ready Unknown NotSwept']);
+  expect(one[0]?.message).toContain(`has failed since ${ago(181)}`);
+  const other = object({ namespace: 'other' }, saying('Ready', 'True'));
+  const third = object({ namespace: 'third' }, saying('Ready', 'True'));
+  expect([...found(other, held), ...found(third, held)]).toEqual([]);
+});
+
+test('a Lease that is not there says something once it was seen missing for so long', () => {
+  const renewals = new Renewals();
+  const state = readSweepLease(null);
+  const at = (seconds: number) =>
+    neglect(state, renewals.ageMs('l', state.renewTime, NOW + seconds * 1_000), NOW);
+  expect([at(0), at(179)]).toEqual([undefined, undefined]);
+  const neglected = at(181);
+  expect(neglected).toMatchObject({ isOfAll: true });
+  if (CLUSTERS === undefined || neglected === undefined) throw new Error('nothing is neglected');
+  const [change] = unlooked(cluster(saying('Ready', 'True')), CLUSTERS, neglected, NOW);
+  expect(change?.message).toContain('there is no Lease ballast-nats-cluster');
+});
+
+test('who sees the Lease change counts by his own time, whatever clock renewed it', () => {
+  for (const offSeconds of [-86_400, 86_400]) {
+    const renewals = new Renewals();
+    const renewed = (seconds: number): string => ago(-seconds - offSeconds);
+    const age = (renewedAt: number, at: number): number =>
+      renewals.ageMs('l', renewed(renewedAt), NOW + at * 1_000);
+    age(0, 1);
+    expect(age(60, 61)).toBe(0);
+    expect(age(60, 121)).toBe(60_000);
+    expect(age(60, 242)).toBe(181_000);
+    expect(age(120, 243)).toBe(0);
+  }
+});
+
+test('a Lease is as old as it says to whoever has just come, but not one of the future', () => {
+  const first = (renewTime: string): number => new Renewals().ageMs('l', renewTime, NOW);
+  expect(first(ago(900))).toBe(900_000);
+  expect(first(ago(-900))).toBe(0);
+  expect(first('yesterday')).toBe(0);
+});
+
+const odd: readonly [what: string, spec: object][] = [
+  ['a text', { leaseDurationSeconds: '7' }],
+  ['nothing', { leaseDurationSeconds: 0 }],
+  ['for ever', { leaseDurationSeconds: 1e12 }],
+  ['unsaid', {}],
+];
+
+test.each(odd)('a Lease that lasts %s lasts as any other', (_what, spec) => {
+  const held = { metadata: { annotations: { 'ballast.dev/not-looked-at': '{' } }, spec };
+  const state = readSweepLease(held as unknown as KubeObject);
+  expect(state).toMatchObject({ lastsMs: LIMIT_MS, failing: new Map() });
+});
