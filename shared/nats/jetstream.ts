@@ -44,8 +44,8 @@ const WRONG_LAST_SEQUENCE = 10071;
 const WRONG_LAST_SEQUENCE_IN_FLIGHT = 10164;
 const STREAM_NOT_FOUND = 10059;
 const STREAM_DIFFERS = 10058;
-/** It has no number of its own, and names each of them. */
-const CONSUMERS_EXCEED = 'limits violates consumers';
+/** They have no numbers of their own: a consumer that exceeds a new bound, and nats-server 2.12. */
+const CONSUMER_BOUNDS = /limits violates consumers|can not change MaxConsumers/;
 const DESCRIPTION_BYTES_MAX = 500;
 
 /** The answers that a caller tells apart. */
@@ -53,7 +53,7 @@ export type Refusal =
   | 'conflict'
   | 'stream-missing'
   | 'stream-differs'
-  | 'consumers-exceed'
+  | 'consumer-bounds'
   | 'other';
 
 export class JetStreamFailure extends Failure {
@@ -195,7 +195,7 @@ function refused(stream: string, subject: string, error: ApiError): JetStreamFai
 function refusalIn({ err_code: code, description }: ApiError): Refusal {
   if (code === STREAM_NOT_FOUND) return 'stream-missing';
   if (code === STREAM_DIFFERS) return 'stream-differs';
-  return description.includes(CONSUMERS_EXCEED) ? 'consumers-exceed' : 'other';
+  return CONSUMER_BOUNDS.test(description) ? 'consumer-bounds' : 'other';
 }
 
 export function encodeJson(value: unknown): Uint8Array {

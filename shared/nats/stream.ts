@@ -231,13 +231,13 @@ export class Stream {
         const subject = `$JS.API.STREAM.UPDATE.${name}`;
         await ask(replies, name, { subject, data: encodeJson({ ...config, ...settings }) }, signal);
       };
-      await update(wanted).catch((refused: unknown) => {
-        if (!isOfConsumers(refused)) throw refused;
-        // Somebody made one that stays longer. It must not stop the feed: the bound comes when it
-        // is gone.
-        const { consumer_limits: _, ...rest } = wanted;
-        return update(rest);
-      });
+      // nats-server 2.12 keeps how many there may be; and somebody may have made one that
+      // stays longer, which must not stop the feed: the bound comes when it is gone.
+      const { max_consumers: _max, ...sameRoom } = wanted;
+      const { consumer_limits: _limits, ...unbound } = sameRoom;
+      await update(wanted)
+        .catch(orOfConsumers(() => update(sameRoom)))
+        .catch(orOfConsumers(() => update(unbound)));
     }
   }
 
@@ -250,8 +250,13 @@ export class Stream {
 const isConflict = (error: unknown): boolean =>
   error instanceof JetStreamFailure && error.refusal === 'conflict';
 
-const isOfConsumers = (error: unknown): boolean =>
-  error instanceof JetStreamFailure && error.refusal === 'consumers-exceed';
+/** What else to try when the bounds of consumers are what is refused. */
+const orOfConsumers =
+  (retry: () => Promise<void>) =>
+  (error: unknown): Promise<void> => {
+    if (error instanceof JetStreamFailure && error.refusal === 'consumer-bounds') return retry();
+    throw error;
+  };
 
 function conditionsOf({ expectedSequence, ttlSeconds }: Publication, header: MsgHdrs): MsgHdrs {
   header.set('Nats-Expected-Last-Subject-Sequence', String(expectedSequence));
