@@ -14,18 +14,31 @@ const wantedAccounts = (spec: NatsClusterSpec): readonly string[] =>
     .filter(({ jetStream }) => jetStream)
     .map(({ name }) => name);
 
-export function refuseAccounts(world: World): Decision | undefined {
+function goingIn(world: World): readonly string[] {
   const wanted = wantedAccounts(world.cluster.spec);
-  const isGoing = (account: string): boolean => !wanted.includes(account);
-  const { accounts: told } = world.parts;
-  const going = (told ?? seenAccounts(world)).filter(isGoing);
-  if (going.length === 0) return undefined;
-  const next = `Take ${listed(going)} from the accounts`;
+  const all = world.parts.accounts ?? seenAccounts(world);
+  return all.filter((account) => !wanted.includes(account));
+}
+
+const nextFor = (going: readonly string[]): string => `Take ${listed(going)} from the accounts`;
+
+export function refuseAccounts(world: World): Decision | undefined {
+  const going = goingIn(world);
   const inUse = refusal(world, going);
-  if (inUse !== undefined) return waitFor(next, [inUse], inUse);
-  // A server that starts waits for the configuration, and is not waited for in turn.
-  const unseen = told === undefined ? [] : unseenWords(world);
-  return unseen.length === 0 ? undefined : waitFor(next, unseen);
+  return inUse && waitFor(nextFor(going), [inUse], inUse);
+}
+
+/** Servers that are away are brought back first: they may be so for good, or for this very spec. */
+export function awaitAccounts(world: World): Decision | undefined {
+  const going = goingIn(world);
+  // A server that starts may wait for a configuration that is lost, and is not waited for in turn.
+  if (going.length === 0 || world.parts.accounts === undefined) return undefined;
+  const unseen = unseenWords(world);
+  if (unseen.length === 0) return undefined;
+  const message =
+    'It may have a stream there. What else the servers are to be waits too: to have that first, ' +
+    `put ${listed(going)} back for now.`;
+  return waitFor(nextFor(going), [...unseen, { reason: 'ServerAway', message }]);
 }
 
 /** Those of streams, when nobody can tell any more what the servers have been told. */

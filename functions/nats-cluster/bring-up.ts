@@ -1,9 +1,9 @@
 // The parts of a cluster: made in their order, and brought back to what they were rendered as. What
 // a running server would not bear is not begun here: a changed template changes no pod. Pure.
-import { refuseAccounts } from './accounts.ts';
+import { awaitAccounts, refuseAccounts } from './accounts.ts';
 import { claimTemplateIn } from './claim-template.ts';
 import { type Decision, waitFor } from './decision.ts';
-import type { RenderedPart } from './render/manifests.ts';
+import type { PartKey, RenderedPart } from './render/manifests.ts';
 import { isBackTooFar, versionIn } from './version.ts';
 import type { World } from './world.ts';
 
@@ -76,8 +76,10 @@ export function fence({ cluster, parts: { unfenced } }: World): Decision | undef
 const nextOf = ({ claim, size }: NonNullable<World['parts']['growth']>): string =>
   `Let claim ${claim.name} grow to ${size}`;
 
-function applyNext({ parts: { wrong, found } }: World): Decision | undefined {
-  const [part] = wrong;
+function applyNext(world: World): Decision | undefined {
+  const { wrong, found } = world.parts;
+  const isHeld = awaitAccounts(world) !== undefined;
+  const part = wrong.find(({ key }) => !isHeld || !OF_SERVERS.includes(key));
   if (part === undefined) return undefined;
   const { kind, metadata } = part.manifest;
   const isThere = found.has(part.key);
@@ -90,6 +92,9 @@ function applyNext({ parts: { wrong, found } }: World): Decision | undefined {
   }
   return { step: { take: 'apply', part }, next };
 }
+
+/** What servers are made of; both have to do with accounts. */
+const OF_SERVERS: readonly PartKey[] = ['config', 'statefulSet'];
 
 /** The one change of ours that a StatefulSet does not take. */
 const differsInClaims = ({ manifest }: RenderedPart, present: object): boolean =>

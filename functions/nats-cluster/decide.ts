@@ -1,5 +1,6 @@
 // Which step comes next. The first of these that has something to do or to wait for decides: what
 // is under way is finished before anything else is begun, and nothing is begun in doubt. Pure.
+import { awaitAccounts } from './accounts.ts';
 import { bringUp, fence, refuseGrowth } from './bring-up.ts';
 import type { Cluster } from './cluster.ts';
 import { type Decision, joined, NOTHING, waitFor } from './decision.ts';
@@ -21,6 +22,7 @@ const CHAPTERS: readonly Chapter[] = [
   replace,
   leave,
   restart,
+  awaitAccounts,
   reload,
   scaleUp,
   roll,

@@ -2,12 +2,12 @@
 // the streams named; and a revert is all it takes to be well again.
 import { expect, test } from 'vitest';
 import { decide } from '../../../functions/nats-cluster/decide.ts';
-import { SECRETS } from '../../../functions/nats-cluster/render/manifests.ts';
+import { type PartKey, SECRETS } from '../../../functions/nats-cluster/render/manifests.ts';
 import type { Account } from '../../../shared/api/nats-cluster.ts';
 import { Run } from './model/run.ts';
 import { NAMESPACE } from './model/world-model.ts';
 import { type Row, shown, silent } from './rows.ts';
-import { peer, stream, withGroups, world } from './samples.ts';
+import { type Differences, misconfigured, peer, stream, withGroups, world } from './samples.ts';
 
 const account = (name: string, jetStream = true): Account => ({
   name,
@@ -17,6 +17,15 @@ const account = (name: string, jetStream = true): Account => ({
 const PARTS = { accounts: ['SHOP'] };
 const held = withGroups(stream({ stream: 'ORDERS' }));
 const away = { servers: [{ name: 'nats-1', startingSince: '2026-01-01T23:59:00Z' }] };
+
+const lost: Differences = {
+  parts: { ...PARTS, lost: new Map([['nats-1', 'It is lost.']]) },
+  pods: (pods) => pods.map((one) => (one.name === 'nats-1' ? { ...one, isReady: false } : one)),
+  nats: silent('nats-1'),
+};
+/** Parts that are there, and not as they are to be. */
+const unlike = (...keys: readonly PartKey[]) =>
+  (world().parts.rendered?.parts ?? []).filter(({ key }) => keys.includes(key));
 
 const ROWS: readonly Row[] = [
   [
@@ -65,6 +74,29 @@ const ROWS: readonly Row[] = [
   [
     'not while a server that may have one alone is silent',
     { spec: { accounts: [account('B')] }, parts: PARTS, nats: silent('nats-1') },
+    'wait: Take SHOP from the accounts [ServerAway]',
+  ],
+  [
+    'which goes on being looked after: a lost volume is replaced',
+    { ...lost, spec: { accounts: [account('B')] } },
+    'remember: Replace the volume of nats-1',
+  ],
+  [
+    'and what servers are not made of is kept',
+    {
+      spec: { accounts: [account('B')] },
+      parts: { ...PARTS, wrong: unlike('config', 'service', 'statefulSet') },
+      nats: silent('nats-1'),
+    },
+    'apply: Create Service nats',
+  ],
+  [
+    'no server is told of it meanwhile',
+    {
+      spec: { accounts: [account('B')] },
+      parts: { ...PARTS, wrong: unlike('config', 'statefulSet') },
+      nats: (nats) => misconfigured('nats-0', 'nats-2')(silent('nats-1')(nats)),
+    },
     'wait: Take SHOP from the accounts [ServerAway]',
   ],
   [
