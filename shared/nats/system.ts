@@ -3,10 +3,11 @@
 // any server reaches all; every wait ends. The servers are run by whoever may make a NatsCluster,
 // so what they answer is bounded in bytes and in count, and believed only in the shape it has.
 import { randomInt } from 'node:crypto';
+import { systemClock } from '../clock.ts';
 import { Failure } from '../errors.ts';
 import { isRecord } from './record.ts';
 import { Allowance } from './allowance.ts';
-import { BoundedConnection, LoginRefused, type Reply } from './bounded-connection.ts';
+import { BoundedConnection, type Login, LoginRefused, type Reply } from './bounded-connection.ts';
 import {
   type HealthAnswer,
   type JszAnswer,
@@ -39,6 +40,10 @@ export type Done =
 
 /** A server on the same network answers within milliseconds; one that is starting does not. */
 const CONNECT_TIMEOUT_MS = 2_000;
+/** Then the next one is tried beside it: servers that say nothing do not hold up the others. */
+const NEXT_AFTER_MS = 250;
+/** At one look; the next one begins elsewhere. Anybody may give a pod the label of a server. */
+const TRIED_MAX = 16;
 /** Servers that are alive answer well within it; the silent ones cost a look this much. */
 const ANSWERS_WITHIN_MS = 2_000;
 /** A change goes through the meta group's Raft log. */
@@ -61,23 +66,15 @@ const shared = new Allowance(SHARED_BYTES_MAX);
 /** Fails with NATS_REFUSED when somebody is there, and takes none of the passwords. */
 export async function openSystem(options: SystemOptions, signal: AbortSignal): Promise<System> {
   const { servers, passwords, user, name, tls } = options;
-  let open = rotated(servers);
+  let open = rotated(servers).slice(0, TRIED_MAX);
   let last: unknown;
   for (const password of passwords) {
-    const refusing: string[] = [];
-    for (const address of open) {
-      const soon = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_TIMEOUT_MS)]);
-      const login = { user, password, name, tls };
-      try {
-        return new System(await BoundedConnection.open(address, login, shared, soon), signal);
-      } catch (cause) {
-        signal.throwIfAborted();
-        if (cause instanceof LoginRefused) refusing.push(address);
-        else last = cause;
-      }
-    }
+    const { entered, causes } = await enter(open, { user, password, name, tls }, signal);
+    if (entered !== undefined) return new System(entered, signal);
+    signal.throwIfAborted();
+    last = causes.find((cause) => !(cause instanceof LoginRefused)) ?? last;
     // Whom one cannot reach once, one cannot reach with another password.
-    open = refusing;
+    open = open.filter((_address, index) => causes[index] instanceof LoginRefused);
   }
   const object = servers.join(',');
   if (open.length > 0) {
@@ -86,6 +83,30 @@ export async function openSystem(options: SystemOptions, signal: AbortSignal): P
   }
   const message = `None of ${servers.join(', ')} lets us in (${whyOf(last)}). It is tried again.`;
   throw new Failure('NATS_UNAVAILABLE', message, { object, cause: last });
+}
+
+/** The first that lets us in, or why none of them does. */
+async function enter(
+  addresses: readonly string[],
+  login: Login,
+  signal: AbortSignal,
+): Promise<{ readonly entered?: BoundedConnection; readonly causes: readonly unknown[] }> {
+  const over = new AbortController();
+  const ends = AbortSignal.any([signal, over.signal]);
+  const tries = addresses.map(async (address, index) => {
+    await systemClock.sleep(index * NEXT_AFTER_MS, ends);
+    const soon = AbortSignal.any([ends, AbortSignal.timeout(CONNECT_TIMEOUT_MS)]);
+    return BoundedConnection.open(address, login, shared, soon);
+  });
+  const entered = await Promise.any(tries).catch(() => undefined);
+  over.abort();
+  const outcomes = await Promise.allSettled(tries);
+  for (const one of outcomes) {
+    // Two may let us in at the same moment.
+    if (one.status === 'fulfilled' && one.value !== entered) one.value.close();
+  }
+  const causes = outcomes.map((one) => (one.status === 'rejected' ? one.reason : undefined));
+  return { ...(entered === undefined ? {} : { entered }), causes };
 }
 
 /** Not always the same one first: it may be the one that answers nobody. */

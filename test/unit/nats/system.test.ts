@@ -1,5 +1,6 @@
 // What a server of a NatsCluster may answer: anything, and it costs nobody else anything. Real TCP
 // against a server that floods, lies and says null where there should be an object.
+import type { Socket } from 'node:net';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -85,6 +86,29 @@ test.each<[string, Manners]>([
 ])('a server that %s is given up, and told as out of reach', async (_, manners) => {
   const failed = against(manners, (system) => system.servers(['nats-0']));
   await expect(failed).rejects.toMatchObject({ code: 'NATS_UNAVAILABLE' });
+});
+
+test('nine servers that say nothing cost a look seconds, and not all of its time', async () => {
+  await using silent = await startHostileNats({ greet: () => undefined });
+  const servers = Array.from({ length: 9 }, () => silent.address);
+  const failed = openSystem({ ...login, servers }, soon());
+  await expect(failed).rejects.toMatchObject({ code: 'NATS_UNAVAILABLE' });
+});
+
+test('who lets us in is found among eight that say nothing, and alone is kept', async () => {
+  let here = 0;
+  const greet = (socket: Socket): void => {
+    here += 1;
+    socket.on('close', () => (here -= 1));
+    socket.resume();
+  };
+  await using silent = await startHostileNats({ greet });
+  await using good = await startHostileNats(answering({ server: ME, data: {} }));
+  const servers = [...Array.from({ length: 8 }, () => silent.address), good.address];
+  const system = await openSystem({ ...login, servers }, soon());
+  expect(await system.servers(['nats-0'])).toHaveLength(1);
+  await expect.poll(() => here).toBe(0);
+  await system.close();
 });
 
 const FLOODS: readonly (readonly [string, (asked: Asked) => void])[] = [
