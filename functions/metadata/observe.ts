@@ -43,25 +43,26 @@ export async function readPublished(
   plans: readonly Place[],
   signal: AbortSignal,
 ): Promise<readonly (readonly Published[])[]> {
-  const found = await readSubjects(
-    session,
-    plans.flatMap(({ subjects }) => subjects),
-    signal,
-  );
-  const first = new Map(found.map((entry) => [entry.subject, entry]));
-  return withParts(session, plans, first, signal);
+  const read: Read = (subjects) => readSubjects(session, subjects, signal);
+  return (await readWith(read, plans)) ?? [];
 }
 
-async function withParts(
-  session: Session,
+/** Undefined when it is more than may be read. */
+type Read = (subjects: readonly string[]) => Promise<readonly Published[] | undefined>;
+
+/** First where each may stand, and then where its head says that there is more. */
+async function readWith(
+  read: Read,
   plans: readonly Place[],
-  first: ReadonlyMap<string, Published>,
-  signal: AbortSignal,
-): Promise<readonly (readonly Published[])[]> {
+): Promise<readonly (readonly Published[])[] | undefined> {
+  const found = await read(plans.flatMap(({ subjects }) => subjects));
+  if (found === undefined) return undefined;
+  const first = new Map(found.map((entry) => [entry.subject, entry]));
   const further = plans.map((plan) => partsElsewhere(plan, first));
   const more = further.flat();
-  const found = more.length === 0 ? [] : await readSubjects(session, more, signal);
-  const second = new Map(found.map((entry) => [entry.subject, entry]));
+  const parts = more.length === 0 ? [] : await read(more);
+  if (parts === undefined) return undefined;
+  const second = new Map(parts.map((entry) => [entry.subject, entry]));
   return plans.map(({ subjects }, index) =>
     [...subjects, ...(further[index] ?? [])].flatMap(
       (subject) => first.get(subject) ?? second.get(subject) ?? [],
@@ -76,16 +77,20 @@ export async function readPublishedWithin(
   size: PageSize,
   signal: AbortSignal,
 ): Promise<readonly (readonly Published[])[] | undefined> {
-  const { feed, stream } = session;
+  const { prefix } = session.feed;
   if (plans.length <= FEW) return readPublished(session, plans, signal);
-  const subjects = plans.flatMap((plan) => plan.subjects.map((one) => `${feed.prefix}.${one}`));
-  const stored = await stream.lastWithin(subjects, size.bytesMax, signal);
-  if (stored === undefined) return undefined;
-  const bytes = [...stored.values()].reduce((sum, { data }) => sum + data.byteLength, 0);
-  size.came(plans.length, bytes);
-  const found = [...stored.values()].map((message) => publishedFrom(feed.prefix, message));
-  const first = new Map(found.map((entry) => [entry.subject, entry]));
-  return withParts(session, plans, first, signal);
+  const { bytesMax } = size;
+  let bytes = 0;
+  const found = await readWith(async (subjects) => {
+    const full = subjects.map((subject) => `${prefix}.${subject}`);
+    const stored = await session.stream.lastWithin(full, bytesMax - bytes, signal);
+    if (stored === undefined) return undefined;
+    const published = [...stored.values()].map((message) => publishedFrom(prefix, message));
+    bytes += published.reduce((sum, entry) => sum + entry.bytes, 0);
+    return published;
+  }, plans);
+  if (found !== undefined) size.came(plans.length, bytes);
+  return found;
 }
 
 /** What stands about one object, read now and remembered. */

@@ -129,19 +129,23 @@ export class Stream {
     return found;
   }
 
-  /** The same with one request; undefined when these are more bytes together. */
+  /** The same; undefined when these are more bytes together. */
   async lastWithin(
     subjects: readonly string[],
     bytesMax: number,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, StoredMessage> | undefined> {
     const found = new Map<string, StoredMessage>();
+    let left = bytesMax;
     for (let at = 0; at < subjects.length; at += SUBJECTS_MAX) {
-      const query = { multi_last: subjects.slice(at, at + SUBJECTS_MAX), max_bytes: bytesMax };
+      // The server takes none for no bound at all.
+      const max_bytes = Math.max(1, left);
+      const query = { multi_last: subjects.slice(at, at + SUBJECTS_MAX), max_bytes };
       const { messages, pending } = await this.#use(signal, ({ replies }) =>
         directGet(replies, this.settings.name, query, signal),
       );
-      if (pending > 0) return undefined;
+      left -= messages.reduce((sum, { data }) => sum + data.byteLength, 0);
+      if (pending > 0 || left < 0) return undefined;
       for (const message of messages) found.set(message.subject, message);
     }
     return found;
