@@ -98,6 +98,7 @@ async function sendMetrics<Doors>(
 ): Promise<void> {
   try {
     const text = await page.text();
+    runtime.outbox.note(response, text.length);
     response.writeHead(200, { 'content-type': page.contentType }).end(text);
   } catch (thrown) {
     refuseAsBug(runtime, response, thrown);

@@ -11,7 +11,9 @@ import { BUSY_RETRY_AFTER_MS, REQUEST_TIMEOUT_MS } from './runtime-config.ts';
 
 interface Arrival {
   chunks: Buffer[];
-  sizeBytes: number;
+  bodyBytes: number;
+  /** With what the body became. */
+  heldBytes: number;
 }
 
 export interface IntakeLimits {
@@ -47,7 +49,7 @@ export class Intake {
       const [eldest] = this.#arriving.items();
       if (eldest !== undefined) this.#dismiss(eldest, tooSlow('came slower than all others'));
     }
-    this.#arrivals.set(guest, { chunks: [], sizeBytes: 0 });
+    this.#arrivals.set(guest, { chunks: [], bodyBytes: 0, heldBytes: 0 });
     this.#arriving.add(guest);
   }
 
@@ -69,7 +71,7 @@ export class Intake {
     if (this.#heldBytes + sizeBytes > heldBytesMax) throw full(heldBytesMax);
     const arrival = this.#arrivals.get(guest);
     if (arrival === undefined) return;
-    arrival.sizeBytes += sizeBytes;
+    arrival.heldBytes += sizeBytes;
     this.#heldBytes += sizeBytes;
   }
 
@@ -78,7 +80,7 @@ export class Intake {
     const arrival = this.#arrivals.get(guest);
     if (arrival === undefined) return;
     this.#arrivals.delete(guest);
-    this.#heldBytes -= arrival.sizeBytes;
+    this.#heldBytes -= arrival.heldBytes;
     arrival.chunks = [];
   }
 
@@ -92,9 +94,11 @@ export class Intake {
     const arrival = this.#arrivals.get(guest);
     // Dismissed: it has its answer, and the rest is dropped.
     if (arrival === undefined) return;
-    if (arrival.sizeBytes + chunk.length > limit.sizeBytesMax) throw tooLarge(limit);
-    arrival.chunks.push(chunk);
-    arrival.sizeBytes += chunk.length;
+    const { sizeBytesMax } = limit;
+    if (arrival.bodyBytes + chunk.length > sizeBytesMax) throw tooLarge(limit);
+    append(arrival.chunks, chunk);
+    arrival.bodyBytes += chunk.length;
+    arrival.heldBytes += chunk.length;
     this.#heldBytes += chunk.length;
     while (this.#heldBytes > this.#limits.heldBytesMax) this.#makeRoom(guest);
   }
@@ -109,13 +113,28 @@ export class Intake {
   }
 
   #sizeOf(guest: Guest): number {
-    return this.#arrivals.get(guest)?.sizeBytes ?? 0;
+    return this.#arrivals.get(guest)?.heldBytes ?? 0;
   }
 
   #dismiss(guest: Guest, reason: Failure): void {
     this.leave(guest);
     guest.expire(reason);
   }
+}
+
+/** Larger ones stay as they came. */
+const PIECE_BYTES = 32 * 1024;
+
+/** A body in pieces of a byte would be a million objects: those that are no larger become one. */
+function append(chunks: Buffer[], chunk: Buffer): void {
+  let piece = chunk;
+  while (piece.length < PIECE_BYTES) {
+    const before = chunks.at(-1);
+    if (before === undefined || before.length > piece.length) break;
+    chunks.pop();
+    piece = Buffer.concat([before, piece]);
+  }
+  chunks.push(piece);
 }
 
 function full(heldBytesMax: number): Failure {

@@ -43,6 +43,11 @@ export const HELD_BYTES_MAX = 16 * 1024 * 1024;
  * once, and a network that moves nothing for so long is gone.
  */
 export const UNREAD_MS = 30_000;
+/**
+ * Of answers that were not read yet. They stand in memory twice until the kernel takes them; the
+ * smallest heap has 64 MiB, and the names of 150,000 pods are ten.
+ */
+export const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 /** A sender that writes first has read its refusal by then. */
 export const LINGER_MS = 2_000;
 /**

@@ -7,7 +7,13 @@ import type { Behaviour } from './define.ts';
 import { Gate } from './gate.ts';
 import { Intake } from './intake.ts';
 import type { Cell, Counter, Gauge, Histogram, HistogramCell, Metrics } from './metrics.ts';
-import { ARRIVING_MAX, HELD_BYTES_MAX, type RuntimeConfig } from './runtime-config.ts';
+import { Outbox } from './outbox.ts';
+import {
+  ARRIVING_MAX,
+  HELD_BYTES_MAX,
+  type RuntimeConfig,
+  UNREAD_BYTES_MAX,
+} from './runtime-config.ts';
 import type { Senders } from './senders/senders.ts';
 
 export interface BuildInfo {
@@ -52,6 +58,7 @@ export class Runtime<Doors> {
   readonly metrics: Metrics;
   readonly gate: Gate;
   readonly intake: Intake;
+  readonly outbox = new Outbox(UNREAD_BYTES_MAX);
   readonly senders: Senders;
   readonly #failures: Counter;
   readonly #routes: Counter;

@@ -48,6 +48,8 @@ const TIMES: ServerTimes = {
   unreadMs: UNREAD_MS,
 };
 
+/** Requests on one connection that were sent without waiting for an answer. */
+const AHEAD_MAX = 32;
 /** How often it is looked at connections while the server closes. */
 const LOOK_MS = 10;
 /** The slowest of many senders has come by then, also on a busy machine. */
@@ -66,6 +68,8 @@ export class HttpServer {
   #acceptedMs = 0;
   /** While the port is about to close: what came meanwhile. */
   #held: (() => void)[] | undefined;
+  /** How many requests of a connection came before the answers to those before them. */
+  readonly #ahead = new WeakMap<Duplex, number>();
   /** Connections of which nothing more is taken. */
   readonly #leaving = new WeakSet<Duplex>();
 
@@ -229,6 +233,8 @@ export class HttpServer {
     if (this.#leaving.has(socket)) return;
     this.#fresh.delete(socket);
     if (this.#parked.delete(socket)) socket.setTimeout(this.#times.unreadMs);
+    if (lastOf(socket) === undefined) this.#ahead.delete(socket);
+    else this.#countAhead(socket, response);
     noteAnswer(socket, response);
     try {
       assertHost(request);
@@ -241,6 +247,15 @@ export class HttpServer {
     if (this.#held === undefined) this.#listener(request, response);
     else this.#held.push(() => this.#listener(request, response));
   };
+
+  /** Thousands may come in one packet: the last that is answered says that it was the last. */
+  #countAhead(socket: Socket, response: ServerResponse): void {
+    const ahead = (this.#ahead.get(socket) ?? 0) + 1;
+    this.#ahead.set(socket, ahead);
+    if (ahead < AHEAD_MAX) return;
+    response.shouldKeepAlive = false;
+    this.#leaving.add(socket);
+  }
 
   readonly #answerClientError = (error: NodeJS.ErrnoException, socket: Duplex): void => {
     // It has its last answer, or will have it, and ends by itself.

@@ -49,7 +49,7 @@ export function createWeb<Doors>(runtime: Runtime<Doors>): Express {
   Object.defineProperty(app.response, 'writeHead', own ?? {});
   const methods = new Map<string, Set<string>>([['/', new Set(READ_METHODS)]]);
   if (definition.handle !== undefined) methods.get('/')?.add('POST');
-  app.get('/', (request, response) => sendAnswer(request, response, welcome(runtime)));
+  app.get('/', (request, response) => sendAnswer(runtime, request, response, welcome(runtime)));
   for (const route of routes) {
     const allowed = methods.get(route.path) ?? new Set();
     allowed.add(route.method);
@@ -86,7 +86,7 @@ async function runRoute<Doors>(
     if (work.isAnswered) return;
     gate.enter(work);
     const answer = await route.handle(routeRequest, work);
-    work.succeed('done', () => sendAnswer(request, response, answer));
+    work.succeed('done', () => sendAnswer(runtime, request, response, answer));
   } catch (thrown) {
     work.fail(thrown);
   } finally {
@@ -108,10 +108,11 @@ async function readRequest<Doors>(
       : EMPTY;
   if (bytes.length > 0) assertTaken(request.path, headers.contentType, takesFile !== undefined);
   const hasJson = bytes.length > 0 && takesFile === undefined;
+  const weigh = (sizeBytes: number): void => work.runtime.intake.weigh(work, sizeBytes);
   return {
     params: paramsOf(request),
     query: new URL(request.url, 'http://function').searchParams,
-    body: hasJson ? decodeJson(bytes, 'body') : undefined,
+    body: hasJson ? decodeJson(bytes, 'body', weigh) : undefined,
     ...(takesFile === undefined ? {} : { file: bytes }),
   };
 }
@@ -152,7 +153,12 @@ function paramsOf(request: Request): Record<string, string> {
 const NEVER_SENT = [408, 409, 500];
 
 /** JSON, unless the caller would rather have text. Throws a bug before a byte is sent. */
-function sendAnswer(request: Request, response: Response, answer: Answer): void {
+function sendAnswer<Doors>(
+  { outbox }: Runtime<Doors>,
+  request: Request,
+  response: Response,
+  answer: Answer,
+): void {
   const { status = 200 } = answer;
   if (NEVER_SENT.includes(status)) {
     const path = quoted(request.path);
@@ -163,10 +169,12 @@ function sendAnswer(request: Request, response: Response, answer: Answer): void 
   const content = wantsText
     ? (answer.text ?? textOf(answer.body))
     : `${JSON.stringify(answer.body)}\n`;
+  const sizeBytes = Buffer.byteLength(content);
+  outbox.note(response, sizeBytes);
   response
     .writeHead(status, {
       'content-type': wantsText ? 'text/plain; charset=utf-8' : 'application/json',
-      'content-length': Buffer.byteLength(content),
+      'content-length': sizeBytes,
       vary: 'accept',
     })
     .end(content);
