@@ -28,24 +28,45 @@ export class TextPool {
 
 /** A cluster's workloads and nodes, about; who is forgotten is met again. */
 const SIBLINGS_MAX = 5_000;
+/** Of all of them: a dozen each. Whoever may write pods may give one of them ten thousand. */
+const LABELS_MAX = 60_000;
 
-/** Of each owner, and of each node for what has no owner, the entry that was seen last. */
+/** What those of one owner, or of one node, say alike. */
+export interface Sibling {
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  readonly owner: OwnerMessage | undefined;
+  readonly place: Place;
+}
+
+/** Of each owner, and of each node for what has no owner, the one that was seen last. */
 export class Siblings {
-  readonly #last = new Map<string, Entry>();
+  readonly #last = new Map<string, Sibling>();
+  #labels = 0;
 
-  /** Who says much the same. */
-  of({ object: { owner, node = '' } }: Entry): Entry | undefined {
+  of({ object: { owner, node = '' } }: Entry): Sibling | undefined {
     return this.#last.get(owner?.uid ?? node);
   }
 
   note(entry: Entry): void {
-    const { owner, node } = entry.object;
+    const { owner, node, labels } = entry.object;
     const name = owner?.uid ?? node;
     if (name === undefined) return;
-    if (this.#last.size >= SIBLINGS_MAX) this.#last.clear();
-    this.#last.set(name, entry);
+    this.#labels += countOf(labels) - countOf(this.#last.get(name)?.labels);
+    if (this.#last.size >= SIBLINGS_MAX || this.#labels > LABELS_MAX) {
+      this.#last.clear();
+      this.#labels = countOf(labels);
+    }
+    this.#last.set(name, sayingsOf(entry));
   }
 }
+
+const sayingsOf = ({ object: { labels, owner }, place }: Entry): Sibling => ({
+  labels,
+  owner,
+  place,
+});
+
+const countOf = (labels: Sibling['labels']): number => Object.keys(labels ?? {}).length;
 
 type Open<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
@@ -56,21 +77,21 @@ type Open<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 export function shareTexts(
   entry: Entry,
   stood: Entry | undefined,
-  sibling: Entry | undefined,
+  sibling: Sibling | undefined,
   pool: TextPool,
 ): Entry {
   const { version, fingerprint, key } = entry;
   const object: Open<ObjectMessage> = entry.object;
-  const like = sibling ?? stood;
+  const like = sibling ?? (stood && sayingsOf(stood));
   object.kind = pool.share(object.kind);
   if (object.namespace !== undefined) object.namespace = pool.share(object.namespace);
   if (object.node !== undefined) object.node = pool.share(object.node);
   if (object.service !== undefined) object.service = pool.share(object.service);
   for (const container of object.containers ?? []) shareContainer(container, pool);
   if (object.labels !== undefined) {
-    object.labels = shareRecord(object.labels, like?.object.labels, pool);
+    object.labels = shareRecord(object.labels, like?.labels, pool);
   }
-  if (object.owner !== undefined) object.owner = shareOwner(object.owner, like?.object.owner);
+  if (object.owner !== undefined) object.owner = shareOwner(object.owner, like?.owner);
   if (stood !== undefined) shareOwn(object, stood.object);
   return {
     subject: stood?.subject ?? entry.subject,

@@ -1,5 +1,7 @@
 // Whatever was put and dropped, in whatever order, every lookup answers as if it had looked through
 // all that is held.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Place } from '../../../shared/feed/subjects.ts';
@@ -218,4 +220,33 @@ test('an object keeps saying what it said, whatever it shares with others', () =
   const before = structuredClone(said);
   for (const entry of said) catalog.put(entry);
   expect([...catalog.entries()]).toEqual(before);
+});
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** Each of another owner, with labels of its own. */
+function putAndDrop(catalog: Catalog, count: number): readonly WeakRef<object>[] {
+  return Array.from({ length: count }, (_, at) => {
+    const labels = Object.fromEntries(
+      Array.from({ length: 2_000 }, (_label, index) => [`label-${index}`, `value-${at}`]),
+    );
+    const name = `pod-${at}`;
+    const owner = { kind: 'A', name, uid: `owner-${at}` };
+    const entry = entryOf({ name, namespace: 'x', node: 'n1', owner, labels });
+    catalog.put(entry);
+    catalog.drop(entry.subject);
+    return new WeakRef(labels);
+  });
+}
+
+test('pods with thousands of labels and an owner each leave nothing behind', async () => {
+  const catalog = new Catalog({ historySeconds: 60 });
+  const left = putAndDrop(catalog, 100);
+  // References that are weak hold until the turn is over.
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+  const labels = left.filter((one) => one.deref() !== undefined);
+  expect(labels.length).toBeLessThan(50);
+  expect(catalog.size).toBe(0);
 });
