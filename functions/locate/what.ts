@@ -2,7 +2,7 @@
 // thousand at a time.
 import type { Entry } from '../../shared/nats/replica/entry.ts';
 import { type Asked, invalid, parseOne } from './asked.ts';
-import { DESCRIBED, describe, linesOf, rowOf, titleOf } from './describe.ts';
+import { DESCRIBED, type Described, describe, linesOf, rowOf, titleOf } from './describe.ts';
 import { type Search, notFound } from './not-found.ts';
 import {
   CONTAINER,
@@ -19,6 +19,7 @@ import { STRING, listOf, record } from './schema.ts';
 
 /** The answers of so many fit into a few megabytes and a few hundredths of a second. */
 const HYDRATE_MAX = 1_000;
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
 type Look = (world: World) => readonly Entry[];
 
@@ -119,9 +120,12 @@ export const HYDRATE: Question = {
     missing: listOf(record(MENTIONED)),
   }),
   answer: (_asked, world, body) => {
+    const room = new Room();
     const looked = itemsOf(body).map(({ list, value, look }) => {
       const [entry] = look(world);
-      return { list, value, object: entry && describe(world.catalog, entry) };
+      const object = entry && describe(world.catalog, entry);
+      if (object !== undefined) room.take(object);
+      return { list, value, object };
     });
     const found = looked.filter(({ object }) => object !== undefined);
     const missing = looked.filter(({ object }) => object === undefined);
@@ -131,19 +135,38 @@ export const HYDRATE: Question = {
   },
 };
 
+/** A pod may have a megabyte of labels, and be asked for a thousand times. */
+class Room {
+  #bytes = 0;
+
+  take(object: Described): void {
+    this.#bytes += JSON.stringify(object).length;
+    if (this.#bytes <= ANSWER_BYTES_MAX) return;
+    const message = `The answer is larger than ${ANSWER_BYTES_MAX} bytes; ask for fewer at a time.`;
+    throw invalid('body', message);
+  }
+}
+
 function itemsOf(body: unknown): readonly Item[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     const names = Object.keys(LISTS).join(', ');
     throw invalid('body', `The body is not a JSON object with the lists ${names}.`);
   }
-  const items: Item[] = [];
-  for (const [list, values] of Object.entries(body)) items.push(...itemsIn(list, values));
-  if (items.length >= 1 && items.length <= HYDRATE_MAX) return items;
-  const message = `The body asks for ${items.length}; ask for 1 to ${HYDRATE_MAX} at a time.`;
+  const lists = Object.entries(body).map(([list, values]) => listOfName(list, values));
+  // Before any of them is looked at: there may be a million.
+  const count = lists.reduce((sum, { values }) => sum + values.length, 0);
+  if (count >= 1 && count <= HYDRATE_MAX) return lists.flatMap(itemsIn);
+  const message = `The body asks for ${count}; ask for 1 to ${HYDRATE_MAX} at a time.`;
   throw invalid('body', message);
 }
 
-function itemsIn(list: string, values: unknown): readonly Item[] {
+interface NamedList {
+  readonly list: string;
+  readonly lookOf: (text: string) => Look;
+  readonly values: readonly unknown[];
+}
+
+function listOfName(list: string, values: unknown): NamedList {
   const lookOf = Object.hasOwn(LISTS, list) ? LISTS[list] : undefined;
   if (lookOf === undefined) {
     const names = Object.keys(LISTS).join(', ');
@@ -153,9 +176,12 @@ function itemsIn(list: string, values: unknown): readonly Item[] {
     );
   }
   if (!Array.isArray(values)) throw invalid(list, `The field ${list} is not a list.`);
-  return values.map((value: unknown, index) => {
+  return { list, lookOf, values };
+}
+
+const itemsIn = ({ list, lookOf, values }: NamedList): readonly Item[] =>
+  values.map((value, index) => {
     const name = `${list}[${index}]`;
     if (typeof value !== 'string') throw invalid(name, `The field ${name} is not a text.`);
     return { list, value, look: parseOne({ name, parse: lookOf }, value) };
   });
-}

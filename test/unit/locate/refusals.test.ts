@@ -81,6 +81,7 @@ const bodies: readonly [sentence: string, body: unknown, field: string][] = [
   ['an empty object', {}, 'body'],
   ['empty lists', { ips: [], uids: [] }, 'body'],
   ['too much', { uids: Array.from({ length: 1_001 }, () => 'u') }, 'body'],
+  ['half a million', { uids: Array.from({ length: 500_000 }, () => 'u') }, 'body'],
   ['an unknown list', { pods: ['a'] }, 'pods'],
   ['a name of every object', { constructor: ['a'] }, 'constructor'],
   ['no list', { ips: '10.0.0.1' }, 'ips'],
@@ -98,6 +99,16 @@ test.each(bodies)('a batch of %s is refused for its field', async (_sentence, bo
 test('a batch may be as large as it says', async () => {
   const uids = Array.from({ length: 1_000 }, (_, index) => `u${index}`);
   expect((await world.ask('/hydrate', { uids })).body['missing']).toHaveLength(1_000);
+});
+
+test('a batch of one pod with thousands of labels, a thousand times, is refused', async () => {
+  const names = Array.from({ length: 1_000 }, (_, index) => [`label-${index}`, 'x'.repeat(500)]);
+  const labels = Object.fromEntries(names);
+  world.put({ name: 'huge', uid: 'huge', labels });
+  expect((await world.ask('/hydrate', { uids: ['huge'] })).body['found']).toHaveLength(1);
+  const uids = Array.from({ length: 1_000 }, () => 'huge');
+  const { status, field, message } = await world.ask('/hydrate', { uids });
+  expect([status, field, message]).toEqual([400, 'body', expect.stringContaining('fewer')]);
 });
 
 const absent: readonly [target: string, field: string, searched: string][] = [
