@@ -19,6 +19,9 @@ const PARTS_FRESH_MS = 300_000;
 /** While something lacks, the reason may be there. */
 const PARTS_FRESH_IN_TROUBLE_MS = 10_000;
 
+/** Whoever may make pods in the namespace may label them as servers, and make each a megabyte. */
+const PODS_PER_PAGE = 500;
+
 export interface Observed {
   readonly world: World;
   /** The parts are those of an earlier look: before anything is done they are read anew. */
@@ -83,8 +86,12 @@ async function readPods(
 ): Promise<readonly Pod[]> {
   const labelSelector = selectorText(cluster);
   const { namespace } = cluster;
-  const { items } = await kube.list(PODS, { namespace, labelSelector, signal });
-  return items.map((one) => podOf(one, clock.nowMs()));
+  const pods: Pod[] = [];
+  const options = { namespace, labelSelector, limit: PODS_PER_PAGE, signal };
+  for await (const { items } of kube.pages(PODS, options)) {
+    pods.push(...items.map((one) => podOf(one, clock.nowMs())));
+  }
+  return pods;
 }
 
 /** Whoever can be reached is asked; that nobody can be is an answer too. */

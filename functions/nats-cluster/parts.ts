@@ -195,10 +195,16 @@ async function readClaims(
 ): Promise<readonly Claim[]> {
   const labelSelector = selectorText(cluster);
   const { namespace } = cluster;
-  const { items } = await kube.list(CLAIMS, { namespace, labelSelector, signal });
-  return items.filter(({ metadata }) => metadata.name.startsWith(`${CLAIM}-`)).map(claimOf);
+  const claims: Claim[] = [];
+  const options = { namespace, labelSelector, limit: CLAIMS_PER_PAGE, signal };
+  for await (const { items } of kube.pages(CLAIMS, options)) {
+    const own = items.filter(({ metadata }) => metadata.name.startsWith(`${CLAIM}-`));
+    claims.push(...own.map(claimOf));
+  }
+  return claims;
 }
 
+const CLAIMS_PER_PAGE = 500;
 const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
 
 function claimOf(object: KubeObject): Claim {

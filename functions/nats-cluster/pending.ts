@@ -2,7 +2,7 @@
 // says, which is mostly the provisioner's own word, and what to set when it cannot do what we ask.
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
+import type { KubeList, KubeObject } from '../../shared/kube/objects.ts';
 import { claimName, type Cluster } from './cluster.ts';
 import type { Claim, Pod } from './world.ts';
 
@@ -13,6 +13,7 @@ interface PendingDoor {
 }
 
 const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
+const EVENTS_PER_PAGE = 500;
 
 /** A provisioner that says nothing against it gets so long: some make disks in far-away places. */
 const PROVISIONED_WITHIN_MS = 60_000;
@@ -29,10 +30,16 @@ export async function findPending(
     return isWaiting ? [{ server, claim }] : [];
   });
   if (waiting.length === 0) return new Map();
-  const fieldSelector = 'involvedObject.kind=PersistentVolumeClaim';
-  const { items } = await kube.list(EVENTS, { namespace, fieldSelector, signal });
+  const events = await eventsAbout(new Set(waiting.map(({ claim }) => claim.uid)), () =>
+    kube.pages(EVENTS, {
+      namespace,
+      fieldSelector: 'involvedObject.kind=PersistentVolumeClaim',
+      limit: EVENTS_PER_PAGE,
+      signal,
+    }),
+  );
   const told = waiting.flatMap(({ server, claim }) => {
-    const event = lastAbout(items, claim);
+    const event = events.get(claim.uid);
     const isLate = nowMs - Date.parse(claim.createdAt ?? '') > PROVISIONED_WITHIN_MS;
     return isLate || event?.['type'] === 'Warning' ? [{ server, claim, event }] : [];
   });
@@ -46,12 +53,27 @@ export async function findPending(
   );
 }
 
-/** A warning tells more than that somebody is being waited for. */
-function lastAbout(events: readonly KubeObject[], { uid }: Claim): KubeObject | undefined {
-  const about = events
-    .filter(({ involvedObject }) => isRecord(involvedObject) && involvedObject['uid'] === uid)
-    .toSorted((a, b) => (toldAt(a) < toldAt(b) ? 1 : -1));
-  return about.find(({ type }) => type === 'Warning') ?? about[0];
+/** Of each of them one: whoever may write Events may write any number of them. */
+async function eventsAbout(
+  uids: ReadonlySet<string>,
+  pages: () => AsyncIterable<KubeList>,
+): Promise<ReadonlyMap<string, KubeObject>> {
+  const found = new Map<string, KubeObject>();
+  for await (const { items } of pages()) {
+    for (const event of items) {
+      const { involvedObject } = event;
+      const uid = isRecord(involvedObject) ? textOf(involvedObject['uid']) : '';
+      const known = found.get(uid);
+      if (uids.has(uid) && (known === undefined || tellsMore(event, known))) found.set(uid, event);
+    }
+  }
+  return found;
+}
+
+/** A warning tells more than that somebody is being waited for; of two the later. */
+function tellsMore(event: KubeObject, known: KubeObject): boolean {
+  const [isWarning, wasWarning] = [event, known].map(({ type }) => type === 'Warning');
+  return isWarning === wasWarning ? toldAt(event) > toldAt(known) : isWarning === true;
 }
 
 const toldAt = ({ lastTimestamp, metadata }: KubeObject): string =>

@@ -21,15 +21,34 @@ import type { Word, World } from './world.ts';
 /** Servers tell nobody that they are current again: they are asked, as long as somebody waits. */
 const POLL_MS = 1_000;
 
+/** Of clusters nothing but their names is held: tenants write them, as large as may be. */
+const CLUSTERS_PER_PAGE = 500;
+
 /** The tick of each minute: every cluster. */
 export async function sweepAll(context: Context<Doors>): Promise<void> {
   const { doors, log, signal } = context;
   const { kube, lease, clock } = doors;
-  const { items } = await kube.list(NATS_CLUSTERS, { signal });
-  doors.keepOnly(new Set(items.map(({ metadata }) => metadata.uid)));
+  const found: { readonly metadata: Place }[] = [];
+  const uids = new Set<string>();
+  const options = { limit: CLUSTERS_PER_PAGE, metadataOnly: true, signal };
+  for await (const { items } of kube.pages(NATS_CLUSTERS, options)) {
+    for (const { metadata } of items) {
+      found.push({ metadata: placeOf(metadata) });
+      uids.add(metadata.uid);
+    }
+  }
+  doors.keepOnly(uids);
   const nowMs = (): number => clock.nowMs();
-  await sweepEach(items, (one) => look(one, context), { kube, lease, nowMs, log, signal });
+  const lookAt = ({ metadata }: { readonly metadata: Place }) => look(metadata, context);
+  await sweepEach(found, lookAt, { kube, lease, nowMs, log, signal });
 }
+
+interface Place {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+const placeOf = ({ namespace = '', name }: KubeObject['metadata']): Place => ({ namespace, name });
 
 /** An event names an object; what it says of it is read anew. */
 export async function takeChange({ data }: IncomingEvent, context: Context<Doors>): Promise<void> {
@@ -43,37 +62,45 @@ export async function takeChange({ data }: IncomingEvent, context: Context<Doors
   if (object === null) return;
   // Of what it is made of something changed, and we may not have done it.
   if (kind !== 'NatsCluster' && kind !== 'Pod') delete doors.memoryOf(object.metadata.uid).parts;
-  await look(object, context);
+  await look({ namespace, name }, context, object);
 }
 
-async function look(object: KubeObject, context: Context<Doors>): Promise<void> {
+async function look(place: Place, context: Context<Doors>, first?: KubeObject): Promise<void> {
   const { doors, log } = context;
-  const { namespace = '', name } = object.metadata;
-  await doors.inTurn(`${namespace}/${name}`, async () => {
+  const natsCluster = `${place.namespace}/${place.name}`;
+  await doors.inTurn(natsCluster, async () => {
     try {
-      await workOn(object, context);
+      await workOn(place, context, first);
     } catch (error) {
       // Another instance, or a person, was first, or it is deleted: their change is an event of its
       // own.
       if (!isKubeError(error, 'KUBE_CONFLICT', 'KUBE_NOT_FOUND')) throw error;
-      log.info({ natsCluster: `${namespace}/${name}` }, 'somebody else was first');
+      log.info({ natsCluster }, 'somebody else was first');
     }
   });
 }
 
-async function workOn(first: KubeObject, context: Context<Doors>): Promise<void> {
+async function workOn(
+  { namespace, name }: Place,
+  context: Context<Doors>,
+  first: KubeObject | undefined,
+): Promise<void> {
   const { doors, signal } = context;
   const { clock, kube, workMs } = doors;
   const endsAtMs = clock.nowMs() + workMs;
-  const { namespace = '', name } = first.metadata;
-  let object: KubeObject | null = first;
-  while (object !== null) {
+  let known = first;
+  const lookNow = async (): Promise<number | undefined> => {
+    const object = known ?? (await kube.get(NATS_CLUSTERS, { namespace, name }, { signal }));
+    known = undefined;
+    if (object === null) return undefined;
     const cluster = clusterOf(object);
-    const looking = doors.atMost(() => lookOnce(cluster, context, clock.nowMs() > endsAtMs));
-    const pauseMs = await orLackOfRights(looking, cluster, context);
+    const looking = lookOnce(cluster, context, clock.nowMs() > endsAtMs);
+    return orLackOfRights(looking, cluster, context);
+  };
+  for (;;) {
+    const pauseMs = await doors.atMost(lookNow);
     if (pauseMs === undefined) return;
     if (pauseMs > 0) await clock.sleep(pauseMs, signal);
-    object = await kube.get(NATS_CLUSTERS, { namespace, name }, { signal });
   }
 }
 

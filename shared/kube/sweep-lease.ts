@@ -37,6 +37,11 @@ export interface Sweep {
   readonly signal: AbortSignal;
 }
 
+/** Nothing more is asked of an object: whoever sweeps many holds no more of them. */
+interface Named {
+  readonly metadata: { readonly namespace?: string; readonly name: string };
+}
+
 const FAILING = 'ballast.dev/not-looked-at';
 /** Some 30 KB of names. A sweep that fails at more is none. */
 const FAILING_MAX = 100;
@@ -54,9 +59,9 @@ const lastsSeconds = (sweepSeconds: number): number => PERIODS * sweepSeconds + 
  * One object's failure is no other's: all are tried, and then the first failure is told. A sweep
  * that failed at every object, or at very many, renews nothing.
  */
-export async function sweepEach(
-  objects: readonly KubeObject[],
-  look: (object: KubeObject) => Promise<void>,
+export async function sweepEach<Object extends Named>(
+  objects: readonly Object[],
+  look: (object: Object) => Promise<void>,
   sweep: Sweep,
 ): Promise<void> {
   const settled = await Promise.allSettled(objects.map((object) => look(object)));
@@ -68,7 +73,7 @@ export async function sweepEach(
 }
 
 /** How an object is called in the Lease. */
-export const sweptKey = ({ metadata: { namespace, name } }: KubeObject): string =>
+export const sweptKey = ({ metadata: { namespace, name } }: Named): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
 
 /** The work is done, and to do it again would not help: whoever watches the Lease tells it. */

@@ -69,8 +69,8 @@ async function expectRest(run: Run): Promise<void> {
   const [reads, writes] = [kube.reads, run.writes.length];
   await run.sweep();
   expect({ reads: kube.reads - reads, writes: run.writes.length - writes }).toEqual({
-    // The list of clusters, the list of pods, and each Secret of ours.
-    reads: run.world.kube.objects.has(`secrets/${NAMESPACE}/nats-tls`) ? 6 : 5,
+    // The names of clusters, the cluster, the list of pods, and each Secret of ours.
+    reads: run.world.kube.objects.has(`secrets/${NAMESPACE}/nats-tls`) ? 7 : 6,
     writes: 0,
   });
 }

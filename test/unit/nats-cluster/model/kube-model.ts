@@ -48,7 +48,8 @@ export class KubeModel {
     return this.#seen().get(keyOf(ref, target)) ?? null;
   }
 
-  async list(
+  /** No lists at once: what is listed here tenants write, and as much as they like. */
+  async *pages(
     ref: ResourceRef,
     { namespace, labelSelector }: { readonly namespace?: string; readonly labelSelector?: string },
   ) {
@@ -58,7 +59,7 @@ export class KubeModel {
       .filter(([key]) => key.startsWith(`${ref.resource}/${namespace ?? ''}`))
       .map(([, object]) => object)
       .filter(({ metadata }) => label === '' || metadata.labels?.[label] === value);
-    return { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '1' }, items };
+    yield { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '1' }, items };
   }
 
   async create(ref: ResourceRef, manifest: Manifest) {
