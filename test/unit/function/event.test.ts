@@ -80,6 +80,8 @@ describe('data', () => {
   });
 });
 
+const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/u;
+
 describe('attributes', () => {
   it('reads an extension called constructor like any other', () => {
     expect(readEvent({ ...required, 'ce-constructor': 'x' })['constructor']).toBe('x');
@@ -104,9 +106,14 @@ describe('attributes', () => {
   });
 
   it('gives back whatever text was percent-encoded', () => {
-    const text = fc
-      .string({ unit: 'binary' })
-      .map((value) => value.replaceAll(/[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/gu, ''));
+    // Of the planes that text has, and not fast-check's own unit of a million characters, which takes
+    // seconds to be made.
+    const character = fc
+      .oneof(fc.nat(0x2ff), fc.nat(0xffff), fc.nat(0x10ffff))
+      .map((code) =>
+        FORBIDDEN.test(String.fromCodePoint(code)) ? 'a' : String.fromCodePoint(code),
+      );
+    const text = fc.string({ unit: character });
     fc.assert(
       fc.property(text, (value) => {
         const event = readEvent({ ...required, 'ce-ext': encodeHeaderValue(value) });
