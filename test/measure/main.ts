@@ -3,6 +3,7 @@
 import { readArguments, UsageError } from '../../shared/arguments.ts';
 import { whole } from '../whole.ts';
 import { Interrupted } from '../bench/feed/system.ts';
+import { FUNCTIONS, floods } from './floods/floods.ts';
 import { scale } from './scale.ts';
 import { soak } from './soak.ts';
 
@@ -10,6 +11,9 @@ const usage = `npm run measure -- scale                       at 5,000, 10,000 a
 npm run measure -- scale --pods 1000,2000      at other sizes, each larger than the one before
 npm run measure -- soak                        memory over an hour of changes
 npm run measure -- soak --minutes 5            over a shorter time
+npm run measure -- floods                      memory of each function in every flood
+npm run measure -- floods --only locate        of those that are named, with commas between them
+npm run measure -- floods --like labels        only floods with this in their names
 `;
 
 /** What a shell expects after Ctrl-C. */
@@ -19,6 +23,9 @@ interface Asked {
   readonly what: string;
   readonly sizes: readonly number[];
   readonly minutes: number;
+  readonly only: readonly string[];
+  readonly events: number;
+  readonly like: string;
 }
 
 function readOptions(args: readonly string[]): Asked {
@@ -26,23 +33,32 @@ function readOptions(args: readonly string[]): Asked {
     const { values, positionals } = readArguments(args, {
       pods: { type: 'string', default: '5000,10000,20000' },
       minutes: { type: 'string', default: '60' },
+      like: { type: 'string', default: '' },
+      events: { type: 'string', default: '100000' },
+      only: { type: 'string', default: FUNCTIONS.join(',') },
       help: { type: 'boolean', short: 'h', default: false },
     });
     const sizes = values.pods.split(',').map((text) => whole('--pods', text));
     if (sizes.some((size, at) => size <= (sizes[at - 1] ?? 0))) {
       throw new Error('--pods wants each size larger than the one before.');
     }
+    const only = values.only.split(',');
+    const stranger = only.find((name) => !FUNCTIONS.some((one) => one === name));
+    if (stranger !== undefined) throw new Error(`--only wants functions, not ${stranger}.`);
     const what = values.help ? 'help' : positionals.join(' ');
-    return { what, sizes, minutes: whole('--minutes', values.minutes) };
+    const { like } = values;
+    const events = whole('--events', values.events);
+    return { what, sizes, minutes: whole('--minutes', values.minutes), only, events, like };
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 
-async function run({ what, sizes, minutes }: Asked): Promise<number> {
+async function run({ what, sizes, minutes, only, events, like }: Asked): Promise<number> {
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   if (what === 'scale') await scale(sizes, print);
   else if (what === 'soak') await soak(minutes, print);
+  else if (what === 'floods') await floods({ only, events, like }, print);
   else if (what === 'help') print(usage.trimEnd());
   else throw new UsageError(`There is no measurement ${what}.`);
   return 0;
