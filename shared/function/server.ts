@@ -233,8 +233,7 @@ export class HttpServer {
     if (this.#leaving.has(socket)) return;
     this.#fresh.delete(socket);
     if (this.#parked.delete(socket)) socket.setTimeout(this.#times.unreadMs);
-    if (lastOf(socket) === undefined) this.#ahead.delete(socket);
-    else this.#countAhead(socket, response);
+    this.#countAhead(socket, response);
     noteAnswer(socket, response);
     try {
       assertHost(request);
@@ -250,7 +249,7 @@ export class HttpServer {
 
   /** Thousands may come in one packet: the last that is answered says that it was the last. */
   #countAhead(socket: Socket, response: ServerResponse): void {
-    const ahead = (this.#ahead.get(socket) ?? 0) + 1;
+    const ahead = lastOf(socket) === undefined ? 0 : (this.#ahead.get(socket) ?? 0) + 1;
     this.#ahead.set(socket, ahead);
     if (ahead < AHEAD_MAX) return;
     response.shouldKeepAlive = false;
