@@ -50,7 +50,7 @@ it('A body in pieces of a byte takes no more memory than its bytes', async () =>
   await expect.poll(() => dribbling.codes).toEqual(['BODY_NOT_JSON']);
 });
 
-it('Thousands of questions in one go are answered up to a number, and the connection ends', async () => {
+it('Of thousands of questions in one go a few are answered, then the connection ends', async () => {
   const go = Promise.withResolvers<undefined>();
   const { port, url } = await start({ handle: () => go.promise });
   const event = head([...Object.entries(eventHeaders), ['content-length', '0']]);

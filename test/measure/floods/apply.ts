@@ -1,3 +1,4 @@
+// Objects that were printed for kubectl, applied without it.
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 

@@ -39,7 +39,7 @@ export async function createAll(
 
 const POD_SPEC = { containers: [{ name: 'a', image: 'a:1' }] };
 
-export const hugePod = (name: string, labels: Readonly<Record<string, string>>): Manifest => ({
+const hugePod = (name: string, labels: Readonly<Record<string, string>>): Manifest => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name, namespace: TENANT, labels: { ...manyLabels(7_000), ...labels } },

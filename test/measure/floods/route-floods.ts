@@ -96,7 +96,8 @@ export const auditFloods = (snapshot: Buffer): readonly Flood[] => {
       run: async ({ port }) => {
         const sockets = new Sockets();
         try {
-          const head = `POST /audit HTTP/1.1\r\nhost: a\r\ncontent-type: application/octet-stream\r\n`;
+          const type = FILE['content-type'];
+          const head = `POST /audit HTTP/1.1\r\nhost: a\r\ncontent-type: ${type}\r\n`;
           const opened = await sockets.open(port, 30, true);
           for (const socket of opened) {
             socket.write(`${head}content-length: ${FILE_BYTES}\r\n\r\n`);
