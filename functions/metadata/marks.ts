@@ -1,5 +1,6 @@
 // What each subject last added to the sums, so that it can be taken out again when a newer message
 // replaces it: at most 60 bytes in an array of numbers for each object, where a Map takes 225.
+import { randomBytes } from 'node:crypto';
 import { type Fingerprint, fingerprint } from '../../shared/feed/digest.ts';
 
 export interface Mark extends Fingerprint {
@@ -15,7 +16,8 @@ const FREE = 0;
 const EMPTIED = 1;
 const SHOWN = 2;
 const FIRST_SLOTS = 1_024;
-const NOTHING = new Uint8Array();
+/** Tenants choose names: without a secret, two with one hash could be found within a day. */
+const SECRET = randomBytes(16);
 
 export class Marks {
   #slots = new Int32Array(FIRST_SLOTS * STRIDE);
@@ -27,8 +29,7 @@ export class Marks {
 
   /** Answers the mark of the message that it replaces. What shows nothing has none. */
   swap(subject: string, mark: Mark | undefined): Mark | undefined {
-    // Nobody can choose two names with one hash.
-    const key = fingerprint(subject, NOTHING);
+    const key = fingerprint(subject, SECRET);
     let at = find(this.#slots, key);
     const state = this.#slots[at + STATE] ?? FREE;
     const before = state < SHOWN ? undefined : markAt(this.#slots, at);

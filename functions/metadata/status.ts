@@ -147,14 +147,23 @@ function scopesOf({ ledgers }: Sums): readonly ScopeStatus[] {
 }
 
 function conditionsOf(swept: Swept): readonly ConditionInput[] {
-  const { resources, blocked, version } = swept;
+  const { resources, blocked } = swept;
   const unverified = resources.filter(({ isVerified }) => !isVerified).map(({ name }) => name);
-  const but = blocked.size === 0 ? '' : `, but for ${[...blocked.keys()].join(', ')}`;
-  const ready: ConditionInput =
-    unverified.length === 0
-      ? say('Ready', 'True', 'Published', `Whole at version ${version}${but}.`)
-      : say('Ready', 'False', 'Catching', late(unverified));
-  return [ready, inSync(swept, unverified), degraded(blocked, resources)];
+  return [ready(swept, unverified), inSync(swept, unverified), degraded(blocked, resources)];
+}
+
+function ready(
+  { resources, blocked, version }: Swept,
+  unverified: readonly string[],
+): ConditionInput {
+  if (unverified.length > 0) return say('Ready', 'False', 'Catching', late(unverified));
+  const names = [...blocked.keys()].join(', ');
+  // A feed that shows nothing is not whole: its readers would take the cluster for empty.
+  if (resources.length === 0) {
+    return say('Ready', 'False', 'ResourceBlocked', `None can be read: ${names}.`);
+  }
+  const but = names === '' ? '' : `, but for ${names}`;
+  return say('Ready', 'True', 'Published', `Whole at version ${version}${but}.`);
 }
 
 const say = (

@@ -126,7 +126,10 @@ async function replayAll(
   return replayed;
 }
 
-/** Open for business, once everything was published; and so it stays for this epoch. */
+/**
+ * Open for business, once everything was published; and so it stays for this epoch. Where nothing
+ * can be read, readers keep what they have and are told of no empty cluster.
+ */
 async function open(
   session: Session,
   { beginning, resources, blocked }: Swept,
@@ -134,6 +137,7 @@ async function open(
 ): Promise<void> {
   const stored = await requireEpoch(session, beginning, signal);
   const wasReady = stored.marker?.ready === true;
+  if (resources.length === 0) return;
   const isReady = wasReady || resources.every(({ isVerified }) => isVerified);
   const shown = session.feed.resources.filter(({ name }) => !blocked.has(name));
   const wanted = markerOf({ ...session.feed, resources: shown }, beginning, isReady);

@@ -56,9 +56,8 @@ async function runningParts(chosen: string | undefined): Promise<readonly PartRo
   const [dir, ...others] = planes;
   if (dir === undefined) throw new Error('no control plane runs here; start one with: npm start');
   if (others.length === 0) return readPartsFile(dir);
-  throw new Error(
-    `several control planes run here; choose one with --plane:\n${planes.join('\n')}`,
-  );
+  const list = planes.join(', ');
+  throw new Error(`several control planes run here; choose one with --plane: ${list}`);
 }
 
 function table(parts: readonly PartRow[]): string {

@@ -102,6 +102,6 @@ async function runningHere(chosen: string | undefined): Promise<Found> {
     );
   }
   if (others.length === 0) return one;
-  const list = found.map(({ dir }) => dir).join('\n');
-  throw new Error(`several control planes run here; choose one with --plane:\n${list}`);
+  const list = found.map(({ dir }) => dir).join(', ');
+  throw new Error(`several control planes run here; choose one with --plane: ${list}`);
 }

@@ -3,6 +3,8 @@
 import { nkeys } from 'nats';
 import { expect, test } from 'vitest';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
+import { decodeMarker } from '../../../shared/feed/messages.ts';
+import { MARKER_SUBJECT } from '../../../shared/feed/subjects.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
 import { CA, OTHER_CA, startSecuredNats } from '../../builders/secured-nats.ts';
 import { SLICES, createPod, labelPod } from './objects.ts';
@@ -116,6 +118,19 @@ test('a resource that is not there, or not allowed, stops no other and is told',
     expect.objectContaining({ type: 'Degraded', status: 'True', reason: 'ResourceUnknown' }),
   );
   expect(conditions).toContainEqual(expect.objectContaining({ type: 'Ready', status: 'True' }));
+});
+
+test('a feed of which nothing can be read shows nobody an empty cluster', async () => {
+  const missing = { group: 'nobody.example', version: 'v1', resource: 'widgets' };
+  await world.createFeed(feed, { resources: [missing] });
+  expect(await sender.sweep()).toBe(204);
+  const { conditions } = await world.status(feed);
+  expect(conditions).toContainEqual(
+    expect.objectContaining({ type: 'Ready', status: 'False', reason: 'ResourceBlocked' }),
+  );
+  const subject = `ballast.${feed}.${MARKER_SUBJECT}`;
+  const { data = new Uint8Array() } = (await stream.last([subject], soon())).get(subject) ?? {};
+  expect(decodeMarker(data)).toMatchObject({ ready: false });
 });
 
 test('an object that is too large is left out, told, and comes when it fits', async () => {
