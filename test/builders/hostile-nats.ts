@@ -8,7 +8,7 @@ export interface Asked {
   /** `VARZ`, or all of the subject. */
   readonly what: string;
   /** As one message to whoever asked. */
-  readonly answer: (payload: string | Buffer) => void;
+  readonly answer: (payload: string | Buffer, reply?: string) => void;
   /** Its head alone. */
   readonly announce: (bytes: number) => void;
 }
@@ -63,13 +63,14 @@ function askedOf(
   [subject = '', inbox = '']: readonly string[],
   sid: string,
 ): Asked {
-  const head = (bytes: number) => socket.write(`MSG ${inbox} ${sid} ${bytes}\r\n`);
+  const head = (bytes: number, reply?: string) =>
+    socket.write(`MSG ${[inbox, sid, reply ?? [], bytes].flat().join(' ')}\r\n`);
   return {
     socket,
     what: subject.replace(PING, ''),
     announce: (bytes) => void head(bytes),
-    answer: (payload) => {
-      head(Buffer.byteLength(payload));
+    answer: (payload, reply) => {
+      head(Buffer.byteLength(payload), reply);
       socket.write(payload);
       socket.write('\r\n');
     },

@@ -1,6 +1,7 @@
 // One page of a stream: asked for with a bound in messages and bytes, so that nobody is sent more
 // than was asked for, and taken message by message as it arrives.
 import type { Msg, NatsConnection } from 'nats';
+import type { Clock } from '../../clock.ts';
 import { Failure } from '../../errors.ts';
 import { encodeJson } from '../jetstream.ts';
 import type { StoredMessage } from './source.ts';
@@ -14,6 +15,7 @@ export interface PageReader {
 
 interface PageSource {
   readonly nats: NatsConnection;
+  readonly clock: Clock;
   /** Where pages are asked for. */
   readonly api: string;
   readonly inboxPrefix: string;
@@ -27,11 +29,11 @@ const PAGE_MESSAGES = 1_000;
 const PAGE_BYTES_ABOVE_PAYLOAD = 65_536;
 /** The server's own default. */
 const MAX_PAYLOAD_BYTES = 1_048_576;
-/** For a whole page: one that takes longer is asked for again. */
-const PAGE_MAX_MS = 5_000;
+/** Without anything of a page: then it is given up. A slow line may take longer for all of it. */
+const SILENCE_MAX_MS = 5_000;
 
 export async function readPage(
-  { nats, api, inboxPrefix, prefixLength }: PageSource,
+  { nats, clock, api, inboxPrefix, prefixLength }: PageSource,
   take: (message: StoredMessage) => void,
   signal: AbortSignal,
 ): Promise<number> {
@@ -41,9 +43,11 @@ export async function readPage(
   const fail = (why: string): void => page.reject(unanswered(api, why));
   let received = 0;
   let left = 0;
+  let heardMs = clock.nowMs();
   const inbox = createInbox(inboxPrefix);
   const replies = nats.subscribe(inbox, {
     callback: (error, message) => {
+      heardMs = clock.nowMs();
       if (error !== null) return fail(error.message);
       const status = message.headers?.code ?? 0;
       if (status === NO_MESSAGES) return page.resolve(0);
@@ -62,17 +66,28 @@ export async function readPage(
       if (pending === 0 || received === PAGE_MESSAGES) page.resolve(pending);
     },
   });
-  const tooLong = AbortSignal.any([signal, AbortSignal.timeout(PAGE_MAX_MS)]);
-  const end = (): void => (signal.aborted ? page.reject(signal.reason) : fail('not in time'));
-  tooLong.addEventListener('abort', end, { once: true });
+  const over = new AbortController();
+  silence(clock, () => heardMs, AbortSignal.any([signal, over.signal])).then(
+    () => fail(`nothing came for ${SILENCE_MAX_MS / 1_000} s`),
+    page.reject,
+  );
   const bytes = (nats.info?.max_payload ?? MAX_PAYLOAD_BYTES) + PAGE_BYTES_ABOVE_PAYLOAD;
   const query = { batch: PAGE_MESSAGES, max_bytes: bytes, no_wait: true };
   try {
     nats.publish(api, encodeJson(query), { reply: inbox });
     return await page.promise;
   } finally {
-    tooLong.removeEventListener('abort', end);
+    over.abort();
     replies.unsubscribe();
+  }
+}
+
+/** Ends when nothing was heard for so long. */
+async function silence(clock: Clock, heardMs: () => number, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const leftMs = heardMs() + SILENCE_MAX_MS - clock.nowMs();
+    if (leftMs <= 0) return;
+    await clock.sleep(leftMs, signal);
   }
 }
 

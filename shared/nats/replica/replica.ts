@@ -118,7 +118,7 @@ export class Replica {
     });
     this.#follower = follower;
     this.#source = new Source(
-      { url, access, feed, filters, name, inboxPrefix, apiPrefix },
+      { url, access, feed, filters, name, clock, inboxPrefix, apiPrefix },
       follower,
     );
     this.#running = follower.run(this.#source);

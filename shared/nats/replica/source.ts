@@ -3,6 +3,7 @@
 // `readerRights` gives.
 import { randomUUID } from 'node:crypto';
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from 'nats';
+import type { Clock } from '../../clock.ts';
 import { Failure } from '../../errors.ts';
 import { livePrefix, storedPrefix, streamName } from '../../feed/subjects.ts';
 import type { AccessSource } from '../access.ts';
@@ -35,6 +36,7 @@ export interface SourceOptions {
   readonly feed: string;
   readonly filters: readonly string[];
   readonly name: string;
+  readonly clock: Clock;
   readonly inboxPrefix?: string | undefined;
   /** What JetStream's API is called in this account. */
   readonly apiPrefix?: string | undefined;
@@ -147,11 +149,10 @@ export class Source {
     this.#readAtMs = Date.parse(answer.created ?? '');
     const api = `${this.#api}.CONSUMER.MSG.NEXT.${this.#stream}.${name}`;
     const { inboxPrefix } = this.#connection;
-    return {
-      pending,
-      next: (take) =>
-        readPage({ nats, api, inboxPrefix, prefixLength: this.#storedPrefix.length }, take, signal),
-    };
+    const prefixLength = this.#storedPrefix.length;
+    const { clock } = this.#options;
+    const from = { nats, clock, api, inboxPrefix, prefixLength };
+    return { pending, next: (take) => readPage(from, take, signal) };
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,10 @@
 // What a reader takes for an answer when the server, or somebody who speaks in its place, says
 // something else. Real TCP against a server that says whatever a test wants.
 import { expect, test } from 'vitest';
-import { Source } from '../../../shared/nats/replica/source.ts';
-import { type Manners, startHostileNats } from '../../builders/hostile-nats.ts';
+import { systemClock } from '../../../shared/clock.ts';
+import { Source, type StoredMessage } from '../../../shared/nats/replica/source.ts';
+import { type Asked, type Manners, startHostileNats } from '../../builders/hostile-nats.ts';
+import { MovedClock } from '../../builders/moved-clock.ts';
 
 const soon = (): AbortSignal => AbortSignal.timeout(8_000);
 const nobody = {
@@ -11,14 +13,18 @@ const nobody = {
   onLost: () => undefined,
 };
 
-async function reading(onAsked: NonNullable<Manners['onAsked']>): Promise<unknown> {
+async function reading(
+  onAsked: NonNullable<Manners['onAsked']>,
+  take: (message: StoredMessage) => void = () => expect.unreachable('it was taken'),
+  clock = systemClock,
+): Promise<unknown> {
   await using hostile = await startHostileNats({ onAsked });
   const url = `nats://${hostile.address}`;
-  const source = new Source({ url, feed: 'f', filters: ['>'], name: 'test' }, nobody);
+  const source = new Source({ url, feed: 'f', filters: ['>'], name: 'test', clock }, nobody);
   try {
     await source.open(soon());
     const reader = await source.read('>', undefined, soon());
-    return await reader.next(() => expect.unreachable('a message of nobody was taken'));
+    return await reader.next(take);
   } finally {
     await source.close();
   }
@@ -45,4 +51,27 @@ test('a message on the way of a page that says no sequence is not taken', async 
     answer(isCreate ? JSON.stringify({ name: nameIn(what), num_pending: 1 }) : '{}');
   });
   await expect(read).rejects.toThrow('a message came that is of no page');
+});
+
+test('a page on a slow line is taken as long as some of it comes, and no longer', async () => {
+  const clock = new MovedClock();
+  let asked: Asked | undefined;
+  const taken: string[] = [];
+  const onAsked = (question: Asked): void => {
+    const { what, answer } = question;
+    if (what.includes('.CONSUMER.CREATE.')) {
+      answer(JSON.stringify({ name: nameIn(what), num_pending: 9 }));
+    } else asked = question;
+  };
+  const take = ({ data }: StoredMessage): void => void taken.push(Buffer.from(data).toString());
+  const read = reading(onAsked, take, clock);
+  read.catch(() => undefined);
+  await expect.poll(() => asked).toBeDefined();
+  for (const part of ['one', 'two', 'three']) {
+    asked?.answer(part, `$JS.ACK.ballast-f.c.1.${taken.length + 1}.1.1.5`);
+    await expect.poll(() => taken).toContain(part);
+    await clock.advance(4_000);
+  }
+  await clock.advance(1_000);
+  await expect(read).rejects.toThrow('nothing came for 5 s');
 });
