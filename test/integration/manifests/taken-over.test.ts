@@ -1,7 +1,7 @@
 // What each account could do if its process were taken over: docs/security.md has it as a table,
 // and each line of it is tried on a real API server with all that we ship applied to it.
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { STATEFUL_SETS } from '../../../functions/nats-cluster/render/manifests.ts';
 import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
 import { natsClusterRights, secretRights } from '../../../knative/rights/manifests.ts';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
@@ -13,8 +13,8 @@ import { type Outcome, StolenAccount } from './accounts-at-work.ts';
 import { ATTEMPTS } from './attempts.ts';
 import { type Body, CLUSTER, FORGED, FORGED_SERVERS, type Owned, ownedBy } from './forged.ts';
 import { Installed } from './installed.ts';
+import { isAt, rowsOfPage } from './page-of-rights.ts';
 
-const PAGE = new URL('../../../docs/security.md', import.meta.url);
 const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
 /** `shop` has a NatsCluster and the rights for it, `other` neither. */
 const NAMESPACES = ['shop', 'other', 'ballast-system', 'default', 'kube-system'];
@@ -77,30 +77,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await installed?.stop();
 });
-
-interface Row {
-  readonly account: string;
-  readonly where: string;
-  readonly rights: readonly string[];
-}
-
-/** Account, where, verbs and what, as the second table of that section has them. */
-async function rowsOfPage(): Promise<readonly Row[]> {
-  const [, section = ''] = (await readFile(PAGE, 'utf8')).split('\n## If an account is taken over');
-  const rows = section.matchAll(
-    /^[|] `([a-z-]+)` [|] ([^|]+) [|] `([a-z,]+)` [|] `([^`]+)` [|]$/gm,
-  );
-  return [...rows].map(([, name = '', where = '', verbs = '', what = '']) => ({
-    account: name,
-    where,
-    rights: verbs.split(',').flatMap((verb) => what.split(', ').map((one) => `${verb} ${one}`)),
-  }));
-}
-
-const isAt = (where: string, namespace: string): boolean =>
-  where === 'everywhere' ||
-  where === `in \`${namespace}\`` ||
-  (where === 'where it is granted' && namespace === 'shop');
 
 test('the API server allows each account what the page says, and nothing else', async () => {
   const rows = await rowsOfPage();
@@ -177,6 +153,21 @@ describe('nats-cluster where it is granted', () => {
   test.each(FORGED_SERVERS)('is refused servers %s', async (_what, spec, why) => {
     const { status, text } = await write('statefulsets', { metadata: owned(CLUSTER), spec }, true);
     expect([status, text]).toEqual([422, expect.stringContaining(why)]);
+  });
+
+  test('goes on with an image that is older than the list, and takes no other one', async () => {
+    const image = 'images.example.com/nats:2.12.0';
+    const metadata = { ...owned(CLUSTER), namespace: 'shop', name: CLUSTER };
+    const old = serversOf(CLUSTER, { container: { image } });
+    const servers = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata, spec: old };
+    await installed.kube.create(STATEFUL_SETS, servers);
+    const path = `/apis/apps/v1/namespaces/shop/statefulsets/${CLUSTER}?dryRun=All`;
+    const change = (spec: object) =>
+      account('nats-cluster').try({ method: 'PATCH', path, body: { metadata: {}, spec } });
+    expect(await change({ replicas: 5 })).toMatchObject({ status: 200 });
+    const other = serversOf(CLUSTER, { container: { image: 'images.example.com/nats:2.13.0' } });
+    const { status, text } = await change(other);
+    expect([status, text]).toEqual([422, expect.stringContaining('may run in a NatsCluster')]);
   });
 
   test('changes and deletes nothing of others', async () => {
