@@ -120,7 +120,8 @@ test('an object that appears wakes a function at zero, whose reply goes on', asy
     return replies[0];
   });
   expect(reply?.id).toMatch(/^reply-to-/);
-  expect(await rig.instances('sleeper')).toBe(1);
+  // One was enough; it may be on its way to zero again by now.
+  expect(await rig.instances('sleeper')).toBeLessThanOrEqual(1);
 });
 
 describe('a part of the broker that is killed', () => {
