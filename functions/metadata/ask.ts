@@ -28,7 +28,7 @@ export async function ask(
   { name, namespace }: ObjectKey,
   freshness: Freshness,
 ): Promise<Asked> {
-  return session.asking.pass(signal, async () => {
+  return session.asking.take(async () => {
     const pages = doors.kube.pages(ref, {
       ...(namespace === '' ? {} : { namespace }),
       fieldSelector: `metadata.name=${name.replaceAll(/[\\,=]/g, String.raw`\$&`)}`,
@@ -44,5 +44,5 @@ export async function ask(
       return { object, isTooLarge: tooLarge.length > 0, resourceVersion, asOf };
     }
     throw new TypeError('a list without a page');
-  });
+  }, signal);
 }

@@ -69,7 +69,7 @@ async function askAsNew(
   await doors.clock.sleep(BEHIND_MS, signal);
   const again = await ask(task, resource, key, 'any');
   if (isNewEnough(again)) return again;
-  return session.insisting.pass(signal, () => ask(task, resource, key, 'latest'));
+  return session.insisting.take(() => ask(task, resource, key, 'latest'), signal);
 }
 
 function answered(look: Look, { object, isTooLarge, resourceVersion }: Asked): Look {

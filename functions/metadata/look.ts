@@ -119,11 +119,11 @@ export async function lookAtAll(
   const size = new PageSize(LOOKS_AT_ONCE_MAX, LOOKS_AT_ONCE_MAX);
   while (looked.length < planned.length) {
     const part = planned.slice(looked.length, looked.length + size.limit);
-    const came = await session.looking.pass(signal, async () => {
+    const came = await session.looking.take(async () => {
       const plans = part.map(({ plan }) => plan);
       const published = await readPublishedWithin(session, plans, size, signal);
       return published && lookAtPart(session, part, published, options, signal);
-    });
+    }, signal);
     if (came === undefined) size.shrink();
     else looked.push(...came);
   }

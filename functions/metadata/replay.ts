@@ -152,7 +152,7 @@ async function relist(task: ReplayTask): Promise<Replayed> {
     return true;
   };
   try {
-    while (await session.listing.pass(signal, takePage));
+    while (await session.listing.take(takePage, signal));
   } finally {
     await pages.return();
   }

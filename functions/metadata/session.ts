@@ -4,12 +4,12 @@ import type { EventCounts } from '../../shared/api/metadata-feed.ts';
 import { type Marker, decodeMarker } from '../../shared/feed/messages.ts';
 import { MARKER_SUBJECT } from '../../shared/feed/subjects.ts';
 import type { AccessSource } from '../../shared/nats/access.ts';
+import { Slots } from '../../shared/function/slots.ts';
 import { Stream } from '../../shared/nats/stream.ts';
 import { Absences } from './absences.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { type Feed, streamSettings } from './feed.ts';
 import { Recent } from './recent.ts';
-import { Turnstile } from './turnstile.ts';
 
 /** The NATS of a feed, and the way into it. */
 export interface FeedNats {
@@ -45,16 +45,16 @@ export class Session {
   #sweeping: Promise<void> | undefined;
   readonly recent = new Recent();
   /** Pages of lists that are in memory: each may take 60 MB while it is parsed, and 10 after. */
-  readonly listing = new Turnstile(2);
+  readonly listing = new Slots(2);
   /** Parts of the stream that are looked at: of each a page's worth is in memory. */
-  readonly looking = new Turnstile(2);
+  readonly looking = new Slots(2);
   /** Single objects that are asked about: each may have 12 MiB. */
-  readonly asking = new Turnstile(4);
+  readonly asking = new Slots(4);
   /**
    * Of these, events that claim to be newer than what the API server has at hand: whoever makes
    * such claims up leaves the other places to the rest.
    */
-  readonly insisting = new Turnstile(2);
+  readonly insisting = new Slots(2);
   readonly absences = new Absences();
 
   constructor(feed: Feed, nats: FeedNats) {

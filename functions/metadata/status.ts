@@ -160,7 +160,12 @@ function ready(
   const names = [...blocked.keys()].join(', ');
   // A feed that shows nothing is not whole: its readers would take the cluster for empty.
   if (resources.length === 0) {
-    return say('Ready', 'False', 'ResourceBlocked', `None can be read: ${names}.`);
+    return say(
+      'Ready',
+      'False',
+      'ResourceBlocked',
+      `None can be read: ${names}. Degraded says why.`,
+    );
   }
   const but = names === '' ? '' : `, but for ${names}`;
   return say('Ready', 'True', 'Published', `Whole at version ${version}${but}.`);

@@ -33,7 +33,7 @@ function isSignedIn(certificate: string, ca: string): boolean {
   let last = own;
   for (let links = 0; last !== undefined && links <= between.length; links += 1) {
     const signed = last;
-    // Who is believed himself needs nobody.
+    // A certificate that ca.crt lists is trusted directly.
     const isKnown = authorities.some((one) => one.raw.equals(signed.raw) || hasSigned(signed, one));
     if (isKnown) return true;
     last = between.find((one) => one !== signed && hasSigned(signed, one));

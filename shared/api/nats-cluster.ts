@@ -7,7 +7,7 @@ export const NATS_CLUSTERS = {
   resource: 'natsclusters',
 } as const;
 
-/** Renewed by each sweep that looked at every cluster. */
+/** Renewed by each sweep; it names the clusters at which the look failed. */
 export const NATS_CLUSTER_LEASE = 'ballast-nats-cluster';
 
 /** On everything that belongs to a cluster, with its name as the value. */

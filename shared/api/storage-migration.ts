@@ -8,7 +8,7 @@ export const STORAGE_MIGRATIONS = {
   resource: 'storagemigrations',
 } as const;
 
-/** Renewed by each sweep that looked at every migration. */
+/** Renewed by each sweep; it names the migrations at which the look failed. */
 export const STORAGE_MIGRATION_LEASE = 'ballast-storage-migration';
 
 /** On a CRD, with the value `true`: it asks for a StorageMigration whenever it needs one. */

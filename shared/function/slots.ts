@@ -1,5 +1,5 @@
-// So many at once, and the others in the order in which they came: whoever wants another turn goes
-// to the end of the line.
+// So many at once, since what they hold meanwhile may be large; the others in the order in which
+// they came: whoever wants another turn goes to the end of the line.
 
 export class Slots {
   #free: number;
@@ -9,10 +9,12 @@ export class Slots {
     this.#free = count;
   }
 
-  async take<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Who gave up while he waited takes his turn without working. */
+  async take<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => void this.#line.push(resolve));
     try {
+      signal?.throwIfAborted();
       return await work();
     } finally {
       const next = this.#line.shift();
