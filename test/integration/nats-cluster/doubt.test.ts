@@ -50,8 +50,9 @@ test('a consumer that one server has lost pauses the rollout, and is named', set
   await place.tickUntil(ours, cluster, 'a pause', ({ plan }) => isPaused(plan?.waitsFor));
   // A few looks more come to the same.
   for (let looks = 0; looks < 3; looks += 1) await place.tick(ours);
-  const { plan, streamsAtRisk } = await place.status(cluster);
-  expect(plan?.next).toBe('Restart nats-2');
+  const { plan, streamsAtRisk, metaLeader } = await place.status(cluster);
+  // The leader goes last, and the server that was broken may have become it.
+  expect(plan?.next).toBe(`Restart ${metaLeader === 'nats-2' ? 'nats-1' : 'nats-2'}`);
   expect(streamsAtRisk).toEqual([
     expect.objectContaining({ account: 'DEFAULT', stream: 'ORDERS', consumer: 'worker' }),
   ]);
