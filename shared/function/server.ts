@@ -8,7 +8,6 @@ import { Answer, isWhole, lastOf, noteAnswer } from './answer.ts';
 import { assertHost } from './headers.ts';
 import { failureOf, rawProblem, sendProblem } from './problem.ts';
 import {
-  BODY_BYTES_MAX,
   HEADERS_TIMEOUT_MS,
   HEADER_BYTES_MAX,
   KEEP_ALIVE_MS,
@@ -100,9 +99,10 @@ export class HttpServer {
     // ignored.
     this.#server.on('checkExpectation', this.#listen);
     this.#server.on('checkContinue', (request, response) => {
-      // Who asks first and is refused need not send two megabytes in vain.
-      if (Number(request.headers['content-length'] ?? 0) <= BODY_BYTES_MAX)
-        response.writeContinue();
+      // Once somebody reads it: who asks first and is refused sends megabytes to nobody.
+      request.once('resume', () => {
+        if (!response.headersSent && !isWhole(request)) response.writeContinue();
+      });
       this.#listen(request, response);
     });
     this.#server.on('clientError', this.#answerClientError);
