@@ -1,25 +1,40 @@
-// One project per rung of the ladder: unit needs nothing, contract and integration need the real
-// parts. The bounds are for a loaded machine; a test that meets one hangs.
+// One project per rung of the ladder, and one per lane of files: unit needs nothing, contract and
+// integration need real parts. The bounds are for a loaded machine; a test that meets one hangs.
 
 import { defineConfig, type UserWorkspaceConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { type Lane, lanes } from './test/lanes.ts';
 
 /** What is awaited comes at once; a second was too short where other work had the cores. */
 const POLL_TIMEOUT_MS = 8_000;
 
 type ProjectConfig = NonNullable<UserWorkspaceConfig['test']>;
 
+const SETUP_FILES = ['test/ladder/note-times.ts'];
+
 const tier = (name: string, timeoutMs: number, more: ProjectConfig = {}) => ({
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
-    setupFiles: ['test/ladder/note-times.ts'],
+    setupFiles: SETUP_FILES,
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
     expect: { poll: { timeout: POLL_TIMEOUT_MS } },
     ...more,
   },
 });
+
+const REAL_TIMEOUT_MS = 60_000;
+
+const lane = ({ name, include }: Lane, index: number) =>
+  tier(name, REAL_TIMEOUT_MS, {
+    include: [...include],
+    setupFiles: [...SETUP_FILES, 'test/lanes/put-back.ts'],
+    globalSetup: 'test/lanes/global-setup.ts',
+    fileParallelism: false,
+    // In one run of vitest projects with so many workers each have to go one after another.
+    sequence: { groupOrder: index + 1 },
+  });
 
 /**
  * Tests on real parts wait for most of their time: for servers that come up, and for sweeps. Beside
@@ -70,8 +85,9 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       tier('unit', 10_000),
-      tier('contract', 60_000),
-      tier('integration', 60_000),
+      tier('contract', REAL_TIMEOUT_MS),
+      tier('integration', REAL_TIMEOUT_MS, { exclude: lanes.flatMap(({ include }) => include) }),
+      ...lanes.map(lane),
       tier('cluster', 180_000, { exclude: ['test/cluster/knative/**'] }),
       tier('knative', 180_000, {
         include: ['test/cluster/knative/**/*.test.ts'],

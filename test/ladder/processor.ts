@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 
 /** The kernel counts in hundredths of a second, whatever it runs at (USER_HZ). */
-const TICKS_PER_SECOND = 100;
+export const TICKS_PER_SECOND = 100;
 /** Behind the name, which may hold blanks: utime, stime, cutime, cstime. */
 const FIRST = 11;
 

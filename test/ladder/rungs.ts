@@ -1,5 +1,7 @@
 // The rungs of the ladder, from the cheapest to the dearest, and how each one is climbed.
 
+import { lanes } from '../lanes.ts';
+
 export type RungName =
   | 'types'
   | 'lint'
@@ -58,6 +60,8 @@ const check = (
 const oneByOne = ['--no-file-parallelism'];
 const isOneByOne = (name: RungName): boolean => name === 'cluster' || name === 'knative';
 
+const laneNames = lanes.map((lane) => lane.name);
+
 const tests = (
   name: RungName,
   title: string,
@@ -66,7 +70,14 @@ const tests = (
 ): Rung => ({
   name,
   title,
-  commands: [['vitest', 'run', '--project', name, ...(isOneByOne(name) ? oneByOne : [])]],
+  commands: [
+    [
+      'vitest',
+      'run',
+      ...[name, ...(name === 'integration' ? laneNames : [])].flatMap((one) => ['--project', one]),
+      ...(isOneByOne(name) ? oneByOne : []),
+    ],
+  ],
   boundMs,
   needs,
   counts: 'tests',

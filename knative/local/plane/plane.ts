@@ -13,6 +13,7 @@ import {
   sweepLeftovers,
 } from '../process/run-directory.ts';
 import { Supervisor } from '../process/supervisor.ts';
+import { findPart, type PlaneAddress } from './address.ts';
 import { etcdSpec } from './etcd.ts';
 import { apiServerSpec, caPath, prepareApiServer, type StaticUser } from './kube-apiserver.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
@@ -48,11 +49,7 @@ export interface PlaneOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Plane {
-  readonly dir: string;
-  /** Cluster admin: CA file and token. */
-  readonly kubeconfigPath: string;
-  readonly caPath: string;
+export interface Plane extends PlaneAddress {
   part(name: string): Part;
   parts(): readonly Part[];
   /**
@@ -128,9 +125,7 @@ class LocalPlane implements Plane {
   }
 
   part(name: string): Part {
-    const part = this.#parts.get(name);
-    if (part !== undefined) return part;
-    throw new Error(`no part is named ${name}; there are: ${[...this.#parts.keys()].join(', ')}`);
+    return findPart(this.parts(), name);
   }
 
   parts(): readonly Part[] {

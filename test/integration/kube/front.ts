@@ -12,7 +12,7 @@ import {
 import { Agent, request as requestTls } from 'node:https';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
 
 export interface Fault {
   /** Which requests it is for; it is spent by the first. */
@@ -35,7 +35,7 @@ export interface Front {
   close(): Promise<void>;
 }
 
-export async function openFront(plane: Plane): Promise<Front> {
+export async function openFront(plane: PlaneAddress): Promise<Front> {
   const upstream = new URL(plane.part('kube-apiserver').url);
   const agent = new Agent({ ca: await readFile(plane.caPath, 'utf8'), keepAlive: true });
   const requests: { what: string; atMs: number }[] = [];
@@ -110,7 +110,7 @@ function cutAfter(fault: Fault | undefined): number {
     : Infinity;
 }
 
-async function kubeconfigFor(plane: Plane, server: string): Promise<string> {
+async function kubeconfigFor(plane: PlaneAddress, server: string): Promise<string> {
   const config = parse(await readFile(plane.kubeconfigPath, 'utf8')) as {
     clusters: { cluster: Record<string, string> }[];
   };

@@ -12,12 +12,12 @@ import {
   thing,
   things,
   thingsCrd,
-  withPlane,
+  withSharedPlane,
 } from './world.ts';
 
 let kube: KubeClient;
 
-withPlane(async (_plane, client) => {
+withSharedPlane(async (_plane, client) => {
   kube = client;
   await kube.apply(CRDS, thingsCrd, { force: true });
   await vi.waitFor(() => kube.list(things), { timeout: 10_000 });

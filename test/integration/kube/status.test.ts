@@ -1,7 +1,7 @@
 // What a function says in a status, and what talking to the API server costs it.
 
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { setConditions } from '../../../shared/kube/conditions.ts';
@@ -15,13 +15,13 @@ import {
   thing,
   things,
   thingsCrd,
-  withPlane,
+  withSharedPlane,
 } from './world.ts';
 
-let plane: Plane;
+let plane: PlaneAddress;
 let kube: KubeClient;
 
-withPlane(async (started, client) => {
+withSharedPlane(async (started, client) => {
   [plane, kube] = [started, client];
   await kube.apply(CRDS, thingsCrd, { force: true });
   await vi.waitFor(() => kube.list(things), { timeout: 10_000 });

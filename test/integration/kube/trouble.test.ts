@@ -4,11 +4,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
 import { writeKubeconfig } from '../../../knative/local/plane/kubeconfig.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type Fault, type Front, openFront } from './front.ts';
-import { configMap, configMaps, namespace, openTestKube, read, withPlane } from './world.ts';
+import { configMap, configMaps, namespace, openTestKube, read, withSharedPlane } from './world.ts';
 
 const accounts = { group: '', version: 'v1', resource: 'serviceaccounts' };
 const rbac = (resource: string) => ({
@@ -17,12 +17,12 @@ const rbac = (resource: string) => ({
   resource,
 });
 
-let plane: Plane;
+let plane: PlaneAddress;
 let admin: KubeClient;
 let front: Front;
 let kube: KubeClient;
 
-withPlane((started, client) => {
+withSharedPlane((started, client) => {
   [plane, admin] = [started, client];
   return undefined;
 });

@@ -1,18 +1,37 @@
 // What these tests work on: ConfigMaps, and a kind of their own whose spec takes unknown fields.
 
 import { afterAll, beforeAll } from 'vitest';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
 import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 
 export const configMaps = { group: '', version: 'v1', resource: 'configmaps' };
 export const things = { group: 'test.ballast.dev', version: 'v1', resource: 'things' };
 export const namespace = 'default';
 
-export const openTestKube = (plane: Plane, kubeconfigPath = plane.kubeconfigPath): KubeClient =>
-  openKube({ userAgent: 'test', fieldManager: 'test', kubeconfigPath });
+export const openTestKube = (
+  plane: PlaneAddress,
+  kubeconfigPath = plane.kubeconfigPath,
+): KubeClient => openKube({ userAgent: 'test', fieldManager: 'test', kubeconfigPath });
 
-/** A control plane and its admin for all tests of a file. */
+/** The plane of the lane, and its admin for all tests of a file. */
+export function withSharedPlane(
+  use: (plane: PlaneAddress, admin: KubeClient) => Promise<unknown> | undefined,
+): void {
+  let admin: KubeClient | undefined;
+  beforeAll(async () => {
+    const plane = sharedPlane();
+    admin = openTestKube(plane);
+    await use(plane, admin);
+  });
+  afterAll(async () => {
+    await admin?.close();
+  });
+}
+
+/** A control plane of the file's own, for tests that kill its parts. */
 export function withPlane(
   use: (plane: Plane, admin: KubeClient) => Promise<unknown> | undefined,
 ): void {

@@ -154,6 +154,13 @@ const samples: readonly Sample[] = [
     good: file('test/x.ts', "const x = await import('../knative/local/x.ts');"),
   },
   {
+    rule: 'import-direction',
+    case: 'a product that imports the names of test projects',
+    bad: file('knative/a.ts', "import { lanes } from '../test/lanes.ts';"),
+    at: 'knative/a.ts:1',
+    good: file('vitest.config.ts', "import { lanes } from './test/lanes.ts';"),
+  },
+  {
     rule: 'one-door',
     case: 'NATS from inside a function',
     bad: file('functions/a/steps.ts', "import { connect } from 'nats';"),
