@@ -9,7 +9,7 @@ import { list, text } from '../../shared/function/parsers.ts';
 import { EVERY_TYPE } from '../../shared/function/sources.ts';
 import { openKube } from '../../shared/kube/client.ts';
 import { readJson } from '../../shared/kube/read-json.ts';
-import { Doors } from './doors.ts';
+import { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 
 const names = list(text);
@@ -40,8 +40,8 @@ export const deadLetters = defineFunction({
       fallback: ['metadata', 'nats-cluster', 'storage-migration'],
     },
   },
-  open: ({ kubeconfigPath, namespace, broker, functions }, { clock, log, metrics }): Doors =>
-    new Doors({
+  open: ({ kubeconfigPath, namespace, broker, functions }, { clock, log, metrics }): Deps =>
+    new Deps({
       kube: openKube({
         kubeconfigPath,
         userAgent: FIELD_MANAGER,
@@ -55,7 +55,7 @@ export const deadLetters = defineFunction({
       instance: hostname(),
     }),
   readApiServer: readJson,
-  close: (doors) => doors.close(),
+  close: (deps) => deps.close(),
   handle: async (event, context) => {
     // Loaded with the first event: being ready must not wait for what nobody asked for yet.
     const { isOwnTick, watchSweeps } = await import('./watch.ts');

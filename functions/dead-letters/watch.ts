@@ -8,7 +8,7 @@ import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import { writeStatus } from '../../shared/kube/status.ts';
 import { LEASES, readSweepLease } from '../../shared/kube/sweep-lease.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { neglect, unlooked, WATCHED, type Watched } from './unlooked.ts';
 import { unswept } from './unswept.ts';
@@ -22,15 +22,15 @@ export const isOwnTick = (event: IncomingEvent): boolean =>
 const OBJECTS_AT_ONCE = 100;
 
 /** What one kind is refused hides nothing of another. */
-export async function watchSweeps(context: Context<Doors>): Promise<void> {
+export async function watchSweeps(context: Context<Deps>): Promise<void> {
   const works = [watchFeeds(context), ...WATCHED.map((one) => watchObjects(one, context))];
   const settled = await Promise.allSettled(works);
   const failed = settled.find((one) => one.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }
 
-async function watchFeeds(context: Context<Doors>): Promise<void> {
-  const { kube, place, clock } = context.doors;
+async function watchFeeds(context: Context<Deps>): Promise<void> {
+  const { kube, place, clock } = context.deps;
   const options = { namespace: place.namespace, limit: OBJECTS_AT_ONCE, signal: context.signal };
   for await (const { items } of kube.pages(METADATA_FEEDS, options)) {
     for (const feed of items) {
@@ -41,9 +41,9 @@ async function watchFeeds(context: Context<Doors>): Promise<void> {
 }
 
 /** While the Lease is renewed and names nobody, no object is read. */
-async function watchObjects(watched: Watched, context: Context<Doors>): Promise<void> {
-  const { doors, signal } = context;
-  const { kube, place, clock, renewals } = doors;
+async function watchObjects(watched: Watched, context: Context<Deps>): Promise<void> {
+  const { deps, signal } = context;
+  const { kube, place, clock, renewals } = deps;
   const target = { namespace: place.namespace, name: watched.lease };
   const lease = readSweepLease(await kube.get(LEASES, target, { signal }));
   const nowMs = clock.nowMs();
@@ -66,13 +66,13 @@ async function mark(
   object: KubeObject,
   stale: readonly ConditionInput[],
   nowMs: number,
-  { doors, log, signal }: Context<Doors>,
+  { deps, log, signal }: Context<Deps>,
 ): Promise<void> {
   if (stale.length === 0) return;
   const { generation: observedGeneration, namespace, name } = object.metadata;
   const moment = { fieldManager: FIELD_MANAGER, observedGeneration, nowMs };
   try {
-    await writeStatus(doors.kube, {
+    await writeStatus(deps.kube, {
       ref,
       object,
       status: { conditions: setConditions(object, stale, moment) },

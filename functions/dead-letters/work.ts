@@ -4,7 +4,7 @@ import { type ErrorCode, Failure } from '../../shared/errors.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import type { Manifest } from '../../shared/kube/objects.ts';
 import { eventAbout, eventOfMany, eventOnBroker } from './decide.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import { readLetter } from './letter.ts';
 import { tell } from './steps.ts';
 
@@ -15,25 +15,25 @@ const NO_PLACE: ReadonlySet<ErrorCode> = new Set([
   'KUBE_NAME_INVALID',
 ]);
 
-export async function takeLetter(event: IncomingEvent, context: Context<Doors>): Promise<void> {
-  const { doors, log } = context;
-  const letter = readLetter(event, doors.functions);
+export async function takeLetter(event: IncomingEvent, context: Context<Deps>): Promise<void> {
+  const { deps, log } = context;
+  const letter = readLetter(event, deps.functions);
   const { functionName, type, status, code, said, subject } = letter;
-  doors.count(`${event.source} ${event.id}`, { function: functionName, code: status });
+  deps.count(`${event.source} ${event.id}`, { function: functionName, code: status });
   // The only place that names every object: the Broker's Events are for causes.
   log.warn({ of: functionName, type, subject, status, code, said }, 'dead letter');
-  const by = { instance: doors.instance, nowMs: doors.clock.nowMs() };
+  const by = { instance: deps.instance, nowMs: deps.clock.nowMs() };
   const own = eventAbout(letter, by);
-  if (own !== undefined && doors.mayName(own.metadata.name)) {
+  if (own !== undefined && deps.mayName(own.metadata.name)) {
     if (await wrote(own, context)) return;
   }
-  const onBroker = eventOnBroker(letter, doors.place, by);
-  const isTold = doors.mayTell(onBroker.metadata.name);
-  await write(isTold ? onBroker : eventOfMany(doors.place, by), context);
+  const onBroker = eventOnBroker(letter, deps.place, by);
+  const isTold = deps.mayTell(onBroker.metadata.name);
+  await write(isTold ? onBroker : eventOfMany(deps.place, by), context);
 }
 
 /** False where no Event can be: the namespace is gone or going, or the names are made up. */
-async function wrote(event: Manifest, context: Context<Doors>): Promise<boolean> {
+async function wrote(event: Manifest, context: Context<Deps>): Promise<boolean> {
   try {
     await write(event, context);
     return true;
@@ -44,10 +44,10 @@ async function wrote(event: Manifest, context: Context<Doors>): Promise<boolean>
   }
 }
 
-async function write(event: Manifest, { doors, signal }: Context<Doors>): Promise<void> {
-  const { kube, clock } = doors;
+async function write(event: Manifest, { deps, signal }: Context<Deps>): Promise<void> {
+  const { kube, clock } = deps;
   const { name, namespace = '' } = event.metadata;
-  await doors.inTurn(`${namespace}/${name}`, (count) =>
+  await deps.inTurn(`${namespace}/${name}`, (count) =>
     tell(kube, event, { count, nowMs: clock.nowMs() }, signal),
   );
 }

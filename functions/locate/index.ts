@@ -6,12 +6,12 @@ import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import type { Metrics } from '../../shared/function/metrics.ts';
 import { NATS_SECRET_DIR } from '../../shared/function/nats-config.ts';
 import { secondsAsMs, text, url } from '../../shared/function/parsers.ts';
-import { KeyDoor } from '../../shared/kube/key-door.ts';
+import { KeyReader } from '../../shared/kube/key-reader.ts';
 import { accessOfFunction } from '../../shared/nats/access.ts';
 import { type Replica, openReplica } from '../../shared/nats/replica/replica.ts';
 import type { ReplicaState } from '../../shared/nats/replica/state.ts';
 import { READER_API } from '../../shared/nats/rights.ts';
-import { Doors } from './doors.ts';
+import { Deps } from './deps.ts';
 import { routes } from './questions.ts';
 
 const NAME = 'ballast-locate';
@@ -48,7 +48,7 @@ export const locate = defineFunction({
       fallback: 5_000,
     },
   },
-  open: (config, { clock, log, metrics }): Doors => {
+  open: (config, { clock, log, metrics }): Deps => {
     const { kubeconfigPath, natsUrl, natsSecretDir, feedName: feed, apiPrefix, waitMs } = config;
     const replica = openReplica({
       url: natsUrl.href,
@@ -64,10 +64,10 @@ export const locate = defineFunction({
     replica.catalog.index();
     showSweeps(replica, metrics);
     const identity = { userAgent: NAME, fieldManager: NAME };
-    return new Doors(replica, waitMs, new KeyDoor({ kubeconfigPath, ...identity, log }));
+    return new Deps(replica, waitMs, new KeyReader({ kubeconfigPath, ...identity, log }));
   },
   readApiServer: ({ keys }, path, signal) => keys.read(path, signal),
-  close: (doors) => doors.close(),
+  close: (deps) => deps.close(),
   routes,
 });
 

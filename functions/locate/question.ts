@@ -5,7 +5,7 @@ import { Failure } from '../../shared/errors.ts';
 import type { Answer, Route } from '../../shared/function/define.ts';
 import { textOf } from '../../shared/function/table.ts';
 import { Asked } from './asked.ts';
-import type { Doors, Reader } from './doors.ts';
+import type { Deps, Reader } from './deps.ts';
 import { MIN_VERSION, type Parameter } from './parameters.ts';
 import type { Schema } from './schema.ts';
 
@@ -47,18 +47,18 @@ export function parametersOf(question: Question): readonly Parameter<unknown>[] 
 export const isOfVersion = ({ isAboutFeed, isTimeless }: Question): boolean =>
   isAboutFeed !== true && isTimeless !== true;
 
-export function routeOf(question: Question): Route<Doors> {
+export function routeOf(question: Question): Route<Deps> {
   const { method, path, summary } = question;
   return {
     method,
     path,
     summary,
-    handle: async ({ query, body }, { doors, signal, clock }): Promise<Answer> => {
+    handle: async ({ query, body }, { deps, signal, clock }): Promise<Answer> => {
       const asked = ask(question, query);
       if (isOfVersion(question)) {
-        await doors.reach(asked.get(MIN_VERSION) ?? 0, signal);
+        await deps.reach(asked.get(MIN_VERSION) ?? 0, signal);
       }
-      const { catalog, state, counts } = doors.replica;
+      const { catalog, state, counts } = deps.replica;
       const world = { catalog, state, counts, nowMs: clock.nowMs() };
       const found = question.answer(asked, world, body);
       return question.isTimeless === true ? { body: found.body } : stamped(found, state);

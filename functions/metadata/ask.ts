@@ -3,12 +3,12 @@
 import type { ObjectKey } from '../../shared/feed/subjects.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Freshness } from '../../shared/kube/reads.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import type { ShownResource } from './feed.ts';
 import type { Session } from './session.ts';
 
 export interface AskTask {
-  readonly doors: Doors;
+  readonly deps: Deps;
   readonly session: Session;
   readonly signal: AbortSignal;
 }
@@ -23,13 +23,13 @@ export interface Asked {
 }
 
 export async function ask(
-  { doors, session, signal }: AskTask,
+  { deps, session, signal }: AskTask,
   { ref }: ShownResource,
   { name, namespace }: ObjectKey,
   freshness: Freshness,
 ): Promise<Asked> {
   return session.asking.take(async () => {
-    const pages = doors.kube.pages(ref, {
+    const pages = deps.kube.pages(ref, {
       ...(namespace === '' ? {} : { namespace }),
       fieldSelector: `metadata.name=${name.replaceAll(/[\\,=]/g, String.raw`\$&`)}`,
       limit: 1,

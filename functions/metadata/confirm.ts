@@ -19,7 +19,7 @@ export async function confirm(
   resource: ShownResource,
   { key, subjects: doubted }: Doubt,
 ): Promise<readonly Outcome[]> {
-  const { doors: _doors, session, signal, before, ...moment } = task;
+  const { deps: _doors, session, signal, before, ...moment } = task;
   if (!canExist(resource, key)) return buryImpossible(task, doubted);
   const { object, isTooLarge, resourceVersion } = await ask(task, resource, key, 'latest');
   const outcomes: Outcome[] = [];

@@ -57,12 +57,12 @@ export async function fillGaps(
 
 /** What began or ended between the two counts, such as the jobs of each minute, is no gap. */
 async function countAgain(
-  { doors, session, signal }: ConfirmTask,
+  { deps, session, signal }: ConfirmTask,
   resource: ShownResource,
   sums: Sums,
   omitted: LeftOut,
 ): Promise<Pick<Counted, 'lacking' | 'stray'>> {
-  const head = await readHead(doors, resource, signal);
+  const head = await readHead(deps, resource, signal);
   if (isBlocked(head)) return { lacking: 0, stray: 0 };
   return count(session, resource, head, sums, omitted);
 }

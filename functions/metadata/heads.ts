@@ -2,7 +2,7 @@
 // objects there are. The cheapest proof that nothing happened, and that nothing is missing.
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { ShownResource } from './feed.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 
 export interface Head {
   readonly resourceVersion: string;
@@ -17,7 +17,7 @@ export interface Blocked {
 }
 
 export async function readHead(
-  { kube }: Doors,
+  { kube }: Deps,
   { ref }: ShownResource,
   signal: AbortSignal,
 ): Promise<Head | Blocked> {

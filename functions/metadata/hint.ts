@@ -12,10 +12,10 @@ import { type Look, type Moment, type Planned, SLICES, planLook } from './sight.
 export type HintTask = AskTask & Moment;
 
 export async function takeHint(task: HintTask, look: Look): Promise<Looked> {
-  const { doors, session, signal, epoch, nowMs } = task;
+  const { deps, session, signal, epoch, nowMs } = task;
   const options = { epoch, nowMs, trust: 'hint' } as const;
   const hinted = planLook(session.feed, look, epoch);
-  if (!doors.confirmsEvents) return lookAt(session, hinted, options, signal);
+  if (!deps.confirmsEvents) return lookAt(session, hinted, options, signal);
   const looked = await lookOnly(session, hinted, options, signal);
   if (looked !== undefined) return looked;
   const confirmed = await truthOf(task, look, hinted);
@@ -57,7 +57,7 @@ async function askAsNew(
   { resource, resourceVersion }: Look,
   { plan: { key } }: Planned,
 ): Promise<Asked> {
-  const { doors, session, epoch, signal } = task;
+  const { deps, session, epoch, signal } = task;
   const verified = session.feed.status.resources?.find(({ name }) => name === resource.name);
   const absent = session.absences.latest(epoch, resource.name);
   const least = [resourceVersion, verified?.resourceVersion, absent];
@@ -66,7 +66,7 @@ async function askAsNew(
     least.every((one = '1') => isRevision(one) && compareVersions(asOf, one) >= 0);
   const atHand = await ask(task, resource, key, 'any');
   if (isNewEnough(atHand)) return atHand;
-  await doors.clock.sleep(BEHIND_MS, signal);
+  await deps.clock.sleep(BEHIND_MS, signal);
   const again = await ask(task, resource, key, 'any');
   if (isNewEnough(again)) return again;
   return session.insisting.take(() => ask(task, resource, key, 'latest'), signal);

@@ -13,7 +13,7 @@ import type { Retry } from '../../shared/kube/calls.ts';
 import { openKube } from '../../shared/kube/client.ts';
 import { readJson } from '../../shared/kube/read-json.ts';
 import { accessOfFunction } from '../../shared/nats/access.ts';
-import { Doors } from './doors.ts';
+import { Deps } from './deps.ts';
 import type { Session } from './session.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 
@@ -52,10 +52,10 @@ export const metadata = defineFunction({
     natsSecretDir: NATS_SECRET_DIR,
     confirmsEvents: CONFIRM_EVENTS,
   },
-  open: (config, { clock, log, metrics, asksTokens }): Doors => {
+  open: (config, { clock, log, metrics, asksTokens }): Deps => {
     const confirmsEvents = config.confirmsEvents ?? !asksTokens;
     if (!confirmsEvents && !asksTokens) log.warn(TRUSTS_EVERYBODY);
-    return new Doors({
+    return new Deps({
       kube: openKube({
         kubeconfigPath: config.kubeconfigPath,
         userAgent: FIELD_MANAGER,
@@ -72,7 +72,7 @@ export const metadata = defineFunction({
     });
   },
   readApiServer: readJson,
-  close: (doors) => doors.close(),
+  close: (deps) => deps.close(),
   handle: async (event, context) => {
     // Loaded with the first event: being ready must not wait for what nobody asked for yet.
     const { sweepAll, takeChange } = await import('./work.ts');
@@ -85,8 +85,8 @@ export const metadata = defineFunction({
       method: 'GET',
       path: '/feeds',
       summary: 'the feeds that are served, and how far each was compared with the API server',
-      handle: async (_request, { doors, signal }) => ({
-        body: (await doors.sessions(signal)).map(describe),
+      handle: async (_request, { deps, signal }) => ({
+        body: (await deps.sessions(signal)).map(describe),
       }),
     },
   ],

@@ -4,7 +4,7 @@ import { parseSubject } from '../../shared/feed/subjects.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeList, KubeObject } from '../../shared/kube/objects.ts';
 import { compareVersions, isLive } from './decide.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import type { ShownResource } from './feed.ts';
 import type { Head } from './heads.ts';
 import { type Doubt, type LookOptions, type Tally, buryAt, lookAtAll, noTally } from './look.ts';
@@ -31,7 +31,7 @@ export interface Replayed {
 }
 
 export interface ReplayTask extends Moment {
-  readonly doors: Doors;
+  readonly deps: Deps;
   readonly session: Session;
   readonly resource: ShownResource;
   readonly head: Head;
@@ -89,7 +89,7 @@ interface History {
 }
 
 async function readHistory(task: ReplayTask, from: string): Promise<History> {
-  const { doors, session, resource, head, epoch, signal } = task;
+  const { deps, session, resource, head, epoch, signal } = task;
   const looks: Planned[] = [];
   const doubts: Doubt[] = [];
   let [seen, bytes] = [from, 0];
@@ -102,7 +102,7 @@ async function readHistory(task: ReplayTask, from: string): Promise<History> {
     skimAboveBytes: CHANGE_BYTES_MAX,
     signal,
   };
-  for await (const event of doors.kube.watch(resource.ref, options)) {
+  for await (const event of deps.kube.watch(resource.ref, options)) {
     if (event.type === 'RESTART') continue;
     if (event.type === 'BOOKMARK') seen = event.resourceVersion;
     else {
@@ -142,7 +142,7 @@ async function relist(task: ReplayTask): Promise<Replayed> {
   const found = nothingFound();
   let resourceVersion = '';
   const { ref } = task.resource;
-  const pages = task.doors.kube.pages(ref, { limit: PAGE_SIZE, onTooLarge: 'skim', signal });
+  const pages = task.deps.kube.pages(ref, { limit: PAGE_SIZE, onTooLarge: 'skim', signal });
   const takePage = async (): Promise<boolean> => {
     const { value: page } = await pages.next();
     if (page === undefined) return false;

@@ -11,7 +11,7 @@ import { Digest } from '../../shared/feed/digest.ts';
 import { type ConditionInput, setConditions } from '../../shared/kube/conditions.ts';
 import { writeStatus } from '../../shared/kube/status.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
-import type { Clash, Doors } from './doors.ts';
+import type { Clash, Deps } from './deps.ts';
 import type { Beginning, Reason } from './epoch.ts';
 import { type Feed, feedOf } from './feed.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
@@ -24,7 +24,7 @@ const MESSAGE_MAX = 1_000;
 
 /** Of an epoch that has just begun: nothing is verified in it. */
 export async function writeBeginning(
-  doors: Doors,
+  deps: Deps,
   feed: Feed,
   { epoch, streamId }: Beginning,
   reason: Reason,
@@ -38,12 +38,12 @@ export async function writeBeginning(
   ];
   const status = { epoch, streamId, ...(events === undefined ? {} : { events }) };
   // Two instances that begin the same epoch would not have the same marker: one of them may.
-  return write(doors, feed, status, conditions, signal);
+  return write(deps, feed, status, conditions, signal);
 }
 
 /** Says that a sweep failed, and leaves what the one before it said. */
 export async function writeFailure(
-  doors: Doors,
+  deps: Deps,
   { feed }: Session,
   failure: Failure,
   signal: AbortSignal,
@@ -51,12 +51,12 @@ export async function writeFailure(
   const { conditions: _said, ...status } = feed.status;
   const message = `The last sweep failed (${failure.code}): ${failure.message}`;
   const conditions = [say('InSync', 'Unknown', 'SweepFailed', message.slice(0, MESSAGE_MAX))];
-  await write(doors, feed, status, conditions, signal);
+  await write(deps, feed, status, conditions, signal);
 }
 
 /** Says why a feed is not served. */
 export async function writeClash(
-  doors: Doors,
+  deps: Deps,
   { feed, owner }: Clash,
   signal: AbortSignal,
 ): Promise<void> {
@@ -66,11 +66,11 @@ export async function writeClash(
   const conditions: readonly ConditionInput[] = [
     { type: 'Ready', status: 'False', reason: 'StreamTaken', message },
   ];
-  await write(doors, feed, {}, conditions, signal);
+  await write(deps, feed, {}, conditions, signal);
 }
 
 export async function writeSwept(
-  doors: Doors,
+  deps: Deps,
   session: Session,
   feed: Feed,
   swept: Swept,
@@ -84,16 +84,16 @@ export async function writeSwept(
     streamId,
     version: swept.version,
     floorSequence: swept.floorSequence,
-    sweptAt: timestamp(doors.clock.nowMs()),
+    sweptAt: timestamp(deps.clock.nowMs()),
     resources: swept.resources.map(({ isVerified: _verified, isListed: _listed, ...row }) => row),
     scopes: scopesOf(swept.sums),
     events: addUp(before.events, session, swept),
   };
-  return write(doors, feed, status, conditionsOf(swept), signal);
+  return write(deps, feed, status, conditionsOf(swept), signal);
 }
 
 async function write(
-  doors: Doors,
+  deps: Deps,
   { object }: Feed,
   status: MetadataFeedStatus,
   conditions: readonly ConditionInput[],
@@ -102,9 +102,9 @@ async function write(
   const moment = {
     fieldManager: FIELD_MANAGER,
     observedGeneration: object.metadata.generation,
-    nowMs: doors.clock.nowMs(),
+    nowMs: deps.clock.nowMs(),
   };
-  const written = await writeStatus(doors.kube, {
+  const written = await writeStatus(deps.kube, {
     ref: METADATA_FEEDS,
     object,
     status: { ...status, conditions: setConditions(object, conditions, moment) },

@@ -8,7 +8,7 @@ import { audit, doubtsIn } from './audit.ts';
 import { floorTimeMs, writeCheckpoints, writeFloor } from './checkpoints.ts';
 import { type ConfirmTask, confirm } from './confirm.ts';
 import { compareVersions } from './decide.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import {
   type Beginning,
   type Reason,
@@ -46,31 +46,31 @@ export interface Swept {
 }
 
 export interface SweepTask {
-  readonly doors: Doors;
+  readonly deps: Deps;
   readonly session: Session;
   readonly signal: AbortSignal;
 }
 
 export async function sweep(task: SweepTask): Promise<Swept> {
-  const { doors, session, signal } = task;
+  const { deps, session, signal } = task;
   // As it is now: whoever reads it anew meanwhile must not hide from us that it was changed.
   const { feed: began } = session;
   const { resources } = began;
   const heads = new Map<ShownResource, Head>();
   const blocked = new Map<string, Blocked>();
   await inTurns(resources, signal, async (resource) => {
-    const head = await readHead(doors, resource, signal);
+    const head = await readHead(deps, resource, signal);
     if (isBlocked(head)) blocked.set(resource.name, head);
     else heads.set(resource, head);
   });
   const { beginning, reason, isSure, feed } = await settleEpoch(task, began, heads);
-  const moment = { epoch: beginning.epoch, nowMs: doors.clock.nowMs() };
-  const rest = { ...moment, doors, session, signal };
+  const moment = { epoch: beginning.epoch, nowMs: deps.clock.nowMs() };
+  const rest = { ...moment, deps, session, signal };
   const outcomes = noTally();
   const isKnown = reason === undefined && isCurrent(session);
   const replayed = await replayAll({ ...rest, isKnown, isSure }, heads, blocked, outcomes);
   const version = await confirmRest(rest, reason === undefined, replayed, outcomes);
-  const audited = await audit(session, floorTimeMs(session, moment.nowMs), doors.clock, signal);
+  const audited = await audit(session, floorTimeMs(session, moment.nowMs), deps.clock, signal);
   const { sums, floor } = audited;
   await requireEpoch(session, beginning, signal);
   // At once: readers remember for a short while only what they held as of a version.
@@ -94,7 +94,7 @@ export async function sweep(task: SweepTask): Promise<Swept> {
     sums,
   };
   await open(session, swept, signal);
-  session.feed = await writeSwept(doors, session, feed, swept, signal);
+  session.feed = await writeSwept(deps, session, feed, swept, signal);
   const { floorSequence } = swept;
   await noteTaken(session, { epoch: beginning.epoch, floorSequence }, sums, signal);
   return swept;
@@ -158,7 +158,7 @@ interface Settled {
 }
 
 async function settleEpoch(
-  { doors, session, signal }: SweepTask,
+  { deps, session, signal }: SweepTask,
   feed: Feed,
   heads: ReadonlyMap<ShownResource, Head>,
 ): Promise<Settled> {
@@ -176,7 +176,7 @@ async function settleEpoch(
   if (reason === undefined) return { beginning: { epoch, streamId }, reason, isSure, feed };
   const beginning = begin(reason, feed.status, stored.marker);
   // The status first: a crash between the two is an epoch that nobody saw.
-  const begun = await writeBeginning(doors, feed, beginning, reason, signal);
+  const begun = await writeBeginning(deps, feed, beginning, reason, signal);
   session.feed = begun;
   await putMarker(session, markerOf(feed, beginning, false), stored, signal);
   return { beginning, reason, isSure, feed: begun };

@@ -4,7 +4,7 @@ import { Failure } from '../../shared/errors.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { lookOf, objectOf } from './change.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import type { Feed } from './feed.ts';
 import { isEpochPassed } from './epoch.ts';
 import { takeHint } from './hint.ts';
@@ -14,16 +14,16 @@ import type { Look } from './sight.ts';
 import { writeClash, writeFailure } from './status.ts';
 import { sweep } from './sweep.ts';
 
-export async function sweepAll(context: Context<Doors>): Promise<void> {
-  const { doors, signal } = context;
-  await doors.refresh(signal);
-  const nowMs = doors.clock.nowMs();
+export async function sweepAll(context: Context<Deps>): Promise<void> {
+  const { deps, signal } = context;
+  await deps.refresh(signal);
+  const nowMs = deps.clock.nowMs();
   // Who waits longest comes first: the time of one tick may not be enough for all.
-  const due = (await doors.sessions(signal))
+  const due = (await deps.sessions(signal))
     .filter(({ feed }) => isDue(feed, nowMs))
     .toSorted((a, b) => sweptMs(a.feed) - sweptMs(b.feed));
-  await eachOrThrow(doors.failures, [
-    ...doors.clashes.map((clash) => () => writeClash(doors, clash, signal)),
+  await eachOrThrow(deps.failures, [
+    ...deps.clashes.map((clash) => () => writeClash(deps, clash, signal)),
     ...due.map(
       ({ feed }) =>
         () =>
@@ -65,11 +65,11 @@ function isDue(feed: Feed, nowMs: number): boolean {
 }
 
 /** From the feed as it is now: the sweep goes on from its status. */
-async function sweepOne(uid: string, { doors, log, signal }: Context<Doors>): Promise<void> {
-  const session = await doors.session(uid, signal);
+async function sweepOne(uid: string, { deps, log, signal }: Context<Deps>): Promise<void> {
+  const session = await deps.session(uid, signal);
   await session?.sweepOnce(async () => {
     try {
-      const swept = await sweep({ doors, session, signal });
+      const swept = await sweep({ deps, session, signal });
       const { beginning, reason, version, outcomes, resources } = swept;
       const listed = resources.filter(({ isListed }) => isListed).map(({ name }) => name);
       const what = { feed: session.feed.name, version, ...beginning, reason, listed, ...outcomes };
@@ -78,20 +78,20 @@ async function sweepOne(uid: string, { doors, log, signal }: Context<Doors>): Pr
       session.forgetMarker();
       // What failed is told in the status too, if that can be written.
       if (error instanceof Failure && error.code !== 'KUBE_CONFLICT' && !isEpochPassed(error)) {
-        await writeFailure(doors, session, error, signal).catch(() => undefined);
+        await writeFailure(deps, session, error, signal).catch(() => undefined);
       }
       throw error;
     }
   });
 }
 
-export async function takeChange(event: IncomingEvent, context: Context<Doors>): Promise<void> {
-  const { doors, signal } = context;
+export async function takeChange(event: IncomingEvent, context: Context<Deps>): Promise<void> {
+  const { deps, signal } = context;
   const object = objectOf(event);
   if (object.kind === 'MetadataFeed') return takeFeedChange(object, context);
-  const sessions = await doors.sessions(signal);
+  const sessions = await deps.sessions(signal);
   await eachOrThrow(
-    doors.failures,
+    deps.failures,
     sessions.map((session) => () => takeInto(session, event, object, context)),
   );
 }
@@ -100,11 +100,11 @@ async function takeInto(
   session: Session,
   event: IncomingEvent,
   object: KubeObject,
-  context: Context<Doors>,
+  context: Context<Deps>,
 ): Promise<void> {
-  const { doors, signal, log } = context;
+  const { deps, signal, log } = context;
   const look = await lookOf(event, object, session.feed, (apiVersion, kind) =>
-    doors.kube.resourceFor(apiVersion, kind, { signal }),
+    deps.kube.resourceFor(apiVersion, kind, { signal }),
   );
   if (look === undefined) return;
   try {
@@ -121,35 +121,35 @@ async function takeInto(
   }
 }
 
-async function takeLook(session: Session, look: Look, context: Context<Doors>): Promise<Looked> {
-  const { doors, signal } = context;
+async function takeLook(session: Session, look: Look, context: Context<Deps>): Promise<Looked> {
+  const { deps, signal } = context;
   // Nothing was published yet, or all of it was lost: the first sweep begins the epoch.
   if ((await session.marker(signal)).marker === undefined) {
     await sweepOne(session.feed.object.metadata.uid, context);
   }
   const { marker } = await session.marker(signal);
-  const moment = { epoch: marker?.epoch ?? 0, nowMs: doors.clock.nowMs() };
-  return takeHint({ ...moment, doors, session, signal }, look);
+  const moment = { epoch: marker?.epoch ?? 0, nowMs: deps.clock.nowMs() };
+  return takeHint({ ...moment, deps, session, signal }, look);
 }
 
 /** Its status changes with every sweep; only a new spec is a reason to act. */
 async function takeFeedChange(
   { metadata: { uid, generation = 0 } }: KubeObject,
-  context: Context<Doors>,
+  context: Context<Deps>,
 ): Promise<void> {
-  const { doors, signal } = context;
+  const { deps, signal } = context;
   const isSwept = (session: Session | undefined): boolean =>
     session !== undefined && session.feed.status.observedGeneration === generation;
-  const sessions = await doors.sessions(signal);
+  const sessions = await deps.sessions(signal);
   if (sessions.some((one) => one.feed.object.metadata.uid === uid && isSwept(one))) return;
   // Another instance may have swept it meanwhile.
-  if (!isSwept(await doors.session(uid, signal))) await sweepOne(uid, context);
+  if (!isSwept(await deps.session(uid, signal))) await sweepOne(uid, context);
 }
 
 function count(
   { counts }: Session,
   outcome: Outcome,
-  log: Context<Doors>['log'],
+  log: Context<Deps>['log'],
   object: KubeObject,
 ): void {
   counts.received += 1;

@@ -26,7 +26,7 @@ const CLUSTERS_PER_PAGE = 500;
 
 /** The tick of each minute: every cluster. */
 export async function sweepAll(context: Context<Doors>): Promise<void> {
-  const { doors, log, signal } = context;
+  const { deps: doors, log, signal } = context;
   const { kube, lease, clock } = doors;
   const found: { readonly metadata: Place }[] = [];
   const uids = new Set<string>();
@@ -52,7 +52,7 @@ const placeOf = ({ namespace = '', name }: KubeObject['metadata']): Place => ({ 
 
 /** An event names an object; what it says of it is read anew. */
 export async function takeChange({ data }: IncomingEvent, context: Context<Doors>): Promise<void> {
-  const { doors, signal } = context;
+  const { deps: doors, signal } = context;
   const { kind, metadata } = isRecord(data) ? data : {};
   const { namespace: space, name: own, labels } = isRecord(metadata) ? metadata : {};
   const label = isRecord(labels) ? textOf(labels[NATS_CLUSTER_LABEL]) : '';
@@ -66,7 +66,7 @@ export async function takeChange({ data }: IncomingEvent, context: Context<Doors
 }
 
 async function look(place: Place, context: Context<Doors>, first?: KubeObject): Promise<void> {
-  const { doors, log } = context;
+  const { deps: doors, log } = context;
   const natsCluster = `${place.namespace}/${place.name}`;
   await doors.inTurn(natsCluster, async () => {
     try {
@@ -85,7 +85,7 @@ async function workOn(
   context: Context<Doors>,
   first: KubeObject | undefined,
 ): Promise<void> {
-  const { doors, signal } = context;
+  const { deps: doors, signal } = context;
   const { clock, kube, workMs } = doors;
   const endsAtMs = clock.nowMs() + workMs;
   let known = first;
@@ -108,7 +108,7 @@ async function workOn(
 async function orLackOfRights<Result>(
   looking: Promise<Result>,
   cluster: Cluster,
-  { doors, signal, log }: Context<Doors>,
+  { deps: doors, signal, log }: Context<Doors>,
 ): Promise<Result | undefined> {
   try {
     return await looking;
@@ -127,7 +127,7 @@ async function lookOnce(
   context: Context<Doors>,
   isOver: boolean,
 ): Promise<number | undefined> {
-  const { doors, signal, log } = context;
+  const { deps: doors, signal, log } = context;
   const memory = doors.memoryOf(cluster.uid);
   const { world, isRemembered } = await observe(doors, cluster, signal);
   const decision = decide(world);
@@ -159,7 +159,7 @@ async function remember(
   world: World,
   decision: Decision,
   records: Records,
-  { doors, signal }: Context<Doors>,
+  { deps: doors, signal }: Context<Doors>,
 ): Promise<number> {
   await write(doors, world, decision, { signal, records });
   return 0;
@@ -169,7 +169,7 @@ async function act(
   world: World,
   decision: Decision,
   step: Parameters<typeof take>[2],
-  { doors, signal }: Context<Doors>,
+  { deps: doors, signal }: Context<Doors>,
 ): Promise<number | undefined> {
   const { cluster } = world;
   const isFence = step.take === 'apply' && step.part.key === 'networkPolicy';

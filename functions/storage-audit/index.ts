@@ -4,8 +4,8 @@ import { etcdIn } from '../../shared/etcd/client.ts';
 import { defineFunction } from '../../shared/function/define.ts';
 import { ETCD_CONFIG, etcdConflicts } from '../../shared/function/etcd-config.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
-import { KeyDoor } from '../../shared/kube/key-door.ts';
-import { routes, type Doors } from './routes.ts';
+import { KeyReader } from '../../shared/kube/key-reader.ts';
+import { routes, type Deps } from './routes.ts';
 
 const NAME = 'ballast-storage-audit';
 
@@ -15,10 +15,10 @@ export const storageAudit = defineFunction({
   wakesOn: [],
   config: { ...ETCD_CONFIG, kubeconfigPath: KUBECONFIG },
   conflicts: etcdConflicts,
-  open: ({ kubeconfigPath, ...config }, { log }): Doors => ({
+  open: ({ kubeconfigPath, ...config }, { log }): Deps => ({
     etcd: etcdIn(config),
     prefixes: config.prefixes,
-    keys: new KeyDoor({ kubeconfigPath, userAgent: NAME, fieldManager: NAME, log }),
+    keys: new KeyReader({ kubeconfigPath, userAgent: NAME, fieldManager: NAME, log }),
   }),
   readApiServer: ({ keys }, path, signal) => keys.read(path, signal),
   close: async ({ etcd, keys }) => {

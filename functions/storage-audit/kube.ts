@@ -48,7 +48,7 @@ export interface KubeAnswer {
 const NEXT =
   'read etcd or a snapshot of it, or have a new StorageMigration prove it by writing every object';
 
-interface Doors {
+interface Deps {
   readonly kube: KubeClient;
   readonly openServer: OpenServer;
   readonly signal: AbortSignal | undefined;
@@ -67,8 +67,8 @@ export async function lookAtKube(
   const openServer: OpenServer = (url) =>
     openKube({ ...options, server: { url, servername: SERVERNAME } });
   try {
-    const doors = { kube, openServer, signal };
-    const looks = await Promise.all(asked.map((each) => lookAtResource(doors, each)));
+    const deps = { kube, openServer, signal };
+    const looks = await Promise.all(asked.map((each) => lookAtResource(deps, each)));
     const findings = looks.flatMap(({ finding }) => finding ?? []);
     const resources = looks.flatMap(({ resource }) => resource ?? []);
     return { outcome: findings.length === 0 ? 'clean' : 'unknown', findings, resources };
@@ -82,11 +82,11 @@ interface Look {
   readonly finding?: string;
 }
 
-async function lookAtResource(doors: Doors, asked: GroupResource): Promise<Look> {
-  const { kube, signal } = doors;
+async function lookAtResource(deps: Deps, asked: GroupResource): Promise<Look> {
+  const { kube, signal } = deps;
   const name = resourceName(asked);
   // Before the definition: what is proved of a definition that comes later is not known here.
-  const migrations = await migrationsOf(doors, asked);
+  const migrations = await migrationsOf(deps, asked);
   const crd = await kube.get(CRDS, { name }, { signal });
   if (crd === null) {
     const why = 'it has no CustomResourceDefinition, and no built-in kind says how it is stored';
@@ -98,7 +98,7 @@ async function lookAtResource(doors: Doors, asked: GroupResource): Promise<Look>
     const why = 'none of its versions is served, so that the API server does not list its objects';
     return { finding: `${name}: ${why}; ${NEXT}.` };
   }
-  const { objects, resourceVersion } = await countObjects(doors, ref);
+  const { objects, resourceVersion } = await countObjects(deps, ref);
   const resource = resourceIn(definition, objects);
   const { versions, storedVersions } = definition;
   const old = new Set([...versions.map((each) => each.name), ...storedVersions]);
@@ -111,7 +111,7 @@ async function lookAtResource(doors: Doors, asked: GroupResource): Promise<Look>
   }
   const kind = kindOf(crd);
   const present = { ...definition, uid, generation, kind, storageVersion, resourceVersion };
-  const judged = await certified(doors, migrations, present, ref);
+  const judged = await certified(deps, migrations, present, ref);
   if ('certificate' in judged) {
     const { certificate } = judged;
     const verdicts = saysRemovable(certificate, present);
@@ -146,7 +146,7 @@ function kindOf(crd: KubeObject): string {
 
 /** Each as etcd has it now: a list may come from the API server's memory. */
 async function migrationsOf(
-  { kube, signal }: Doors,
+  { kube, signal }: Deps,
   { group, resource }: GroupResource,
 ): Promise<readonly KubeObject[] | string> {
   try {
@@ -167,7 +167,7 @@ async function migrationsOf(
 }
 
 async function certified(
-  doors: Doors,
+  deps: Deps,
   migrations: readonly KubeObject[] | string,
   present: Present,
   ref: ResourceRef,
@@ -182,7 +182,7 @@ async function certified(
     const whys = judged.flatMap((one) => ('why' in one ? one.why : []));
     return { why: whys.join('; ') };
   }
-  const lacking = await lackingServer(doors, present, ref);
+  const lacking = await lackingServer(deps, present, ref);
   if (lacking === undefined) return holds;
   const { migration } = holds.certificate;
   return { why: `the proof of StorageMigration ${migration} does not count, because ${lacking}` };
@@ -190,7 +190,7 @@ async function certified(
 
 /** One that has not heard of the version yet writes the old one, after the proof too. */
 async function lackingServer(
-  { kube, openServer, signal }: Doors,
+  { kube, openServer, signal }: Deps,
   { kind, storageVersion }: Present,
   ref: ResourceRef,
 ): Promise<string | undefined> {
@@ -215,7 +215,7 @@ function servedRef({ group, resource, versions }: Definition): ResourceRef | und
   return version === undefined ? undefined : { group, resource, version: version.name };
 }
 
-async function countObjects({ kube, signal }: Doors, ref: ResourceRef) {
+async function countObjects({ kube, signal }: Deps, ref: ResourceRef) {
   const { items, metadata } = await kube.list(ref, { limit: 1, metadataOnly: true, signal });
   const { remainingItemCount = 0, resourceVersion } = metadata;
   return { objects: items.length + remainingItemCount, resourceVersion };

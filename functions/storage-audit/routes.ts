@@ -4,30 +4,30 @@ import { UsageError } from '../../shared/arguments.ts';
 import type { EtcdClient } from '../../shared/etcd/client.ts';
 import { snapshotIn } from '../../shared/etcd/snapshot/snapshot.ts';
 import { Failure } from '../../shared/errors.ts';
-import type { KeyDoor } from '../../shared/kube/key-door.ts';
+import type { KeyReader } from '../../shared/kube/key-reader.ts';
 import type { Answer as Reply, Route } from '../../shared/function/define.ts';
 import { type Answer, lookAtClient, lookAtSnapshot, type LookOptions } from './look.ts';
 import { EXAMPLES_MAX, examplesOf, resourceOf } from './options.ts';
 import { pageOf } from './page.ts';
 
-export interface Doors {
+export interface Deps {
   /** Undefined when none was configured. */
   readonly etcd: EtcdClient | undefined;
   readonly prefixes: readonly string[];
   /** Of the tokens that callers show. */
-  readonly keys: KeyDoor;
+  readonly keys: KeyReader;
 }
 
 /** It is held in memory; the manifest has room for two of them. */
 const SNAPSHOT_BYTES_MAX = 64 * 1024 * 1024;
 
-export const routes: readonly Route<Doors>[] = [
+export const routes: readonly Route<Deps>[] = [
   {
     method: 'GET',
     path: '/audit',
     summary: 'what the etcd of this instance holds; ?resource=widgets.example.com&examples=10',
-    handle: async ({ query }, { doors, signal }) => {
-      const { etcd, prefixes } = doors;
+    handle: async ({ query }, { deps, signal }) => {
+      const { etcd, prefixes } = deps;
       if (etcd !== undefined) {
         const options = { ...asked(query), prefixes, signal };
         return replyOf(await lookAtClient(etcd, options));
@@ -45,7 +45,7 @@ export const routes: readonly Route<Doors>[] = [
       sizeBytesMax: SNAPSHOT_BYTES_MAX,
       advice: 'run the command where the file is: node storage-audit.mjs FILE',
     },
-    handle: async ({ query, file = Buffer.alloc(0) }, { doors: { prefixes }, signal }) => {
+    handle: async ({ query, file = Buffer.alloc(0) }, { deps: { prefixes }, signal }) => {
       const options = { ...asked(query), prefixes, signal };
       const snapshot = snapshotIn(file, { signal });
       return replyOf(await lookAtSnapshot('the snapshot that was sent', snapshot, options));

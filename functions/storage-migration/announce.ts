@@ -2,14 +2,14 @@
 // shows it to people who know nothing of the migration.
 import { announce, type Announcement } from '../../shared/kube/announce.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import type { Crd } from './target.ts';
 
 export async function announceOn(
   { name, uid, resourceVersion }: Pick<Crd, 'name' | 'uid' | 'resourceVersion'>,
   announcement: Announcement,
-  { kube, clock }: Pick<Doors, 'kube' | 'clock'>,
+  { kube, clock }: Pick<Deps, 'kube' | 'clock'>,
   signal: AbortSignal,
 ): Promise<void> {
   const announced = {

@@ -10,7 +10,7 @@ import {
 import { isKubeError } from '../../shared/kube/errors.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
 import type { KubeObject, Manifest } from '../../shared/kube/objects.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import type { Migration } from './migration.ts';
 import { modeUnavailable, ORDER_KIND, orderedResource, servedMigrator } from './migrator.ts';
 import { blocked, delegating, MIGRATOR_REFUSED, MIGRATOR_SILENT, type Saying } from './sayings.ts';
@@ -25,14 +25,14 @@ const NAME_MAX = 240;
 
 /** What to say after one look; it never waits. */
 export async function delegate(
-  doors: Doors,
+  deps: Deps,
   migration: Migration,
   target: Target,
   mode: OtherMode,
   signal: AbortSignal,
 ): Promise<Saying> {
   try {
-    return await look(doors, migration, target, mode, signal);
+    return await look(deps, migration, target, mode, signal);
   } catch (error) {
     if (!isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID', 'KUBE_BAD_REQUEST')) throw error;
     return blocked(migration.status, { reason: MIGRATOR_REFUSED, message: error.message });
@@ -40,7 +40,7 @@ export async function delegate(
 }
 
 async function look(
-  { kube, clock }: Doors,
+  { kube, clock }: Deps,
   migration: Migration,
   target: Target,
   mode: OtherMode,

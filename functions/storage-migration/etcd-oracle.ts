@@ -10,7 +10,7 @@ import { countStored } from '../../shared/stored/audit.ts';
 import { encodingOf } from '../../shared/stored/encoding.ts';
 import { apiVersionOf, keyPrefixes } from '../../shared/stored/place.ts';
 import type { StoredSource, StoredValue } from '../../shared/stored/value.ts';
-import type { EtcdDoor } from './doors.ts';
+import type { EtcdAccess } from './deps.ts';
 import { type EtcdAnswer, isAnother, judged, nothing } from './etcd-verdict.ts';
 import { nameOf } from './rewrite.ts';
 import type { Target } from './target.ts';
@@ -20,7 +20,7 @@ const LIST_TIMEOUT_MS = 5_000;
 
 export interface EtcdQuestion {
   readonly kube: KubeClient;
-  readonly etcd: EtcdDoor;
+  readonly etcd: EtcdAccess;
   readonly target: Target;
   /** The resourceVersion of the pass that was made: etcd is at least as far. */
   readonly since: string;
@@ -81,7 +81,7 @@ const isOfNoRevision = (code: string, message: string): boolean =>
   code === 'KUBE_EXPIRED' || /too large resource version/i.test(message);
 
 async function compare(
-  etcd: EtcdDoor,
+  etcd: EtcdAccess,
   { ref, version }: Target,
   { total, first, revision }: Known & { readonly revision: string },
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 // What follows from what etcd holds of a kind, in the words in which a migration says it. Pure.
 import type { Verification } from '../../shared/api/storage-migration.ts';
 import type { StoredCount } from '../../shared/stored/audit.ts';
-import type { EtcdDoor } from './doors.ts';
+import type { EtcdAccess } from './deps.ts';
 import type { Migration } from './migration.ts';
 import { ETCD_CANNOT_TELL, type Word } from './sayings.ts';
 
@@ -17,7 +17,7 @@ const ETCD: Verification = 'Etcd';
 export const asksEtcd = ({ spec }: Migration): boolean => spec.verify.includes(ETCD);
 
 /** Known before anything is written. */
-export function etcdMissing(etcd: EtcdDoor | undefined, migration: Migration): Word | undefined {
+export function etcdMissing(etcd: EtcdAccess | undefined, migration: Migration): Word | undefined {
   if (etcd !== undefined || !asksEtcd(migration)) return undefined;
   const message =
     'spec.verify names Etcd, and the function knows no etcd: set ETCD_ENDPOINTS, and where etcd ' +
@@ -60,7 +60,7 @@ export function judged(stored: StoredCount, { what, apiVersion, revision }: Abou
 
 export const nothing = (why: Word): EtcdAnswer => ({ says: 'nothing', why });
 
-export function isAnother({ client }: EtcdDoor, has: string): EtcdAnswer {
+export function isAnother({ client }: EtcdAccess, has: string): EtcdAnswer {
   const message =
     `The etcd at ${client.endpoints.join(', ')} is not the one that holds the kind: it ${has}. ` +
     "Name the API server's own in ETCD_ENDPOINTS, and where it keeps its keys in ETCD_PREFIXES.";

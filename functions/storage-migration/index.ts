@@ -13,7 +13,7 @@ import { SWEEP_CONFIG } from '../../shared/function/sweep-config.ts';
 import { openKube } from '../../shared/kube/client.ts';
 import { readJson } from '../../shared/kube/read-json.ts';
 import { SERVERNAME } from '../../shared/kube/servers.ts';
-import { Doors } from './doors.ts';
+import { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { timeConflicts } from './times.ts';
 
@@ -51,7 +51,7 @@ export const storageMigration = defineFunction({
     ...SWEEP_CONFIG,
   },
   conflicts: (config, runtime) => [...timeConflicts(config, runtime), ...etcdConflicts(config)],
-  open: (config, { clock, log }): Doors => {
+  open: (config, { clock, log }): Deps => {
     const { kubeconfigPath, workMs, settleMs, longestWriteMs, ...rest } = config;
     const { leaseNamespace: namespace, sweepSeconds, ...etcd } = rest;
     const options = {
@@ -61,7 +61,7 @@ export const storageMigration = defineFunction({
       log,
     };
     const client = etcdIn(etcd);
-    return new Doors({
+    return new Deps({
       kube: openKube({ ...options, connectionsMax: CONNECTIONS_MAX }),
       openServer: (url) => openKube({ ...options, server: { url, servername: SERVERNAME } }),
       etcd: client && { client, prefixes: etcd.prefixes },
@@ -73,7 +73,7 @@ export const storageMigration = defineFunction({
     });
   },
   readApiServer: readJson,
-  close: (doors) => doors.close(),
+  close: (deps) => deps.close(),
   handle: async (event, context) => {
     // Loaded with the first event: being ready must not wait for what nobody asked for yet.
     const { sweepAll, takeChange } = await import('./work.ts');

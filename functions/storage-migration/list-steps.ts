@@ -18,7 +18,7 @@ import { type Crd, storageVersionOf } from './target.ts';
 import { setStoredVersions } from './trim.ts';
 
 export const takeTrim: Work = async (task, migration) => {
-  const { doors, target, signal } = task;
+  const { deps, target, signal } = task;
   const { spec, status } = migration;
   const { crd } = target;
   const version = status.proof?.version ?? '';
@@ -38,7 +38,7 @@ export const takeTrim: Work = async (task, migration) => {
     const { proof: _proof, ...rest } = status;
     return say(task, migration, nextPass(rest, 'Verifying', nowIsoOf(task), crd));
   }
-  await setStoredVersions(doors.kube, crd, [version], signal);
+  await setStoredVersions(deps.kube, crd, [version], signal);
   return lookAgain(migration);
 };
 
@@ -56,7 +56,7 @@ async function takeTrimmed(task: StepTask, migration: Migration, crd: Crd): Prom
   const announcement = { type: 'Normal', reason: 'StoredVersionsTrimmed', message } as const;
   // As of the CRD that was verified: whoever says it again says it under the same name.
   const asVerified = { ...crd, resourceVersion: status.target?.crdResourceVersion ?? '' };
-  await announceOn(asVerified, announcement, task.doors, task.signal);
+  await announceOn(asVerified, announcement, task.deps, task.signal);
   return say(task, migration, done(status, { message, trimmed }));
 }
 
@@ -72,7 +72,7 @@ export async function takeRestore(
   migration: Migration,
   lacking: readonly string[],
 ): Promise<Taken> {
-  const { doors, target, signal } = task;
+  const { deps, target, signal } = task;
   const { crd } = target;
   if (crd === undefined) return { migration, goesOn: false };
   const defined = lacking.filter((one) => crd.versions.some(({ name }) => name === one));
@@ -84,15 +84,15 @@ export async function takeRestore(
     return sayBlocked(task, migration, { reason: 'VersionRemoved', message });
   }
   const whole = [...lacking, ...crd.storedVersions];
-  if (!(await setStoredVersions(doors.kube, crd, whole, signal))) return lookAgain(migration);
+  if (!(await setStoredVersions(deps.kube, crd, whole, signal))) return lookAgain(migration);
   const message =
     `Put ${lacking.join(', ')} back on the stored versions: somebody took it off, and it is not ` +
     'proved yet that nothing is stored in it.';
   const announcement = { type: 'Warning', reason: 'StoredVersionsRestored', message } as const;
-  await announceOn(crd, announcement, doors, signal);
+  await announceOn(crd, announcement, deps, signal);
   const saying = restored(migration.status, lacking, message);
   return {
-    migration: await write(doors, migration, saying, { goesOn: true, signal }),
+    migration: await write(deps, migration, saying, { goesOn: true, signal }),
     goesOn: true,
   };
 }

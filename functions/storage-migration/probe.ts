@@ -3,7 +3,7 @@ import type { FailedObject } from '../../shared/api/storage-migration.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject, ObjectName } from '../../shared/kube/objects.ts';
 import { wouldBeClean } from './clean.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import { applyAsItIs, placeOf } from './rewrite.ts';
 import { lossOf } from './round-trip.ts';
 import type { Target } from './target.ts';
@@ -12,7 +12,7 @@ import type { Target } from './target.ts';
 const TIMEOUT_MS = 5_000;
 
 interface ProbeTask {
-  readonly doors: Doors;
+  readonly deps: Deps;
   readonly target: Target;
   readonly acceptedLoss: readonly string[];
   readonly endsAtMs: number;
@@ -33,7 +33,7 @@ async function probe(task: ProbeTask, failed: Failed, write: DryWrite): Promise<
   for (const one of failed) {
     if (await canBeWritten(task, one, write)) return true;
     // Who hangs today is asked for again by the next sweep.
-    if (task.doors.clock.nowMs() > task.endsAtMs) return false;
+    if (task.deps.clock.nowMs() > task.endsAtMs) return false;
   }
   return failed.length === 0;
 }
@@ -49,7 +49,7 @@ async function canBeWritten(task: ProbeTask, name: ObjectName, write: DryWrite):
   }
 }
 
-const read = ({ doors: { kube }, target, signal }: ProbeTask, name: ObjectName) =>
+const read = ({ deps: { kube }, target, signal }: ProbeTask, name: ObjectName) =>
   kube.get(target.ref, placeOf(name), { signal, isOnce: true, timeoutMs: TIMEOUT_MS });
 
 /** Who writes it at this very moment shows that it can be; a refusal in that word does not. */
@@ -65,12 +65,12 @@ async function isWritten(task: ProbeTask, object: KubeObject, write: DryWrite): 
 
 type DryWrite = (task: ProbeTask, object: KubeObject) => Promise<boolean>;
 
-const rewriteDryly: DryWrite = async ({ doors: { kube }, ...task }, object) => {
+const rewriteDryly: DryWrite = async ({ deps: { kube }, ...task }, object) => {
   const { target, signal } = task;
   if ((await lossOf({ kube, ...task }, object)) !== undefined) return false;
   await applyAsItIs({ kube, ...target, signal }, object, { dryRun: true, timeoutMs: TIMEOUT_MS });
   return true;
 };
 
-const cleanDryly: DryWrite = async ({ doors: { kube, clock }, target, signal }, object) =>
+const cleanDryly: DryWrite = async ({ deps: { kube, clock }, target, signal }, object) =>
   wouldBeClean({ kube, clock, target, signal }, object);

@@ -8,7 +8,7 @@ import { type ConditionInput, setConditions } from '../../shared/kube/conditions
 import { writeStatus } from '../../shared/kube/status.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import type { Saying } from './sayings.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { type Migration, migrationOf } from './migration.ts';
 
@@ -28,7 +28,7 @@ export interface SayOptions {
 }
 
 export async function write(
-  { kube, clock, id, workMs }: Doors,
+  { kube, clock, id, workMs }: Deps,
   { object, generation }: Migration,
   { status, progressing, blocked }: Saying,
   { goesOn, signal }: SayOptions,

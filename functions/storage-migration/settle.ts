@@ -2,7 +2,7 @@
 // announces, and may run ahead of what it writes for a moment: so every one of them has to announce
 // the current version, and to have done so for a while.
 import { ApiServers } from '../../shared/kube/servers.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import type { Target } from './target.ts';
 
 const POLL_MS = 250;
@@ -15,7 +15,7 @@ export interface Settled {
 }
 
 export async function awaitSettled(
-  { kube, openServer, clock, settleMs }: Doors,
+  { kube, openServer, clock, settleMs }: Deps,
   target: Target,
   endsAtMs: number,
   signal: AbortSignal,

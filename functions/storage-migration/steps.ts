@@ -65,22 +65,22 @@ function obstacleOfStep(step: string, error: unknown, crd: Crd | undefined): Wor
 }
 
 const takePreflight: Work = async (task, migration) => {
-  const { doors, target, endsAtMs, signal } = task;
-  const { kube, clock } = doors;
+  const { deps, target, endsAtMs, signal } = task;
+  const { kube, clock } = deps;
   const isOver = (): boolean => clock.nowMs() > endsAtMs;
   const obstacle =
-    etcdMissing(doors.etcd, migration) ??
+    etcdMissing(deps.etcd, migration) ??
     (await preflight({ kube, clock, target, isOver, signal }, migration));
   if (obstacle !== undefined) return sayBlocked(task, migration, obstacle);
   return say(task, migration, cleared(migration.status, nowIsoOf(task), target.crd));
 };
 
 const takeSettle: Work = async (task, migration) => {
-  const { doors, target, endsAtMs, signal } = task;
+  const { deps, target, endsAtMs, signal } = task;
   const { crd } = target;
   const { writesEndAt: before, ...known } = migration.status;
-  const { lacking, isNews } = await awaitSettled(doors, target, endsAtMs, signal);
-  const settlement = { crd, longestWriteMs: doors.longestWriteMs, nowMs: doors.clock.nowMs() };
+  const { lacking, isNews } = await awaitSettled(deps, target, endsAtMs, signal);
+  const settlement = { crd, longestWriteMs: deps.longestWriteMs, nowMs: deps.clock.nowMs() };
   const end = writesEndAt({ ...settlement, isNews: isNews || before !== undefined });
   const late = end === undefined ? {} : { writesEndAt: end };
   if (lacking !== undefined) {
@@ -96,9 +96,9 @@ const takeSettle: Work = async (task, migration) => {
 
 /** The other one has its time: until it ends, a look a minute is enough. */
 async function takeDelegate(task: StepTask, migration: Migration, mode: OtherMode): Promise<Taken> {
-  const { doors, target, signal } = task;
-  const { kube, clock } = doors;
-  const saying = await delegate(doors, migration, target, mode, signal);
+  const { deps, target, signal } = task;
+  const { kube, clock } = deps;
+  const saying = await delegate(deps, migration, target, mode, signal);
   const isWaiting = saying.status.phase === 'Delegating';
   // It does not tell why it does not get on.
   const obstacle = isWaiting
@@ -106,20 +106,20 @@ async function takeDelegate(task: StepTask, migration: Migration, mode: OtherMod
     : undefined;
   const said = obstacle === undefined ? saying : blocked(saying.status, obstacle);
   const goesOn = said.blocked === undefined && !isWaiting;
-  return { migration: await write(doors, migration, said, { goesOn, signal }), goesOn };
+  return { migration: await write(deps, migration, said, { goesOn, signal }), goesOn };
 }
 
 const takeWalk: Work = async (task, migration) => {
-  const { doors, target, walker, endsAtMs } = task;
-  const beginsMs = passBeginsMs(migration.status, doors.clock.nowMs());
+  const { deps, target, walker, endsAtMs } = task;
+  const beginsMs = passBeginsMs(migration.status, deps.clock.nowMs());
   if (beginsMs !== undefined) return waitUntil(task, migration, beginsMs);
   const found = await walker.page(target, migration, endsAtMs);
   return sayFound(task, migration, asksEtcd(migration) ? unconfirmed(found) : found);
 };
 
 const takeConfirm: Work = async (task, migration) => {
-  const { doors, target, signal } = task;
-  const { kube, etcd, clock, workMs } = doors;
+  const { deps, target, signal } = task;
+  const { kube, etcd, clock, workMs } = deps;
   const missing = etcdMissing(etcd, migration);
   if (missing !== undefined) return sayBlocked(task, migration, missing);
   const isAsked = etcd !== undefined && asksEtcd(migration);
@@ -132,9 +132,9 @@ const takeConfirm: Work = async (task, migration) => {
 
 /** As long as this request may; its end wakes the next. */
 async function waitUntil(task: StepTask, migration: Migration, atMs: number): Promise<Taken> {
-  const { doors, endsAtMs, signal } = task;
-  const { clock } = doors;
-  const said = await write(doors, migration, asBefore(migration.status), { goesOn: true, signal });
+  const { deps, endsAtMs, signal } = task;
+  const { clock } = deps;
+  const said = await write(deps, migration, asBefore(migration.status), { goesOn: true, signal });
   await clock.sleep(Math.max(0, Math.min(atMs, endsAtMs) - clock.nowMs()) + 1, signal);
   return lookAgain(said);
 }
@@ -146,9 +146,9 @@ async function sayFound(task: StepTask, migration: Migration, saying: Saying): P
 }
 
 /** What was found is only proved of the CRD under which it was looked for, from first to last. */
-async function isUnmoved({ doors, target, signal }: StepTask, migration: Migration) {
+async function isUnmoved({ deps, target, signal }: StepTask, migration: Migration) {
   if (target.crd === undefined) return true;
-  const now = await readTarget(doors.kube, migration, signal);
+  const now = await readTarget(deps.kube, migration, signal);
   return (
     isTarget(now) && now.crd?.uid === target.crd.uid && now.crd.generation === target.crd.generation
   );

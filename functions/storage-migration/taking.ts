@@ -1,6 +1,6 @@
 // What every step is given, and how it ends: with a word in the status, or with another look.
 import { timestamp } from '../../shared/kube/timestamp.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import type { Migration } from './migration.ts';
 import { type Saying, type Word, blocked } from './sayings.ts';
 import { write } from './say.ts';
@@ -8,7 +8,7 @@ import type { Target } from './target.ts';
 import type { Walker } from './walk.ts';
 
 export interface StepTask {
-  readonly doors: Doors;
+  readonly deps: Deps;
   readonly target: Target;
   readonly walker: Walker;
   /** When to leave the rest to the next request. */
@@ -25,18 +25,18 @@ export interface Taken {
 export type Work = (task: StepTask, migration: Migration) => Promise<Taken>;
 
 export async function say(
-  { doors, signal }: StepTask,
+  { deps, signal }: StepTask,
   migration: Migration,
   saying: Saying,
 ): Promise<Taken> {
   const goesOn = saying.blocked === undefined;
-  return { migration: await write(doors, migration, saying, { goesOn, signal }), goesOn };
+  return { migration: await write(deps, migration, saying, { goesOn, signal }), goesOn };
 }
 
 export const sayBlocked = (task: StepTask, migration: Migration, why: Word): Promise<Taken> =>
   say(task, migration, blocked(migration.status, why));
 
-export const nowIsoOf = ({ doors }: StepTask): string => timestamp(doors.clock.nowMs());
+export const nowIsoOf = ({ deps }: StepTask): string => timestamp(deps.clock.nowMs());
 
 /** The API server has moved on; it is read anew. */
 export const lookAgain = (migration: Migration): Taken => ({ migration, goesOn: true });

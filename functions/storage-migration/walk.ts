@@ -8,7 +8,7 @@ import { timestamp } from '../../shared/kube/timestamp.ts';
 import { clean } from './clean.ts';
 import { afterCleaning } from './cleaning.ts';
 import { type Saying, afterPass, onTheWay, saidBy } from './sayings.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import { formatDuration } from './duration.ts';
 import { type Migration, NO_PROGRESS } from './migration.ts';
 import { OutageWatch } from './outage.ts';
@@ -31,7 +31,7 @@ const FAILED_SHOWN_MAX = 20;
 const LIST_TIMEOUT_MS = 8_000;
 
 export class Walker {
-  readonly #doors: Doors;
+  readonly #deps: Deps;
   readonly #pace: Pace;
   /** A conversion webhook may go away between a question and its write: that hurts one at most. */
   readonly #oneByOne: Pace;
@@ -39,10 +39,10 @@ export class Walker {
   #pageSize: number;
   readonly #pageMax: number;
 
-  constructor(doors: Doors, limits: PaceLimits, signal: AbortSignal) {
-    this.#doors = doors;
-    this.#pace = new Pace(limits, doors.clock);
-    this.#oneByOne = new Pace({ ...limits, concurrency: 1 }, doors.clock);
+  constructor(deps: Deps, limits: PaceLimits, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#pace = new Pace(limits, deps.clock);
+    this.#oneByOne = new Pace({ ...limits, concurrency: 1 }, deps.clock);
     this.#signal = signal;
     const inTime = ((limits.requestsPerSecond ?? Infinity) * PAGE_MS) / 1_000;
     this.#pageMax = Math.min(PAGE_MAX, Math.max(1, Math.floor(inTime)));
@@ -51,7 +51,7 @@ export class Walker {
 
   /** What to say after the next page, or as much of it as there is time for. */
   async page(target: Target, migration: Migration, endsAtMs: number): Promise<Saying> {
-    const { clock } = this.#doors;
+    const { clock } = this.#deps;
     const startedMs = clock.nowMs();
     const whole = await this.#read(target, migration);
     if (whole === 'expired') return onTheWay(restarted(migration));
@@ -109,7 +109,7 @@ export class Walker {
   #list(ref: ResourceRef, options: ListOptions): Promise<KubeList> {
     const how = { metadataOnly: true, isBounded: true, timeoutMs: LIST_TIMEOUT_MS };
     const bounds = { ...how, signal: this.#signal };
-    return this.#doors.kube.list(ref, { ...options, ...bounds });
+    return this.#deps.kube.list(ref, { ...options, ...bounds });
   }
 
   async #write(
@@ -124,7 +124,7 @@ export class Walker {
       for (let count = items.length; count > 0; count -= 1) counted.note({ outcome: 'current' });
       return counted;
     }
-    const { kube, clock } = this.#doors;
+    const { kube, clock } = this.#deps;
     const isDelicate = isCleaning(migration) && target.crd?.hasWebhook === true;
     const pace = isDelicate ? this.#oneByOne : this.#pace;
     const signal = this.#signal;

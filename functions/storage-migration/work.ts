@@ -10,7 +10,7 @@ import { isRecord, textOf } from '../../shared/kube/json.ts';
 import { sweepEach } from '../../shared/kube/sweep-lease.ts';
 import { decide } from './decide.ts';
 import { asBefore } from './sayings.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import { type Migration, migrationOf, resourceOf } from './migration.ts';
 import { write } from './say.ts';
 import { take } from './steps.ts';
@@ -18,13 +18,13 @@ import { Walker } from './walk.ts';
 import { crdOf, isTarget, readTarget, storageVersionOf } from './target.ts';
 
 /** The tick of each minute: every migration, and every CRD that asks for one. */
-export async function sweepAll(context: Context<Doors>): Promise<void> {
+export async function sweepAll(context: Context<Deps>): Promise<void> {
   await eachOrThrow([() => adoptAll(context), () => sweepMigrations(context)]);
 }
 
-async function sweepMigrations(context: Context<Doors>): Promise<void> {
-  const { doors, log, signal } = context;
-  const { kube, lease, clock } = doors;
+async function sweepMigrations(context: Context<Deps>): Promise<void> {
+  const { deps, log, signal } = context;
+  const { kube, lease, clock } = deps;
   const { items } = await kube.list(STORAGE_MIGRATIONS, { signal });
   const nowMs = (): number => clock.nowMs();
   const lookAt = ({ metadata }: KubeObject): Promise<void> => look(metadata.name, context);
@@ -32,9 +32,9 @@ async function sweepMigrations(context: Context<Doors>): Promise<void> {
 }
 
 /** Those of one CRD. */
-async function lookAtAllOf(crdName: string, context: Context<Doors>): Promise<void> {
-  const { doors, signal } = context;
-  const { items } = await doors.kube.list(STORAGE_MIGRATIONS, { signal });
+async function lookAtAllOf(crdName: string, context: Context<Deps>): Promise<void> {
+  const { deps, signal } = context;
+  const { items } = await deps.kube.list(STORAGE_MIGRATIONS, { signal });
   const meant = items.map(migrationOf).filter((migration) => resourceOf(migration) === crdName);
   await eachOrThrow(
     meant.map(
@@ -46,7 +46,7 @@ async function lookAtAllOf(crdName: string, context: Context<Doors>): Promise<vo
 }
 
 /** An event names an object; what it says of it is read anew. */
-export async function takeChange({ data }: IncomingEvent, context: Context<Doors>): Promise<void> {
+export async function takeChange({ data }: IncomingEvent, context: Context<Deps>): Promise<void> {
   const { kind, metadata } = isRecord(data) ? data : {};
   const name = isRecord(metadata) ? textOf(metadata['name']) : '';
   if (name === '') return;
@@ -62,9 +62,9 @@ async function eachOrThrow(works: readonly (() => Promise<void>)[]): Promise<voi
   if (failed !== undefined) throw failed.reason;
 }
 
-async function look(name: string, context: Context<Doors>): Promise<void> {
-  const { doors, log } = context;
-  await doors.inTurn(name, async () => {
+async function look(name: string, context: Context<Deps>): Promise<void> {
+  const { deps, log } = context;
+  await deps.inTurn(name, async () => {
     try {
       await workOn(name, context);
     } catch (error) {
@@ -76,14 +76,14 @@ async function look(name: string, context: Context<Doors>): Promise<void> {
   });
 }
 
-async function workOn(name: string, { doors, signal, log }: Context<Doors>): Promise<void> {
-  const { kube, clock, workMs } = doors;
+async function workOn(name: string, { deps, signal, log }: Context<Deps>): Promise<void> {
+  const { kube, clock, workMs } = deps;
   const endsAtMs = clock.nowMs() + workMs;
   const object = await kube.get(STORAGE_MIGRATIONS, { name }, { signal });
   if (object === null) return;
   let now = migrationOf(object);
-  if (isAnothers(now, doors)) return;
-  const walker = new Walker(doors, now.spec.budget, signal);
+  if (isAnothers(now, deps)) return;
+  const walker = new Walker(deps, now.spec.budget, signal);
   for (;;) {
     const target = await readTarget(kube, now, signal);
     const step = decide(now, target);
@@ -91,20 +91,20 @@ async function workOn(name: string, { doors, signal, log }: Context<Doors>): Pro
     let goesOn = true;
     if (step.take === 'say') {
       goesOn = step.saying.blocked === undefined;
-      now = await write(doors, now, step.saying, { goesOn, signal });
+      now = await write(deps, now, step.saying, { goesOn, signal });
     } else if (isTarget(target)) {
-      const task = { doors, target, walker, endsAtMs, signal };
+      const task = { deps, target, walker, endsAtMs, signal };
       ({ migration: now, goesOn } = await take(task, step, now));
     }
     const { phase, pass, progress } = now.status;
     log.info({ migration: name, step: step.take, phase, pass, progress }, 'step taken');
     if (!goesOn || clock.nowMs() > endsAtMs) break;
   }
-  await release(now, doors, signal);
+  await release(now, deps, signal);
 }
 
 /** Somebody is at it, and his time is not over. */
-function isAnothers({ status: { worker } }: Migration, { clock, id }: Doors): boolean {
+function isAnothers({ status: { worker } }: Migration, { clock, id }: Deps): boolean {
   if (worker === undefined || worker.id === id) return false;
   const leftMs = Date.parse(worker.until) - clock.nowMs();
   return leftMs > 0 && leftMs <= LEASE_MAX_MS;
@@ -114,19 +114,19 @@ function isAnothers({ status: { worker } }: Migration, { clock, id }: Doors): bo
 const LEASE_MAX_MS = 400_000;
 
 /** The change of the status wakes whoever goes on. */
-async function release(now: Migration, doors: Doors, signal: AbortSignal): Promise<void> {
+async function release(now: Migration, deps: Deps, signal: AbortSignal): Promise<void> {
   // Somebody said of us that nobody looks, and this look may have had nothing to say.
   const isDoubted = conditionsOf(now.object).some(({ reason }) => reason === NOT_SWEPT);
   if (now.status.worker === undefined && !isDoubted) return;
-  await write(doors, now, asBefore(now.status), { goesOn: false, signal });
+  await write(deps, now, asBefore(now.status), { goesOn: false, signal });
 }
 
 const CRDS_AT_ONCE = 500;
 
-async function adoptAll(context: Context<Doors>): Promise<void> {
-  const { doors, signal } = context;
+async function adoptAll(context: Context<Deps>): Promise<void> {
+  const { deps, signal } = context;
   const asking: KubeObject[] = [];
-  const pages = doors.kube.pages(CRDS, { metadataOnly: true, limit: CRDS_AT_ONCE, signal });
+  const pages = deps.kube.pages(CRDS, { metadataOnly: true, limit: CRDS_AT_ONCE, signal });
   for await (const { items } of pages) {
     asking.push(...items.filter(({ metadata }) => metadata.annotations?.[MIGRATE_ANNOTATION]));
   }
@@ -140,14 +140,14 @@ async function adoptAll(context: Context<Doors>): Promise<void> {
 }
 
 /** A CRD may ask for its migration; it is named as the CRD, and made once it is needed. */
-async function adopt(name: string, { doors, signal }: Context<Doors>): Promise<void> {
-  const object = await doors.kube.get(CRDS, { name }, { signal });
+async function adopt(name: string, { deps, signal }: Context<Deps>): Promise<void> {
+  const object = await deps.kube.get(CRDS, { name }, { signal });
   if (object?.metadata.annotations?.[MIGRATE_ANNOTATION] !== 'true') return;
   const crd = crdOf(object);
   const version = storageVersionOf(crd);
   if (crd.storedVersions.every((one) => one === version)) return;
   const [resource = '', ...group] = name.split('.');
-  await doors.kube.create(
+  await deps.kube.create(
     STORAGE_MIGRATIONS,
     {
       apiVersion: `${STORAGE_MIGRATIONS.group}/${STORAGE_MIGRATIONS.version}`,

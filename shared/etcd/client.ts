@@ -1,4 +1,4 @@
-// The door to a running etcd, read-only: the keys under prefixes as of one revision, page by page,
+// A client of a running etcd, read-only: the keys under prefixes as of one revision, page by page,
 // and its whole database as a snapshot file. Opening it calls nobody.
 import type { EtcdEntries, EtcdEntry } from './entry.ts';
 import { Failure } from '../errors.ts';

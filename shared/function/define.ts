@@ -1,5 +1,5 @@
 // What a function is, in the words of its author: a name, a purpose, the events it wakes on, its
-// configuration, its doors to the world and its handler. `defineFunction` refuses at once what
+// configuration, its dependencies (`deps`) and its handler. `defineFunction` refuses at once what
 // could only fail later.
 import type { CloudEventV1 } from 'cloudevents';
 import type { Logger } from 'pino';
@@ -19,13 +19,13 @@ export interface Scope {
   readonly metrics: Metrics;
   /** Every event comes with a token of the cluster, of a sender that was named. */
   readonly asksTokens: boolean;
-  /** Aborts when the process ends: after requests in flight are done, before doors are closed. */
+  /** Aborts when the process ends: after requests in flight are done, before `deps` are closed. */
   readonly signal: AbortSignal;
 }
 
 /** What lasts as long as one request. */
-export interface Context<Doors> {
-  readonly doors: Doors;
+export interface Context<Deps> {
+  readonly deps: Deps;
   readonly clock: Clock;
   readonly metrics: Metrics;
   /** Writes the event's id, type, subject, object and traceparent into every line. */
@@ -62,28 +62,28 @@ export interface Answer {
   readonly text?: string;
 }
 
-export interface Route<Doors> {
+export interface Route<Deps> {
   readonly method: 'GET' | 'POST';
   /** In Express' syntax: `/pods/:namespace`. */
   readonly path: string;
   readonly summary: string;
   readonly takesFile?: FileBody;
-  handle(request: RouteRequest, context: Context<Doors>): Answer | Promise<Answer>;
+  handle(request: RouteRequest, context: Context<Deps>): Answer | Promise<Answer>;
 }
 
 /** What a function is to those who call it. */
-export interface Behaviour<Doors> {
+export interface Behaviour<Deps> {
   readonly name: string;
   /** One sentence. */
   readonly purpose: string;
   /** The event types it takes (EVERY_TYPE: all); everything else is rejected with a reason. */
   readonly wakesOn: readonly string[];
   /** No event as answer means 204. */
-  handle?(event: IncomingEvent, context: Context<Doors>): Promise<OutgoingEvent | undefined>;
-  readonly routes?: readonly Route<Doors>[];
+  handle?(event: IncomingEvent, context: Context<Deps>): Promise<OutgoingEvent | undefined>;
+  readonly routes?: readonly Route<Deps>[];
 }
 
-export interface FunctionDefinition<Config extends object, Doors> extends Behaviour<Doors> {
+export interface FunctionDefinition<Config extends object, Deps> extends Behaviour<Deps> {
   readonly config: ConfigShape<Config>;
   /** Which values do not go together that each hold by themselves: a phrase for each such case. */
   conflicts?(
@@ -91,16 +91,16 @@ export interface FunctionDefinition<Config extends object, Doors> extends Behavi
     runtime: Readonly<RuntimeConfig>,
   ): readonly string[];
   /**
-   * Makes the doors without going through them: they connect when first used, so that a cold
+   * Makes `deps` without a call to any of them: they connect when first used, so that a cold
    * start waits for nobody.
    */
-  open(config: Readonly<Config>, scope: Scope): Doors | Promise<Doors>;
+  open(config: Readonly<Config>, scope: Scope): Deps | Promise<Deps>;
   /**
    * The JSON at a path of the API server, which knows the keys that senders' tokens are signed
    * with. A function without it cannot be told to ask for tokens.
    */
-  readApiServer?(doors: NoInfer<Doors>, path: string, signal: AbortSignal): Promise<unknown>;
-  close?(doors: Doors): Promise<void>;
+  readApiServer?(deps: NoInfer<Deps>, path: string, signal: AbortSignal): Promise<unknown>;
+  close?(deps: Deps): Promise<void>;
 }
 
 const NAME = /^[a-z][a-z0-9-]*$/;
@@ -109,9 +109,9 @@ const ENV_NAME = /^[A-Z][A-Z0-9_]*$/;
 export const OWN_PATHS: readonly string[] = ['/health/liveness', '/health/readiness', '/metrics'];
 const defined = new WeakSet<object>();
 
-export function defineFunction<Config extends object, Doors>(
-  definition: FunctionDefinition<Config, Doors>,
-): FunctionDefinition<Config, Doors> {
+export function defineFunction<Config extends object, Deps>(
+  definition: FunctionDefinition<Config, Deps>,
+): FunctionDefinition<Config, Deps> {
   const problems = [
     ...identityProblems(definition),
     ...variablesOf(definition.config).flatMap(([, variable]) => variableProblems(variable)),
@@ -139,7 +139,7 @@ function isDefinition(value: unknown): value is FunctionDefinition<object, unkno
   return typeof value === 'object' && value !== null && defined.has(value);
 }
 
-function identityProblems<Doors>(definition: Behaviour<Doors>): string[] {
+function identityProblems<Deps>(definition: Behaviour<Deps>): string[] {
   const { name, purpose, wakesOn, routes = [] } = definition;
   const hasHandle = definition.handle !== undefined;
   const repeated = wakesOn.filter((type, index) => wakesOn.indexOf(type) !== index);

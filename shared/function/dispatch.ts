@@ -13,7 +13,7 @@ import { refuseAsBug, refuseRequest } from './refuse.ts';
 import type { Runtime } from './runtime.ts';
 import type { Listener } from './server.ts';
 
-export function createDispatch<Doors>(runtime: Runtime<Doors>): Listener {
+export function createDispatch<Deps>(runtime: Runtime<Deps>): Listener {
   const { senders } = runtime;
   const web = lazily(runtime, async () => (await import('./web.ts')).createWeb(runtime));
   const toWeb: Listener = senders.guardsRoutes ? guarded(runtime, web) : web;
@@ -46,8 +46,8 @@ export function createDispatch<Doors>(runtime: Runtime<Doors>): Listener {
   };
 }
 
-function receivePost<Doors>(
-  runtime: Runtime<Doors>,
+function receivePost<Deps>(
+  runtime: Runtime<Deps>,
   request: IncomingMessage,
   response: ServerResponse,
   toWeb: Listener | undefined,
@@ -75,12 +75,12 @@ function notAnEvent(): Failure {
  * Never calls out: an outage elsewhere must not take every instance of every function out of
  * service.
  */
-function sendReadiness<Doors>({ gate }: Runtime<Doors>, response: ServerResponse): void {
+function sendReadiness<Deps>({ gate }: Runtime<Deps>, response: ServerResponse): void {
   if (gate.isDraining) sendState(response, 503, 'draining');
   else sendState(response, 200, 'ready');
 }
 
-function sendLiveness<Doors>({ gate }: Runtime<Doors>, response: ServerResponse): void {
+function sendLiveness<Deps>({ gate }: Runtime<Deps>, response: ServerResponse): void {
   if (gate.isStuck) sendState(response, 503, 'stuck');
   else sendState(response, 200, 'alive');
 }
@@ -91,8 +91,8 @@ function sendState(response: ServerResponse, status: number, state: string): voi
   response.writeHead(status, headers).end(body);
 }
 
-async function sendMetrics<Doors>(
-  runtime: Runtime<Doors>,
+async function sendMetrics<Deps>(
+  runtime: Runtime<Deps>,
   page: MetricsPage,
   response: ServerResponse,
 ): Promise<void> {
@@ -106,7 +106,7 @@ async function sendMetrics<Doors>(
 }
 
 /** Lets plain HTTP in like events: from senders only. */
-function guarded<Doors>(runtime: Runtime<Doors>, listener: Listener): Listener {
+function guarded<Deps>(runtime: Runtime<Deps>, listener: Listener): Listener {
   return (request, response) => {
     const refuse = (thrown: unknown): void => refuseRequest(runtime, response, thrown);
     try {
@@ -120,7 +120,7 @@ function guarded<Doors>(runtime: Runtime<Doors>, listener: Listener): Listener {
 }
 
 /** Loads a listener at its first request; a load that fails is tried again by the next. */
-function lazily<Doors>(runtime: Runtime<Doors>, load: () => Promise<Listener>): Listener {
+function lazily<Deps>(runtime: Runtime<Deps>, load: () => Promise<Listener>): Listener {
   let loading: Promise<Listener> | undefined;
   return (request, response) => {
     loading ??= load();

@@ -17,7 +17,7 @@ import { Work } from './work.ts';
 
 const BODY_LIMIT = { sizeBytesMax: BODY_BYTES_MAX };
 
-class EventWork<Doors> extends Work<Doors> {
+class EventWork<Deps> extends Work<Deps> {
   event: IncomingEvent | undefined;
 
   protected override logFields(): Record<string, unknown> {
@@ -34,8 +34,8 @@ class EventWork<Doors> extends Work<Doors> {
  * For what is wrong before there is an event: counted, logged and answered like every other
  * refusal.
  */
-export function refuseEvent<Doors>(
-  runtime: Runtime<Doors>,
+export function refuseEvent<Deps>(
+  runtime: Runtime<Deps>,
   response: ServerResponse,
   thrown: unknown,
 ): void {
@@ -43,8 +43,8 @@ export function refuseEvent<Doors>(
 }
 
 /** Never rejects: every way it can go ends in an answer or in a caller that is gone. */
-export async function receiveEvent<Doors>(
-  runtime: Runtime<Doors>,
+export async function receiveEvent<Deps>(
+  runtime: Runtime<Deps>,
   request: IncomingMessage,
   response: ServerResponse,
   headers: ScannedHeaders,
@@ -77,8 +77,8 @@ export async function receiveEvent<Doors>(
   }
 }
 
-async function handle<Doors>(
-  work: EventWork<Doors>,
+async function handle<Deps>(
+  work: EventWork<Deps>,
   event: IncomingEvent,
   mode: EventMode,
 ): Promise<void> {

@@ -5,8 +5,8 @@ import { failureFields } from './log.ts';
 import { failureOf, sendProblem } from './problem.ts';
 import type { Runtime } from './runtime.ts';
 
-export function refuseAsBug<Doors>(
-  runtime: Runtime<Doors>,
+export function refuseAsBug<Deps>(
+  runtime: Runtime<Deps>,
   response: ServerResponse,
   thrown: unknown,
 ): void {
@@ -18,8 +18,8 @@ export function refuseAsBug<Doors>(
 }
 
 /** Before there is any work to count it with. */
-export function refuseRequest<Doors>(
-  runtime: Runtime<Doors>,
+export function refuseRequest<Deps>(
+  runtime: Runtime<Deps>,
   response: ServerResponse,
   thrown: unknown,
 ): void {

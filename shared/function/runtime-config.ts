@@ -71,9 +71,9 @@ export const BUSY_RETRY_AFTER_MS = 1_000;
  */
 export const LAST_BYTES_MS = 1_000;
 /**
- * Doors flush and say goodbye in it. Grace plus this stays below Kubernetes' 30 s before SIGKILL.
+ * `deps` flush and close in it. Grace plus this stays below Kubernetes' 30 s before SIGKILL.
  */
-export const CLOSE_DOORS_MS = 5_000;
+export const CLOSE_DEPS_MS = 5_000;
 
 const subjects = list(text);
 

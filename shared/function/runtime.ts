@@ -1,4 +1,4 @@
-// What all requests of one running function share: its definition, doors, clock, log, counters
+// What all requests of one running function share: its definition, `deps`, clock, log, counters
 // and gate.
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
@@ -37,9 +37,9 @@ interface TypeCells {
   readonly duration: HistogramCell;
 }
 
-export interface RuntimeParts<Doors> {
-  readonly definition: Behaviour<Doors>;
-  readonly doors: Doors;
+export interface RuntimeParts<Deps> {
+  readonly definition: Behaviour<Deps>;
+  readonly deps: Deps;
   readonly config: RuntimeConfig;
   readonly senders: Senders;
   readonly build: BuildInfo;
@@ -48,10 +48,10 @@ export interface RuntimeParts<Doors> {
   readonly metrics: Metrics;
 }
 
-export class Runtime<Doors> {
-  readonly definition: Behaviour<Doors>;
+export class Runtime<Deps> {
+  readonly definition: Behaviour<Deps>;
   readonly wakesOn: ReadonlySet<string>;
-  readonly doors: Doors;
+  readonly deps: Deps;
   readonly build: BuildInfo;
   readonly clock: Clock;
   readonly log: Logger;
@@ -68,11 +68,11 @@ export class Runtime<Doors> {
   readonly #durations: Histogram;
   readonly #byType = new Map<string, TypeCells>();
 
-  constructor(parts: RuntimeParts<Doors>) {
+  constructor(parts: RuntimeParts<Deps>) {
     const { definition, config, build, metrics } = parts;
     this.definition = definition;
     this.wakesOn = new Set(definition.wakesOn);
-    this.doors = parts.doors;
+    this.deps = parts.deps;
     this.build = build;
     this.clock = parts.clock;
     this.log = parts.log;
@@ -151,8 +151,8 @@ export class Runtime<Doors> {
 }
 
 /** A route that takes files needs room for as many as are worked on at once. */
-function heldBytesMax<Doors>(
-  { routes = [] }: Behaviour<Doors>,
+function heldBytesMax<Deps>(
+  { routes = [] }: Behaviour<Deps>,
   { concurrencyMax }: Pick<RuntimeConfig, 'concurrencyMax'>,
 ): number {
   const files = routes.map(({ takesFile }) => takesFile?.sizeBytesMax ?? 0);

@@ -9,8 +9,8 @@ import { startFunction } from './start.ts';
 const EXIT_BROKEN = 1;
 const EXIT_CONFIG = 2;
 
-export async function serve<Config extends object, Doors>(
-  definition: FunctionDefinition<Config, Doors>,
+export async function serve<Config extends object, Deps>(
+  definition: FunctionDefinition<Config, Deps>,
   build: BuildInfo,
 ): Promise<void> {
   const environment: Environment = process.env;

@@ -1,4 +1,4 @@
-// Puts a function together and runs it: configuration, doors, server, and the way down in order.
+// Puts a function together and runs it: configuration, `deps`, server, and the way down in order.
 // Knows nothing of processes, so that tests can run as many as they like side by side.
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../clock.ts';
@@ -9,7 +9,7 @@ import { createLog } from './log.ts';
 import { instanceEnds } from './gate.ts';
 import { Metrics } from './metrics.ts';
 import {
-  CLOSE_DOORS_MS,
+  CLOSE_DEPS_MS,
   LAST_BYTES_MS,
   type RuntimeConfig,
   runtimeShape,
@@ -31,15 +31,15 @@ export interface RunningFunction {
   readonly port: number;
   readonly log: Logger;
   /**
-   * Readiness down, requests in flight finished or given up, doors closed, port free. Asking
+   * Readiness down, requests in flight finished or given up, dependencies closed, port free. Asking
    * twice gives the same end.
    */
   stop(): Promise<void>;
 }
 
 /** Throws ConfigError when the environment does not hold, and what `open` or listening throws. */
-export async function startFunction<Config extends object, Doors>(
-  definition: FunctionDefinition<Config, Doors>,
+export async function startFunction<Config extends object, Deps>(
+  definition: FunctionDefinition<Config, Deps>,
   options: StartOptions,
 ): Promise<RunningFunction> {
   const { environment, build, clock = systemClock } = options;
@@ -52,12 +52,12 @@ export async function startFunction<Config extends object, Doors>(
   const ending = new AbortController();
   const asksTokens = both.runtime.senderAudience !== undefined;
   const scope = { log, clock, metrics, asksTokens, signal: ending.signal };
-  const doors = await definition.open(both.own, scope);
+  const deps = await definition.open(both.own, scope);
   const runtime = new Runtime({
     definition,
-    doors,
+    deps,
     config: both.runtime,
-    senders: new Senders(both.runtime, readerOf(definition, doors), clock),
+    senders: new Senders(both.runtime, readerOf(definition, deps), clock),
     build,
     clock,
     log,
@@ -75,15 +75,15 @@ export async function startFunction<Config extends object, Doors>(
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     await drain(runtime, server, both.runtime, ending);
-    await closeDoors(definition, doors, clock, log);
+    await closeDeps(definition, deps, clock, log);
     log.info('ended');
   };
   return { port, log, stop: () => (stopping ??= stop()) };
 }
 
 /** Until nobody works, nobody comes and nobody listens. */
-async function drain<Doors>(
-  { gate, intake, clock, log }: Runtime<Doors>,
+async function drain<Deps>(
+  { gate, intake, clock, log }: Runtime<Deps>,
   server: HttpServer,
   { drainGraceMs, drainMinimumMs }: RuntimeConfig,
   ending: AbortController,
@@ -100,21 +100,21 @@ async function drain<Doors>(
   await server.close(sinceMs, () => clock.sleep(LAST_BYTES_MS));
 }
 
-function readerOf<Config extends object, Doors>(
-  definition: FunctionDefinition<Config, Doors>,
-  doors: Doors,
+function readerOf<Config extends object, Deps>(
+  definition: FunctionDefinition<Config, Deps>,
+  deps: Deps,
 ): ReadApiServer | undefined {
   if (definition.readApiServer === undefined) return undefined;
-  return async (path, signal) => definition.readApiServer?.(doors, path, signal);
+  return async (path, signal) => definition.readApiServer?.(deps, path, signal);
 }
 
 /**
  * Both shapes are read before anything is thrown, so that one error names everything that is
  * wrong.
  */
-function readBoth<Config extends object, Doors>(
+function readBoth<Config extends object, Deps>(
   environment: Environment,
-  definition: FunctionDefinition<Config, Doors>,
+  definition: FunctionDefinition<Config, Deps>,
 ): { readonly runtime: Readonly<RuntimeConfig>; readonly own: Readonly<Config> } {
   const runtime = readConfig(environment, runtimeShape);
   const own = readConfig(environment, definition.config);
@@ -133,22 +133,22 @@ function readBoth<Config extends object, Doors>(
   return { runtime: runtime.config(), own: own.config() };
 }
 
-/** A door that fails or hangs on its way out is told about, but holds nobody up. */
-async function closeDoors<Config extends object, Doors>(
-  definition: FunctionDefinition<Config, Doors>,
-  doors: Doors,
+/** A dependency that fails to close, or hangs, is logged and holds nothing up. */
+async function closeDeps<Config extends object, Deps>(
+  definition: FunctionDefinition<Config, Deps>,
+  deps: Deps,
   clock: Clock,
   log: Logger,
 ): Promise<void> {
   const done = new AbortController();
-  const limit = clock.sleep(CLOSE_DOORS_MS, done.signal).then(
-    () => log.warn({ limitMs: CLOSE_DOORS_MS }, 'doors did not close in time'),
+  const limit = clock.sleep(CLOSE_DEPS_MS, done.signal).then(
+    () => log.warn({ limitMs: CLOSE_DEPS_MS }, 'dependencies did not close in time'),
     () => undefined,
   );
   try {
-    await Promise.race([definition.close?.(doors), limit]);
+    await Promise.race([definition.close?.(deps), limit]);
   } catch (err) {
-    log.error({ err }, 'doors failed to close');
+    log.error({ err }, 'dependencies failed to close');
   } finally {
     done.abort();
   }

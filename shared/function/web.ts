@@ -19,10 +19,10 @@ import { textOf } from './table.ts';
 import { welcome } from './welcome.ts';
 import { Work } from './work.ts';
 
-class RouteWork<Doors> extends Work<Doors> {
+class RouteWork<Deps> extends Work<Deps> {
   readonly route: string;
 
-  constructor(runtime: Runtime<Doors>, response: Response, route: string) {
+  constructor(runtime: Runtime<Deps>, response: Response, route: string) {
     super(runtime, response);
     this.route = route;
   }
@@ -37,7 +37,7 @@ class RouteWork<Doors> extends Work<Doors> {
   }
 }
 
-export function createWeb<Doors>(runtime: Runtime<Doors>): Express {
+export function createWeb<Deps>(runtime: Runtime<Deps>): Express {
   const { definition } = runtime;
   const { routes = [] } = definition;
   const app = express();
@@ -73,9 +73,9 @@ export function createWeb<Doors>(runtime: Runtime<Doors>): Express {
   return app;
 }
 
-async function runRoute<Doors>(
-  runtime: Runtime<Doors>,
-  route: Route<Doors>,
+async function runRoute<Deps>(
+  runtime: Runtime<Deps>,
+  route: Route<Deps>,
   request: Request,
   response: Response,
 ): Promise<void> {
@@ -95,10 +95,10 @@ async function runRoute<Doors>(
   }
 }
 
-async function readRequest<Doors>(
+async function readRequest<Deps>(
   request: Request,
-  work: Work<Doors>,
-  { takesFile }: Route<Doors>,
+  work: Work<Deps>,
+  { takesFile }: Route<Deps>,
 ): Promise<RouteRequest> {
   const headers = scanHeaders(request.rawHeaders);
   work.traceparent = headers.traceparent;
@@ -117,9 +117,9 @@ async function readRequest<Doors>(
   };
 }
 
-async function bytesOf<Doors>(
+async function bytesOf<Deps>(
   request: Request,
-  work: Work<Doors>,
+  work: Work<Deps>,
   { contentLength, contentEncoding }: ScannedHeaders,
   limit: BodyLimit,
 ): Promise<Buffer> {
@@ -153,8 +153,8 @@ function paramsOf(request: Request): Record<string, string> {
 const NEVER_SENT = [408, 409, 500];
 
 /** JSON, unless the caller would rather have text. Throws a bug before a byte is sent. */
-function sendAnswer<Doors>(
-  { outbox }: Runtime<Doors>,
+function sendAnswer<Deps>(
+  { outbox }: Runtime<Deps>,
   request: Request,
   response: Response,
   answer: Answer,
@@ -181,8 +181,8 @@ function sendAnswer<Doors>(
 }
 
 /** Four parameters are how Express knows an error handler. */
-function answerError<Doors>(
-  runtime: Runtime<Doors>,
+function answerError<Deps>(
+  runtime: Runtime<Deps>,
 ): (thrown: unknown, request: Request, response: Response, next: unknown) => void {
   return (thrown, request, response, _next) => {
     if (!isClientError(thrown)) return refuseAsBug(runtime, response, thrown);

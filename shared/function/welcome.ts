@@ -5,7 +5,7 @@ import type { Runtime } from './runtime.ts';
 
 const DOCS = 'README.md and docs/ of the Ballast repository; docs/errors.md explains every code';
 
-export function welcome<Doors>({ definition, build }: Runtime<Doors>): Answer {
+export function welcome<Deps>({ definition, build }: Runtime<Deps>): Answer {
   const { name, purpose, wakesOn, routes = [] } = definition;
   const answers = [
     ...routes.map(({ method, path, summary }) => ({ route: `${method} ${path}`, summary })),

@@ -14,8 +14,8 @@ import { failureOf, sendProblem } from './problem.ts';
 import { BUSY_RETRY_AFTER_MS } from './runtime-config.ts';
 import type { Outcome, Runtime } from './runtime.ts';
 
-export abstract class Work<Doors> implements Context<Doors>, Guest {
-  readonly runtime: Runtime<Doors>;
+export abstract class Work<Deps> implements Context<Deps>, Guest {
+  readonly runtime: Runtime<Deps>;
   readonly response: ServerResponse;
   readonly startedMs: number;
   traceparent: string | undefined;
@@ -24,7 +24,7 @@ export abstract class Work<Doors> implements Context<Doors>, Guest {
   #endedBy: Error | undefined;
   #log: Logger | undefined;
 
-  constructor(runtime: Runtime<Doors>, response: ServerResponse) {
+  constructor(runtime: Runtime<Deps>, response: ServerResponse) {
     this.runtime = runtime;
     this.response = response;
     this.startedMs = runtime.clock.nowMs();
@@ -40,8 +40,8 @@ export abstract class Work<Doors> implements Context<Doors>, Guest {
   /** Called once, with how it went. */
   protected abstract count(outcome: Outcome, tookMs: number): void;
 
-  get doors(): Doors {
-    return this.runtime.doors;
+  get deps(): Deps {
+    return this.runtime.deps;
   }
   get clock(): Clock {
     return this.runtime.clock;

@@ -1,4 +1,4 @@
-// The door to the API server: reads, writes and watches objects as plain JSON over a few pooled
+// The client of the API server: reads, writes and watches objects as plain JSON over a few pooled
 // connections. Opening it calls nobody; the first use finds the credentials and connects.
 import { type Clock, systemClock } from '../clock.ts';
 import { AccessCache, accessReader, readerAt } from './access.ts';

@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** Below the relay's patience; what hangs in a fault ends soon after it. */
 const DEADLINE_SECONDS = '6';
 
-export interface InstanceDoors {
+export interface InstanceDeps {
   readonly plane: Plane;
   readonly accounts: ServiceAccounts;
   readonly wiring: FunctionWiring;
@@ -21,7 +21,7 @@ export interface InstanceDoors {
 }
 
 export async function addInstance(
-  { plane, accounts, wiring, takesEventsAtTheirWord }: InstanceDoors,
+  { plane, accounts, wiring, takesEventsAtTheirWord }: InstanceDeps,
   name: string,
 ): Promise<Part> {
   const client = `function/${name}`;

@@ -112,8 +112,8 @@ export class Rig {
     while (this.#instances.length < count) {
       const index = this.#instances.length;
       const takesEventsAtTheirWord = index % 2 === 1;
-      const doors = { plane: this.plane, accounts: this.#accounts, wiring, takesEventsAtTheirWord };
-      this.#instances.push(await addInstance(doors, `metadata-${index}`));
+      const deps = { plane: this.plane, accounts: this.#accounts, wiring, takesEventsAtTheirWord };
+      this.#instances.push(await addInstance(deps, `metadata-${index}`));
     }
     this.relay.targets = this.#instances.slice(0, count).map(({ url }) => url);
   }

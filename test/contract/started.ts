@@ -10,19 +10,19 @@ export interface Started extends RunningFunction {
   readonly lines: readonly Record<string, unknown>[];
 }
 
-export type Behaviour<Doors> = Partial<FunctionDefinition<object, Doors>>;
+export type Behaviour<Deps> = Partial<FunctionDefinition<object, Deps>>;
 
-export async function started<Doors>(
-  behaviour: Behaviour<Doors>,
+export async function started<Deps>(
+  behaviour: Behaviour<Deps>,
   environment: Readonly<Record<string, string>> = {},
   clock?: Clock,
 ): Promise<Started> {
-  const definition = defineFunction<object, Doors>({
+  const definition = defineFunction<object, Deps>({
     name: 'under-test',
     purpose: 'Stands for any function.',
     wakesOn: ['dev.ballast.test'],
     config: {},
-    open: () => undefined as Doors,
+    open: () => undefined as Deps,
     handle: async () => undefined,
     ...behaviour,
   });

@@ -1,4 +1,4 @@
-// Tidy rules about who may know whom: the direction of imports, the one door to each system, the
+// Tidy rules about who may know whom: the direction of imports, the one owner of each library, the
 // packages we depend on, and exports that nobody uses.
 
 import type { Finding, Rule } from './rule.ts';
@@ -31,7 +31,7 @@ function mayImport(from: string, to: string): boolean {
 
 const direction: Rule = {
   name: 'import-direction',
-  reason: 'functions meet in the status of objects, and the doors in shared/ stay replaceable',
+  reason: 'functions meet in the status of objects, and the clients in shared/ stay replaceable',
   look: perFile(function* ({ path, imports }) {
     for (const { from, line } of imports.filter(({ isLocal }) => isLocal)) {
       if (mayImport(areaOf(path), areaOf(from))) continue;
@@ -42,22 +42,22 @@ const direction: Rule = {
 };
 
 /** Only the area named may import the package; tests may, as a witness that is not our own code. */
-const doors: readonly (readonly [RegExp, string])[] = [
+const owners: readonly (readonly [RegExp, string])[] = [
   [/^(nats|@nats-io\/.*)$/, 'shared/nats'],
   [/^@kubernetes\/client-node(\/|$)/, 'shared/kube'],
   [/^(etcd3|@grpc\/.*)$/, 'shared/etcd'],
   [/^(express|jose|prom-client|pino)$/, 'shared/function'],
 ];
 
-const oneDoor: Rule = {
-  name: 'one-door',
+const oneOwner: Rule = {
+  name: 'one-owner',
   reason: 'a library is replaced, or its traps are met, in one place',
   look: perFile(function* ({ path, imports }) {
     if (path.startsWith('test/')) return;
     for (const { from, line } of imports) {
-      const door = doors.find(([name]) => name.test(from))?.[1];
-      if (door === undefined || areaOf(path) === door) continue;
-      yield { line, message: `only ${door} imports ${from}; ask it for what you need.` };
+      const owner = owners.find(([name]) => name.test(from))?.[1];
+      if (owner === undefined || areaOf(path) === owner) continue;
+      yield { line, message: `only ${owner} imports ${from}; ask it for what you need.` };
     }
   }),
 };
@@ -114,4 +114,4 @@ function isUsed(of: Source, name: string, isType: boolean, sources: readonly Sou
   return isEntry || isMentioned || isImported;
 }
 
-export const importRules: readonly Rule[] = [direction, oneDoor, barrel, deadExport];
+export const importRules: readonly Rule[] = [direction, oneOwner, barrel, deadExport];

@@ -21,7 +21,7 @@ export function mortalNatsCluster() {
       const moment = deaths % 2 === 0 ? 'after' : 'before';
       const { door, lastWord } = lifeUntil({ write: 1 + (deaths % WRITES_MAX), moment });
       const { clock, metrics, log, signal, traceparent } = context;
-      const { kube, openSystem, workMs, lease } = context.doors;
+      const { kube, openSystem, workMs, lease } = context.deps;
       const doors = new Doors({
         kube: door(kube, kubeWriting),
         openSystem: async (...way) => door(await openSystem(...way), natsWriting),
@@ -30,7 +30,7 @@ export function mortalNatsCluster() {
         lease,
       });
       try {
-        const request = { doors, clock, metrics, log, signal, traceparent };
+        const request = { deps: doors, clock, metrics, log, signal, traceparent };
         return await natsCluster.handle?.(event, request);
       } catch (error) {
         if (!(error instanceof Killed)) throw error;

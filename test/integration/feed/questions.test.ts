@@ -1,7 +1,7 @@
 // What the questions about events cost the API server, and how old their answers may be: the real
 // API server, asked through a client that counts, and that can be behind.
 import { expect, test } from 'vitest';
-import { Doors, type DoorsOptions } from '../../../functions/metadata/doors.ts';
+import { Deps, type DepsOptions } from '../../../functions/metadata/deps.ts';
 import { feedOf } from '../../../functions/metadata/feed.ts';
 import { takeHint } from '../../../functions/metadata/hint.ts';
 import type { Outcome } from '../../../functions/metadata/look.ts';
@@ -41,7 +41,7 @@ async function open(): Promise<Told> {
   const nats = { url: world.natsUrl, access: NO_ACCESS };
   const session = new Session(feedOf(object), nats);
   const asked = new Asked(world.kube);
-  const options: DoorsOptions = {
+  const options: DepsOptions = {
     kube: asked.kube,
     clock: systemClock,
     log: { warn: () => undefined },
@@ -49,7 +49,7 @@ async function open(): Promise<Told> {
     nats,
     confirmsEvents: true,
   };
-  const doors = new Doors(options);
+  const deps = new Deps(options);
   const [resource] = session.feed.resources.filter(({ name }) => name === 'pods');
   if (resource === undefined) throw new Error('the feed shows no pods');
   return {
@@ -57,7 +57,7 @@ async function open(): Promise<Told> {
     tell: async (pod, verb) => {
       const { resourceVersion } = pod.metadata;
       const look = { resource, object: pod, isGone: verb === 'delete', resourceVersion };
-      const task = { doors, session, signal: soon(), epoch: 1, nowMs: Date.now() };
+      const task = { deps, session, signal: soon(), epoch: 1, nowMs: Date.now() };
       return (await takeHint(task, look)).outcome;
     },
     close: () => session.close(),

@@ -72,8 +72,8 @@ export class Installed {
   }
 
   /** In this process, as its own account. */
-  async run<Config extends object, Doors>(
-    definition: FunctionDefinition<Config, Doors>,
+  async run<Config extends object, Deps>(
+    definition: FunctionDefinition<Config, Deps>,
     more: Readonly<Record<string, string>> = {},
     clock: Clock = systemClock,
   ): Promise<RunningFunction> {

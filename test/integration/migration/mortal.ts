@@ -1,7 +1,7 @@
 // An instance of storage-migration that is killed at one of its writes, or something else happens
 // to the world just after a write.
 import { pino } from 'pino';
-import { Doors } from '../../../functions/storage-migration/doors.ts';
+import { Deps } from '../../../functions/storage-migration/deps.ts';
 import { takeChange } from '../../../functions/storage-migration/work.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { Context, IncomingEvent } from '../../../shared/function/define.ts';
@@ -36,11 +36,11 @@ export class Lives {
     const { door, lastWord } = lifeUntil(death, meanwhile);
     const kube = door(this.#kube, kubeWriting);
     const openServer = (): KubeClient => kube;
-    const doors = new Doors({ kube, openServer, clock, workMs: WORK_MS, lease, ...AT_ONCE });
+    const deps = new Deps({ kube, openServer, clock, workMs: WORK_MS, lease, ...AT_ONCE });
     const log = pino({ level: 'silent' });
     const { signal } = new AbortController();
     const metrics = new Metrics();
-    const context: Context<Doors> = { doors, clock, metrics, log, signal, traceparent: undefined };
+    const context: Context<Deps> = { deps, clock, metrics, log, signal, traceparent: undefined };
     try {
       await takeChange(this.#event, context);
     } catch (error) {

@@ -8,8 +8,8 @@ import type { FunctionDefinition } from '../../../shared/function/define.ts';
 import { startFunction } from '../../../shared/function/start.ts';
 
 /** What keeps it from starting; it is stopped when nothing does. */
-async function problemsOf<Config extends object, Doors>(
-  definition: FunctionDefinition<Config, Doors>,
+async function problemsOf<Config extends object, Deps>(
+  definition: FunctionDefinition<Config, Deps>,
   more: Readonly<Record<string, string>>,
 ): Promise<readonly string[]> {
   const quick = { LISTEN_HOST: '127.0.0.1', PORT: '0', DRAIN_MINIMUM_SECONDS: '0' };

@@ -170,8 +170,8 @@ test.each(DEFINITIONS)('$name takes no shape of an object for what it is not', a
     key,
     (variable as { readonly fallback?: unknown }).fallback,
   ]);
-  const doors = await one.open({ ...Object.fromEntries(defaults), kubeconfigPath }, scope);
-  const context = { ...scope, doors, traceparent: undefined };
+  const deps = await one.open({ ...Object.fromEntries(defaults), kubeconfigPath }, scope);
+  const context = { ...scope, deps, traceparent: undefined };
   const handle = (data: unknown, type: string): unknown =>
     one.handle?.(eventOf(data, type), context);
   await fc.assert(
@@ -182,5 +182,5 @@ test.each(DEFINITIONS)('$name takes no shape of an object for what it is not', a
     }),
     { numRuns: 40 },
   );
-  await one.close?.(doors);
+  await one.close?.(deps);
 });

@@ -1,6 +1,6 @@
 // Asks the routes of locate without HTTP, of a catalog that the test fills. Every answer is held
 // against the OpenAPI description.
-import { Doors, type Keys, type Reader } from '../../../functions/locate/doors.ts';
+import { Deps, type Keys, type Reader } from '../../../functions/locate/deps.ts';
 import { routes } from '../../../functions/locate/questions.ts';
 import { Failure } from '../../../shared/errors.ts';
 import type { Context } from '../../../shared/function/define.ts';
@@ -34,7 +34,7 @@ export class World {
       if (signal?.aborted === true) end();
       else signal?.addEventListener('abort', end);
     });
-  #doors: Doors | undefined;
+  #deps: Deps | undefined;
 
   put(parts: EntryText): void {
     this.catalog.put(entryOf({ namespace: 'shop', ...parts }));
@@ -46,10 +46,10 @@ export class World {
     const route = routes.find((one) => one.path === url.pathname && one.method === method);
     if (route === undefined) throw new Error(`no route ${method} ${url.pathname}`);
     const context = {
-      doors: (this.#doors ??= this.#open()),
+      deps: (this.#deps ??= this.#open()),
       clock: { nowMs: () => Date.parse(NOW) },
       signal: signal ?? new AbortController().signal,
-    } as unknown as Context<Doors>;
+    } as unknown as Context<Deps>;
     const nothing = { code: undefined, field: undefined, retryAfterMs: undefined, message: '' };
     try {
       const query = url.searchParams;
@@ -64,7 +64,7 @@ export class World {
     }
   }
 
-  #open(): Doors {
+  #open(): Deps {
     const reader = {
       catalog: this.catalog,
       whenCurrent: ((options) => this.whenCurrent(options)) satisfies Reader['whenCurrent'],
@@ -72,7 +72,7 @@ export class World {
     };
     Object.defineProperty(reader, 'state', { get: () => this.state });
     Object.defineProperty(reader, 'counts', { get: () => this.counts });
-    return new Doors(reader as unknown as Reader, 30, NO_KEYS);
+    return new Deps(reader as unknown as Reader, 30, NO_KEYS);
   }
 }
 

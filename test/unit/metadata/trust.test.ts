@@ -19,9 +19,9 @@ async function started(more: Readonly<Record<string, string>>): Promise<Started>
   const watched: typeof metadata = {
     ...metadata,
     open: async (config, scope) => {
-      const doors = await metadata.open(config, scope);
-      ({ confirmsEvents } = doors);
-      return doors;
+      const deps = await metadata.open(config, scope);
+      ({ confirmsEvents } = deps);
+      return deps;
     },
   };
   const environment = {

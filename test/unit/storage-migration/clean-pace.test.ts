@@ -1,7 +1,7 @@
 // How many objects are cleaned side by side: where a conversion webhook can go away between the
 // question and the write, each of them may lose its managedFields by that.
 import { expect, test } from 'vitest';
-import type { Doors } from '../../../functions/storage-migration/doors.ts';
+import type { Deps } from '../../../functions/storage-migration/deps.ts';
 import { Walker } from '../../../functions/storage-migration/walk.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { HandClock } from '../../builders/hand-clock.ts';
@@ -34,8 +34,8 @@ async function sideBySide(hasWebhook: boolean): Promise<number> {
       return object(name, 'v1');
     },
   };
-  const doors = { kube, clock: new HandClock() } as unknown as Doors;
-  const walker = new Walker(doors, { concurrency: 16 }, new AbortController().signal);
+  const deps = { kube, clock: new HandClock() } as unknown as Deps;
+  const walker = new Walker(deps, { concurrency: 16 }, new AbortController().signal);
   const of = { ...target(), crd: { ...crd(), hasWebhook } };
   const saying = await walker.page(of, migration({ status: at('Cleaning') }), Infinity);
   expect(saying.status.cleaned).toBe(6);

@@ -1,7 +1,7 @@
 // When etcd and the API server are of one mind about what there is: only then does what etcd holds
 // count for anything. The two are small stand-ins: a foreign etcd that fits by chance is rare.
 import { expect, test } from 'vitest';
-import type { EtcdDoor } from '../../../functions/storage-migration/doors.ts';
+import type { EtcdAccess } from '../../../functions/storage-migration/deps.ts';
 import { askEtcd } from '../../../functions/storage-migration/etcd-oracle.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { KubeError } from '../../../shared/kube/errors.ts';
@@ -43,7 +43,7 @@ function ask({ uid, more = 0, refusal, revision = '600', uids = [] }: World) {
   };
   const kube = { list } as unknown as KubeClient;
   const etcd = { client, prefixes: ['/registry'] };
-  const door = etcd as unknown as EtcdDoor;
+  const door = etcd as unknown as EtcdAccess;
   const question = { kube, etcd: door, target: target(), since: '500', workMs: 5_000 };
   return askEtcd(question, AbortSignal.timeout(5_000));
 }

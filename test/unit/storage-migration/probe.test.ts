@@ -1,7 +1,7 @@
 // Whether objects that could not be cleaned can be by now, by what the API server answers to a
 // patch that changes nothing.
 import { expect, test } from 'vitest';
-import type { Doors } from '../../../functions/storage-migration/doors.ts';
+import type { Deps } from '../../../functions/storage-migration/deps.ts';
 import { probeFailed, probeUnclean } from '../../../functions/storage-migration/probe.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { errorFromAnswer, readStatus } from '../../../shared/kube/errors.ts';
@@ -45,9 +45,9 @@ function task(world: World) {
       return applied;
     },
   };
-  const doors = { kube, clock: systemClock } as unknown as Doors;
+  const deps = { kube, clock: systemClock } as unknown as Deps;
   const { signal } = new AbortController();
-  return { doors, target: TARGET, acceptedLoss: [], endsAtMs: Infinity, signal };
+  return { deps, target: TARGET, acceptedLoss: [], endsAtMs: Infinity, signal };
 }
 
 test.each<[what: string, world: World, isHopeful: boolean]>([

@@ -1,7 +1,7 @@
 // The flip has to be seen on every API server, for a while, before anything is rewritten.
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { Doors } from '../../../functions/storage-migration/doors.ts';
+import { Deps } from '../../../functions/storage-migration/deps.ts';
 import { awaitSettled } from '../../../functions/storage-migration/settle.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -56,8 +56,8 @@ function settled(servers: Readonly<Record<string, () => string>>, clock: Clock, 
     serverThat(servers[new URL(url).hostname] ?? (() => ''));
   const times = { workMs, settleMs: SETTLE_MS, longestWriteMs: 0 };
   const lease = { namespace: 'n', name: 'unused', sweepSeconds: 60 };
-  const doors = new Doors({ kube, openServer, clock, lease, ...times });
-  return awaitSettled(doors, target, clock.nowMs() + workMs, soon);
+  const deps = new Deps({ kube, openServer, clock, lease, ...times });
+  return awaitSettled(deps, target, clock.nowMs() + workMs, soon);
 }
 
 /** Time that passes by waiting alone. */

@@ -1,7 +1,7 @@
 // What becomes of a step that the API server does not let us take: what lasts is said in the status
 // and waited for, what passes is told to whoever woke us.
 import { describe, expect, test } from 'vitest';
-import type { Doors } from '../../../functions/storage-migration/doors.ts';
+import type { Deps } from '../../../functions/storage-migration/deps.ts';
 import { take } from '../../../functions/storage-migration/steps.ts';
 import { Walker } from '../../../functions/storage-migration/walk.ts';
 import { systemClock } from '../../../shared/clock.ts';
@@ -33,17 +33,17 @@ function task(fails: Readonly<Record<string, Error>>, changes: CrdChanges = {}) 
     apply: async (_ref: ResourceRef, manifest: Manifest): Promise<KubeObject> =>
       ({ ...migration().object, ...manifest }) as KubeObject,
   };
-  const doors = {
+  const deps = {
     kube,
     clock: systemClock,
     id: 'me',
     workMs: 0,
     settleMs: 0,
     longestWriteMs: 0,
-  } as unknown as Doors;
+  } as unknown as Deps;
   const { signal } = new AbortController();
-  const walker = new Walker(doors, { concurrency: 1 }, signal);
-  return { doors, target: target(changes), walker, endsAtMs: 0, signal };
+  const walker = new Walker(deps, { concurrency: 1 }, signal);
+  return { deps, target: target(changes), walker, endsAtMs: 0, signal };
 }
 
 async function outcome(

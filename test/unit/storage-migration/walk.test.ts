@@ -1,7 +1,7 @@
 // What a pass says of a page that has to be done again: the API server does not know any more where
 // the next one begins.
 import { expect, test } from 'vitest';
-import type { Doors } from '../../../functions/storage-migration/doors.ts';
+import type { Deps } from '../../../functions/storage-migration/deps.ts';
 import { Walker } from '../../../functions/storage-migration/walk.ts';
 import { errorFromAnswer, readStatus } from '../../../shared/kube/errors.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
@@ -34,8 +34,8 @@ test('what a page changed that is done again keeps its pass from being the proof
       return object(metadata.name, '2');
     },
   };
-  const doors = { kube, clock } as unknown as Doors;
-  const walker = new Walker(doors, { concurrency: 1 }, new AbortController().signal);
+  const deps = { kube, clock } as unknown as Deps;
+  const walker = new Walker(deps, { concurrency: 1 }, new AbortController().signal);
   const progress = { ...PROGRESS, done: 0, current: 0 };
   const status = at('Verifying', { pass: 2, rewritten: 5, progress });
   const { status: next } = await walker.page(target(), migration({ status }), 500);
@@ -52,8 +52,8 @@ test('what a pass changed that begins again keeps it from being the proof', asyn
       throw EXPIRED;
     },
   };
-  const doors = { kube, clock: new HandClock() } as unknown as Doors;
-  const walker = new Walker(doors, { concurrency: 1 }, new AbortController().signal);
+  const deps = { kube, clock: new HandClock() } as unknown as Deps;
+  const walker = new Walker(deps, { concurrency: 1 }, new AbortController().signal);
   const cursor = { after: 'w', continue: 'there', resourceVersion: '9' };
   const status = at('Verifying', { pass: 2, cursor, progress: { ...PROGRESS, changed: 1 } });
   const { status: next } = await walker.page(target(), migration({ status }), 500);
@@ -77,8 +77,8 @@ test('rate and time left of the second pass do not count what it waited for', as
       return object(metadata.name, '1');
     },
   };
-  const doors = { kube, clock } as unknown as Doors;
-  const walker = new Walker(doors, { concurrency: 1 }, new AbortController().signal);
+  const deps = { kube, clock } as unknown as Deps;
+  const walker = new Walker(deps, { concurrency: 1 }, new AbortController().signal);
   const status = at('Verifying', { pass: 2, passStartedAt: began, writesEndAt });
   const endsAtMs = clock.nowMs() + 60_000;
   const { status: next } = await walker.page(target(), migration({ status }), endsAtMs);
@@ -93,9 +93,9 @@ test('to find nothing to clean takes no time, whatever the budget is', async () 
   const beganMs = clock.nowMs();
   const items = Array.from({ length: 20 }, (_, index) => object(`w${index}`, '1'));
   const kube = { list: async () => ({ items, metadata: { resourceVersion: '9' } }) };
-  const doors = { kube, clock } as unknown as Doors;
+  const deps = { kube, clock } as unknown as Deps;
   const limits = { concurrency: 1, requestsPerSecond: 1 };
-  const walker = new Walker(doors, limits, new AbortController().signal);
+  const walker = new Walker(deps, limits, new AbortController().signal);
   const status = at('Cleaning', { progress: { ...PROGRESS, done: 0, current: 0 } });
   const { status: next } = await walker.page(target(), migration({ status }), 1_000);
   expect(clock.nowMs()).toBe(beganMs);

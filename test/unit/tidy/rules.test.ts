@@ -141,7 +141,7 @@ const samples: readonly Sample[] = [
   },
   {
     rule: 'import-direction',
-    case: 'a door that looks into another',
+    case: 'a client that imports another',
     bad: file('shared/kube/a.ts', "import { x } from '../nats/stream.ts';"),
     at: 'shared/kube/a.ts:1',
     good: file('shared/kube/a.ts', "import { x } from '../clock.ts';"),
@@ -161,7 +161,7 @@ const samples: readonly Sample[] = [
     good: file('vitest.config.ts', "import { lanes } from './test/lanes.ts';"),
   },
   {
-    rule: 'one-door',
+    rule: 'one-owner',
     case: 'NATS from inside a function',
     bad: file('functions/a/steps.ts', "import { connect } from 'nats';"),
     at: 'functions/a/steps.ts:1',

@@ -80,7 +80,7 @@ export class Run {
   }
 
   async sweep(): Promise<void> {
-    const context = { doors: this.#doors, log, signal: new AbortController().signal };
+    const context = { deps: this.#doors, log, signal: new AbortController().signal };
     try {
       await sweepAll(context as unknown as Context<Doors>);
     } catch (error) {

@@ -1,7 +1,7 @@
 // When the feeds are read, and who shares a read: what is answered must not be older than the
 // question.
 import { expect, test, vi } from 'vitest';
-import { Doors } from '../../../functions/metadata/doors.ts';
+import { Deps } from '../../../functions/metadata/deps.ts';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -43,37 +43,37 @@ function feedSweptAt(sweptAt: string): KubeObject {
   };
 }
 
-function openDoors({ kube }: SlowServer): Doors {
+function makeDeps({ kube }: SlowServer): Deps {
   const log = { warn: () => undefined };
   const nats = { url: 'nats://127.0.0.1:1', access: NO_ACCESS };
-  return new Doors({ kube, clock: systemClock, log, namespace: 'feeds', nats });
+  return new Deps({ kube, clock: systemClock, log, namespace: 'feeds', nats });
 }
 
 test('who asks while the feeds are read is not answered from before he asked', async () => {
   const server = new SlowServer();
-  const doors = openDoors(server);
+  const deps = makeDeps(server);
   const signal = AbortSignal.timeout(10_000);
-  const before = doors.refresh(signal);
+  const before = deps.refresh(signal);
   await expect.poll(() => server.reads).toBe(1);
   server.feed = feedSweptAt('2026-11-21T00:00:00Z');
-  const asked = doors.session('u1', signal);
+  const asked = deps.session('u1', signal);
   await server.answer();
   await before;
   await server.answer();
   expect((await asked)?.feed.status.sweptAt).toBe('2026-11-21T00:00:00Z');
-  await doors.close();
+  await deps.close();
 });
 
 test('those who wait for the same read share it', async () => {
   const server = new SlowServer();
-  const doors = openDoors(server);
+  const deps = makeDeps(server);
   const signal = AbortSignal.timeout(10_000);
-  const first = doors.refresh(signal);
+  const first = deps.refresh(signal);
   await expect.poll(() => server.reads).toBe(1);
-  const waiting = [doors.refresh(signal), doors.refresh(signal), doors.refresh(signal)];
+  const waiting = [deps.refresh(signal), deps.refresh(signal), deps.refresh(signal)];
   await server.answer();
   await server.answer();
   await Promise.all([first, ...waiting]);
   expect(server.reads).toBe(2);
-  await doors.close();
+  await deps.close();
 });

@@ -2,7 +2,7 @@
 // opened at the first question: who is not told to ask for tokens needs no API server.
 import type { KubeClient, KubeOptions } from './client.ts';
 
-export class KeyDoor {
+export class KeyReader {
   readonly #options: KubeOptions;
   #kube: Promise<KubeClient> | undefined;
 

@@ -8,16 +8,16 @@ import type { OpenServer } from '../../shared/kube/servers.ts';
 import type { SweepLease } from '../../shared/kube/sweep-lease.ts';
 
 /** The etcd behind the API server, and where in it the keys are. */
-export interface EtcdDoor {
+export interface EtcdAccess {
   readonly client: EtcdClient;
   readonly prefixes: readonly string[];
 }
 
-export interface DoorsOptions {
+export interface DepsOptions {
   readonly kube: KubeClient;
   readonly openServer: OpenServer;
   /** Undefined when none was configured. */
-  readonly etcd?: EtcdDoor | undefined;
+  readonly etcd?: EtcdAccess | undefined;
   readonly clock: Clock;
   /** How long one request works on before it leaves the rest to the next. */
   readonly workMs: number;
@@ -28,10 +28,10 @@ export interface DoorsOptions {
   readonly lease: SweepLease;
 }
 
-export class Doors {
+export class Deps {
   readonly kube: KubeClient;
   readonly openServer: OpenServer;
-  readonly etcd: EtcdDoor | undefined;
+  readonly etcd: EtcdAccess | undefined;
   readonly clock: Clock;
   readonly workMs: number;
   readonly settleMs: number;
@@ -41,7 +41,7 @@ export class Doors {
   readonly id = randomUUID().slice(0, 8);
   readonly #turns = new Turns();
 
-  constructor(options: DoorsOptions) {
+  constructor(options: DepsOptions) {
     const { kube, openServer, etcd, clock, workMs, settleMs, longestWriteMs, lease } = options;
     this.kube = kube;
     this.openServer = openServer;

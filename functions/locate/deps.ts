@@ -1,20 +1,20 @@
 // What the questions are asked of: a replica of the whole feed, and how fresh it has to be.
 import { Failure } from '../../shared/errors.ts';
-import type { KeyDoor } from '../../shared/kube/key-door.ts';
+import type { KeyReader } from '../../shared/kube/key-reader.ts';
 import type { Replica } from '../../shared/nats/replica/replica.ts';
 
 /** What is used of a replica. */
 export type Reader = Pick<Replica, 'catalog' | 'counts' | 'state' | 'whenCurrent' | 'close'>;
 
 /** Of the tokens that callers show. */
-export type Keys = Pick<KeyDoor, 'read' | 'close'>;
+export type Keys = Pick<KeyReader, 'read' | 'close'>;
 
 /** A catch-up takes a second or a few. */
 const RETRY_CATCHING_UP_MS = 2_000;
 /** The version that a caller waits for was published already: it is on its way. */
 const RETRY_VERSION_MS = 1_000;
 
-export class Doors {
+export class Deps {
   readonly replica: Reader;
   readonly keys: Keys;
   readonly #waitMs: number;

@@ -8,7 +8,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Place } from './decide.ts';
 import { Renewals } from './renewals.ts';
 
-export interface DoorsOptions {
+export interface DepsOptions {
   readonly kube: KubeClient;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -54,7 +54,7 @@ class FewPerMinute {
   }
 }
 
-export class Doors {
+export class Deps {
   readonly kube: KubeClient;
   readonly clock: Clock;
   readonly place: Place;
@@ -69,7 +69,7 @@ export class Doors {
   readonly #objects: FewPerMinute;
   readonly #causes: FewPerMinute;
 
-  constructor({ kube, clock, metrics, place, functions, instance }: DoorsOptions) {
+  constructor({ kube, clock, metrics, place, functions, instance }: DepsOptions) {
     this.kube = kube;
     this.clock = clock;
     this.place = place;

@@ -1,13 +1,13 @@
 // A flood of letters is neither counted twice nor passed on to the API server.
 import { expect, test } from 'vitest';
-import { Doors } from '../../../functions/dead-letters/doors.ts';
+import { Deps } from '../../../functions/dead-letters/deps.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { Metrics } from '../../../shared/function/metrics.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 
 function doorsAt(nowMs: () => number) {
   const metrics = new Metrics();
-  const doors = new Doors({
+  const deps = new Deps({
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing is written here
     kube: {} as KubeClient,
     clock: { ...systemClock, nowMs },
@@ -16,58 +16,58 @@ function doorsAt(nowMs: () => number) {
     functions: ['metadata'],
     instance: 'i',
   });
-  return { doors, metrics };
+  return { deps, metrics };
 }
 
 test('of letters that come while one is written, all are written together', async () => {
-  const { doors } = doorsAt(() => 0);
+  const { deps } = doorsAt(() => 0);
   const counts: number[] = [];
   const gate = Promise.withResolvers<void>();
   const write = async (count: number): Promise<void> => {
     counts.push(count);
     await gate.promise;
   };
-  const first = doors.inTurn('e', write);
+  const first = deps.inTurn('e', write);
   await Promise.resolve();
   await Promise.resolve();
-  const rest = [1, 2, 3].map(() => doors.inTurn('e', write));
-  const other = doors.inTurn('f', write);
+  const rest = [1, 2, 3].map(() => deps.inTurn('e', write));
+  const other = deps.inTurn('f', write);
   gate.resolve();
   await Promise.all([first, ...rest, other]);
   expect(counts.toSorted((a, b) => a - b)).toEqual([1, 1, 3]);
 });
 
 test('a write that fails is told to those it was for, and the next goes on', async () => {
-  const { doors } = doorsAt(() => 0);
-  const fails = doors.inTurn('e', () => Promise.reject(new Error('no')));
+  const { deps } = doorsAt(() => 0);
+  const fails = deps.inTurn('e', () => Promise.reject(new Error('no')));
   await expect(fails).rejects.toThrow('no');
-  await expect(doors.inTurn('e', () => Promise.resolve())).resolves.toBeUndefined();
+  await expect(deps.inTurn('e', () => Promise.resolve())).resolves.toBeUndefined();
 });
 
 test('a letter that comes again is counted once', () => {
-  const { doors, metrics } = doorsAt(() => 0);
+  const { deps, metrics } = doorsAt(() => 0);
   const labels = { function: 'metadata', code: '503' };
-  for (const id of ['1', '2', '1']) doors.count(id, labels);
+  for (const id of ['1', '2', '1']) deps.count(id, labels);
   const counter = metrics.counter('ballast_dead_letters_total', '', ['function', 'code']);
   expect(counter.of(labels).value).toBe(2);
 });
 
 test('thirty objects a minute are named, those that are known again and again', () => {
   let now = 0;
-  const { doors } = doorsAt(() => now);
+  const { deps } = doorsAt(() => now);
   const names = Array.from({ length: 40 }, (_, index) => `e${index}`);
-  expect(names.filter((name) => doors.mayName(name))).toHaveLength(30);
-  expect([doors.mayName('e0'), doors.mayName('e39')]).toEqual([true, false]);
+  expect(names.filter((name) => deps.mayName(name))).toHaveLength(30);
+  expect([deps.mayName('e0'), deps.mayName('e39')]).toEqual([true, false]);
   now = 60_000;
-  expect(doors.mayName('e39')).toBe(true);
+  expect(deps.mayName('e39')).toBe(true);
 });
 
 test('on the broker ten causes a minute are told apart', () => {
   let now = 0;
-  const { doors } = doorsAt(() => now);
+  const { deps } = doorsAt(() => now);
   const names = Array.from({ length: 40 }, (_, index) => `e${index}`);
-  expect(names.filter((name) => doors.mayTell(name))).toHaveLength(10);
-  expect([doors.mayTell('e0'), doors.mayTell('e39')]).toEqual([true, false]);
+  expect(names.filter((name) => deps.mayTell(name))).toHaveLength(10);
+  expect([deps.mayTell('e0'), deps.mayTell('e39')]).toEqual([true, false]);
   now = 60_000;
-  expect(doors.mayTell('e39')).toBe(true);
+  expect(deps.mayTell('e39')).toBe(true);
 });

@@ -8,7 +8,7 @@ import type { Feed } from './feed.ts';
 import type { NatsSecrets } from './nats-secrets.ts';
 import type { FeedNats, Session } from './session.ts';
 
-export interface DoorsOptions {
+export interface DepsOptions {
   readonly kube: KubeClient;
   readonly clock: Clock;
   readonly log: { warn(fields: object, message: string): void };
@@ -33,11 +33,11 @@ export interface Clash {
  */
 const FEEDS_FRESH_MS = 30_000;
 
-export class Doors {
+export class Deps {
   readonly kube: KubeClient;
   readonly clock: Clock;
   readonly confirmsEvents: boolean;
-  readonly #options: DoorsOptions;
+  readonly #options: DepsOptions;
   #sessions = new Map<string, Session>();
   #reading: Promise<void> = Promise.resolve();
   #nextReading: Promise<void> | undefined;
@@ -47,7 +47,7 @@ export class Doors {
   #secrets: Promise<NatsSecrets> | undefined;
   #secretChanges = 0;
 
-  constructor(options: DoorsOptions) {
+  constructor(options: DepsOptions) {
     this.#options = options;
     this.kube = options.kube;
     this.clock = options.clock;
