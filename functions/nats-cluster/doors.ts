@@ -2,7 +2,7 @@
 // read anew at every look. All of it may be lost.
 import type { Clock } from '../../shared/clock.ts';
 import { Slots } from '../../shared/function/slots.ts';
-import { Turns } from '../../shared/function/turns.ts';
+import { KeyedMutex } from '../../shared/function/keyed-mutex.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { SweepLease } from '../../shared/kube/sweep-lease.ts';
 import type { openSystem } from '../../shared/nats/system.ts';
@@ -50,7 +50,7 @@ export class Doors {
   readonly clock: Clock;
   readonly workMs: number;
   readonly lease: SweepLease;
-  readonly #turns = new Turns();
+  readonly #mutex = new KeyedMutex();
   readonly #slots = new Slots(LOOKS_MAX);
   readonly #memories = new Map<string, Memory>();
 
@@ -64,7 +64,7 @@ export class Doors {
 
   /** One at a time for each cluster. */
   inTurn(key: string, work: () => Promise<void>): Promise<void> {
-    return this.#turns.take(key, work);
+    return this.#mutex.run(key, work);
   }
 
   /** A look of one cluster, which then goes to the end of the line. */

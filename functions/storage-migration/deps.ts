@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
 import type { EtcdClient } from '../../shared/etcd/client.ts';
-import { Turns } from '../../shared/function/turns.ts';
+import { KeyedMutex } from '../../shared/function/keyed-mutex.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { OpenServer } from '../../shared/kube/servers.ts';
 import type { SweepLease } from '../../shared/kube/sweep-lease.ts';
@@ -39,7 +39,7 @@ export class Deps {
   readonly lease: SweepLease;
   /** Names this instance in the status of what it is at. */
   readonly id = randomUUID().slice(0, 8);
-  readonly #turns = new Turns();
+  readonly #mutex = new KeyedMutex();
 
   constructor(options: DepsOptions) {
     const { kube, openServer, etcd, clock, workMs, settleMs, longestWriteMs, lease } = options;
@@ -53,9 +53,9 @@ export class Deps {
     this.lease = lease;
   }
 
-  /** One at a time for each migration. */
-  inTurn(name: string, work: () => Promise<void>): Promise<void> {
-    return this.#turns.take(name, work);
+  /** One piece of work at a time per migration. */
+  serialized(name: string, work: () => Promise<void>): Promise<void> {
+    return this.#mutex.run(name, work);
   }
 
   async close(): Promise<void> {

@@ -64,7 +64,7 @@ async function eachOrThrow(works: readonly (() => Promise<void>)[]): Promise<voi
 
 async function look(name: string, context: Context<Deps>): Promise<void> {
   const { deps, log } = context;
-  await deps.inTurn(name, async () => {
+  await deps.serialized(name, async () => {
     try {
       await workOn(name, context);
     } catch (error) {

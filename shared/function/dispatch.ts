@@ -30,7 +30,7 @@ export function createDispatch<Deps>(runtime: Runtime<Deps>): Listener {
   );
   return (request, response) => {
     // A connection that outlives the process would cost its next request.
-    if (runtime.gate.isDraining) response.shouldKeepAlive = false;
+    if (runtime.admission.isDraining) response.shouldKeepAlive = false;
     const url = request.url ?? '/';
     if (!url.startsWith('/')) request.url = originFormOf(url);
     const path = pathOf(request.url ?? '/');
@@ -75,13 +75,13 @@ function notAnEvent(): Failure {
  * Never calls out: an outage elsewhere must not take every instance of every function out of
  * service.
  */
-function sendReadiness<Deps>({ gate }: Runtime<Deps>, response: ServerResponse): void {
-  if (gate.isDraining) sendState(response, 503, 'draining');
+function sendReadiness<Deps>({ admission }: Runtime<Deps>, response: ServerResponse): void {
+  if (admission.isDraining) sendState(response, 503, 'draining');
   else sendState(response, 200, 'ready');
 }
 
-function sendLiveness<Deps>({ gate }: Runtime<Deps>, response: ServerResponse): void {
-  if (gate.isStuck) sendState(response, 503, 'stuck');
+function sendLiveness<Deps>({ admission }: Runtime<Deps>, response: ServerResponse): void {
+  if (admission.isStuck) sendState(response, 503, 'stuck');
   else sendState(response, 200, 'alive');
 }
 

@@ -1,6 +1,6 @@
-// The road of one event: its sender admitted, its body read, its place taken, handled, answered.
-// Everything on it runs once per event at full rate, so nothing here is loaded, parsed or logged
-// that an event which goes well does not need.
+// The path of one event: sender checked, body read, request admitted, handled, answered.
+// All of this runs once per event at full rate, so nothing is loaded, parsed or logged here that a
+// successful event does not need.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { quoted } from '../cut.ts';
 import { Failure } from '../errors.ts';
@@ -30,10 +30,7 @@ class EventWork<Deps> extends Work<Deps> {
   }
 }
 
-/**
- * For what is wrong before there is an event: counted, logged and answered like every other
- * refusal.
- */
+/** A fault found before the event was parsed: counted, logged and answered like any refusal. */
 export function refuseEvent<Deps>(
   runtime: Runtime<Deps>,
   response: ServerResponse,
@@ -42,7 +39,7 @@ export function refuseEvent<Deps>(
   new EventWork(runtime, response).fail(thrown);
 }
 
-/** Never rejects: every way it can go ends in an answer or in a caller that is gone. */
+/** Never rejects: it ends with an answer, or with a caller that is gone. */
 export async function receiveEvent<Deps>(
   runtime: Runtime<Deps>,
   request: IncomingMessage,
@@ -52,27 +49,27 @@ export async function receiveEvent<Deps>(
 ): Promise<void> {
   const work = new EventWork(runtime, response);
   work.traceparent = headers.traceparent;
-  const { gate, intake } = runtime;
+  const { admission, intake } = runtime;
   intake.enter(work);
   try {
-    const admission = runtime.senders.admit(request);
-    if (admission !== undefined) {
-      await admission;
-      // Its sender went away, or its time was over, while the token was looked at.
+    const senderCheck = runtime.senders.admit(request);
+    if (senderCheck !== undefined) {
+      await senderCheck;
+      // The sender went away, or the deadline passed, while the token was verified.
       if (work.isAnswered) return;
     }
     assertAnnouncedLength(headers.contentLength, BODY_LIMIT);
     const body = await intake.read(work, request, BODY_LIMIT);
-    // A body that dribbled in for too long has its answer already.
+    // A body that arrived too slowly was answered already.
     if (work.isAnswered) return;
-    // Not before: who sends half a body takes nobody's place.
-    gate.enter(work);
+    // Admitted only now: a sender that stops half-way through a body must not hold a slot.
+    admission.admit(work);
     const weigh = (sizeBytes: number): void => intake.weigh(work, sizeBytes);
     await handle(work, parseEvent(headers, mode, body, weigh), mode);
   } catch (thrown) {
     work.fail(thrown);
   } finally {
-    gate.leave(work);
+    admission.release(work);
     intake.leave(work);
   }
 }

@@ -1,12 +1,12 @@
-// Requests whose bodies are on their way in, before they take a place among those that are worked
-// on: bounded in number, in time, and in bytes together with the bodies that are worked on. Where
-// there is no room, who dawdles makes it: never one whose body comes in one go.
+// Requests whose bodies are still arriving, before admission: bounded in number, in time, and in
+// bytes together with the bodies of admitted requests. When there is no room, the slowest or the
+// largest arriving body is refused, never one that arrives in one go.
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../clock.ts';
 import { Failure } from '../errors.ts';
 import { type BodyLimit, eachChunk, tooLarge } from './body.ts';
 import { Deadlines } from './deadlines.ts';
-import type { Guest } from './gate.ts';
+import type { Admitted } from './admission.ts';
 import { BUSY_RETRY_AFTER_MS, REQUEST_TIMEOUT_MS } from './runtime-config.ts';
 
 interface Arrival {
@@ -17,9 +17,9 @@ interface Arrival {
 }
 
 export interface IntakeLimits {
-  /** Of bodies on their way. */
+  /** Counts arriving bodies. */
   readonly countMax: number;
-  /** Of all bodies: on their way, and worked on. */
+  /** Counts all bodies: arriving ones and those of admitted requests. */
   readonly heldBytesMax: number;
 }
 
@@ -27,15 +27,15 @@ const EMPTY = Buffer.alloc(0);
 
 export class Intake {
   readonly #limits: IntakeLimits;
-  readonly #arrivals = new Map<Guest, Arrival>();
-  /** Of those whose body is not there yet. */
-  readonly #arriving: Deadlines<Guest>;
+  readonly #arrivals = new Map<Admitted, Arrival>();
+  /** Holds only requests whose body is not complete. */
+  readonly #arriving: Deadlines<Admitted>;
   #heldBytes = 0;
 
   constructor(clock: Clock, limits: IntakeLimits) {
     this.#limits = limits;
-    this.#arriving = new Deadlines(clock, REQUEST_TIMEOUT_MS, (guest) =>
-      this.#dismiss(guest, tooSlow(`did not arrive within ${REQUEST_TIMEOUT_MS / 1_000} s`)),
+    this.#arriving = new Deadlines(clock, REQUEST_TIMEOUT_MS, (owner) =>
+      this.#dismiss(owner, tooSlow(`did not arrive within ${REQUEST_TIMEOUT_MS / 1_000} s`)),
     );
   }
 
@@ -43,55 +43,55 @@ export class Intake {
     return this.#heldBytes;
   }
 
-  /** Whoever comes in must `leave`. */
-  enter(guest: Guest): void {
+  /** Every request that enters must `leave`. */
+  enter(owner: Admitted): void {
     if (this.#arriving.size >= this.#limits.countMax) {
       const [eldest] = this.#arriving.items();
       if (eldest !== undefined) this.#dismiss(eldest, tooSlow('came slower than all others'));
     }
-    this.#arrivals.set(guest, { chunks: [], bodyBytes: 0, heldBytes: 0 });
-    this.#arriving.add(guest);
+    this.#arrivals.set(owner, { chunks: [], bodyBytes: 0, heldBytes: 0 });
+    this.#arriving.add(owner);
   }
 
-  /** Its bytes count until it leaves. Empty for a guest that was dismissed meanwhile. */
-  async read(guest: Guest, request: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
-    await eachChunk(request, (chunk) => this.#take(guest, chunk, limit));
-    this.#arriving.delete(guest);
-    const arrival = this.#arrivals.get(guest);
+  /** Its bytes count until it leaves. Empty for a request that was dismissed meanwhile. */
+  async read(owner: Admitted, request: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
+    await eachChunk(request, (chunk) => this.#take(owner, chunk, limit));
+    this.#arriving.delete(owner);
+    const arrival = this.#arrivals.get(owner);
     if (arrival === undefined) return EMPTY;
     const { chunks } = arrival;
     arrival.chunks = [];
     return chunks.length > 1 ? Buffer.concat(chunks) : (chunks[0] ?? EMPTY);
   }
 
-  /** What the body becomes in memory counts as well, until its guest leaves. */
-  weigh(guest: Guest, sizeBytes: number): void {
+  /** Adds the memory that the parsed body takes, until its owner leaves. */
+  weigh(owner: Admitted, sizeBytes: number): void {
     const { heldBytesMax } = this.#limits;
     if (sizeBytes > heldBytesMax) throw tooManyValues();
     if (this.#heldBytes + sizeBytes > heldBytesMax) throw full(heldBytesMax);
-    const arrival = this.#arrivals.get(guest);
+    const arrival = this.#arrivals.get(owner);
     if (arrival === undefined) return;
     arrival.heldBytes += sizeBytes;
     this.#heldBytes += sizeBytes;
   }
 
-  leave(guest: Guest): void {
-    this.#arriving.delete(guest);
-    const arrival = this.#arrivals.get(guest);
+  leave(owner: Admitted): void {
+    this.#arriving.delete(owner);
+    const arrival = this.#arrivals.get(owner);
     if (arrival === undefined) return;
-    this.#arrivals.delete(guest);
+    this.#arrivals.delete(owner);
     this.#heldBytes -= arrival.heldBytes;
     arrival.chunks = [];
   }
 
-  /** At the end of the process: everybody whose body is not there yet. */
+  /** At the end of the process: every request whose body is not complete. */
   dismissAll(reason: Failure): void {
-    for (const guest of this.#arriving.items()) this.#dismiss(guest, reason);
+    for (const owner of this.#arriving.items()) this.#dismiss(owner, reason);
     this.#arriving.end();
   }
 
-  #take(guest: Guest, chunk: Buffer, limit: BodyLimit): void {
-    const arrival = this.#arrivals.get(guest);
+  #take(owner: Admitted, chunk: Buffer, limit: BodyLimit): void {
+    const arrival = this.#arrivals.get(owner);
     // Dismissed: it has its answer, and the rest is dropped.
     if (arrival === undefined) return;
     const { sizeBytesMax } = limit;
@@ -100,25 +100,25 @@ export class Intake {
     arrival.bodyBytes += chunk.length;
     arrival.heldBytes += chunk.length;
     this.#heldBytes += chunk.length;
-    while (this.#heldBytes > this.#limits.heldBytesMax) this.#makeRoom(guest);
+    while (this.#heldBytes > this.#limits.heldBytesMax) this.#makeRoom(owner);
   }
 
-  /** Whose body is the largest of those on their way; whoever asks is one of them. */
-  #makeRoom(asking: Guest): void {
+  /** Dismisses the request with the largest arriving body, which may be the one that asks. */
+  #makeRoom(asking: Admitted): void {
     let largest = asking;
-    for (const guest of this.#arriving.items()) {
-      if (this.#sizeOf(guest) > this.#sizeOf(largest)) largest = guest;
+    for (const owner of this.#arriving.items()) {
+      if (this.#sizeOf(owner) > this.#sizeOf(largest)) largest = owner;
     }
     this.#dismiss(largest, full(this.#limits.heldBytesMax));
   }
 
-  #sizeOf(guest: Guest): number {
-    return this.#arrivals.get(guest)?.heldBytes ?? 0;
+  #sizeOf(owner: Admitted): number {
+    return this.#arrivals.get(owner)?.heldBytes ?? 0;
   }
 
-  #dismiss(guest: Guest, reason: Failure): void {
-    this.leave(guest);
-    guest.expire(reason);
+  #dismiss(owner: Admitted, reason: Failure): void {
+    this.leave(owner);
+    owner.expire(reason);
   }
 }
 

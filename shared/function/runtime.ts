@@ -1,10 +1,10 @@
 // What all requests of one running function share: its definition, `deps`, clock, log, counters
-// and gate.
+// and admission.
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Failure, FailureKind } from '../errors.ts';
 import type { Behaviour } from './define.ts';
-import { Gate } from './gate.ts';
+import { Admission } from './admission.ts';
 import { Intake } from './intake.ts';
 import type { Cell, Counter, Gauge, Histogram, HistogramCell, Metrics } from './metrics.ts';
 import { Outbox } from './outbox.ts';
@@ -56,7 +56,7 @@ export class Runtime<Deps> {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
-  readonly gate: Gate;
+  readonly admission: Admission;
   readonly intake: Intake;
   readonly outbox = new Outbox(UNREAD_BYTES_MAX);
   readonly senders: Senders;
@@ -78,7 +78,7 @@ export class Runtime<Deps> {
     this.log = parts.log;
     this.metrics = metrics;
     this.senders = parts.senders;
-    this.gate = new Gate(parts.clock, config.concurrencyMax, config.deadlineMs);
+    this.admission = new Admission(parts.clock, config.concurrencyMax, config.deadlineMs);
     this.intake = new Intake(parts.clock, {
       countMax: ARRIVING_MAX,
       heldBytesMax: heldBytesMax(definition, config),
@@ -138,7 +138,7 @@ export class Runtime<Deps> {
 
   /** For what is cheaper to look at once per scrape than to keep up per request. */
   readGauges(): void {
-    this.#inFlight.set(this.gate.inFlight);
+    this.#inFlight.set(this.admission.inFlight);
   }
 
   #cellsOf(type: string): TypeCells {

@@ -6,7 +6,7 @@ import { ConfigError, type Environment, readConfig, showConfig } from './config.
 import type { FunctionDefinition } from './define.ts';
 import { createDispatch } from './dispatch.ts';
 import { createLog } from './log.ts';
-import { instanceEnds } from './gate.ts';
+import { instanceEnds } from './admission.ts';
 import { Metrics } from './metrics.ts';
 import {
   CLOSE_DEPS_MS,
@@ -83,16 +83,16 @@ export async function startFunction<Config extends object, Deps>(
 
 /** Until nobody works, nobody comes and nobody listens. */
 async function drain<Deps>(
-  { gate, intake, clock, log }: Runtime<Deps>,
+  { admission, intake, clock, log }: Runtime<Deps>,
   server: HttpServer,
   { drainGraceMs, drainMinimumMs }: RuntimeConfig,
   ending: AbortController,
 ): Promise<void> {
   const sinceMs = clock.nowMs();
-  log.info({ inFlight: gate.inFlight, graceMs: drainGraceMs }, 'draining');
+  log.info({ inFlight: admission.inFlight, graceMs: drainGraceMs }, 'draining');
   const [{ cutShort }] = await Promise.all([
-    gate.drain(drainGraceMs),
-    gate.quiet(drainMinimumMs, drainGraceMs),
+    admission.drain(drainGraceMs),
+    admission.quiet(drainMinimumMs, drainGraceMs),
   ]);
   if (cutShort > 0) log.warn({ cutShort }, 'the grace was too short for all requests');
   intake.dismissAll(instanceEnds('This instance ends before the request is there; send it again.'));

@@ -80,17 +80,17 @@ async function runRoute<Deps>(
   response: Response,
 ): Promise<void> {
   const work = new RouteWork(runtime, response, `${route.method} ${route.path}`);
-  const { gate, intake } = runtime;
+  const { admission, intake } = runtime;
   try {
     const routeRequest = await readRequest(request, work, route);
     if (work.isAnswered) return;
-    gate.enter(work);
+    admission.admit(work);
     const answer = await route.handle(routeRequest, work);
     work.succeed('done', () => sendAnswer(runtime, request, response, answer));
   } catch (thrown) {
     work.fail(thrown);
   } finally {
-    gate.leave(work);
+    admission.release(work);
     intake.leave(work);
   }
 }

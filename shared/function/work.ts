@@ -7,14 +7,14 @@ import type { Clock } from '../clock.ts';
 import { Failure } from '../errors.ts';
 import { CallerGone } from './body.ts';
 import type { Context } from './define.ts';
-import type { Guest } from './gate.ts';
+import type { Admitted } from './admission.ts';
 import { failureFields } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { failureOf, sendProblem } from './problem.ts';
 import { BUSY_RETRY_AFTER_MS } from './runtime-config.ts';
 import type { Outcome, Runtime } from './runtime.ts';
 
-export abstract class Work<Deps> implements Context<Deps>, Guest {
+export abstract class Work<Deps> implements Context<Deps>, Admitted {
   readonly runtime: Runtime<Deps>;
   readonly response: ServerResponse;
   readonly startedMs: number;
@@ -112,7 +112,7 @@ export abstract class Work<Deps> implements Context<Deps>, Guest {
 
   #announceEnd(): void {
     // A connection that outlives the process would cost its next request.
-    if (this.runtime.gate.isDraining) this.response.shouldKeepAlive = false;
+    if (this.runtime.admission.isDraining) this.response.shouldKeepAlive = false;
   }
 
   #answered(outcome: Outcome): void {

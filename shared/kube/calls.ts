@@ -2,7 +2,7 @@
 // what is sent.
 import type { Clock } from '../clock.ts';
 import { type ErrorCode, Failure } from '../errors.ts';
-import type { Connection, Exchange, Road } from './connection.ts';
+import type { Connection, Exchange, Pool } from './connection.ts';
 import {
   errorFromAnswer,
   errorFromTransport,
@@ -118,9 +118,9 @@ export class Calls {
   async open(
     request: KubeRequest,
     signal: AbortSignal,
-    road: Road,
+    pool: Pool,
   ): Promise<AsyncIterable<Uint8Array>> {
-    const outcome = await this.#exchange(request, signal, road);
+    const outcome = await this.#exchange(request, signal, pool);
     if ('error' in outcome) throw outcome.error;
     return outcome.body;
   }
@@ -140,11 +140,11 @@ export class Calls {
     }
   }
 
-  async #exchange(request: KubeRequest, signal: AbortSignal, road: Road) {
+  async #exchange(request: KubeRequest, signal: AbortSignal, pool: Pool) {
     const { connection, clock } = this.#wiring;
     const { about } = request;
     try {
-      const answer = await connection.send(this.#exchangeFor(request, signal, road), () =>
+      const answer = await connection.send(this.#exchangeFor(request, signal, pool), () =>
         this.#count(about),
       );
       const { statusCode, headers, body } = answer;
@@ -158,7 +158,7 @@ export class Calls {
     }
   }
 
-  #exchangeFor(request: KubeRequest, signal: AbortSignal, road: Road): Exchange {
+  #exchangeFor(request: KubeRequest, signal: AbortSignal, pool: Pool): Exchange {
     const { method, path, query = {}, body, contentType = 'application/json' } = request;
     // An API server that knows no such form answers with the whole.
     const { as } = request;
@@ -173,7 +173,7 @@ export class Calls {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal,
-      road,
+      pool,
     };
   }
 

@@ -12,14 +12,14 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal: AbortSignal;
-  readonly road: Road;
+  readonly pool: Pool;
 }
 
 /**
  * A `watch` holds a connection of its own for as long as it lasts; a `shared-watch` is one of up to
  * a hundred on an HTTP/2 connection, and ends with it.
  */
-export type Road = 'call' | 'watch' | 'shared-watch';
+export type Pool = 'call' | 'watch' | 'shared-watch';
 
 /** More calls wait in line: a sweep must not open a TLS connection per object. */
 const CONNECTIONS_MAX = 8;
@@ -41,7 +41,7 @@ interface Pools {
   readonly origin: string;
   /** Some API servers live behind a path, as `https://host/k8s/clusters/a`. */
   readonly basePath: string;
-  readonly roads: Readonly<Record<Road, Dispatcher>>;
+  readonly dispatchers: Readonly<Record<Pool, Dispatcher>>;
 }
 
 export class Connection {
@@ -75,7 +75,9 @@ export class Connection {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(
-      [...this.#open].flatMap(({ roads }) => Object.values(roads).map((road) => road.destroy())),
+      [...this.#open].flatMap(({ dispatchers }) =>
+        Object.values(dispatchers).map((one) => one.destroy()),
+      ),
     );
   }
 
@@ -84,10 +86,10 @@ export class Connection {
     exchange: Exchange,
     onSend: () => void,
   ): Promise<Dispatcher.ResponseData> {
-    const { roads, origin, basePath } = await this.#poolsFor(access);
-    const { method, path, headers, body, signal, road } = exchange;
+    const { dispatchers, origin, basePath } = await this.#poolsFor(access);
+    const { method, path, headers, body, signal, pool } = exchange;
     onSend();
-    return roads[road].request({
+    return dispatchers[pool].request({
       origin,
       method,
       path: `${basePath}${path}`,
@@ -152,7 +154,7 @@ export class Connection {
       key,
       origin,
       basePath: pathname.replace(/\/$/, ''),
-      roads: {
+      dispatchers: {
         // Over HTTP/2 all calls would share one connection and its fate; eight are few enough.
         call: make(this.#connectionsMax, ANSWER_TIMEOUT_MS, false),
         watch: make(null, WATCH_SILENCE_MAX_MS, false),
@@ -167,7 +169,7 @@ export class Connection {
    * nothing else begins there: should the old certificates come back, they get new pools.
    */
   #retire(pools: Pools): void {
-    const ended = Promise.all(Object.values(pools.roads).map((road) => road.close()));
+    const ended = Promise.all(Object.values(pools.dispatchers).map((one) => one.close()));
     void ended.then(
       () => this.#open.delete(pools),
       // Only `close` destroys them before they have ended.

@@ -5,7 +5,7 @@
 import type { Clock } from '../clock.ts';
 import { Failure } from '../errors.ts';
 import type { Calls, KubeLog } from './calls.ts';
-import type { Road } from './connection.ts';
+import type { Pool } from './connection.ts';
 import { errorFromAnswer, errorFromTransport, isKubeError, readStatus } from './errors.ts';
 import { describeNotJson, isRecord, parseLossless } from './json.ts';
 import { splitLines, splitOrSkim } from './lines.ts';
@@ -165,7 +165,7 @@ async function* oneStream(
   options: WatchOptions,
   position: Position,
   secondsLeft: number,
-  road: Road,
+  pool: Pool,
 ): AsyncGenerator<WatchEvent, void, undefined> {
   const { namespace, labelSelector, fieldSelector, signal } = options;
   const about = aboutSelection('watch', ref, options);
@@ -186,7 +186,7 @@ async function* oneStream(
       repeat: 'always',
     },
     signal,
-    road,
+    pool,
   );
   try {
     for await (const event of eventsIn(about, body, options.skimAboveBytes)) {

@@ -1,27 +1,26 @@
-// Who may work: counts requests in flight, turns newcomers away when there are too many or the
-// process is about to end, and gives every admitted one a deadline. A slot is free again only
-// when the work has really ended.
+// Admission of requests: refuses a request when too many are in flight or the process is draining,
+// and gives every admitted request a deadline. A slot is free again only when the work has really
+// ended.
 import type { Clock } from '../clock.ts';
 import { Failure } from '../errors.ts';
 import { Deadlines } from './deadlines.ts';
 import { BUSY_RETRY_AFTER_MS } from './runtime-config.ts';
 
 /**
- * One admitted request. The gate calls `expire` at most once, at the deadline or at the end of a
- * drain.
+ * One admitted request. `expire` is called at most once, at the deadline or at the end of a drain.
  */
-export interface Guest {
+export interface Admitted {
   expire(reason: Failure): void;
 }
 
-export class Gate {
+export class Admission {
   readonly #clock: Clock;
   readonly #max: number;
-  readonly #guests = new Set<Guest>();
-  /** Of those whose time is not over. */
-  readonly #deadlines: Deadlines<Guest>;
+  readonly #admitted = new Set<Admitted>();
+  /** Holds only the requests whose deadline has not passed. */
+  readonly #deadlines: Deadlines<Admitted>;
   #isDraining = false;
-  #turnedAwayMs = 0;
+  #refusedMs = 0;
   #onEmpty: (() => void) | undefined;
 
   constructor(clock: Clock, max: number, deadlineMs: number) {
@@ -30,13 +29,13 @@ export class Gate {
     const message =
       `The work took longer than the ${deadlineMs / 1_000} s it may take; send the ` +
       'request again.';
-    this.#deadlines = new Deadlines(clock, deadlineMs, (guest) =>
-      guest.expire(new Failure('DEADLINE_EXCEEDED', message)),
+    this.#deadlines = new Deadlines(clock, deadlineMs, (request) =>
+      request.expire(new Failure('DEADLINE_EXCEEDED', message)),
     );
   }
 
   get inFlight(): number {
-    return this.#guests.size;
+    return this.#admitted.size;
   }
 
   get isDraining(): boolean {
@@ -45,41 +44,41 @@ export class Gate {
 
   /** Every slot is held by work that goes on after its deadline: nothing but a restart helps. */
   get isStuck(): boolean {
-    return this.#guests.size - this.#deadlines.size >= this.#max;
+    return this.#admitted.size - this.#deadlines.size >= this.#max;
   }
 
-  /** Throws when there is no place. Whoever comes in must `leave`. */
-  enter(guest: Guest): void {
+  /** Throws when there is no free slot. An admitted request must be released. */
+  admit(request: Admitted): void {
     if (this.#isDraining) {
-      this.#turnedAwayMs = this.#clock.nowMs();
+      this.#refusedMs = this.#clock.nowMs();
       throw instanceEnds(
         'This instance is about to end; send the request again, another one takes it.',
       );
     }
-    if (this.#guests.size >= this.#max) {
+    if (this.#admitted.size >= this.#max) {
       const message =
         `${this.#max} requests are being worked on, which is the limit; send this one again ` +
         'later.';
       throw new Failure('OVERLOADED', message, { retryAfterMs: BUSY_RETRY_AFTER_MS });
     }
-    this.#guests.add(guest);
-    this.#deadlines.add(guest);
+    this.#admitted.add(request);
+    this.#deadlines.add(request);
   }
 
-  /** Nothing happens to who never came in. */
-  leave(guest: Guest): void {
-    this.#deadlines.delete(guest);
-    if (this.#guests.delete(guest) && this.#guests.size === 0) this.#onEmpty?.();
+  /** Does nothing for a request that was never admitted. */
+  release(request: Admitted): void {
+    this.#deadlines.delete(request);
+    if (this.#admitted.delete(request) && this.#admitted.size === 0) this.#onEmpty?.();
   }
 
-  /** Resolves when nobody is left; whoever is still there after `graceMs` is expired first. */
+  /** Resolves when no request is left; those left after `graceMs` are expired first. */
   async drain(graceMs: number): Promise<{ readonly cutShort: number }> {
     this.#isDraining = true;
-    this.#turnedAwayMs = this.#clock.nowMs();
+    this.#refusedMs = this.#clock.nowMs();
     const left = new AbortController();
     const empty = new Promise<'empty'>((resolve) => {
       this.#onEmpty = () => resolve('empty');
-      if (this.#guests.size === 0) resolve('empty');
+      if (this.#admitted.size === 0) resolve('empty');
     });
     const grace = this.#clock.sleep(graceMs, left.signal).then(
       () => 'over' as const,
@@ -93,13 +92,13 @@ export class Gate {
   }
 
   /**
-   * After the drain began: resolves when nobody has come for `quietMs`, or when `graceMs` are over
-   * and senders still come.
+   * After the drain began: resolves when no request came for `quietMs`, or after `graceMs` though
+   * requests still come.
    */
   async quiet(quietMs: number, graceMs: number): Promise<void> {
     const lastMs = this.#clock.nowMs() + Math.max(quietMs, graceMs);
     for (;;) {
-      const untilMs = Math.min(this.#turnedAwayMs + quietMs, lastMs);
+      const untilMs = Math.min(this.#refusedMs + quietMs, lastMs);
       const leftMs = untilMs - this.#clock.nowMs();
       if (leftMs <= 0) return;
       await this.#clock.sleep(leftMs);
@@ -109,9 +108,9 @@ export class Gate {
   #expireAll(): number {
     const message = 'This instance ended before the work was done; send the request again.';
     const left = [...this.#deadlines.items()];
-    for (const guest of left) {
-      this.#deadlines.delete(guest);
-      guest.expire(instanceEnds(message));
+    for (const request of left) {
+      this.#deadlines.delete(request);
+      request.expire(instanceEnds(message));
     }
     return left.length;
   }
