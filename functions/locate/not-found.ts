@@ -1,6 +1,6 @@
 // 404s that say what was looked for, through how much, and at which version.
 import { Failure } from '../../shared/errors.ts';
-import type { Selection } from '../../shared/nats/replica/catalog.ts';
+import type { Selection } from '../../shared/nats/replica/selector.ts';
 import type { World } from './question.ts';
 
 export interface Search {

@@ -3,7 +3,7 @@
 // checkpoints as well.
 import { type Floor, encodeMessage } from '../../shared/feed/messages.ts';
 import { FLOOR_SUBJECT, checkpointSubject } from '../../shared/feed/subjects.ts';
-import type { Publication } from '../../shared/nats/stream.ts';
+import type { Publication } from '../../shared/nats/group-commit.ts';
 import type { Audit } from './audit.ts';
 import { inTurns } from './in-turns.ts';
 import type { Session } from './session.ts';

@@ -3,7 +3,7 @@
 import { Failure } from '../../shared/errors.ts';
 import { fits } from '../../shared/feed/limits.ts';
 import { encodeMessage, isTombstone } from '../../shared/feed/messages.ts';
-import type { Publication } from '../../shared/nats/stream.ts';
+import type { Publication } from '../../shared/nats/group-commit.ts';
 import { type Published, type Step, isLive } from './decide.ts';
 import type { Session } from './session.ts';
 

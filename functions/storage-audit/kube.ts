@@ -10,7 +10,8 @@ import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import { ApiServers, type OpenServer, SERVERNAME } from '../../shared/kube/servers.ts';
 import type { Outcome } from '../../shared/stored/verdict.ts';
 import { type Definition, definitionOf } from '../../shared/stored/crd.ts';
-import { apiVersionOf, type GroupResource, resourceName } from '../../shared/stored/place.ts';
+import { apiVersionOf, resourceName } from '../../shared/stored/place.ts';
+import type { GroupResource } from '../../shared/stored/built-in.ts';
 import {
   type Certificate,
   judge,

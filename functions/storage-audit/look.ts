@@ -4,12 +4,8 @@ import { type EtcdClient, openEtcd } from '../../shared/etcd/client.ts';
 import { type Snapshot, openSnapshot } from '../../shared/etcd/snapshot/snapshot.ts';
 import type { EtcdAddress } from '../../shared/etcd/transport.ts';
 import { type AuditReport, auditStored } from '../../shared/stored/audit.ts';
-import {
-  CRDS,
-  type GroupResource,
-  keyPrefixes,
-  USUAL_PREFIXES,
-} from '../../shared/stored/place.ts';
+import { CRDS, keyPrefixes, USUAL_PREFIXES } from '../../shared/stored/place.ts';
+import type { GroupResource } from '../../shared/stored/built-in.ts';
 
 export interface LookOptions {
   readonly prefixes?: readonly string[] | undefined;

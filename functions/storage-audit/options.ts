@@ -3,7 +3,7 @@
 import { readArguments, UsageError } from '../../shared/arguments.ts';
 import type { EtcdAddress } from '../../shared/etcd/transport.ts';
 import { etcdPrefix } from '../../shared/function/etcd-config.ts';
-import type { GroupResource } from '../../shared/stored/place.ts';
+import type { GroupResource } from '../../shared/stored/built-in.ts';
 
 export type Source =
   | { readonly kind: 'file'; readonly path: string }

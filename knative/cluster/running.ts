@@ -5,7 +5,7 @@ import { access } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKube } from '../../shared/kube/client.ts';
 import { resolvePart } from '../local/parts/resolve.ts';
-import { formatBytes } from '../local/view/snapshot.ts';
+import { formatBytes } from '../local/view/format.ts';
 import { cleanUp } from './clean-up.ts';
 import {
   controlSocket,

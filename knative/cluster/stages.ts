@@ -2,20 +2,8 @@
 // into one that people work with. `--without-knative` leaves all of it out.
 import { functionsStage } from './functions/stage.ts';
 import { knativeStage } from './knative/stage.ts';
+import type { Stage, StageTurn } from './stage.ts';
 import type { Cluster } from './start-cluster.ts';
-
-export interface StageTurn {
-  readonly onReady: (what: string) => void;
-  readonly signal: AbortSignal;
-  /** Resolves when the stages before this one are ready: until then it may prepare. */
-  readonly before: Promise<void>;
-}
-
-export interface Stage {
-  readonly name: string;
-  /** Resolves when it is ready; tells on the way what has become so. */
-  run(cluster: Cluster, turn: StageTurn): Promise<void>;
-}
 
 export const stages: readonly Stage[] = [knativeStage, functionsStage];
 

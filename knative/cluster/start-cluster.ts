@@ -4,7 +4,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { nodePartNames, type PartName } from '../local/parts/catalog.ts';
+import { nodePartNames } from '../local/parts/catalog.ts';
+import type { PartName } from '../local/parts/part-entry.ts';
 import { withLock } from '../local/parts/lock.ts';
 import { resolveParts } from '../local/parts/resolve.ts';
 import { partsSettings } from '../local/parts/settings.ts';

@@ -1,6 +1,7 @@
 // `npm run cluster`: holds a cluster up until somebody ends it, and says what becomes of it.
 import type { InsideWord } from './inside/config.ts';
-import { runStages, type Stage } from './stages.ts';
+import { runStages } from './stages.ts';
+import type { Stage } from './stage.ts';
 import { type Cluster, startCluster } from './start-cluster.ts';
 
 export interface UpOptions {

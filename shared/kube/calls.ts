@@ -15,12 +15,8 @@ import { beginningOf, readAnswer } from './bodies.ts';
 import { describeNotJson, parseLossless } from './json.ts';
 import { resourceName, withQuery } from './paths.ts';
 import type { About, CallOptions, KubeRequest } from './request.ts';
+import type { KubeLog } from './log.ts';
 import { mayRepeat, pauseMs, retryAfterMs, type Setback } from './retry.ts';
-
-/** pino's signature. */
-export interface KubeLog {
-  warn(fields: object, message: string): void;
-}
 
 /** One repetition of a call, or one more connection of a watch, for metrics. */
 export interface Retry {

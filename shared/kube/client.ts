@@ -1,8 +1,10 @@
 // The client of the API server: reads, writes and watches objects as plain JSON over a few pooled
 // connections. Opening it calls nobody; the first use finds the credentials and connects.
 import { type Clock, systemClock } from '../clock.ts';
-import { AccessCache, accessReader, readerAt } from './access.ts';
-import { type Answer, Calls, type KubeLog, type Retry } from './calls.ts';
+import { accessReader, readerAt } from './access.ts';
+import { AccessCache } from './access-cache.ts';
+import { type Answer, Calls, type Retry } from './calls.ts';
+import type { KubeLog } from './log.ts';
 import type { AccessSource } from './config.ts';
 import { Connection } from './connection.ts';
 import { Discovery } from './discovery.ts';

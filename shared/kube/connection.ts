@@ -3,7 +3,7 @@
 // the first call.
 import type * as Undici from './undici.ts';
 import type { Dispatcher } from 'undici';
-import type { Access, AccessCache } from './access.ts';
+import type { Access, AccessCache } from './access-cache.ts';
 import { Failure } from '../errors.ts';
 
 export interface Exchange {

@@ -16,7 +16,7 @@ import { Failure } from '../errors.ts';
 import { readCredential } from './credential-file.ts';
 import { execOf, ExecPlugins } from './exec-plugin.ts';
 import { isRecord, textOf } from './json.ts';
-import type { Access, ReadAccess, TlsMaterial } from './access.ts';
+import type { Access, ReadAccess, TlsMaterial } from './access-cache.ts';
 
 interface Kubeconfig {
   readonly path: string;

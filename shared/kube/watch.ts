@@ -4,7 +4,8 @@
 // only as fast as it is read: a slow reader slows the API server down and fills no memory.
 import type { Clock } from '../clock.ts';
 import { Failure } from '../errors.ts';
-import type { Calls, KubeLog } from './calls.ts';
+import type { Calls } from './calls.ts';
+import type { KubeLog } from './log.ts';
 import type { Pool } from './connection.ts';
 import { errorFromAnswer, errorFromTransport, isKubeError, readStatus } from './errors.ts';
 import { describeNotJson, isRecord, parseLossless } from './json.ts';

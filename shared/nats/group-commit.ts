@@ -2,7 +2,15 @@
 // come than that, they gather and go out together, and a server that syncs before it acknowledges
 // syncs once for all of them. Each unit lands whole or not at all, and fails for itself.
 import { orAbort } from './or-abort.ts';
-import type { Publication } from './stream.ts';
+
+export interface Publication {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  /** The newest sequence on the subject as the writer saw it; 0 for none. */
+  readonly expectedSequence: number;
+  /** The server drops the message after this time. */
+  readonly ttlSeconds?: number;
+}
 
 /** Sends these as one, and answers the sequence of the first. */
 export type Send = (messages: readonly Publication[], signal: AbortSignal) => Promise<number>;

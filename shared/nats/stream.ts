@@ -12,19 +12,10 @@ import {
   directGetLast,
   encodeJson,
 } from './jetstream.ts';
-import { GroupCommit } from './group-commit.ts';
+import { GroupCommit, type Publication } from './group-commit.ts';
 import { orAbort } from './or-abort.ts';
 import { Replies } from './replies.ts';
 import { type StreamSettings, configOf } from './stream-config.ts';
-
-export interface Publication {
-  readonly subject: string;
-  readonly data: Uint8Array;
-  /** The newest sequence on the subject as the writer saw it; 0 for none. */
-  readonly expectedSequence: number;
-  /** The server drops the message after this time. */
-  readonly ttlSeconds?: number;
-}
 
 export interface StreamState {
   readonly messages: number;

@@ -1,7 +1,8 @@
 // Answers "is anything stored in an old version?" from the values that etcd holds, wherever they
 // are read. `auditStored` answers for everything, `countStored` for one resource.
 import { findingsOf } from './findings.ts';
-import { type GroupResource, USUAL_PREFIXES } from './place.ts';
+import { USUAL_PREFIXES } from './place.ts';
+import type { GroupResource } from './built-in.ts';
 import { idOf, isOf, type Named, type Row, Tally } from './tally.ts';
 import type { StoredSource } from './value.ts';
 import { type Outcome, type ResourceVerdict, verdictOn } from './verdict.ts';

@@ -1,6 +1,11 @@
 // What Kubernetes' own resources are called in etcd, and in which version 1.36 stores them. Their
 // keys have no group, and some of them keep names that the API dropped years ago.
-import type { GroupResource } from './place.ts';
+
+export interface GroupResource {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly resource: string;
+}
 
 const GROUPS: Readonly<Record<string, string>> = {
   '':

@@ -1,7 +1,8 @@
 // What a stored CustomResourceDefinition says about versions. Its object is in etcd like any other,
 // as JSON or CBOR.
 import { contentOf, type Stored } from './encoding.ts';
-import { CRDS, groupOf, type GroupResource, resourceName } from './place.ts';
+import { CRDS, groupOf, resourceName } from './place.ts';
+import type { GroupResource } from './built-in.ts';
 
 export interface Definition extends GroupResource {
   /** In the order of the CRD. */

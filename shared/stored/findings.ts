@@ -1,7 +1,7 @@
 // What an audit has found, in sentences: what is stored in an old version, and what could not be
 // told. Pure.
-import { KUBERNETES, versionsWritten } from './built-in.ts';
-import { type GroupResource, isBuiltIn, resourceName, shownVersion } from './place.ts';
+import { KUBERNETES, versionsWritten, type GroupResource } from './built-in.ts';
+import { isBuiltIn, resourceName, shownVersion } from './place.ts';
 import { idOf, type Row, type Tally } from './tally.ts';
 import { are, type ResourceVerdict } from './verdict.ts';
 

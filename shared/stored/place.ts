@@ -1,12 +1,6 @@
 // Where a key of etcd belongs: resource, namespace and name of the object under it; and the other
 // way round, under which prefix the objects of a resource are.
-import { BUILT_IN_GROUPS, STORED_AS, STORED_UNDER } from './built-in.ts';
-
-export interface GroupResource {
-  /** Empty for the core group. */
-  readonly group: string;
-  readonly resource: string;
-}
+import { BUILT_IN_GROUPS, type GroupResource, STORED_AS, STORED_UNDER } from './built-in.ts';
 
 export interface Place {
   /**

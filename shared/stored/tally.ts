@@ -6,7 +6,6 @@ import { encodingOf, type Stored } from './encoding.ts';
 import { FirstNames } from './first-names.ts';
 import {
   CRDS,
-  type GroupResource,
   groupOf,
   isBuiltIn,
   type Place,
@@ -15,6 +14,7 @@ import {
   shownName,
   USUAL_PREFIXES,
 } from './place.ts';
+import type { GroupResource } from './built-in.ts';
 import type { StoredValue } from './value.ts';
 
 export interface TallyOptions {

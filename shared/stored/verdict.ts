@@ -1,7 +1,8 @@
 // For each version of each custom resource: may it be removed from the CRD, may it not, or can it
 // not be told, and why. Pure: counts and definitions in, sentences out.
 import type { Definition } from './crd.ts';
-import { apiVersionOf, type GroupResource, resourceName, shownVersion } from './place.ts';
+import { apiVersionOf, resourceName, shownVersion } from './place.ts';
+import type { GroupResource } from './built-in.ts';
 import type { Named, Row } from './tally.ts';
 
 /**

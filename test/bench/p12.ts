@@ -110,7 +110,7 @@ async function isReadyAfterSweep(
 const log = pino({ level: 'silent' });
 
 const sweep = (doors: Doors): Promise<void> =>
-  sweepAll({ doors, log, signal: new AbortController().signal } as unknown as Context<Doors>);
+  sweepAll({ deps: doors, log, signal: new AbortController().signal } as unknown as Context<Doors>);
 
 /**
  * Events aside: they are what people are told. The Lease, too: a sweep reads and renews it once,

@@ -3,8 +3,7 @@
 // it is met by whoever creates its object on a kind that nobody writes at the moment.
 import { inTreeSide } from './migration/in-tree.ts';
 import { ourSide } from './migration/ours.ts';
-import type { MigrationSide } from './migration/side.ts';
-import { MigrationWorld } from './migration/world.ts';
+import { MigrationWorld, type MigrationSide } from './migration/world.ts';
 import type { Bench, Figure, Sample } from './runner.ts';
 
 const OBJECTS = 3_000;

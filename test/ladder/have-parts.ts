@@ -1,7 +1,7 @@
 // Finds or builds parts for a rung. Its exit code tells apart a build that failed from a machine
 // that cannot have the parts.
 
-import type { PartName } from '../../knative/local/parts/catalog.ts';
+import type { PartName } from '../../knative/local/parts/part-entry.ts';
 import { PartsUnavailable } from '../../knative/local/parts/explain.ts';
 import { resolveParts } from '../../knative/local/parts/resolve.ts';
 import { cannotBeHadCode } from './rungs.ts';

@@ -2,13 +2,20 @@
 // processors, which everybody pays at every change.
 
 import { readFile } from 'node:fs/promises';
-import type { Outcome } from './climb.ts';
+import type { RungName } from './rungs.ts';
 
 /** As `note-times.ts` writes it. */
 export interface FileTime {
   readonly file: string;
   readonly wallSeconds: number;
   readonly cpuSeconds: number;
+}
+
+interface RungTimes {
+  readonly rung: RungName;
+  readonly tookMs: number;
+  readonly cpuSeconds: number;
+  readonly files: readonly FileTime[];
 }
 
 /** The rest are cheap. */
@@ -21,9 +28,7 @@ export async function readFileTimes(path: string): Promise<readonly FileTime[]> 
   return lines.map((line) => JSON.parse(line) as FileTime);
 }
 
-export function timesTable(
-  outcomes: readonly Pick<Outcome, 'rung' | 'tookMs' | 'cpuSeconds' | 'files'>[],
-): string {
+export function timesTable(outcomes: readonly RungTimes[]): string {
   const rungs = outcomes.map(({ rung, tookMs, cpuSeconds, files }) => {
     const count = files.length === 0 ? '' : `  ${files.length} files`;
     return row(tookMs / 1000, cpuSeconds, `${rung}${count}`);

@@ -8,7 +8,7 @@ import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { applyObjects } from '../../local/cluster/apply-objects.ts';
 import { resolvePart } from '../../local/parts/resolve.ts';
 import { natsClusterRights } from '../../rights/manifests.ts';
-import type { Stage, StageTurn } from '../stages.ts';
+import type { Stage, StageTurn } from '../stage.ts';
 import type { Cluster } from '../start-cluster.ts';
 import { functionsArchive } from './archive.ts';
 import { natsArchives, natsCluster } from './nats.ts';

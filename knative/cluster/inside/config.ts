@@ -1,5 +1,5 @@
 // What the starter tells the supervisor inside the namespaces, in one file.
-import type { PartName } from '../../local/parts/catalog.ts';
+import type { PartName } from '../../local/parts/part-entry.ts';
 import type { Addresses, NodeAddresses } from '../addresses.ts';
 import type { Hierarchies } from '../cgroups.ts';
 

@@ -1,6 +1,7 @@
 // The images that Knative runs from on a cluster of our own making: which part is in each, and the
 // name that stands for it in place of the one in Knative's manifests.
-import { type PartName, partEntry } from '../../local/parts/catalog.ts';
+import { partEntry } from '../../local/parts/catalog.ts';
+import type { PartName } from '../../local/parts/part-entry.ts';
 import { ENVOY_VERSION } from './envoy.ts';
 
 /** Serving asks no registry for the digest of an image with this prefix. */

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { moduleDir } from '../../local/parts/cache.ts';
-import type { PartGroup } from '../../local/parts/catalog.ts';
+import type { PartGroup } from '../../local/parts/part-entry.ts';
 import { moduleSources } from '../../local/parts/go-command.ts';
 import type { PartsSettings } from '../../local/parts/settings.ts';
 

@@ -2,7 +2,7 @@
 import { openKube } from '../../../shared/kube/client.ts';
 import { inParallel } from '../../local/cluster/in-parallel.ts';
 import { partsSettings } from '../../local/parts/settings.ts';
-import type { Stage } from '../stages.ts';
+import type { Stage } from '../stage.ts';
 import type { Cluster } from '../start-cluster.ts';
 import { componentArchives } from './component-archives.ts';
 import { installKnative } from './install.ts';

@@ -3,8 +3,7 @@
 // is left out: nothing here is rolled out.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Document } from './documents.ts';
-import type { Fields } from './fields.ts';
+import type { Document, Fields } from './fields.ts';
 import type { ObjectName, Texts } from './wiring.ts';
 
 /** By `namespace/name`. */

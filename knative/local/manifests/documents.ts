@@ -3,13 +3,7 @@ import { readFile, readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { generateConfigMap } from './config-map.ts';
-import { Fields, ManifestError } from './fields.ts';
-
-export interface Document {
-  /** Relative to the root that was asked for. */
-  readonly file: string;
-  readonly value: unknown;
-}
+import { type Document, Fields, ManifestError } from './fields.ts';
 
 const KUSTOMIZATION = 'kustomization.yaml';
 const API_VERSIONS = {

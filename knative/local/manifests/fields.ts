@@ -1,6 +1,12 @@
 // Reads one YAML object field by field and knows which fields nobody has read: what the embedded
 // control plane does not carry is refused by file and field, and never ignored.
 
+export interface Document {
+  /** Relative to the root that was asked for. */
+  readonly file: string;
+  readonly value: unknown;
+}
+
 export class ManifestError extends Error {
   readonly file: string;
   readonly field: string;

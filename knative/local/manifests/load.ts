@@ -2,8 +2,8 @@
 // it into one Wiring: what `kubectl apply -k` installs on a cluster is what runs here.
 import { dirname, join } from 'node:path';
 import { type ConfigMaps, resolveEnv } from './config-map.ts';
-import { type Document, readKustomization } from './documents.ts';
-import { Fields, ManifestError } from './fields.ts';
+import { readKustomization } from './documents.ts';
+import { Fields, ManifestError, type Document } from './fields.ts';
 import {
   type ReadTrigger,
   readApiServerSource,

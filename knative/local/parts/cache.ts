@@ -7,7 +7,8 @@ import { readFile, readdir, rename, stat, utimes, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import { type PartEntry, type PartGroup, type PartName, groupEntries } from './catalog.ts';
+import { groupEntries } from './catalog.ts';
+import type { PartName, PartGroup, PartEntry } from './part-entry.ts';
 import type { PartsSettings } from './settings.ts';
 
 export interface CachedBinary {

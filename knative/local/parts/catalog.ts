@@ -1,73 +1,7 @@
 // The one table of the real binaries: where each comes from, at which version, how it is built, and
 // which versions found on PATH stand in for it. A test holds the versions against the go.mod files.
-import { type KnativePartGroup, type KnativePartName, knativeEntries } from './knative-entries.ts';
-
-export type PartName =
-  | 'etcd'
-  | 'etcdctl'
-  | 'etcdutl'
-  | 'kube-apiserver'
-  | 'kubectl'
-  | 'nats-server'
-  | 'nats-server-previous'
-  | 'apiserver_receive_adapter'
-  | 'kwok'
-  | 'kube-controller-manager'
-  | KnativePartName
-  | 'kube-scheduler'
-  | 'kube-proxy'
-  | 'kubelet'
-  | 'containerd'
-  | 'containerd-shim-runc-v2'
-  | 'ctr'
-  | 'bridge'
-  | 'host-local'
-  | 'loopback'
-  | 'portmap'
-  | 'coredns'
-  | 'pause';
-
-/**
- * The Go modules beside this file: the versions that Kubernetes, Knative and etcd want clash in a
- * single one.
- */
-export type PartGroup =
-  | 'etcd'
-  | 'etcd-tools'
-  | 'kubernetes'
-  | 'nats'
-  | 'nats-previous'
-  | 'eventing'
-  | 'kwok'
-  | 'kube-controller-manager'
-  | KnativePartGroup
-  | 'kubernetes-node'
-  | 'containerd'
-  | 'cni'
-  | 'coredns'
-  | 'pause';
-
-export interface PartEntry {
-  /** Also the name of the binary. */
-  readonly name: PartName;
-  readonly group: PartGroup;
-  /** The main package, and the module whose version is the part's. */
-  readonly package: string;
-  readonly module: string;
-  readonly version: string;
-  /** What the binary cannot know by itself, handed to the linker as `-X`. */
-  readonly stamps: Readonly<Record<string, string>>;
-  /** Undefined when the binary cannot tell its version; it is then never taken from PATH. */
-  readonly versionArgs?: readonly string[];
-  /** How many minor versions a binary on PATH may be away. */
-  readonly minorSkew: 0 | 1;
-  /** True for what KUBEBUILDER_ASSETS is known to hold. */
-  readonly isKubebuilderAsset: boolean;
-  /** For whom it is; nobody else looks for it or builds it. `npm start` when absent. */
-  readonly user?: 'tests' | 'cluster' | 'knative';
-  /** Build tags that leave out what nobody here uses. */
-  readonly tags?: readonly string[];
-}
+import { knativeEntries } from './knative-entries.ts';
+import type { PartEntry, PartGroup, PartName } from './part-entry.ts';
 
 const KUBERNETES_VERSION = 'v1.36.3';
 const ETCD_VERSION = 'v3.6.8';

@@ -1,6 +1,6 @@
 // Turns what Go said when it failed into what happened and what to do next, with Go's last lines
 // below.
-import type { PartEntry } from './catalog.ts';
+import type { PartEntry } from './part-entry.ts';
 
 /** What the go.mod files beside this one say; a test holds it against them. */
 export const GO_WANTED = '1.26';

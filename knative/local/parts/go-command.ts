@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { createInterface } from 'node:readline';
-import { type PartGroup, type PartEntry } from './catalog.ts';
+import type { PartGroup, PartEntry } from './part-entry.ts';
 import { ldflags, moduleDir, tagFlags } from './cache.ts';
 import { explainGoFailure } from './explain.ts';
 import type { PartsSettings } from './settings.ts';

@@ -1,26 +1,6 @@
 // The parts of Knative that run as images on a cluster of our own making: Serving, Kourier, the
 // multi-tenant Broker on in-memory channels, and kn. Named as Knative names their deployments.
-import type { PartEntry } from './catalog.ts';
-
-export type KnativePartName =
-  | 'eventing-controller'
-  | 'eventing-webhook'
-  | 'pingsource-mt-adapter'
-  | 'mt-broker-controller'
-  | 'mt-broker-ingress'
-  | 'mt-broker-filter'
-  | 'imc-controller'
-  | 'imc-dispatcher'
-  | 'auth-proxy'
-  | 'serving-controller'
-  | 'serving-webhook'
-  | 'activator'
-  | 'autoscaler'
-  | 'queue-proxy'
-  | 'kourier'
-  | 'kn';
-
-export type KnativePartGroup = 'knative-eventing' | 'knative-serving' | 'knative-kourier' | 'kn';
+import type { KnativePartGroup, KnativePartName, PartEntry } from './part-entry.ts';
 
 interface ModuleOfParts {
   readonly group: KnativePartGroup;

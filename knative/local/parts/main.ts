@@ -1,7 +1,8 @@
 // `node knative/local/parts/main.ts [names...]`: finds or builds the real binaries ahead of time
 // and says where they are.
 import { readArguments, UsageError } from '../../../shared/arguments.ts';
-import { type PartName, isPartName, planePartNames, partEntry, partNames } from './catalog.ts';
+import { isPartName, planePartNames, partEntry, partNames } from './catalog.ts';
+import type { PartName } from './part-entry.ts';
 import { GO_WANTED } from './explain.ts';
 import { resolveParts } from './resolve.ts';
 import { askVersion } from './search.ts';

@@ -3,7 +3,8 @@
 import { join } from 'node:path';
 import { buildGroup } from './build.ts';
 import { type CacheCheck, cachedGroupDir, checkCache } from './cache.ts';
-import { type PartEntry, type PartName, buildOrder, groupEntries, partEntry } from './catalog.ts';
+import { buildOrder, groupEntries, partEntry } from './catalog.ts';
+import type { PartName, PartEntry } from './part-entry.ts';
 import { GO_WANTED, PartsUnavailable, explainBuild, explainNoGo, explainTest } from './explain.ts';
 import { goVersion } from './go-command.ts';
 import { type BuildReporter, buildReporter } from './report.ts';

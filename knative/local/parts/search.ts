@@ -6,7 +6,7 @@ import { access, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { PartEntry } from './catalog.ts';
+import type { PartEntry } from './part-entry.ts';
 import type { PartsSettings } from './settings.ts';
 import { fits, versionIn, whatFits } from './version.ts';
 

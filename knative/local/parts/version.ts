@@ -1,5 +1,5 @@
 // Versions as binaries print them: read from their output and compared by major and minor.
-import type { PartEntry } from './catalog.ts';
+import type { PartEntry } from './part-entry.ts';
 
 interface Release {
   readonly major: number;

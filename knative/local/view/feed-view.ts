@@ -2,7 +2,7 @@
 import type { MetadataFeedStatus } from '../../../shared/api/metadata-feed.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import type { Counted } from './rates.ts';
-import { formatDuration, formatRate } from './snapshot.ts';
+import { formatDuration, formatRate } from './format.ts';
 
 export interface FeedView {
   readonly name: string;

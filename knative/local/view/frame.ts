@@ -7,11 +7,9 @@ import {
   type Snapshot,
   type TriggerView,
   countReady,
-  formatBytes,
-  formatDuration,
-  formatRate,
   totalBytes,
 } from './snapshot.ts';
+import { formatDuration, formatBytes, formatRate } from './format.ts';
 
 export interface FrameSize {
   readonly columns: number;

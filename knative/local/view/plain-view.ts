@@ -4,14 +4,8 @@ import type { PartChange } from '../process/part.ts';
 import { feedClause } from './feed-view.ts';
 import { byTotal } from './frame.ts';
 import type { Counted } from './rates.ts';
-import {
-  type Snapshot,
-  countReady,
-  formatBytes,
-  formatDuration,
-  formatRate,
-  totalBytes,
-} from './snapshot.ts';
+import { type Snapshot, countReady, totalBytes } from './snapshot.ts';
+import { formatDuration, formatBytes, formatRate } from './format.ts';
 import { type LiveView, describeDeath, describeWait } from './view.ts';
 
 /** Six lines a minute tell whether events flow without filling a log. */

@@ -1,4 +1,4 @@
-// What the live view shows at one moment, as plain data, and how its numbers are written.
+// What the live view shows at one moment, as plain data.
 import type { PartState } from '../process/part.ts';
 import type { FeedView } from './feed-view.ts';
 import type { Counted } from './rates.ts';
@@ -32,20 +32,6 @@ export interface Snapshot {
   readonly triggers: readonly TriggerView[];
   /** What each function answered, by outcome. */
   readonly answers: ReadonlyMap<string, ReadonlyMap<string, Counted>>;
-}
-
-export function formatDuration(ms: number): string {
-  const seconds = Math.floor(ms / 1000);
-  if (seconds < 60) return `${seconds}s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes}m${String(seconds % 60).padStart(2, '0')}s`;
-  return `${Math.floor(minutes / 60)}h${String(minutes % 60).padStart(2, '0')}m`;
-}
-
-export const formatBytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
-
-export function formatRate(perSecond: number): string {
-  return `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`;
 }
 
 export function totalBytes(parts: readonly PartView[]): number {

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Bytes } from './bytes.ts';
 import { Damage } from './damage.ts';
-import type { SnapshotOptions } from './snapshot.ts';
 
 export const DIGEST_BYTES = 32;
 /** As the blocks that are read, so that each of them is read once. */
@@ -13,7 +12,7 @@ const STEPS_PER_TURN = 64;
 export async function checkDigest(
   bytes: Bytes,
   sizeBytes: number,
-  { signal }: SnapshotOptions,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const end = sizeBytes - DIGEST_BYTES;
   const hash = createHash('sha256');

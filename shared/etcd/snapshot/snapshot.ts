@@ -59,7 +59,7 @@ export class Snapshot {
         const what = `${sizeBytes} bytes are neither whole pages nor these and a hash`;
         throw new Damage(meta.pageCount * meta.pageBytes, what);
       }
-      if (hasDigest) await checkDigest(this.#bytes, sizeBytes, this.#options);
+      if (hasDigest) await checkDigest(this.#bytes, sizeBytes, this.#options.signal);
       const tree = new Tree(this.#bytes, meta);
       const buckets = tree.buckets();
       const root = buckets.get('key');

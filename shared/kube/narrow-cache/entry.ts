@@ -2,7 +2,7 @@
 // long as the entry lasts, whatever happens to connections, API servers and callers.
 import type { Clock } from '../../clock.ts';
 import { Failure } from '../../errors.ts';
-import type { KubeLog } from '../calls.ts';
+import type { KubeLog } from '../log.ts';
 import { isKubeError, type KubeError } from '../errors.ts';
 import type { KubeObject } from '../objects.ts';
 import { describeObject } from '../paths.ts';

@@ -1,6 +1,6 @@
 // Who is woken by a change of which object. They live apart from what is held of the objects, so
 // that nothing that befalls a watch can lose one.
-import type { KubeLog } from '../calls.ts';
+import type { KubeLog } from '../log.ts';
 import type { KubeObject } from '../objects.ts';
 import { describeObject } from '../paths.ts';
 import type { Target } from './target.ts';

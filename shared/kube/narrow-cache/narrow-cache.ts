@@ -3,7 +3,7 @@
 // when that is made, changed or deleted.
 import { type Clock, systemClock } from '../../clock.ts';
 import { Failure } from '../../errors.ts';
-import type { KubeLog } from '../calls.ts';
+import type { KubeLog } from '../log.ts';
 import type { KubeObject, ResourceRef } from '../objects.ts';
 import { describeObject, resourcePath } from '../paths.ts';
 import { Entry, type EntryWiring } from './entry.ts';

@@ -8,15 +8,8 @@ import { History, type Holder, holderOf, timeOf } from './history.ts';
 import { Indexes, PODS, SLICES } from './indexes.ts';
 import { type Completion, completeName } from './names.ts';
 import { ownersOf, podsOf, servicesOf } from './relations.ts';
-import { type Requirement, satisfies } from './selector.ts';
+import { type Selection, satisfies } from './selector.ts';
 import { Siblings, TextPool, shareTexts } from './sharing.ts';
-
-export interface Selection {
-  readonly resource?: string;
-  /** Empty for what belongs to no namespace. */
-  readonly namespace?: string;
-  readonly labels?: readonly Requirement[];
-}
 
 export interface CompletionOptions {
   readonly resources?: readonly string[] | undefined;

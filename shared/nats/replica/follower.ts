@@ -12,7 +12,8 @@ import { type BufferLimits, LiveBuffer } from './live-buffer.ts';
 import { Pauses } from './pauses.ts';
 import type { Progress } from './progress.ts';
 import { readAll } from './read-all.ts';
-import type { LiveMessage, Source, StoredMessage } from './source.ts';
+import type { LiveMessage, Source } from './source.ts';
+import type { StoredMessage } from './page.ts';
 import type { Phase, StateBoard } from './state.ts';
 import type { Sweeps } from './sweeps.ts';
 

@@ -8,7 +8,7 @@ import type { Catalog } from './catalog.ts';
 import type { Change } from './changes.ts';
 import type { Entry } from './entry.ts';
 import type { Ledgers } from './ledgers.ts';
-import type { StoredMessage } from './source.ts';
+import type { StoredMessage } from './page.ts';
 
 export interface HoldingsOptions {
   readonly catalog: Catalog;

@@ -4,7 +4,13 @@ import type { Msg, NatsConnection } from 'nats';
 import type { Clock } from '../../clock.ts';
 import { Failure } from '../../errors.ts';
 import { encodeJson } from '../jetstream.ts';
-import type { StoredMessage } from './source.ts';
+
+export interface StoredMessage {
+  /** Relative to the feed's prefix. */
+  readonly subject: string;
+  readonly sequence: number;
+  readonly data: Uint8Array;
+}
 
 export interface PageReader {
   /** How many messages match, as of the beginning. */

@@ -10,7 +10,8 @@ import {
 } from '../../feed/subjects.ts';
 import type { Holdings } from './holdings.ts';
 import type { Ledgers } from './ledgers.ts';
-import type { LiveMessage, StoredMessage } from './source.ts';
+import type { LiveMessage } from './source.ts';
+import type { StoredMessage } from './page.ts';
 
 /** Neither objects nor checkpoints. */
 const APART: ReadonlySet<string> = new Set([MARKER_SUBJECT, FLOOR_SUBJECT, TAKEN_SUBJECT]);

@@ -1,6 +1,6 @@
 // Reads a part of the stream to its end, filter by filter.
-import type { PageReader } from './page.ts';
-import type { Source, StoredMessage } from './source.ts';
+import type { PageReader, StoredMessage } from './page.ts';
+import type { Source } from './source.ts';
 
 export interface ReadOptions {
   readonly filters: readonly string[];

@@ -1,12 +1,22 @@
 // How objects hang together: up through owners, and down to the pods that a workload, a service, a
 // namespace or a node stands for.
 import type { ObjectKey } from '../../feed/subjects.ts';
-import type { Catalog } from './catalog.ts';
 import type { Entry } from './entry.ts';
 import { PODS, SLICES } from './indexes.ts';
-import { requireLabels, satisfies } from './selector.ts';
+import { type Selection, requireLabels, satisfies } from './selector.ts';
 
-export function ownersOf(catalog: Catalog, entry: Entry): readonly Entry[] {
+/** The lookups of a catalog that relations are made of. */
+export interface Lookups {
+  find(key: ObjectKey): Entry | undefined;
+  byUid(uid: string): readonly Entry[];
+  onNode(node: string): readonly Entry[];
+  ownedBy(uid: string): readonly Entry[];
+  slicesOf(namespace: string, service: string): readonly Entry[];
+  slicesWith(podUid: string): readonly Entry[];
+  select(selection: Selection): Generator<Entry>;
+}
+
+export function ownersOf(catalog: Lookups, entry: Entry): readonly Entry[] {
   const owners: Entry[] = [];
   // Nothing forbids a circle of owners.
   const seen = new Set([entry.object.uid]);
@@ -20,7 +30,7 @@ export function ownersOf(catalog: Catalog, entry: Entry): readonly Entry[] {
 }
 
 /** Pods that are done, or have no node yet, are among them. */
-export function podsOf(catalog: Catalog, key: ObjectKey): readonly Entry[] {
+export function podsOf(catalog: Lookups, key: ObjectKey): readonly Entry[] {
   if (key.resource === 'namespaces') {
     return [...catalog.select({ resource: PODS, namespace: key.name })];
   }
@@ -32,7 +42,7 @@ export function podsOf(catalog: Catalog, key: ObjectKey): readonly Entry[] {
 }
 
 /** The endpoint slices know; where the feed holds none of it, the selector has to do. */
-function podsOfService(catalog: Catalog, { key, object }: Entry): readonly Entry[] {
+function podsOfService(catalog: Lookups, { key, object }: Entry): readonly Entry[] {
   const slices = catalog.slicesOf(key.namespace, key.name);
   if (slices.length === 0) {
     const labels = requireLabels(object.selector ?? {});
@@ -45,7 +55,7 @@ function podsOfService(catalog: Catalog, { key, object }: Entry): readonly Entry
 }
 
 /** By the endpoint slices; by selectors where the namespace has none, as in a feed without them. */
-export function servicesOf(catalog: Catalog, { key, object }: Entry): readonly Entry[] {
+export function servicesOf(catalog: Lookups, { key, object }: Entry): readonly Entry[] {
   const { namespace } = key;
   const slices = catalog.slicesWith(object.uid);
   const named = new Set(slices.flatMap(({ object: { service } }) => service ?? []));
@@ -60,7 +70,7 @@ export function servicesOf(catalog: Catalog, { key, object }: Entry): readonly E
   });
 }
 
-function podsBelow(catalog: Catalog, top: Entry): readonly Entry[] {
+function podsBelow(catalog: Lookups, top: Entry): readonly Entry[] {
   const pods: Entry[] = [];
   const seen = new Set([top.object.uid]);
   const toVisit = [top.object.uid];

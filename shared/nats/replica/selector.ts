@@ -9,6 +9,13 @@ export interface Requirement {
   readonly isNegated: boolean;
 }
 
+export interface Selection {
+  readonly resource?: string;
+  /** Empty for what belongs to no namespace. */
+  readonly namespace?: string;
+  readonly labels?: readonly Requirement[];
+}
+
 export type Labels = Readonly<Record<string, string>>;
 
 const LABEL = String.raw`[A-Za-z0-9](?:[\w./-]*[A-Za-z0-9])?`;

@@ -11,14 +11,7 @@ import { Connection } from '../connection.ts';
 import { type ApiRequest, encodeJson, request } from '../jetstream.ts';
 import { orAbort } from '../or-abort.ts';
 import { READER_API } from '../rights.ts';
-import { type PageReader, readPage } from './page.ts';
-
-export interface StoredMessage {
-  /** Relative to the feed's prefix. */
-  readonly subject: string;
-  readonly sequence: number;
-  readonly data: Uint8Array;
-}
+import { type PageReader, type StoredMessage, readPage } from './page.ts';
 
 export interface NewestMessage extends StoredMessage {
   /** By the clock of the server; NaN when it does not say. */

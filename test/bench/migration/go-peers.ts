@@ -8,7 +8,7 @@ import { partsSettings } from '../../../knative/local/parts/settings.ts';
 import type { Plane } from '../../../knative/local/plane/plane.ts';
 import { LineRing } from '../../../knative/local/process/line-ring.ts';
 import { CURRENT, GROUP, until, type VersionedKind } from '../../builders/versioned-kind.ts';
-import type { MigrationSide } from './side.ts';
+import type { MigrationSide } from './world.ts';
 
 const PEERS = resolve(import.meta.dirname, '../peers');
 const KNATIVE_PACKAGE = 'knative.dev/pkg/apiextensions';

@@ -7,7 +7,7 @@ import {
 } from '../../integration/migration/in-tree.ts';
 import { CONTROLLER_MANAGER } from '../../../knative/local/plane/kube-controller-manager.ts';
 import type { Part } from '../../../knative/local/process/part.ts';
-import type { MigrationSide } from './side.ts';
+import type { MigrationSide } from './world.ts';
 
 /**
  * At its best somebody writes to the kind right after the start; where nobody does (`isIdle`), it

@@ -4,8 +4,7 @@ import { readArguments } from '../../../shared/arguments.ts';
 import { clusterApiSide, knativeSide } from './go-peers.ts';
 import { inTreeSide } from './in-tree.ts';
 import { ourSide } from './ours.ts';
-import type { MigrationSide } from './side.ts';
-import { MigrationWorld } from './world.ts';
+import { MigrationWorld, type MigrationSide } from './world.ts';
 
 const SIDES: ReadonlyMap<string, () => MigrationSide> = new Map([
   ['ours', ourSide],

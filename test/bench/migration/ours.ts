@@ -16,7 +16,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { GROUP, until, type VersionedKind } from '../../builders/versioned-kind.ts';
 import { outDir } from '../handlers/servers.ts';
-import type { MigrationSide } from './side.ts';
+import type { MigrationSide } from './world.ts';
 
 const NAME = 'storage-migration';
 const MANIFESTS = new URL('../../../knative', import.meta.url).pathname;

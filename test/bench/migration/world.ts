@@ -12,7 +12,6 @@ import { cpuSeconds } from '../cpu.ts';
 import { Child } from '../feed/child.ts';
 import { percentile } from '../feed/line.ts';
 import type { Sample } from '../runner.ts';
-import type { MigrationSide } from './side.ts';
 import type { ReaderQuestion } from './reader.ts';
 import { Writes } from './writes.ts';
 
@@ -23,6 +22,20 @@ const IN_FLIGHT_MAX = 8;
 const IDLE_MS = 3_000;
 
 type Reader = Child<{ readonly ask: ReaderQuestion }, number[]>;
+
+/**
+ * Moves the objects of one kind to its storage version. It is only told to; its work is measured
+ * from outside, for all sides alike.
+ */
+export interface MigrationSide {
+  readonly name: string;
+  /** Not measured, before each run: whatever is there already when a migration begins. */
+  prepare(world: MigrationWorld): Promise<void>;
+  /** Resolves when it is over: objects are rewritten and storedVersions is trimmed. */
+  migrate(world: MigrationWorld): Promise<void>;
+  /** Not measured: it costs the next side nothing any more. */
+  rest(): Promise<void>;
+}
 
 export class MigrationWorld {
   readonly plane: Plane;

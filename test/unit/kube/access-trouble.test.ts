@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '../../../shared/clock.ts';
-import { type Access, AccessCache, accessReader } from '../../../shared/kube/access.ts';
+import { accessReader } from '../../../shared/kube/access.ts';
+import { type Access, AccessCache } from '../../../shared/kube/access-cache.ts';
 import { openKube } from '../../../shared/kube/client.ts';
 
 const patient = new AbortController().signal;

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '../../../shared/clock.ts';
-import { type Access, AccessCache, accessReader } from '../../../shared/kube/access.ts';
+import { accessReader } from '../../../shared/kube/access.ts';
+import { type Access, AccessCache } from '../../../shared/kube/access-cache.ts';
 
 let dir: string;
 let nowMs: number;

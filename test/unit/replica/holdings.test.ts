@@ -9,7 +9,7 @@ import type { Change } from '../../../shared/nats/replica/changes.ts';
 import { Holdings } from '../../../shared/nats/replica/holdings.ts';
 import { Ledgers } from '../../../shared/nats/replica/ledgers.ts';
 import { ledgerOf } from '../../../shared/nats/replica/scope.ts';
-import type { StoredMessage } from '../../../shared/nats/replica/source.ts';
+import type { StoredMessage } from '../../../shared/nats/replica/page.ts';
 
 function world() {
   const told: Change[] = [];

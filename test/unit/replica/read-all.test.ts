@@ -1,7 +1,7 @@
 // Reading filter after filter while the stream goes on: what is answered must be whole.
 import { expect, test } from 'vitest';
 import { readAll } from '../../../shared/nats/replica/read-all.ts';
-import type { StoredMessage } from '../../../shared/nats/replica/source.ts';
+import type { StoredMessage } from '../../../shared/nats/replica/page.ts';
 
 const soon = (): AbortSignal => AbortSignal.timeout(5_000);
 

@@ -2,7 +2,8 @@
 // something else. Real TCP against a server that says whatever a test wants.
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../shared/clock.ts';
-import { Source, type StoredMessage } from '../../../shared/nats/replica/source.ts';
+import { Source } from '../../../shared/nats/replica/source.ts';
+import type { StoredMessage } from '../../../shared/nats/replica/page.ts';
 import { type Asked, type Manners, startHostileNats } from '../../builders/hostile-nats.ts';
 import { MovedClock } from '../../builders/moved-clock.ts';
 

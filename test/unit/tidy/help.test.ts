@@ -7,7 +7,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 const root = resolve(import.meta.dirname, '../../..');
 const ours = Object.entries(manifest.scripts).filter(([, line]) => line.startsWith('node '));
 
-/** Ends a command that does not know the option and begins its work. Generous: machines are busy. */
+/** Ends a command that does not know the option and begins its work. Busy machines are slow. */
 const TIME_MS = 60_000;
 
 test.each(ours)(

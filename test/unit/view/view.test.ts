@@ -3,12 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Part, PartChange, PartState } from '../../../knative/local/process/part.ts';
 import { frame } from '../../../knative/local/view/frame.ts';
 import { PlainView } from '../../../knative/local/view/plain-view.ts';
-import {
-  type Snapshot,
-  formatBytes,
-  formatDuration,
-  formatRate,
-} from '../../../knative/local/view/snapshot.ts';
+import type { Snapshot } from '../../../knative/local/view/snapshot.ts';
+import { formatDuration, formatBytes, formatRate } from '../../../knative/local/view/format.ts';
 import { TerminalView } from '../../../knative/local/view/terminal-view.ts';
 
 const snapshot = (upMs = 65_000): Snapshot => ({
