@@ -134,7 +134,7 @@ test('the stream of a feed gets readers in an account of their own', settings, a
   const writer = await FeedWriter.open(await urlIn('nats-user'), 'cluster');
   await writer.begin();
   await writer.put({ node: 'n1' }, { resource: 'pods', namespace: 'web', name: 'a' });
-  // As docs/install.md says it for an installation of before.
+  // As docs/upgrade.md says it for an installation of before.
   const everything = { name: 'default', passwordSecret: { name: 'nats-user' } };
   const reads = { feed: 'cluster', scope: 'Node', node: 'n1' };
   await place.edit(cluster, {
