@@ -36,6 +36,8 @@ const lane = ({ name, include }: Lane, index: number) =>
     sequence: { groupOrder: index + 1 },
   });
 
+const inLanes = lanes.flatMap(({ include }) => include);
+
 /**
  * Tests on real parts wait for most of their time: for servers that come up, and for sweeps. Beside
  * each other they keep two cores busy, and each brings its own servers.
@@ -85,8 +87,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       tier('unit', 10_000),
-      tier('contract', REAL_TIMEOUT_MS),
-      tier('integration', REAL_TIMEOUT_MS, { exclude: lanes.flatMap(({ include }) => include) }),
+      tier('contract', REAL_TIMEOUT_MS, { exclude: inLanes }),
+      tier('integration', REAL_TIMEOUT_MS, { exclude: inLanes }),
       ...lanes.map(lane),
       tier('cluster', 180_000, { exclude: ['test/cluster/knative/**'] }),
       tier('knative', 180_000, {

@@ -4,6 +4,8 @@
 import type { CorePart } from '../knative/local/plane/plane.ts';
 
 export interface Lane {
+  /** What it is a part of, and climbed with. */
+  readonly rung: 'contract' | 'integration';
   /** The name of its vitest project. */
   readonly name: string;
   /** Globs, from the top of the repository. */
@@ -11,16 +13,52 @@ export interface Lane {
   readonly parts: readonly CorePart[];
   /** Whether all that we ship is applied before the first file. */
   readonly hasManifests: boolean;
+  /** Whether the API server notes what our functions ask. */
+  readonly isAudited: boolean;
 }
 
 export const lanes: readonly Lane[] = [
   {
+    rung: 'contract',
+    name: 'delivery',
+    include: ['test/contract/delivery/{adapter-events,broker,kustomize,sender-rules}.test.ts'],
+    parts: ['etcd', 'kube-apiserver'],
+    hasManifests: false,
+    isAudited: false,
+  },
+  {
+    rung: 'integration',
     name: 'kube',
     include: [
-      'test/integration/kube/{objects,status,trouble}.test.ts',
+      'test/integration/kube/{objects,status,trouble,watch}.test.ts',
+      'test/integration/kube/narrow-cache/*.test.ts',
       'test/integration/lanes/*.test.ts',
+      'test/integration/cluster/{apply-objects,try-out}.test.ts',
+      'test/integration/manifests/kn.test.ts',
+      'test/integration/storage-audit/audit.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver'],
     hasManifests: false,
+    isAudited: false,
+  },
+  {
+    rung: 'integration',
+    name: 'migration',
+    include: [
+      'test/integration/api/*.test.ts',
+      'test/integration/migration/{changes,clean,conversion,crd,killed,kinds}.test.ts',
+      'test/integration/migration/{late,lifecycle,refused,spec,webhook}.test.ts',
+    ],
+    parts: ['etcd', 'kube-apiserver'],
+    hasManifests: true,
+    isAudited: false,
+  },
+  {
+    rung: 'integration',
+    name: 'manifests',
+    include: ['test/integration/manifests/{dead-letters,rights,taken-over}.test.ts'],
+    parts: ['etcd', 'kube-apiserver', 'nats-server'],
+    hasManifests: true,
+    isAudited: true,
   },
 ];

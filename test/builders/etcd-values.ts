@@ -1,6 +1,6 @@
 // What etcd holds of a custom resource, read past the API server through etcd's own HTTP gateway:
 // in which version each object is stored is told nowhere else.
-import type { Plane } from '../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../knative/local/plane/address.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 
 interface RangeAnswer {
@@ -18,7 +18,7 @@ const prefixOf = (group: string, resource: string): string =>
 
 /** The objects as they are stored, by `namespace/name`. */
 export async function storedObjects(
-  plane: Plane,
+  plane: PlaneAddress,
   group: string,
   resource: string,
 ): Promise<ReadonlyMap<string, KubeObject>> {
@@ -27,13 +27,16 @@ export async function storedObjects(
 }
 
 /** The bytes, as far as they are text, in the order of the names. */
-export async function storedValues(plane: Plane, resource: string): Promise<readonly string[]> {
+export async function storedValues(
+  plane: PlaneAddress,
+  resource: string,
+): Promise<readonly string[]> {
   return (await under(plane, prefixOf('', resource))).map(([, value]) => value);
 }
 
 /** One object as it is stored; `name` is `namespace/name`. */
 export async function storedObject(
-  plane: Plane,
+  plane: PlaneAddress,
   group: string,
   resource: string,
   name: string,
@@ -44,12 +47,12 @@ export async function storedObject(
 }
 
 // "0" is what follows "/": the range ends where the prefix does.
-const under = (plane: Plane, prefix: string): Promise<readonly Stored[]> =>
+const under = (plane: PlaneAddress, prefix: string): Promise<readonly Stored[]> =>
   range(plane, prefix, { key: prefix, range_end: prefix.replace(/\/$/, '0') });
 
 /** Past the API server, as one of an older configuration would store it. */
 export async function putStored(
-  plane: Plane,
+  plane: PlaneAddress,
   group: string,
   resource: string,
   name: string,
@@ -62,7 +65,7 @@ export async function putStored(
 }
 
 async function range(
-  plane: Plane,
+  plane: PlaneAddress,
   prefix: string,
   keys: Readonly<Record<string, string>>,
 ): Promise<readonly Stored[]> {
@@ -74,7 +77,7 @@ async function range(
 
 /** How many objects are stored in each version. */
 export async function countStored(
-  plane: Plane,
+  plane: PlaneAddress,
   group: string,
   resource: string,
 ): Promise<Readonly<Record<string, number>>> {
@@ -87,12 +90,12 @@ export async function countStored(
 }
 
 /** Whatever was before now etcd forgets. */
-export async function compact(plane: Plane): Promise<void> {
+export async function compact(plane: PlaneAddress): Promise<void> {
   const { header } = (await ask(plane, 'range', { key: base64('/') })) as RangeAnswer;
   await ask(plane, 'compaction', { revision: header.revision, physical: true });
 }
 
-async function ask(plane: Plane, what: string, body: object): Promise<unknown> {
+async function ask(plane: PlaneAddress, what: string, body: object): Promise<unknown> {
   const url = `${plane.part('etcd').url}/v3/kv/${what}`;
   const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(`etcd answered ${answer.status}: ${await answer.text()}`);

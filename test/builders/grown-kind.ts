@@ -1,6 +1,6 @@
 // A kind whose definition changes from version to version, as its owner would change it: what is in
 // it, what is served, what is stored, and with which fields.
-import type { Plane } from '../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../knative/local/plane/address.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
@@ -28,12 +28,12 @@ const ANY = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as 
 export class GrownKind {
   readonly plural: string;
   readonly crdName: string;
-  readonly #plane: Plane;
+  readonly #plane: PlaneAddress;
   readonly #kube: KubeClient;
   readonly #shape: KindShape;
 
   /** `plural` ends in `s`. */
-  constructor(plane: Plane, kube: KubeClient, plural: string, shape: KindShape = {}) {
+  constructor(plane: PlaneAddress, kube: KubeClient, plural: string, shape: KindShape = {}) {
     this.#plane = plane;
     this.#kube = kube;
     this.#shape = shape;

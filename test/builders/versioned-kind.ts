@@ -1,7 +1,7 @@
 // A kind of two versions, v1alpha1 and v1, with objects stored in the old one: where every
 // migration of stored versions starts from.
 import { inParallel } from '../../knative/local/cluster/in-parallel.ts';
-import type { Plane } from '../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../knative/local/plane/address.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
@@ -55,13 +55,13 @@ export const oldName = (index: number): string => `old-${String(index).padStart(
 export class VersionedKind {
   readonly plural: string;
   readonly crdName: string;
-  readonly #plane: Plane;
+  readonly #plane: PlaneAddress;
   readonly #kube: KubeClient;
   readonly #conversion: Conversion;
 
   /** `plural` ends in `s`. */
   constructor(
-    plane: Plane,
+    plane: PlaneAddress,
     kube: KubeClient,
     plural: string,
     conversion: Conversion = { strategy: 'None' },

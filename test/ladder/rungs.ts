@@ -60,7 +60,8 @@ const check = (
 const oneByOne = ['--no-file-parallelism'];
 const isOneByOne = (name: RungName): boolean => name === 'cluster' || name === 'knative';
 
-const laneNames = lanes.map((lane) => lane.name);
+const laneNames = (of: RungName): readonly string[] =>
+  lanes.filter(({ rung }) => rung === of).map((lane) => lane.name);
 
 const tests = (
   name: RungName,
@@ -74,7 +75,7 @@ const tests = (
     [
       'vitest',
       'run',
-      ...[name, ...(name === 'integration' ? laneNames : [])].flatMap((one) => ['--project', one]),
+      ...[name, ...laneNames(name)].flatMap((one) => ['--project', one]),
       ...(isOneByOne(name) ? oneByOne : []),
     ],
   ],

@@ -10,17 +10,19 @@ import { usedTicks } from '../../knative/local/process/proc.ts';
 import { openKube } from '../../shared/kube/client.ts';
 import { TICKS_PER_SECOND } from '../ladder/processor.ts';
 import { lanes } from '../lanes.ts';
-import { readState, stateFile } from './etcd-state.ts';
+import { prepareAudit } from './audit.ts';
+import { settledState, stateFile } from './etcd-state.ts';
 
 const MANIFESTS = fileURLToPath(new URL('../../knative', import.meta.url));
 
 export async function setup({ name, provide }: TestProject): Promise<() => Promise<void>> {
   const lane = lanes.find((one) => one.name === name);
   if (lane === undefined) throw new Error(`test/lanes.ts has no lane named ${name}`);
-  const plane = await startPlane({ parts: lane.parts });
+  const audit = lane.isAudited ? await prepareAudit() : undefined;
+  const plane = await startPlane({ parts: lane.parts, apiServerFlags: audit?.flags ?? [] });
   try {
     if (lane.hasManifests) await applyManifests(plane);
-    const state = await readState(plane.part('etcd').url);
+    const state = await settledState(plane.part('etcd').url);
     await writeFile(stateFile(plane.dir), JSON.stringify(state));
   } catch (error) {
     await plane.stop();
@@ -29,9 +31,11 @@ export async function setup({ name, provide }: TestProject): Promise<() => Promi
   const { dir, kubeconfigPath, caPath } = plane;
   const parts = plane.parts().map(({ name: part, url, urls }) => ({ name: part, url, urls }));
   provide('plane', { dir, kubeconfigPath, caPath, parts });
+  if (audit !== undefined) provide('auditLog', audit.logPath);
   return async () => {
     await noteTimes(name, plane);
     await plane.stop();
+    await audit?.remove();
   };
 }
 

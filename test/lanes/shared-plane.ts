@@ -14,6 +14,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Of a lane only. */
     readonly plane?: ProvidedPlane;
+    /** Of a lane whose API server keeps one. */
+    readonly auditLog?: string;
   }
 }
 

@@ -25,7 +25,7 @@ const MARK_NAME = 'BALLAST_PLANE';
 const OWNER_FILE = 'owner';
 
 const runRoot = (): string => join(tmpdir(), `ballast-${userInfo().uid}`);
-const markOf = (path: string): string => `${MARK_NAME}=${path}`;
+export const markOf = (path: string): string => `${MARK_NAME}=${path}`;
 
 export async function makeRunDirectory(kind: RunKind = 'plane'): Promise<RunDirectory> {
   await mkdir(runRoot(), { recursive: true, mode: 0o700 });

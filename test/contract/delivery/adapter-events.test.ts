@@ -2,8 +2,9 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WatchedResource } from '../../../knative/local/manifests/wiring.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
 import { PartProcess } from '../../../knative/local/process/part.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { adapterSpec, sourceOf, startAdapter } from './support/adapter.ts';
 import { type Api, configMaps, named, openApi } from './support/api.ts';
 import { recorded } from './support/fixture.ts';
@@ -24,12 +25,12 @@ const pod = (name: string, value = 'small'): Readonly<Record<string, unknown>> =
   },
 });
 
-let plane: Plane;
+let plane: PlaneAddress;
 let api: Api;
 const sinks = { reference: new ScriptedSink(), resource: new ScriptedSink() };
 
 beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
+  plane = sharedPlane();
   api = await openApi(plane);
   await api.create(configMaps('default'), named('there-before'));
   await Promise.all([sinks.reference.listen(), sinks.resource.listen()]);
@@ -51,7 +52,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([sinks.reference.close(), sinks.resource.close()]);
   await api?.close();
-  await plane?.stop();
 });
 
 function withoutNamespaces<Source extends { readonly namespaces?: readonly string[] }>(

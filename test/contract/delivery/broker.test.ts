@@ -8,9 +8,12 @@ import { brokerPart, readDeliveryStats } from '../../../knative/local/delivery/p
 import type { DeliveryStats } from '../../../knative/local/delivery/stats.ts';
 import { loadWiring } from '../../../knative/local/manifests/load.ts';
 import { keyOf } from '../../../knative/local/manifests/wiring.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
+import type { Part } from '../../../knative/local/process/part.ts';
 import { freePort } from '../../../knative/local/process/ports.ts';
 import { openKube } from '../../../shared/kube/client.ts';
+import { startOwnPart } from '../../lanes/own-part.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { startAdapter } from './support/adapter.ts';
 import { type Api, named, openApi } from './support/api.ts';
 import { ScriptedSink } from './support/scripted-sink.ts';
@@ -29,15 +32,16 @@ const ANSWERS: Readonly<Record<string, readonly number[]>> = {
   refused: [422],
 };
 
-let plane: Plane;
+let plane: PlaneAddress;
+let broker: Part;
 let api: Api;
 let subscriber: ScriptedSink;
 
 const stats = (): Promise<DeliveryStats> =>
-  readDeliveryStats(plane.part('broker').url, AbortSignal.timeout(5_000));
+  readDeliveryStats(broker.url, AbortSignal.timeout(5_000));
 
 beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
+  plane = sharedPlane();
   api = await openApi(plane);
   subscriber = await new ScriptedSink(({ headers }, earlier) => ({
     status: ANSWERS[String(headers['ce-name'])]?.[earlier] ?? 204,
@@ -55,7 +59,7 @@ beforeAll(async () => {
     port: await freePort(),
     services: Object.fromEntries(wiring.functions.map((service) => [keyOf(service), address])),
   });
-  const broker = await plane.add(part);
+  broker = await startOwnPart(plane, part);
   for (const source of wiring.sources) {
     if (source.sink.kind !== 'Broker') throw new Error(`${source.file} has another sink`);
     await startAdapter(plane, source, `${broker.url}/${keyOf(source.sink)}`);
@@ -66,7 +70,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await subscriber?.close();
   await api?.close();
-  await plane?.stop();
 });
 
 test('an event of the real adapter reaches the function with all that it says', async () => {
@@ -131,7 +134,6 @@ test('the statistics count what came in by type and kind', async () => {
 });
 
 test('an event of the adapter waits for a broker that is away for a moment', async () => {
-  const broker = plane.part('broker');
   await broker.kill();
   await api.create(NODES, named('patient'));
   await broker.start();

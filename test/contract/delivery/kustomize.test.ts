@@ -8,7 +8,8 @@ import { parseAllDocuments } from 'yaml';
 import { readKustomization } from '../../../knative/local/manifests/documents.ts';
 import { loadWiring } from '../../../knative/local/manifests/load.ts';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { type Api, openApi } from './support/api.ts';
 
 const ROOT = fileURLToPath(new URL('../../../knative', import.meta.url));
@@ -31,17 +32,16 @@ const PATHS: Readonly<Record<string, string>> = {
 /** A kind is served a moment after its definition was taken. */
 const WAIT = { timeout: 10_000 };
 
-let plane: Plane;
+let plane: PlaneAddress;
 let api: Api;
 
 beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
+  plane = sharedPlane();
   api = await openApi(plane);
 });
 
 afterAll(async () => {
   await api?.close();
-  await plane?.stop();
 });
 
 test.each(['', '/feeds'])('knative%s reads as kubectl renders it', async (dir) => {

@@ -3,8 +3,9 @@
 // is given up when the next one comes; each row has a namespace of its own, and all rows run at
 // once.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
 import { freePort } from '../../../knative/local/process/ports.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { sourceOf, startAdapter } from './support/adapter.ts';
 import { type Api, configMaps, named, openApi } from './support/api.ts';
 import { type ScriptedAnswer, ScriptedSink } from './support/scripted-sink.ts';
@@ -59,12 +60,12 @@ const namespaceOf = (row: Row): string => `row-${ROWS.indexOf(row)}`;
 const subject = (namespace: string, name: string): string =>
   `/apis/v1/namespaces/${namespace}/configmaps/${name}`;
 
-let plane: Plane;
+let plane: PlaneAddress;
 let api: Api;
 let sink: ScriptedSink;
 
 beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
+  plane = sharedPlane();
   api = await openApi(plane);
   const namespaces = [...ROWS.map(namespaceOf), 'refused'];
   await Promise.all(namespaces.map((name) => api.create('/api/v1/namespaces', named(name))));
@@ -84,7 +85,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await sink?.close();
   await api?.close();
-  await plane?.stop();
 });
 
 describe('what the adapter does with an answer', () => {

@@ -1,20 +1,20 @@
 // The types in shared/api and the definitions name the same fields: a spec and a status with every
 // field that the types have come back from the API server whole, and the schemas have no other.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import { SHIPPED, type Shipped, startShipped } from '../../builders/shipped.ts';
+import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import { SHIPPED } from '../../builders/shipped.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { WHOLE_KINDS } from './whole.ts';
 
-let shipped: Shipped;
 let kube: KubeClient;
 
-beforeAll(async () => {
-  shipped = await startShipped();
-  ({ kube } = shipped);
+beforeAll(() => {
+  const { kubeconfigPath } = sharedPlane();
+  kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
 });
 
 afterAll(async () => {
-  await shipped?.stop();
+  await kube?.close();
 });
 
 interface Schema {

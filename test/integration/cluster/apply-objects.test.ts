@@ -3,24 +3,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
 import type { ClusterObject } from '../../../knative/local/manifests/wiring.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 
 const namespace = 'default';
 const WITHIN_MS = 300;
 
-let plane: Plane;
 let kube: KubeClient;
 
-beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
-  const { kubeconfigPath } = plane;
+beforeAll(() => {
+  const { kubeconfigPath } = sharedPlane();
   kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
 });
 
 afterAll(async () => {
   await kube?.close();
-  await plane?.stop();
 });
 
 /** Of the kind Thing of a group, which it serves or not. */

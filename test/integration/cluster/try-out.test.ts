@@ -1,25 +1,25 @@
 // What `npm start` leaves to be migrated: widgets that are stored in a version that is not the
 // current one, also when the start was cut short, and never again when somebody has worked on them.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
 import { fillTryOut } from '../../../knative/local/population/try-out.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { countStored } from '../../builders/etcd-values.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 
 const WAIT = { timeout: 20_000, interval: 10 };
-let plane: Plane;
+let plane: PlaneAddress;
 let kube: KubeClient;
 
-beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
+beforeAll(() => {
+  plane = sharedPlane();
   const { kubeconfigPath } = plane;
   kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
 });
 
 afterAll(async () => {
   await kube?.close();
-  await plane?.stop();
 });
 
 const stored = () => countStored(plane, 'demo.ballast.dev', 'widgets');

@@ -1,19 +1,19 @@
 // Watches that outlive what happens to connections and API servers, and never outrun their reader.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { WatchEvent, WatchOptions } from '../../../shared/kube/watch.ts';
 import { type Front, openFront } from './front.ts';
-import { configMap, configMaps, namespace, openTestKube, withPlane } from './world.ts';
+import { configMap, configMaps, namespace, openTestKube, withSharedPlane } from './world.ts';
 
-let plane: Plane;
+let plane: PlaneAddress;
 let admin: KubeClient;
 let front: Front;
 let kube: KubeClient;
 let end: AbortController;
 
-withPlane((started, client) => {
+withSharedPlane((started, client) => {
   [plane, admin] = [started, client];
   return undefined;
 });
@@ -173,82 +173,4 @@ test('a reader that pauses stops the API server, and misses nothing', async () =
     if (event.type === 'ADDED') names.add(event.object.metadata.name);
   }
   expect(names.size).toBe(count);
-});
-
-describe('an API server that was killed', () => {
-  const killAndStart = async (): Promise<void> => {
-    await plane.part('kube-apiserver').kill();
-    await plane.part('kube-apiserver').start();
-  };
-
-  /** Makes the API server forget every version before now, once it is started again. */
-  const compact = async (): Promise<void> => {
-    await write('newer', String(Math.random()));
-    const { status } = await fetch(`${plane.part('etcd').url}/v3/kv/compaction`, {
-      method: 'POST',
-      body: JSON.stringify({ revision: await now(), physical: true }),
-    });
-    expect(status).toBe(200);
-  };
-
-  test.each([
-    ['that knows its version', false],
-    ['that has forgotten its version', true],
-  ])('and comes back as one %s costs a watch nothing', async (_, isForgotten) => {
-    const labels = { watch: `killed-${isForgotten}` };
-    const labelSelector = `watch=killed-${isForgotten}`;
-    const state = new Map<string, string>();
-    await write('killed-a', '1', labels);
-    const { signal } = end;
-    const watch = kube.watch(configMaps, {
-      namespace,
-      labelSelector,
-      from: 'initial-events',
-      signal,
-    });
-    const ended = (async () => {
-      for await (const event of watch) apply(state, event);
-    })();
-    ended.catch(() => undefined);
-    await expect.poll(() => Object.fromEntries(state)).toEqual({ 'killed-a': '1' });
-    if (isForgotten) await compact();
-    await killAndStart();
-    await write('killed-a', '2', labels);
-    await write('killed-b', '1', labels);
-    await expect
-      .poll(() => Object.fromEntries(state), { timeout: 20_000 })
-      .toEqual({ 'killed-a': '2', 'killed-b': '1' });
-  });
-
-  function apply(state: Map<string, string>, event: WatchEvent): void {
-    if (event.type === 'RESTART') state.clear();
-    if (event.type === 'ADDED' || event.type === 'MODIFIED') {
-      state.set(event.object.metadata.name, (event.object['data'] as { value: string }).value);
-    }
-  }
-
-  test('has forgotten what was compacted: a watch and a list from then are told so', async () => {
-    const { metadata } = await admin.list(configMaps, { limit: 1 });
-    const { resourceVersion, continue: next = '' } = metadata;
-    await compact();
-    await killAndStart();
-    const expired = { code: 'KUBE_EXPIRED' };
-    const { ended } = follow({ from: { resourceVersion } });
-    await expect(ended).rejects.toMatchObject(expired);
-    const page = admin.list(configMaps, { continue: next, limit: 1 });
-    await expect(page).rejects.toMatchObject(expired);
-  });
-
-  test('ends a list of pages, or goes on with what there is now, as was asked', async () => {
-    const pages = kube.pages(configMaps, { limit: 20, onExpired: 'inconsistent' });
-    const strict = kube.pages(configMaps, { limit: 20 });
-    const first = await pages.next();
-    await strict.next();
-    await compact();
-    await killAndStart();
-    await expect(strict.next()).rejects.toMatchObject({ code: 'KUBE_EXPIRED' });
-    const second = await pages.next();
-    const versionOf = (page: typeof first) => Number(page.value?.metadata.resourceVersion);
-    expect(versionOf(second)).toBeGreaterThan(versionOf(first));
-  });
 });

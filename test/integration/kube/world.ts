@@ -2,7 +2,6 @@
 
 import { afterAll, beforeAll } from 'vitest';
 import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
@@ -28,23 +27,6 @@ export function withSharedPlane(
   });
   afterAll(async () => {
     await admin?.close();
-  });
-}
-
-/** A control plane of the file's own, for tests that kill its parts. */
-export function withPlane(
-  use: (plane: Plane, admin: KubeClient) => Promise<unknown> | undefined,
-): void {
-  let plane: Plane | undefined;
-  let admin: KubeClient | undefined;
-  beforeAll(async () => {
-    plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
-    admin = openTestKube(plane);
-    await use(plane, admin);
-  });
-  afterAll(async () => {
-    await admin?.close();
-    await plane?.stop();
   });
 }
 

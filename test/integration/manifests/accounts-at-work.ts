@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
 
 const SERVICE_ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' } as const;
 
@@ -33,7 +33,7 @@ export class StolenAccount {
     this.#token = token;
   }
 
-  static async of(plane: Plane, admin: KubeClient, name: string): Promise<StolenAccount> {
+  static async of(plane: PlaneAddress, admin: KubeClient, name: string): Promise<StolenAccount> {
     const target = { namespace: 'ballast-system', name, subresource: 'token' };
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
     const { status } = await admin.createSubresource(SERVICE_ACCOUNTS, target, body);

@@ -11,6 +11,7 @@ import { freePort } from '../../../knative/local/process/ports.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { startAdapter } from '../../contract/delivery/support/adapter.ts';
 import { ScriptedSink } from '../../contract/delivery/support/scripted-sink.ts';
+import { startOwnPart } from '../../lanes/own-part.ts';
 import { Installed } from './installed.ts';
 
 const WAIT = { timeout: 20_000, interval: 100 };
@@ -29,7 +30,7 @@ let ports: readonly number[];
 const soon = { policy: 'exponential', delayMs: 1 } as const;
 
 beforeAll(async () => {
-  installed = await Installed.start(['etcd', 'kube-apiserver']);
+  installed = await Installed.open();
   const { plane, wiring } = installed;
   failing = await new ScriptedSink(() => ({
     status: 503,
@@ -55,7 +56,7 @@ beforeAll(async () => {
     port: await freePort(),
     services: Object.fromEntries(services),
   });
-  const broker = await plane.add(part);
+  const broker = await startOwnPart(plane, part);
   const [source] = wiring.sources.filter(({ name }) => name === 'metadata');
   if (source === undefined) throw new Error('metadata has no source');
   await startAdapter(plane, source, `${broker.url}/ballast-system/ballast`);

@@ -1,31 +1,19 @@
 // A control plane with the shipped manifests applied, on which functions run as themselves: each
 // with the token of its own service account, and with the environment that its manifest gives it.
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
+import { inject } from 'vitest';
 import { ServiceAccounts } from '../../../knative/local/cluster/service-accounts.ts';
 import { loadWiring } from '../../../knative/local/manifests/load.ts';
 import type { Wiring } from '../../../knative/local/manifests/wiring.ts';
-import { type CorePart, type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import type { FunctionDefinition } from '../../../shared/function/define.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 
 const MANIFESTS = fileURLToPath(new URL('../../../knative', import.meta.url));
-
-/** Whatever the accounts of our namespace ask, with nothing of what they send. */
-const AUDIT_POLICY = {
-  apiVersion: 'audit.k8s.io/v1',
-  kind: 'Policy',
-  omitStages: ['RequestReceived'],
-  rules: [
-    { level: 'Metadata', userGroups: ['system:serviceaccounts:ballast-system'] },
-    { level: 'None' },
-  ],
-};
 
 const CREATED = 201;
 
@@ -42,33 +30,34 @@ export interface Asked {
 }
 
 export class Installed {
-  readonly plane: Plane;
+  readonly plane: PlaneAddress;
   readonly kube: KubeClient;
   readonly wiring: Wiring;
   readonly accounts: ServiceAccounts;
   readonly #functions: RunningFunction[] = [];
   readonly #auditLog: string;
+  /** What the files before it made is not its own. */
+  readonly #auditedBytes: number;
 
-  private constructor(plane: Plane, wiring: Wiring, auditLog: string) {
-    this.plane = plane;
+  private constructor(wiring: Wiring, auditLog: string, auditedBytes: number) {
+    this.plane = sharedPlane();
     this.wiring = wiring;
     this.#auditLog = auditLog;
+    this.#auditedBytes = auditedBytes;
+    const { plane } = this;
     const { kubeconfigPath } = plane;
     this.kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
-    this.accounts = new ServiceAccounts(this.kube, plane, (error) => {
+    const urlFor = async (_: string, server: string): Promise<string> => plane.part(server).url;
+    this.accounts = new ServiceAccounts(this.kube, { ...plane, urlFor }, (error) => {
       throw error;
     });
   }
 
-  static async start(parts: readonly CorePart[]): Promise<Installed> {
-    const wiring = await loadWiring(MANIFESTS);
-    const base = join(tmpdir(), `ballast-audit-${crypto.randomUUID()}`);
-    await writeFile(`${base}.policy`, JSON.stringify(AUDIT_POLICY));
-    const flags = [`--audit-policy-file=${base}.policy`, `--audit-log-path=${base}.log`];
-    const plane = await startPlane({ parts, apiServerFlags: flags });
-    const installed = new Installed(plane, wiring, `${base}.log`);
-    await applyObjects(installed.kube, wiring.objects);
-    return installed;
+  static async open(): Promise<Installed> {
+    const auditLog = inject('auditLog');
+    if (auditLog === undefined) throw new Error('the API server of this lane keeps no audit log');
+    const { size } = await stat(auditLog);
+    return new Installed(await loadWiring(MANIFESTS), auditLog, size);
   }
 
   /** In this process, as its own account. */
@@ -100,7 +89,9 @@ export class Installed {
 
   /** What was asked until now, oldest first. */
   async asked(): Promise<readonly Asked[]> {
-    const lines = (await readFile(this.#auditLog, 'utf8'))
+    const own = (await readFile(this.#auditLog)).subarray(this.#auditedBytes);
+    const lines = own
+      .toString()
       .split('\n')
       .filter((line) => line !== '');
     return lines.flatMap((line) => askedIn(JSON.parse(line) as AuditEvent));
@@ -110,9 +101,6 @@ export class Installed {
     this.accounts.close();
     await Promise.all(this.#functions.map((one) => one.stop()));
     await this.kube.close();
-    await this.plane.stop();
-    const policy = this.#auditLog.replace(/log$/, 'policy');
-    await Promise.all([this.#auditLog, policy].map((path) => rm(path)));
   }
 }
 

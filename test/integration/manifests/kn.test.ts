@@ -9,9 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import type { KubeObject, Manifest } from '../../../shared/kube/objects.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { defineKnative } from './knative-definitions.ts';
 
 const REPO = fileURLToPath(new URL('../../..', import.meta.url));
@@ -19,7 +20,7 @@ const REPO = fileURLToPath(new URL('../../..', import.meta.url));
 const PREPARE_MS = 300_000;
 const KINDS = new Set(['Service', 'Broker', 'Trigger', 'ApiServerSource', 'PingSource']);
 
-let plane: Plane;
+let plane: PlaneAddress;
 let kube: KubeClient;
 let bin: string;
 
@@ -55,7 +56,7 @@ beforeAll(async () => {
   for (const name of ['kubectl', 'kn'] as const) {
     await symlink(await resolvePart(name), join(bin, name));
   }
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
+  plane = sharedPlane();
   const { kubeconfigPath } = plane;
   kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
   await defineKnative(kube);
@@ -64,7 +65,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await kube?.close();
-  await plane?.stop();
   await rm(bin, { recursive: true });
 });
 

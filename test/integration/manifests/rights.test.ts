@@ -25,6 +25,7 @@ import { sendEvent } from '../../builders/send-event.ts';
 import { GROUP, until, VersionedKind } from '../../builders/versioned-kind.ts';
 import { covers, grantsIn, told } from './grants.ts';
 import { HandMadeServer } from './hand-made-server.ts';
+import { startOwnPart } from '../../lanes/own-part.ts';
 import { type Asked, Installed } from './installed.ts';
 
 const NAMESPACE = 'ballast-system';
@@ -67,7 +68,7 @@ const printed: Manifest[] = [];
 let forgiven = 0;
 
 beforeAll(async () => {
-  installed = await Installed.start(['etcd', 'kube-apiserver', 'nats-server']);
+  installed = await Installed.open();
   const request = { group: GROUP, resource: PLURAL, dryRun: false, trim: 'OnProof' } as const;
   const ofKind = {
     ...request,
@@ -109,7 +110,7 @@ async function startSource(name: string, port: number): Promise<void> {
     sinkUrl: `http://127.0.0.1:${port}/`,
     profilingPort: await freePort(),
   });
-  await installed.plane.add(spec);
+  await startOwnPart(installed.plane, spec);
 }
 
 /** What the account asked for and may not, was refused, or may and never asked for. */

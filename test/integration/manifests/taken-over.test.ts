@@ -32,7 +32,7 @@ const account = (name: string): StolenAccount => {
 };
 
 beforeAll(async () => {
-  installed = await Installed.start(['etcd', 'kube-apiserver']);
+  installed = await Installed.open();
   const { kube, plane, wiring } = installed;
   for (const name of ['shop', 'other']) {
     await kube.create(core('namespaces'), {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import { json } from 'node:stream/consumers';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import {
@@ -33,7 +33,7 @@ interface Review {
 
 /** Returns when it is in force; what it answers ends that, and returns when it is not. */
 export async function refuseAs(
-  plane: Plane,
+  plane: PlaneAddress,
   kube: KubeClient,
   kind: VersionedKind,
   refusal: Refusal,
@@ -56,7 +56,7 @@ export interface Held {
 
 /** Whoever makes this object waits until it is released, as behind a webhook that is slow. */
 export async function holdCreation(
-  plane: Plane,
+  plane: PlaneAddress,
   kube: KubeClient,
   kind: VersionedKind,
   name: string,
@@ -80,7 +80,7 @@ export async function holdCreation(
 
 /** What is answered ends it. */
 async function serve(
-  plane: Plane,
+  plane: PlaneAddress,
   kube: KubeClient,
   kind: VersionedKind,
   operation: string,

@@ -1,11 +1,11 @@
 // The definition changes while its objects are migrated: what was found under the one before counts
 // for nothing, and no version leaves the list, or the definition, unseen.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPlane } from '../../../knative/local/plane/plane.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { GrownKind } from '../../builders/grown-kind.ts';
 import { CURRENT, OLD, oldName, type VersionedKind } from '../../builders/versioned-kind.ts';
 import { allowUpdates, refuseUpdates } from './refusal.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { MigrationWorld } from './world.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 
@@ -16,7 +16,7 @@ let hasty: RunningFunction;
 const SLOWLY = { budget: { requestsPerSecond: 40 } };
 
 beforeAll(async () => {
-  world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
+  world = new MigrationWorld(sharedPlane());
   await world.prepare('engines', 'anvils', 'bolts', 'clamps', 'drills');
   one = await world.startFunction();
   hasty = await world.startFunction({ WORK_SECONDS: '0.1', SETTLE_SECONDS: '0' });

@@ -2,13 +2,13 @@
 // server: they are cleaned before the first pass, nothing else is lost, and no object is ever
 // without any.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPlane } from '../../../knative/local/plane/plane.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { ManagedFieldsEntry } from '../../../shared/kube/objects.ts';
 import { GROUP, NAMESPACE, until } from '../../builders/versioned-kind.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { MigrationWorld } from './world.ts';
 
 /** What takes every field. */
@@ -38,9 +38,9 @@ let jugs: Kind;
 let kegs: Kind;
 
 beforeAll(async () => {
-  world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
+  world = new MigrationWorld(sharedPlane());
   [jugs, kegs] = [new Kind('jugs'), new Kind('kegs')];
-  await Promise.all([world.prepare(), jugs.define(...NEW), kegs.define(...OLD)]);
+  await Promise.all([jugs.define(...NEW), kegs.define(...OLD)]);
   own = await world.startFunction();
   await Promise.all([jugs.fill(), kegs.fill()]);
 });

@@ -1,7 +1,6 @@
 // A conversion webhook that is slow, fails, lies, dies in the middle or refuses single objects: the
 // migration says so, writes nothing that it would lose, and goes on by itself.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startPlane } from '../../../knative/local/plane/plane.ts';
 import { clean } from '../../../functions/storage-migration/clean.ts';
 import { Pace } from '../../../functions/storage-migration/pace.ts';
 import { crdOf, type Target } from '../../../functions/storage-migration/target.ts';
@@ -16,6 +15,7 @@ import {
   type VersionedKind,
 } from '../../builders/versioned-kind.ts';
 import { type Behaviour, ConversionWebhook } from './webhook.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { MigrationWorld } from './world.ts';
 
 let world: MigrationWorld;
@@ -23,7 +23,7 @@ let one: RunningFunction;
 let webhook: ConversionWebhook;
 
 beforeAll(async () => {
-  world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
+  world = new MigrationWorld(sharedPlane());
   await world.prepare(
     'anvils',
     'bolts',

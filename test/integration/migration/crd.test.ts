@@ -1,20 +1,19 @@
 // StorageMigration as the real API server takes it: what is refused, and with which sentence, and
 // what is filled in.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPlane } from '../../../knative/local/plane/plane.ts';
 import {
   STORAGE_MIGRATIONS,
   type StorageMigrationSpec,
 } from '../../../shared/api/storage-migration.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { MigrationWorld } from './world.ts';
 import { refusalOf } from '../../builders/refusal-of.ts';
 
 let world: MigrationWorld;
 
 beforeAll(async () => {
-  world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
-  await world.prepare();
+  world = new MigrationWorld(sharedPlane());
 });
 
 afterAll(async () => {

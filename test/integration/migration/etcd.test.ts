@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPlane } from '../../../knative/local/plane/plane.ts';
+import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { EtcdRelay } from '../../builders/etcd-relay.ts';
@@ -12,7 +12,7 @@ import { putStored } from '../../builders/etcd-values.ts';
 import { CURRENT, GROUP, OLD, until, VersionedKind } from '../../builders/versioned-kind.ts';
 import { MigrationWorld } from './world.ts';
 
-let world: MigrationWorld;
+let world: MigrationWorld<Plane>;
 let one: RunningFunction;
 let relay: EtcdRelay;
 let dir: string;
@@ -38,7 +38,7 @@ beforeAll(async () => {
   world = new MigrationWorld(
     await startPlane({ parts: ['etcd', 'kube-apiserver'], apiServerFlags }),
   );
-  await world.prepare();
+  await world.install();
   relay = new EtcdRelay(world.plane.part('etcd').url);
   one = await world.startFunction({ ETCD_ENDPOINTS: await relay.start() });
   // At once: each waits for the API server most of its time.
@@ -53,6 +53,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await world?.stop();
+  await world?.plane.stop();
   await relay?.stop();
   await rm(dir, { recursive: true });
 });

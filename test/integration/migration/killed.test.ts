@@ -1,7 +1,6 @@
 // The function is killed at every write of a whole migration, once just before it is sent and once
 // just after it was carried out. Whoever comes next goes on, and ends as if nothing had been.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPlane } from '../../../knative/local/plane/plane.ts';
 import type { Moment } from '../../builders/mortal.ts';
 import {
   CURRENT,
@@ -10,6 +9,7 @@ import {
   type VersionedKind,
 } from '../../builders/versioned-kind.ts';
 import { Lives } from './mortal.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { MigrationWorld } from './world.ts';
 
 const OBJECTS = 2;
@@ -19,7 +19,7 @@ const WRITES_MAX = 40;
 let world: MigrationWorld;
 
 beforeAll(async () => {
-  world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
+  world = new MigrationWorld(sharedPlane());
   await world.prepare('befores', 'afters', 'flickers');
 });
 

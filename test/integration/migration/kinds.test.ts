@@ -1,11 +1,11 @@
 // Whatever an object is, it comes through whole: with status and scale, finalizers, in a namespace
 // on its way out, of more than a megabyte, cluster-scoped, with dots in its name, or built in.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPlane } from '../../../knative/local/plane/plane.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { GrownKind, type KindShape } from '../../builders/grown-kind.ts';
 import { CURRENT, OLD, until } from '../../builders/versioned-kind.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { MigrationWorld } from './world.ts';
 
 const CONFIG_MAPS = { group: '', version: 'v1', resource: 'configmaps' } as const;
@@ -16,8 +16,7 @@ let world: MigrationWorld;
 let one: RunningFunction;
 
 beforeAll(async () => {
-  world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
-  await world.prepare();
+  world = new MigrationWorld(sharedPlane());
   await defineAll();
   one = await world.startFunction({ SETTLE_SECONDS: '0' });
 });

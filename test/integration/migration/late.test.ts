@@ -1,11 +1,11 @@
 // A write that began before the stored version was changed, and ends long after: it stores the old
 // version. No proof may be made before every such write must have ended.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPlane } from '../../../knative/local/plane/plane.ts';
 import { crdOf } from '../../../functions/storage-migration/target.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { CURRENT, OLD, VersionedKind } from '../../builders/versioned-kind.ts';
 import { type Held, holdCreation } from './admission-webhook.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { MigrationWorld } from './world.ts';
 
 let world: MigrationWorld;
@@ -13,7 +13,7 @@ let one: RunningFunction;
 let held: Held;
 
 beforeAll(async () => {
-  world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
+  world = new MigrationWorld(sharedPlane());
   await world.prepare('anvils');
   one = await world.startFunction({ WORK_SECONDS: '1', LONGEST_WRITE_SECONDS: '4' });
 });

@@ -1,15 +1,14 @@
 // A migration from the day it is asked for to the day the old version may go.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPlane } from '../../../knative/local/plane/plane.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { MigrationWorld } from './world.ts';
 
 let world: MigrationWorld;
 let one: RunningFunction;
 
 beforeAll(async () => {
-  world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
-  await world.prepare();
+  world = new MigrationWorld(sharedPlane());
   one = await world.startFunction();
 });
 

@@ -1,7 +1,9 @@
 // Another migrator does the rewriting: Kubernetes' own, as it is, and one of the community's API,
-// whose part the test plays. What they say proves nothing, and what they leave is rewritten.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+// whose part the test plays. What they say proves nothing, and what they leave is rewritten. The
+// first also trims storedVersions when it failed; what of that we notice is put back.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ServiceAccounts } from '../../../knative/local/cluster/service-accounts.ts';
+import type { Plane } from '../../../knative/local/plane/plane.ts';
 import { rightsFor } from '../../../knative/migrate/manifests.ts';
 import { type Mode, STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
@@ -10,12 +12,19 @@ import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
 import { CURRENT, GROUP, OLD, oldName, until } from '../../builders/versioned-kind.ts';
 import type { VersionedKind } from '../../builders/versioned-kind.ts';
 import { defineCommunityApi, ORDERS, sayEnd } from './community.ts';
-import { addInTreeMigrator, isOver, MIGRATIONS, startInTreePlane } from './in-tree.ts';
+import {
+  addInTreeMigrator,
+  isOver,
+  migrateInTree,
+  MIGRATIONS,
+  startInTreePlane,
+  trimWrongly,
+} from './in-tree.ts';
 import { allowUpdates, refuseUpdates } from './refusal.ts';
 import { ConversionWebhook } from './webhook.ts';
 import { MigrationWorld } from './world.ts';
 
-let world: MigrationWorld;
+let world: MigrationWorld<Plane>;
 let kube: KubeClient;
 let ours: RunningFunction;
 let willing: VersionedKind;
@@ -25,6 +34,9 @@ let dropped: VersionedKind;
 let edited: VersionedKind;
 let bounded: VersionedKind;
 let converted: VersionedKind;
+let alone: VersionedKind;
+let trimmed: VersionedKind;
+let watched: VersionedKind;
 let webhook: ConversionWebhook;
 /** It starts while nobody needs it yet. */
 let inTree: Promise<unknown>;
@@ -33,17 +45,21 @@ beforeAll(async () => {
   const plane = await startInTreePlane();
   world = new MigrationWorld(plane);
   ({ kube } = world);
-  await world.prepare();
+  await world.install();
   webhook = await ConversionWebhook.start(plane);
-  [willing, refusing, left, dropped, edited, bounded, converted] = await Promise.all([
-    world.kind('gadgets', 5),
-    world.kind('gizmos', 5),
-    world.kind('relics', 3),
-    world.kind('trinkets', 3),
-    world.kind('charms', 3),
-    world.kind('medals', 3),
-    world.kind('tokens', 3, webhook.conversion),
-  ]);
+  [willing, refusing, left, dropped, edited, bounded, converted, alone, trimmed, watched] =
+    await Promise.all([
+      world.kind('gadgets', 5),
+      world.kind('gizmos', 5),
+      world.kind('relics', 3),
+      world.kind('trinkets', 3),
+      world.kind('charms', 3),
+      world.kind('medals', 3),
+      world.kind('tokens', 3, webhook.conversion),
+      world.kind('anvils', 5),
+      world.kind('bolts', 5),
+      world.kind('clamps', 5),
+    ]);
   inTree = addInTreeMigrator(plane);
   ours = await world.startFunction();
 });
@@ -52,6 +68,7 @@ afterAll(async () => {
   await Promise.allSettled([inTree]);
   webhook?.die();
   await world?.stop();
+  await world?.plane.stop();
 });
 
 const listed = async (kind: VersionedKind) => (await kind.read()).status.storedVersions;
@@ -236,4 +253,62 @@ test('it fails and trims all the same: that is put back, and the rest is done by
   expect(await listed(refusing)).toEqual([CURRENT]);
   expect(await world.stored(refusing)).toEqual({ [CURRENT]: 5 });
   expect(await world.condition(name, 'Proved')).toContain('All 5 objects');
+});
+
+describe('the in-tree migrator, which nobody of ours asked', () => {
+  beforeAll(async () => {
+    await inTree;
+  });
+
+  test('it rewrites what is stored in the old version and trims storedVersions', async () => {
+    expect(await listed(alone)).toEqual([OLD, CURRENT]);
+    expect(await world.stored(alone)).toEqual({ [OLD]: 5 });
+    expect(await migrateInTree(kube, alone)).toMatchObject({ result: 'Succeeded' });
+    expect(await world.stored(alone)).toEqual({ [CURRENT]: 5 });
+    expect(await listed(alone)).toEqual([CURRENT]);
+  });
+
+  test('it trims storedVersions though it failed, and old values are left behind', async () => {
+    expect(await world.stored(trimmed)).toEqual({ [OLD]: 5 });
+    const { result, message, refused } = await trimWrongly(kube, trimmed);
+    expect(result).toBe('Failed');
+    expect(message).toContain(`${refused} may not change`);
+    expect(await listed(trimmed)).toEqual([CURRENT]);
+    expect((await trimmed.stored()).get(refused)?.apiVersion).toBe(`${GROUP}/${OLD}`);
+  });
+
+  test('asked for after a wrong trim, ours claims no proof before all is rewritten', async () => {
+    const refused = oldName(2);
+    expect(await listed(trimmed)).toEqual([CURRENT]);
+    const name = await world.migrate(trimmed, { retries: 0 });
+    await world.tickUntil(ours, name, 'Blocked');
+    expect(await world.condition(name, 'Blocked')).toContain(`such as default/${refused}`);
+    expect(await world.condition(name, 'Proved')).toBe('');
+    expect(await world.stored(trimmed)).toEqual({ [OLD]: 1, [CURRENT]: 4 });
+    await allowUpdates(kube, trimmed, refused);
+    await world.tickUntil(ours, name, 'Done');
+    expect(await world.condition(name, 'Proved')).toContain('All 5 objects');
+    expect(await world.stored(trimmed)).toEqual({ [CURRENT]: 5 });
+  });
+
+  test('what it takes off wrongly is put back, and said, until it is proved', async () => {
+    const refused = oldName(3);
+    await refuseUpdates(kube, watched, refused);
+    const name = await world.migrate(watched, { retries: 0 });
+    await world.tickUntil(ours, name, 'Blocked');
+    expect(await migrateInTree(kube, watched)).toMatchObject({ result: 'Failed' });
+    expect(await listed(watched)).toEqual([CURRENT]);
+    await world.tick(ours);
+    expect(await listed(watched)).toEqual([OLD, CURRENT]);
+    expect(await world.announced(watched)).toEqual([
+      expect.stringContaining(`StoredVersionsRestored: Put ${OLD} back on the stored versions`),
+    ]);
+    expect(await world.status(name)).toMatchObject({ phase: 'Blocked', restored: [OLD] });
+    expect(await world.condition(name, 'Blocked')).toContain('ObjectsFailed');
+    expect(await world.condition(name, 'Proved')).toBe('');
+    await allowUpdates(kube, watched, refused);
+    await world.tickUntil(ours, name, 'Done');
+    expect(await listed(watched)).toEqual([CURRENT]);
+    expect(await world.stored(watched)).toEqual({ [CURRENT]: 5 });
+  });
 });

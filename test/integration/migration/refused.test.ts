@@ -1,18 +1,18 @@
 // Objects that somebody refuses to let be written: the rest is rewritten, the old version stays
 // listed, and nothing is called proved until they are written too.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPlane } from '../../../knative/local/plane/plane.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { CURRENT, OLD, oldName, type VersionedKind } from '../../builders/versioned-kind.ts';
 import { refuseAs } from './admission-webhook.ts';
 import { allowUpdates, refuseUpdates } from './refusal.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { MigrationWorld } from './world.ts';
 
 let world: MigrationWorld;
 let one: RunningFunction;
 
 beforeAll(async () => {
-  world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
+  world = new MigrationWorld(sharedPlane());
   await world.prepare('gadgets', 'gizmos', 'relics');
   one = await world.startFunction();
 });

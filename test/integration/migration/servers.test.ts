@@ -1,7 +1,7 @@
 // The API server is written to by others, has too much to do, loses answers, forgets the moment of
 // a list, and is killed: a migration takes longer for it and proves nothing less.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPlane } from '../../../knative/local/plane/plane.ts';
+import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { CURRENT, OLD, until, type VersionedKind } from '../../builders/versioned-kind.ts';
@@ -13,7 +13,7 @@ import { MigrationWorld } from './world.ts';
 
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' } as const;
 
-let world: MigrationWorld;
+let world: MigrationWorld<Plane>;
 let front: Front;
 let keys: Keys;
 let one: RunningFunction;
@@ -25,6 +25,7 @@ beforeAll(async () => {
   const apiServerFlags = [`--encryption-provider-config=${keys.path}`];
   const parts = ['etcd', 'kube-apiserver'] as const;
   world = new MigrationWorld(await startPlane({ parts, apiServerFlags }));
+  await world.install();
   await world.prepare('anvils', 'bolts', 'clamps', 'drills', 'engines');
   front = await openFront(world.plane);
   one = await world.startFunction({ KUBECONFIG: front.kubeconfigPath });
@@ -35,6 +36,7 @@ afterAll(async () => {
   await front?.close();
   await keys?.remove();
   await world?.stop();
+  await world?.plane.stop();
 });
 
 async function expectDone(kind: VersionedKind, count: number): Promise<void> {

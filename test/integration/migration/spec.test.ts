@@ -1,12 +1,12 @@
 // What the owner of a migration can say: a dry run, a pause, a budget, which fields may be lost;
 // and what nobody can say to it: forged events and leases.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPlane } from '../../../knative/local/plane/plane.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { GrownKind } from '../../builders/grown-kind.ts';
 import { CURRENT, OLD, oldName, until } from '../../builders/versioned-kind.ts';
 import { refuseUpdates } from './refusal.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { MigrationWorld } from './world.ts';
 
 let world: MigrationWorld;
@@ -15,7 +15,7 @@ let one: RunningFunction;
 let hasty: RunningFunction;
 
 beforeAll(async () => {
-  world = new MigrationWorld(await startPlane({ parts: ['etcd', 'kube-apiserver'] }));
+  world = new MigrationWorld(sharedPlane());
   await world.prepare('anvils', 'bolts', 'clamps', 'drills', 'gears', 'hooks', 'irons');
   one = await world.startFunction({ SETTLE_SECONDS: '0' });
   hasty = await world.startFunction({ WORK_SECONDS: '0.1', SETTLE_SECONDS: '0' });

@@ -1,22 +1,21 @@
 // The webhook of these tests does to a real API server what it is told to do.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { GROUP, NAMESPACE, oldName, VersionedKind } from '../../builders/versioned-kind.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { ConversionWebhook } from './webhook.ts';
 
 /** The first answer is the one that is looked at. */
 const isOnce = true;
 const [first, second] = [oldName(0), oldName(1)];
 
-let plane: Plane;
 let kube: KubeClient;
 let kind: VersionedKind;
 let webhook: ConversionWebhook;
 
 beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
+  const plane = sharedPlane();
   const { kubeconfigPath } = plane;
   kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
   webhook = await ConversionWebhook.start(plane);
@@ -27,7 +26,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await kube?.close();
   webhook?.die();
-  await plane?.stop();
 });
 
 beforeEach(() => {

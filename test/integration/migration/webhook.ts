@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { json } from 'node:stream/consumers';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
 import { freePort } from '../../../knative/local/process/ports.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
@@ -73,7 +73,7 @@ export class ConversionWebhook {
   }
 
   /** It answers with the certificate that the API server made for itself, for 127.0.0.1. */
-  static async start(plane: Plane): Promise<ConversionWebhook> {
+  static async start(plane: PlaneAddress): Promise<ConversionWebhook> {
     const [port, cert, key] = await Promise.all([
       freePort(),
       readFile(plane.caPath),

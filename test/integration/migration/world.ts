@@ -2,7 +2,7 @@
 // version. Events are sent by hand: a migration gets on by ticks alone.
 import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
 import { loadWiring } from '../../../knative/local/manifests/load.ts';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
 import { storageMigration } from '../../../functions/storage-migration/index.ts';
 import {
   STORAGE_MIGRATIONS,
@@ -25,15 +25,20 @@ const KNATIVE = new URL('../../../knative', import.meta.url).pathname;
 
 type AnyKind = Pick<VersionedKind, 'crdName' | 'plural'>;
 
-export class MigrationWorld {
-  readonly plane: Plane;
+export class MigrationWorld<P extends PlaneAddress = PlaneAddress> {
+  readonly plane: P;
   readonly kube: KubeClient;
   #functions: RunningFunction[] = [];
 
-  constructor(plane: Plane) {
+  constructor(plane: P) {
     this.plane = plane;
     const { kubeconfigPath } = plane;
     this.kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+  }
+
+  /** On a plane of one's own; the lane's has it from the start. */
+  async install(): Promise<void> {
+    await applyObjects(this.kube, (await loadWiring(KNATIVE)).objects);
   }
 
   /**
@@ -41,7 +46,6 @@ export class MigrationWorld {
    * definition the API server makes whoever creates an object wait.
    */
   async prepare(...plurals: readonly string[]): Promise<void> {
-    await applyObjects(this.kube, (await loadWiring(KNATIVE)).objects);
     const kinds = plurals.map((plural) => new VersionedKind(this.plane, this.kube, plural));
     await Promise.all(kinds.map((kind) => kind.define(OLD)));
   }
@@ -49,7 +53,6 @@ export class MigrationWorld {
   async stop(): Promise<void> {
     await Promise.all(this.#functions.map((one) => one.stop()));
     await this.kube.close();
-    await this.plane.stop();
   }
 
   async startFunction(more: Readonly<Record<string, string>> = {}): Promise<RunningFunction> {

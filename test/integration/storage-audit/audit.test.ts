@@ -10,13 +10,14 @@ import { storageAudit } from '../../../functions/storage-audit/index.ts';
 import { runAudit } from '../../../functions/storage-audit/command.ts';
 import type { Answer } from '../../../functions/storage-audit/look.ts';
 import { buildFunction } from '../../../knative/build/build.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { EtcdWriter } from './world.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 
-let plane: Plane;
+let plane: PlaneAddress;
 let kube: KubeClient;
 let dir: string;
 let etcdUrl: string;
@@ -51,10 +52,8 @@ const widget = (of: string, more: object = {}) => ({
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'audit-test-'));
-  [plane] = await Promise.all([
-    startPlane({ parts: ['etcd', 'kube-apiserver'] }),
-    buildFunction('storage-audit', join(dir, 'dist')),
-  ]);
+  plane = sharedPlane();
+  await buildFunction('storage-audit', join(dir, 'dist'));
   etcdUrl = plane.part('etcd').url;
   kube = openKube({
     userAgent: 'test',
@@ -76,7 +75,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await audit.stop();
   await kube.close();
-  await plane.stop();
   await rm(dir, { recursive: true, force: true });
 });
 

@@ -2,9 +2,10 @@
 import type { ApiServerSourceWiring } from '../../../../knative/local/manifests/wiring.ts';
 import { resolvePart } from '../../../../knative/local/parts/resolve.ts';
 import { adapterPart } from '../../../../knative/local/plane/adapter.ts';
-import type { Plane } from '../../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../../knative/local/plane/address.ts';
 import type { Part, PartSpec } from '../../../../knative/local/process/part.ts';
 import { freePort } from '../../../../knative/local/process/ports.ts';
+import { startOwnPart } from '../../../lanes/own-part.ts';
 
 export function sourceOf(
   name: string,
@@ -24,16 +25,16 @@ export function sourceOf(
 }
 
 export async function startAdapter(
-  plane: Plane,
+  plane: PlaneAddress,
   source: ApiServerSourceWiring,
   sinkUrl: string,
   change: (spec: PartSpec) => PartSpec = (spec) => spec,
 ): Promise<Part> {
-  return plane.add(change(await adapterSpec(plane, source, sinkUrl)));
+  return startOwnPart(plane, change(await adapterSpec(plane, source, sinkUrl)));
 }
 
 export async function adapterSpec(
-  plane: Plane,
+  plane: PlaneAddress,
   source: ApiServerSourceWiring,
   sinkUrl: string,
 ): Promise<PartSpec> {

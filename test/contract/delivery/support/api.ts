@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'undici';
 import { parse } from 'yaml';
-import type { Plane } from '../../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../../knative/local/plane/address.ts';
 
 export interface Api {
   create(path: string, object: Readonly<Record<string, unknown>>): Promise<void>;
@@ -11,7 +11,7 @@ export interface Api {
   close(): Promise<void>;
 }
 
-export async function openApi(plane: Plane): Promise<Api> {
+export async function openApi(plane: PlaneAddress): Promise<Api> {
   const config = parse(await readFile(plane.kubeconfigPath, 'utf8'));
   const { server } = config.clusters[0].cluster;
   const { token } = config.users[0].user;

@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeKubeconfig } from '../../../../knative/local/plane/kubeconfig.ts';
-import type { Plane } from '../../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../../knative/local/plane/address.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import { namespace } from '../world.ts';
 
@@ -22,7 +22,7 @@ export interface Account {
 }
 
 export async function openAccount(
-  plane: Plane,
+  plane: PlaneAddress,
   admin: KubeClient,
   name: string,
   server = plane.part('kube-apiserver').url,

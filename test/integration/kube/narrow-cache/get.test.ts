@@ -1,22 +1,20 @@
 // What a get of the narrow cache answers, what it costs, and what it leaves behind.
-import { cp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Plane } from '../../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../../knative/local/plane/address.ts';
 import { CRDS } from '../../../../shared/kube/crds.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import type { Limits } from '../../../../shared/kube/narrow-cache/limits.ts';
-import { configMap, configMaps, thing, things, thingsCrd, withPlane } from '../world.ts';
+import { configMap, configMaps, thing, things, thingsCrd, withSharedPlane } from '../world.ts';
 import { follow, metricOf, named, openRig, remove, type Rig, valueIn, write } from './rig.ts';
 
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' };
 const secrets = { group: '', version: 'v1', resource: 'secrets' };
 
-let plane: Plane;
+let plane: PlaneAddress;
 let admin: KubeClient;
 let rig: Rig;
 
-withPlane((started, client) => {
+withSharedPlane((started, client) => {
   [plane, admin] = [started, client];
   return undefined;
 });
@@ -225,27 +223,4 @@ describe('bounds', () => {
     stop();
     await expect.poll(() => metricOf(rig, 'entries')).toBe(0);
   });
-});
-
-test('after etcd was restored from an older disk a get shows what is, not what was', async () => {
-  const data = join(plane.dir, 'data', 'etcd');
-  const [etcd, apiServer] = [plane.part('etcd'), plane.part('kube-apiserver')];
-  await write(admin, 'restored', 'before');
-  await etcd.stop();
-  await cp(data, `${data}-old`, { recursive: true });
-  await etcd.start();
-  const { told } = follow(rig, 'restored');
-  await expect.poll(() => told, { timeout: 15_000 }).toEqual(['?>before']);
-  // The API server writes something too when it starts: its revisions must not catch up.
-  for (let round = 0; round < 100; round += 1) await write(admin, 'other', `${round}`);
-  await write(admin, 'restored', 'after');
-  await expect.poll(() => told).toEqual(['?>before', 'before>after']);
-  await Promise.all([apiServer.kill(), etcd.kill()]);
-  await rm(data, { recursive: true });
-  await cp(`${data}-old`, data, { recursive: true });
-  await etcd.start();
-  await apiServer.start();
-  const whole = ['?>before', 'before>after', 'after>before'];
-  await expect.poll(() => told, { timeout: 15_000 }).toEqual(whole);
-  expect(await valueIn(rig, 'restored')).toBe('before');
 });

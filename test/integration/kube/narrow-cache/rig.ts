@@ -1,6 +1,6 @@
 // What the tests of the narrow cache share: a cache behind a front that can cut it off, and an
 // admin beside it whose writes it has to see.
-import type { Plane } from '../../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../../knative/local/plane/address.ts';
 import { Metrics } from '../../../../shared/function/metrics.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import type { Change } from '../../../../shared/kube/narrow-cache/handlers.ts';
@@ -24,7 +24,7 @@ export interface Rig {
 
 /** `kubeconfigPath` instead of the front's leads around the front. */
 export async function openRig(
-  plane: Plane,
+  plane: PlaneAddress,
   limits: Partial<Limits> = {},
   kubeconfigPath?: string,
 ): Promise<Rig> {
@@ -44,8 +44,16 @@ export async function openRig(
 
 export const named = (name: string) => ({ namespace, name });
 
-export const write = (admin: KubeClient, name: string, value: string): Promise<KubeObject> =>
-  admin.apply(configMaps, configMap(name, { value }), { force: true });
+export function write(
+  admin: KubeClient,
+  name: string,
+  value: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<KubeObject> {
+  const manifest = configMap(name, { value });
+  const metadata = { ...manifest.metadata, labels };
+  return admin.apply(configMaps, { ...manifest, metadata }, { force: true });
+}
 
 export async function remove(admin: KubeClient, name: string): Promise<void> {
   const because = 'the test made it';

@@ -1,22 +1,18 @@
-// What the narrow cache says while connections break, API servers restart and rights change, and
-// that nobody it has to wake is forgotten over it.
+// What the narrow cache says while connections break and rights change, and that nobody it has to
+// wake is forgotten over it.
 import type { IncomingHttpHeaders } from 'node:http';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { apiServerSpec } from '../../../../knative/local/plane/kube-apiserver.ts';
-import type { Plane } from '../../../../knative/local/plane/plane.ts';
-import { resolvePart } from '../../../../knative/local/parts/resolve.ts';
-import { freePort } from '../../../../knative/local/process/ports.ts';
+import type { PlaneAddress } from '../../../../knative/local/plane/address.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
-import { configMaps, withPlane } from '../world.ts';
+import { configMaps, withSharedPlane } from '../world.ts';
 import { grant, openAccount } from './accounts.ts';
 import { follow, metricOf, named, openRig, remove, type Rig, valueIn, write } from './rig.ts';
 
-let plane: Plane;
+let plane: PlaneAddress;
 let admin: KubeClient;
 let rig: Rig;
 
-withPlane((started, client) => {
+withSharedPlane((started, client) => {
   [plane, admin] = [started, client];
   return undefined;
 });
@@ -202,65 +198,5 @@ describe('rights', () => {
     await account.rotate();
     await expect.poll(() => told, { timeout: 10_000 }).toEqual(['?>absent', 'absent>1']);
     await rotated.close();
-  });
-});
-
-test('an API server without initial events is asked by a list and a watch', async () => {
-  const port = await freePort();
-  const binary = await resolvePart('kube-apiserver');
-  const etcdUrl = plane.part('etcd').url;
-  const spec = apiServerSpec({ binary, dir: join(plane.dir, 'data'), port, etcdUrl });
-  const args = [...spec.args, '--feature-gates=WatchList=false'];
-  const old = await plane.add({ ...spec, name: 'kube-apiserver-old', args });
-  const account = await openAccount(plane, admin, 'old', old.url);
-  const rule = { apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch'] };
-  await grant(admin, 'old', rule);
-  const oldRig = await openRig(plane, { refusedPauseMs: 100 }, account.kubeconfigPath);
-  await write(admin, 'old', '1');
-  await expect.poll(() => valueIn(oldRig, 'old').catch(() => 'refused')).toBe('1');
-  await expect.poll(() => metricOf(oldRig, 'watches')).toBe(1);
-  oldRig.kube.resetCounts();
-  await write(admin, 'old', '2');
-  await expect.poll(() => valueIn(oldRig, 'old')).toBe('2');
-  await remove(admin, 'old');
-  await expect.poll(() => valueIn(oldRig, 'old')).toBeNull();
-  expect(oldRig.kube.counts().size).toBe(0);
-  await oldRig.close();
-  await old.stop();
-});
-
-describe('an API server that was killed', () => {
-  const compact = async (): Promise<void> => {
-    await write(admin, 'newer', String(Math.random()));
-    const revision = (await admin.list(configMaps)).metadata.resourceVersion;
-    const body = JSON.stringify({ revision, physical: true });
-    await fetch(`${plane.part('etcd').url}/v3/kv/compaction`, { method: 'POST', body });
-  };
-
-  test('fails a get in clear words, and once it is back all is as it was', async () => {
-    await rig.close();
-    rig = await openRig(plane, { staleMaxMs: 1_000, readTimeoutMs: 500 });
-    await write(admin, 'killed', '1');
-    const direct = await openRig(plane, {}, plane.kubeconfigPath);
-    const { told: toldDirectly } = follow(direct, 'killed');
-    const { told } = follow(rig, 'killed');
-    await expect.poll(() => told).toEqual(['?>1']);
-    await write(admin, 'killed', '2');
-    await expect.poll(() => told).toEqual(['?>1', '1>2']);
-    await compact();
-    await plane.part('kube-apiserver').kill();
-    const code = () =>
-      valueIn(rig, 'killed').then(
-        (value) => value,
-        (error: { code: string }) => error.code,
-      );
-    expect(await code()).toBe('2');
-    await expect.poll(code, { timeout: 5_000 }).toBe('KUBE_UNAVAILABLE');
-    await plane.part('kube-apiserver').start();
-    await write(admin, 'killed', '3');
-    await expect.poll(() => told, { timeout: 15_000 }).toEqual(['?>1', '1>2', '2>3']);
-    expect(await valueIn(rig, 'killed')).toBe('3');
-    await expect.poll(() => toldDirectly, { timeout: 15_000 }).toEqual(told);
-    await direct.close();
   });
 });
