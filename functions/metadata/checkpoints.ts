@@ -4,11 +4,10 @@
 import { type Floor, encodeMessage } from '../../shared/feed/messages.ts';
 import { FLOOR_SUBJECT, checkpointSubject } from '../../shared/feed/subjects.ts';
 import type { Publication } from '../../shared/nats/group-commit.ts';
-import type { Audit } from './audit.ts';
-import { inTurns } from './in-turns.ts';
+import { forEachLimited } from './for-each-limited.ts';
 import type { Session } from './session.ts';
 import { isConflict } from './steps.ts';
-import type { LedgerSum } from './sums.ts';
+import type { LedgerSum, StreamScan } from './stream-scan.ts';
 
 /** How many sweeps may fail before readers stop trusting the floor, and take the snapshot. */
 const FLOOR_SWEEPS = 3;
@@ -22,14 +21,14 @@ interface AsOf {
 
 export async function writeCheckpoints(
   session: Session,
-  { sums, version }: Audit,
+  { sums, version }: StreamScan,
   epoch: number,
   signal: AbortSignal,
 ): Promise<void> {
   if (version === undefined) return;
   const asOf = { epoch, version };
   const due = [...sums.ledgers].filter(([, sum]) => isDue(sum, asOf));
-  await inTurns(due, signal, async ([name, sum]) => {
+  await forEachLimited(due, signal, async ([name, sum]) => {
     await session.stream.publish([checkpointOf(session, name, sum, asOf)], signal).catch(outdone);
   });
 }

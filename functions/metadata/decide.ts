@@ -19,7 +19,7 @@ export interface Published {
 }
 
 /** One object as it was seen. */
-export interface Sight {
+export interface DesiredState {
   readonly epoch: number;
   /** As of when: the object's own version, or that of the read that did not find it. */
   readonly resourceVersion: string;
@@ -34,7 +34,7 @@ export interface Sight {
   /** RFC 3339. */
   readonly at: string;
   /** It was read from the API server after the stream: whatever claims to be newer is unfounded. */
-  readonly isTruth: boolean;
+  readonly isAuthoritative: boolean;
 }
 
 export interface Step {
@@ -57,8 +57,8 @@ export interface Decision {
   readonly disputed: readonly string[];
 }
 
-export function decide(sight: Sight, published: readonly Published[]): Decision {
-  const newer = sight.isTruth ? [] : published.filter((entry) => isLater(entry, sight));
+export function decide(sight: DesiredState, published: readonly Published[]): Decision {
+  const newer = sight.isAuthoritative ? [] : published.filter((entry) => isLater(entry, sight));
   // What is gone is gone wherever it stood before; what came by its name later stays.
   const older = published.filter((entry) => !newer.includes(entry));
   const disputed = newer.map(({ subject }) => subject);
@@ -69,20 +69,20 @@ export function decide(sight: Sight, published: readonly Published[]): Decision 
     write(subject, message, there.get(subject), sight.at),
   );
   const parts = [...tombstones(sight, older), ...writes];
-  const changes = [...parts, ...headAlong(sight, parts, there)];
+  const changes = [...parts, ...headWithParts(sight, parts, there)];
   const isNews = changes.length > 0 || sight.shown.length === 0;
-  const steps = isNews ? [...changes, ...closings(sight, there)] : [];
+  const steps = isNews ? [...changes, ...guardTombstones(sight, there)] : [];
   if (steps.length === 0) {
     return { outcome: newer.length > 0 ? 'overtaken' : 'unchanged', steps, disputed };
   }
-  const isUnfounded = published.some((entry) => isLater(entry, sight)) && sight.isTruth;
+  const isUnfounded = published.some((entry) => isLater(entry, sight)) && sight.isAuthoritative;
   return { outcome: isUnfounded ? 'unfounded' : 'changed', steps, disputed };
 }
 
-const isLater = ({ message }: Published, sight: Sight): boolean =>
+const isLater = ({ message }: Published, sight: DesiredState): boolean =>
   message !== undefined && isNewer(message, sight);
 
-export const isLive = ({ message }: Published): boolean =>
+export const holdsObject = ({ message }: Published): boolean =>
   message !== undefined && !isTombstone(message);
 
 function write(
@@ -100,8 +100,8 @@ function write(
  * Parts are found again by their head alone, and how new all of it is stands there. So the head is
  * written with any of them even when it says the same: two looks at a time cannot both succeed.
  */
-function headAlong(
-  { head, shown, at }: Sight,
+function headWithParts(
+  { head, shown, at }: DesiredState,
   parts: readonly Step[],
   there: ReadonlyMap<string, Published>,
 ): readonly Step[] {
@@ -113,12 +113,12 @@ function headAlong(
 }
 
 /** Where it stood and stands no more. */
-function tombstones(sight: Sight, published: readonly Published[]): readonly Step[] {
+function tombstones(sight: DesiredState, published: readonly Published[]): readonly Step[] {
   const targets = new Set(sight.shown.map(({ subject }) => subject));
   return published.flatMap(({ subject, sequence, message }) => {
     if (targets.has(subject) || message === undefined) return [];
     // One that claims to be of the future would keep out whatever comes by this name.
-    if (isTombstone(message) && !(sight.isTruth && isNewer(message, sight))) return [];
+    if (isTombstone(message) && !(sight.isAuthoritative && isNewer(message, sight))) return [];
     const last = isTombstone(message) ? message.last : lastOf(message);
     const value = { ...tombstone(sight, message.uid), ...(last === undefined ? {} : { last }) };
     return [{ subject, expectedSequence: sequence, message: value, at: sight.at }];
@@ -129,7 +129,10 @@ function tombstones(sight: Sight, published: readonly Published[]): readonly Ste
  * So that an older sight that comes late finds that it is late. A tombstone of an earlier life does
  * not tell it that: the older sight may be of this life.
  */
-function closings(sight: Sight, there: ReadonlyMap<string, Published>): readonly Step[] {
+function guardTombstones(
+  sight: DesiredState,
+  there: ReadonlyMap<string, Published>,
+): readonly Step[] {
   const { at, uid } = sight;
   return sight.closed.flatMap((subject) => {
     const { message, sequence: expectedSequence } = there.get(subject) ?? { sequence: 0 };
@@ -143,7 +146,7 @@ function closings(sight: Sight, there: ReadonlyMap<string, Published>): readonly
   });
 }
 
-function tombstone({ epoch, resourceVersion, at, shown }: Sight, uid: string): Tombstone {
+function tombstone({ epoch, resourceVersion, at, shown }: DesiredState, uid: string): Tombstone {
   const moved = shown.length > 0 ? ({ moved: true } as const) : {};
   return { deleted: true, epoch, uid, resourceVersion, at, ...moved };
 }

@@ -5,8 +5,20 @@ import type { Clock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { MeterRegistry } from '../../shared/kube/narrow-cache/meters.ts';
 import type { Feed } from './feed.ts';
+import { metadata } from './index.ts';
 import type { NatsSecrets } from './nats-secrets.ts';
+import type { Moment } from './observation.ts';
 import type { FeedNats, Session } from './session.ts';
+
+/** One feed, and what it is read and written with. */
+export interface FeedTask {
+  readonly deps: Deps;
+  readonly session: Session;
+  readonly signal: AbortSignal;
+}
+
+/** The same, in an epoch that was found out before. */
+export interface EpochTask extends FeedTask, Moment {}
 
 export interface DepsOptions {
   readonly kube: KubeClient;

@@ -14,8 +14,8 @@ import { openKube } from '../../shared/kube/client.ts';
 import { readJson } from '../../shared/kube/read-json.ts';
 import { accessOfFunction } from '../../shared/nats/access.ts';
 import { Deps } from './deps.ts';
-import type { Session } from './session.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
+import type { Session } from './session.ts';
 
 const TRUSTS_EVERYBODY =
   'CONFIRM_EVENTS is false and no tokens are asked for: whoever reaches this function from an ' +
@@ -75,7 +75,7 @@ export const metadata = defineFunction({
   close: (deps) => deps.close(),
   handle: async (event, context) => {
     // Loaded with the first event: being ready must not wait for what nobody asked for yet.
-    const { sweepAll, takeChange } = await import('./work.ts');
+    const { sweepAll, takeChange } = await import('./reconciler.ts');
     if (event.type === SWEEP) await sweepAll(context);
     else await takeChange(event, context);
     return undefined;

@@ -1,18 +1,22 @@
-// Reads what the stream has about objects. What the API server has is asked about a single object
+// Reads what the stream has about objects. What the API server has is live about a single object
 // (ask.ts), or read by the sweep.
 import { decodeMessage, isTombstone } from '../../shared/feed/messages.ts';
-import { encodeToken, subjectOf } from '../../shared/feed/subjects.ts';
+import { type ObjectKey, encodeToken, subjectOf } from '../../shared/feed/subjects.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+import type { Freshness } from '../../shared/kube/reads.ts';
 import type { PageSize } from '../../shared/kube/page-size.ts';
 import type { StoredMessage } from '../../shared/nats/jetstream.ts';
 import type { Published } from './decide.ts';
+import type { FeedTask } from './deps.ts';
+import type { ShownResource } from './feed.ts';
+import type { Placement } from './observation.ts';
 import type { Session } from './session.ts';
-import type { LookPlan } from './sight.ts';
 
 /** Of these the server finds each by itself, and together they stay small. */
 const FEW = 4;
 
 /** Where to look for what stands about an object. */
-type Place = Pick<LookPlan, 'key' | 'subjects'>;
+type Place = Pick<Placement, 'key' | 'subjects'>;
 
 export function publishedFrom(
   prefix: string,
@@ -70,7 +74,7 @@ async function readWith(
   );
 }
 
-/** The same; undefined when it is more than a page may weigh, and fewer can be asked about. */
+/** The same; undefined when it is more than a page may weigh, and fewer can be live about. */
 export async function readPublishedWithin(
   session: Session,
   plans: readonly Place[],
@@ -96,7 +100,7 @@ export async function readPublishedWithin(
 /** What stands about one object, read now and remembered. */
 export async function readOne(
   session: Session,
-  plan: LookPlan,
+  plan: Placement,
   signal: AbortSignal,
 ): Promise<readonly Published[]> {
   const [published = []] = await readPublished(session, [plan], signal);
@@ -110,9 +114,9 @@ export async function readOne(
 }
 
 /** What stands about it as far as this instance remembers all of it. */
-export function recentlyPublished(
+export function cachedPublished(
   { recent }: Session,
-  plan: LookPlan,
+  plan: Placement,
 ): readonly Published[] | undefined {
   const known = recent.find(plan.subjects);
   if (known === undefined) return undefined;
@@ -136,3 +140,37 @@ function partsElsewhere(
 /** Every subject on which objects of this resource stand. */
 export const resourceFilter = (prefix: string, resource: string): string =>
   `${prefix}.*.*.${encodeToken(resource)}.*.*`;
+
+export interface LiveRead {
+  readonly object: KubeObject | undefined;
+  readonly isTooLarge: boolean;
+  /** As of when it is as it is: its own version, or that of the list that lacks it. */
+  readonly resourceVersion: string;
+  /** As of when the API server looked. */
+  readonly asOf: string;
+}
+
+export async function readLive(
+  { deps, session, signal }: FeedTask,
+  { ref }: ShownResource,
+  { name, namespace }: ObjectKey,
+  freshness: Freshness,
+): Promise<LiveRead> {
+  return session.asking.take(async () => {
+    const pages = deps.kube.pages(ref, {
+      ...(namespace === '' ? {} : { namespace }),
+      fieldSelector: `metadata.name=${name.replaceAll(/[\\,=]/g, String.raw`\$&`)}`,
+      limit: 1,
+      freshness,
+      onTooLarge: 'skim',
+      signal,
+    });
+    for await (const { items, tooLarge = [], metadata } of pages) {
+      const object = items[0] ?? tooLarge[0];
+      const { resourceVersion: asOf } = metadata;
+      const { resourceVersion } = object?.metadata ?? metadata;
+      return { object, isTooLarge: tooLarge.length > 0, resourceVersion, asOf };
+    }
+    throw new TypeError('a list without a page');
+  }, signal);
+}

@@ -3,14 +3,20 @@
 import { parseSubject } from '../../shared/feed/subjects.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeList, KubeObject } from '../../shared/kube/objects.ts';
-import { compareVersions, isLive } from './decide.ts';
-import type { Deps } from './deps.ts';
+import { compareVersions, holdsObject } from './decide.ts';
+import type { EpochTask } from './deps.ts';
 import type { ShownResource } from './feed.ts';
-import type { Head } from './heads.ts';
-import { type Doubt, type LookOptions, type Tally, buryAt, lookAtAll, noTally } from './look.ts';
+import type { ListProbe } from './list-probe.ts';
+import { project, type Projection } from './observation.ts';
 import { publishedFrom, resourceFilter } from './observe.ts';
-import type { Session } from './session.ts';
-import { type Moment, type Planned, planLook } from './sight.ts';
+import {
+  noOutcomes,
+  type OutcomeCounts,
+  reconcileMany,
+  type ReconcileOptions,
+  type Unverified,
+  writeTombstone,
+} from './reconcile-object.ts';
 
 export interface Replayed {
   /** Every change up to it is in the stream. */
@@ -21,21 +27,18 @@ export interface Replayed {
    * What stands and is as the API server said: sequences, by subject. A subject on which something
    * ought to stand, and on which somebody claims to know better, has none.
    */
-  readonly settled: ReadonlyMap<string, number>;
+  readonly confirmed: ReadonlyMap<string, number>;
   /** Objects about which somebody claims to know something later. */
-  readonly doubts: readonly Doubt[];
-  readonly outcomes: Readonly<Tally>;
+  readonly unverified: readonly Unverified[];
+  readonly outcomes: Readonly<OutcomeCounts>;
   /** Names of objects that were left out because they are too large. */
   readonly oversized: readonly string[];
   readonly isListed: boolean;
 }
 
-export interface ReplayTask extends Moment {
-  readonly deps: Deps;
-  readonly session: Session;
+export interface ReplayTask extends EpochTask {
   readonly resource: ShownResource;
-  readonly head: Head;
-  readonly signal: AbortSignal;
+  readonly probe: ListProbe;
 }
 
 /**
@@ -49,13 +52,13 @@ const HISTORY_BYTES_MAX = 1024 * 1024;
 /** Of what is larger only the name is read; it is asked about by itself. */
 const CHANGE_BYTES_MAX = 4 * 1024 * 1024;
 /** No sequence is as low. */
-const UNSETTLED = 0;
+const UNCONFIRMED = 0;
 /** Objects per page, as far as they are not large. */
 const PAGE_SIZE = 500;
 
 export async function replay(task: ReplayTask, from: string | undefined): Promise<Replayed> {
   if (from === undefined) return relist(task);
-  if (compareVersions(from, task.head.resourceVersion) >= 0) {
+  if (compareVersions(from, task.probe.resourceVersion) >= 0) {
     return replayed(nothingFound(), { resourceVersion: from, isVerified: true });
   }
   try {
@@ -71,16 +74,16 @@ async function rewatch(task: ReplayTask, from: string): Promise<Replayed> {
   const found = nothingFound();
   for (let part = await readHistory(task, from); ; part = await readHistory(task, part.seen)) {
     for (const round of roundsOf(part.looks)) await take(task, round, found);
-    for (const doubt of part.doubts) found.doubts.set(nameOf(doubt.key), doubt);
+    for (const doubt of part.unverified) found.unverified.set(nameOf(doubt.key), doubt);
     if (part.isFull && !part.isPresent) continue;
     return replayed(found, { resourceVersion: part.seen, isVerified: part.isPresent });
   }
 }
 
 interface History {
-  readonly looks: readonly Planned[];
+  readonly looks: readonly Projection[];
   /** What is too large to be read with others. */
-  readonly doubts: readonly Doubt[];
+  readonly unverified: readonly Unverified[];
   /** Up to where it reaches. */
   readonly seen: string;
   readonly isFull: boolean;
@@ -89,13 +92,13 @@ interface History {
 }
 
 async function readHistory(task: ReplayTask, from: string): Promise<History> {
-  const { deps, session, resource, head, epoch, signal } = task;
-  const looks: Planned[] = [];
-  const doubts: Doubt[] = [];
+  const { deps, session, resource, probe, epoch, signal } = task;
+  const looks: Projection[] = [];
+  const unverified: Unverified[] = [];
   let [seen, bytes] = [from, 0];
-  const isPresent = (): boolean => compareVersions(seen, head.resourceVersion) >= 0;
+  const isPresent = (): boolean => compareVersions(seen, probe.resourceVersion) >= 0;
   const isFull = (): boolean =>
-    looks.length + doubts.length >= HISTORY_MAX || bytes >= HISTORY_BYTES_MAX;
+    looks.length + unverified.length >= HISTORY_MAX || bytes >= HISTORY_BYTES_MAX;
   const options = {
     from: { resourceVersion: from },
     timeoutSeconds: WATCH_SECONDS,
@@ -111,28 +114,28 @@ async function readHistory(task: ReplayTask, from: string): Promise<History> {
       const isGone = type === 'DELETED';
       // The object itself goes at once: ten thousand labels are shown of few kinds.
       const look = { resource, object, isGone, resourceVersion: seen, isTooLarge: isSkimmed };
-      const planned = planLook(session.feed, look, epoch);
-      const { key, subjects } = planned.plan;
-      if (isSkimmed && !isGone) doubts.push({ key, subjects: new Set(subjects) });
-      else looks.push(planned);
-      bytes += weightOf(planned);
+      const projection = project(session.feed, look, epoch);
+      const { key, subjects } = projection.plan;
+      if (isSkimmed && !isGone) unverified.push({ key, subjects: new Set(subjects) });
+      else looks.push(projection);
+      bytes += weightOf(projection);
     }
     if (isPresent() || isFull()) break;
   }
-  return { looks, doubts, seen, isFull: isFull(), isPresent: isPresent() };
+  return { looks, unverified, seen, isFull: isFull(), isPresent: isPresent() };
 }
 
-const weightOf = ({ plan }: Planned): number =>
+const weightOf = ({ plan }: Projection): number =>
   plan.shown.reduce((sum, { message }) => sum + JSON.stringify(message).length, 0);
 
 /**
  * Looks that may be taken side by side. An object that was deleted and made again under its name
  * may have stood on another node: its deaths come first, its last state after them.
  */
-function roundsOf(looks: readonly Planned[]): readonly (readonly Planned[])[] {
-  const last = new Map<string, Planned>();
+function roundsOf(looks: readonly Projection[]): readonly (readonly Projection[])[] {
+  const last = new Map<string, Projection>();
   for (const look of looks) last.set(nameOf(look.plan.key), look);
-  const isLast = (look: Planned): boolean => last.get(nameOf(look.plan.key)) === look;
+  const isLast = (look: Projection): boolean => last.get(nameOf(look.plan.key)) === look;
   const deaths = looks.filter((look) => look.isGone && !isLast(look));
   return [...deaths.map((look) => [look]), [...last.values()]];
 }
@@ -156,7 +159,7 @@ async function relist(task: ReplayTask): Promise<Replayed> {
   } finally {
     await pages.return();
   }
-  await bury(task, resourceVersion, found);
+  await endUnlisted(task, resourceVersion, found);
   return replayed(found, { resourceVersion, isVerified: true, isListed: true });
 }
 
@@ -164,11 +167,11 @@ async function relist(task: ReplayTask): Promise<Replayed> {
 function plansOf(
   { session, resource, epoch }: ReplayTask,
   { items, tooLarge = [] }: KubeList,
-): readonly Planned[] {
-  const plan = (object: KubeObject, isTooLarge: boolean): Planned => {
+): readonly Projection[] {
+  const plan = (object: KubeObject, isTooLarge: boolean): Projection => {
     const { resourceVersion } = object.metadata;
     const look = { resource, object, isGone: false, isTooLarge, resourceVersion };
-    return planLook(session.feed, look, epoch);
+    return project(session.feed, look, epoch);
   };
   return [
     ...items.map((object) => plan(object, false)),
@@ -177,7 +180,7 @@ function plansOf(
 }
 
 function replayed(
-  { doubts, ...found }: Found,
+  { unverified, ...found }: Found,
   {
     isListed = false,
     ...how
@@ -185,62 +188,62 @@ function replayed(
     readonly isListed?: boolean;
   },
 ): Replayed {
-  return { ...found, doubts: [...doubts.values()], ...how, isListed };
+  return { ...found, unverified: [...unverified.values()], ...how, isListed };
 }
 
 /** What the stream still shows and the list no longer has. */
-async function bury(
+async function endUnlisted(
   { session, resource, epoch, nowMs, signal }: ReplayTask,
   resourceVersion: string,
-  { outcomes, settled, doubts }: Found,
+  { outcomes, confirmed, unverified }: Found,
 ): Promise<void> {
   const { prefix } = session.feed;
   for await (const stored of session.stream.read(resourceFilter(prefix, resource.name), signal)) {
     const entry = publishedFrom(prefix, stored);
-    if (!isLive(entry) || settled.has(entry.subject)) continue;
-    const options = { epoch, nowMs, resourceVersion, isTruth: false };
-    const { outcome } = await buryAt(session, entry, options, signal);
+    if (!holdsObject(entry) || confirmed.has(entry.subject)) continue;
+    const options = { epoch, nowMs, resourceVersion, isAuthoritative: false };
+    const { outcome } = await writeTombstone(session, entry, options, signal);
     outcomes[outcome] += 1;
     // It claims to be of after the list: that is asked about afterwards.
     const key = parseSubject(entry.subject)?.key;
     if (outcome !== 'overtaken' || key === undefined) continue;
-    const doubt = doubts.get(nameOf(key)) ?? { key, subjects: new Set<string>() };
+    const doubt = unverified.get(nameOf(key)) ?? { key, subjects: new Set<string>() };
     doubt.subjects.add(entry.subject);
-    doubts.set(nameOf(key), doubt);
+    unverified.set(nameOf(key), doubt);
   }
 }
 
 interface Found {
-  readonly outcomes: Tally;
+  readonly outcomes: OutcomeCounts;
   readonly oversized: string[];
-  readonly settled: Map<string, number>;
-  /** By the object's name; what one part of the history doubts, a later one may settle. */
-  readonly doubts: Map<string, Doubt>;
+  readonly confirmed: Map<string, number>;
+  /** By the object's name; what one part of the history unverified, a later one may settle. */
+  readonly unverified: Map<string, Unverified>;
 }
 
 const nothingFound = (): Found => ({
-  outcomes: noTally(),
+  outcomes: noOutcomes(),
   oversized: [],
-  settled: new Map(),
-  doubts: new Map(),
+  confirmed: new Map(),
+  unverified: new Map(),
 });
 
 async function take(
   { session, epoch, nowMs, signal }: ReplayTask,
-  looks: readonly Planned[],
-  { outcomes, oversized, settled, doubts }: Found,
+  looks: readonly Projection[],
+  { outcomes, oversized, confirmed, unverified }: Found,
 ): Promise<void> {
-  const options: LookOptions = { epoch, nowMs, trust: 'history' };
-  const taken = await lookAtAll(session, looks, options, signal);
-  for (const { outcome, plan, settled: stands } of taken) {
+  const options: ReconcileOptions = { epoch, nowMs, trust: 'history' };
+  const taken = await reconcileMany(session, looks, options, signal);
+  for (const { outcome, plan, confirmed: stands } of taken) {
     const { key, shown, subjects } = plan;
     outcomes[outcome] += 1;
     if (outcome === 'oversize') oversized.push(nameOf(key));
-    for (const { subject } of shown) settled.set(subject, UNSETTLED);
-    for (const [subject, sequence] of stands) settled.set(subject, sequence);
+    for (const { subject } of shown) confirmed.set(subject, UNCONFIRMED);
+    for (const [subject, sequence] of stands) confirmed.set(subject, sequence);
     // Somebody's word stands against the history: it is asked about afterwards.
-    if (outcome === 'overtaken') doubts.set(nameOf(key), { key, subjects: new Set(subjects) });
-    else doubts.delete(nameOf(key));
+    if (outcome === 'overtaken') unverified.set(nameOf(key), { key, subjects: new Set(subjects) });
+    else unverified.delete(nameOf(key));
   }
 }
 

@@ -6,10 +6,9 @@ import { MARKER_SUBJECT } from '../../shared/feed/subjects.ts';
 import type { AccessSource } from '../../shared/nats/access.ts';
 import { Slots } from '../../shared/function/slots.ts';
 import { Stream } from '../../shared/nats/stream.ts';
-import { Absences } from './absences.ts';
-import { FIELD_MANAGER } from './field-manager.ts';
 import { type Feed, streamSettings } from './feed.ts';
-import { Recent } from './recent.ts';
+import { FIELD_MANAGER } from './field-manager.ts';
+import { LatestAbsences, PublishedCache } from './session-cache.ts';
 
 /** The NATS of a feed, and the way into it. */
 export interface FeedNats {
@@ -43,7 +42,7 @@ export class Session {
   #counts = noCounts();
   #marker: StoredMarker | undefined;
   #sweeping: Promise<void> | undefined;
-  readonly recent = new Recent();
+  readonly recent = new PublishedCache();
   /** Pages of lists that are in memory: each may take 60 MB while it is parsed, and 10 after. */
   readonly listing = new Slots(2);
   /** Parts of the stream that are looked at: of each a page's worth is in memory. */
@@ -55,7 +54,7 @@ export class Session {
    * such claims up leaves the other places to the rest.
    */
   readonly insisting = new Slots(2);
-  readonly absences = new Absences();
+  readonly absences = new LatestAbsences();
 
   constructor(feed: Feed, nats: FeedNats) {
     this.feed = feed;

@@ -4,6 +4,7 @@ import {
   type EventCounts,
   METADATA_FEEDS,
   type MetadataFeedStatus,
+  type ResourceStatus,
   type ScopeStatus,
 } from '../../shared/api/metadata-feed.ts';
 import type { Failure } from '../../shared/errors.ts';
@@ -12,22 +13,39 @@ import { type ConditionInput, setConditions } from '../../shared/kube/conditions
 import { writeStatus } from '../../shared/kube/status.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import type { Clash, Deps } from './deps.ts';
-import type { Beginning, Reason } from './epoch.ts';
+import type { EpochStart, NewEpochReason } from './epoch.ts';
 import { type Feed, feedOf } from './feed.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
+import type { Blocked } from './list-probe.ts';
+import type { OutcomeCounts } from './reconcile-object.ts';
 import type { Session } from './session.ts';
-import type { Sums } from './sums.ts';
-import type { Swept } from './sweep.ts';
+import type { StreamSums } from './stream-scan.ts';
+
+export interface SweptResource extends ResourceStatus {
+  readonly isVerified: boolean;
+  readonly isListed: boolean;
+}
+
+export interface Swept {
+  readonly beginning: EpochStart;
+  readonly reason: NewEpochReason | undefined;
+  readonly version: number;
+  readonly floorSequence: number;
+  readonly resources: readonly SweptResource[];
+  readonly blocked: ReadonlyMap<string, Blocked>;
+  readonly outcomes: Readonly<OutcomeCounts>;
+  readonly sums: StreamSums;
+}
 
 /** What the API's conventions allow is 32,768 characters; a person reads less. */
 const MESSAGE_MAX = 1_000;
 
 /** Of an epoch that has just begun: nothing is verified in it. */
-export async function writeBeginning(
+export async function writeEpochStart(
   deps: Deps,
   feed: Feed,
-  { epoch, streamId }: Beginning,
-  reason: Reason,
+  { epoch, streamId }: EpochStart,
+  reason: NewEpochReason,
   signal: AbortSignal,
 ): Promise<Feed> {
   const { events } = feed.status;
@@ -136,7 +154,7 @@ function addUp(
 }
 
 /** XOR over the ledgers of one kind: what a reader of the whole cluster adds up to. */
-function scopesOf({ ledgers }: Sums): readonly ScopeStatus[] {
+function scopesOf({ ledgers }: StreamSums): readonly ScopeStatus[] {
   const names = ['all', 'cluster', 'node'] as const;
   return names.map((name) => {
     const own = [...ledgers].filter(([ledger]) => ledger.startsWith(`${name}.`));
@@ -197,9 +215,9 @@ function degraded(blocked: Swept['blocked'], resources: Swept['resources']): Con
   if (problem !== undefined) {
     return say('Degraded', 'True', problem.reason, `${name}: ${problem.message}`);
   }
-  const leftOut = resources.filter(({ oversize = 0 }) => oversize > 0);
-  if (leftOut.length > 0) {
-    const rows = leftOut.map(
+  const omitted = resources.filter(({ oversize = 0 }) => oversize > 0);
+  if (omitted.length > 0) {
+    const rows = omitted.map(
       ({ name: kind, oversize = 0, oversizeNames = [] }) =>
         `${oversize} ${kind}, such as ${oversizeNames.join(', ')}`,
     );

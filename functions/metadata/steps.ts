@@ -4,25 +4,25 @@ import { Failure } from '../../shared/errors.ts';
 import { fits } from '../../shared/feed/limits.ts';
 import { encodeMessage, isTombstone } from '../../shared/feed/messages.ts';
 import type { Publication } from '../../shared/nats/group-commit.ts';
-import { type Published, type Step, isLive } from './decide.ts';
+import { holdsObject, type Published, type Step } from './decide.ts';
 import type { Session } from './session.ts';
 
 /** NATS takes 1,000 in one batch. */
 const BATCH_STEPS_MAX = 900;
 
 /** The sequences that were written, by subject; or that the object does not fit into a message. */
-export type Taken = ReadonlyMap<string, number> | 'oversize';
+export type Written = ReadonlyMap<string, number> | 'oversize';
 
 /**
  * The steps about one object, all or none. What is too large for one message is not shown at all,
  * and whatever stood there goes: a reader must not take the old for the present.
  */
-export async function takeSteps(
+export async function applySteps(
   session: Session,
   steps: readonly Step[],
   published: readonly Published[],
   signal: AbortSignal,
-): Promise<Taken> {
+): Promise<Written> {
   const limitBytes = await session.stream.maxPayloadBytes(signal);
   const messages = publicationsOf(session, steps);
   if (messages.every(({ data }) => fits(data, limitBytes))) {
@@ -40,7 +40,7 @@ function withdrawn(steps: readonly Step[], published: readonly Published[]): rea
   const { at, message } = first;
   const { epoch, uid, resourceVersion } = message;
   const tombstone = { deleted: true, epoch, uid, resourceVersion, at } as const;
-  return published.filter(isLive).map(({ subject, sequence: expectedSequence }) => {
+  return published.filter(holdsObject).map(({ subject, sequence: expectedSequence }) => {
     return { subject, expectedSequence, message: tombstone, at };
   });
 }

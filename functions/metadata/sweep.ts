@@ -1,83 +1,61 @@
 // The sweep: makes the stream equal to the API server, whatever events were lost, doubled, forged
 // or late, and says as of which version that is so. It costs the API server what changed since the
 // last one; it lists only what it never saw, or when the API server has forgotten.
-import type { ResourceStatus } from '../../shared/api/metadata-feed.ts';
 import { parseSubject } from '../../shared/feed/subjects.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
-import { audit, doubtsIn } from './audit.ts';
 import { floorTimeMs, writeCheckpoints, writeFloor } from './checkpoints.ts';
-import { type ConfirmTask, confirm } from './confirm.ts';
+import { checkCounts, type Counted } from './count-check.ts';
 import { compareVersions } from './decide.ts';
-import type { Deps } from './deps.ts';
+import type { EpochTask, FeedTask } from './deps.ts';
 import {
-  type Beginning,
-  type Reason,
-  begin,
+  detectRollback,
+  type EpochStart,
   markerOf,
+  type NewEpochReason,
   putMarker,
-  reasonToBegin,
+  reasonForNewEpoch,
+  recordStatusWritten,
   requireEpoch,
+  startEpoch,
 } from './epoch.ts';
 import type { Feed, ShownResource } from './feed.ts';
-import { type Counted, expel, fillGaps, retire } from './gaps.ts';
-import { type Blocked, type Head, blockedBy, isBlocked, readHead } from './heads.ts';
-import { inTurns } from './in-turns.ts';
-import { type Tally, addTally, noTally } from './look.ts';
-import { type Replayed, replay } from './replay.ts';
+import { forEachLimited } from './for-each-limited.ts';
+import { type Blocked, blockedBy, isBlocked, type ListProbe, probeList } from './list-probe.ts';
+import { pruneForeign, pruneResources } from './prune.ts';
+import { addOutcomes, noOutcomes, type OutcomeCounts } from './reconcile-object.ts';
+import { replay, type Replayed } from './replay.ts';
 import type { Session } from './session.ts';
-import { writeBeginning, writeSwept } from './status.ts';
-import type { Sums } from './sums.ts';
-import { noteTaken, wentApart } from './taken.ts';
+import { type Swept, type SweptResource, writeEpochStart, writeSwept } from './status.ts';
+import { scanStream } from './stream-scan.ts';
+import { unverifiedIn, verifyLive } from './verify-live.ts';
 
-export interface SweptResource extends ResourceStatus {
-  readonly isVerified: boolean;
-  readonly isListed: boolean;
-}
-
-export interface Swept {
-  readonly beginning: Beginning;
-  readonly reason: Reason | undefined;
-  readonly version: number;
-  readonly floorSequence: number;
-  readonly resources: readonly SweptResource[];
-  readonly blocked: ReadonlyMap<string, Blocked>;
-  readonly outcomes: Readonly<Tally>;
-  readonly sums: Sums;
-}
-
-export interface SweepTask {
-  readonly deps: Deps;
-  readonly session: Session;
-  readonly signal: AbortSignal;
-}
-
-export async function sweep(task: SweepTask): Promise<Swept> {
+export async function sweep(task: FeedTask): Promise<Swept> {
   const { deps, session, signal } = task;
   // As it is now: whoever reads it anew meanwhile must not hide from us that it was changed.
   const { feed: began } = session;
   const { resources } = began;
-  const heads = new Map<ShownResource, Head>();
+  const probes = new Map<ShownResource, ListProbe>();
   const blocked = new Map<string, Blocked>();
-  await inTurns(resources, signal, async (resource) => {
-    const head = await readHead(deps, resource, signal);
-    if (isBlocked(head)) blocked.set(resource.name, head);
-    else heads.set(resource, head);
+  await forEachLimited(resources, signal, async (resource) => {
+    const probe = await probeList(deps, resource, signal);
+    if (isBlocked(probe)) blocked.set(resource.name, probe);
+    else probes.set(resource, probe);
   });
-  const { beginning, reason, isSure, feed } = await settleEpoch(task, began, heads);
+  const { beginning, reason, isSure, feed } = await resolveEpoch(task, began, probes);
   const moment = { epoch: beginning.epoch, nowMs: deps.clock.nowMs() };
   const rest = { ...moment, deps, session, signal };
-  const outcomes = noTally();
+  const outcomes = noOutcomes();
   const isKnown = reason === undefined && isCurrent(session);
-  const replayed = await replayAll({ ...rest, isKnown, isSure }, heads, blocked, outcomes);
-  const version = await confirmRest(rest, reason === undefined, replayed, outcomes);
-  const audited = await audit(session, floorTimeMs(session, moment.nowMs), deps.clock, signal);
-  const { sums, floor } = audited;
+  const replayed = await replayAll({ ...rest, isKnown, isSure }, probes, blocked, outcomes);
+  const version = await verifyRest(rest, reason === undefined, replayed, outcomes);
+  const scanned = await scanStream(session, floorTimeMs(session, moment.nowMs), deps.clock, signal);
+  const { sums, floor } = scanned;
   await requireEpoch(session, beginning, signal);
   // At once: readers remember for a short while only what they held as of a version.
-  await writeCheckpoints(session, audited, beginning.epoch, signal);
-  const counted = await fillGaps(rest, replayed, heads, sums, outcomes);
-  await retire(rest, sums, outcomes);
-  await expel(session, sums, moment, signal);
+  await writeCheckpoints(session, scanned, beginning.epoch, signal);
+  const counted = await checkCounts(rest, replayed, probes, sums, outcomes);
+  await pruneResources(rest, sums, outcomes);
+  await pruneForeign(session, sums, moment, signal);
   await requireEpoch(session, beginning, signal);
   const swept: Swept = {
     beginning,
@@ -96,24 +74,24 @@ export async function sweep(task: SweepTask): Promise<Swept> {
   await open(session, swept, signal);
   session.feed = await writeSwept(deps, session, feed, swept, signal);
   const { floorSequence } = swept;
-  await noteTaken(session, { epoch: beginning.epoch, floorSequence }, sums, signal);
+  await recordStatusWritten(session, { epoch: beginning.epoch, floorSequence }, sums, signal);
   return swept;
 }
 
 async function replayAll(
-  { isKnown, isSure, ...task }: ConfirmTask & { readonly isKnown: boolean; isSure: boolean },
-  heads: ReadonlyMap<ShownResource, Head>,
+  { isKnown, isSure, ...task }: EpochTask & { readonly isKnown: boolean; isSure: boolean },
+  probes: ReadonlyMap<ShownResource, ListProbe>,
   blocked: Map<string, Blocked>,
-  outcomes: Tally,
+  outcomes: OutcomeCounts,
 ): Promise<ReadonlyMap<ShownResource, Replayed>> {
   const { session, signal } = task;
   const replayed = new Map<ShownResource, Replayed>();
   const verified = isKnown ? (session.feed.status.resources ?? []) : [];
-  await inTurns(heads, signal, async ([resource, head]) => {
+  await forEachLimited(probes, signal, async ([resource, probe]) => {
     const before = verified.find(({ name }) => name === resource.name)?.resourceVersion;
     // History tells nothing of what the stream had and lost.
     const from = isSure ? before : undefined;
-    const one = await replay({ ...task, resource, head }, from).catch(blockedBy);
+    const one = await replay({ ...task, resource, probe }, from).catch(blockedBy);
     if (isBlocked(one)) {
       blocked.set(resource.name, one);
       return;
@@ -121,7 +99,7 @@ async function replayAll(
     replayed.set(resource, one);
     // What is published for the first time was never wrong.
     if (before === undefined) session.counts.published += one.outcomes.published;
-    addTally(outcomes, before === undefined ? { ...one.outcomes, published: 0 } : one.outcomes);
+    addOutcomes(outcomes, before === undefined ? { ...one.outcomes, published: 0 } : one.outcomes);
   });
   return replayed;
 }
@@ -148,55 +126,55 @@ async function open(
 const isCurrent = ({ feed: { status, object } }: Session): boolean =>
   status.observedGeneration === object.metadata.generation;
 
-interface Settled {
-  readonly beginning: Beginning;
-  readonly reason: Reason | undefined;
+interface ResolvedEpoch {
+  readonly beginning: EpochStart;
+  readonly reason: NewEpochReason | undefined;
   /** False when the stream may have lost what the status says of it. */
   readonly isSure: boolean;
   /** With the status that says so. */
   readonly feed: Feed;
 }
 
-async function settleEpoch(
-  { deps, session, signal }: SweepTask,
+async function resolveEpoch(
+  { deps, session, signal }: FeedTask,
   feed: Feed,
-  heads: ReadonlyMap<ShownResource, Head>,
-): Promise<Settled> {
+  probes: ReadonlyMap<ShownResource, ListProbe>,
+): Promise<ResolvedEpoch> {
   const { stream } = session;
   session.forgetMarker();
   const { lastSequence } = await stream.state(signal);
   const stored = await session.marker(signal);
-  const apart = await wentApart(session, feed, signal);
+  const apart = await detectRollback(session, feed, signal);
   const { isSure } = apart;
   const reason =
-    reasonToBegin(feed.status, stored.marker, lastSequence) ??
+    reasonForNewEpoch(feed.status, stored.marker, lastSequence) ??
     apart.reason ??
-    (wentBack(feed, heads) ? 'RevisionsWentBack' : undefined);
+    (wentBack(feed, probes) ? 'RevisionsWentBack' : undefined);
   const { epoch = 0, streamId = '' } = feed.status;
   if (reason === undefined) return { beginning: { epoch, streamId }, reason, isSure, feed };
-  const beginning = begin(reason, feed.status, stored.marker);
+  const beginning = startEpoch(reason, feed.status, stored.marker);
   // The status first: a crash between the two is an epoch that nobody saw.
-  const begun = await writeBeginning(deps, feed, beginning, reason, signal);
+  const begun = await writeEpochStart(deps, feed, beginning, reason, signal);
   session.feed = begun;
   await putMarker(session, markerOf(feed, beginning, false), stored, signal);
   return { beginning, reason, isSure, feed: begun };
 }
 
-function wentBack({ status }: Feed, heads: ReadonlyMap<ShownResource, Head>): boolean {
-  return [...heads].some(([{ name }, head]) => {
+function wentBack({ status }: Feed, probes: ReadonlyMap<ShownResource, ListProbe>): boolean {
+  return [...probes].some(([{ name }, probe]) => {
     const verified = status.resources?.find((row) => row.name === name);
     return (
-      verified !== undefined && compareVersions(verified.resourceVersion, head.resourceVersion) > 0
+      verified !== undefined && compareVersions(verified.resourceVersion, probe.resourceVersion) > 0
     );
   });
 }
 
 /** Answers up to which version everything that stands was confirmed, by history or one by one. */
-async function confirmRest(
-  task: ConfirmTask,
+async function verifyRest(
+  task: EpochTask,
   isSameEpoch: boolean,
   replayed: ReadonlyMap<ShownResource, Replayed>,
-  outcomes: Tally,
+  outcomes: OutcomeCounts,
 ): Promise<number> {
   const { session, signal } = task;
   const { lastSequence: upTo } = await session.stream.state(signal);
@@ -204,19 +182,19 @@ async function confirmRest(
   const byName = new Map(
     [...replayed].map(([resource, one]) => [resource.name, { resource, one }]),
   );
-  const isSettled = (subject: string, sequence: number): boolean => {
+  const isConfirmed = (subject: string, sequence: number): boolean => {
     const resource = parseSubject(subject)?.key.resource ?? '';
-    return byName.get(resource)?.one.settled.get(subject) === sequence;
+    return byName.get(resource)?.one.confirmed.get(subject) === sequence;
   };
-  const doubts = [
-    ...(await doubtsIn(session, { after, upTo }, isSettled, signal)),
-    ...[...replayed.values()].flatMap((one) => one.doubts),
+  const unverified = [
+    ...(await unverifiedIn(session, { after, upTo }, isConfirmed, signal)),
+    ...[...replayed.values()].flatMap((one) => one.unverified),
   ];
-  await inTurns(doubts, signal, async (doubt) => {
+  await forEachLimited(unverified, signal, async (doubt) => {
     // What the feed no longer shows is retired; what cannot be read now waits until it can.
     const found = byName.get(doubt.key.resource);
     if (found === undefined) return;
-    const done = await confirm({ ...task, before: upTo }, found.resource, doubt);
+    const done = await verifyLive({ ...task, before: upTo }, found.resource, doubt);
     for (const outcome of done) outcomes[outcome] += 1;
   });
   return upTo;

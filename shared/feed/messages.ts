@@ -125,7 +125,7 @@ export interface Floor {
  * Written when the API server has acknowledged a status: one that is older than this was brought
  * back from a copy of etcd.
  */
-export interface Taken {
+export interface StatusReceipt {
   readonly epoch: number;
   /** What the status says of the floor: each sweep writes a later one. */
   readonly floorSequence: number;
@@ -137,7 +137,7 @@ export const isTombstone = (message: FeedMessage): message is Tombstone => 'dele
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export function encodeMessage(
-  message: FeedMessage | Marker | Checkpoint | Floor | Taken,
+  message: FeedMessage | Marker | Checkpoint | Floor | StatusReceipt,
 ): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(message));
 }
@@ -190,7 +190,7 @@ export function decodeFloor(data: Uint8Array): Floor | undefined {
   return typeof version === 'number' ? { version } : undefined;
 }
 
-export function decodeTaken(data: Uint8Array): Taken | undefined {
+export function decodeStatusReceipt(data: Uint8Array): StatusReceipt | undefined {
   const { epoch, floorSequence } = decodeRecord(data) ?? {};
   if (typeof epoch !== 'number' || typeof floorSequence !== 'number') return undefined;
   return { epoch, floorSequence };

@@ -27,7 +27,7 @@ export const MARKER_SUBJECT = `all.${NONE}.feed`;
 /** Says from which version on nothing that was deleted is forgotten yet. */
 export const FLOOR_SUBJECT = `all.${NONE}.floor`;
 /** For the function alone: which of the statuses that it wrote it knows to have been taken. */
-export const TAKEN_SUBJECT = `cluster.${NONE}.status`;
+export const STATUS_SUBJECT = `cluster.${NONE}.status`;
 
 export const streamName = (feed: string): string => `ballast-${feed}`;
 /** What is stored begins with this. */
@@ -79,7 +79,7 @@ export function ledgerOfCheckpoint(subject: string): string | undefined {
   return isLedger ? `${scope}.${rest}` : undefined;
 }
 
-const OTHERS: ReadonlySet<string> = new Set([MARKER_SUBJECT, FLOOR_SUBJECT, TAKEN_SUBJECT]);
+const OTHERS: ReadonlySet<string> = new Set([MARKER_SUBJECT, FLOOR_SUBJECT, STATUS_SUBJECT]);
 
 /** Whether a feed has such a subject; what stands on others was written by somebody else. */
 export const isOfFeed = (subject: string): boolean =>

@@ -5,7 +5,7 @@ import { type Marker, decodeCheckpoint, decodeFloor, decodeMarker } from '../../
 import {
   FLOOR_SUBJECT,
   MARKER_SUBJECT,
-  TAKEN_SUBJECT,
+  STATUS_SUBJECT,
   ledgerOfCheckpoint,
 } from '../../feed/subjects.ts';
 import type { Holdings } from './holdings.ts';
@@ -14,7 +14,7 @@ import type { LiveMessage } from './source.ts';
 import type { StoredMessage } from './page.ts';
 
 /** Neither objects nor checkpoints. */
-const APART: ReadonlySet<string> = new Set([MARKER_SUBJECT, FLOOR_SUBJECT, TAKEN_SUBJECT]);
+const APART: ReadonlySet<string> = new Set([MARKER_SUBJECT, FLOOR_SUBJECT, STATUS_SUBJECT]);
 
 export interface Position {
   /** The marker's. */

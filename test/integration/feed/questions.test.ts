@@ -3,8 +3,8 @@
 import { expect, test } from 'vitest';
 import { Deps, type DepsOptions } from '../../../functions/metadata/deps.ts';
 import { feedOf } from '../../../functions/metadata/feed.ts';
-import { takeHint } from '../../../functions/metadata/hint.ts';
-import type { Outcome } from '../../../functions/metadata/look.ts';
+import { confirmEvent } from '../../../functions/metadata/confirm-event.ts';
+import type { Outcome } from '../../../functions/metadata/reconcile-object.ts';
 import { Session } from '../../../functions/metadata/session.ts';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import { systemClock } from '../../../shared/clock.ts';
@@ -58,7 +58,7 @@ async function open(): Promise<Told> {
       const { resourceVersion } = pod.metadata;
       const look = { resource, object: pod, isGone: verb === 'delete', resourceVersion };
       const task = { deps, session, signal: soon(), epoch: 1, nowMs: Date.now() };
-      return (await takeHint(task, look)).outcome;
+      return (await confirmEvent(task, look)).outcome;
     },
     close: () => session.close(),
   };

@@ -1,9 +1,9 @@
 // Messages where no look finds them: they are not there to begin with, or the sweep's counts tell.
 import { expect, test } from 'vitest';
 import { feedOf } from '../../../functions/metadata/feed.ts';
-import { lookAt, lookAtTruth } from '../../../functions/metadata/look.ts';
+import { reconcileObject, reconcileLive } from '../../../functions/metadata/reconcile-object.ts';
 import { Session } from '../../../functions/metadata/session.ts';
-import { type Planned, planLook } from '../../../functions/metadata/sight.ts';
+import { type Projection, project } from '../../../functions/metadata/observation.ts';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import { decodeMessage, encodeMessage, isTombstone } from '../../../shared/feed/messages.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
@@ -40,19 +40,19 @@ test('the truth about an object that came back closes the place of its birth', a
   const session = await openSession();
   const [resource] = session.feed.resources.filter(({ name }) => name === 'pods');
   if (resource === undefined) throw new Error('the feed shows no pods');
-  const look = (object: KubeObject, isGone = false): Planned => {
+  const look = (object: KubeObject, isGone = false): Projection => {
     const { resourceVersion } = object.metadata;
-    return planLook(session.feed, { resource, object, isGone, resourceVersion }, 1);
+    return project(session.feed, { resource, object, isGone, resourceVersion }, 1);
   };
   const hint = { epoch: 1, nowMs: Date.now(), trust: 'hint' } as const;
-  await lookAt(session, look(await createPod(world.kube, 'twice')), hint, soon());
-  await lookAt(session, look(await removePod(world.kube, 'twice'), true), hint, soon());
+  await reconcileObject(session, look(await createPod(world.kube, 'twice')), hint, soon());
+  await reconcileObject(session, look(await removePod(world.kube, 'twice'), true), hint, soon());
   const pending = await createPod(world.kube, 'twice');
   const bound = await bindPod(world.kube, 'twice', 'n1');
   const truth = { epoch: 1, nowMs: Date.now(), before: Infinity };
-  expect((await lookAtTruth(session, look(bound), truth, soon())).outcome).toBe('published');
+  expect((await reconcileLive(session, look(bound), truth, soon())).outcome).toBe('published');
   // Its birth is told last.
-  expect((await lookAt(session, look(pending), hint, soon())).outcome).toBe('overtaken');
+  expect((await reconcileObject(session, look(pending), hint, soon())).outcome).toBe('overtaken');
   expect(await world.difference(stream)).toEqual([]);
   await session.close();
 });

@@ -1,7 +1,7 @@
 // Ledgers that never rest are verified like all others: the sweep's own audit and checkpoints, on a
 // stream to which 200 messages a second are written meanwhile.
 import { afterEach, expect, test } from 'vitest';
-import { audit } from '../../../functions/metadata/audit.ts';
+import { scanStream } from '../../../functions/metadata/stream-scan.ts';
 import { writeCheckpoints } from '../../../functions/metadata/checkpoints.ts';
 import { feedOf } from '../../../functions/metadata/feed.ts';
 import { Session } from '../../../functions/metadata/session.ts';
@@ -91,9 +91,9 @@ function churn(feed: FeedWriter): () => Promise<void> {
 
 /** Answers the version that the checkpoints are of. */
 async function sweep(session: Session): Promise<number> {
-  const audited = await audit(session, 0, systemClock, soon());
-  await writeCheckpoints(session, audited, 1, soon());
-  return audited.version ?? 0;
+  const scanned = await scanStream(session, 0, systemClock, soon());
+  await writeCheckpoints(session, scanned, 1, soon());
+  return scanned.version ?? 0;
 }
 
 const unverified = (replica: Replica, version: number): readonly string[] =>
@@ -150,7 +150,7 @@ test('a reader that lost two tombstones of a ledger that never rests heals', asy
 test('a checkpoint that another instance wrote later is not replaced by an older one', async () => {
   const { feed, session } = await sweptFeed();
   await feed.put(node1, pod('a'));
-  const older = await audit(session, 0, systemClock, soon());
+  const older = await scanStream(session, 0, systemClock, soon());
   await feed.put(node1, pod('b'));
   const version = await sweep(session);
   await writeCheckpoints(session, older, 1, soon());

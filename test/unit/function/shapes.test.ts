@@ -8,9 +8,9 @@ import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deadLetters } from '../../../functions/dead-letters/index.ts';
-import { objectOf } from '../../../functions/metadata/change.ts';
+import { objectIn } from '../../../functions/metadata/parse-event.ts';
 import { feedOf } from '../../../functions/metadata/feed.ts';
-import { planLook } from '../../../functions/metadata/sight.ts';
+import { project } from '../../../functions/metadata/observation.ts';
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { storageMigration } from '../../../functions/storage-migration/index.ts';
 import { systemClock } from '../../../shared/clock.ts';
@@ -102,11 +102,11 @@ const feed = feedOf({
 
 test('metadata takes no shape of an object for what it is not', async () => {
   const look = (data: unknown, type: string): void => {
-    const object = objectOf(eventOf(data, type));
+    const object = objectIn(eventOf(data, type));
     for (const resource of feed.resources) {
       const { resourceVersion } = object.metadata;
       const seen = { resource, object, isGone: type.endsWith('delete'), resourceVersion };
-      planLook(feed, seen, 1);
+      project(feed, seen, 1);
     }
   };
   await fc.assert(

@@ -5,7 +5,7 @@ import {
   decide,
   isNewer,
   type Published,
-  type Sight,
+  type DesiredState,
 } from '../../../functions/metadata/decide.ts';
 import {
   type FeedMessage,
@@ -30,14 +30,18 @@ const pod = (changes: Partial<ObjectMessage> = {}): ObjectMessage => ({
   ...changes,
 });
 
-const shown = (subject: string, message: ObjectMessage): Sight['shown'][number] => ({
+const shown = (subject: string, message: ObjectMessage): DesiredState['shown'][number] => ({
   place: 'all',
   key: { resource: 'pods', namespace: 'web', name: 'front-1' },
   subject,
   message,
 });
 
-const sees = (subject: string, message: ObjectMessage, more: Partial<Sight> = {}): Sight => ({
+const sees = (
+  subject: string,
+  message: ObjectMessage,
+  more: Partial<DesiredState> = {},
+): DesiredState => ({
   epoch: 1,
   resourceVersion: message.resourceVersion,
   shown: [shown(subject, message)],
@@ -45,12 +49,12 @@ const sees = (subject: string, message: ObjectMessage, more: Partial<Sight> = {}
   closed: [],
   uid: message.uid,
   at: '2026-11-21T00:00:00Z',
-  isTruth: false,
+  isAuthoritative: false,
   ...more,
 });
 
 /** A head that names one part. */
-const ofTwo = (head: ObjectMessage, part: ObjectMessage): Sight => ({
+const ofTwo = (head: ObjectMessage, part: ObjectMessage): DesiredState => ({
   ...sees(PENDING, head),
   resourceVersion: part.resourceVersion,
   shown: [shown(PENDING, head), shown(N1, part)],
@@ -59,7 +63,7 @@ const ofTwo = (head: ObjectMessage, part: ObjectMessage): Sight => ({
 const slice = (changes: Partial<ObjectMessage> = {}): ObjectMessage =>
   pod({ kind: 'EndpointSlice', nodes: ['n1'], ...changes });
 
-const gone = (resourceVersion: string, more: Partial<Sight> = {}): Sight => ({
+const gone = (resourceVersion: string, more: Partial<DesiredState> = {}): DesiredState => ({
   ...sees(N1, pod({ resourceVersion })),
   shown: [],
   ...more,
@@ -82,7 +86,7 @@ const buried = (resourceVersion: string, epoch = 1): FeedMessage => ({
 
 interface Row {
   readonly says: string;
-  readonly sight: Sight;
+  readonly sight: DesiredState;
   readonly published: readonly Published[];
   readonly outcome: string;
   /** `subject over sequence: version`, with a cross for a tombstone. */
@@ -218,7 +222,7 @@ const rows: readonly Row[] = [
   },
   {
     says: 'the truth overrules a claim to be newer, and says that it had no ground',
-    sight: sees(N1, pod(), { isTruth: true }),
+    sight: sees(N1, pod(), { isAuthoritative: true }),
     published: [stands(N1, pod({ resourceVersion: '999', phase: 'Failed' }), 12)],
     outcome: 'unfounded',
     steps: [`${N1} over 12: 100`],

@@ -1,6 +1,10 @@
 // When a feed begins anew: as soon as the status and the stream no longer tell the same story.
 import { expect, test } from 'vitest';
-import { begin, type Reason, reasonToBegin } from '../../../functions/metadata/epoch.ts';
+import {
+  startEpoch,
+  type NewEpochReason,
+  reasonForNewEpoch,
+} from '../../../functions/metadata/epoch.ts';
 import type { MetadataFeedStatus } from '../../../shared/api/metadata-feed.ts';
 import type { Marker } from '../../../shared/feed/messages.ts';
 
@@ -20,7 +24,7 @@ const rows: readonly {
   readonly status: MetadataFeedStatus;
   readonly marker: Marker | undefined;
   readonly lastSequence: number;
-  readonly reason: Reason | undefined;
+  readonly reason: NewEpochReason | undefined;
 }[] = [
   { says: 'both agree', status: STATUS, marker: marker(), lastSequence: 50, reason: undefined },
   { says: 'a new feed', status: {}, marker: undefined, lastSequence: 0, reason: 'StreamIsEmpty' },
@@ -62,15 +66,15 @@ const rows: readonly {
 ];
 
 test.each(rows)('$says: $reason', ({ status, marker: there, lastSequence, reason }) => {
-  expect(reasonToBegin(status, there, lastSequence)).toBe(reason);
+  expect(reasonForNewEpoch(status, there, lastSequence)).toBe(reason);
 });
 
 test('an epoch is higher than any that anybody remembers', () => {
-  expect(begin('StatusIsForeign', { epoch: 2 }, marker({ epoch: 7 })).epoch).toBe(8);
-  expect(begin('StreamIsEmpty', { epoch: 9 }, undefined).epoch).toBe(10);
+  expect(startEpoch('StatusIsForeign', { epoch: 2 }, marker({ epoch: 7 })).epoch).toBe(8);
+  expect(startEpoch('StreamIsEmpty', { epoch: 9 }, undefined).epoch).toBe(10);
 });
 
 test('the stream keeps its identity only when its sequences still hold', () => {
-  expect(begin('RevisionsWentBack', STATUS, marker()).streamId).toBe('one');
-  expect(begin('StreamLostItsEnd', STATUS, marker()).streamId).not.toBe('one');
+  expect(startEpoch('RevisionsWentBack', STATUS, marker()).streamId).toBe('one');
+  expect(startEpoch('StreamLostItsEnd', STATUS, marker()).streamId).not.toBe('one');
 });

@@ -3,14 +3,14 @@
 import { Failure } from '../../shared/errors.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
-import { lookOf, objectOf } from './change.ts';
+import { confirmEvent } from './confirm-event.ts';
 import type { Deps } from './deps.ts';
-import type { Feed } from './feed.ts';
 import { isEpochPassed } from './epoch.ts';
-import { takeHint } from './hint.ts';
-import type { Looked, Outcome } from './look.ts';
+import type { Feed } from './feed.ts';
+import type { Observation } from './observation.ts';
+import { objectIn, observationIn } from './parse-event.ts';
+import type { Outcome, ReconcileResult } from './reconcile-object.ts';
 import type { Session } from './session.ts';
-import type { Look } from './sight.ts';
 import { writeClash, writeFailure } from './status.ts';
 import { sweep } from './sweep.ts';
 
@@ -87,7 +87,7 @@ async function sweepOne(uid: string, { deps, log, signal }: Context<Deps>): Prom
 
 export async function takeChange(event: IncomingEvent, context: Context<Deps>): Promise<void> {
   const { deps, signal } = context;
-  const object = objectOf(event);
+  const object = objectIn(event);
   if (object.kind === 'MetadataFeed') return takeFeedChange(object, context);
   const sessions = await deps.sessions(signal);
   await eachOrThrow(
@@ -103,7 +103,7 @@ async function takeInto(
   context: Context<Deps>,
 ): Promise<void> {
   const { deps, signal, log } = context;
-  const look = await lookOf(event, object, session.feed, (apiVersion, kind) =>
+  const look = await observationIn(event, object, session.feed, (apiVersion, kind) =>
     deps.kube.resourceFor(apiVersion, kind, { signal }),
   );
   if (look === undefined) return;
@@ -121,7 +121,11 @@ async function takeInto(
   }
 }
 
-async function takeLook(session: Session, look: Look, context: Context<Deps>): Promise<Looked> {
+async function takeLook(
+  session: Session,
+  look: Observation,
+  context: Context<Deps>,
+): Promise<ReconcileResult> {
   const { deps, signal } = context;
   // Nothing was published yet, or all of it was lost: the first sweep begins the epoch.
   if ((await session.marker(signal)).marker === undefined) {
@@ -129,7 +133,7 @@ async function takeLook(session: Session, look: Look, context: Context<Deps>): P
   }
   const { marker } = await session.marker(signal);
   const moment = { epoch: marker?.epoch ?? 0, nowMs: deps.clock.nowMs() };
-  return takeHint({ ...moment, deps, session, signal }, look);
+  return confirmEvent({ ...moment, deps, session, signal }, look);
 }
 
 /** Its status changes with every sweep; only a new spec is a reason to act. */

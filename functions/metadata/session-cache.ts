@@ -2,7 +2,7 @@
 // read them: an object that changes often need not be read before each change. It may be wrong as
 // soon as somebody else writes; the compare-and-set finds out, and whoever decided to do nothing
 // reads before he believes it.
-import type { Published } from './decide.ts';
+import { compareVersions, type Published } from './decide.ts';
 
 /** Some 4,000 pods of the usual size, in 10 MB of heap, whatever the size of the cluster. */
 const BYTES_MAX = 4_000_000;
@@ -11,7 +11,7 @@ const ENTRY_BYTES = 400;
 /** What is larger is rare, and read before each change; else a few would drive out the many. */
 const MESSAGE_BYTES_MAX = 20_000;
 
-export class Recent {
+export class PublishedCache {
   /** In the order of their last use; undefined for a subject on which nothing stands. */
   readonly #known = new Map<string, Published | undefined>();
   #bytes = 0;
@@ -51,3 +51,21 @@ export class Recent {
 
 const weightOf = (subject: string, entry: Published | undefined): number =>
   ENTRY_BYTES + subject.length + (entry?.bytes ?? 0);
+
+export class LatestAbsences {
+  #epoch = 0;
+  /** By resource. */
+  readonly #asOf = new Map<string, string>();
+
+  /** Undefined when none was found in this epoch: versions of another one compare with nothing. */
+  latest(epoch: number, resource: string): string | undefined {
+    return epoch === this.#epoch ? this.#asOf.get(resource) : undefined;
+  }
+
+  note(epoch: number, resource: string, asOf: string): void {
+    if (epoch !== this.#epoch) this.#asOf.clear();
+    this.#epoch = epoch;
+    const known = this.#asOf.get(resource);
+    if (known === undefined || compareVersions(asOf, known) > 0) this.#asOf.set(resource, asOf);
+  }
+}

@@ -7,11 +7,11 @@ import { DELETED } from '../../shared/function/sources.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Feed, ShownResource } from './feed.ts';
-import type { Look } from './sight.ts';
+import type { Observation } from './observation.ts';
 
 const REVISION = /^[1-9]\d{0,19}$/;
 
-export function objectOf({ data }: IncomingEvent): KubeObject {
+export function objectIn({ data }: IncomingEvent): KubeObject {
   const { kind, apiVersion, metadata } = isRecord(data) ? data : {};
   if (typeof kind !== 'string' || typeof apiVersion !== 'string' || !isRecord(metadata)) {
     const message = 'The event does not carry its object; its source must be in Resource mode.';
@@ -43,12 +43,12 @@ function broken(kind: string, path: string, problem: string): Failure {
 }
 
 /** Undefined when the feed shows no such kind. */
-export async function lookOf(
+export async function observationIn(
   event: IncomingEvent,
   object: KubeObject,
   { resources }: Feed,
   resourceFor: ResourceFor,
-): Promise<Look | undefined> {
+): Promise<Observation | undefined> {
   const resource =
     resources.find((one) => shows(one, object)) ??
     (await foreignResource(resources, object, resourceFor));

@@ -4,7 +4,7 @@
 const IN_FLIGHT_MAX = 40;
 
 /** Ends with the first failure, and early, between items, on abort. */
-export async function inTurns<Item>(
+export async function forEachLimited<Item>(
   items: Iterable<Item>,
   signal: AbortSignal,
   work: (item: Item) => Promise<void>,

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Fingerprint, fingerprint } from '../../shared/feed/digest.ts';
 
-export interface Mark extends Fingerprint {
+export interface Entry extends Fingerprint {
   /** How many nodes it names. */
   readonly nodes: number;
 }
@@ -19,7 +19,7 @@ const FIRST_SLOTS = 1_024;
 /** Tenants choose names: without a secret, two with one hash could be found within a day. */
 const SECRET = randomBytes(16);
 
-export class Marks {
+export class FingerprintTable {
   #slots = new Int32Array(FIRST_SLOTS * STRIDE);
   #used = 0;
 
@@ -28,11 +28,11 @@ export class Marks {
   }
 
   /** Answers the mark of the message that it replaces. What shows nothing has none. */
-  swap(subject: string, mark: Mark | undefined): Mark | undefined {
+  swap(subject: string, mark: Entry | undefined): Entry | undefined {
     const key = fingerprint(subject, SECRET);
     let at = find(this.#slots, key);
     const state = this.#slots[at + STATE] ?? FREE;
-    const before = state < SHOWN ? undefined : markAt(this.#slots, at);
+    const before = state < SHOWN ? undefined : entryAt(this.#slots, at);
     if (state === FREE && mark === undefined) return undefined;
     if (state === FREE && this.#isFull()) {
       this.#grow();
@@ -68,12 +68,12 @@ function find(slots: Int32Array, { high, low }: Fingerprint): number {
   }
 }
 
-function put(slots: Int32Array, at: number, key: Fingerprint, mark: Mark | undefined): void {
+function put(slots: Int32Array, at: number, key: Fingerprint, mark: Entry | undefined): void {
   const { high, low, nodes } = mark ?? { high: 0, low: 0, nodes: EMPTIED - SHOWN };
   slots.set([key.high, key.low, high, low, SHOWN + nodes], at);
 }
 
-function markAt(slots: Int32Array, at: number): Mark {
+function entryAt(slots: Int32Array, at: number): Entry {
   const [high = 0, low = 0, state = SHOWN] = slots.subarray(at + 2, at + STRIDE);
   return { high, low, nodes: state - SHOWN };
 }

@@ -1,8 +1,8 @@
 // A stream that is added up while others write to it.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Marks } from '../../../functions/metadata/marks.ts';
-import { Sums } from '../../../functions/metadata/sums.ts';
+import { FingerprintTable } from '../../../functions/metadata/fingerprint-table.ts';
+import { StreamSums } from '../../../functions/metadata/stream-scan.ts';
 import { encodeMessage } from '../../../shared/feed/messages.ts';
 import type { StoredMessage } from '../../../shared/nats/jetstream.ts';
 import { readThrough } from '../../../shared/nats/read-through.ts';
@@ -44,7 +44,7 @@ class Stream {
 const clock = { nowMs: () => 0, sleep: () => Promise.resolve() };
 const signal = new AbortController().signal;
 
-const saidBy = ({ ledgers, objects, strayParts }: Sums) => ({
+const saidBy = ({ ledgers, objects, strayParts }: StreamSums) => ({
   ledgers: Object.fromEntries(
     [...ledgers].map(([name, { digest }]) => [name, `${digest.objects} ${digest.toString()}`]),
   ),
@@ -66,7 +66,7 @@ test('whatever is written while it is read, the sums are those of one version', 
         }
       };
       burst();
-      const sums = new Sums('p');
+      const sums = new StreamSums('p');
       const version = await readThrough(
         {
           settings: { name: 's', prefix: 'p', livePrefix: 'l', replicas: 1, storage: 'file' },
@@ -80,12 +80,12 @@ test('whatever is written while it is read, the sums are those of one version', 
           },
         },
         'p.>',
-        (stored) => sums.take(stored),
+        (stored) => sums.add(stored),
         { clock, signal },
       );
       expect(version).toBe(stream.sequence);
-      const whole = new Sums('p');
-      for (const stored of stream.from(0)) whole.take(stored);
+      const whole = new StreamSums('p');
+      for (const stored of stream.from(0)) whole.add(stored);
       const empty = '0 0000000000000000';
       const { ledgers, ...counts } = saidBy(sums);
       const touched = Object.entries(ledgers).filter(([, text]) => text !== empty);
@@ -132,9 +132,9 @@ test('what is on no subject of a feed is met once, and counts for nothing', () =
   ]) {
     stream.write(subject, false);
   }
-  const sums = new Sums('p');
-  for (const stored of stream.from(0)) sums.take(stored);
-  expect(sums.strangers.map(({ subject }) => subject)).toEqual(strange);
+  const sums = new StreamSums('p');
+  for (const stored of stream.from(0)) sums.add(stored);
+  expect(sums.foreign.map(({ subject }) => subject)).toEqual(strange);
   expect(saidBy(sums)).toEqual({
     ledgers: { 'namespace.web': '0 0000000000000000' },
     objects: {},
@@ -143,7 +143,7 @@ test('what is on no subject of a feed is met once, and counts for nothing', () =
 });
 
 test('the marks of 100,000 objects take 6 MB at most, and none is lost', () => {
-  const marks = new Marks();
+  const marks = new FingerprintTable();
   const subject = (index: number): string => `node.node-${index % 5_000}.pods.web.pod-${index}`;
   for (let index = 0; index < 100_000; index += 1) {
     const mark = { high: index + 1, low: -1 - index, nodes: index % 3 };

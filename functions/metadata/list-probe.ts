@@ -1,10 +1,10 @@
 // What the API server says about a resource without listing it: its newest revision, and how many
 // objects there are. The cheapest proof that nothing happened, and that nothing is missing.
 import { isKubeError } from '../../shared/kube/errors.ts';
-import type { ShownResource } from './feed.ts';
 import type { Deps } from './deps.ts';
+import type { ShownResource } from './feed.ts';
 
-export interface Head {
+export interface ListProbe {
   readonly resourceVersion: string;
   /** Undefined when the API server does not say. */
   readonly objects: number | undefined;
@@ -16,11 +16,11 @@ export interface Blocked {
   readonly message: string;
 }
 
-export async function readHead(
+export async function probeList(
   { kube }: Deps,
   { ref }: ShownResource,
   signal: AbortSignal,
-): Promise<Head | Blocked> {
+): Promise<ListProbe | Blocked> {
   try {
     const { metadata, items } = await kube.list(ref, {
       limit: 1,

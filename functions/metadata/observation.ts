@@ -4,14 +4,14 @@ import { Failure } from '../../shared/errors.ts';
 import { type Shown, show } from '../../shared/feed/projections/show.ts';
 import { type ObjectKey, subjectOf } from '../../shared/feed/subjects.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
-import type { Sight } from './decide.ts';
-import { type Feed, type ShownResource, selects, showPlan } from './feed.ts';
+import type { DesiredState } from './decide.ts';
+import { type Feed, selects, type ShownResource, showPlan } from './feed.ts';
 
 /** Cut by node: the head of each says which nodes hold a part. */
 export const SLICES = 'endpointslices';
 
 /** An object, or the news that it is no more. */
-export interface Look {
+export interface Observation {
   readonly resource: ShownResource;
   readonly object: KubeObject;
   readonly isGone: boolean;
@@ -22,8 +22,8 @@ export interface Look {
 }
 
 /** What is kept of a look: the object itself may be a thousand times larger. */
-export interface Planned extends Pick<Look, 'isGone' | 'resourceVersion'> {
-  readonly plan: LookPlan;
+export interface Projection extends Pick<Observation, 'isGone' | 'resourceVersion'> {
+  readonly plan: Placement;
   readonly isTooLarge: boolean;
   readonly resource: string;
   readonly uid: string;
@@ -35,7 +35,7 @@ export interface Moment {
   readonly nowMs: number;
 }
 
-export interface LookPlan {
+export interface Placement {
   readonly key: ObjectKey;
   readonly shown: readonly Shown[];
   /** Where it stands, or stood if the feed saw it before; more may be named by its head. */
@@ -51,11 +51,11 @@ function keyOf({ name: resource }: ShownResource, { metadata }: KubeObject): Obj
   return { resource, namespace: metadata.namespace ?? '', name: metadata.name };
 }
 
-export function planLook(feed: Feed, look: Look, epoch: number): Planned {
+export function project(feed: Feed, look: Observation, epoch: number): Projection {
   const { resource, object, isGone, resourceVersion, isTooLarge = false } = look;
   const { uid, creationTimestamp = '' } = object.metadata;
   return {
-    plan: planOf(feed, look, epoch),
+    plan: placementOf(feed, look, epoch),
     isGone,
     isTooLarge,
     resourceVersion,
@@ -65,7 +65,7 @@ export function planLook(feed: Feed, look: Look, epoch: number): Planned {
   };
 }
 
-function planOf(feed: Feed, look: Look, epoch: number): LookPlan {
+function placementOf(feed: Feed, look: Observation, epoch: number): Placement {
   const { resource, object, isGone, isTooLarge } = look;
   const key = keyOf(resource, object);
   if (Math.max(key.name.length, key.namespace.length) > NAME_LENGTH_MAX) {
@@ -95,11 +95,11 @@ function refuseLong(subject: string, { kind, metadata }: KubeObject): void {
 /** Kinds whose objects stand with the whole cluster until they have a node. */
 const isPlaced = ({ name }: ShownResource): boolean => name === 'pods' || name === SLICES;
 
-export function sightOf(
+export function desiredState(
   feed: Feed,
-  { plan: { key, shown, subjects }, resourceVersion, isGone, resource, uid, createdMs }: Planned,
+  { plan: { key, shown, subjects }, resourceVersion, isGone, resource, uid, createdMs }: Projection,
   { epoch, nowMs }: Moment,
-): Sight {
+): DesiredState {
   const shownOn = new Set(shown.map(({ subject }) => subject));
   // An older sight of it may still be under way, unless it is older than what tombstones cover.
   const isYoung = nowMs - createdMs < feed.spec.retention.tombstoneSeconds * 1_000;
@@ -112,6 +112,6 @@ export function sightOf(
     closed: mayComeLate ? subjects.filter((subject) => !shownOn.has(subject)) : [],
     uid,
     at: new Date(nowMs).toISOString(),
-    isTruth: false,
+    isAuthoritative: false,
   };
 }

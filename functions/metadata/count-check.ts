@@ -1,0 +1,127 @@
+// What neither events nor history tell: messages that somebody removed by hand, and those of
+// resources that the feed no longer shows.
+import type { ResourceStatus } from '../../shared/api/metadata-feed.ts';
+import type { EpochTask } from './deps.ts';
+import { isWhole, type ShownResource } from './feed.ts';
+import { isBlocked, type ListProbe, probeList } from './list-probe.ts';
+import { SLICES } from './observation.ts';
+import { addOutcomes, type OutcomeCounts } from './reconcile-object.ts';
+import { replay, type Replayed } from './replay.ts';
+import type { Session } from './session.ts';
+import type { StreamSums } from './stream-scan.ts';
+import { verifyLive } from './verify-live.ts';
+
+/** What the counts of one resource say, for its status. */
+export type Counted = Pick<
+  Required<ResourceStatus>,
+  'lacking' | 'stray' | 'oversize' | 'oversizeNames'
+>;
+
+/**
+ * Counts tell what neither events nor history can: messages that somebody removed by hand. What
+ * changes while the two sides are counted looks like a gap, so a gap counts when it stays: the
+ * status keeps it until the next sweep, whichever instance that wakes.
+ */
+export async function checkCounts(
+  task: EpochTask,
+  replayed: ReadonlyMap<ShownResource, Replayed>,
+  probes: ReadonlyMap<ShownResource, ListProbe>,
+  sums: StreamSums,
+  outcomes: OutcomeCounts,
+): Promise<ReadonlyMap<ShownResource, Counted>> {
+  const { session } = task;
+  const counted = new Map<ShownResource, Counted>();
+  for (const [resource, one] of replayed) {
+    const probe = probes.get(resource);
+    if (probe === undefined) continue;
+    const before = session.feed.status.resources?.find(({ name }) => name === resource.name);
+    const omitted = one.isListed ? omittedByList(one) : omittedSince(one, before);
+    const now = count(session, resource, probe, sums, omitted);
+    counted.set(resource, now);
+    const isRepeated = (name: 'lacking' | 'stray'): boolean =>
+      now[name] > 0 && now[name] === before?.[name];
+    const names = (['lacking', 'stray'] as const).filter(isRepeated);
+    if (names.length === 0) continue;
+    const again = await countAgain(task, resource, sums, now);
+    if (!names.some((name) => again[name] > 0)) continue;
+    const more = await relistResource(task, resource, probe);
+    addOutcomes(outcomes, more.outcomes);
+    counted.set(resource, { lacking: 0, stray: 0, ...omittedByList(more) });
+  }
+  return counted;
+}
+
+/** What began or ended between the two counts, such as the jobs of each minute, is no gap. */
+async function countAgain(
+  { deps, session, signal }: EpochTask,
+  resource: ShownResource,
+  sums: StreamSums,
+  omitted: Omitted,
+): Promise<Pick<Counted, 'lacking' | 'stray'>> {
+  const probe = await probeList(deps, resource, signal);
+  if (isBlocked(probe)) return { lacking: 0, stray: 0 };
+  return count(session, resource, probe, sums, omitted);
+}
+
+/** Also asks about what claims to be of after the list. */
+async function relistResource(
+  task: EpochTask,
+  resource: ShownResource,
+  probe: ListProbe,
+): Promise<Pick<Replayed, 'outcomes' | 'oversized'>> {
+  const { outcomes, unverified, oversized } = await replay({ ...task, resource, probe }, undefined);
+  const { lastSequence: before } = await task.session.stream.state(task.signal);
+  const tally = { ...outcomes };
+  for (const doubt of unverified) {
+    for (const outcome of await verifyLive({ ...task, before }, resource, doubt))
+      tally[outcome] += 1;
+  }
+  return { outcomes: tally, oversized };
+}
+
+function count(
+  { feed }: Session,
+  resource: ShownResource,
+  probe: ListProbe,
+  { objects, strayParts }: StreamSums,
+  { oversize, oversizeNames }: Omitted,
+): Counted {
+  const shown = (objects.get(resource.name) ?? 0) + oversize;
+  // The API server counts all of them, and this feed may show some.
+  const isCountable = probe.objects !== undefined && isWhole(feed, resource);
+  const missing = isCountable ? (probe.objects ?? shown) - shown : 0;
+  const parts = resource.name === SLICES ? strayParts : 0;
+  const more = (...differences: readonly number[]): number =>
+    differences.reduce((sum, difference) => sum + Math.max(0, difference), 0);
+  const [lacking, stray] = [more(missing, -parts), more(-missing, parts)];
+  return { lacking, stray, oversize, oversizeNames };
+}
+
+export type Omitted = Pick<Required<ResourceStatus>, 'oversize' | 'oversizeNames'>;
+
+/** What came of a list, or of a history. */
+export interface Met {
+  readonly outcomes: Pick<OutcomeCounts, 'oversize'>;
+  /** Their names, once for each time that they were met. */
+  readonly oversized: readonly string[];
+}
+
+/** A few are named, so that somebody can look for them. */
+const NAMED_MAX = 3;
+
+export const omittedByList = ({ outcomes, oversized }: Met): Omitted => ({
+  oversize: outcomes.oversize,
+  oversizeNames: oversized.slice(0, NAMED_MAX),
+});
+
+/** What is not listed anew stays left out; if that is not so any more, the counts tell. */
+export function omittedSince({ oversized }: Met, before: ResourceStatus | undefined): Omitted {
+  const { oversize = 0, oversizeNames = [] } = before ?? {};
+  const names = [...new Set([...oversizeNames, ...oversized])];
+  return {
+    // Who is not named may have been counted before: one too few is found as lacking, and one more
+    // with each change would hide what is.
+    oversize: Math.max(oversize, names.length),
+    oversizeNames: names.slice(0, NAMED_MAX),
+  };
+}

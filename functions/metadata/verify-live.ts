@@ -1,0 +1,103 @@
+// Asks the API server about what was published and what its own history did not confirm: mostly
+// changes that are younger than the history just read, and now and then a claim without ground.
+import { type ObjectKey, parseSubject, subjectOf } from '../../shared/feed/subjects.ts';
+import type { EpochTask } from './deps.ts';
+import type { ShownResource } from './feed.ts';
+import { project } from './observation.ts';
+import { readLive, readPublished, readSubjects } from './observe.ts';
+import { isName } from './parse-event.ts';
+import {
+  type Outcome,
+  reconcileLive,
+  type Unverified,
+  writeTombstone,
+} from './reconcile-object.ts';
+import type { Session } from './session.ts';
+
+/**
+ * The outcome of each thing done about it. What was written after `before` may be later than what
+ * the API server answers here.
+ */
+export async function verifyLive(
+  task: EpochTask & { readonly before: number },
+  resource: ShownResource,
+  { key, subjects: subjectsInDoubt }: Unverified,
+): Promise<readonly Outcome[]> {
+  const { deps: _doors, session, signal, before, ...moment } = task;
+  if (!canExist(resource, key)) return endImpossible(task, subjectsInDoubt);
+  const { object, isTooLarge, resourceVersion } = await readLive(task, resource, key, 'latest');
+  const outcomes: Outcome[] = [];
+  const head = subjectOf('cluster', key);
+  // What is gone is gone with all that its head names, in doubt or not.
+  const rest = new Set(object === undefined ? [...subjectsInDoubt, head] : subjectsInDoubt);
+  if (object !== undefined) {
+    const look = { resource, object, isGone: false, isTooLarge, resourceVersion };
+    const projection = project(session.feed, look, moment.epoch);
+    for (const subject of projection.plan.subjects) rest.delete(subject);
+    outcomes.push(
+      (await reconcileLive(session, projection, { ...moment, before }, signal)).outcome,
+    );
+  }
+  const places = [{ key, subjects: [...rest] }];
+  const [found = []] = await readPublished(session, places, signal);
+  // The head last: while it stands, whoever comes after us finds the others.
+  for (const entry of found.toSorted(
+    (a, b) => Number(a.subject === head) - Number(b.subject === head),
+  )) {
+    // What was written since is somebody else's word, and the next sweep's matter.
+    if (entry.sequence > before) continue;
+    const options = { ...moment, resourceVersion, isAuthoritative: true };
+    outcomes.push((await writeTombstone(session, entry, options, signal)).outcome);
+  }
+  return outcomes;
+}
+
+const NEVER_IN_A_NAMESPACE = /[^-a-z0-9]/;
+
+/** Not so of what the API server could not even be live about: somebody else wrote it. */
+function canExist({ isNamespaced }: ShownResource, { namespace, name }: ObjectKey): boolean {
+  if (NEVER_IN_A_NAMESPACE.test(namespace) || !isName(name)) return false;
+  return isNamespaced === undefined || isNamespaced === (namespace !== '');
+}
+
+async function endImpossible(
+  { session, signal, before, ...moment }: EpochTask & { readonly before: number },
+  subjectsInDoubt: ReadonlySet<string>,
+): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const entry of await readSubjects(session, [...subjectsInDoubt], signal)) {
+    if (entry.sequence > before) continue;
+    const { resourceVersion = '0' } = entry.message ?? {};
+    const options = { ...moment, resourceVersion, isAuthoritative: true };
+    outcomes.push((await writeTombstone(session, entry, options, signal)).outcome);
+  }
+  return outcomes;
+}
+
+export interface Range {
+  /** The last one that was confirmed. */
+  readonly after: number;
+  readonly upTo: number;
+}
+
+/** What stands from this range of versions and is not confirmed, by object. */
+export async function unverifiedIn(
+  session: Session,
+  { after, upTo }: Range,
+  isConfirmed: (subject: string, sequence: number) => boolean,
+  signal: AbortSignal,
+): Promise<readonly Unverified[]> {
+  const { prefix } = session.feed;
+  const unverified = new Map<string, Unverified>();
+  for await (const { subject, sequence } of session.stream.read(`${prefix}.>`, signal, after + 1)) {
+    if (sequence > upTo) break;
+    const place = subject.slice(prefix.length + 1);
+    const key = parseSubject(place)?.key;
+    if (key === undefined || isConfirmed(place, sequence)) continue;
+    const name = `${key.resource} ${key.namespace}/${key.name}`;
+    const doubt = unverified.get(name) ?? { key, subjects: new Set<string>() };
+    doubt.subjects.add(place);
+    unverified.set(name, doubt);
+  }
+  return [...unverified.values()];
+}
