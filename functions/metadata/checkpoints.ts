@@ -1,6 +1,6 @@
-// Writes down what each ledger added up to as of a version, for readers to compare with what they
-// held then. It stays true whatever is written afterwards, so ledgers that never rest have
-// checkpoints as well.
+// Writes what each ledger added up to at a version. Readers compare that with what they held then.
+// A checkpoint stays true whatever is written afterwards, so ledgers that change all the time have
+// them as well.
 import { type Floor, encodeMessage } from '../../shared/feed/messages.ts';
 import { FLOOR_SUBJECT, checkpointSubject } from '../../shared/feed/subjects.ts';
 import type { Publication } from '../../shared/nats/group-commit.ts';
@@ -9,9 +9,9 @@ import type { Session } from './session.ts';
 import { isConflict } from './steps.ts';
 import type { LedgerSum, StreamScan } from './stream-scan.ts';
 
-/** How many sweeps may fail before readers stop trusting the floor, and take the snapshot. */
+/** How many sweeps may fail before readers stop trusting the floor and take the snapshot. */
 const FLOOR_SWEEPS = 3;
-/** From the begin of a sweep to its floor, and for clocks that differ. */
+/** The time from the start of a sweep to its floor, and the difference of clocks. */
 const SLACK_SECONDS = 120;
 
 interface AsOf {
@@ -33,7 +33,7 @@ export async function writeCheckpoints(
   });
 }
 
-/** Another instance wrote a newer one. */
+/** Another instance wrote a newer checkpoint. */
 function outdone(error: unknown): void {
   if (!isConflict(error)) throw error;
 }
@@ -43,7 +43,7 @@ function isDue(ledger: LedgerSum, { epoch, version }: AsOf): boolean {
   if (checkpoint === undefined) return Math.max(lastSequence, checkpointSequence) > 0;
   const { objects } = checkpoint;
   const isTrue = objects === digest.objects && checkpoint.digest === digest.toString();
-  // One that claims to be of the future would never be written anew.
+  // A checkpoint with a version of the future would otherwise never be written again.
   const isOfNow = lastSequence <= checkpoint.version && checkpoint.version <= version;
   return !isTrue || checkpoint.epoch !== epoch || !isOfNow;
 }
@@ -58,16 +58,16 @@ function checkpointOf(
   return {
     subject: `${feed.prefix}.${checkpointSubject(name)}`,
     data: encodeMessage(value),
-    // An older one never replaces a newer one.
+    // Compare-and-set: an older checkpoint never replaces a newer one.
     expectedSequence: checkpointSequence,
-    // A node or a namespace that is empty for long is gone: so is what sums it up.
+    // The checkpoint of a node or a namespace that is empty for long expires.
     ...(digest.objects === 0 ? { ttlSeconds: feed.spec.retention.tombstoneSeconds } : {}),
   };
 }
 
 /**
- * From this version on every tombstone is still there, for as long as the message itself is:
- * readers who were away resume from it or above.
+ * From this version on every tombstone is in the stream, for as long as the floor message itself
+ * is. Readers that were away resume from it or above.
  */
 export async function writeFloor(
   session: Session,
@@ -87,7 +87,7 @@ export async function writeFloor(
   return stream.publish([message], signal);
 }
 
-/** Tombstones that were written before this may be gone before the floor is. */
+/** Tombstones written before this time may expire before the floor does. */
 export function floorTimeMs({ feed }: Session, nowMs: number): number {
   const { retention, sweepSeconds } = feed.spec;
   const lastsSeconds = FLOOR_SWEEPS * sweepSeconds + SLACK_SECONDS;

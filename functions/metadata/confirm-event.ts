@@ -1,6 +1,6 @@
-// What an event says, replaced by what the API server says of the object that it names: anybody
-// who reaches the function can send an event. Nothing of the event is published, and an event that
-// would change nothing costs no question.
+// Replaces the claim of an event by the state of the object in the API server. Anybody who reaches
+// the function can send an event, so nothing of it is published. An event that would change nothing
+// costs the API server no request.
 import { isKubeError } from '../../shared/kube/errors.ts';
 import { compareVersions, isRevision } from './decide.ts';
 import type { EpochTask } from './deps.ts';
@@ -14,59 +14,64 @@ import {
   writeTombstone,
 } from './reconcile-object.ts';
 
-export async function confirmEvent(task: EpochTask, look: Observation): Promise<ReconcileResult> {
+export async function confirmEvent(
+  task: EpochTask,
+  observation: Observation,
+): Promise<ReconcileResult> {
   const { deps, session, signal, epoch, nowMs } = task;
-  const options = { epoch, nowMs, trust: 'hint' } as const;
-  const claimed = project(session.feed, look, epoch);
+  const options = { epoch, nowMs, source: 'event' } as const;
+  const claimed = project(session.feed, observation, epoch);
   if (!deps.confirmsEvents) return reconcileObject(session, claimed, options, signal);
-  const looked = await resultIfInSync(session, claimed, options, signal);
-  if (looked !== undefined) return looked;
-  const confirmed = await liveProjection(task, look, claimed);
-  // What cannot be read now is listed by the sweep, once it can.
+  const result = await resultIfInSync(session, claimed, options, signal);
+  if (result !== undefined) return result;
+  const confirmed = await liveProjection(task, observation, claimed);
+  // A resource that cannot be read now is listed by a sweep once it can.
   if (confirmed === undefined) return { outcome: 'unchanged', confirmed: new Map() };
   return reconcileObject(session, confirmed, options, signal);
 }
 
-/** Undefined when nobody can tell: the kind is not there, or nobody allowed it. */
+/**
+ * The object's state in the API server. Undefined when the kind is not installed or not allowed.
+ */
 async function liveProjection(
   task: EpochTask,
-  look: Observation,
+  observation: Observation,
   claimed: Projection,
 ): Promise<Projection | undefined> {
   const { session, epoch } = task;
-  const { resource } = look;
+  const { resource } = observation;
   try {
-    const live = await readLiveAsNewAs(task, look, claimed);
-    const projection = project(session.feed, observationOf(look, live), epoch);
-    if (live.object === undefined) session.absences.note(epoch, resource.name, live.asOf);
-    else await endEarlierLife(task, look, { claimed, projection, live });
+    const live = await readLiveAsNewAs(task, observation, claimed);
+    const projection = project(session.feed, observationOf(observation, live), epoch);
+    if (live.object === undefined) session.latestAbsences.note(epoch, resource.name, live.asOf);
+    else await endEarlierLife(task, observation, { claimed, projection, live });
     return projection;
   } catch (error) {
     blockedBy(error);
-    // With its kind an object is gone, too.
-    const isGone = look.isGone && isKubeError(error, 'KUBE_NOT_FOUND');
-    return isGone ? project(session.feed, withoutAge(look), epoch) : undefined;
+    // When the CRD is gone, its objects are gone as well.
+    const isGone = observation.isGone && isKubeError(error, 'KUBE_NOT_FOUND');
+    return isGone ? project(session.feed, withoutAge(observation), epoch) : undefined;
   }
 }
 
-/** One API server hears of a change some milliseconds after another. */
+/** How far the watch cache of one API server may lag behind another. */
 const BEHIND_MS = 20;
 
 /**
- * What the API server has at hand costs it next to nothing, but may be old, above all where there
- * are several of them. It stands when it is as new as the event says, as the last sweep, and as
- * the last end of such an object that was heard of. What is a moment behind is live again: the
- * consistent list may wait a tenth of a second in the API server. A claim of the far future costs
- * two more questions.
+ * Reads from the watch cache first: that is cheap, but it may be stale where there are several API
+ * servers. The answer counts if it is at least as new as the event, the last sweep, and the last
+ * absence that was observed. If not, it is read a second time after a moment, and then with a
+ * consistent list, which may wait 100 ms in the API server. An event that claims a version of the
+ * far future costs these two more requests and no harm.
  */
 async function readLiveAsNewAs(
   task: EpochTask,
   { resource, resourceVersion }: Observation,
-  { plan: { key } }: Projection,
+  { placement: { key } }: Projection,
 ): Promise<LiveRead> {
   const { deps, session, epoch, signal } = task;
   const verified = session.feed.status.resources?.find(({ name }) => name === resource.name);
-  const absent = session.absences.latest(epoch, resource.name);
+  const absent = session.latestAbsences.latest(epoch, resource.name);
   const least = [resourceVersion, verified?.resourceVersion, absent];
   const isNewEnough = ({ asOf }: LiveRead): boolean =>
     isRevision(asOf) &&
@@ -76,27 +81,31 @@ async function readLiveAsNewAs(
   await deps.clock.sleep(BEHIND_MS, signal);
   const again = await readLive(task, resource, key, 'any');
   if (isNewEnough(again)) return again;
-  return session.insisting.take(() => readLive(task, resource, key, 'latest'), signal);
+  return session.latestReadSlots.take(() => readLive(task, resource, key, 'latest'), signal);
 }
 
 function observationOf(
-  look: Observation,
+  observation: Observation,
   { object, isTooLarge, resourceVersion }: LiveRead,
 ): Observation {
-  const { resource } = look;
+  const { resource } = observation;
   if (object !== undefined) return { resource, object, isGone: false, isTooLarge, resourceVersion };
-  return { ...withoutAge(look), isGone: true, resourceVersion };
-}
-
-/** Without an age it closes no place to what comes late: that is live about, too. */
-function withoutAge(look: Observation): Observation {
-  const { creationTimestamp: _age, ...metadata } = look.object.metadata;
-  return { ...look, object: { ...look.object, metadata } };
+  return { ...withoutAge(observation), isGone: true, resourceVersion };
 }
 
 /**
- * Where the event saw it and where it is not: a pod that was made again under its name, on another
- * node. Nobody tells of its earlier life again. A slice is found there by its head.
+ * Without a creationTimestamp the object writes no guard tombstones. The API server is asked about
+ * late events anyway.
+ */
+function withoutAge(observation: Observation): Observation {
+  const { creationTimestamp: _age, ...metadata } = observation.object.metadata;
+  return { ...observation, object: { ...observation.object, metadata } };
+}
+
+/**
+ * Ends the messages on subjects that the event names and the API server does not: a pod was deleted
+ * and created again under its name on another node. No later event tells about its earlier life.
+ * The parts of an endpoint slice are found by its head.
  */
 async function endEarlierLife(
   { session, epoch, nowMs, signal }: EpochTask,
@@ -105,7 +114,9 @@ async function endEarlierLife(
 ): Promise<void> {
   const { claimed, projection, live } = found;
   if (resource.name === SLICES) return;
-  const left = claimed.plan.subjects.filter((one) => !projection.plan.subjects.includes(one));
+  const left = claimed.placement.subjects.filter(
+    (one) => !projection.placement.subjects.includes(one),
+  );
   if (left.length === 0) return;
   const options = { epoch, nowMs, resourceVersion: live.asOf, isAuthoritative: false };
   for (const entry of await readSubjects(session, left, signal)) {

@@ -1,5 +1,5 @@
-// What neither events nor history tell: messages that somebody removed by hand, and those of
-// resources that the feed no longer shows.
+// Compares how many objects the API server counts with how many the stream shows. Only this finds
+// messages that somebody removed by hand: neither events nor history tell of them.
 import type { ResourceStatus } from '../../shared/api/metadata-feed.ts';
 import type { EpochTask } from './deps.ts';
 import { isWhole, type ShownResource } from './feed.ts';
@@ -11,16 +11,16 @@ import type { Session } from './session.ts';
 import type { StreamSums } from './stream-scan.ts';
 import { verifyLive } from './verify-live.ts';
 
-/** What the counts of one resource say, for its status. */
+/** The counts of one resource, for its status. */
 export type Counted = Pick<
   Required<ResourceStatus>,
   'lacking' | 'stray' | 'oversize' | 'oversizeNames'
 >;
 
 /**
- * Counts tell what neither events nor history can: messages that somebody removed by hand. What
- * changes while the two sides are counted looks like a gap, so a gap counts when it stays: the
- * status keeps it until the next sweep, whichever instance that wakes.
+ * A change between the two counts looks like a difference, too. So a difference counts only when it
+ * is the same in two sweeps: the status keeps it, whichever instance runs the next one. Then the
+ * resource is listed anew.
  */
 export async function checkCounts(
   task: EpochTask,
@@ -51,7 +51,7 @@ export async function checkCounts(
   return counted;
 }
 
-/** What began or ended between the two counts, such as the jobs of each minute, is no gap. */
+/** Counts once more before the list: jobs that start each minute are no difference. */
 async function countAgain(
   { deps, session, signal }: EpochTask,
   resource: ShownResource,
@@ -63,7 +63,7 @@ async function countAgain(
   return count(session, resource, probe, sums, omitted);
 }
 
-/** Also asks about what claims to be of after the list. */
+/** Also verifies messages that claim to be newer than the list. */
 async function relistResource(
   task: EpochTask,
   resource: ShownResource,
@@ -87,7 +87,7 @@ function count(
   { oversize, oversizeNames }: Omitted,
 ): Counted {
   const shown = (objects.get(resource.name) ?? 0) + oversize;
-  // The API server counts all of them, and this feed may show some.
+  // The API server counts all objects; a feed with a selector shows some of them.
   const isCountable = probe.objects !== undefined && isWhole(feed, resource);
   const missing = isCountable ? (probe.objects ?? shown) - shown : 0;
   const parts = resource.name === SLICES ? strayParts : 0;
@@ -99,14 +99,14 @@ function count(
 
 export type Omitted = Pick<Required<ResourceStatus>, 'oversize' | 'oversizeNames'>;
 
-/** What came of a list, or of a history. */
+/** The objects that a list or a history found too large. */
 export interface Met {
   readonly outcomes: Pick<OutcomeCounts, 'oversize'>;
-  /** Their names, once for each time that they were met. */
+  /** Their names, once for each time that they were found. */
   readonly oversized: readonly string[];
 }
 
-/** A few are named, so that somebody can look for them. */
+/** A few are named, so that a person can find them. */
 const NAMED_MAX = 3;
 
 export const omittedByList = ({ outcomes, oversized }: Met): Omitted => ({
@@ -114,13 +114,16 @@ export const omittedByList = ({ outcomes, oversized }: Met): Omitted => ({
   oversizeNames: oversized.slice(0, NAMED_MAX),
 });
 
-/** What is not listed anew stays left out; if that is not so any more, the counts tell. */
+/**
+ * The count stays until the resource is listed anew. If it is wrong by then, checkCounts finds a
+ * difference.
+ */
 export function omittedSince({ oversized }: Met, before: ResourceStatus | undefined): Omitted {
   const { oversize = 0, oversizeNames = [] } = before ?? {};
   const names = [...new Set([...oversizeNames, ...oversized])];
   return {
-    // Who is not named may have been counted before: one too few is found as lacking, and one more
-    // with each change would hide what is.
+    // An object that is not named may have been counted before. Counting one too few shows as
+    // lacking; counting one more at each change would hide a real difference.
     oversize: Math.max(oversize, names.length),
     oversizeNames: names.slice(0, NAMED_MAX),
   };

@@ -1,4 +1,6 @@
-// What the stream lacks to agree with the API server about one object. Pure: no reads, no clock.
+// Decides which messages the stream lacks to agree with the API server about one object. An older
+// event never overwrites a newer state: `isNewer` compares epoch, then resourceVersion; the older
+// side loses; and steps name the sequence that they replace. Pure.
 import type { Shown } from '../../shared/feed/projections/show.ts';
 import {
   type FeedMessage,
@@ -8,32 +10,41 @@ import {
   isTombstone,
 } from '../../shared/feed/messages.ts';
 
-/** What stands on a subject now. */
+/** The message that stands on a subject. */
 export interface Published {
   readonly subject: string;
   readonly sequence: number;
-  /** How much it weighs in the stream. */
+  /** The message's size in the stream. */
   readonly bytes: number;
-  /** Undefined when it is none of ours: it stops no look, and is overwritten in its turn. */
+  /**
+   * Undefined when a stranger wrote it: it holds up no decision, and the next message overwrites
+   * it.
+   */
   readonly message: FeedMessage | undefined;
 }
 
-/** One object as it was seen. */
+/** The messages that the stream should hold about one object, as of one observation. */
 export interface DesiredState {
   readonly epoch: number;
-  /** As of when: the object's own version, or that of the read that did not find it. */
+  /** The object's own version, or that of the read that did not find it. */
   readonly resourceVersion: string;
-  /** Everything that the feed has to show of it; nothing when it is gone or not selected. */
+  /** All messages to show; none when the object is gone or not selected. */
   readonly shown: readonly Shown[];
-  /** The subject whose message names the others; undefined where each stands for itself. */
+  /** The subject whose message names the others; undefined where no message names another. */
   readonly head: string | undefined;
-  /** Subjects that must not be free for an older sight of it, though nothing stands there. */
-  readonly closed: readonly string[];
-  /** What a tombstone names when there is nothing else to name. */
+  /**
+   * Subjects to guard against an older observation that arrives late, even if no message stands
+   * there.
+   */
+  readonly guarded: readonly string[];
+  /** The uid for a tombstone that replaces no message. */
   readonly uid: string;
   /** RFC 3339. */
   readonly at: string;
-  /** It was read from the API server after the stream: whatever claims to be newer is unfounded. */
+  /**
+   * The object was read from the API server after the stream was read. A message that claims to be
+   * newer is then wrong.
+   */
   readonly isAuthoritative: boolean;
 }
 
@@ -41,46 +52,47 @@ export interface Step {
   readonly subject: string;
   readonly expectedSequence: number;
   readonly message: FeedMessage;
-  /** When it was decided, RFC 3339. */
+  /** The time of the decision, RFC 3339. */
   readonly at: string;
 }
 
-/** All steps of a decision are taken together or not at all. */
+/** The steps of a decision are applied all together or not at all. */
 export interface Decision {
   /**
-   * `overtaken`: somebody published what he saw later than this, and his word stands. `unfounded`:
-   * what stood claimed to be later than the truth.
+   * `overtaken`: another instance published a newer observation, and that one stays. `unfounded`: a
+   * message claimed to be newer than the API server's own state.
    */
   readonly outcome: 'unchanged' | 'changed' | 'overtaken' | 'unfounded';
   readonly steps: readonly Step[];
-  /** Subjects on which somebody claims to know something later: nothing is decided about them. */
+  /** Subjects with a message that claims to be newer: nothing is decided about them. */
   readonly disputed: readonly string[];
 }
 
-export function decide(sight: DesiredState, published: readonly Published[]): Decision {
-  const newer = sight.isAuthoritative ? [] : published.filter((entry) => isLater(entry, sight));
-  // What is gone is gone wherever it stood before; what came by its name later stays.
+export function decide(desired: DesiredState, published: readonly Published[]): Decision {
+  const newer = desired.isAuthoritative ? [] : published.filter((entry) => isLater(entry, desired));
+  // An absence ends every older message. A newer one, of an object created again under the name,
+  // stays.
   const older = published.filter((entry) => !newer.includes(entry));
   const disputed = newer.map(({ subject }) => subject);
-  if (newer.length > 0 && sight.shown.length > 0)
+  if (newer.length > 0 && desired.shown.length > 0)
     return { outcome: 'overtaken', steps: [], disputed };
-  const there = new Map(published.map((entry) => [entry.subject, entry]));
-  const writes = sight.shown.flatMap(({ subject, message }) =>
-    write(subject, message, there.get(subject), sight.at),
+  const current = new Map(published.map((entry) => [entry.subject, entry]));
+  const writes = desired.shown.flatMap(({ subject, message }) =>
+    write(subject, message, current.get(subject), desired.at),
   );
-  const parts = [...tombstones(sight, older), ...writes];
-  const changes = [...parts, ...headWithParts(sight, parts, there)];
-  const isNews = changes.length > 0 || sight.shown.length === 0;
-  const steps = isNews ? [...changes, ...guardTombstones(sight, there)] : [];
+  const parts = [...tombstones(desired, older), ...writes];
+  const changes = [...parts, ...headWithParts(desired, parts, current)];
+  const isNews = changes.length > 0 || desired.shown.length === 0;
+  const steps = isNews ? [...changes, ...guardTombstones(desired, current)] : [];
   if (steps.length === 0) {
     return { outcome: newer.length > 0 ? 'overtaken' : 'unchanged', steps, disputed };
   }
-  const isUnfounded = published.some((entry) => isLater(entry, sight)) && sight.isAuthoritative;
+  const isUnfounded = published.some((entry) => isLater(entry, desired)) && desired.isAuthoritative;
   return { outcome: isUnfounded ? 'unfounded' : 'changed', steps, disputed };
 }
 
-const isLater = ({ message }: Published, sight: DesiredState): boolean =>
-  message !== undefined && isNewer(message, sight);
+const isLater = ({ message }: Published, desired: DesiredState): boolean =>
+  message !== undefined && isNewer(message, desired);
 
 export const holdsObject = ({ message }: Published): boolean =>
   message !== undefined && !isTombstone(message);
@@ -88,61 +100,63 @@ export const holdsObject = ({ message }: Published): boolean =>
 function write(
   subject: string,
   message: ObjectMessage,
-  there: Published | undefined,
+  current: Published | undefined,
   at: string,
 ): readonly Step[] {
-  const expectedSequence = there?.sequence ?? 0;
-  if (there?.message !== undefined && showsTheSame(there.message, message)) return [];
+  const expectedSequence = current?.sequence ?? 0;
+  if (current?.message !== undefined && showsTheSame(current.message, message)) return [];
   return [{ subject, expectedSequence, message, at }];
 }
 
 /**
- * Parts are found again by their head alone, and how new all of it is stands there. So the head is
- * written with any of them even when it says the same: two looks at a time cannot both succeed.
+ * The parts of a slice are found by its head alone, and the head's version says how new all of them
+ * are. So the head is written with any part, even when it is unchanged: of two concurrent writers
+ * only one can succeed.
  */
 function headWithParts(
   { head, shown, at }: DesiredState,
   parts: readonly Step[],
-  there: ReadonlyMap<string, Published>,
+  current: ReadonlyMap<string, Published>,
 ): readonly Step[] {
   const named = shown.find(({ subject }) => subject === head);
   if (named === undefined || parts.length === 0) return [];
   if (parts.some(({ subject }) => subject === head)) return [];
   const { subject, message } = named;
-  return [{ subject, expectedSequence: there.get(subject)?.sequence ?? 0, message, at }];
+  return [{ subject, expectedSequence: current.get(subject)?.sequence ?? 0, message, at }];
 }
 
-/** Where it stood and stands no more. */
-function tombstones(sight: DesiredState, published: readonly Published[]): readonly Step[] {
-  const targets = new Set(sight.shown.map(({ subject }) => subject));
+/** Tombstones for subjects on which the object stood and stands no more. */
+function tombstones(desired: DesiredState, published: readonly Published[]): readonly Step[] {
+  const targets = new Set(desired.shown.map(({ subject }) => subject));
   return published.flatMap(({ subject, sequence, message }) => {
     if (targets.has(subject) || message === undefined) return [];
-    // One that claims to be of the future would keep out whatever comes by this name.
-    if (isTombstone(message) && !(sight.isAuthoritative && isNewer(message, sight))) return [];
+    // A tombstone with a version of the future would keep out every later object of this name.
+    if (isTombstone(message) && !(desired.isAuthoritative && isNewer(message, desired))) return [];
     const last = isTombstone(message) ? message.last : lastOf(message);
-    const value = { ...tombstone(sight, message.uid), ...(last === undefined ? {} : { last }) };
-    return [{ subject, expectedSequence: sequence, message: value, at: sight.at }];
+    const value = { ...tombstone(desired, message.uid), ...(last === undefined ? {} : { last }) };
+    return [{ subject, expectedSequence: sequence, message: value, at: desired.at }];
   });
 }
 
 /**
- * So that an older sight that comes late finds that it is late. A tombstone of an earlier life does
- * not tell it that: the older sight may be of this life.
+ * Guard tombstones make an older observation that arrives late lose its compare-and-set. A
+ * tombstone of an earlier object of that name is no guard: the late observation may be about this
+ * object.
  */
 function guardTombstones(
-  sight: DesiredState,
-  there: ReadonlyMap<string, Published>,
+  desired: DesiredState,
+  current: ReadonlyMap<string, Published>,
 ): readonly Step[] {
-  const { at, uid } = sight;
-  return sight.closed.flatMap((subject) => {
-    const { message, sequence: expectedSequence } = there.get(subject) ?? { sequence: 0 };
+  const { at, uid } = desired;
+  return desired.guarded.flatMap((subject) => {
+    const { message, sequence: expectedSequence } = current.get(subject) ?? { sequence: 0 };
     const isOpen =
       expectedSequence === 0 ||
       (message !== undefined &&
         isTombstone(message) &&
         message.uid !== uid &&
-        !isNewer(message, sight));
-    return isOpen ? [{ subject, expectedSequence, message: tombstone(sight, uid), at }] : [];
+        !isNewer(message, desired));
+    return isOpen ? [{ subject, expectedSequence, message: tombstone(desired, uid), at }] : [];
   });
 }
 
@@ -151,7 +165,7 @@ function tombstone({ epoch, resourceVersion, at, shown }: DesiredState, uid: str
   return { deleted: true, epoch, uid, resourceVersion, at, ...moved };
 }
 
-/** What questions about the past are answered from. */
+/** Fields that queries about the past are answered from. */
 function lastOf(message: ObjectMessage): LastSeen {
   const { kind, created, node, ips, owner } = message;
   return {
@@ -164,8 +178,8 @@ function lastOf(message: ObjectMessage): LastSeen {
 }
 
 /**
- * Heartbeats move the resourceVersion and nothing that a reader sees. A message of an earlier
- * epoch is written anew whatever it shows: its version means nothing any more.
+ * Heartbeats change the resourceVersion and nothing that a reader sees. A message of an earlier
+ * epoch is always written anew: its version cannot be compared any more.
  */
 function showsTheSame(published: FeedMessage, message: ObjectMessage): boolean {
   if (isTombstone(published) || published.epoch !== message.epoch) return false;
@@ -175,7 +189,7 @@ function showsTheSame(published: FeedMessage, message: ObjectMessage): boolean {
 const visible = (message: ObjectMessage): string =>
   JSON.stringify({ ...message, resourceVersion: '' });
 
-/** Named fields may hold numbers that come back from their bytes as other numbers. */
+/** Fields that a feed names may hold numbers that change when they are encoded and decoded. */
 function asRead(message: ObjectMessage): ObjectMessage {
   if (message.fields === undefined) return message;
   const fields: unknown = JSON.parse(JSON.stringify(message.fields));
@@ -191,7 +205,7 @@ export function isNewer(a: Versioned, b: Versioned): boolean {
   return compareVersions(a.resourceVersion, b.resourceVersion) > 0;
 }
 
-/** What can be compared; nobody says how long one may be. */
+/** A decimal number. Its length has no limit. */
 export const isRevision = (version: string): boolean => /^[1-9]\d*$/.test(version);
 
 /**

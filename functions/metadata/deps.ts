@@ -1,23 +1,22 @@
-// What this function holds while it is awake: the API server, and a session for each MetadataFeed
-// of its namespace.
+// The dependencies of this function: the client for the API server, and a session for each
+// MetadataFeed of its namespace.
 import { METADATA_FEEDS } from '../../shared/api/metadata-feed.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { MeterRegistry } from '../../shared/kube/narrow-cache/meters.ts';
 import type { Feed } from './feed.ts';
-import { metadata } from './index.ts';
 import type { NatsSecrets } from './nats-secrets.ts';
 import type { Moment } from './observation.ts';
 import type { FeedNats, Session } from './session.ts';
 
-/** One feed, and what it is read and written with. */
+/** One feed, with the clients to read and write it. */
 export interface FeedTask {
   readonly deps: Deps;
   readonly session: Session;
   readonly signal: AbortSignal;
 }
 
-/** The same, in an epoch that was found out before. */
+/** The same, in an epoch that was resolved before. */
 export interface EpochTask extends FeedTask, Moment {}
 
 export interface DepsOptions {
@@ -25,23 +24,23 @@ export interface DepsOptions {
   readonly clock: Clock;
   readonly log: { warn(fields: object, message: string): void };
   readonly metrics?: MeterRegistry;
-  /** Where the feeds are. */
+  /** The namespace of the feeds. */
   readonly namespace: string;
-  /** For feeds that name no NATS of their own. */
+  /** The NATS of feeds that name none. */
   readonly nats: FeedNats;
-  /** What an event says of an object is asked of the API server before it is published. */
+  /** Whether the claim of an event is checked with the API server before anything is published. */
   readonly confirmsEvents?: boolean;
 }
 
-/** A feed whose stream belongs to another one. */
+/** A feed whose stream belongs to another feed. */
 export interface Clash {
   readonly feed: Feed;
   readonly owner: string;
 }
 
 /**
- * An edit of a feed is seen by its event, that of a Secret by its watch; this long at most when
- * that was lost.
+ * An event tells of an edit of a feed, a watch of an edit of a Secret. If either is lost, feeds are
+ * read again after this time.
  */
 const FEEDS_FRESH_MS = 30_000;
 
@@ -66,25 +65,25 @@ export class Deps {
     this.confirmsEvents = options.confirmsEvents ?? false;
   }
 
-  /** Feeds that cannot be served. */
+  /** Feeds that are not served, since another feed has their stream. */
   get clashes(): readonly Clash[] {
     return this.#clashes;
   }
 
-  /** Why feeds have no session. */
+  /** The errors of feeds that have no session. */
   get failures(): readonly unknown[] {
     return this.#failures;
   }
 
-  /** One for each feed, as of a short while ago. */
+  /** A session for each feed, as of a short while ago. */
   async sessions(signal: AbortSignal): Promise<readonly Session[]> {
     if (this.clock.nowMs() - this.#readAtMs > FEEDS_FRESH_MS) await this.refresh(signal);
     return [...this.#sessions.values()];
   }
 
   /**
-   * Reads the feeds anew. Those who ask before a read begins share it; who asks while one is under
-   * way waits for the next: what he knows of may have happened after it was answered.
+   * Reads the feeds anew. Callers who ask before a read begins share it. A caller who asks during a
+   * read waits for the next one: his change may be newer than the running read.
    */
   async refresh(signal: AbortSignal): Promise<void> {
     this.#nextReading ??= this.#readNext(signal);
@@ -92,14 +91,14 @@ export class Deps {
   }
 
   async #readNext(signal: AbortSignal): Promise<void> {
-    // Whoever asked for it is told how it failed.
+    // The caller who asked for it received the error.
     await this.#reading.catch(() => undefined);
     this.#nextReading = undefined;
     this.#reading = this.#read(signal);
     await this.#reading;
   }
 
-  /** As it is now; undefined when the feed is no more. */
+  /** The session as of now; undefined when the feed is gone. */
   async session(uid: string, signal: AbortSignal): Promise<Session | undefined> {
     await this.refresh(signal);
     return this.#sessions.get(uid);
@@ -125,7 +124,7 @@ export class Deps {
       try {
         next.set(uid, await this.#sessionFor(feed, this.#sessions.get(uid), signal));
       } catch (error) {
-        // The other feeds go on; whoever asks for all of them is told of this one.
+        // The other feeds go on. A caller who needs all feeds throws this later.
         failures.push(error);
       }
     }
@@ -134,23 +133,23 @@ export class Deps {
     (await this.#secrets)?.keepOnly(new Set(named));
     const gone = [...this.#sessions.values()].filter((one) => ![...next.values()].includes(one));
     this.#sessions = next;
-    // What changed meanwhile may have been read before it did.
+    // A Secret that changed during the read may have been read before its change.
     if (secretChanges === this.#secretChanges) this.#readAtMs = this.clock.nowMs();
     await Promise.all(gone.map((session) => session.close()));
   }
 
-  /** A changed spec or Secret may mean another stream or server; a new session is cheap. */
+  /** A changed spec or Secret may mean another stream or server. A new session is cheap. */
   async #sessionFor(feed: Feed, known: Session | undefined, signal: AbortSignal): Promise<Session> {
     const isEdited = known?.feed.object.metadata.generation !== feed.object.metadata.generation;
     const nats = await this.#natsOf(feed, signal).catch((error: unknown) => {
-      // Where it is was known a moment ago, and need not be wrong by now.
+      // The address was known a moment ago and is probably still right.
       if (known === undefined || isEdited || hasMovedOn(known.feed, feed)) throw error;
       const what = 'the NATS of the feed cannot be read anew; the last one is used on';
       this.#options.log.warn({ err: error, feed: feed.name }, what);
       return known.nats;
     });
     if (known !== undefined && !isEdited && isSame(known.nats, nats)) {
-      // Another instance began it.
+      // Another instance began a new epoch.
       if (hasMovedOn(known.feed, feed)) known.forgetMarker();
       known.feed = feed;
       return known;
@@ -178,7 +177,7 @@ export class Deps {
   }
 }
 
-/** Files that are mounted are read anew by the connection itself. */
+/** Compares addresses and credentials. Mounted files are read again by the connection itself. */
 const isSame = (one: FeedNats, other: FeedNats): boolean =>
   one.url === other.url &&
   (one.access === other.access ||
@@ -187,7 +186,7 @@ const isSame = (one: FeedNats, other: FeedNats): boolean =>
 const hasMovedOn = ({ status }: Feed, { status: now }: Feed): boolean =>
   status.epoch !== now.epoch || status.streamId !== now.streamId;
 
-/** Two feeds in one stream would each bury what the other shows: the older one has it. */
+/** Two feeds in one stream would each end what the other shows. The older feed keeps the stream. */
 function apart(feeds: readonly Feed[]): {
   readonly served: readonly Feed[];
   readonly clashes: readonly Clash[];

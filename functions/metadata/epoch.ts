@@ -1,5 +1,6 @@
-// Which epoch a feed is in. The object's status and the marker in the stream agree on it; where
-// they do not, one of them was lost, and a new epoch begins: nothing of before compares with it.
+// The epoch of a feed. The status of the MetadataFeed and the marker in the stream agree on it.
+// Where they do not, one of them was lost or restored from an older copy, and a new epoch begins:
+// versions of an earlier epoch cannot be compared.
 import { randomUUID } from 'node:crypto';
 import type { MetadataFeedStatus } from '../../shared/api/metadata-feed.ts';
 import { Failure } from '../../shared/errors.ts';
@@ -16,17 +17,18 @@ import { isConflict } from './steps.ts';
 import type { StreamSums } from './stream-scan.ts';
 
 export type NewEpochReason =
-  /** The stream holds nothing of this feed: it is new, or was lost with its disk or by hand. */
+  /** The stream holds no marker: it is new, or was lost with its disk or by hand. */
   | 'StreamIsEmpty'
-  /** The status was lost: what the stream holds was verified by nobody who is known. */
+  /** The status was lost: nothing says how far the stream was verified. */
   | 'StatusIsForeign'
-  /** The stream ends before what was verified: its server lost what it had acknowledged. */
+  /** The stream ends before what was verified: its server lost acknowledged messages. */
   | 'StreamLostItsEnd'
   /** The API server's revisions went back, or its status did: etcd was restored from a copy. */
   | 'RevisionsWentBack';
 
 /**
- * What the status says from now on. The stream keeps its identity when its sequences still hold.
+ * The epoch and the stream's identity that the status holds from now on. The identity stays when
+ * the stream's sequences still hold.
  */
 export interface EpochStart {
   readonly epoch: number;
@@ -55,8 +57,9 @@ export function startEpoch(
 }
 
 /**
- * The marker as it is now, of this epoch. Whoever works in an epoch asks before he overrules others
- * or says that all is well: another instance may have begun the next one, in another stream even.
+ * Reads the marker again, and throws when its epoch is another. Called before an instance overrules
+ * others or reports that all is well: another instance may have begun the next epoch, even in
+ * another stream.
  */
 export async function requireEpoch(
   session: Session,
@@ -76,7 +79,7 @@ export async function requireEpoch(
 export const isEpochPassed = (error: unknown): boolean =>
   error instanceof Failure && error.code === 'FEED_EPOCH_PASSED';
 
-/** The marker that the stream should have now. */
+/** The marker that the stream should hold. */
 export function markerOf(feed: Feed, { epoch, streamId }: EpochStart, ready: boolean): Marker {
   return {
     format: 1,
@@ -89,7 +92,7 @@ export function markerOf(feed: Feed, { epoch, streamId }: EpochStart, ready: boo
   };
 }
 
-/** Writes the marker unless it stands so already. */
+/** Writes the marker unless it is the same already. */
 export async function putMarker(
   session: Session,
   wanted: Marker,
@@ -105,9 +108,9 @@ export async function putMarker(
 }
 
 export interface Rollback {
-  /** Undefined when neither is older than the other knows it. */
+  /** Undefined when neither side is older than the other knows it. */
   readonly reason: NewEpochReason | undefined;
-  /** False when the floor has expired: a stream that lost its end may have grown on since. */
+  /** False when the floor has expired: the stream may have lost its end and grown again since. */
   readonly isSure: boolean;
 }
 
@@ -120,19 +123,20 @@ export async function detectRollback(
   const names = [FLOOR_SUBJECT, STATUS_SUBJECT].map((name) => `${prefix}.${name}`);
   const found = await stream.last(names, signal);
   const [floor, receipt] = names.map((name) => found.get(name));
-  // A stream that lost its end and grew on has an older floor than the one that was written last.
+  // A stream that lost its end and grew again has a floor older than the one last written.
   const isSure = floor !== undefined || floorSequence === 0;
   if (floor !== undefined && floor.sequence < floorSequence) {
     return { reason: 'StreamLostItsEnd', isSure };
   }
   const known = receipt && decodeStatusReceipt(receipt.data);
-  // The API server has acknowledged a later one. No event can say so: only the function writes it.
+  // The API server has acknowledged a later status. Only this function writes the receipt, so no
+  // forged event can claim that.
   const isOld =
     known?.epoch === epoch && known !== undefined && known.floorSequence > floorSequence;
   return { reason: isOld ? 'RevisionsWentBack' : undefined, isSure };
 }
 
-/** To be called when the API server has acknowledged the status that says so, and not before. */
+/** Call it only after the API server has acknowledged the status. */
 export async function recordStatusWritten(
   { stream, feed }: Session,
   receipt: StatusReceipt,
@@ -141,7 +145,7 @@ export async function recordStatusWritten(
 ): Promise<void> {
   const subject = `${feed.prefix}.${STATUS_SUBJECT}`;
   const there = (await stream.last([subject], signal)).get(subject);
-  // Where nothing was published since, an older status is of the same stream.
+  // Nothing was published since the last receipt: an older status still describes the same stream.
   const isQuiet = [...ledgers.values()].every(
     ({ lastSequence }) => lastSequence < (there?.sequence ?? 0),
   );
@@ -153,7 +157,7 @@ export async function recordStatusWritten(
     expectedSequence: there?.sequence ?? 0,
   };
   await stream.publish([message], signal).catch((error: unknown) => {
-    // Another instance noted a status of its own.
+    // Another instance wrote the receipt of its own status.
     if (!isConflict(error)) throw error;
   });
 }

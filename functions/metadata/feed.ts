@@ -1,5 +1,5 @@
-// A MetadataFeed as it was read, and what it asks for in the terms of this function: which
-// resources, which of their objects, shown how. Pure.
+// A MetadataFeed as it was read, and its spec with defaults: which resources, which of their
+// objects, and which fields to show. Pure.
 import type {
   FeedResource,
   MetadataFeedSpec,
@@ -19,7 +19,7 @@ import type { StreamSettings } from '../../shared/nats/stream-config.ts';
 export interface ShownResource {
   readonly name: ResourceName;
   readonly ref: ResourceRef;
-  /** Undefined for kinds of others: their events say it. */
+  /** Undefined for kinds that are not built in: their events name the kind. */
   readonly kind: string | undefined;
   readonly isNamespaced: boolean | undefined;
   readonly matchLabels: Readonly<Record<string, string>>;
@@ -31,14 +31,14 @@ export interface Feed {
   readonly object: KubeObject;
   readonly spec: MetadataFeedSpec;
   readonly status: MetadataFeedStatus;
-  /** What it is called on NATS. */
+  /** The feed's name on NATS. */
   readonly name: string;
   readonly prefix: string;
   readonly resources: readonly ShownResource[];
 }
 
 export function feedOf(object: KubeObject): Feed {
-  // The API server holds both to their schema, and fills in the defaults.
+  // The API server validates both against their schema and fills in the defaults.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const { spec, status = {} } = object as unknown as {
     spec: MetadataFeedSpec;
@@ -88,7 +88,7 @@ export function showPlan({ spec }: Feed, { fields }: ShownResource, epoch: numbe
   return { epoch, podLabels: spec.pods.labels, podAnnotations: spec.pods.annotations, fields };
 }
 
-/** Whether anything of the feed's spec leaves out objects of this resource. */
+/** Whether the feed shows all objects of this resource. */
 export function isWhole({ spec }: Feed, { matchLabels }: ShownResource): boolean {
   return spec.namespaces === undefined && Object.keys(matchLabels).length === 0;
 }
@@ -99,7 +99,7 @@ export function selects(
   { metadata, kind }: KubeObject,
 ): boolean {
   const { include, exclude = [] } = spec.namespaces ?? {};
-  // A namespace is shown when its objects are; what belongs to none always is.
+  // A namespace is shown when its objects are. Cluster-scoped objects are always shown.
   const namespace = kind === 'Namespace' ? metadata.name : metadata.namespace;
   if (namespace !== undefined) {
     if (include !== undefined && !include.includes(namespace)) return false;

@@ -1,22 +1,26 @@
-// What each subject last added to the sums, so that it can be taken out again when a newer message
-// replaces it: at most 60 bytes in an array of numbers for each object, where a Map takes 225.
+// Remembers what each subject last added to the sums, so that a newer message can take it out
+// again. A hash table in one Int32Array: at most 60 bytes for each object, where a Map takes 225.
 import { randomBytes } from 'node:crypto';
 import { type Fingerprint, fingerprint } from '../../shared/feed/digest.ts';
 
 export interface Entry extends Fingerprint {
-  /** How many nodes it names. */
+  /** How many nodes the message names. */
   readonly nodes: number;
 }
 
-/** Two halves of the subject's hash, two of the message's, and the state. */
+/** The layout of a slot: two halves of the subject's hash, two of the message's, and the state. */
 const STRIDE = 5;
 const STATE = 4;
-/** States: nothing was ever here; something was; from here on, so many nodes and this. */
+/**
+ * States of a slot: never used; used and emptied; from here on, in use, plus the number of nodes.
+ */
 const FREE = 0;
 const EMPTIED = 1;
 const SHOWN = 2;
 const FIRST_SLOTS = 1_024;
-/** Tenants choose names: without a secret, two with one hash could be found within a day. */
+/**
+ * Tenants choose names. Without a secret, somebody could find two names with one hash within a day.
+ */
 const SECRET = randomBytes(16);
 
 export class FingerprintTable {
@@ -27,7 +31,7 @@ export class FingerprintTable {
     return this.#slots.byteLength;
   }
 
-  /** Answers the mark of the message that it replaces. What shows nothing has none. */
+  /** Returns the entry of the message that it replaces. A tombstone has no entry. */
   swap(subject: string, mark: Entry | undefined): Entry | undefined {
     const key = fingerprint(subject, SECRET);
     let at = find(this.#slots, key);
@@ -59,7 +63,7 @@ export class FingerprintTable {
   }
 }
 
-/** Where it is, or would be. */
+/** The slot of the key, or the free slot for it. */
 function find(slots: Int32Array, { high, low }: Fingerprint): number {
   const count = slots.length / STRIDE;
   for (let slot = (high >>> 0) % count; ; slot = (slot + 1) % count) {

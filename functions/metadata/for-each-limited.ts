@@ -1,9 +1,9 @@
-// Many small calls side by side, but not all at once.
+// Runs many small calls concurrently, up to a limit.
 
-/** Enough to hide the round trip; NATS takes 50 open batches per stream. */
+/** Enough to hide the round trip. NATS allows 50 open batches for each stream. */
 const IN_FLIGHT_MAX = 40;
 
-/** Ends with the first failure, and early, between items, on abort. */
+/** Throws the first failure. Stops between items on a failure or an abort. */
 export async function forEachLimited<Item>(
   items: Iterable<Item>,
   signal: AbortSignal,
@@ -14,7 +14,7 @@ export async function forEachLimited<Item>(
   const worker = async (): Promise<void> => {
     for (const item of queue) {
       signal.throwIfAborted();
-      // Whoever waits has been told of the failure; nothing may go on behind his back.
+      // The caller has received the failure; nothing may continue unseen.
       if (hasFailed) return;
       try {
         await work(item);

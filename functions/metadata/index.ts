@@ -1,7 +1,35 @@
-// Publishes what runs where. Wakes on changes of the kinds its feeds show, and on the sweep's tick;
-// compares an object, or what happened since the last sweep, with the stream, and writes what the
-// stream lacks. Its memory is the stream and the feed's status: two instances at once, lost events
-// and a killed process cost time, never a wrong answer that stays.
+// Publishes what runs where, as messages on NATS JetStream. Two CloudEvents wake it: a change of a
+// kind that a feed shows, and the sweep's tick. It differs from the other functions: an event does
+// not lead to the reconcile of one custom resource, but to the reconcile of one object's messages
+// in the stream of every MetadataFeed. All memory is the stream and the feed's status. Two
+// instances at once, lost events and a killed process cost time, and no wrong answer stays.
+//
+// The files, in the order an event travels:
+//   reconciler         the entry: a change goes to every feed, a tick to the feeds that are due
+//   parse-event        the object in an event, and the resource of the feed that it belongs to
+//   confirm-event      asks the API server whether the event is true (CONFIRM_EVENTS)
+//   observation        an object as it was seen, and what the feed shows of it
+//   reconcile-object   reads the stream, decides, writes; again when another instance was faster
+//   observe            reads of both sides: messages in the stream, one object in the API server
+//   decide             which messages to write; why an older event never overwrites a newer state
+//   steps              writes by compare-and-set, all messages about one object in one batch
+// and the sweep:
+//   sweep              the order of its stages
+//   list-probe         newest resourceVersion and number of objects, by a list of one
+//   epoch              when a new epoch begins, as after a restore of etcd or a lost stream
+//   replay             history by watch; relists on 410 Gone
+//   verify-live        reads from the API server what history did not confirm
+//   stream-scan        reads the stream once: digests, counts, foreign messages; fingerprint-table
+//   checkpoints        writes what readers verify themselves against, and the floor
+//   count-check        compares counts, to find messages that were removed by hand
+//   prune              ends messages that the spec no longer covers
+//   status             conditions; when Degraded turns True
+// and beside them:
+//   deps, session      clients, and what is held for each feed; session-cache, nats-secrets
+//   feed               a MetadataFeed, with its defaults
+//
+// Retries on 429, limits of a request's body and draining on SIGTERM are those of every function:
+// shared/kube/retry.ts, BODY_BYTES_MAX in shared/function/runtime-config.ts, shared/function/start.ts.
 import type { Variable } from '../../shared/function/config.ts';
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
@@ -21,7 +49,9 @@ const TRUSTS_EVERYBODY =
   'CONFIRM_EVENTS is false and no tokens are asked for: whoever reaches this function from an ' +
   'address of SENDER_ADDRESSES can show readers what is not so, until the next sweep';
 
-/** A request for each change: needless where none but our own sources can send. */
+/**
+ * Off where only the cluster's own sources can send events: it saves one request for each change.
+ */
 const CONFIRM_EVENTS: Variable<boolean | undefined> = {
   env: 'CONFIRM_EVENTS',
   meaning:
@@ -74,10 +104,10 @@ export const metadata = defineFunction({
   readApiServer: readJson,
   close: (deps) => deps.close(),
   handle: async (event, context) => {
-    // Loaded with the first event: being ready must not wait for what nobody asked for yet.
-    const { sweepAll, takeChange } = await import('./reconciler.ts');
-    if (event.type === SWEEP) await sweepAll(context);
-    else await takeChange(event, context);
+    // Loaded with the first event, so that it does not delay readiness.
+    const { sweepDueFeeds, handleChange } = await import('./reconciler.ts');
+    if (event.type === SWEEP) await sweepDueFeeds(context);
+    else await handleChange(event, context);
     return undefined;
   },
   routes: [

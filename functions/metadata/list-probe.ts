@@ -1,16 +1,16 @@
-// What the API server says about a resource without listing it: its newest revision, and how many
-// objects there are. The cheapest proof that nothing happened, and that nothing is missing.
+// Probes a resource with a list of one object: its newest resourceVersion, and how many objects
+// there are. The cheapest proof that nothing changed and that nothing is missing.
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { Deps } from './deps.ts';
 import type { ShownResource } from './feed.ts';
 
 export interface ListProbe {
   readonly resourceVersion: string;
-  /** Undefined when the API server does not say. */
+  /** Undefined when the API server does not count them. */
   readonly objects: number | undefined;
 }
 
-/** Why a resource cannot be read at all: its kind is not installed, or nobody allowed it. */
+/** Why a resource cannot be read: its kind is not installed, or RBAC does not allow it. */
 export interface Blocked {
   readonly reason: 'ResourceUnknown' | 'ResourceForbidden';
   readonly message: string;
@@ -36,7 +36,10 @@ export async function probeList(
   }
 }
 
-/** The others go on: one kind that is not there, or not allowed, must not stop the feed. */
+/**
+ * Returns why a resource is blocked, and throws every other error. One blocked resource must not
+ * stop the feed.
+ */
 export function blockedBy(error: unknown): Blocked {
   if (isKubeError(error, 'KUBE_NOT_FOUND')) {
     return { reason: 'ResourceUnknown', message: error.message };

@@ -1,5 +1,5 @@
-// The Secrets that say where the NATS of a feed is, each held by a watch of its own. Loaded with
-// the first feed that names one: most name none.
+// The Secrets with the address of a feed's NATS, each held by a watch of its own. Loaded with the
+// first feed that names one: most feeds name none.
 import { Failure } from '../../shared/errors.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -33,7 +33,7 @@ export class NatsSecrets {
     this.#cache = narrowCache(kube, { clock, log, ...(metrics === undefined ? {} : { metrics }) });
   }
 
-  /** What the Secret says; `asker` is who is told when it has no address. */
+  /** Reads the Secret. `asker` names the feed in errors. */
   async nats(name: string, asker: string, signal: AbortSignal): Promise<FeedNats> {
     try {
       return await this.#read(name, asker, signal);
@@ -53,7 +53,8 @@ export class NatsSecrets {
     this.#follow(name);
     const cached = natsIn(await this.#cache.get(SECRETS, at, { signal }), at);
     if (cached !== undefined) return cached;
-    // What was made a moment ago may not have come to the cache yet: nobody is refused unasked.
+    // A Secret created a moment ago may not be in the cache yet, so it is read before it is
+    // refused.
     const secret = await kube.get(SECRETS, at, { signal });
     const nats = natsIn(secret, at);
     if (nats !== undefined) return nats;
@@ -68,13 +69,13 @@ export class NatsSecrets {
     if (this.#stops.has(name)) return;
     const at = { namespace: this.#options.namespace, name };
     const stop = this.#cache.source(SECRETS, at, ({ old }) => {
-      // To learn it for the first time is no change.
+      // The first read is no change.
       if (old !== undefined) this.#options.onChange();
     });
     this.#stops.set(name, stop);
   }
 
-  /** Of the others no feed wants to know any more. */
+  /** Ends the watches of all other Secrets. */
   keepOnly(names: ReadonlySet<string>): void {
     for (const [name, stop] of this.#stops) {
       if (names.has(name)) continue;
@@ -88,7 +89,7 @@ export class NatsSecrets {
   }
 }
 
-/** Undefined when there is no address in it. Whether the rest can be used, the connection says. */
+/** Undefined when the Secret holds no address. The connection reports other faults. */
 function natsIn(
   secret: Readonly<Record<string, unknown>> | null | undefined,
   { namespace, name }: { readonly namespace: string; readonly name: string },

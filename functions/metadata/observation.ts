@@ -1,5 +1,5 @@
-// What one object, as it was just seen, means for the feed: what is shown of it, and which subjects
-// have to be looked at to know where it stood. Pure.
+// One object as it was observed, and its projection onto the feed: the messages to show, and the
+// subjects to read to know where it stood before. Pure.
 import { Failure } from '../../shared/errors.ts';
 import { type Shown, show } from '../../shared/feed/projections/show.ts';
 import { type ObjectKey, subjectOf } from '../../shared/feed/subjects.ts';
@@ -7,23 +7,23 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { DesiredState } from './decide.ts';
 import { type Feed, selects, type ShownResource, showPlan } from './feed.ts';
 
-/** Cut by node: the head of each says which nodes hold a part. */
+/** Endpoint slices are cut up by node. The head of a slice names the nodes that hold a part. */
 export const SLICES = 'endpointslices';
 
-/** An object, or the news that it is no more. */
+/** An object, or its absence. */
 export interface Observation {
   readonly resource: ShownResource;
   readonly object: KubeObject;
   readonly isGone: boolean;
-  /** The state of the cluster in which it was seen so. */
+  /** The object's own version, or that of the read that did not find it. */
   readonly resourceVersion: string;
-  /** So large that nothing of it was read but who it is: it cannot be shown. */
+  /** Too large to show: only its metadata was read. */
   readonly isTooLarge?: boolean;
 }
 
-/** What is kept of a look: the object itself may be a thousand times larger. */
+/** The part of an observation that is kept: the object itself may be a thousand times larger. */
 export interface Projection extends Pick<Observation, 'isGone' | 'resourceVersion'> {
-  readonly plan: Placement;
+  readonly placement: Placement;
   readonly isTooLarge: boolean;
   readonly resource: string;
   readonly uid: string;
@@ -38,9 +38,12 @@ export interface Moment {
 export interface Placement {
   readonly key: ObjectKey;
   readonly shown: readonly Shown[];
-  /** Where it stands, or stood if the feed saw it before; more may be named by its head. */
+  /**
+   * Where the object stands, or stood when the feed saw it before. The head of an endpoint slice
+   * may name more.
+   */
   readonly subjects: readonly string[];
-  /** No subject holds its name. */
+  /** Its name does not fit into a subject. */
   readonly isTooLong: boolean;
 }
 
@@ -51,11 +54,11 @@ function keyOf({ name: resource }: ShownResource, { metadata }: KubeObject): Obj
   return { resource, namespace: metadata.namespace ?? '', name: metadata.name };
 }
 
-export function project(feed: Feed, look: Observation, epoch: number): Projection {
-  const { resource, object, isGone, resourceVersion, isTooLarge = false } = look;
+export function project(feed: Feed, observation: Observation, epoch: number): Projection {
+  const { resource, object, isGone, resourceVersion, isTooLarge = false } = observation;
   const { uid, creationTimestamp = '' } = object.metadata;
   return {
-    plan: placementOf(feed, look, epoch),
+    placement: placementOf(feed, observation, epoch),
     isGone,
     isTooLarge,
     resourceVersion,
@@ -65,13 +68,13 @@ export function project(feed: Feed, look: Observation, epoch: number): Projectio
   };
 }
 
-function placementOf(feed: Feed, look: Observation, epoch: number): Placement {
-  const { resource, object, isGone, isTooLarge } = look;
+function placementOf(feed: Feed, observation: Observation, epoch: number): Placement {
+  const { resource, object, isGone, isTooLarge } = observation;
   const key = keyOf(resource, object);
   if (Math.max(key.name.length, key.namespace.length) > NAME_LENGTH_MAX) {
     return { key, shown: [], subjects: [], isTooLong: true };
   }
-  // Also for what is gone or not selected: it says where it stood.
+  // Computed also for an object that is gone or not selected: it says where the object stood.
   const places = show(resource.name, object, showPlan(feed, resource, epoch));
   const isShown = !isGone && isTooLarge !== true && selects(feed, resource, object);
   const shown = isShown ? places : [];
@@ -81,10 +84,10 @@ function placementOf(feed: Feed, look: Observation, epoch: number): Placement {
   return { key, shown, subjects: [...subjects], isTooLong: false };
 }
 
-/** Beyond it NATS ends the connection of everybody who shares it. */
+/** NATS closes the connection on a longer subject, and the connection is shared. */
 const SUBJECT_LENGTH_MAX = 2_000;
 
-/** Names that an API server takes stay well below; an event may claim any. */
+/** Names that the API server admits stay well below. An event may claim any name. */
 function refuseLong(subject: string, { kind, metadata }: KubeObject): void {
   if (subject.length <= SUBJECT_LENGTH_MAX) return;
   const object = `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
@@ -92,24 +95,32 @@ function refuseLong(subject: string, { kind, metadata }: KubeObject): void {
   throw new Failure('FEED_OBJECT_BROKEN', message, { field: 'data.spec.nodeName' });
 }
 
-/** Kinds whose objects stand with the whole cluster until they have a node. */
+/** Kinds whose objects stand under `cluster` until they have a node. */
 const isPlaced = ({ name }: ShownResource): boolean => name === 'pods' || name === SLICES;
 
 export function desiredState(
   feed: Feed,
-  { plan: { key, shown, subjects }, resourceVersion, isGone, resource, uid, createdMs }: Projection,
+  {
+    placement: { key, shown, subjects },
+    resourceVersion,
+    isGone,
+    resource,
+    uid,
+    createdMs,
+  }: Projection,
   { epoch, nowMs }: Moment,
 ): DesiredState {
   const shownOn = new Set(shown.map(({ subject }) => subject));
-  // An older sight of it may still be under way, unless it is older than what tombstones cover.
+  // An older observation of a young object may still be on its way. For an older object the
+  // tombstones' retention covers that.
   const isYoung = nowMs - createdMs < feed.spec.retention.tombstoneSeconds * 1_000;
-  const mayComeLate = isYoung && (isGone || resource === 'pods');
+  const mayArriveLate = isYoung && (isGone || resource === 'pods');
   return {
     epoch,
     resourceVersion,
     shown,
     head: resource === SLICES ? subjectOf('cluster', key) : undefined,
-    closed: mayComeLate ? subjects.filter((subject) => !shownOn.has(subject)) : [],
+    guarded: mayArriveLate ? subjects.filter((subject) => !shownOn.has(subject)) : [],
     uid,
     at: new Date(nowMs).toISOString(),
     isAuthoritative: false,

@@ -1,5 +1,5 @@
-// Reads what the stream has about objects. What the API server has is live about a single object
-// (ask.ts), or read by the sweep.
+// Reads both sides: the messages that the stream has about objects, and one object in the API
+// server. The sweep reads lists and histories of the API server itself (replay.ts, list-probe.ts).
 import { decodeMessage, isTombstone } from '../../shared/feed/messages.ts';
 import { type ObjectKey, encodeToken, subjectOf } from '../../shared/feed/subjects.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
@@ -12,10 +12,10 @@ import type { ShownResource } from './feed.ts';
 import type { Placement } from './observation.ts';
 import type { Session } from './session.ts';
 
-/** Of these the server finds each by itself, and together they stay small. */
+/** The NATS server finds each of so few by itself, and together they stay small. */
 const FEW = 4;
 
-/** Where to look for what stands about an object. */
+/** The subjects on which an object's messages may stand. */
 type Place = Pick<Placement, 'key' | 'subjects'>;
 
 export function publishedFrom(
@@ -30,7 +30,7 @@ export function publishedFrom(
   };
 }
 
-/** What stands on these subjects. */
+/** The messages on these subjects. */
 export async function readSubjects(
   { feed: { prefix }, stream }: Session,
   subjects: readonly string[],
@@ -41,48 +41,51 @@ export async function readSubjects(
   return [...stored.values()].map((message) => publishedFrom(prefix, message));
 }
 
-/** What stands about each of these, in their order. */
+/** The messages of each object, in the order of the placements. */
 export async function readPublished(
   session: Session,
-  plans: readonly Place[],
+  placements: readonly Place[],
   signal: AbortSignal,
 ): Promise<readonly (readonly Published[])[]> {
   const read: Read = (subjects) => readSubjects(session, subjects, signal);
-  return (await readWith(read, plans)) ?? [];
+  return (await readWith(read, placements)) ?? [];
 }
 
-/** Undefined when it is more than may be read. */
+/** Undefined when the messages weigh more than the caller allows. */
 type Read = (subjects: readonly string[]) => Promise<readonly Published[] | undefined>;
 
-/** First where each may stand, and then where its head says that there is more. */
+/** Reads the known subjects first, and then those that a head names. */
 async function readWith(
   read: Read,
-  plans: readonly Place[],
+  placements: readonly Place[],
 ): Promise<readonly (readonly Published[])[] | undefined> {
-  const found = await read(plans.flatMap(({ subjects }) => subjects));
+  const found = await read(placements.flatMap(({ subjects }) => subjects));
   if (found === undefined) return undefined;
   const first = new Map(found.map((entry) => [entry.subject, entry]));
-  const further = plans.map((plan) => partsElsewhere(plan, first));
+  const further = placements.map((placement) => partsElsewhere(placement, first));
   const more = further.flat();
   const parts = more.length === 0 ? [] : await read(more);
   if (parts === undefined) return undefined;
   const second = new Map(parts.map((entry) => [entry.subject, entry]));
-  return plans.map(({ subjects }, index) =>
+  return placements.map(({ subjects }, index) =>
     [...subjects, ...(further[index] ?? [])].flatMap(
       (subject) => first.get(subject) ?? second.get(subject) ?? [],
     ),
   );
 }
 
-/** The same; undefined when it is more than a page may weigh, and fewer can be live about. */
+/**
+ * The same within the weight of one page. Undefined when the messages weigh more; the caller then
+ * reads fewer objects at once.
+ */
 export async function readPublishedWithin(
   session: Session,
-  plans: readonly Place[],
+  placements: readonly Place[],
   size: PageSize,
   signal: AbortSignal,
 ): Promise<readonly (readonly Published[])[] | undefined> {
   const { prefix } = session.feed;
-  if (plans.length <= FEW) return readPublished(session, plans, signal);
+  if (placements.length <= FEW) return readPublished(session, placements, signal);
   const { bytesMax } = size;
   let bytes = 0;
   const found = await readWith(async (subjects) => {
@@ -92,20 +95,20 @@ export async function readPublishedWithin(
     const published = [...stored.values()].map((message) => publishedFrom(prefix, message));
     bytes += published.reduce((sum, entry) => sum + entry.bytes, 0);
     return published;
-  }, plans);
-  if (found !== undefined) size.came(plans.length, bytes);
+  }, placements);
+  if (found !== undefined) size.came(placements.length, bytes);
   return found;
 }
 
-/** What stands about one object, read now and remembered. */
+/** The messages of one object, read now and cached. */
 export async function readOne(
   session: Session,
-  plan: Placement,
+  placement: Placement,
   signal: AbortSignal,
 ): Promise<readonly Published[]> {
-  const [published = []] = await readPublished(session, [plan], signal);
-  for (const subject of plan.subjects) {
-    session.recent.note(
+  const [published = []] = await readPublished(session, [placement], signal);
+  for (const subject of placement.subjects) {
+    session.publishedCache.note(
       subject,
       published.find((entry) => entry.subject === subject),
     );
@@ -113,15 +116,15 @@ export async function readOne(
   return published;
 }
 
-/** What stands about it as far as this instance remembers all of it. */
+/** The messages of one object from the cache; undefined unless the cache has all of them. */
 export function cachedPublished(
-  { recent }: Session,
-  plan: Placement,
+  { publishedCache }: Session,
+  placement: Placement,
 ): readonly Published[] | undefined {
-  const known = recent.find(plan.subjects);
+  const known = publishedCache.find(placement.subjects);
   if (known === undefined) return undefined;
-  const further = partsElsewhere(plan, new Map(known.map((entry) => [entry.subject, entry])));
-  const parts = recent.find(further);
+  const further = partsElsewhere(placement, new Map(known.map((entry) => [entry.subject, entry])));
+  const parts = publishedCache.find(further);
   return parts && [...known, ...parts];
 }
 
@@ -137,16 +140,16 @@ function partsElsewhere(
     .filter((subject) => !subjects.includes(subject));
 }
 
-/** Every subject on which objects of this resource stand. */
+/** The filter for all subjects of a resource. */
 export const resourceFilter = (prefix: string, resource: string): string =>
   `${prefix}.*.*.${encodeToken(resource)}.*.*`;
 
 export interface LiveRead {
   readonly object: KubeObject | undefined;
   readonly isTooLarge: boolean;
-  /** As of when it is as it is: its own version, or that of the list that lacks it. */
+  /** The object's own version, or that of the list that lacks it. */
   readonly resourceVersion: string;
-  /** As of when the API server looked. */
+  /** The version of the list, which says how stale the answer may be. */
   readonly asOf: string;
 }
 
@@ -156,7 +159,7 @@ export async function readLive(
   { name, namespace }: ObjectKey,
   freshness: Freshness,
 ): Promise<LiveRead> {
-  return session.asking.take(async () => {
+  return session.liveReadSlots.take(async () => {
     const pages = deps.kube.pages(ref, {
       ...(namespace === '' ? {} : { namespace }),
       fieldSelector: `metadata.name=${name.replaceAll(/[\\,=]/g, String.raw`\$&`)}`,

@@ -1,5 +1,6 @@
-// Which object an event is about, and what it says of it. Whether it is so is not asked here:
-// hint.ts does, unless senders show tokens, and the next sweep in any case.
+// Parses an event: the object that it carries, and the resource of the feed that it belongs to. An
+// event is only a claim. confirm-event.ts asks the API server whether it is true, unless senders
+// show tokens; the next sweep does so in any case.
 import { quoted } from '../../shared/cut.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { IncomingEvent } from '../../shared/function/define.ts';
@@ -33,7 +34,10 @@ export function objectIn({ data }: IncomingEvent): KubeObject {
   return data as KubeObject;
 }
 
-/** All that may stand in a path: RBAC objects have capitals, colons and blanks. */
+/**
+ * A name that may be a segment of a URL path. Names of RBAC objects may hold capitals, colons and
+ * blanks.
+ */
 export const isName = (value: unknown): value is string =>
   typeof value === 'string' && !/[/%]|^\.{0,2}$/.test(value);
 
@@ -42,7 +46,7 @@ function broken(kind: string, path: string, problem: string): Failure {
   return new Failure('FEED_OBJECT_BROKEN', message, { field: `data.${path}` });
 }
 
-/** Undefined when the feed shows no such kind. */
+/** Undefined when the feed does not show this kind. */
 export async function observationIn(
   event: IncomingEvent,
   object: KubeObject,
@@ -67,7 +71,10 @@ function shows(resource: ShownResource, object: KubeObject): boolean {
   return isKind && resource.isNamespaced === (object.metadata.namespace !== undefined);
 }
 
-/** Events name kinds and not resources: of kinds of others the API server knows which is which. */
+/**
+ * Events name kinds, feeds name resources. For kinds that are not built in, discovery knows which
+ * resource a kind is.
+ */
 async function foreignResource(
   resources: readonly ShownResource[],
   object: KubeObject,

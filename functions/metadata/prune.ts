@@ -9,7 +9,7 @@ import { type OutcomeCounts, writeTombstone } from './reconcile-object.ts';
 import type { Session } from './session.ts';
 import { isConflict } from './steps.ts';
 import type { StreamSums } from './stream-scan.ts';
-/** A spec that was edited: what it no longer names goes. */
+/** Ends the messages of resources that the spec no longer names. */
 export async function pruneResources(
   { session, epoch, nowMs, signal }: EpochTask,
   { objects }: StreamSums,
@@ -22,7 +22,7 @@ export async function pruneResources(
     for await (const stored of session.stream.read(resourceFilter(prefix, name), signal)) {
       const entry = publishedFrom(prefix, stored);
       if (!holdsObject(entry)) continue;
-      // It may well be there still: as of its own version it is not shown any more.
+      // The object may still exist. As of its own version it is not shown any more.
       const { resourceVersion = '0' } = entry.message ?? {};
       const options = { epoch, nowMs, resourceVersion, isAuthoritative: true };
       const { outcome } = await writeTombstone(session, entry, options, signal);
@@ -31,7 +31,10 @@ export async function pruneResources(
   }
 }
 
-/** Subjects that the feed does not have: readers of namespaces would meet what stands there. */
+/**
+ * Ends messages on subjects that the feed does not have. Readers of a namespace would otherwise
+ * receive them.
+ */
 export async function pruneForeign(
   { feed, stream }: Session,
   { foreign }: StreamSums,

@@ -1,5 +1,5 @@
-// One look at one object, or at many: read what stands, decide, act; again when somebody else was
-// faster. The same road for events and for the sweep.
+// Reconciles one object, or many: reads its messages, decides, writes, and starts over when another
+// instance was faster. Events and the sweep use the same code.
 import type { ObjectKey } from '../../shared/feed/subjects.ts';
 import { PageSize } from '../../shared/kube/page-size.ts';
 import { decide, type Decision, type Published } from './decide.ts';
@@ -12,15 +12,15 @@ import { applySteps, isConflict } from './steps.ts';
 
 export interface ReconcileOptions extends Moment {
   /**
-   * `hint`: from an event, which may come late. `history`: from the API server's own order of
-   * events. `truth`: read from the API server after what stands was read.
+   * `event`: a claim, which may come late. `history`: from the API server's own order of changes.
+   * `live`: read from the API server after the stream was read.
    */
-  readonly trust: 'hint' | 'history' | 'truth';
+  readonly source: 'event' | 'history' | 'live';
 }
 
 const OUTCOMES = ['published', 'unchanged', 'overtaken', 'unfounded', 'oversize'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
-/** How many looks ended how. */
+/** How many reconciles ended how. */
 export type OutcomeCounts = Record<Outcome, number>;
 
 export const noOutcomes = (): OutcomeCounts => ({
@@ -35,19 +35,22 @@ export function addOutcomes(to: OutcomeCounts, more: Readonly<OutcomeCounts>): v
   for (const outcome of OUTCOMES) to[outcome] += more[outcome];
 }
 
-/** Three events of one object at once are common (created, bound, started), more are not. */
+/** Three events of one object at once are common (created, bound, started). More are rare. */
 const ATTEMPTS_MAX = 4;
-/** Looks whose subjects are read with one request. */
+/** Objects whose subjects are read with one request. */
 const OBJECTS_PER_READ_MAX = 500;
 
-/** What came of a look. */
+/** The result of one reconcile. */
 export interface ReconcileResult {
   readonly outcome: Outcome;
-  /** What stands about the object now and is as it was seen: sequences, by subject. */
+  /** Messages that agree with the observation: sequences, by subject. */
   readonly confirmed: ReadonlyMap<string, number>;
 }
 
-/** What a look would have to see to be sure. */
+/**
+ * An object with messages that nothing has confirmed yet. verify-live.ts reads it from the API
+ * server.
+ */
 export interface Unverified {
   readonly key: ObjectKey;
   readonly subjects: Set<string>;
@@ -62,13 +65,14 @@ export async function reconcileObject(
   options: ReconcileOptions,
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
-  const { plan } = projection;
-  if (plan.isTooLong) return OVERSIZE;
-  let known = cachedPublished(session, plan);
+  const { placement } = projection;
+  if (placement.isTooLong) return OVERSIZE;
+  let known = cachedPublished(session, placement);
   for (let left = ATTEMPTS_MAX; ; left -= 1) {
-    const published = known ?? (await readOne(session, plan, signal));
+    const published = known ?? (await readOne(session, placement, signal));
     const decision = await decideInEpoch(session, { projection, published }, options, signal);
-    // What is only remembered is reason enough to try, but not to do nothing.
+    // A cached message is reason enough to try a write, since compare-and-set checks it. It is no
+    // reason to do nothing.
     const isSure = known === undefined || decision.steps.length > 0;
     known = undefined;
     if (!isSure) continue;
@@ -81,8 +85,8 @@ export async function reconcileObject(
 }
 
 /**
- * What comes of a look when there is nothing to be done; undefined when there is. What stands is
- * remembered for whoever does it.
+ * The result when nothing has to be written; undefined when something has. The messages read are
+ * cached for the write.
  */
 export async function resultIfInSync(
   session: Session,
@@ -90,24 +94,24 @@ export async function resultIfInSync(
   options: ReconcileOptions,
   signal: AbortSignal,
 ): Promise<ReconcileResult | undefined> {
-  const { plan } = projection;
-  if (plan.isTooLong) return OVERSIZE;
+  const { placement } = projection;
+  if (placement.isTooLong) return OVERSIZE;
   const decideOn = (published: readonly Published[]): Decision =>
     decideFrom(session, { projection, published }, options);
-  const known = cachedPublished(session, plan);
+  const known = cachedPublished(session, placement);
   if (known !== undefined && decideOn(known).steps.length > 0) return undefined;
-  const published = await readOne(session, plan, signal);
+  const published = await readOne(session, placement, signal);
   await checkEpoch(session, published, options.epoch, signal);
   const decision = decideOn(published);
   if (decision.steps.length > 0) return undefined;
   return orOversize(projection, await applyDecision(session, decision, published, signal));
 }
 
-export type PlacedResult = ReconcileResult & { readonly plan: Placement };
+export type PlacedResult = ReconcileResult & { readonly placement: Placement };
 
 /**
- * Many looks with few reads, and no more of what stands in memory at once than a page of a list
- * may weigh. Answers what came of each, with its plan, in their order.
+ * Reconciles many objects with few reads. The messages in memory at once weigh no more than a page
+ * of a list. The results are in the order of the projections.
  */
 export async function reconcileMany(
   session: Session,
@@ -115,19 +119,19 @@ export async function reconcileMany(
   options: ReconcileOptions,
   signal: AbortSignal,
 ): Promise<readonly PlacedResult[]> {
-  const looked: PlacedResult[] = [];
+  const result: PlacedResult[] = [];
   const size = new PageSize(OBJECTS_PER_READ_MAX, OBJECTS_PER_READ_MAX);
-  while (looked.length < projection.length) {
-    const part = projection.slice(looked.length, looked.length + size.limit);
-    const came = await session.looking.take(async () => {
-      const plans = part.map(({ plan }) => plan);
-      const published = await readPublishedWithin(session, plans, size, signal);
+  while (result.length < projection.length) {
+    const part = projection.slice(result.length, result.length + size.limit);
+    const came = await session.readSlots.take(async () => {
+      const placements = part.map(({ placement }) => placement);
+      const published = await readPublishedWithin(session, placements, size, signal);
       return published && reconcilePage(session, part, published, options, signal);
     }, signal);
     if (came === undefined) size.shrink();
-    else looked.push(...came);
+    else result.push(...came);
   }
-  return looked;
+  return result;
 }
 
 async function reconcilePage(
@@ -138,13 +142,13 @@ async function reconcilePage(
   signal: AbortSignal,
 ): Promise<readonly PlacedResult[]> {
   await checkEpoch(session, published.flat(), options.epoch, signal);
-  // Once for all of them.
+  // One read of the marker serves the whole page.
   if (published.some((one) => one.length === 0)) await requireEpoch(session, options, signal);
-  const looked: PlacedResult[] = [];
+  const result: PlacedResult[] = [];
   await forEachLimited(part.entries(), signal, async ([index, projection]) => {
-    const { plan } = projection;
-    if (plan.isTooLong) {
-      looked[index] = { ...OVERSIZE, plan };
+    const { placement } = projection;
+    if (placement.isTooLong) {
+      result[index] = { ...OVERSIZE, placement };
       return;
     }
     const there = published[index] ?? [];
@@ -153,14 +157,14 @@ async function reconcilePage(
       if (isConflict(error)) return reconcileObject(session, projection, options, signal);
       throw error;
     });
-    looked[index] = { ...orOversize(projection, came), plan };
+    result[index] = { ...orOversize(projection, came), placement };
   });
-  return looked;
+  return result;
 }
 
 /**
- * Looks at what the API server was just asked about. What was published since `before` came later
- * than the answer and is left to the next sweep.
+ * Reconciles with a state that was just read from the API server. A message published since
+ * `before` may be newer than that read, so the next sweep verifies it.
  */
 export async function reconcileLive(
   session: Session,
@@ -168,38 +172,40 @@ export async function reconcileLive(
   options: Moment & { readonly before: number },
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
-  const [published = []] = await readPublished(session, [projection.plan], signal);
+  const [published = []] = await readPublished(session, [projection.placement], signal);
   if (published.some(({ sequence }) => sequence > options.before)) return OVERTAKEN;
-  const truth = { ...options, trust: 'truth' } as const;
-  const decision = await decideInEpoch(session, { projection, published }, truth, signal);
+  const live = { ...options, source: 'live' } as const;
+  const decision = await decideInEpoch(session, { projection, published }, live, signal);
   const came = await applyDecision(session, decision, published, signal).catch(overtakenOnConflict);
   return orOversize(projection, came);
 }
 
-/** Whatever stood about it is gone now; what is to be known is that it is there, and too large. */
-const orOversize = ({ isTooLarge, isGone }: Projection, looked: ReconcileResult): ReconcileResult =>
-  isTooLarge && !isGone && looked.outcome !== 'overtaken'
-    ? { ...looked, outcome: 'oversize' }
-    : looked;
+/** Nothing of an object that is too large stays in the stream. The caller counts it as oversize. */
+const orOversize = ({ isTooLarge, isGone }: Projection, result: ReconcileResult): ReconcileResult =>
+  isTooLarge && !isGone && result.outcome !== 'overtaken'
+    ? { ...result, outcome: 'oversize' }
+    : result;
 
-/** Ends what stands on one subject and should not. */
+/** Ends the message on one subject. */
 export async function writeTombstone(
   session: Session,
   entry: Published,
   options: Moment & { readonly resourceVersion: string; readonly isAuthoritative: boolean },
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
-  const { nowMs, ...sight } = options;
+  const { nowMs, ...desired } = options;
   const at = new Date(nowMs).toISOString();
   const uid = entry.message?.uid ?? '';
   await checkEpoch(session, [entry], options.epoch, signal);
-  const decision = decide({ ...sight, shown: [], head: undefined, closed: [], uid, at }, [entry]);
+  const decision = decide({ ...desired, shown: [], head: undefined, guarded: [], uid, at }, [
+    entry,
+  ]);
   return applyDecision(session, decision, [entry], signal).catch(overtakenOnConflict);
 }
 
 /**
- * A message of a later epoch: either ours is over, and nothing of it may be written any more, or
- * somebody wrote what is none of the feed's.
+ * A message of a later epoch has two possible causes. This instance's epoch is over, and it must
+ * write nothing more; or a stranger wrote the message.
  */
 async function checkEpoch(
   session: Session,
@@ -217,8 +223,9 @@ interface Comparison {
 }
 
 /**
- * Where nothing stands about an object nothing tells of a later epoch, and no sequence keeps a
- * message of ours out of the stream that came after: before it is written the marker is read.
+ * With no stored message, compare-and-set cannot reveal a newer epoch: an expected sequence of 0
+ * also holds in the stream that came after. So the marker is read again before the first message of
+ * an object is written.
  */
 async function decideInEpoch(
   session: Session,
@@ -242,10 +249,10 @@ function overtakenOnConflict(error: unknown): ReconcileResult {
 function decideFrom(
   session: Session,
   { projection, published }: Comparison,
-  { trust, ...moment }: ReconcileOptions,
+  { source, ...moment }: ReconcileOptions,
 ): Decision {
-  const sight = desiredState(session.feed, projection, moment);
-  return decide({ ...sight, isAuthoritative: trust === 'truth' }, published);
+  const desired = desiredState(session.feed, projection, moment);
+  return decide({ ...desired, isAuthoritative: source === 'live' }, published);
 }
 
 async function applyDecision(

@@ -1,5 +1,5 @@
-// What the function does with a tick and with a change: all feeds, one after the other, none at the
-// mercy of another.
+// The entry of the function: a tick sweeps the feeds that are due, a change is reconciled in each
+// feed. Feeds are served one after the other, and the failure of one stops none of the others.
 import { Failure } from '../../shared/errors.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
@@ -14,11 +14,11 @@ import type { Session } from './session.ts';
 import { writeClash, writeFailure } from './status.ts';
 import { sweep } from './sweep.ts';
 
-export async function sweepAll(context: Context<Deps>): Promise<void> {
+export async function sweepDueFeeds(context: Context<Deps>): Promise<void> {
   const { deps, signal } = context;
   await deps.refresh(signal);
   const nowMs = deps.clock.nowMs();
-  // Who waits longest comes first: the time of one tick may not be enough for all.
+  // The longest unswept feed comes first: one tick may not have the time for all.
   const due = (await deps.sessions(signal))
     .filter(({ feed }) => isDue(feed, nowMs))
     .toSorted((a, b) => sweptMs(a.feed) - sweptMs(b.feed));
@@ -32,7 +32,7 @@ export async function sweepAll(context: Context<Deps>): Promise<void> {
   ]);
 }
 
-/** One feed's failure is no other's: all are tried, and then the first failure is told. */
+/** Tries all, then throws the first failure. */
 async function eachOrThrow(
   failures: readonly unknown[],
   works: readonly (() => Promise<void>)[],
@@ -51,32 +51,32 @@ async function eachOrThrow(
 const sweptMs = ({ status }: Feed): number => Date.parse(status.sweptAt ?? '1970-01-01T00:00:00Z');
 
 const TICK_MS = 60_000;
-/** Two instances may be told of the same tick. */
+/** The same tick may reach two instances. */
 const SAME_TICK_MS = 10_000;
 
 function isDue(feed: Feed, nowMs: number): boolean {
   const { status, spec, object } = feed;
   if (status.observedGeneration !== object.metadata.generation) return true;
   const sinceMs = nowMs - sweptMs(feed);
-  // Ticks come each minute: this one, if the next one would be too late. Whoever swept by a clock
-  // that was ahead says nothing about when that was.
+  // Ticks come once a minute. This tick sweeps if the next one would be too late.
+  // A sweptAt in the future comes from an instance whose clock was ahead, and proves nothing.
   const isLong = sinceMs > Math.max(SAME_TICK_MS, spec.sweepSeconds * 1_000 - TICK_MS);
   return isLong || sinceMs < -SAME_TICK_MS;
 }
 
-/** From the feed as it is now: the sweep goes on from its status. */
+/** Reads the feed first: the sweep continues from its status. */
 async function sweepOne(uid: string, { deps, log, signal }: Context<Deps>): Promise<void> {
   const session = await deps.session(uid, signal);
   await session?.sweepOnce(async () => {
     try {
       const swept = await sweep({ deps, session, signal });
-      const { beginning, reason, version, outcomes, resources } = swept;
+      const { epochStart, reason, version, outcomes, resources } = swept;
       const listed = resources.filter(({ isListed }) => isListed).map(({ name }) => name);
-      const what = { feed: session.feed.name, version, ...beginning, reason, listed, ...outcomes };
+      const what = { feed: session.feed.name, version, ...epochStart, reason, listed, ...outcomes };
       log.info(what, 'swept');
     } catch (error) {
       session.forgetMarker();
-      // What failed is told in the status too, if that can be written.
+      // The status tells of the failure, too, if it can be written.
       if (error instanceof Failure && error.code !== 'KUBE_CONFLICT' && !isEpochPassed(error)) {
         await writeFailure(deps, session, error, signal).catch(() => undefined);
       }
@@ -85,35 +85,37 @@ async function sweepOne(uid: string, { deps, log, signal }: Context<Deps>): Prom
   });
 }
 
-export async function takeChange(event: IncomingEvent, context: Context<Deps>): Promise<void> {
+export async function handleChange(event: IncomingEvent, context: Context<Deps>): Promise<void> {
   const { deps, signal } = context;
   const object = objectIn(event);
-  if (object.kind === 'MetadataFeed') return takeFeedChange(object, context);
+  if (object.kind === 'MetadataFeed') return handleFeedChange(object, context);
   const sessions = await deps.sessions(signal);
   await eachOrThrow(
     deps.failures,
-    sessions.map((session) => () => takeInto(session, event, object, context)),
+    sessions.map((session) => () => reconcileInFeed(session, event, object, context)),
   );
 }
 
-async function takeInto(
+async function reconcileInFeed(
   session: Session,
   event: IncomingEvent,
   object: KubeObject,
   context: Context<Deps>,
 ): Promise<void> {
   const { deps, signal, log } = context;
-  const look = await observationIn(event, object, session.feed, (apiVersion, kind) =>
+  const observation = await observationIn(event, object, session.feed, (apiVersion, kind) =>
     deps.kube.resourceFor(apiVersion, kind, { signal }),
   );
-  if (look === undefined) return;
+  if (observation === undefined) return;
   try {
-    const { outcome } = await takeLook(session, look, context).catch((error: unknown) => {
-      if (!isEpochPassed(error)) throw error;
-      // Another instance began the next one.
-      session.forgetMarker();
-      return takeLook(session, look, context);
-    });
+    const { outcome } = await reconcileFromEvent(session, observation, context).catch(
+      (error: unknown) => {
+        if (!isEpochPassed(error)) throw error;
+        // Another instance began a new epoch: read the marker, and try once more.
+        session.forgetMarker();
+        return reconcileFromEvent(session, observation, context);
+      },
+    );
     count(session, outcome, log, object);
   } catch (error) {
     session.forgetMarker();
@@ -121,23 +123,23 @@ async function takeInto(
   }
 }
 
-async function takeLook(
+async function reconcileFromEvent(
   session: Session,
-  look: Observation,
+  observation: Observation,
   context: Context<Deps>,
 ): Promise<ReconcileResult> {
   const { deps, signal } = context;
-  // Nothing was published yet, or all of it was lost: the first sweep begins the epoch.
+  // Without a marker nothing was published yet, or the stream was lost. A sweep starts the epoch.
   if ((await session.marker(signal)).marker === undefined) {
     await sweepOne(session.feed.object.metadata.uid, context);
   }
   const { marker } = await session.marker(signal);
   const moment = { epoch: marker?.epoch ?? 0, nowMs: deps.clock.nowMs() };
-  return confirmEvent({ ...moment, deps, session, signal }, look);
+  return confirmEvent({ ...moment, deps, session, signal }, observation);
 }
 
-/** Its status changes with every sweep; only a new spec is a reason to act. */
-async function takeFeedChange(
+/** Each sweep writes the status of its feed. Only a new spec is a reason to act. */
+async function handleFeedChange(
   { metadata: { uid, generation = 0 } }: KubeObject,
   context: Context<Deps>,
 ): Promise<void> {
@@ -146,7 +148,7 @@ async function takeFeedChange(
     session !== undefined && session.feed.status.observedGeneration === generation;
   const sessions = await deps.sessions(signal);
   if (sessions.some((one) => one.feed.object.metadata.uid === uid && isSwept(one))) return;
-  // Another instance may have swept it meanwhile.
+  // Another instance may have swept it since `sessions` was read.
   if (!isSwept(await deps.session(uid, signal))) await sweepOne(uid, context);
 }
 

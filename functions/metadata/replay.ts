@@ -1,5 +1,6 @@
-// Brings one resource up to the present: by what happened since it was last verified, in the API
-// server's own order, deletes included; or, when the API server no longer knows, by its list.
+// Brings one resource up to date. The watch replays the history since the last verified version,
+// deletes included. When the API server has dropped that history (410 Gone, KUBE_EXPIRED), the
+// resource is listed anew.
 import { parseSubject } from '../../shared/feed/subjects.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeList, KubeObject } from '../../shared/kube/objects.ts';
@@ -19,16 +20,16 @@ import {
 } from './reconcile-object.ts';
 
 export interface Replayed {
-  /** Every change up to it is in the stream. */
+  /** Every change up to this version is in the stream. */
   readonly resourceVersion: string;
-  /** It reached what the API server had when the sweep began. */
+  /** The version is at least the one that the API server had when the sweep began. */
   readonly isVerified: boolean;
   /**
-   * What stands and is as the API server said: sequences, by subject. A subject on which something
-   * ought to stand, and on which somebody claims to know better, has none.
+   * Messages that agree with the API server: sequences, by subject. A subject that should hold a
+   * message, but holds one that claims to be newer, has the sequence 0.
    */
   readonly confirmed: ReadonlyMap<string, number>;
-  /** Objects about which somebody claims to know something later. */
+  /** Objects with a message that claims to be newer. */
   readonly unverified: readonly Unverified[];
   readonly outcomes: Readonly<OutcomeCounts>;
   /** Names of objects that were left out because they are too large. */
@@ -42,18 +43,18 @@ export interface ReplayTask extends EpochTask {
 }
 
 /**
- * The API server sends the bookmark that closes a bounded watch some two seconds before its end:
- * a shorter watch may get none.
+ * The API server sends the bookmark that closes a bounded watch about two seconds before its end. A
+ * shorter watch may get none.
  */
 const WATCH_SECONDS = 4;
-/** Changes held at once, and how much there may be to show of them. */
+/** Limits of the changes in memory: their number, and the size of the messages to show. */
 const HISTORY_MAX = 1_000;
 const HISTORY_BYTES_MAX = 1024 * 1024;
-/** Of what is larger only the name is read; it is asked about by itself. */
+/** Of a larger object only the metadata is read. It is then read by itself. */
 const CHANGE_BYTES_MAX = 4 * 1024 * 1024;
-/** No sequence is as low. */
+/** Lower than any sequence. */
 const UNCONFIRMED = 0;
-/** Objects per page, as far as they are not large. */
+/** Objects per page, unless they are large. */
 const PAGE_SIZE = 500;
 
 export async function replay(task: ReplayTask, from: string | undefined): Promise<Replayed> {
@@ -69,11 +70,11 @@ export async function replay(task: ReplayTask, from: string | undefined): Promis
   }
 }
 
-/** A part of the history after the other: there may be more of it than fits into memory. */
+/** Replays the history in parts: all of it may not fit into memory. */
 async function rewatch(task: ReplayTask, from: string): Promise<Replayed> {
   const found = nothingFound();
   for (let part = await readHistory(task, from); ; part = await readHistory(task, part.seen)) {
-    for (const round of roundsOf(part.looks)) await take(task, round, found);
+    for (const round of roundsOf(part.projections)) await take(task, round, found);
     for (const doubt of part.unverified) found.unverified.set(nameOf(doubt.key), doubt);
     if (part.isFull && !part.isPresent) continue;
     return replayed(found, { resourceVersion: part.seen, isVerified: part.isPresent });
@@ -81,24 +82,24 @@ async function rewatch(task: ReplayTask, from: string): Promise<Replayed> {
 }
 
 interface History {
-  readonly looks: readonly Projection[];
-  /** What is too large to be read with others. */
+  readonly projections: readonly Projection[];
+  /** Objects that are too large to be read with others. */
   readonly unverified: readonly Unverified[];
-  /** Up to where it reaches. */
+  /** The version up to which the part reaches. */
   readonly seen: string;
   readonly isFull: boolean;
-  /** It reaches what the API server had when the sweep began. */
+  /** The version is at least the one that the API server had when the sweep began. */
   readonly isPresent: boolean;
 }
 
 async function readHistory(task: ReplayTask, from: string): Promise<History> {
   const { deps, session, resource, probe, epoch, signal } = task;
-  const looks: Projection[] = [];
+  const projections: Projection[] = [];
   const unverified: Unverified[] = [];
   let [seen, bytes] = [from, 0];
   const isPresent = (): boolean => compareVersions(seen, probe.resourceVersion) >= 0;
   const isFull = (): boolean =>
-    looks.length + unverified.length >= HISTORY_MAX || bytes >= HISTORY_BYTES_MAX;
+    projections.length + unverified.length >= HISTORY_MAX || bytes >= HISTORY_BYTES_MAX;
   const options = {
     from: { resourceVersion: from },
     timeoutSeconds: WATCH_SECONDS,
@@ -112,32 +113,39 @@ async function readHistory(task: ReplayTask, from: string): Promise<History> {
       const { object, type, isSkimmed = false } = event;
       seen = object.metadata.resourceVersion;
       const isGone = type === 'DELETED';
-      // The object itself goes at once: ten thousand labels are shown of few kinds.
-      const look = { resource, object, isGone, resourceVersion: seen, isTooLarge: isSkimmed };
-      const projection = project(session.feed, look, epoch);
-      const { key, subjects } = projection.plan;
+      // Only the projection is kept: of an object with ten thousand labels few are shown.
+      const observation = {
+        resource,
+        object,
+        isGone,
+        resourceVersion: seen,
+        isTooLarge: isSkimmed,
+      };
+      const projection = project(session.feed, observation, epoch);
+      const { key, subjects } = projection.placement;
       if (isSkimmed && !isGone) unverified.push({ key, subjects: new Set(subjects) });
-      else looks.push(projection);
+      else projections.push(projection);
       bytes += weightOf(projection);
     }
     if (isPresent() || isFull()) break;
   }
-  return { looks, unverified, seen, isFull: isFull(), isPresent: isPresent() };
+  return { projections, unverified, seen, isFull: isFull(), isPresent: isPresent() };
 }
 
-const weightOf = ({ plan }: Projection): number =>
-  plan.shown.reduce((sum, { message }) => sum + JSON.stringify(message).length, 0);
+const weightOf = ({ placement }: Projection): number =>
+  placement.shown.reduce((sum, { message }) => sum + JSON.stringify(message).length, 0);
 
 /**
- * Looks that may be taken side by side. An object that was deleted and made again under its name
- * may have stood on another node: its deaths come first, its last state after them.
+ * Rounds of projections that may be reconciled side by side. An object that was deleted and created
+ * again under its name may have stood on another node: its deletions come first, its last state
+ * after them.
  */
-function roundsOf(looks: readonly Projection[]): readonly (readonly Projection[])[] {
+function roundsOf(projections: readonly Projection[]): readonly (readonly Projection[])[] {
   const last = new Map<string, Projection>();
-  for (const look of looks) last.set(nameOf(look.plan.key), look);
-  const isLast = (look: Projection): boolean => last.get(nameOf(look.plan.key)) === look;
-  const deaths = looks.filter((look) => look.isGone && !isLast(look));
-  return [...deaths.map((look) => [look]), [...last.values()]];
+  for (const one of projections) last.set(nameOf(one.placement.key), one);
+  const isLast = (one: Projection): boolean => last.get(nameOf(one.placement.key)) === one;
+  const deaths = projections.filter((one) => one.isGone && !isLast(one));
+  return [...deaths.map((one) => [one]), [...last.values()]];
 }
 
 async function relist(task: ReplayTask): Promise<Replayed> {
@@ -149,13 +157,13 @@ async function relist(task: ReplayTask): Promise<Replayed> {
   const takePage = async (): Promise<boolean> => {
     const { value: page } = await pages.next();
     if (page === undefined) return false;
-    // All pages of a list show the state as of the first one.
+    // All pages of a list show the state as of the first page.
     resourceVersion ||= page.metadata.resourceVersion;
-    await take(task, plansOf(task, page), found);
+    await take(task, projectionsOf(task, page), found);
     return true;
   };
   try {
-    while (await session.listing.take(takePage, signal));
+    while (await session.listSlots.take(takePage, signal));
   } finally {
     await pages.return();
   }
@@ -163,19 +171,19 @@ async function relist(task: ReplayTask): Promise<Replayed> {
   return replayed(found, { resourceVersion, isVerified: true, isListed: true });
 }
 
-/** Nothing else of the page is kept. */
-function plansOf(
+/** Keeps the projections and nothing else of the page. */
+function projectionsOf(
   { session, resource, epoch }: ReplayTask,
   { items, tooLarge = [] }: KubeList,
 ): readonly Projection[] {
-  const plan = (object: KubeObject, isTooLarge: boolean): Projection => {
+  const placement = (object: KubeObject, isTooLarge: boolean): Projection => {
     const { resourceVersion } = object.metadata;
-    const look = { resource, object, isGone: false, isTooLarge, resourceVersion };
-    return project(session.feed, look, epoch);
+    const observation = { resource, object, isGone: false, isTooLarge, resourceVersion };
+    return project(session.feed, observation, epoch);
   };
   return [
-    ...items.map((object) => plan(object, false)),
-    ...tooLarge.map((object) => plan(object, true)),
+    ...items.map((object) => placement(object, false)),
+    ...tooLarge.map((object) => placement(object, true)),
   ];
 }
 
@@ -191,7 +199,7 @@ function replayed(
   return { ...found, unverified: [...unverified.values()], ...how, isListed };
 }
 
-/** What the stream still shows and the list no longer has. */
+/** Ends messages of objects that the list no longer has. */
 async function endUnlisted(
   { session, resource, epoch, nowMs, signal }: ReplayTask,
   resourceVersion: string,
@@ -204,7 +212,7 @@ async function endUnlisted(
     const options = { epoch, nowMs, resourceVersion, isAuthoritative: false };
     const { outcome } = await writeTombstone(session, entry, options, signal);
     outcomes[outcome] += 1;
-    // It claims to be of after the list: that is asked about afterwards.
+    // The message claims to be newer than the list: verifyLive reads the object afterwards.
     const key = parseSubject(entry.subject)?.key;
     if (outcome !== 'overtaken' || key === undefined) continue;
     const doubt = unverified.get(nameOf(key)) ?? { key, subjects: new Set<string>() };
@@ -217,7 +225,7 @@ interface Found {
   readonly outcomes: OutcomeCounts;
   readonly oversized: string[];
   readonly confirmed: Map<string, number>;
-  /** By the object's name; what one part of the history unverified, a later one may settle. */
+  /** By the object's name. A later part of the history may confirm what an earlier one did not. */
   readonly unverified: Map<string, Unverified>;
 }
 
@@ -230,18 +238,18 @@ const nothingFound = (): Found => ({
 
 async function take(
   { session, epoch, nowMs, signal }: ReplayTask,
-  looks: readonly Projection[],
+  projections: readonly Projection[],
   { outcomes, oversized, confirmed, unverified }: Found,
 ): Promise<void> {
-  const options: ReconcileOptions = { epoch, nowMs, trust: 'history' };
-  const taken = await reconcileMany(session, looks, options, signal);
-  for (const { outcome, plan, confirmed: stands } of taken) {
-    const { key, shown, subjects } = plan;
+  const options: ReconcileOptions = { epoch, nowMs, source: 'history' };
+  const taken = await reconcileMany(session, projections, options, signal);
+  for (const { outcome, placement, confirmed: stands } of taken) {
+    const { key, shown, subjects } = placement;
     outcomes[outcome] += 1;
     if (outcome === 'oversize') oversized.push(nameOf(key));
     for (const { subject } of shown) confirmed.set(subject, UNCONFIRMED);
     for (const [subject, sequence] of stands) confirmed.set(subject, sequence);
-    // Somebody's word stands against the history: it is asked about afterwards.
+    // A message contradicts the history: verifyLive reads the object afterwards.
     if (outcome === 'overtaken') unverified.set(nameOf(key), { key, subjects: new Set(subjects) });
     else unverified.delete(nameOf(key));
   }

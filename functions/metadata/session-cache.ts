@@ -1,22 +1,26 @@
-// What this instance knows to stand on a few thousand subjects, because it was the last to write or
-// read them: an object that changes often need not be read before each change. It may be wrong as
-// soon as somebody else writes; the compare-and-set finds out, and whoever decided to do nothing
-// reads before he believes it.
+// Two caches of a session; both may be lost. PublishedCache holds the messages of a few thousand
+// subjects that this instance wrote or read last, so that an object that changes often is not read
+// before each change. An entry is wrong as soon as another instance writes: compare-and-set finds
+// that out, and a decision to do nothing reads first. LatestAbsences holds the version at which
+// objects of a resource were last found absent.
 import { compareVersions, type Published } from './decide.ts';
 
-/** Some 4,000 pods of the usual size, in 10 MB of heap, whatever the size of the cluster. */
+/** About 4,000 pods of the usual size, in 10 MB of heap, whatever the size of the cluster. */
 const BYTES_MAX = 4_000_000;
-/** Of each entry, whatever stands there. */
+/** The cost of each entry beside its message. */
 const ENTRY_BYTES = 400;
-/** What is larger is rare, and read before each change; else a few would drive out the many. */
+/**
+ * Larger messages are rare and are read before each change. A few of them would drive out many
+ * others.
+ */
 const MESSAGE_BYTES_MAX = 20_000;
 
 export class PublishedCache {
-  /** In the order of their last use; undefined for a subject on which nothing stands. */
+  /** In the order of last use; undefined for a subject without a message. */
   readonly #known = new Map<string, Published | undefined>();
   #bytes = 0;
 
-  /** Undefined unless all of them are known. */
+  /** Undefined unless the cache knows all of the subjects. */
   find(subjects: readonly string[]): readonly Published[] | undefined {
     if (!subjects.every((subject) => this.#known.has(subject))) return undefined;
     return subjects.flatMap((subject) => {
@@ -54,10 +58,14 @@ const weightOf = (subject: string, entry: Published | undefined): number =>
 
 export class LatestAbsences {
   #epoch = 0;
-  /** By resource. */
+  /**
+   * By resource. The absence of an object that had no message leaves nothing in the stream: a
+   * tombstone for every name that an event makes up would be a flood. So nothing there would reject
+   * an answer from before the absence, which a lagging API server may still give.
+   */
   readonly #asOf = new Map<string, string>();
 
-  /** Undefined when none was found in this epoch: versions of another one compare with nothing. */
+  /** Undefined when none was found in this epoch: versions of another epoch cannot be compared. */
   latest(epoch: number, resource: string): string | undefined {
     return epoch === this.#epoch ? this.#asOf.get(resource) : undefined;
   }

@@ -1,5 +1,5 @@
-// What an instance keeps of one feed while it is awake: its stream, which epoch the stream is in,
-// and what was counted since the last sweep. All of it may be lost.
+// The memory of one instance about one feed: its stream, its epoch, and counts since the last
+// sweep. All of it may be lost.
 import type { EventCounts } from '../../shared/api/metadata-feed.ts';
 import { type Marker, decodeMarker } from '../../shared/feed/messages.ts';
 import { MARKER_SUBJECT } from '../../shared/feed/subjects.ts';
@@ -10,7 +10,7 @@ import { type Feed, streamSettings } from './feed.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { LatestAbsences, PublishedCache } from './session-cache.ts';
 
-/** The NATS of a feed, and the way into it. */
+/** The address of a feed's NATS, and the credentials for it. */
 export interface FeedNats {
   readonly url: string;
   readonly access: AccessSource;
@@ -29,32 +29,32 @@ const noCounts = (): Counts => ({
 });
 
 export interface StoredMarker {
-  /** 0 when there is none. */
+  /** 0 when there is no marker. */
   readonly sequence: number;
   readonly marker: Marker | undefined;
 }
 
 export class Session {
-  /** As it was last read; its spec never changes within a session. */
+  /** The feed as it was last read. A session ends when the spec changes. */
   feed: Feed;
   readonly stream: Stream;
   readonly nats: FeedNats;
   #counts = noCounts();
   #marker: StoredMarker | undefined;
   #sweeping: Promise<void> | undefined;
-  readonly recent = new PublishedCache();
-  /** Pages of lists that are in memory: each may take 60 MB while it is parsed, and 10 after. */
-  readonly listing = new Slots(2);
-  /** Parts of the stream that are looked at: of each a page's worth is in memory. */
-  readonly looking = new Slots(2);
-  /** Single objects that are asked about: each may have 12 MiB. */
-  readonly asking = new Slots(4);
+  readonly publishedCache = new PublishedCache();
+  /** Pages of lists in memory: each may take 60 MB while it is parsed, and 10 MB after. */
+  readonly listSlots = new Slots(2);
+  /** Reads of many messages: each holds as much as a page of a list. */
+  readonly readSlots = new Slots(2);
+  /** Reads of single objects: each may have 12 MiB. */
+  readonly liveReadSlots = new Slots(4);
   /**
-   * Of these, events that claim to be newer than what the API server has at hand: whoever makes
-   * such claims up leaves the other places to the rest.
+   * Consistent reads among these. Only events that claim to be newer than the watch cache need one,
+   * and a sender who makes such claims up leaves the other slots free.
    */
-  readonly insisting = new Slots(2);
-  readonly absences = new LatestAbsences();
+  readonly latestReadSlots = new Slots(2);
+  readonly latestAbsences = new LatestAbsences();
 
   constructor(feed: Feed, nats: FeedNats) {
     this.feed = feed;
@@ -66,19 +66,19 @@ export class Session {
     return this.#counts;
   }
 
-  /** What was counted so far, for whoever writes it down; counting begins again. */
+  /** The counts so far, for the status. Counting starts again at 0. */
   takeCounts(): Counts {
     const taken = this.#counts;
     this.#counts = noCounts();
     return taken;
   }
 
-  /** As it was last seen; read when it was not seen yet. */
+  /** The marker as it was last read; reads it the first time. */
   async marker(signal: AbortSignal): Promise<StoredMarker> {
     return this.#marker ?? this.readMarker(signal);
   }
 
-  /** As it is now. */
+  /** Reads the marker. */
   async readMarker(signal: AbortSignal): Promise<StoredMarker> {
     const subject = `${this.feed.prefix}.${MARKER_SUBJECT}`;
     const message = (await this.stream.last([subject], signal)).get(subject);
@@ -93,13 +93,13 @@ export class Session {
     this.#marker = marker;
   }
 
-  /** After anything that did not go as expected: the stream may be another one by now. */
+  /** Called after any failure: the stream may be another one by now. */
   forgetMarker(): void {
     this.#marker = undefined;
-    this.recent.clear();
+    this.publishedCache.clear();
   }
 
-  /** One sweep at a time: who comes meanwhile gets what the running one ends with. */
+  /** One sweep at a time. A caller who comes during a sweep shares its result. */
   sweepOnce(run: () => Promise<void>): Promise<void> {
     this.#sweeping ??= run().finally(() => {
       this.#sweeping = undefined;

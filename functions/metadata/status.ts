@@ -1,5 +1,6 @@
-// Says in the MetadataFeed's status what a sweep saw. The status is also the sweep's memory: from
-// which version it goes on, and in which epoch.
+// Writes the MetadataFeed's status after a sweep: conditions and counts. `degraded` below says when
+// Degraded turns True. The status is also the sweep's memory: the epoch, and the version from which
+// the next sweep continues.
 import {
   type EventCounts,
   METADATA_FEEDS,
@@ -27,7 +28,7 @@ export interface SweptResource extends ResourceStatus {
 }
 
 export interface Swept {
-  readonly beginning: EpochStart;
+  readonly epochStart: EpochStart;
   readonly reason: NewEpochReason | undefined;
   readonly version: number;
   readonly floorSequence: number;
@@ -37,10 +38,10 @@ export interface Swept {
   readonly sums: StreamSums;
 }
 
-/** What the API's conventions allow is 32,768 characters; a person reads less. */
+/** The API conventions allow 32,768 characters. A person reads fewer. */
 const MESSAGE_MAX = 1_000;
 
-/** Of an epoch that has just begun: nothing is verified in it. */
+/** The status of an epoch that has just begun: nothing is verified in it. */
 export async function writeEpochStart(
   deps: Deps,
   feed: Feed,
@@ -55,11 +56,12 @@ export async function writeEpochStart(
     { type: 'InSync', status: 'False', reason, message },
   ];
   const status = { epoch, streamId, ...(events === undefined ? {} : { events }) };
-  // Two instances that begin the same epoch would not have the same marker: one of them may.
+  // Two instances may begin the same epoch at once, with different markers. The resourceVersion in
+  // this write lets one of them win.
   return write(deps, feed, status, conditions, signal);
 }
 
-/** Says that a sweep failed, and leaves what the one before it said. */
+/** Adds that a sweep failed, and keeps the rest of the status. */
 export async function writeFailure(
   deps: Deps,
   { feed }: Session,
@@ -72,7 +74,7 @@ export async function writeFailure(
   await write(deps, feed, status, conditions, signal);
 }
 
-/** Says why a feed is not served. */
+/** Tells why a feed is not served. */
 export async function writeClash(
   deps: Deps,
   { feed, owner }: Clash,
@@ -95,7 +97,7 @@ export async function writeSwept(
   signal: AbortSignal,
 ): Promise<Feed> {
   const { object, status: before } = feed;
-  const { epoch, streamId } = swept.beginning;
+  const { epoch, streamId } = swept.epochStart;
   const status: MetadataFeedStatus = {
     observedGeneration: object.metadata.generation ?? 0,
     epoch,
@@ -127,7 +129,7 @@ async function write(
     object,
     status: { ...status, conditions: setConditions(object, conditions, moment) },
     fieldManager: FIELD_MANAGER,
-    // What was decided for another state of the feed is decided anew, by the next look.
+    // A decision about an older state of the feed is dropped; the next sweep decides anew.
     ifUnmoved: true,
     signal,
   });
@@ -153,7 +155,10 @@ function addUp(
   };
 }
 
-/** XOR over the ledgers of one kind: what a reader of the whole cluster adds up to. */
+/**
+ * XOR of the digests of all ledgers of one kind, which a reader of the whole cluster can compute as
+ * well.
+ */
 function scopesOf({ ledgers }: StreamSums): readonly ScopeStatus[] {
   const names = ['all', 'cluster', 'node'] as const;
   return names.map((name) => {
@@ -176,7 +181,7 @@ function ready(
 ): ConditionInput {
   if (unverified.length > 0) return say('Ready', 'False', 'Catching', late(unverified));
   const names = [...blocked.keys()].join(', ');
-  // A feed that shows nothing is not whole: its readers would take the cluster for empty.
+  // A feed that shows nothing is not ready: its readers would take the cluster for empty.
   if (resources.length === 0) {
     return say(
       'Ready',

@@ -1,5 +1,5 @@
-// Carries out what was decided. Each step names the message it replaces, so that a second instance,
-// or a second try, changes nothing that it did not see.
+// Applies the steps of a decision. Each step names the sequence that it replaces (compare-and-set),
+// so a second instance, or a second try, changes nothing that it did not see.
 import { Failure } from '../../shared/errors.ts';
 import { fits } from '../../shared/feed/limits.ts';
 import { encodeMessage, isTombstone } from '../../shared/feed/messages.ts';
@@ -7,15 +7,15 @@ import type { Publication } from '../../shared/nats/group-commit.ts';
 import { holdsObject, type Published, type Step } from './decide.ts';
 import type { Session } from './session.ts';
 
-/** NATS takes 1,000 in one batch. */
+/** NATS takes 1,000 messages in one batch. */
 const BATCH_STEPS_MAX = 900;
 
-/** The sequences that were written, by subject; or that the object does not fit into a message. */
+/** The sequences written, by subject; or `oversize` when the object does not fit into a message. */
 export type Written = ReadonlyMap<string, number> | 'oversize';
 
 /**
- * The steps about one object, all or none. What is too large for one message is not shown at all,
- * and whatever stood there goes: a reader must not take the old for the present.
+ * Applies the steps about one object, all or none. An object that is too large for one message is
+ * not shown at all, and its older messages end: a reader must not take them for the present.
  */
 export async function applySteps(
   session: Session,
@@ -33,7 +33,7 @@ export async function applySteps(
   return 'oversize';
 }
 
-/** A tombstone in the place of everything that still stands about the object. */
+/** Tombstones for every message that still stands about the object. */
 function withdrawn(steps: readonly Step[], published: readonly Published[]): readonly Step[] {
   const [first] = steps;
   if (first === undefined) return [];
@@ -55,8 +55,8 @@ async function publish(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, number>> {
   const written = new Map<string, number>();
-  // An endpoint slice on very many nodes does not fit into one batch. Its head comes last: until
-  // then the next look finds by the old head what there is to do.
+  // An endpoint slice on very many nodes does not fit into one batch. Its head comes last: a retry
+  // finds the rest of the work by the old head.
   const order = steps.length <= BATCH_STEPS_MAX ? [...steps.keys()] : headLast(steps);
   for (let at = 0; at < order.length; at += BATCH_STEPS_MAX) {
     const part = order.slice(at, at + BATCH_STEPS_MAX);
@@ -70,7 +70,7 @@ async function publish(
       const { subject, message } = step;
       written.set(subject, first + place);
       const bytes = messages[index]?.data.byteLength ?? 0;
-      session.recent.note(subject, { subject, sequence: first + place, bytes, message });
+      session.publishedCache.note(subject, { subject, sequence: first + place, bytes, message });
     }
   }
   return written;
@@ -95,7 +95,7 @@ function publicationOf(
   };
 }
 
-/** Somebody else wrote to the subject between the look and the step. */
+/** Another instance wrote to the subject between the read and the step. */
 export function isConflict(error: unknown): boolean {
   return error instanceof Failure && error.code === 'NATS_CONFLICT';
 }

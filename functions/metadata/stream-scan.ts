@@ -1,5 +1,6 @@
-// Adds up a stream as it is read: what each ledger holds and says, how many objects of each
-// resource stand, and what is none of the feed's. Holds sums, never the objects.
+// Scans the whole stream once, and adds up what each ledger holds, the checkpoints that stand in
+// it, the objects of each resource, and messages that are not the feed's. It holds sums and never
+// the objects.
 import {
   type Checkpoint,
   type ObjectMessage,
@@ -24,29 +25,32 @@ import type { Session } from './session.ts';
 
 export interface LedgerSum {
   readonly digest: Digest;
-  /** The newest sequence of its objects, tombstones included. */
+  /** The newest sequence of the ledger's objects, tombstones included. */
   lastSequence: number;
-  /** As it stands in the stream. */
+  /** The checkpoint in the stream; undefined when there is none that can be read. */
   checkpoint: Checkpoint | undefined;
-  /** Of whatever stands in its place, if it can be read or not. */
+  /** The sequence of the message on the checkpoint's subject, even if it cannot be read. */
   checkpointSequence: number;
 }
 
-/** On a subject that the feed does not have. */
+/** A message on a subject that the feed does not have. */
 export interface ForeignMessage {
   readonly subject: string;
   readonly sequence: number;
 }
 
-/** Nobody but the function is meant to write; the next sweep sees what is left. */
+/** Only this function is meant to write, so these are few. The next sweep sees the rest. */
 const FOREIGN_MAX = 500;
 
 export class StreamSums {
   readonly ledgers = new Map<string, LedgerSum>();
-  /** Objects shown, by resource; an endpoint slice counts once, and its parts alone not at all. */
+  /** Objects shown, by resource. An endpoint slice counts once, by its head. */
   readonly objects = new Map<string, number>();
   readonly foreign: ForeignMessage[] = [];
-  /** Parts of endpoint slices that stand, less those that their heads name. */
+  /**
+   * Parts of endpoint slices, less those that their heads name. Not 0 means that parts are missing
+   * or stray.
+   */
   strayParts = 0;
   readonly #prefix: string;
   readonly #marks = new FingerprintTable();
@@ -75,7 +79,7 @@ export class StreamSums {
 
   #count(resource: string, isPart: boolean, { nodes }: Entry, by: 1 | -1): void {
     const isSlice = resource === SLICES;
-    // A part counts for itself, and its head against it.
+    // Each part adds 1, and each head subtracts the parts that it names.
     if (isSlice) this.strayParts += by * (isPart ? 1 : -nodes);
     if (!isSlice || !isPart) this.objects.set(resource, (this.objects.get(resource) ?? 0) + by);
   }
@@ -115,12 +119,12 @@ const entryOf = (subject: string, { data }: StoredMessage, { nodes }: ObjectMess
 
 export interface StreamScan {
   /**
-   * The sums are those of the stream as it was at this version, whatever came since. Undefined
-   * when its servers did not agree in time on what it is.
+   * The sums hold for the stream as of this version, whatever was written since. Undefined when the
+   * servers of the stream did not agree in time on its end.
    */
   readonly version: number | undefined;
   readonly sums: StreamSums;
-  /** From here on nothing that was deleted is forgotten, as far as the time asked for tells. */
+  /** From this version on all tombstones are still there, as far as the time asked for tells. */
   readonly floor: number;
 }
 
@@ -135,7 +139,7 @@ export async function scanStream(
   let last = 0;
   const take = (stored: StoredMessage): void => {
     last = stored.sequence;
-    // Whatever was written before it and since the time asked for would stand here as well.
+    // Everything that was written since the time asked for is at or after this message.
     if (floor === undefined && Date.parse(stored.time) >= floorMs) floor = stored.sequence - 1;
     sums.add(stored);
   };

@@ -1,6 +1,7 @@
-// The sweep: makes the stream equal to the API server, whatever events were lost, doubled, forged
-// or late, and says as of which version that is so. It costs the API server what changed since the
-// last one; it lists only what it never saw, or when the API server has forgotten.
+// The sweep makes the stream equal to the API server, whatever events were lost, doubled, forged or
+// late, and records the version up to which that holds. It costs the API server what changed since
+// the last sweep. It lists only resources that it has never read, or whose history the API server
+// has dropped.
 import { parseSubject } from '../../shared/feed/subjects.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { floorTimeMs, writeCheckpoints, writeFloor } from './checkpoints.ts';
@@ -31,7 +32,8 @@ import { unverifiedIn, verifyLive } from './verify-live.ts';
 
 export async function sweep(task: FeedTask): Promise<Swept> {
   const { deps, session, signal } = task;
-  // As it is now: whoever reads it anew meanwhile must not hide from us that it was changed.
+  // Kept as it is now: a concurrent read of the feed must not hide that its spec was edited during
+  // the sweep.
   const { feed: began } = session;
   const { resources } = began;
   const probes = new Map<ShownResource, ListProbe>();
@@ -41,8 +43,8 @@ export async function sweep(task: FeedTask): Promise<Swept> {
     if (isBlocked(probe)) blocked.set(resource.name, probe);
     else probes.set(resource, probe);
   });
-  const { beginning, reason, isSure, feed } = await resolveEpoch(task, began, probes);
-  const moment = { epoch: beginning.epoch, nowMs: deps.clock.nowMs() };
+  const { epochStart, reason, isSure, feed } = await resolveEpoch(task, began, probes);
+  const moment = { epoch: epochStart.epoch, nowMs: deps.clock.nowMs() };
   const rest = { ...moment, deps, session, signal };
   const outcomes = noOutcomes();
   const isKnown = reason === undefined && isCurrent(session);
@@ -50,15 +52,15 @@ export async function sweep(task: FeedTask): Promise<Swept> {
   const version = await verifyRest(rest, reason === undefined, replayed, outcomes);
   const scanned = await scanStream(session, floorTimeMs(session, moment.nowMs), deps.clock, signal);
   const { sums, floor } = scanned;
-  await requireEpoch(session, beginning, signal);
-  // At once: readers remember for a short while only what they held as of a version.
-  await writeCheckpoints(session, scanned, beginning.epoch, signal);
+  await requireEpoch(session, epochStart, signal);
+  // Written first: readers remember only for a short while what they held at a version.
+  await writeCheckpoints(session, scanned, epochStart.epoch, signal);
   const counted = await checkCounts(rest, replayed, probes, sums, outcomes);
   await pruneResources(rest, sums, outcomes);
   await pruneForeign(session, sums, moment, signal);
-  await requireEpoch(session, beginning, signal);
+  await requireEpoch(session, epochStart, signal);
   const swept: Swept = {
-    beginning,
+    epochStart,
     reason,
     version,
     floorSequence: await writeFloor(session, floor, signal),
@@ -74,7 +76,7 @@ export async function sweep(task: FeedTask): Promise<Swept> {
   await open(session, swept, signal);
   session.feed = await writeSwept(deps, session, feed, swept, signal);
   const { floorSequence } = swept;
-  await recordStatusWritten(session, { epoch: beginning.epoch, floorSequence }, sums, signal);
+  await recordStatusWritten(session, { epoch: epochStart.epoch, floorSequence }, sums, signal);
   return swept;
 }
 
@@ -89,7 +91,7 @@ async function replayAll(
   const verified = isKnown ? (session.feed.status.resources ?? []) : [];
   await forEachLimited(probes, signal, async ([resource, probe]) => {
     const before = verified.find(({ name }) => name === resource.name)?.resourceVersion;
-    // History tells nothing of what the stream had and lost.
+    // History does not tell about messages that the stream had and lost.
     const from = isSure ? before : undefined;
     const one = await replay({ ...task, resource, probe }, from).catch(blockedBy);
     if (isBlocked(one)) {
@@ -97,7 +99,7 @@ async function replayAll(
       return;
     }
     replayed.set(resource, one);
-    // What is published for the first time was never wrong.
+    // A first publication repairs nothing, so it is not counted as healed.
     if (before === undefined) session.counts.published += one.outcomes.published;
     addOutcomes(outcomes, before === undefined ? { ...one.outcomes, published: 0 } : one.outcomes);
   });
@@ -105,33 +107,33 @@ async function replayAll(
 }
 
 /**
- * Open for business, once everything was published; and so it stays for this epoch. Where nothing
- * can be read, readers keep what they have and are told of no empty cluster.
+ * Sets `ready` in the marker once everything was published; it stays set for the epoch. While
+ * nothing can be read it is left alone: readers keep what they have and see no empty cluster.
  */
 async function open(
   session: Session,
-  { beginning, resources, blocked }: Swept,
+  { epochStart, resources, blocked }: Swept,
   signal: AbortSignal,
 ): Promise<void> {
-  const stored = await requireEpoch(session, beginning, signal);
+  const stored = await requireEpoch(session, epochStart, signal);
   const wasReady = stored.marker?.ready === true;
   if (resources.length === 0) return;
   const isReady = wasReady || resources.every(({ isVerified }) => isVerified);
   const shown = session.feed.resources.filter(({ name }) => !blocked.has(name));
-  const wanted = markerOf({ ...session.feed, resources: shown }, beginning, isReady);
+  const wanted = markerOf({ ...session.feed, resources: shown }, epochStart, isReady);
   await putMarker(session, wanted, stored, signal);
 }
 
-/** A spec that was edited since may select or show differently: everything is compared anew. */
+/** A spec that was edited since may select or show differently, so everything is compared again. */
 const isCurrent = ({ feed: { status, object } }: Session): boolean =>
   status.observedGeneration === object.metadata.generation;
 
 interface ResolvedEpoch {
-  readonly beginning: EpochStart;
+  readonly epochStart: EpochStart;
   readonly reason: NewEpochReason | undefined;
-  /** False when the stream may have lost what the status says of it. */
+  /** False when the stream may have lost messages that the status counts as verified. */
   readonly isSure: boolean;
-  /** With the status that says so. */
+  /** The feed with the status just written. */
   readonly feed: Feed;
 }
 
@@ -151,13 +153,13 @@ async function resolveEpoch(
     apart.reason ??
     (wentBack(feed, probes) ? 'RevisionsWentBack' : undefined);
   const { epoch = 0, streamId = '' } = feed.status;
-  if (reason === undefined) return { beginning: { epoch, streamId }, reason, isSure, feed };
-  const beginning = startEpoch(reason, feed.status, stored.marker);
-  // The status first: a crash between the two is an epoch that nobody saw.
-  const begun = await writeEpochStart(deps, feed, beginning, reason, signal);
+  if (reason === undefined) return { epochStart: { epoch, streamId }, reason, isSure, feed };
+  const epochStart = startEpoch(reason, feed.status, stored.marker);
+  // The status comes first: a crash between the two writes leaves an epoch that nobody saw.
+  const begun = await writeEpochStart(deps, feed, epochStart, reason, signal);
   session.feed = begun;
-  await putMarker(session, markerOf(feed, beginning, false), stored, signal);
-  return { beginning, reason, isSure, feed: begun };
+  await putMarker(session, markerOf(feed, epochStart, false), stored, signal);
+  return { epochStart, reason, isSure, feed: begun };
 }
 
 function wentBack({ status }: Feed, probes: ReadonlyMap<ShownResource, ListProbe>): boolean {
@@ -169,7 +171,7 @@ function wentBack({ status }: Feed, probes: ReadonlyMap<ShownResource, ListProbe
   });
 }
 
-/** Answers up to which version everything that stands was confirmed, by history or one by one. */
+/** The version up to which every message was confirmed, by history or one by one. */
 async function verifyRest(
   task: EpochTask,
   isSameEpoch: boolean,
@@ -191,7 +193,8 @@ async function verifyRest(
     ...[...replayed.values()].flatMap((one) => one.unverified),
   ];
   await forEachLimited(unverified, signal, async (doubt) => {
-    // What the feed no longer shows is retired; what cannot be read now waits until it can.
+    // A resource that the feed no longer shows is pruned later. One that cannot be read now waits
+    // until it can.
     const found = byName.get(doubt.key.resource);
     if (found === undefined) return;
     const done = await verifyLive({ ...task, before: upTo }, found.resource, doubt);
@@ -200,7 +203,7 @@ async function verifyRest(
   return upTo;
 }
 
-/** What could not be brought up to the present keeps the time at which it last was. */
+/** A resource that was not brought up to date keeps the time at which it last was. */
 function statusOf(
   { feed: { status } }: Session,
   { name }: ShownResource,

@@ -1,5 +1,5 @@
-// Asks the API server about what was published and what its own history did not confirm: mostly
-// changes that are younger than the history just read, and now and then a claim without ground.
+// Reads from the API server the objects that history did not confirm. Most of them changed after
+// the history was read; now and then somebody wrote a message without ground.
 import { type ObjectKey, parseSubject, subjectOf } from '../../shared/feed/subjects.ts';
 import type { EpochTask } from './deps.ts';
 import type { ShownResource } from './feed.ts';
@@ -15,8 +15,8 @@ import {
 import type { Session } from './session.ts';
 
 /**
- * The outcome of each thing done about it. What was written after `before` may be later than what
- * the API server answers here.
+ * The outcome of each write. A message written after `before` may be newer than the API server's
+ * answer, so it is left alone.
  */
 export async function verifyLive(
   task: EpochTask & { readonly before: number },
@@ -28,23 +28,23 @@ export async function verifyLive(
   const { object, isTooLarge, resourceVersion } = await readLive(task, resource, key, 'latest');
   const outcomes: Outcome[] = [];
   const head = subjectOf('cluster', key);
-  // What is gone is gone with all that its head names, in doubt or not.
+  // An object that is gone ends with all the parts that its head names, confirmed or not.
   const rest = new Set(object === undefined ? [...subjectsInDoubt, head] : subjectsInDoubt);
   if (object !== undefined) {
-    const look = { resource, object, isGone: false, isTooLarge, resourceVersion };
-    const projection = project(session.feed, look, moment.epoch);
-    for (const subject of projection.plan.subjects) rest.delete(subject);
+    const observation = { resource, object, isGone: false, isTooLarge, resourceVersion };
+    const projection = project(session.feed, observation, moment.epoch);
+    for (const subject of projection.placement.subjects) rest.delete(subject);
     outcomes.push(
       (await reconcileLive(session, projection, { ...moment, before }, signal)).outcome,
     );
   }
   const places = [{ key, subjects: [...rest] }];
   const [found = []] = await readPublished(session, places, signal);
-  // The head last: while it stands, whoever comes after us finds the others.
+  // The head comes last: while it stands, a retry finds the other parts by it.
   for (const entry of found.toSorted(
     (a, b) => Number(a.subject === head) - Number(b.subject === head),
   )) {
-    // What was written since is somebody else's word, and the next sweep's matter.
+    // Written by another instance since: the next sweep verifies it.
     if (entry.sequence > before) continue;
     const options = { ...moment, resourceVersion, isAuthoritative: true };
     outcomes.push((await writeTombstone(session, entry, options, signal)).outcome);
@@ -54,7 +54,10 @@ export async function verifyLive(
 
 const NEVER_IN_A_NAMESPACE = /[^-a-z0-9]/;
 
-/** Not so of what the API server could not even be live about: somebody else wrote it. */
+/**
+ * False for names that the API server would not even take in a request: a stranger wrote the
+ * message.
+ */
 function canExist({ isNamespaced }: ShownResource, { namespace, name }: ObjectKey): boolean {
   if (NEVER_IN_A_NAMESPACE.test(namespace) || !isName(name)) return false;
   return isNamespaced === undefined || isNamespaced === (namespace !== '');
@@ -75,12 +78,12 @@ async function endImpossible(
 }
 
 export interface Range {
-  /** The last one that was confirmed. */
+  /** The last sequence that was confirmed. */
   readonly after: number;
   readonly upTo: number;
 }
 
-/** What stands from this range of versions and is not confirmed, by object. */
+/** Messages from this range of sequences that are not confirmed, by object. */
 export async function unverifiedIn(
   session: Session,
   { after, upTo }: Range,

@@ -44,7 +44,7 @@ test('the truth about an object that came back closes the place of its birth', a
     const { resourceVersion } = object.metadata;
     return project(session.feed, { resource, object, isGone, resourceVersion }, 1);
   };
-  const hint = { epoch: 1, nowMs: Date.now(), trust: 'hint' } as const;
+  const hint = { epoch: 1, nowMs: Date.now(), source: 'event' } as const;
   await reconcileObject(session, look(await createPod(world.kube, 'twice')), hint, soon());
   await reconcileObject(session, look(await removePod(world.kube, 'twice'), true), hint, soon());
   const pending = await createPod(world.kube, 'twice');

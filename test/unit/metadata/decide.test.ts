@@ -46,7 +46,7 @@ const sees = (
   resourceVersion: message.resourceVersion,
   shown: [shown(subject, message)],
   head: undefined,
-  closed: [],
+  guarded: [],
   uid: message.uid,
   at: '2026-11-21T00:00:00Z',
   isAuthoritative: false,
@@ -86,7 +86,7 @@ const buried = (resourceVersion: string, epoch = 1): FeedMessage => ({
 
 interface Row {
   readonly says: string;
-  readonly sight: DesiredState;
+  readonly desired: DesiredState;
   readonly published: readonly Published[];
   readonly outcome: string;
   /** `subject over sequence: version`, with a cross for a tombstone. */
@@ -96,133 +96,136 @@ interface Row {
 const rows: readonly Row[] = [
   {
     says: 'an object that nobody published is written where nothing stands',
-    sight: sees(N1, pod()),
+    desired: sees(N1, pod()),
     published: [],
     outcome: 'changed',
     steps: [`${N1} over 0: 100`],
   },
   {
     says: 'an object that stands as it is needs nothing',
-    sight: sees(N1, pod()),
+    desired: sees(N1, pod()),
     published: [stands(N1, pod())],
     outcome: 'unchanged',
     steps: [],
   },
   {
     says: 'a resourceVersion that moved alone needs nothing',
-    sight: sees(N1, pod({ resourceVersion: '110' })),
+    desired: sees(N1, pod({ resourceVersion: '110' })),
     published: [stands(N1, pod())],
     outcome: 'unchanged',
     steps: [],
   },
   {
     says: 'a visible change is written over what stands',
-    sight: sees(N1, pod({ resourceVersion: '110', phase: 'Failed' })),
+    desired: sees(N1, pod({ resourceVersion: '110', phase: 'Failed' })),
     published: [stands(N1, pod(), 9)],
     outcome: 'changed',
     steps: [`${N1} over 9: 110`],
   },
   {
-    says: 'an older sight changes nothing',
-    sight: sees(N1, pod({ resourceVersion: '99', phase: 'Pending' })),
+    says: 'an older observation changes nothing',
+    desired: sees(N1, pod({ resourceVersion: '99', phase: 'Pending' })),
     published: [stands(N1, pod())],
     outcome: 'overtaken',
     steps: [],
   },
   {
-    says: 'a sight from before its deletion changes nothing',
-    sight: sees(N1, pod({ resourceVersion: '101', phase: 'Failed' })),
+    says: 'an observation from before its deletion changes nothing',
+    desired: sees(N1, pod({ resourceVersion: '101', phase: 'Failed' })),
     published: [stands(N1, buried('105'))],
     outcome: 'overtaken',
     steps: [],
   },
   {
     says: 'an object that comes back under its name is written over the tombstone',
-    sight: sees(N1, pod({ resourceVersion: '120', uid: 'u2' })),
+    desired: sees(N1, pod({ resourceVersion: '120', uid: 'u2' })),
     published: [stands(N1, buried('105'), 8)],
     outcome: 'changed',
     steps: [`${N1} over 8: 120`],
   },
   {
     says: 'a pod that gets its node leaves the place of those without, in the same step',
-    sight: sees(N1, pod({ resourceVersion: '120' })),
+    desired: sees(N1, pod({ resourceVersion: '120' })),
     published: [stands(PENDING, pod({ node: '', resourceVersion: '90' }), 3)],
     outcome: 'changed',
     steps: [`${PENDING} over 3: x 120 moved`, `${N1} over 0: 120`],
   },
   {
     says: 'what is gone leaves a tombstone with what it held',
-    sight: gone('130'),
+    desired: gone('130'),
     published: [stands(N1, pod(), 5)],
     outcome: 'changed',
     steps: [`${N1} over 5: x 130 last 10.0.0.1`],
   },
   {
     says: 'what is gone and was re-created on another node is buried where it stood alone',
-    sight: gone('130'),
+    desired: gone('130'),
     published: [stands(N1, pod(), 5), stands(N2, pod({ resourceVersion: '140', uid: 'u2' }), 6)],
     outcome: 'changed',
     steps: [`${N1} over 5: x 130 last 10.0.0.1`],
   },
   {
     says: 'a death that everybody knows of needs nothing',
-    sight: gone('130'),
+    desired: gone('130'),
     published: [stands(N1, buried('130'))],
     outcome: 'unchanged',
     steps: [],
   },
   {
-    says: 'a death before anything was published closes the subject to older sights',
-    sight: gone('130', { closed: [N1] }),
+    says: 'a death before anything was published closes the subject to older observation',
+    desired: gone('130', { guarded: [N1] }),
     published: [],
     outcome: 'changed',
     steps: [`${N1} over 0: x 130`],
   },
   {
     says: 'a subject is not closed for a change that shows nowhere',
-    sight: sees(N1, pod({ resourceVersion: '110' }), { closed: [PENDING] }),
+    desired: sees(N1, pod({ resourceVersion: '110' }), { guarded: [PENDING] }),
     published: [stands(N1, pod())],
     outcome: 'unchanged',
     steps: [],
   },
   {
     says: 'a message of an earlier epoch is written anew, whatever its version claims',
-    sight: sees(N1, pod({ epoch: 2, resourceVersion: '10' }), { epoch: 2 }),
+    desired: sees(N1, pod({ epoch: 2, resourceVersion: '10' }), { epoch: 2 }),
     published: [stands(N1, pod(), 4)],
     outcome: 'changed',
     steps: [`${N1} over 4: 10`],
   },
   {
-    says: 'a sight of an earlier epoch changes nothing',
-    sight: sees(N1, pod({ resourceVersion: '500', phase: 'Failed' })),
+    says: 'an observation of an earlier epoch changes nothing',
+    desired: sees(N1, pod({ resourceVersion: '500', phase: 'Failed' })),
     published: [stands(N1, pod({ epoch: 2, resourceVersion: '10' }))],
     outcome: 'overtaken',
     steps: [],
   },
   {
     says: 'what somebody else wrote is overwritten',
-    sight: sees(N1, pod()),
+    desired: sees(N1, pod()),
     published: [stands(N1, undefined, 12)],
     outcome: 'changed',
     steps: [`${N1} over 12: 100`],
   },
   {
     says: 'a part that comes to stand brings its head, which says the same, along',
-    sight: ofTwo(slice({ resourceVersion: '110' }), slice({ resourceVersion: '110', node: 'n1' })),
+    desired: ofTwo(
+      slice({ resourceVersion: '110' }),
+      slice({ resourceVersion: '110', node: 'n1' }),
+    ),
     published: [stands(PENDING, slice(), 5), stands(N1, buried('105'), 9)],
     outcome: 'changed',
     steps: [`${N1} over 9: 110`, `${PENDING} over 5: 110`],
   },
   {
-    says: 'a part that changes takes its head along, for older sights to find',
-    sight: ofTwo(slice(), slice({ resourceVersion: '110', node: 'n1', phase: 'x' })),
+    says: 'a part that changes takes its head along, for older observation to find',
+    desired: ofTwo(slice(), slice({ resourceVersion: '110', node: 'n1', phase: 'x' })),
     published: [stands(PENDING, slice(), 5), stands(N1, slice({ node: 'n1' }), 9)],
     outcome: 'changed',
     steps: [`${N1} over 9: 110`, `${PENDING} over 5: 100`],
   },
   {
     says: 'the truth overrules a claim to be newer, and says that it had no ground',
-    sight: sees(N1, pod(), { isAuthoritative: true }),
+    desired: sees(N1, pod(), { isAuthoritative: true }),
     published: [stands(N1, pod({ resourceVersion: '999', phase: 'Failed' }), 12)],
     outcome: 'unfounded',
     steps: [`${N1} over 12: 100`],
@@ -239,8 +242,8 @@ function tell({ subject, expectedSequence, message }: ReturnType<typeof decide>[
 const tellLast = (ips: readonly string[] | undefined): string =>
   ips === undefined ? '' : `last ${ips.join()}`;
 
-test.each(rows)('$says', ({ sight, published, outcome, steps }) => {
-  const decision = decide(sight, published);
+test.each(rows)('$says', ({ desired, published, outcome, steps }) => {
+  const decision = decide(desired, published);
   const told = decision.steps
     .map(tell)
     .map((line) => line.replace(' moved last 10.0.0.1', ' moved'));
