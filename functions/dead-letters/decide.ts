@@ -1,6 +1,6 @@
-// What a dead letter becomes: a Kubernetes Event on the object that it names, or on the broker
-// where it names none. Pure. Letters of one cause about one object have one name, so that the API
-// server holds a single Event for them, with a count.
+// Decides the Kubernetes Event for a dead letter: on the object that it names, or on the broker if
+// it names none. Letters of one cause about one object have one Event name, so the API server holds
+// a single Event for them, with a count. Pure.
 import { createHash } from 'node:crypto';
 import { cut, quoted } from '../../shared/cut.ts';
 import { errorTable } from '../../shared/errors.ts';
@@ -8,55 +8,62 @@ import type { Manifest } from '../../shared/kube/objects.ts';
 import { microTime } from '../../shared/kube/timestamp.ts';
 import type { Letter, Subject } from './letter.ts';
 
-export interface Place {
+export interface BrokerRef {
   readonly namespace: string;
   readonly broker: string;
 }
 
-export interface Teller {
-  /** The instance, for whoever wants to read its log. */
+export interface Reporter {
+  /** The instance, whose log has more. */
   readonly instance: string;
   readonly nowMs: number;
 }
 
-/** Where events about objects of no namespace are. */
+/** The namespace of Events about cluster-scoped objects. */
 const CLUSTER_NAMESPACE = 'default';
-/** What the API server takes. */
+/** Limits of the API server. */
 const NOTE_BYTES_MAX = 1_024;
 const INSTANCE_CHARS_MAX = 128;
 
-/** Of the cluster itself: what stands there is believed, and anybody may be the sender. */
+/** The cluster's own namespaces: readers trust Events there, and anybody may send a letter. */
 const CLUSTERS_OWN = /^kube-/;
 
-/** The event as it is the first time; more of the same only count on. */
-export function eventAbout(letter: Letter, by: Teller): Manifest | undefined {
-  const { subject, said } = letter;
+/**
+ * The Event on the object; undefined when none may be written there. More letters of the same cause
+ * only raise its count.
+ */
+export function eventAbout(letter: Letter, reporter: Reporter): Manifest | undefined {
+  const { subject, answer } = letter;
   if (subject?.uid === undefined || CLUSTERS_OWN.test(subject.namespace ?? '')) return undefined;
-  return eventOn(subject, letter, by, noteOf(letter, '', said));
+  return eventOn(subject, letter, reporter, noteOf(letter, '', answer));
 }
 
 /**
- * For letters that name no object, or none that they prove to know, or none that an Event can be
- * written about. In our own words: whose the answer's are nobody knows.
+ * The Event on the broker, for letters that name no object, prove no knowledge of it, or whose
+ * object cannot have an Event. It holds no text of the answer: nobody knows who wrote that.
  */
-export function eventOnBroker(letter: Letter, { namespace, broker }: Place, by: Teller): Manifest {
+export function eventOnBroker(
+  letter: Letter,
+  { namespace, broker }: BrokerRef,
+  reporter: Reporter,
+): Manifest {
   const { subject } = letter;
   const about = subject === undefined ? '' : ` about a ${quoted(subject.kind)}`;
   const words = letter.code === undefined ? '' : `${errorTable[letter.code].title}.`;
-  // Not the object: there may be thousands, and each would be an Event of its own.
-  return eventOn(brokerOf({ namespace, broker }), letter, by, noteOf(letter, about, words));
+  // Does not name the object: thousands of objects would be thousands of Events.
+  return eventOn(brokerOf({ namespace, broker }), letter, reporter, noteOf(letter, about, words));
 }
 
-/** For all that are more than are told apart. */
-export function eventOfMany(place: Place, by: Teller): Manifest {
+/** One Event for all letters beyond those that are told apart. */
+export function eventOfMany(place: BrokerRef, reporter: Reporter): Manifest {
   const many = { type: '', functionName: '', status: '', code: undefined } as const;
   const note =
     'More dead letters of different kinds came within a minute than are told apart; the log of ' +
     'dead-letters names them.';
-  return eventOn(brokerOf(place), many, by, note);
+  return eventOn(brokerOf(place), many, reporter, note);
 }
 
-function brokerOf({ namespace, broker }: Place): Subject {
+function brokerOf({ namespace, broker }: BrokerRef): Subject {
   return {
     apiVersion: 'eventing.knative.dev/v1',
     kind: 'Broker',
@@ -68,18 +75,18 @@ function brokerOf({ namespace, broker }: Place): Subject {
 
 type Cause = Pick<Letter, 'type' | 'functionName' | 'status' | 'code'>;
 
-function eventOn(on: Subject, cause: Cause, by: Teller, note: string): Manifest {
+function eventOn(on: Subject, cause: Cause, reporter: Reporter, note: string): Manifest {
   const namespace = on.namespace ?? CLUSTER_NAMESPACE;
   return {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
     metadata: { name: `dead-letter.${seriesOf(on, cause)}`, namespace },
-    eventTime: microTime(by.nowMs),
+    eventTime: microTime(reporter.nowMs),
     type: 'Warning',
     reason: 'EventNotDelivered',
     action: 'Deliver',
     reportingController: 'ballast.dev/dead-letters',
-    reportingInstance: by.instance.slice(0, INSTANCE_CHARS_MAX),
+    reportingInstance: reporter.instance.slice(0, INSTANCE_CHARS_MAX),
     regarding: regarding(on),
     note: cut(note, NOTE_BYTES_MAX),
   };
@@ -95,7 +102,7 @@ function regarding({ apiVersion, kind, name, namespace, uid }: Subject): object 
   };
 }
 
-/** One for an object, a function and a cause, whichever instance is told. */
+/** One name for an object, a function and a cause, on whichever instance. */
 function seriesOf(on: Subject, { functionName, status, code, type }: Cause): string {
   const { apiVersion, kind, name, namespace = '', uid = '' } = on;
   const parts = [apiVersion, kind, namespace, name, uid, functionName, status, code ?? '', type];

@@ -1,27 +1,32 @@
-// What this function holds while it is awake: the API server, the counter, and what it needs to
-// stay cheap in a flood: which letters it has counted, how many objects it named this minute, and
-// whose turn it is to write. All of it may be lost.
+// The dependencies of this function: the client for the API server, the counter, and the memory
+// that bounds the cost of a flood: letters counted, Events allowed this minute, and writes in
+// progress. All of it may be lost.
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
 import type { Counter, Metrics } from '../../shared/function/metrics.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import type { Place } from './decide.ts';
-import { Renewals } from './renewals.ts';
+import type { BrokerRef } from './decide.ts';
+import { LeaseAges } from './lease-ages.ts';
 
 export interface DepsOptions {
   readonly kube: KubeClient;
   readonly clock: Clock;
   readonly metrics: Metrics;
-  readonly place: Place;
+  readonly place: BrokerRef;
   readonly functions: readonly string[];
   readonly instance: string;
 }
 
-/** A letter comes again within the minute for which a broker tries. */
+/**
+ * How many letters are remembered: a broker repeats a letter within the minute in which it retries.
+ */
 const SEEN_MAX = 2_000;
-/** Enough to show which objects; a person reads no more, and each costs the API server a write. */
+/**
+ * Events on objects, for each minute. A person reads no more, and each costs the API server a
+ * write.
+ */
 const OBJECTS_PER_MINUTE = 30;
-/** On the broker: functions times what they answer, on a very bad day. */
+/** Events on the broker, for each minute: functions times causes, on a very bad day. */
 const CAUSES_PER_MINUTE = 10;
 const MINUTE_MS = 60_000;
 
@@ -30,8 +35,8 @@ interface Batch {
   readonly written: Promise<void>;
 }
 
-/** The first names of each minute. */
-class FewPerMinute {
+/** Lets the first names of each minute pass. */
+class FirstNamesOfMinute {
   readonly #clock: Clock;
   readonly #max: number;
   #minute = -1;
@@ -42,7 +47,7 @@ class FewPerMinute {
     this.#max = max;
   }
 
-  /** Whether it is one of them, or has become one. */
+  /** True if the name is one of them, or becomes one. */
   has(name: string): boolean {
     const minute = Math.floor(this.#clock.nowMs() / MINUTE_MS);
     if (minute !== this.#minute) this.#names.clear();
@@ -57,31 +62,31 @@ class FewPerMinute {
 export class Deps {
   readonly kube: KubeClient;
   readonly clock: Clock;
-  readonly place: Place;
+  readonly place: BrokerRef;
   readonly functions: ReadonlySet<string>;
   readonly instance: string;
-  readonly renewals = new Renewals();
+  readonly leaseAges = new LeaseAges();
   readonly #counter: Counter;
-  /** Of each the hash alone: ids and sources are as long as their senders please. */
+  /** Hashes only: ids and sources may have any length. */
   readonly #seen = new Set<string>();
   readonly #writing = new Map<string, Promise<void>>();
   readonly #waiting = new Map<string, Batch>();
-  readonly #objects: FewPerMinute;
-  readonly #causes: FewPerMinute;
+  readonly #objects: FirstNamesOfMinute;
+  readonly #causes: FirstNamesOfMinute;
 
   constructor({ kube, clock, metrics, place, functions, instance }: DepsOptions) {
     this.kube = kube;
     this.clock = clock;
     this.place = place;
     this.functions = new Set(functions);
-    this.#objects = new FewPerMinute(clock, OBJECTS_PER_MINUTE);
-    this.#causes = new FewPerMinute(clock, CAUSES_PER_MINUTE);
+    this.#objects = new FirstNamesOfMinute(clock, OBJECTS_PER_MINUTE);
+    this.#causes = new FirstNamesOfMinute(clock, CAUSES_PER_MINUTE);
     this.instance = instance;
     const help = 'Events that a broker gave up on, by the function that did not take them.';
     this.#counter = metrics.counter('ballast_dead_letters_total', help, ['function', 'code']);
   }
 
-  /** Once for a letter, however often it is delivered. */
+  /** Counts a letter once, however often it is delivered. */
   count(letter: string, labels: { readonly function: string; readonly code: string }): void {
     const id = createHash('sha256').update(letter).digest('base64url');
     if (this.#seen.has(id)) return;
@@ -91,21 +96,21 @@ export class Deps {
     this.#counter.add(1, labels);
   }
 
-  /** Whether this Event may still be written; in a flood only those of the first objects are. */
-  mayName(event: string): boolean {
+  /** Whether this Event on an object may still be written in this minute. */
+  mayWriteOnObject(event: string): boolean {
     return this.#objects.has(event);
   }
 
-  /** The same of those on the broker, which the first causes have. */
-  mayTell(event: string): boolean {
+  /** Whether this Event on the broker may still be written in this minute. */
+  mayWriteOnBroker(event: string): boolean {
     return this.#causes.has(event);
   }
 
   /**
-   * One write at a time for each Event; those who come meanwhile are written together by the next.
-   * Resolves when the caller's own is written.
+   * Writes each Event by one request at a time. Letters that come meanwhile share the next write.
+   * Resolves when the caller's own letter is written.
    */
-  inTurn(event: string, write: (count: number) => Promise<void>): Promise<void> {
+  writeInBatch(event: string, write: (count: number) => Promise<void>): Promise<void> {
     const waiting = this.#waiting.get(event);
     if (waiting !== undefined) {
       waiting.count += 1;
@@ -126,7 +131,8 @@ export class Deps {
     event: string,
     write: (count: number) => Promise<void>,
   ): Promise<void> {
-    // Who made it fail was told. Awaited even if there is none: the batch has to be there first.
+    // The caller of the failed write received its error. Awaited even without a write before: the
+    // batch has to be registered first.
     await before?.catch(() => undefined);
     const batch = this.#waiting.get(event);
     this.#waiting.delete(event);

@@ -1,7 +1,21 @@
-// Makes dead letters seen: whatever event a broker gave up on becomes a Kubernetes Event on the
-// object that it was about, and a count in the metrics. Wakes on every type, since any event may
-// die. Repairs nothing: what the event asked for, the sweep of its function finds by itself. On its
-// own tick it looks whether that sweep came, and takes back what is said of what nobody looks at.
+// Shows dead letters: an event that a broker gave up on becomes a Kubernetes Event on the object
+// that it was about, and a count in the metrics. It wakes on every type, since any event may become
+// a dead letter. It repairs nothing: the sweep of the function that refused the event does. On its
+// own tick it checks that those sweeps ran, and sets conditions to Unknown that are True and that
+// nobody renews. It differs from the other functions: a dead letter has no custom resource to
+// observe.
+//
+// The files, in the order an event travels:
+//   letter         parses the CloudEvent and the broker's error attributes
+//   reconciler     counts it, logs it, and writes an Event
+//   decide         the Event: on which object, with which name and note
+//   steps          creates the Event, or adds to the count of its series
+// and on the tick:
+//   watchdog       reads the Leases and feeds, and writes their status
+//   stale-status   when a condition that is True becomes Unknown
+//   lease-ages     how long ago a Lease was renewed, without trust in other clocks
+// beside them:
+//   deps           the client, and what bounds the cost of a flood
 import { hostname } from 'node:os';
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
@@ -36,7 +50,7 @@ export const deadLetters = defineFunction({
       env: 'LETTERS_OF',
       meaning: 'the functions whose letters are told apart, separated by commas',
       parse: names,
-      // Those of ours that take events.
+      // The functions of Ballast that receive events.
       fallback: ['metadata', 'nats-cluster', 'storage-migration'],
     },
   },
@@ -57,14 +71,14 @@ export const deadLetters = defineFunction({
   readApiServer: readJson,
   close: (deps) => deps.close(),
   handle: async (event, context) => {
-    // Loaded with the first event: being ready must not wait for what nobody asked for yet.
-    const { isOwnTick, watchSweeps } = await import('./watch.ts');
+    // Loaded with the first event, so that it does not delay readiness.
+    const { isOwnTick, checkSweeps } = await import('./watchdog.ts');
     if (isOwnTick(event)) {
-      await watchSweeps(context);
+      await checkSweeps(context);
       return undefined;
     }
-    const { takeLetter } = await import('./work.ts');
-    await takeLetter(event, context);
+    const { recordLetter } = await import('./reconciler.ts');
+    await recordLetter(event, context);
     return undefined;
   },
 });

@@ -1,6 +1,6 @@
-// Reads a dead letter: an event that a broker gave up on, with what the broker says about why.
-// Pure. Whatever is missing or makes no sense is left out; a letter is never refused, since nobody
-// would send it again.
+// Parses a dead letter: an event that a broker gave up on, with the attributes in which the broker
+// says why. Pure. Attributes that are missing or malformed are left out. A letter is never refused,
+// since nobody would send it again.
 import { type ErrorCode, errorTable } from '../../shared/errors.ts';
 import type { IncomingEvent } from '../../shared/function/define.ts';
 
@@ -11,26 +11,26 @@ export interface Subject {
   readonly name: string;
   /** Undefined for kinds that belong to no namespace. */
   readonly namespace: string | undefined;
-  /** Known when the event carries the very object; `kubectl describe` finds events by it. */
+  /** Known when the event carries the object itself; `kubectl describe` finds Events by it. */
   readonly uid: string | undefined;
 }
 
 export interface Letter {
   readonly type: string;
-  /** The function that did not take the event; `unknown` when it is none that is known. */
+  /** The function that did not take the event; `unknown` when it is not in LETTERS_OF. */
   readonly functionName: string;
-  /** The HTTP status that it answered; `none` when nothing tells, `other` for a rare one. */
+  /** The HTTP status that it answered; `none` when there is none, `other` for a rare one. */
   readonly status: string;
-  /** The code of a Ballast failure, when the answer held one: docs/errors.md explains it. */
+  /** The code of a Ballast failure, if the answer held one: docs/errors.md explains it. */
   readonly code: ErrorCode | undefined;
-  /** What the answer said, for people. */
-  readonly said: string;
+  /** The text of the answer, for people. */
+  readonly answer: string;
   readonly subject: Subject | undefined;
 }
 
 const UNKNOWN = 'unknown';
 const UID = /^[\w-]{1,64}$/;
-/** What functions, proxies and brokers answer; made-up ones would each be a series. */
+/** Statuses of functions, proxies and brokers. A made-up one would be a time series of its own. */
 const STATUSES: ReadonlySet<string> = new Set([
   ...Object.values(errorTable).map(({ status }) => String(status)),
   '408',
@@ -40,26 +40,29 @@ const STATUSES: ReadonlySet<string> = new Set([
   '502',
   '504',
 ]);
-/** Answers are other people's text: as much of one as a line of kubectl shows. */
-const SAID_CHARS_MAX = 400;
-/** A broker cuts the answer off at 768 bytes, so it may be no JSON any more. */
+/** Answers are text from outside: kept up to the length of a line of kubectl. */
+const ANSWER_CHARS_MAX = 400;
+/** A broker cuts the answer off at 768 bytes, so it may not be valid JSON. */
 const CODE = /"code":"([A-Z][A-Z0-9_]{1,62})"/;
 const DETAIL = /"detail":"((?:[^"\\]|\\.)*)/;
 
-/** `known` are the functions that are told apart: anybody can write a name. */
+/** `known` are the functions that get a label of their own: anybody can write a name. */
 export function readLetter(event: IncomingEvent, known: ReadonlySet<string>): Letter {
-  const answer = decoded(textOf(event, 'knativeerrordata'));
+  const body = decoded(textOf(event, 'knativeerrordata'));
   return {
     type: event.type,
     functionName: functionOf(event, known),
     status: statusOf(textOf(event, 'knativeerrorcode')),
-    code: codeIn(answer),
-    said: saidBy(answer),
+    code: codeIn(body),
+    answer: answerIn(body),
     subject: subjectOf(event),
   };
 }
 
-/** Our sources write the name of the function on each event; else the host that failed is it. */
+/**
+ * Ballast's sources write the name of the function on each event. Without it the host that failed
+ * is the name.
+ */
 function functionOf(event: IncomingEvent, known: ReadonlySet<string>): string {
   const host = URL.parse(textOf(event, 'knativeerrordest'))?.hostname.split('.')[0] ?? '';
   const names = [textOf(event, 'ballastfunction'), host];
@@ -71,8 +74,8 @@ function statusOf(text: string): string {
   return /^[1-5]\d\d$/.test(text) ? 'other' : 'none';
 }
 
-function codeIn(answer: string): ErrorCode | undefined {
-  const found = CODE.exec(answer)?.[1] ?? '';
+function codeIn(body: string): ErrorCode | undefined {
+  const found = CODE.exec(body)?.[1] ?? '';
   return isErrorCode(found) ? found : undefined;
 }
 
@@ -86,7 +89,10 @@ function subjectOf(event: IncomingEvent): Subject | undefined {
   return { ...claimed, uid: uidIn(event.data, claimed) };
 }
 
-/** Only of the very object that the attributes name: whoever has it may read it. */
+/**
+ * Only if the event carries the very object that its attributes name: a sender who has the object
+ * may read it.
+ */
 function uidIn(data: unknown, claimed: Omit<Subject, 'uid'>): string | undefined {
   if (!isObject(data) || !isObject(data['metadata'])) return undefined;
   const { metadata } = data;
@@ -99,13 +105,13 @@ function uidIn(data: unknown, claimed: Omit<Subject, 'uid'>): string | undefined
   return isIt && typeof uid === 'string' && UID.test(uid) ? uid : undefined;
 }
 
-function saidBy(answer: string): string {
-  const detail = DETAIL.exec(answer)?.[1]?.replaceAll('\\"', '"');
-  const text = (detail ?? answer).replaceAll(/\s+/g, ' ').trim();
-  return text.length > SAID_CHARS_MAX ? `${text.slice(0, SAID_CHARS_MAX)}…` : text;
+function answerIn(body: string): string {
+  const detail = DETAIL.exec(body)?.[1]?.replaceAll('\\"', '"');
+  const text = (detail ?? body).replaceAll(/\s+/g, ' ').trim();
+  return text.length > ANSWER_CHARS_MAX ? `${text.slice(0, ANSWER_CHARS_MAX)}…` : text;
 }
 
-/** Base64, as Knative writes it; what is none has been put there by somebody else. */
+/** Knative writes base64. Any other text was put there by another sender. */
 function decoded(text: string): string {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return text;
   return Buffer.from(text, 'base64').toString('utf8');

@@ -1,16 +1,16 @@
-// Writes an Event, or counts on where it is there already. Two instances at once lose no count:
-// each patch carries the version that was read.
+// Creates an Event, or adds to the count of the existing one. Each patch carries the version that
+// was read, so two instances at once lose no count.
 import { isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../shared/kube/objects.ts';
 import { microTime } from '../../shared/kube/timestamp.ts';
 
 const EVENTS: ResourceRef = { group: 'events.k8s.io', version: 'v1', resource: 'events' };
-/** Each round lost is a round that another writer won. */
+/** A conflict means that another writer made progress. */
 const ROUNDS_MAX = 8;
 
-/** `count` letters of one cause, in one write. */
-export async function tell(
+/** Writes `count` letters of one cause with one request. */
+export async function writeEvent(
   kube: KubeClient,
   event: Manifest,
   { count, nowMs }: { readonly count: number; readonly nowMs: number },
@@ -21,9 +21,9 @@ export async function tell(
     const more = isNew ? count - 1 : count;
     if (more === 0) return;
     try {
-      return await countOn(kube, object, { more, nowMs }, signal);
+      return await incrementSeries(kube, object, { more, nowMs }, signal);
     } catch (error) {
-      // It ran out of time, which Events do, or somebody else counted.
+      // The Event expired, or another instance added to it.
       if (!isKubeError(error, 'KUBE_CONFLICT', 'KUBE_NOT_FOUND') || round === ROUNDS_MAX) {
         throw error;
       }
@@ -32,7 +32,7 @@ export async function tell(
   }
 }
 
-async function countOn(
+async function incrementSeries(
   kube: KubeClient,
   { metadata: { name, namespace = '', resourceVersion }, series }: KubeObject,
   { more, nowMs }: { readonly more: number; readonly nowMs: number },
@@ -45,7 +45,7 @@ async function countOn(
   await kube.patch(EVENTS, { namespace, name }, { type: 'merge', body }, { signal });
 }
 
-/** An Event without a series stands for one. */
+/** An Event without a series counts as one. */
 function countOf(series: unknown): number {
   const isSeries = typeof series === 'object' && series !== null && 'count' in series;
   return isSeries && typeof series.count === 'number' ? series.count : 1;

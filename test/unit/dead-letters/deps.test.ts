@@ -27,11 +27,11 @@ test('of letters that come while one is written, all are written together', asyn
     counts.push(count);
     await gate.promise;
   };
-  const first = deps.inTurn('e', write);
+  const first = deps.writeInBatch('e', write);
   await Promise.resolve();
   await Promise.resolve();
-  const rest = [1, 2, 3].map(() => deps.inTurn('e', write));
-  const other = deps.inTurn('f', write);
+  const rest = [1, 2, 3].map(() => deps.writeInBatch('e', write));
+  const other = deps.writeInBatch('f', write);
   gate.resolve();
   await Promise.all([first, ...rest, other]);
   expect(counts.toSorted((a, b) => a - b)).toEqual([1, 1, 3]);
@@ -39,9 +39,9 @@ test('of letters that come while one is written, all are written together', asyn
 
 test('a write that fails is told to those it was for, and the next goes on', async () => {
   const { deps } = doorsAt(() => 0);
-  const fails = deps.inTurn('e', () => Promise.reject(new Error('no')));
+  const fails = deps.writeInBatch('e', () => Promise.reject(new Error('no')));
   await expect(fails).rejects.toThrow('no');
-  await expect(deps.inTurn('e', () => Promise.resolve())).resolves.toBeUndefined();
+  await expect(deps.writeInBatch('e', () => Promise.resolve())).resolves.toBeUndefined();
 });
 
 test('a letter that comes again is counted once', () => {
@@ -56,18 +56,18 @@ test('thirty objects a minute are named, those that are known again and again', 
   let now = 0;
   const { deps } = doorsAt(() => now);
   const names = Array.from({ length: 40 }, (_, index) => `e${index}`);
-  expect(names.filter((name) => deps.mayName(name))).toHaveLength(30);
-  expect([deps.mayName('e0'), deps.mayName('e39')]).toEqual([true, false]);
+  expect(names.filter((name) => deps.mayWriteOnObject(name))).toHaveLength(30);
+  expect([deps.mayWriteOnObject('e0'), deps.mayWriteOnObject('e39')]).toEqual([true, false]);
   now = 60_000;
-  expect(deps.mayName('e39')).toBe(true);
+  expect(deps.mayWriteOnObject('e39')).toBe(true);
 });
 
 test('on the broker ten causes a minute are told apart', () => {
   let now = 0;
   const { deps } = doorsAt(() => now);
   const names = Array.from({ length: 40 }, (_, index) => `e${index}`);
-  expect(names.filter((name) => deps.mayTell(name))).toHaveLength(10);
-  expect([deps.mayTell('e0'), deps.mayTell('e39')]).toEqual([true, false]);
+  expect(names.filter((name) => deps.mayWriteOnBroker(name))).toHaveLength(10);
+  expect([deps.mayWriteOnBroker('e0'), deps.mayWriteOnBroker('e39')]).toEqual([true, false]);
   now = 60_000;
-  expect(deps.mayTell('e39')).toBe(true);
+  expect(deps.mayWriteOnBroker('e39')).toBe(true);
 });

@@ -10,7 +10,7 @@ test('function, answer and object are read from what the broker and the source w
     functionName: 'metadata',
     status: '503',
     code: 'KUBE_FORBIDDEN',
-    said: 'list pods was refused: "list" is lacking.',
+    answer: 'list pods was refused: "list" is lacking.',
     subject: { apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name: 'web-1', uid: 'u1' },
   });
 });
@@ -39,13 +39,13 @@ test('an answer that was cut off still tells its code, and as much as is there',
   const letter = readLetter(letterEvent({ knativeerrordata: base64(cut) }), KNOWN);
   expect(letter).toMatchObject({
     code: 'KUBE_FORBIDDEN',
-    said: expect.stringMatching(/^list pods/),
+    answer: expect.stringMatching(/^list pods/),
   });
 });
 
 test('an answer that is none of ours is told as it is', () => {
   const letter = readLetter(letterEvent({ knativeerrordata: base64('no\n upstream') }), KNOWN);
-  expect(letter).toMatchObject({ code: undefined, said: 'no upstream' });
+  expect(letter).toMatchObject({ code: undefined, answer: 'no upstream' });
 });
 
 test.each([
@@ -83,7 +83,7 @@ test('whatever stands in the attributes, reading never fails and labels stay sma
       const letter = readLetter(letterEvent({ ...attributes, data }), KNOWN);
       expect([...KNOWN, 'unknown']).toContain(letter.functionName);
       expect(letter.status).toMatch(/^(\d{3}|none|other)$/);
-      expect(letter.said.length).toBeLessThanOrEqual(401);
+      expect(letter.answer.length).toBeLessThanOrEqual(401);
     }),
   );
 });

@@ -1,6 +1,6 @@
 // Which feeds claim to be Ready though nobody looked.
 import { expect, test } from 'vitest';
-import { unswept } from '../../../functions/dead-letters/unswept.ts';
+import { staleFeedConditions } from '../../../functions/dead-letters/stale-status.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
@@ -34,12 +34,12 @@ const READY = [
   condition('Degraded', 'False'),
 ];
 const changes = (object: KubeObject): readonly string[] =>
-  unswept(object, NOW).map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+  staleFeedConditions(object, NOW).map(({ type, status, reason }) => `${type} ${status} ${reason}`);
 
 test('a function that is dead for two periods leaves no feed Ready', () => {
   const stale = feed({ sweptAt: ago(181), conditions: READY });
   expect(changes(stale)).toEqual(['Ready Unknown NotSwept', 'InSync Unknown NotSwept']);
-  expect(unswept(stale, NOW)[0]?.message).toContain(
+  expect(staleFeedConditions(stale, NOW)[0]?.message).toContain(
     `since ${ago(181)}, though it is due every 60 s`,
   );
 });

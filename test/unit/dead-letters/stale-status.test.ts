@@ -1,7 +1,11 @@
 // Which NatsClusters and StorageMigrations claim to be well though nobody looks at them.
 import { expect, test } from 'vitest';
-import { Renewals } from '../../../functions/dead-letters/renewals.ts';
-import { neglect, unlooked, WATCHED } from '../../../functions/dead-letters/unlooked.ts';
+import { LeaseAges } from '../../../functions/dead-letters/lease-ages.ts';
+import {
+  stalenessOf,
+  staleConditions,
+  WATCHED_KINDS,
+} from '../../../functions/dead-letters/stale-status.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { readSweepLease } from '../../../shared/kube/sweep-lease.ts';
 
@@ -34,15 +38,15 @@ const lease = (renewTime: string, failing?: unknown): KubeObject =>
     spec: { renewTime, leaseDurationSeconds: LIMIT_MS / 1_000 },
   }) as unknown as KubeObject;
 
-const [CLUSTERS, MIGRATIONS] = WATCHED;
+const [CLUSTERS, MIGRATIONS] = WATCHED_KINDS;
 
 /** As of a Lease that was never seen before. */
 function found(one: KubeObject, held: KubeObject | null, watched = CLUSTERS) {
   if (watched === undefined) throw new Error('nothing is watched');
   const state = readSweepLease(held);
-  const ageMs = new Renewals().ageMs(watched.lease, state.renewTime, NOW);
-  const neglected = neglect(state, ageMs, NOW);
-  return neglected === undefined ? [] : unlooked(one, watched, neglected, NOW);
+  const ageMs = new LeaseAges().ageMs(watched.lease, state.renewTime, NOW);
+  const neglected = stalenessOf(state, ageMs, NOW);
+  return neglected === undefined ? [] : staleConditions(one, watched, neglected, NOW);
 }
 
 const words = (changes: ReturnType<typeof found>): readonly string[] =>
@@ -82,24 +86,24 @@ test('one that cannot be looked at for so long is told, and no other', () => {
 });
 
 test('a Lease that is not there says something once it was seen missing for so long', () => {
-  const renewals = new Renewals();
+  const leaseAges = new LeaseAges();
   const state = readSweepLease(null);
   const at = (seconds: number) =>
-    neglect(state, renewals.ageMs('l', state.renewTime, NOW + seconds * 1_000), NOW);
+    stalenessOf(state, leaseAges.ageMs('l', state.renewTime, NOW + seconds * 1_000), NOW);
   expect([at(0), at(179)]).toEqual([undefined, undefined]);
   const neglected = at(181);
-  expect(neglected).toMatchObject({ isOfAll: true });
+  expect(neglected).toMatchObject({ isAll: true });
   if (CLUSTERS === undefined || neglected === undefined) throw new Error('nothing is neglected');
-  const [change] = unlooked(cluster(saying('Ready', 'True')), CLUSTERS, neglected, NOW);
+  const [change] = staleConditions(cluster(saying('Ready', 'True')), CLUSTERS, neglected, NOW);
   expect(change?.message).toContain('there is no Lease ballast-nats-cluster');
 });
 
 test('who sees the Lease change counts by his own time, whatever clock renewed it', () => {
   for (const offSeconds of [-86_400, 86_400]) {
-    const renewals = new Renewals();
+    const leaseAges = new LeaseAges();
     const renewed = (seconds: number): string => ago(-seconds - offSeconds);
     const age = (renewedAt: number, at: number): number =>
-      renewals.ageMs('l', renewed(renewedAt), NOW + at * 1_000);
+      leaseAges.ageMs('l', renewed(renewedAt), NOW + at * 1_000);
     age(0, 1);
     expect(age(60, 61)).toBe(0);
     expect(age(60, 121)).toBe(60_000);
@@ -109,7 +113,7 @@ test('who sees the Lease change counts by his own time, whatever clock renewed i
 });
 
 test('a Lease is as old as it says to whoever has just come, but not one of the future', () => {
-  const first = (renewTime: string): number => new Renewals().ageMs('l', renewTime, NOW);
+  const first = (renewTime: string): number => new LeaseAges().ageMs('l', renewTime, NOW);
   expect(first(ago(900))).toBe(900_000);
   expect(first(ago(-900))).toBe(0);
   expect(first('yesterday')).toBe(0);

@@ -1,5 +1,5 @@
-// The tick of the function's own PingSource: looks whether the sweeps of others came. A function
-// that is dead cannot say so itself.
+// The tick of this function's own PingSource: checks that the sweeps of the other functions ran. A
+// function that is dead cannot report that itself.
 import { METADATA_FEEDS } from '../../shared/api/metadata-feed.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import { SWEEP } from '../../shared/function/sources.ts';
@@ -10,10 +10,18 @@ import { writeStatus } from '../../shared/kube/status.ts';
 import { LEASES, readSweepLease } from '../../shared/kube/sweep-lease.ts';
 import type { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
-import { neglect, unlooked, WATCHED, type Watched } from './unlooked.ts';
-import { unswept } from './unswept.ts';
+import {
+  stalenessOf,
+  staleConditions,
+  staleFeedConditions,
+  WATCHED_KINDS,
+  type WatchedKind,
+} from './stale-status.ts';
 
-/** A tick of ours, and not one that somebody else did not take. */
+/**
+ * True for this function's own tick, and false for another function's tick that became a dead
+ * letter.
+ */
 export const isOwnTick = (event: IncomingEvent): boolean =>
   event.type === SWEEP &&
   event['ballastfunction'] === 'dead-letters' &&
@@ -21,42 +29,48 @@ export const isOwnTick = (event: IncomingEvent): boolean =>
 
 const OBJECTS_AT_ONCE = 100;
 
-/** What one kind is refused hides nothing of another. */
-export async function watchSweeps(context: Context<Deps>): Promise<void> {
-  const works = [watchFeeds(context), ...WATCHED.map((one) => watchObjects(one, context))];
+/** Checks all kinds, then throws the first failure: one forbidden kind must not hide the others. */
+export async function checkSweeps(context: Context<Deps>): Promise<void> {
+  const works = [checkFeeds(context), ...WATCHED_KINDS.map((one) => checkObjects(one, context))];
   const settled = await Promise.allSettled(works);
   const failed = settled.find((one) => one.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }
 
-async function watchFeeds(context: Context<Deps>): Promise<void> {
+async function checkFeeds(context: Context<Deps>): Promise<void> {
   const { kube, place, clock } = context.deps;
   const options = { namespace: place.namespace, limit: OBJECTS_AT_ONCE, signal: context.signal };
   for await (const { items } of kube.pages(METADATA_FEEDS, options)) {
     for (const feed of items) {
       const nowMs = clock.nowMs();
-      await mark(METADATA_FEEDS, feed, unswept(feed, nowMs), nowMs, context);
+      await mark(METADATA_FEEDS, feed, staleFeedConditions(feed, nowMs), nowMs, context);
     }
   }
 }
 
-/** While the Lease is renewed and names nobody, no object is read. */
-async function watchObjects(watched: Watched, context: Context<Deps>): Promise<void> {
+/** Reads no object while the Lease is renewed and names no failing one. */
+async function checkObjects(watched: WatchedKind, context: Context<Deps>): Promise<void> {
   const { deps, signal } = context;
-  const { kube, place, clock, renewals } = deps;
+  const { kube, place, clock, leaseAges } = deps;
   const target = { namespace: place.namespace, name: watched.lease };
   const lease = readSweepLease(await kube.get(LEASES, target, { signal }));
   const nowMs = clock.nowMs();
-  const found = neglect(lease, renewals.ageMs(watched.lease, lease.renewTime, nowMs), nowMs);
+  const found = stalenessOf(lease, leaseAges.ageMs(watched.lease, lease.renewTime, nowMs), nowMs);
   if (found === undefined) return;
   try {
     for await (const { items } of kube.pages(watched.ref, { limit: OBJECTS_AT_ONCE, signal })) {
       for (const object of items) {
-        await mark(watched.ref, object, unlooked(object, watched, found, nowMs), nowMs, context);
+        await mark(
+          watched.ref,
+          object,
+          staleConditions(object, watched, found, nowMs),
+          nowMs,
+          context,
+        );
       }
     }
   } catch (error) {
-    // Left out of the installation, with its kind.
+    // The kind is not installed.
     if (!isKubeError(error, 'KUBE_NOT_FOUND')) throw error;
   }
 }
@@ -77,7 +91,7 @@ async function mark(
       object,
       status: { conditions: setConditions(object, stale, moment) },
       fieldManager: FIELD_MANAGER,
-      // Looked at meanwhile, it is right.
+      // An object that was reconciled meanwhile needs no mark.
       ifUnmoved: true,
       signal,
     });

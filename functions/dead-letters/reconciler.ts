@@ -1,12 +1,11 @@
-// What the function does with a letter: counts it, writes it down where a person looks, and says so
-// in its log.
+// Handles a dead letter: counts it, logs it, and writes an Event where a person looks.
 import { type ErrorCode, Failure } from '../../shared/errors.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import type { Manifest } from '../../shared/kube/objects.ts';
 import { eventAbout, eventOfMany, eventOnBroker } from './decide.ts';
 import type { Deps } from './deps.ts';
 import { readLetter } from './letter.ts';
-import { tell } from './steps.ts';
+import { writeEvent } from './steps.ts';
 
 const NO_PLACE: ReadonlySet<ErrorCode> = new Set([
   'KUBE_NOT_FOUND',
@@ -15,24 +14,27 @@ const NO_PLACE: ReadonlySet<ErrorCode> = new Set([
   'KUBE_NAME_INVALID',
 ]);
 
-export async function takeLetter(event: IncomingEvent, context: Context<Deps>): Promise<void> {
+export async function recordLetter(event: IncomingEvent, context: Context<Deps>): Promise<void> {
   const { deps, log } = context;
   const letter = readLetter(event, deps.functions);
-  const { functionName, type, status, code, said, subject } = letter;
+  const { functionName, type, status, code, answer, subject } = letter;
   deps.count(`${event.source} ${event.id}`, { function: functionName, code: status });
-  // The only place that names every object: the Broker's Events are for causes.
-  log.warn({ of: functionName, type, subject, status, code, said }, 'dead letter');
-  const by = { instance: deps.instance, nowMs: deps.clock.nowMs() };
-  const own = eventAbout(letter, by);
-  if (own !== undefined && deps.mayName(own.metadata.name)) {
+  // The log is the only place that names every object; Events on the broker are for causes.
+  log.warn({ of: functionName, type, subject, status, code, said: answer }, 'dead letter');
+  const reporter = { instance: deps.instance, nowMs: deps.clock.nowMs() };
+  const own = eventAbout(letter, reporter);
+  if (own !== undefined && deps.mayWriteOnObject(own.metadata.name)) {
     if (await wrote(own, context)) return;
   }
-  const onBroker = eventOnBroker(letter, deps.place, by);
-  const isTold = deps.mayTell(onBroker.metadata.name);
-  await write(isTold ? onBroker : eventOfMany(deps.place, by), context);
+  const onBroker = eventOnBroker(letter, deps.place, reporter);
+  const isAllowed = deps.mayWriteOnBroker(onBroker.metadata.name);
+  await write(isAllowed ? onBroker : eventOfMany(deps.place, reporter), context);
 }
 
-/** False where no Event can be: the namespace is gone or going, or the names are made up. */
+/**
+ * False when no Event can be written: the namespace is gone or terminating, or the names are made
+ * up.
+ */
 async function wrote(event: Manifest, context: Context<Deps>): Promise<boolean> {
   try {
     await write(event, context);
@@ -47,7 +49,7 @@ async function wrote(event: Manifest, context: Context<Deps>): Promise<boolean> 
 async function write(event: Manifest, { deps, signal }: Context<Deps>): Promise<void> {
   const { kube, clock } = deps;
   const { name, namespace = '' } = event.metadata;
-  await deps.inTurn(`${namespace}/${name}`, (count) =>
-    tell(kube, event, { count, nowMs: clock.nowMs() }, signal),
+  await deps.writeInBatch(`${namespace}/${name}`, (count) =>
+    writeEvent(kube, event, { count, nowMs: clock.nowMs() }, signal),
   );
 }

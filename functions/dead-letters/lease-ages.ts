@@ -1,6 +1,6 @@
-// How long ago a Lease was renewed, as far as can be told from here. Who saw it change counts by
-// his own time; only of a Lease that has not changed yet under his eyes he has to believe what it
-// says, by clocks that agree to within a minute.
+// How long ago each Lease was renewed. An instance that saw the Lease change counts by its own
+// clock. For a Lease that has not changed yet it has to trust renewTime, and so that clocks agree
+// to within a minute.
 
 interface Seen {
   readonly renewTime: string | undefined;
@@ -8,10 +8,13 @@ interface Seen {
   readonly hasMoved: boolean;
 }
 
-export class Renewals {
+export class LeaseAges {
   readonly #seen = new Map<string, Seen>();
 
-  /** To be told at each look. Of a Lease that is not there, for how long that was seen. */
+  /**
+   * Call it at each check. The age of a Lease that does not exist is the time for which that was
+   * seen.
+   */
   ageMs(lease: string, renewTime: string | undefined, nowMs: number): number {
     const before = this.#seen.get(lease);
     const isSame = before !== undefined && before.renewTime === renewTime;
@@ -20,7 +23,7 @@ export class Renewals {
     this.#seen.set(lease, seen);
     const watchedMs = nowMs - seen.sinceMs;
     const saidMs = seen.hasMoved ? 0 : nowMs - Date.parse(renewTime ?? '');
-    // Of no time, or of one to come, what was seen is all there is.
+    // A renewTime that is missing or in the future says nothing, so the time watched counts.
     return saidMs > watchedMs ? saidMs : watchedMs;
   }
 }
