@@ -28,8 +28,9 @@
 //   deps, session      clients, and what is held for each feed; session-cache, nats-secrets
 //   feed               a MetadataFeed, with its defaults
 //
-// Retries on 429, limits of a request's body and draining on SIGTERM are those of every function:
-// shared/kube/retry.ts, BODY_BYTES_MAX in shared/function/runtime-config.ts, shared/function/start.ts.
+// The same for every function: retries on 429 (shared/kube/retry.ts), the limit of a request's body
+// (BODY_BYTES_MAX in shared/function/runtime-config.ts), draining on SIGTERM
+// (shared/function/start.ts).
 import type { Variable } from '../../shared/function/config.ts';
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
