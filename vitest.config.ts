@@ -1,8 +1,10 @@
 // One project per rung of the ladder, and one per lane of files: unit needs nothing, contract and
 // integration need real parts. The bounds are for a loaded machine; a test that meets one hangs.
 
+import { relative, resolve } from 'node:path';
 import { defineConfig, type UserWorkspaceConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { readRecorded } from './test/ladder/recorded.ts';
 import { type Lane, lanes } from './test/lanes.ts';
 
 /** What is awaited comes at once; a second was too short where other work had the cores. */
@@ -44,24 +46,6 @@ const inLanes = lanes.flatMap(({ include }) => include);
  */
 const FILES_AT_ONCE = 3;
 
-/**
- * Above 40 s each, of some 350 s for all on three workers. They begin first, the longest before the
- * others, so that at the end no file is left for which all others are over: their size, by which
- * vitest goes in a fresh clone, tells nothing of that.
- */
-export const LONG: readonly string[] = [
-  'integration/feed/faults/seeds.test.ts',
-  'integration/feed/disaster.test.ts',
-  'integration/start.test.ts',
-  'integration/feed/faults/servers.test.ts',
-  'integration/feed/faults/adapter-and-function.test.ts',
-  'integration/nats-cluster/doubt.test.ts',
-  'integration/feed/function.test.ts',
-  'integration/parts/build.test.ts',
-  'integration/feed/strays.test.ts',
-  'integration/migration/servers.test.ts',
-];
-
 /** It changes what Knative asks of senders, on the cluster that all files of its rung share. */
 const LAST = 'cluster/knative/senders.test.ts';
 
@@ -73,10 +57,11 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const { files: recorded } = readRecorded();
+
 function rank(path: string): number {
-  if (path.endsWith(`/test/${LAST}`)) return LONG.length + 1;
-  const index = LONG.findIndex((long) => path.endsWith(`/test/${long}`));
-  return index === -1 ? LONG.length : index;
+  const file = relative(resolve(import.meta.dirname, 'test'), path);
+  return file === LAST ? 1 : -(recorded[file] ?? 0);
 }
 
 export default defineConfig({

@@ -2,10 +2,12 @@
 // Ends with 0 only when nothing failed, with 2 when it did not understand what it was asked.
 
 import { env } from 'node:process';
-import type { Outcome } from './ladder/climb.ts';
+import type { Outcome } from './ladder/outcome.ts';
 import { climb, total } from './ladder/climb.ts';
+import { inOrder } from './ladder/order.ts';
 import { readOptions, usage } from './ladder/options.ts';
-import { rungs } from './ladder/rungs.ts';
+import { record } from './ladder/recorded.ts';
+import { machineSlots, rungs } from './ladder/rungs.ts';
 import { timesTable } from './ladder/times.ts';
 
 const say = (text: string): void => {
@@ -27,9 +29,17 @@ async function main(): Promise<number> {
     process.once(signal, () => interrupt.abort());
   }
   const chosen = rungs.filter((rung) => options.chosen.includes(rung.name));
-  const outcomes = await climb(chosen, { signal: interrupt.signal, say });
+  const startedMs = performance.now();
+  const outcomes = await climb(inOrder(chosen), {
+    signal: interrupt.signal,
+    slots: machineSlots,
+    say,
+  });
   const stopped = interrupt.signal.aborted;
-  if (options.showsTimes) say(timesTable(outcomes));
+  if (options.showsTimes) {
+    say(timesTable(outcomes, performance.now() - startedMs));
+    record(outcomes);
+  }
   say(notClimbed(outcomes, stopped));
   const strict = env['CI'] === 'true';
   const last = total(outcomes, strict);

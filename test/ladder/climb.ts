@@ -1,116 +1,75 @@
-// Climbs the chosen rungs one after the other and says of each what became of it.
-// One after the other: types, lint and unit tests together took 10.2 s instead of 10.7 s on two
-// cores, which is not worth mixing what they say.
+// Climbs the chosen rungs beside each other, as far as the machine has slots and what they need has
+// passed, and says of each what became of it.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Ended } from './command.ts';
-import { runCommand } from './command.ts';
-import { readCounts } from './counts.ts';
-import { processorSeconds } from './processor.ts';
+import { climbOne, type Climbed } from './climb-one.ts';
+import type { Climb, Outcome } from './outcome.ts';
 import type { Rung, RungName } from './rungs.ts';
-import { cannotBeHadCode } from './rungs.ts';
-import { type FileTime, readFileTimes } from './times.ts';
 
-export interface Outcome {
-  readonly rung: RungName;
-  readonly state: 'passed' | 'failed' | 'left out';
-  readonly passed: number;
-  readonly failed: number;
-  readonly tookMs: number;
-  readonly cpuSeconds: number;
-  readonly notes: readonly string[];
-  /** Of a rung of tests; in no order. */
-  readonly files: readonly FileTime[];
-}
-
-export interface Climb {
-  readonly signal: AbortSignal;
-  say(text: string): void;
-}
-
+/** Of the rungs that can begin the first does; the outcomes stand in the same order. */
 export async function climb(chosen: readonly Rung[], by: Climb): Promise<Outcome[]> {
+  const waiting = new Set(chosen);
+  const running = new Map<Rung, Promise<void>>();
   const outcomes: Outcome[] = [];
-  for (const rung of chosen) {
-    if (by.signal.aborted) break;
-    const missing = rung.needs.find((need) => stateOf(need, outcomes) !== 'passed');
-    const outcome =
-      missing === undefined
-        ? await climbOne(rung, by)
-        : leftOut(rung.name, 0, `it needs ${missing}, which ${became(missing, outcomes)}`);
+  const end = ({ outcome, said }: Climbed): void => {
     outcomes.push(outcome);
-    by.say(line(outcome));
+    by.say(said + line(outcome));
+  };
+  const nameWidth = Math.max(...chosen.map(({ name }) => name.length));
+  const prefixWidth = by.slots > 1 && chosen.length > 1 ? nameWidth : undefined;
+  const begin = (rung: Rung): void => {
+    const climbing = climbOne(rung, { ...by, prefixWidth }).then(end);
+    running.set(
+      rung,
+      climbing.finally(() => running.delete(rung)),
+    );
+  };
+  while (!by.signal.aborted) {
+    for (const rung of waiting) {
+      const turn = turnOf(rung, { outcomes, running: [...running.keys()], slots: by.slots });
+      if (turn === 'later') continue;
+      waiting.delete(rung);
+      if (turn === 'now') begin(rung);
+      else end({ outcome: leftOut(rung.name, turn), said: '' });
+    }
+    if (running.size === 0) break;
+    await Promise.race(running.values());
   }
-  return outcomes;
+  await Promise.all(running.values());
+  return chosen.flatMap(({ name }) => outcomes.filter(({ rung }) => rung === name));
 }
 
-const stateOf = (name: RungName, outcomes: readonly Outcome[]): Outcome['state'] | undefined =>
-  outcomes.find((outcome) => outcome.rung === name)?.state;
+interface Standing {
+  readonly outcomes: readonly Outcome[];
+  readonly running: readonly Rung[];
+  readonly slots: number;
+}
 
-const became = (name: RungName, outcomes: readonly Outcome[]): string =>
-  stateOf(name, outcomes) === 'left out' ? 'was left out' : 'failed';
+/** Or why the rung is left out. */
+function turnOf(rung: Rung, { outcomes, running, slots }: Standing): string {
+  const needed = rung.needs.map((need) => outcomes.find((outcome) => outcome.rung === need));
+  const missing = needed.find((outcome) => outcome !== undefined && outcome.state !== 'passed');
+  if (missing !== undefined) {
+    const became = missing.state === 'left out' ? 'was left out' : 'failed';
+    return `it needs ${missing.rung}, which ${became}`;
+  }
+  if (needed.includes(undefined)) return 'later';
+  const isTaken = running.some(({ subnet }) => subnet !== undefined && subnet === rung.subnet);
+  const taken = running.reduce((sum, one) => sum + one.slots, 0);
+  // A rung that wants more than the machine has is climbed alone.
+  const fits = taken === 0 || taken + rung.slots <= slots;
+  return fits && !isTaken ? 'now' : 'later';
+}
 
-const leftOut = (rung: RungName, tookMs: number, why: string): Outcome => ({
+const leftOut = (rung: RungName, why: string): Outcome => ({
   rung,
   state: 'left out',
   passed: 0,
   failed: 0,
-  tookMs,
+  tookMs: 0,
   cpuSeconds: 0,
   notes: [why],
   files: [],
 });
-
-async function climbOne(rung: Rung, by: Climb): Promise<Outcome> {
-  const startedMs = performance.now();
-  const since = (): number => performance.now() - startedMs;
-  const cpuBefore = processorSeconds();
-  const scratch = await mkdtemp(join(tmpdir(), 'ballast-ladder-'));
-  try {
-    const report = join(scratch, 'report.json');
-    const times = join(scratch, 'times.jsonl');
-    let ended: Ended = { how: 'exit', code: 0, output: '' };
-    for (const command of rung.commands) {
-      ended = await runCommand(rung.counts === 'tests' ? reporting(command, report) : command, {
-        boundMs: rung.boundMs,
-        signal: by.signal,
-        env: { BALLAST_TIMES: times },
-        ...(rung.shows === 'always' ? { onOutput: (text: string) => by.say(text) } : {}),
-      });
-      if (ended.code !== 0 || ended.how !== 'exit') break;
-    }
-    if (ended.how === 'exit' && ended.code === cannotBeHadCode && rung.isAboutMachine === true) {
-      return leftOut(rung.name, since(), 'this machine does not have it and cannot get it');
-    }
-    const good = ended.how === 'exit' && ended.code === 0;
-    if (!good && rung.shows === 'on failure') by.say(ended.output);
-    const late = ended.how === 'too long' ? [`ended after ${rung.boundMs / 1000} s: it hung`] : [];
-    const counts =
-      rung.counts === 'tests'
-        ? await readCounts(report, good ? 0 : 1)
-        : { passed: good ? 1 : 0, failed: good ? 0 : 1, notes: [] };
-    const state = counts.failed === 0 ? 'passed' : 'failed';
-    return {
-      ...counts,
-      rung: rung.name,
-      state,
-      tookMs: since(),
-      cpuSeconds: processorSeconds() - cpuBefore,
-      notes: [...late, ...counts.notes],
-      files: await readFileTimes(times),
-    };
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
-}
-
-const reporting = (command: readonly string[], report: string): readonly string[] => [
-  ...command,
-  '--reporter=default',
-  '--reporter=json',
-  `--outputFile.json=${report}`,
-];
 
 function line(outcome: Outcome): string {
   const { rung, state, passed, failed, tookMs, cpuSeconds, notes } = outcome;

@@ -4,17 +4,17 @@
 import { spawn } from 'node:child_process';
 import { delimiter, resolve } from 'node:path';
 import { env } from 'node:process';
+import { childrenSeconds } from './processor.ts';
 
 export interface Ended {
   readonly how: 'exit' | 'too long' | 'stopped' | 'not started';
   readonly code: number;
-  readonly output: string;
+  /** Of the command and all that it waited for. */
+  readonly cpuSeconds: number;
 }
 
 /** Test tools close servers and child processes of their own; SIGKILL follows when they do not. */
 const graceMs = 5_000;
-/** What a failing tool printed last is what matters; this keeps a runaway one out of memory. */
-const outputMaxChars = 200_000;
 
 /** The tools write into a pipe and cannot see for themselves whether a terminal is behind it. */
 const colour = process.stdout.isTTY ? { FORCE_COLOR: '1' } : { NO_COLOR: '1' };
@@ -24,7 +24,20 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** Beside what the ladder itself was given. */
   readonly env?: Readonly<Record<string, string>>;
-  readonly onOutput?: (text: string) => void;
+  readonly onOutput: (text: string) => void;
+}
+
+/** Of children that are over, and counted. */
+let countedSeconds = 0;
+
+/**
+ * Of the child that just ended: the kernel adds a child's time to ours when it is over. Of two that
+ * end in the same moment one gets the time of both.
+ */
+function secondsOfEnded(): number {
+  const before = countedSeconds;
+  countedSeconds = childrenSeconds();
+  return countedSeconds - before;
 }
 
 export async function runCommand(argv: readonly string[], options: RunOptions): Promise<Ended> {
@@ -35,15 +48,11 @@ export async function runCommand(argv: readonly string[], options: RunOptions): 
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...env, ...colour, ...options.env, PATH: `${bin}${delimiter}${env['PATH'] ?? ''}` },
   });
-  let output = '';
-  const take = (chunk: string): void => {
-    output = (output + chunk).slice(-outputMaxChars);
-    options.onOutput?.(chunk);
-  };
-  child.stdout.setEncoding('utf8').on('data', take);
-  child.stderr.setEncoding('utf8').on('data', take);
+  child.stdout.setEncoding('utf8').on('data', options.onOutput);
+  child.stderr.setEncoding('utf8').on('data', options.onOutput);
 
   let how: Ended['how'] = 'exit';
+  let cpuSeconds = 0;
   const end = (reason: 'too long' | 'stopped'): void => {
     how = reason;
     endGroup(child.pid, 'SIGTERM');
@@ -56,11 +65,12 @@ export async function runCommand(argv: readonly string[], options: RunOptions): 
     const code = await new Promise<number>((done) => {
       child.once('error', (error) => {
         how = 'not started';
-        take(`${command} could not be started: ${error.message}\n`);
+        options.onOutput(`${command} could not be started: ${error.message}\n`);
         done(1);
       });
       // A grandchild that kept a pipe open would hold back `close`: end the group, then let go.
       child.once('exit', () => {
+        cpuSeconds = secondsOfEnded();
         endGroup(child.pid, 'SIGKILL');
         setTimeout(() => {
           child.stdout.destroy();
@@ -69,7 +79,7 @@ export async function runCommand(argv: readonly string[], options: RunOptions): 
       });
       child.once('close', (exitCode) => done(exitCode ?? 1));
     });
-    return { how, code, output };
+    return { how, code, cpuSeconds };
   } finally {
     clearTimeout(bound);
     options.signal.removeEventListener('abort', onAbort);

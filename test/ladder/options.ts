@@ -9,12 +9,13 @@ export type Options =
   | { readonly do: 'refuse'; readonly why: string };
 
 export function usage(): string {
-  const rows = rungs.map((rung) => `  ${rung.name.padEnd(12)} ${rung.title}`);
+  const rows = rungs.map((rung) => `  ${rung.name.padEnd(22)} ${rung.title}`);
   return [
-    'npm test                          climbs every rung, in this order',
+    'npm test                          climbs every rung, beside each other',
     'npm test -- unit                  climbs some, and what they stand on',
     'npm test -- --only unit,lint      the same',
-    'npm test -- --times               says at the end which rungs and files cost most',
+    'npm test -- --times               says at the end which rungs and files cost most, and',
+    '                                  has the longest begin first from now on',
     '',
     ...rows,
     '',
@@ -56,7 +57,8 @@ const split = (value: string): string[] => value.split(',').filter((name) => nam
  */
 function withFoundations(names: readonly string[]): RungName[] {
   if (names.length === 0) return rungs.map((rung) => rung.name);
-  const wanted = new Set<string>(names);
+  const lanes = rungs.filter(({ name }) => names.includes(name.split(':')[0] ?? ''));
+  const wanted = new Set<string>([...names, ...lanes.map(({ name }) => name)]);
   for (const rung of rungs.toReversed()) {
     if (wanted.has(rung.name)) rung.needs.forEach((need) => wanted.add(need));
   }

@@ -1,6 +1,7 @@
 // The rungs of the ladder, from the cheapest to the dearest, and how each one is climbed.
 
-import { lanes } from '../lanes.ts';
+import { availableParallelism } from 'node:os';
+import { type Lane, lanes } from '../lanes.ts';
 
 export type RungName =
   | 'types'
@@ -10,6 +11,7 @@ export type RungName =
   | 'unit'
   | 'contract'
   | 'integration'
+  | `${Lane['rung']}:${string}`
   | 'node'
   | 'cluster'
   | 'knative';
@@ -23,6 +25,10 @@ export interface Rung {
   readonly boundMs: number;
   /** Rungs that must have passed, or this one is left out. */
   readonly needs: readonly RungName[];
+  /** Of the machine's slots: how much it does at once. */
+  readonly slots: number;
+  /** Rungs with the same address in the machine's network are not climbed at once. */
+  readonly subnet?: string;
   /** `tests` counts each vitest test, `one` counts the rung as a whole. */
   readonly counts: 'one' | 'tests';
   /** Long rungs show their output as it comes, short ones only when they fail. */
@@ -34,13 +40,17 @@ export interface Rung {
 /** How a rung says that this machine has neither what it asks for nor the means to get it. */
 export const cannotBeHadCode = 3;
 
+const cores = availableParallelism();
+/** Tests on real parts wait for servers and sweeps: one more keeps all cores busy. */
+export const machineSlots = cores + 1;
+
 const minuteMs = 60_000;
 /** Checks that take seconds; the bound leaves room for a machine ten times as slow. */
 const checkBoundMs = 5 * minuteMs;
 /** A cold build of the real parts took twelve minutes on two cores. */
 const partsBoundMs = 60 * minuteMs;
-/** The longest takes some ten minutes on two cores. */
-const realBoundMs = 30 * minuteMs;
+/** The longest takes some ten minutes on two cores, and twice that beside the others. */
+const realBoundMs = 40 * minuteMs;
 
 const check = (
   name: RungName,
@@ -52,37 +62,26 @@ const check = (
   commands,
   boundMs: checkBoundMs,
   needs: [],
+  slots: 1,
   counts: 'one',
   shows: 'on failure',
 });
 
-/** Of files on whole clusters: beside each other they would only wait for two cores. */
-const oneByOne = ['--no-file-parallelism'];
-const isOneByOne = (name: RungName): boolean => name === 'cluster' || name === 'knative';
-
-const laneNames = (of: RungName): readonly string[] =>
-  lanes.filter(({ rung }) => rung === of).map((lane) => lane.name);
-
 const tests = (
   name: RungName,
   title: string,
-  boundMs: number,
   needs: readonly RungName[],
+  { project = name, slots = 1, ...more }: Partial<Rung> & { readonly project?: string } = {},
 ): Rung => ({
   name,
   title,
-  commands: [
-    [
-      'vitest',
-      'run',
-      ...[name, ...laneNames(name)].flatMap((one) => ['--project', one]),
-      ...(isOneByOne(name) ? oneByOne : []),
-    ],
-  ],
-  boundMs,
+  commands: [['vitest', 'run', '--project', project, `--maxWorkers=${slots}`]],
+  boundMs: realBoundMs,
   needs,
+  slots,
   counts: 'tests',
   shows: 'always',
+  ...more,
 });
 
 const machine = (name: 'parts' | 'node', title: string, needs: readonly RungName[]): Rung => ({
@@ -91,10 +90,20 @@ const machine = (name: 'parts' | 'node', title: string, needs: readonly RungName
   commands: [['node', `test/ladder/${name}.ts`]],
   boundMs: partsBoundMs,
   needs,
+  slots: 1,
   counts: 'one',
   shows: 'always',
   isAboutMachine: true,
 });
+
+/** Both start their cluster at the address that a cluster has when none is asked for. */
+const subnet = 'the default';
+
+/** Asked for a rung, the ladder climbs its lanes too. */
+const lane = ({ rung, name, parts }: Lane): Rung =>
+  tests(`${rung}:${name}`, `files that share one ${parts.join(', ')}`, ['bundles', 'parts'], {
+    project: name,
+  });
 
 export const rungs: readonly Rung[] = [
   check('types', 'the compiler on every file', ['tsc', '--noEmit']),
@@ -106,10 +115,11 @@ export const rungs: readonly Rung[] = [
   ),
   check('bundles', 'each function as it ships', ['node', 'knative/build/main.ts']),
   machine('parts', 'the real etcd, kube-apiserver and the rest, found or built', []),
-  tests('unit', 'pure parts, small servers, and the tidy rules', checkBoundMs, []),
-  tests('contract', "Knative's rules against its real adapter", realBoundMs, ['parts']),
-  tests('integration', 'the real control plane', realBoundMs, ['bundles', 'parts']),
+  tests('unit', 'pure parts, small servers, and the tidy rules', [], { slots: cores }),
+  tests('contract', "Knative's rules against its real adapter", ['parts']),
+  tests('integration', 'the real control plane', ['bundles', 'parts'], { slots: cores }),
+  ...lanes.map(lane),
   machine('node', 'root, namespaces, cgroups; kubelet, containerd and the rest', ['parts']),
-  tests('cluster', 'real nodes and pods', realBoundMs, ['node']),
-  tests('knative', 'the functions on real Knative', realBoundMs, ['bundles', 'node']),
+  tests('cluster', 'real nodes and pods', ['node'], { subnet }),
+  tests('knative', 'the functions on real Knative', ['bundles', 'node'], { subnet }),
 ];

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { Outcome } from '../../ladder/climb.ts';
+import type { Outcome } from '../../ladder/outcome.ts';
 import { climb, total } from '../../ladder/climb.ts';
 import type { Rung } from '../../ladder/rungs.ts';
 import { cannotBeHadCode } from '../../ladder/rungs.ts';
@@ -13,6 +13,7 @@ const rung = (name: Rung['name'], script: string, more: Partial<Rung> = {}): Run
   commands: [['node', '-e', script]],
   boundMs: 30_000,
   needs: [],
+  slots: 1,
   counts: 'one',
   shows: 'on failure',
   ...more,
@@ -28,7 +29,7 @@ async function climbed(...ladder: readonly Rung[]): Promise<Climbed> {
   const say = (text: string): void => {
     said += text;
   };
-  const outcomes = await climb(ladder, { signal: new AbortController().signal, say });
+  const outcomes = await climb(ladder, { signal: new AbortController().signal, slots: 1, say });
   return { outcomes, said };
 }
 
@@ -111,7 +112,7 @@ describe('a climb', () => {
       if (text.startsWith('pid ')) stop.abort();
     };
     const ladder = [rung('parts', script, { shows: 'always' }), rung('unit', '')];
-    const outcomes = await climb(ladder, { signal: stop.signal, say });
+    const outcomes = await climb(ladder, { signal: stop.signal, slots: 1, say });
     expect(outcomes.map(({ state }) => state)).toEqual(['failed']);
     const pid = Number(/^pid (\d+)$/m.exec(said)?.[1]);
     await expect.poll(() => isAlive(pid)).toBe(false);

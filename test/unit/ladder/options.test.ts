@@ -11,9 +11,17 @@ describe('the ladder', () => {
     ['two rungs in any order', ['unit', 'types'], ['types', 'unit']],
     ['--only with a list', ['--only', 'unit,lint'], ['lint', 'unit']],
     ['--only=', ['--only=types'], ['types']],
-    ['a rung that stands on others', ['integration'], ['bundles', 'parts', 'integration']],
+    ['a rung that stands on others', ['cluster'], ['parts', 'node', 'cluster']],
+    ['one lane', ['integration:kube'], ['bundles', 'parts', 'integration:kube']],
   ])('asked for %s climbs what that takes', (_case, args, chosen) => {
     expect(readOptions(args)).toEqual({ do: 'run', chosen, showsTimes: false });
+  });
+
+  test('asked for integration climbs its lanes too', () => {
+    const lanes = rungs.map(({ name }) => name).filter((name) => name.startsWith('integration:'));
+    const chosen = ['bundles', 'parts', 'integration', ...lanes];
+    expect(lanes).not.toEqual([]);
+    expect(readOptions(['integration'])).toMatchObject({ chosen });
   });
 
   test('is asked for a table of times beside its rungs', () => {

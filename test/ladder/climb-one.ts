@@ -1,0 +1,83 @@
+// Climbs one rung: runs its commands, shows what they print, and counts.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Ended, runCommand } from './command.ts';
+import { readCounts } from './counts.ts';
+import type { Climb, Outcome } from './outcome.ts';
+import type { Rung } from './rungs.ts';
+import { cannotBeHadCode } from './rungs.ts';
+import { readFileTimes } from './times.ts';
+import { Voice } from './voice.ts';
+
+export interface Climbed {
+  readonly outcome: Outcome;
+  /** To be shown whole, right before what became of the rung. */
+  readonly said: string;
+}
+
+export interface ClimbOne extends Climb {
+  /** Of the names before each line; undefined where no other rung speaks. */
+  readonly prefixWidth: number | undefined;
+}
+
+export async function climbOne(rung: Rung, by: ClimbOne): Promise<Climbed> {
+  const startedMs = performance.now();
+  const scratch = await mkdtemp(join(tmpdir(), 'ballast-ladder-'));
+  try {
+    const report = join(scratch, 'report.json');
+    const times = join(scratch, 'times.jsonl');
+    const voice = new Voice(rung, by);
+    const { how, code, cpuSeconds } = await runAll(rung, by, { report, times, voice });
+    const spent = { rung: rung.name, tookMs: performance.now() - startedMs, cpuSeconds };
+    if (how === 'exit' && code === cannotBeHadCode && rung.isAboutMachine === true) {
+      const notes = ['this machine does not have it and cannot get it'];
+      const outcome = { ...spent, state: 'left out', passed: 0, failed: 0, notes } as const;
+      return { outcome: { ...outcome, files: [] }, said: voice.end('left out') };
+    }
+    const good = how === 'exit' && code === 0;
+    const late = how === 'too long' ? [`ended after ${rung.boundMs / 1000} s: it hung`] : [];
+    const counts =
+      rung.counts === 'tests'
+        ? await readCounts(report, good ? 0 : 1)
+        : { passed: good ? 1 : 0, failed: good ? 0 : 1, notes: [] };
+    const state = counts.failed === 0 ? 'passed' : 'failed';
+    const notes = [...late, ...counts.notes];
+    const files = await readFileTimes(times);
+    const outcome: Outcome = { ...counts, ...spent, state, notes, files };
+    return { outcome, said: voice.end(state) };
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+interface Places {
+  readonly report: string;
+  readonly times: string;
+  readonly voice: Voice;
+}
+
+/** Up to the first command that fails. */
+async function runAll(rung: Rung, by: ClimbOne, { report, times, voice }: Places): Promise<Ended> {
+  let ended: Ended = { how: 'exit', code: 0, cpuSeconds: 0 };
+  for (const command of rung.commands) {
+    const before = ended.cpuSeconds;
+    ended = await runCommand(rung.counts === 'tests' ? reporting(command, report) : command, {
+      boundMs: rung.boundMs,
+      signal: by.signal,
+      env: { BALLAST_TIMES: times },
+      onOutput: (text) => voice.take(text),
+    });
+    ended = { ...ended, cpuSeconds: ended.cpuSeconds + before };
+    if (ended.code !== 0 || ended.how !== 'exit') break;
+  }
+  return ended;
+}
+
+const reporting = (command: readonly string[], report: string): readonly string[] => [
+  ...command,
+  '--reporter=default',
+  '--reporter=json',
+  `--outputFile.json=${report}`,
+];

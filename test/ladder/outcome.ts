@@ -1,0 +1,23 @@
+// How rungs are climbed, and what becomes of one.
+
+import type { RungName } from './rungs.ts';
+import type { FileTime } from './times.ts';
+
+export interface Outcome {
+  readonly rung: RungName;
+  readonly state: 'passed' | 'failed' | 'left out';
+  readonly passed: number;
+  readonly failed: number;
+  readonly tookMs: number;
+  readonly cpuSeconds: number;
+  readonly notes: readonly string[];
+  /** Of a rung of tests; in no order. */
+  readonly files: readonly FileTime[];
+}
+
+export interface Climb {
+  readonly signal: AbortSignal;
+  /** With one, the rungs are climbed one after the other. */
+  readonly slots: number;
+  say(text: string): void;
+}
