@@ -26,6 +26,8 @@ export interface Memory {
   parts?: { readonly value: Parts; readonly generation: number; readonly atMs: number };
   /** What the configuration said when it was last there: when it is gone, servers still have it. */
   known?: KnownPasswords | undefined;
+  /** A server was reached with TLS since the configuration says so. */
+  hasSeenTls?: boolean;
   /** What Secrets of ours said last of which there is no copy elsewhere. */
   readonly kept: Map<string, SecretData>;
   /** What servers said when they were to reload, by name, and for which digest. */
@@ -63,7 +65,7 @@ export class Doors {
   }
 
   /** One at a time for each cluster. */
-  inTurn(key: string, work: () => Promise<void>): Promise<void> {
+  inTurn(key: string, work: (hasWaited: boolean) => Promise<void>): Promise<void> {
     return this.#mutex.run(key, work);
   }
 

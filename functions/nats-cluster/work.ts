@@ -68,9 +68,10 @@ export async function takeChange({ data }: IncomingEvent, context: Context<Doors
 async function look(place: Place, context: Context<Doors>, first?: KubeObject): Promise<void> {
   const { deps: doors, log } = context;
   const natsCluster = `${place.namespace}/${place.name}`;
-  await doors.inTurn(natsCluster, async () => {
+  await doors.inTurn(natsCluster, async (hasWaited) => {
     try {
-      await workOn(place, context, first);
+      // Others were answered because this look is of a moment after their changes.
+      await workOn(place, context, hasWaited ? undefined : first);
     } catch (error) {
       // Another instance, or a person, was first, or it is deleted: their change is an event of its
       // own.

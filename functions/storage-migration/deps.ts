@@ -54,7 +54,7 @@ export class Deps {
   }
 
   /** One piece of work at a time per migration. */
-  serialized(name: string, work: () => Promise<void>): Promise<void> {
+  serialized(name: string, work: (hasWaited: boolean) => Promise<void>): Promise<void> {
     return this.#mutex.run(name, work);
   }
 

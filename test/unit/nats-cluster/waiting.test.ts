@@ -1,0 +1,44 @@
+// Events of one cluster that come while it is being looked at: none is answered for a look that
+// began before its change.
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { Doors } from '../../../functions/nats-cluster/doors.ts';
+import { takeChange } from '../../../functions/nats-cluster/work.ts';
+import type { Context, IncomingEvent } from '../../../shared/function/define.ts';
+import { Run } from './model/run.ts';
+import { systemOf } from './model/system-model.ts';
+
+test('a change that comes while another event waits is seen by the look it is answered for', async () => {
+  const run = new Run();
+  await run.converge();
+  const { world } = run;
+  const held = Promise.withResolvers<void>();
+  const isAsked = Promise.withResolvers<void>();
+  const doors = new Doors({
+    kube: world.kube.client,
+    openSystem: async () => {
+      isAsked.resolve();
+      await held.promise;
+      return systemOf(world);
+    },
+    clock: { nowMs: () => world.nowMs, sleep: async () => world.tick() },
+    workMs: 5_000,
+    lease: { namespace: 'n', name: 'unused', sweepSeconds: 60 },
+  });
+  const signal = new AbortController().signal;
+  const context = { deps: doors, log: pino({ level: 'silent' }), signal } as unknown as Context<Doors>;
+  const data = { kind: 'NatsCluster', metadata: { namespace: 'shop', name: 'nats' } };
+  const change = () => takeChange({ data } as unknown as IncomingEvent, context);
+  const first = change();
+  await isAsked.promise;
+  const { reads } = world.kube;
+  const second = change();
+  // It has read the object, and waits.
+  await expect.poll(() => world.kube.reads).toBe(reads + 1);
+  run.edit({ lameDuck: { graceSeconds: 20, durationSeconds: 60 } });
+  const third = change();
+  held.resolve();
+  await Promise.all([first, second, third]);
+  const object = world.kube.objects.get('natsclusters/shop/nats');
+  expect(world.status()).toMatchObject({ observedGeneration: object?.metadata.generation });
+});
