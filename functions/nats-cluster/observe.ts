@@ -2,13 +2,12 @@
 // is made of when there is a reason to, since a cluster at rest should cost next to nothing.
 import type { Clock } from '../../shared/clock.ts';
 import { Failure } from '../../shared/errors.ts';
-import type { System } from '../../shared/nats/system.ts';
-import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
+import { withSystem } from './connect.ts';
 import type { Doors, Memory } from './doors.ts';
-import { FIELD_MANAGER } from './field-manager.ts';
 import { areAsRead, readParts } from './parts.ts';
 import { podOf } from './pods.ts';
-import { configDigest, SYSTEM_USER } from './render/config.ts';
+import { configDigest } from './render/config.ts';
 import { selectorText } from './render/labels.ts';
 import { PODS, type Rendered } from './render/manifests.ts';
 import { NOBODY, type NatsView, viewOf } from './view.ts';
@@ -37,17 +36,20 @@ export async function observe(
   const memory = doors.memoryOf(cluster.uid);
   const pods = await readPods(doors, cluster, signal);
   const remembered = rememberedParts(memory, cluster, clock);
-  const { known, kept } = memory;
+  const { known, kept, hasSeenTls } = memory;
   const nowReadMs = clock.nowMs();
   const unfenced = unfencedIn(memory, nowReadMs);
-  const door = { kube, nowMs: nowReadMs, signal, known, kept, unfenced };
+  const door = { kube, nowMs: nowReadMs, signal, known, kept, unfenced, hasSeenTls };
   const isGood = remembered !== undefined && (await areAsRead(door, cluster, remembered));
   const parts = isGood ? remembered : await readParts(door, cluster, pods);
   if (!isGood) {
     memory.parts = { value: parts, generation: cluster.generation, atMs: clock.nowMs() };
     memory.known = parts.known ?? memory.known;
+    if (parts.saysTls === false) memory.hasSeenTls = false;
   }
   const nats = await ask(doors, cluster, { parts, pods }, signal);
+  // Who comes after us is to know it too, which is written down first.
+  if (memory.hasSeenTls === true && parts.beforeTls.length > 0) delete memory.parts;
   const nowMs = clock.nowMs();
   const refusals = refusalsOf(memory, parts.rendered);
   const world = { cluster, nowMs, parts, pods, nats, refusals };
@@ -143,57 +145,3 @@ async function refusingAmong(
   });
   return (await Promise.all(refusals)).flat();
 }
-
-const addressesOf = (pods: readonly Pod[]): readonly string[] =>
-  pods.flatMap(({ ip, isEnding }) =>
-    ip === undefined || isEnding ? [] : [`${ip}:${CLIENT_PORT}`],
-  );
-
-export type Administrator = Omit<System, 'close'>;
-
-/** A connection that lives as long as the work. */
-export async function withSystem<Result>(
-  doors: Doors,
-  { cluster, parts, pods }: Pick<World, 'cluster' | 'parts' | 'pods'>,
-  signal: AbortSignal,
-  work: (system: Administrator) => Promise<Result>,
-): Promise<Result> {
-  const system = await connect(doors, cluster, parts, { addresses: addressesOf(pods), signal });
-  try {
-    return await work(system);
-  } finally {
-    await system.close();
-  }
-}
-
-interface Way {
-  readonly addresses: readonly string[];
-  readonly signal: AbortSignal;
-}
-
-async function connect(
-  doors: Doors,
-  cluster: Cluster,
-  { trustedCa: ca, systemPassword = '', formerPasswords }: Parts,
-  { addresses: servers, signal }: Way,
-): Promise<System> {
-  // Who takes a former one is to be reloaded, and may be reached in no other way. There are none
-  // of these once every server has the present one.
-  const passwords = [...formerPasswords, systemPassword];
-  const plain = { servers, user: SYSTEM_USER, passwords, name: FIELD_MANAGER };
-  const secure = { ...plain, tls: { ca, servername: serviceHost(cluster) } };
-  const isSecure = cluster.spec.tls?.clients !== undefined && ca !== '';
-  const [first, second] = isSecure ? [secure, plain] : [plain, secure];
-  try {
-    return await doors.openSystem(first, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    // Only while TLS is being turned on or off some servers are not as the spec says.
-    if (ca === '' || isSettled(cluster)) throw error;
-    return doors.openSystem(second, signal);
-  }
-}
-
-const isSettled = ({ status, generation }: Cluster): boolean =>
-  status.observedGeneration === generation &&
-  (status.servers ?? []).every(({ upToDate }) => upToDate === true);

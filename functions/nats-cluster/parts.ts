@@ -4,7 +4,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { accessModeOf, modeAmong } from './claim-template.ts';
-import { CLAIM, claimName, type Cluster, serverName, serverNames } from './cluster.ts';
+import { CLAIM, claimName, type Cluster, ordinalOf, serverName, serverNames } from './cluster.ts';
 import {
   CLAIMS,
   HASH_ANNOTATION,
@@ -20,7 +20,7 @@ import { findPending } from './pending.ts';
 import { selectorText } from './render/labels.ts';
 import { CONFIG_KEY, CONFIG_SUFFIX } from './render/config.ts';
 import { quantityOf } from './render/quantity.ts';
-import { accountsIn, type KnownPasswords, passwordsIn } from './render/read-back.ts';
+import { accountsIn, type KnownPasswords, passwordsIn, saysTlsIn } from './render/read-back.ts';
 import { fenceRefused } from './rights.ts';
 import { dataOf, type SecretData } from './secret-data.ts';
 import { readSecrets } from './secrets.ts';
@@ -37,6 +37,8 @@ export interface PartsDoor {
   readonly kept: Map<string, SecretData>;
   /** Why the policy of the network was refused a short while ago. */
   readonly unfenced: Word | undefined;
+  /** A server was reached with TLS since the configuration says so. */
+  readonly hasSeenTls?: boolean | undefined;
 }
 
 const STORAGE_CLASSES = {
@@ -55,12 +57,11 @@ export async function readParts(
   const configAt = { namespace, name: `${name}${CONFIG_SUFFIX}` };
   const config = await kube.get(SECRETS, configAt, { signal });
   const told = textIn(config, cluster);
-  const seen = new Map(
-    config === null ? [] : [[config.metadata.name, config.metadata.resourceVersion]],
-  );
-  const secrets = await readSecrets({ ...door, seen }, cluster, config);
+  const seen = versionsOf(config);
+  const secretsDoor = { ...door, seen, running: uidsOf(cluster, pods) };
+  const secrets = await readSecrets(secretsDoor, cluster, config);
   const { lacking, credentials, system, systemPassword } = secrets;
-  const { formerPasswords = [], trustedCa = '', notice } = secrets;
+  const { formerPasswords = [], trustedCa = '', beforeTls = [], notice } = secrets;
   const statefulSet = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });
   const found = new Map<PartKey, KubeObject>();
   if (statefulSet !== null) found.set('statefulSet', statefulSet);
@@ -81,10 +82,10 @@ export async function readParts(
     systemPassword,
     formerPasswords,
     trustedCa,
+    beforeTls,
     notice,
-    known: passwordsIn(told),
     secrets: seen,
-    accounts: accountsIn(told),
+    ...toldIn(told),
     rendered,
     found,
     wrong: wrongAmong(all, found, unfenced),
@@ -130,6 +131,19 @@ async function findOthers(
   }
   return unfenced;
 }
+
+const versionsOf = (config: KubeObject | null): Map<string, string> =>
+  new Map(config === null ? [] : [[config.metadata.name, config.metadata.resourceVersion]]);
+
+const toldIn = (config: string): Pick<Parts, 'known' | 'accounts' | 'saysTls'> => ({
+  known: passwordsIn(config),
+  accounts: accountsIn(config),
+  saysTls: saysTlsIn(config),
+});
+
+/** Anybody who makes pods may label them as servers; none has a server's name beside it. */
+const uidsOf = (cluster: Cluster, pods: readonly Pod[]): readonly string[] =>
+  pods.flatMap(({ name, uid }) => (name === serverName(cluster, ordinalOf(name)) ? uid : []));
 
 /** What servers were told last; that of somebody else says nothing of ours. */
 const textIn = (config: KubeObject | null, cluster: Cluster): string =>

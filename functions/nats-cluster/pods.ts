@@ -50,7 +50,7 @@ export function podOf(object: KubeObject, nowMs: number): Pod {
     name,
     uid,
     resourceVersion,
-    ip: status.podIP,
+    ip: isOver(status) ? undefined : status.podIP,
     isReady: is('Ready', 'True') !== undefined,
     isEnding: deletionTimestamp !== undefined,
     templateHash: annotations?.[TEMPLATE_ANNOTATION],
@@ -59,6 +59,9 @@ export function podOf(object: KubeObject, nowMs: number): Pod {
     unreadySince: is('Ready', 'False')?.lastTransitionTime ?? creationTimestamp,
   };
 }
+
+/** It keeps saying its address, which somebody else may have by now. */
+const isOver = ({ phase }: PodStatus): boolean => phase === 'Failed' || phase === 'Succeeded';
 
 /** What keeps it from running; undefined while it is only on its way. */
 function troubleIn(

@@ -17,6 +17,8 @@ export interface SecretsRead {
   readonly formerPasswords?: readonly string[];
   /** Of all certificates that servers may have now. */
   readonly trustedCa?: string;
+  /** Pods that may speak plain although the configuration says TLS. */
+  readonly beforeTls?: readonly string[];
   /** What clients have to do in time, for people. */
   readonly notice?: string;
   readonly toMake?: SecretToMake;
@@ -30,6 +32,10 @@ export interface SecretsDoor {
   readonly signal: AbortSignal;
   /** What servers were told when the configuration was last there. */
   readonly known?: KnownPasswords | undefined;
+  /** The servers' pods, by uid. */
+  readonly running?: readonly string[];
+  /** A server was reached with TLS since the configuration says so. */
+  readonly hasSeenTls?: boolean | undefined;
   /** Where the versions of our own Secrets are noted, by name. */
   readonly seen?: Map<string, string>;
   /** What those said last of which there is no copy elsewhere, by the end of their names. */

@@ -8,6 +8,7 @@ import type { CertificateFiles, Credentials } from './credentials.ts';
 import type { Told } from './lost-authority.ts';
 import { readOwn, type SecretsDoor, type SecretsRead } from './secret-data.ts';
 import {
+  beforeTlsIn,
   formerPasswords,
   keepKnown,
   knownIn,
@@ -36,8 +37,14 @@ export async function readSecrets(
   const known = knownIn(cluster, config) ?? door.known;
   const rest = await readRest({ ...door, known }, cluster, { system: data, config });
   const clientsCa = rest.credentials?.certificates.clients?.ca;
-  const toMake = keepKnown(cluster, system, config, clientsCa) ?? rest.toMake;
-  const read = { system, systemPassword, formerPasswords: formerPasswords(data), trustedCa };
+  const toMake = keepKnown(door, cluster, system, { config, clientsCa }) ?? rest.toMake;
+  const read = {
+    system,
+    systemPassword,
+    formerPasswords: formerPasswords(data),
+    trustedCa,
+    beforeTls: beforeTlsIn(data),
+  };
   return { ...rest, ...read, ...(toMake === undefined ? {} : { toMake }) };
 }
 

@@ -1,12 +1,14 @@
 // Takes one step. Each changes one thing, under the precondition that it is still what was looked
 // at, and says in a word what was done, or why NATS does not do it.
+import { Failure } from '../../shared/errors.ts';
 import type { Done } from '../../shared/nats/system.ts';
 import type { Announcement } from '../../shared/kube/announce.ts';
 import type { Cluster } from './cluster.ts';
+import { type Administrator, withSystem } from './connect.ts';
 import type { Remember, Step } from './decision.ts';
 import type { Doors } from './doors.ts';
 import { nameOf } from './gate.ts';
-import { type Administrator, withSystem } from './observe.ts';
+
 import { configDigest } from './render/config.ts';
 import { CLAIMS, PODS, STATEFUL_SETS } from './render/manifests.ts';
 import type { Word, World } from './world.ts';
@@ -44,14 +46,8 @@ export async function take(
     case 'delete-pod':
     case 'delete-claim':
       return takeOnServer(doors, cluster, step, signal);
-    case 'reload': {
-      // Straight to it: a route that is closed by the reload would take the answer with it.
-      const pods = world.pods.filter(({ name }) => name === step.server);
-      const { id, server } = step;
-      return withSystem(doors, { ...world, pods }, signal, async (system) =>
-        reloaded(doors, world, server, await system.reload(id, signal)),
-      );
-    }
+    case 'reload':
+      return takeReload(doors, world, step, signal);
     case 'step-down':
     case 'move':
     case 'remove-peer':
@@ -165,6 +161,26 @@ function told(done: Done, reason: string, message: string): Taken {
     message: `NATS did not confirm it (${done.why}): ${message}`,
   } as const;
   return { said: failed, isSlow: true };
+}
+
+async function takeReload(
+  doors: Doors,
+  world: World,
+  { server, id }: Extract<Step, { take: 'reload' }>,
+  signal: AbortSignal,
+): Promise<Taken> {
+  const reload = async (system: Administrator): Promise<Taken> =>
+    reloaded(doors, world, server, await system.reload(id, signal));
+  try {
+    // Straight to it: a route that is closed by the reload would take the answer with it.
+    const pods = world.pods.filter(({ name }) => name === server);
+    return await withSystem(doors, { ...world, pods }, signal, reload);
+  } catch (error) {
+    // It speaks plain, and another one has TLS already.
+    const isAway = error instanceof Failure && error.code === 'NATS_UNAVAILABLE';
+    if (!isAway || world.parts.saysTls !== true) throw error;
+    return withSystem(doors, world, signal, reload);
+  }
 }
 
 /** Whether it took the wanted configuration its digest tells: the file may not have come yet. */

@@ -7,7 +7,7 @@ import type { Cluster } from './cluster.ts';
 import { isOurs } from './owner.ts';
 import { CONFIG_KEY, configDigest, SYSTEM_USER } from './render/config.ts';
 import type { Rendered } from './render/manifests.ts';
-import { type KnownPasswords, passwordsIn } from './render/read-back.ts';
+import { type KnownPasswords, passwordsIn, saysTlsIn } from './render/read-back.ts';
 import {
   certificatesIn,
   dataOf,
@@ -16,6 +16,7 @@ import {
   passwordLost,
   renewedSecret,
   type SecretData,
+  type SecretsDoor,
 } from './secret-data.ts';
 import type { SecretToMake } from './world.ts';
 
@@ -26,6 +27,8 @@ export const ROUTE_PASSWORD = 'route-password';
 export const TRUSTED = 'trusted-ca.crt';
 /** By which some server may still have to be asked: a list in JSON, the newest first. */
 const FORMER = 'former-passwords';
+/** The pods, by uid, that ran before the configuration said TLS: a list in JSON. */
+const BEFORE_TLS = 'pods-before-tls';
 /** Those of before, and of changes in the middle; authorities with their successors. */
 const FORMER_MAX = 6;
 
@@ -56,17 +59,43 @@ export const knownIn = (cluster: Cluster, config: KubeObject | null): KnownPassw
     ? passwordsIn(dataOf(config)[CONFIG_KEY] ?? '')
     : undefined;
 
+/** What the configuration says as it is, and the authority of the next one. */
+interface Change {
+  readonly config: KubeObject | null;
+  readonly clientsCa: string | undefined;
+}
+
 /** Before servers get another password or authority, those that they have now are written down. */
 export function keepKnown(
+  door: Pick<SecretsDoor, 'running' | 'hasSeenTls'>,
   cluster: Cluster,
   own: OwnSecret,
-  config: KubeObject | null,
-  clientsCa: string | undefined,
+  { config, clientsCa }: Change,
 ): SecretToMake | undefined {
   const { data: system } = own;
-  const more = { ...trusting(system, clientsCa), ...remembering(cluster, system, config) };
+  const more = {
+    ...trusting(system, clientsCa),
+    ...remembering(cluster, system, config),
+    ...withoutTls(door, cluster, system, { config, clientsCa }),
+  };
   if (Object.keys(more).length === 0) return undefined;
   return renewedSecret(cluster, SYSTEM_SUFFIX, own, { ...system, ...more });
+}
+
+/** Written down before the configuration says TLS, and taken back once a server speaks it. */
+function withoutTls(
+  { running = [], hasSeenTls }: Pick<SecretsDoor, 'running' | 'hasSeenTls'>,
+  cluster: Cluster,
+  system: SecretData,
+  { config, clientsCa }: Change,
+): SecretData {
+  const text = config !== null && isOurs(config, cluster) ? dataOf(config)[CONFIG_KEY] : '';
+  const saysTls = saysTlsIn(text ?? '');
+  const isTurnedOn = saysTls === false && clientsCa !== undefined;
+  const isOver = saysTls === false || hasSeenTls === true;
+  const now = system[BEFORE_TLS] ?? '[]';
+  const wanted = isTurnedOn ? JSON.stringify(running.toSorted()) : isOver ? '[]' : now;
+  return wanted === now ? {} : { [BEFORE_TLS]: wanted };
 }
 
 function trusting(system: SecretData, clientsCa: string | undefined): SecretData {
@@ -85,9 +114,13 @@ function remembering(cluster: Cluster, system: SecretData, config: KubeObject | 
   return { [FORMER]: JSON.stringify(all.slice(0, FORMER_MAX)) };
 }
 
-export function formerPasswords(system: SecretData): readonly string[] {
+export const formerPasswords = (system: SecretData): readonly string[] => textsIn(system[FORMER]);
+
+export const beforeTlsIn = (system: SecretData): readonly string[] => textsIn(system[BEFORE_TLS]);
+
+function textsIn(json = '[]'): readonly string[] {
   try {
-    const found: unknown = JSON.parse(system[FORMER] ?? '[]');
+    const found: unknown = JSON.parse(json);
     return Array.isArray(found) ? found.filter((one) => typeof one === 'string') : [];
   } catch {
     return [];

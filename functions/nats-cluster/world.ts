@@ -69,6 +69,10 @@ export interface Parts {
   readonly formerPasswords: readonly string[];
   /** Whom to believe when servers speak TLS; empty when they never did. */
   readonly trustedCa: string;
+  /** Whether the configuration told servers to speak TLS to clients; undefined when it is lost. */
+  readonly saysTls: boolean | undefined;
+  /** The pods, by uid, that ran before it said so, and may speak plain until they are reloaded. */
+  readonly beforeTls: readonly string[];
   /** What clients have to do in time, for people. */
   readonly notice: string | undefined;
   /** The passwords that servers have been told last. */

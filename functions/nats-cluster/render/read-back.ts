@@ -24,6 +24,10 @@ export function passwordsIn(text: string): KnownPasswords | undefined {
   return { system, route: route === '' ? undefined : route, users: new Map(logins) };
 }
 
+/** Whether clients have to speak TLS; undefined when it was not written by us. */
+export const saysTlsIn = (text: string): boolean | undefined =>
+  isRecord(valueOf(text, 'accounts')) ? isRecord(valueOf(text, 'tls')) : undefined;
+
 /** Those that may have streams; undefined when it was not written by us. */
 export function accountsIn(text: string): readonly string[] | undefined {
   const accounts = valueOf(text, 'accounts');

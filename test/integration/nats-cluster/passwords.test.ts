@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '../../../shared/clock.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { openReplica } from '../../../shared/nats/replica/replica.ts';
 import { FeedWriter } from '../../builders/feed-writer.ts';
+import { startRecordingListener } from '../../builders/recording-listener.ts';
 import { Place } from './place.ts';
 import { reported } from './report.ts';
 import { isReady, SCENARIO_MS } from './scene.ts';
@@ -205,6 +206,39 @@ test(
     await place.edit(cluster, { tls: null });
     await place.tickUntilReady(ours, cluster);
     expect(await uids()).toEqual(pods);
+  },
+);
+
+test(
+  'who listens where servers were hears no password, in clear text or with another certificate',
+  settings,
+  async () => {
+    await place.edit(cluster, { tls: { clients: {} } });
+    await place.tickUntilReady(ours, cluster);
+    expect((await system())['pods-before-tls']).toBe('[]');
+    const addresses = await place.addresses(cluster);
+    await Promise.all(SERVERS.map((server) => place.hold(cluster, server)));
+    await using stack = new AsyncDisposableStack();
+    const [plain, , stranger] = addresses.map((one) => one.replace(/:.*/, ''));
+    const name = { certificateFor: 'nats.shop.svc' };
+    const listeners = [
+      stack.use(await startRecordingListener({ host: plain ?? '' })),
+      stack.use(await startRecordingListener({ host: stranger ?? '', ...name })),
+    ];
+    // Who starts now remembers nothing, and nothing was said of this spec yet.
+    const other = await place.startFunction({ clock: later });
+    await place.edit(cluster, { unreplicatedStreams: 'Wait' });
+    for (let look = 0; look < 2; look += 1) {
+      await Promise.all([place.tick(ours), place.tick(other)]);
+    }
+    const heard = listeners.map((one) => one.heard());
+    expect(listeners.every((one) => one.connections() > 0)).toBe(true);
+    expect(heard.join('')).not.toMatch(/CONNECT|pass/);
+    await stack.disposeAsync();
+    for (const server of SERVERS) place.release(cluster, server);
+    await place.tickUntilReady(ours, cluster);
+    await place.edit(cluster, { tls: null });
+    await place.tickUntilReady(ours, cluster);
   },
 );
 

@@ -44,7 +44,7 @@ test('the third who comes is answered when a look that began after him is over',
   expect(looker.seen).toEqual([0, 1]);
 });
 
-test('where that look fails all who waited for it are told, and the next one is begun', async () => {
+test('where that look fails all who wait are told, and the next one begins', async () => {
   const looker = new Looker();
   const asked = [looker.take(), looker.take(), looker.take()];
   looker.held[0]?.resolve();

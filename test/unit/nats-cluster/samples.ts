@@ -84,6 +84,8 @@ export function world(differences: Differences = {}): World {
     systemPassword: 'system',
     formerPasswords: [],
     trustedCa: '',
+    saysTls: false,
+    beforeTls: [],
     notice: undefined,
     known: undefined,
     secrets: new Map(),

@@ -29,7 +29,8 @@ const CHANGES: readonly Change[] = [
   { name: 'another image', before: [{}], edit: IMAGE, least: 4 },
   // The certificates, the url of the user, whom we are to believe, and the configuration; servers
   // are told over NATS.
-  { name: 'TLS for clients', before: [{}], edit: { tls: { clients: {} } }, least: 4 },
+  // Certificates, who runs without them, the configuration, the policy, and that nobody does now.
+  { name: 'TLS for clients', before: [{}], edit: { tls: { clients: {} } }, least: 5 },
   { name: 'three become five', before: [{}], edit: size(5), least: 2 },
   // The configuration, then for each server the StatefulSet and a claim.
   { name: 'five become three', before: [size(5)], edit: size(3), least: 5 },

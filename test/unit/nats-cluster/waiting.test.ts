@@ -8,7 +8,7 @@ import type { Context, IncomingEvent } from '../../../shared/function/define.ts'
 import { Run } from './model/run.ts';
 import { systemOf } from './model/system-model.ts';
 
-test('a change that comes while another event waits is seen by the look it is answered for', async () => {
+test('a change that comes while another event waits is seen before it is answered', async () => {
   const run = new Run();
   await run.converge();
   const { world } = run;
@@ -26,7 +26,11 @@ test('a change that comes while another event waits is seen by the look it is an
     lease: { namespace: 'n', name: 'unused', sweepSeconds: 60 },
   });
   const signal = new AbortController().signal;
-  const context = { deps: doors, log: pino({ level: 'silent' }), signal } as unknown as Context<Doors>;
+  const context = {
+    deps: doors,
+    log: pino({ level: 'silent' }),
+    signal,
+  } as unknown as Context<Doors>;
   const data = { kind: 'NatsCluster', metadata: { namespace: 'shop', name: 'nats' } };
   const change = () => takeChange({ data } as unknown as IncomingEvent, context);
   const first = change();

@@ -1,0 +1,100 @@
+// The way to the servers' system account. Its password goes without TLS to nobody who is to speak
+// TLS: once the configuration says TLS, it goes to servers whose certificate is verified, and in
+// plain to those alone that ran before it said so, until the first server was reached with TLS.
+// From then on the others are asked through those that speak it.
+import { Failure } from '../../shared/errors.ts';
+import type { System } from '../../shared/nats/system.ts';
+import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
+import type { Doors } from './doors.ts';
+import { FIELD_MANAGER } from './field-manager.ts';
+import { SYSTEM_USER } from './render/config.ts';
+import type { Parts, Pod, World } from './world.ts';
+
+export type Administrator = Omit<System, 'close'>;
+type Asked = Pick<World, 'cluster' | 'parts' | 'pods'>;
+
+/** A connection that lives as long as the work. */
+export async function withSystem<Result>(
+  doors: Doors,
+  asked: Asked,
+  signal: AbortSignal,
+  work: (system: Administrator) => Promise<Result>,
+): Promise<Result> {
+  const system = await connect(doors, asked, signal);
+  try {
+    return await work(system);
+  } finally {
+    await system.close();
+  }
+}
+
+async function connect(doors: Doors, asked: Asked, signal: AbortSignal): Promise<System> {
+  const { cluster, parts } = asked;
+  const isSecureFirst = cluster.spec.tls?.clients !== undefined || parts.saysTls === true;
+  const secure = (): Promise<System> => openSecure(doors, asked, signal);
+  const plain = (): Promise<System> => openPlain(doors, asked, signal);
+  const [first, second] = isSecureFirst ? [secure, plain] : [plain, secure];
+  try {
+    return await first();
+  } catch (error) {
+    signal.throwIfAborted();
+    // Only while TLS is being turned on or off some servers are not as the spec says.
+    const isOneWay = isSecureFirst ? mayBePlain(doors, asked).length === 0 : isSettled(asked);
+    if (isOneWay) throw error;
+    return second();
+  }
+}
+
+async function openSecure(
+  doors: Doors,
+  { cluster, parts, pods }: Asked,
+  signal: AbortSignal,
+): Promise<System> {
+  const { trustedCa: ca, saysTls } = parts;
+  const servers = addressesOf(pods);
+  if (ca === '') {
+    const message = `No authority is known yet by which ${servers.join(', ')} could be believed.`;
+    throw new Failure('NATS_UNAVAILABLE', message, { object: servers.join(',') });
+  }
+  const tls = { ca, servername: serviceHost(cluster) };
+  const system = await doors.openSystem({ servers, tls, ...loginOf(parts) }, signal);
+  if (saysTls === true) doors.memoryOf(cluster.uid).hasSeenTls = true;
+  return system;
+}
+
+async function openPlain(doors: Doors, asked: Asked, signal: AbortSignal): Promise<System> {
+  const servers = addressesOf(mayBePlain(doors, asked));
+  return doors.openSystem({ servers, ...loginOf(asked.parts) }, signal);
+}
+
+/**
+ * As long as the configuration says nothing of TLS every server speaks plain. Where it is lost the
+ * spec tells.
+ */
+function mayBePlain(doors: Doors, { cluster, parts, pods }: Asked): readonly Pod[] {
+  const { saysTls = cluster.spec.tls?.clients !== undefined, beforeTls } = parts;
+  if (!saysTls) return pods;
+  const { hasSeenTls } = doors.memoryOf(cluster.uid);
+  return hasSeenTls === true ? [] : pods.filter(({ uid }) => beforeTls.includes(uid));
+}
+
+// Who takes a former one is to be reloaded, and may be reached in no other way. There are none of
+// these once every server has the present one.
+const loginOf = ({ formerPasswords, systemPassword = '' }: Parts) => ({
+  user: SYSTEM_USER,
+  passwords: [...formerPasswords, systemPassword],
+  name: FIELD_MANAGER,
+});
+
+const addressesOf = (pods: readonly Pod[]): readonly string[] =>
+  pods.flatMap(({ ip, isEnding }) =>
+    ip === undefined || isEnding ? [] : [`${ip}:${CLIENT_PORT}`],
+  );
+
+function isSettled({ cluster, parts }: Asked): boolean {
+  const { status, generation }: Cluster = cluster;
+  const isCurrent =
+    status.observedGeneration === generation &&
+    (status.servers ?? []).every(({ upToDate }) => upToDate === true);
+  return isCurrent || parts.trustedCa === '';
+}

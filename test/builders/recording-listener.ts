@@ -1,0 +1,67 @@
+// Whoever listens where a NATS server is thought to be: he greets as one, in clear text or with a
+// certificate of his own, takes any password, and keeps all that he is told.
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { issue, makeAuthority } from '../../shared/x509.ts';
+
+export interface RecordingListener extends AsyncDisposable {
+  /** All that came, of all connections, and of what TLS hid. */
+  readonly heard: () => string;
+  readonly connections: () => number;
+}
+
+export interface RecordingOptions {
+  readonly host: string;
+  readonly port?: number;
+  /** He speaks TLS, with a certificate for this name that nobody we know has signed. */
+  readonly certificateFor?: string;
+}
+
+const HOUR_MS = 3_600_000;
+
+export async function startRecordingListener({
+  host,
+  port = 4_222,
+  certificateFor,
+}: RecordingOptions): Promise<RecordingListener> {
+  const sockets = new Set<Socket>();
+  const identity = certificateFor === undefined ? undefined : strangerFor(certificateFor);
+  let heard = '';
+  const listen = (socket: Socket): void => {
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      heard += bytes.toString('latin1');
+      if (bytes.includes('PING')) socket.write('PONG\r\n');
+    });
+  };
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket)).on('error', () => undefined);
+    const tls = identity !== undefined;
+    socket.write(`INFO {"server_id":"x","version":"2.15.2","tls_required":${tls}}\r\n`);
+    listen(
+      identity === undefined ? socket : new TLSSocket(socket, { isServer: true, ...identity }),
+    );
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  return {
+    heard: () => heard,
+    connections: () => connections,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function strangerFor(name: string): { readonly cert: string; readonly key: string } {
+  const nowMs = Date.now();
+  const validity = { fromMs: nowMs - HOUR_MS, toMs: nowMs + HOUR_MS };
+  const authority = makeAuthority('a stranger', validity);
+  const { certPem, keyPem } = issue(authority, { commonName: name, hosts: [name] }, validity);
+  return { cert: certPem, key: keyPem };
+}
