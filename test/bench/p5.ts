@@ -1,7 +1,10 @@
 // P5: how long a change takes from its writer to a reader's handler, through the feed and by a
 // direct watch of the API server. Both see the same changes in the same run, and the clock starts
-// for both when the writer begins its request.
+// for both when the writer begins its request. A change is seen with its version or a later one of
+// the same pod, whichever comes first: the feed shows changes together that follow each other
+// closely, and the earlier one is then as late as the one that shows it.
 import { Child } from './feed/child.ts';
+import { seenAt } from './feed/coverage.ts';
 import { churn, type WriterChild } from './feed/churn.ts';
 import { Crew } from './feed/crew.ts';
 import { percentile } from './feed/line.ts';
@@ -67,13 +70,14 @@ async function measure(writer: WriterChild, crews: readonly Crew[]): Promise<rea
   const samples: Record<string, number>[] = crews.map(() => ({}));
   for (const perSecond of RATES) {
     const changes = perSecond * SECONDS;
-    const witnesses = crews.map((crew) => ({ crew, sightings: changes }));
+    const witnesses = crews.map((crew) => ({ crew, sightings: 'each' as const }));
     const order = { pods: PODS, changes, perSecond };
     const { written, seen } = await churn(writer, order, witnesses);
     // Changes that queue before the API server are late for both, and say nothing about either.
     const isInPace = written.seconds < SECONDS * LATE_MAX;
     for (const [index, { times }] of seen.entries()) {
-      const delays = isInPace ? delaysOf(times, written.startedMs, written.firstTurn) : [];
+      const turns = { firstTurn: written.firstTurn, changes, pods: PODS };
+      const delays = isInPace ? delaysOf(seenAt(times, turns), written.startedMs) : [];
       const [p50, p99] = [percentile(delays, 0.5), percentile(delays, 0.99)];
       const more = (ms: number): number => (index === 0 ? 0 : ms);
       Object.assign(samples[index] ?? {}, {
@@ -87,12 +91,5 @@ async function measure(writer: WriterChild, crews: readonly Crew[]): Promise<rea
   return samples;
 }
 
-/** `times` holds turn, time, turn, time... */
-function delaysOf(times: Float64Array, startedMs: Float64Array, firstTurn: number): number[] {
-  const delays: number[] = [];
-  for (let at = 0; at < times.length; at += 2) {
-    const [turn = Number.NaN, seenMs = Number.NaN] = times.subarray(at, at + 2);
-    delays.push(seenMs - (startedMs[turn - firstTurn] ?? Number.NaN));
-  }
-  return delays;
-}
+const delaysOf = (seenMs: Float64Array, startedMs: Float64Array): number[] =>
+  Array.from(seenMs, (atMs, index) => atMs - (startedMs[index] ?? Number.NaN));

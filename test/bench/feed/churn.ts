@@ -3,15 +3,17 @@
 import { systemClock } from '../../../shared/clock.ts';
 import type { Seen } from './arrivals.ts';
 import type { Child } from './child.ts';
+import { countSeen, seenAt, type Turns } from './coverage.ts';
 import type { Crew } from './crew.ts';
 import type { WriteOrder, Written } from './writer.ts';
 
 export type WriterChild = Child<WriteOrder, Written>;
 
-/** Somebody who sees the writer's changes, and how many of all orders' sightings are expected. */
+/** Somebody who sees the writer's changes. */
 export interface Witness {
   readonly crew: Crew;
-  readonly sightings: number;
+  /** How many are waited for; `each`, of one timed reader: that each change is seen. */
+  readonly sightings: number | 'each';
 }
 
 export interface Churned {
@@ -31,20 +33,25 @@ export async function churn(
 ): Promise<Churned> {
   for (const { crew } of witnesses) await crew.take();
   const written = await writer.ask(order);
-  return { written, seen: await Promise.all(witnesses.map(untilSeen)) };
+  const turns = { firstTurn: written.firstTurn, changes: order.changes, pods: order.pods };
+  const seen = await Promise.all(witnesses.map((one) => untilSeen(one, turns)));
+  return { written, seen };
 }
 
-async function untilSeen({ crew, sightings }: Witness): Promise<Seen> {
+async function untilSeen({ crew, sightings }: Witness, turns: Turns): Promise<Seen> {
   const parts: Seen[] = [];
   const endsAtMs = performance.now() + ARRIVAL_TIMEOUT_MS;
   for (;;) {
     parts.push(await crew.take());
-    const changes = parts.reduce((sum, part) => sum + part.changes, 0);
-    if (changes >= sightings) {
-      return { changes, times: Float64Array.from(parts.flatMap(({ times }) => [...times])) };
-    }
+    const times = Float64Array.from(parts.flatMap((part) => [...part.times]));
+    const changes =
+      sightings === 'each'
+        ? countSeen(seenAt(times, turns))
+        : parts.reduce((sum, part) => sum + part.changes, 0);
+    const wanted = sightings === 'each' ? turns.changes : sightings;
+    if (changes >= wanted) return { changes, times };
     if (performance.now() > endsAtMs) {
-      throw new Error(`${sightings} changes should have been seen, and only ${changes} were.`);
+      throw new Error(`${wanted} changes should have been seen, and only ${changes} were.`);
     }
     await systemClock.sleep(POLL_MS);
   }
