@@ -2,7 +2,7 @@
 // ask, and what comes of each answer. Pure.
 import type { StorageMigrationStatus } from '../../shared/api/storage-migration.ts';
 import type { EtcdAnswer } from './etcd-verdict.ts';
-import { type Saying, blocked, onTheWay, proved, settlesAgain } from './sayings.ts';
+import { type StatusUpdate, blocked, inProgress, proved, settlesAgain } from './status.ts';
 import type { Crd } from './target.ts';
 
 /** Of all reasons to wait for etcd the only one that another pass may end. */
@@ -13,12 +13,12 @@ const ROUNDS_MAX = 3;
 const PASS_EVERY_MS = 600_000;
 
 /** The second pass has proved what it can; the word of etcd is lacking. */
-export function unconfirmed(found: Saying): Saying {
+export function unconfirmed(found: StatusUpdate): StatusUpdate {
   const { proof, ...rest } = found.status;
   if (proof === undefined) return found;
   // An end without a continuation: what is kept of it is the moment of the list.
   const cursor = { after: '', continue: '', resourceVersion: proof.resourceVersion };
-  return onTheWay({ ...rest, phase: 'Confirming', cursor });
+  return inProgress({ ...rest, phase: 'Confirming', cursor });
 }
 
 export interface Moment {
@@ -32,20 +32,20 @@ export function confirmed(
   status: StorageMigrationStatus,
   answer: EtcdAnswer | undefined,
   moment: Moment,
-): Saying {
+): StatusUpdate {
   if (answer?.says === 'nothing') return blocked(status, answer.why);
   if (answer?.says === 'old') return disagreed(status, answer.message, moment);
   const { nowIso, crd } = moment;
-  const saying = proved(status, status.cursor?.resourceVersion ?? '', nowIso, crd);
-  const { proof } = saying.status;
-  if (answer === undefined || proof === undefined) return saying;
+  const update = proved(status, status.cursor?.resourceVersion ?? '', nowIso, crd);
+  const { proof } = update.status;
+  if (answer === undefined || proof === undefined) return update;
   const { revision: etcdRevision, values: etcdValues } = answer;
   const both = { ...proof, oracle: 'SecondPassAndEtcd', etcdRevision, etcdValues } as const;
-  return { ...saying, status: { ...saying.status, proof: both } };
+  return { ...update, status: { ...update.status, proof: both } };
 }
 
 /** Our pass found each stored as it should be, and etcd does not: an API server is behind. */
-function disagreed(status: StorageMigrationStatus, what: string, { nowMs }: Moment): Saying {
+function disagreed(status: StorageMigrationStatus, what: string, { nowMs }: Moment): StatusUpdate {
   const { phase, conditions, passStartedAt, etcdDisagreed: before = 0 } = status;
   const why = conditions?.find(({ type }) => type === 'Blocked')?.reason;
   const isKnown = phase === 'Blocked' && why === ETCD_DISAGREES;

@@ -2,7 +2,7 @@
 // One step per look: each leaves a status from which the next look goes on, whoever takes it.
 import type { OtherMode, StorageMigrationStatus } from '../../shared/api/storage-migration.ts';
 import { servesMore } from './cleaning.ts';
-import { cleansFields, type Migration, servedBy } from './migration.ts';
+import { cleansFields, type Migration } from './migration.ts';
 import {
   ETCD_CANNOT_TELL,
   MANAGED_FIELDS_LOST,
@@ -10,23 +10,23 @@ import {
   MIGRATOR_SILENT,
   OBJECTS_FAILED,
   RIGHTS_MISSING,
-  type Saying,
-  type Word,
+  type StatusUpdate,
   begun,
   blocked,
   paused,
-} from './sayings.ts';
-import { type Crd, type NoTarget, type Target, isTarget } from './target.ts';
+} from './status.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
+import { type Crd, type NoTarget, type Target, isTarget, servedBy } from './target.ts';
 
 export type Step =
-  | { readonly take: 'nothing' }
+  | { readonly type: 'nothing' }
   /** No work of its own: only the status changes. */
-  | { readonly take: 'say'; readonly saying: Saying }
-  | { readonly take: 'preflight' | 'settle' | 'walk' | 'confirm' | 'trim' | 'probe' }
+  | { readonly type: 'status'; readonly update: StatusUpdate }
+  | { readonly type: 'preflight' | 'settle' | 'pass' | 'confirm' | 'trim' | 'probe' }
   /** Another migrator is to rewrite, or is at it. */
-  | { readonly take: 'delegate'; readonly mode: OtherMode }
+  | { readonly type: 'delegate'; readonly mode: OtherMode }
   /** Somebody took versions off the CRD's list that are not proved to be unused. */
-  | { readonly take: 'restore'; readonly lacking: readonly string[] };
+  | { readonly type: 'restore'; readonly lacking: readonly string[] };
 
 export function decide(migration: Migration, found: Target | NoTarget): Step {
   const { spec, status, object, generation } = migration;
@@ -41,41 +41,41 @@ export function decide(migration: Migration, found: Target | NoTarget): Step {
   const isOver = status.phase === 'Done' || (status.phase === 'Blocked' && isEdited);
   if (isOver || !isOfTarget(migration, found)) return say(begun(migration, found));
   const lacking = lackingVersions(migration, found.crd);
-  if (lacking.length > 0) return { take: 'restore', lacking };
+  if (lacking.length > 0) return { type: 'restore', lacking };
   return stepOf(status);
 }
 
-const NOTHING: Step = { take: 'nothing' };
-const say = (saying: Saying): Step => ({ take: 'say', saying });
+const NOTHING: Step = { type: 'nothing' };
+const say = (update: StatusUpdate): Step => ({ type: 'status', update });
 
 function stepOf({ phase, blockedIn, conditions, target, proof }: StorageMigrationStatus): Step {
   const mode = target?.mode;
   switch (phase) {
     case 'Preflight':
-      return { take: 'preflight' };
+      return { type: 'preflight' };
     case 'Settling':
-      return { take: 'settle' };
+      return { type: 'settle' };
     case 'Delegating':
-      return mode === undefined ? NOTHING : { take: 'delegate', mode };
+      return mode === undefined ? NOTHING : { type: 'delegate', mode };
     case 'Cleaning':
     case 'Rewriting':
     case 'Verifying':
-      return { take: 'walk' };
+      return { type: 'pass' };
     case 'Confirming':
-      return { take: 'confirm' };
+      return { type: 'confirm' };
     case 'Trimming':
-      return { take: 'trim' };
+      return { type: 'trim' };
     case 'Blocked': {
       const why = conditions?.find(({ type }) => type === 'Blocked')?.reason;
       if (why === MANAGED_FIELDS_LOST || why === ETCD_CANNOT_TELL) return NOTHING;
       const isOthers = why === MIGRATOR_SILENT || why === MIGRATOR_REFUSED;
-      if (isOthers && mode !== undefined) return { take: 'delegate', mode };
+      if (isOthers && mode !== undefined) return { type: 'delegate', mode };
       // Nothing is written then, and etcd is asked again without a word about it.
-      if (blockedIn === 'Confirming') return { take: 'confirm' };
+      if (blockedIn === 'Confirming') return { type: 'confirm' };
       // No preflight asks for these rights; to try them without a word before is quiet.
-      if (blockedIn === 'Settling' && why === RIGHTS_MISSING) return { take: 'settle' };
-      if (blockedIn === 'Trimming' && proof !== undefined) return { take: 'trim' };
-      return { take: why === OBJECTS_FAILED ? 'probe' : 'preflight' };
+      if (blockedIn === 'Settling' && why === RIGHTS_MISSING) return { type: 'settle' };
+      if (blockedIn === 'Trimming' && proof !== undefined) return { type: 'trim' };
+      return { type: why === OBJECTS_FAILED ? 'probe' : 'preflight' };
     }
     default:
       return NOTHING;
@@ -133,14 +133,14 @@ const isPaused = ({ generation, status }: Migration): boolean =>
   status.observedGeneration === generation &&
   status.conditions?.find(({ type }) => type === 'Progressing')?.reason === 'Paused';
 
-function block(migration: Migration, why: Word): Step {
+function block(migration: Migration, why: Reason): Step {
   const { status } = migration;
-  const saying = blocked(status, why);
+  const update = blocked(status, why);
   const known = status.conditions?.find(({ type }) => type === 'Blocked');
   const isSaid =
     status.phase === 'Blocked' &&
     status.observedGeneration === migration.generation &&
     known?.reason === why.reason &&
     known.message === why.message;
-  return isSaid ? NOTHING : say(saying);
+  return isSaid ? NOTHING : say(update);
 }

@@ -13,7 +13,13 @@ import type { KubeObject, Manifest } from '../../shared/kube/objects.ts';
 import type { Deps } from './deps.ts';
 import type { Migration } from './migration.ts';
 import { modeUnavailable, ORDER_KIND, orderedResource, servedMigrator } from './migrator.ts';
-import { blocked, delegating, MIGRATOR_REFUSED, MIGRATOR_SILENT, type Saying } from './sayings.ts';
+import {
+  blocked,
+  delegating,
+  MIGRATOR_REFUSED,
+  MIGRATOR_SILENT,
+  type StatusUpdate,
+} from './status.ts';
 import type { Target } from './target.ts';
 
 /** The in-tree one takes a minute and a half for an idle kind; the community's has a queue. */
@@ -30,7 +36,7 @@ export async function delegate(
   target: Target,
   mode: OtherMode,
   signal: AbortSignal,
-): Promise<Saying> {
+): Promise<StatusUpdate> {
   try {
     return await look(deps, migration, target, mode, signal);
   } catch (error) {
@@ -45,7 +51,7 @@ async function look(
   target: Target,
   mode: OtherMode,
   signal: AbortSignal,
-): Promise<Saying> {
+): Promise<StatusUpdate> {
   const { status } = migration;
   const ref = await servedMigrator(kube, mode, signal);
   if (ref === undefined) return blocked(status, modeUnavailable(mode));
@@ -90,7 +96,7 @@ export function heard(
   known: Delegate,
   order: KubeObject | null,
   nowMs: number,
-): Saying {
+): StatusUpdate {
   const what = `StorageVersionMigration ${known.name} (${known.apiVersion})`;
   if (order?.metadata.uid !== known.uid) return delegating(status, { ...known, result: 'Gone' });
   const conditions = conditionsOf(order).filter((one) => one['status'] === 'True');
@@ -111,9 +117,9 @@ export function heard(
   return blocked({ ...status, delegate: known }, { reason: MIGRATOR_SILENT, message });
 }
 
-function waiting(status: StorageMigrationStatus, known: Delegate, message: string): Saying {
-  const saying = delegating(status, known);
-  return { ...saying, progressing: { ...saying.progressing, message } };
+function waiting(status: StorageMigrationStatus, known: Delegate, message: string): StatusUpdate {
+  const update = delegating(status, known);
+  return { ...update, progressing: { ...update.progressing, message } };
 }
 
 function conditionsOf({ status }: KubeObject): readonly Readonly<Record<string, unknown>>[] {

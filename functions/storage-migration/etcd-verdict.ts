@@ -3,21 +3,25 @@ import type { Verification } from '../../shared/api/storage-migration.ts';
 import type { StoredCount } from '../../shared/stored/audit.ts';
 import type { EtcdAccess } from './deps.ts';
 import type { Migration } from './migration.ts';
-import { ETCD_CANNOT_TELL, type Word } from './sayings.ts';
+import { ETCD_CANNOT_TELL } from './status.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 
 export type EtcdAnswer =
   | { readonly says: 'current'; readonly revision: string; readonly values: number }
   /** Something is stored in another version. */
   | { readonly says: 'old'; readonly message: string }
   /** It says nothing that could be relied on. */
-  | { readonly says: 'nothing'; readonly why: Word };
+  | { readonly says: 'nothing'; readonly why: Reason };
 
 const ETCD: Verification = 'Etcd';
 
 export const asksEtcd = ({ spec }: Migration): boolean => spec.verify.includes(ETCD);
 
 /** Known before anything is written. */
-export function etcdMissing(etcd: EtcdAccess | undefined, migration: Migration): Word | undefined {
+export function etcdMissing(
+  etcd: EtcdAccess | undefined,
+  migration: Migration,
+): Reason | undefined {
   if (etcd !== undefined || !asksEtcd(migration)) return undefined;
   const message =
     'spec.verify names Etcd, and the function knows no etcd: set ETCD_ENDPOINTS, and where etcd ' +
@@ -58,7 +62,7 @@ export function judged(stored: StoredCount, { what, apiVersion, revision }: Abou
   return nothing({ reason: ETCD_CANNOT_TELL, message });
 }
 
-export const nothing = (why: Word): EtcdAnswer => ({ says: 'nothing', why });
+export const nothing = (why: Reason): EtcdAnswer => ({ says: 'nothing', why });
 
 export function isAnother({ client }: EtcdAccess, has: string): EtcdAnswer {
   const message =

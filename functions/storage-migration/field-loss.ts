@@ -4,7 +4,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
 import type { Migration } from './migration.ts';
 import { nameOf } from './rewrite.ts';
-import type { Word } from './sayings.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 import { fieldsWithout, isAccepted, lostFields } from './schema-loss.ts';
 import type { Crd, Target } from './target.ts';
 
@@ -22,7 +22,7 @@ export interface Look {
 export async function lossOfFields(
   { target: { ref, crd, version }, ...look }: Look,
   { spec: { acceptedLoss = [] } }: Migration,
-): Promise<Word | undefined> {
+): Promise<Reason | undefined> {
   if (crd === undefined || crd.hasWebhook) return undefined;
   const schemaOf = (name: string) =>
     crd.versions.find((one) => one.name === name)?.schema?.openAPIV3Schema;
@@ -78,7 +78,7 @@ async function findLoss(
 /** A map may have lost any number of names. */
 const FIELDS_NAMED_MAX = 20;
 
-function loss({ name }: Crd, version: string, { isWhole, objects, ...found }: Loss): Word {
+function loss({ name }: Crd, version: string, { isWhole, objects, ...found }: Loss): Reason {
   const { fields, example } = found;
   const count = `${isWhole ? '' : 'At least '}${objects}`;
   const more = fields.length - FIELDS_NAMED_MAX;
@@ -90,7 +90,12 @@ function loss({ name }: Crd, version: string, { isWhole, objects, ...found }: Lo
   return { reason: 'FieldsWouldBeLost', message };
 }
 
-function unfinished({ name }: Crd, version: string, fields: readonly string[], seen: number): Word {
+function unfinished(
+  { name }: Crd,
+  version: string,
+  fields: readonly string[],
+  seen: number,
+): Reason {
   const message =
     `Objects may have ${fields.join(', ')}, for which ${version} of CRD ${name} has no place. ` +
     `The first ${seen} have not; there was no time to look at the rest. Add the fields to its ` +
@@ -98,7 +103,12 @@ function unfinished({ name }: Crd, version: string, fields: readonly string[], s
   return { reason: 'FieldsUnchecked', message };
 }
 
-function unseenLoss({ name }: Crd, old: string, version: string, fields: readonly string[]): Word {
+function unseenLoss(
+  { name }: Crd,
+  old: string,
+  version: string,
+  fields: readonly string[],
+): Reason {
   const message =
     `Objects may have ${fields.join(', ')}, for which ${version} of CRD ${name} has no place, ` +
     `and ${old} is not served, so nobody can look. Serve it, or name the fields ` +

@@ -14,8 +14,7 @@ import { openKube } from '../../shared/kube/client.ts';
 import { readJson } from '../../shared/kube/read-json.ts';
 import { SERVERNAME } from '../../shared/kube/servers.ts';
 import { Deps } from './deps.ts';
-import { FIELD_MANAGER } from './field-manager.ts';
-import { timeConflicts } from './times.ts';
+import { FIELD_MANAGER } from './deps.ts';
 
 /** As many writes as a migration may have under way, and one for reads beside them. */
 const CONNECTIONS_MAX = 33;
@@ -76,9 +75,35 @@ export const storageMigration = defineFunction({
   close: (deps) => deps.close(),
   handle: async (event, context) => {
     // Loaded with the first event: being ready must not wait for what nobody asked for yet.
-    const { sweepAll, takeChange } = await import('./work.ts');
+    const { sweepAll, takeChange } = await import('./reconciler.ts');
     if (event.type === SWEEP) await sweepAll(context);
     else await takeChange(event, context);
     return undefined;
   },
 });
+
+interface Times {
+  /** How long one request works on before it leaves the rest to the next. */
+  readonly workMs: number;
+  /** How long API servers have to agree; the last wait may begin with the last of the work. */
+  readonly settleMs: number;
+}
+
+function timeConflicts(
+  { workMs, settleMs }: Times,
+  { deadlineMs }: { readonly deadlineMs: number },
+): readonly string[] {
+  const settle = `SETTLE_SECONDS is ${settleMs / 1_000}`;
+  const work = `WORK_SECONDS ${workMs / 1_000}`;
+  const neverSettles =
+    `${settle} and ${work}, so that no request has the time to see the API servers agree for so ` +
+    'long: set WORK_SECONDS higher than SETTLE_SECONDS';
+  const isCut =
+    `${settle}, ${work} and REQUEST_DEADLINE_SECONDS ${deadlineMs / 1_000}, so that requests ` +
+    'would be given up in the middle of their work: set REQUEST_DEADLINE_SECONDS higher than ' +
+    'both together, by what a page takes';
+  return [
+    ...(settleMs > 0 && settleMs >= workMs ? [neverSettles] : []),
+    ...(workMs + settleMs >= deadlineMs ? [isCut] : []),
+  ];
+}

@@ -4,7 +4,7 @@ import { ORDER_GROUPS, ORDERS, type OtherMode } from '../../shared/api/storage-m
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { ResourceRef } from '../../shared/kube/objects.ts';
 import { servedResource } from '../../shared/kube/storage-version.ts';
-import type { Word } from './sayings.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 
 interface Migrator {
   /** The first that is served is used. */
@@ -47,7 +47,7 @@ export async function servedMigrator(
   return undefined;
 }
 
-export function modeUnavailable(mode: OtherMode): Word {
+export function modeUnavailable(mode: OtherMode): Reason {
   const [group, { versions, remedy }] = [ORDER_GROUPS[mode], MIGRATORS[mode]];
   const message =
     `spec.mode is ${mode}, and the API server serves no ${ORDERS}.${group} in ` +

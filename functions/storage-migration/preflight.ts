@@ -11,7 +11,8 @@ import { cleansFields, type Migration } from './migration.ts';
 import { modeUnavailable, servedMigrator } from './migrator.ts';
 import { applyAsItIs, nameOf, placeOf } from './rewrite.ts';
 import { lossInRoundTrip } from './round-trip.ts';
-import { RIGHTS_MISSING, type Word } from './sayings.ts';
+import { RIGHTS_MISSING } from './status.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 import { hasStaleFields, undefinedVersionIn } from './stale-fields.ts';
 import type { Crd, Target } from './target.ts';
 
@@ -24,7 +25,7 @@ const REVIEWS = {
 export async function preflight(
   look: Look & Question,
   migration: Migration,
-): Promise<Word | undefined> {
+): Promise<Reason | undefined> {
   const { kube, target, signal } = look;
   return (
     (await missingMigrator(kube, migration, signal)) ??
@@ -39,7 +40,7 @@ async function missingMigrator(
   kube: KubeClient,
   { spec: { mode } }: Migration,
   signal: AbortSignal,
-): Promise<Word | undefined> {
+): Promise<Reason | undefined> {
   if (mode === 'Ballast') return undefined;
   const served = await servedMigrator(kube, mode, signal);
   return served === undefined ? modeUnavailable(mode) : undefined;
@@ -50,7 +51,7 @@ async function missingRights(
   { spec: { mode, dryRun } }: Migration,
   { ref, crd }: Target,
   signal: AbortSignal,
-): Promise<Word | undefined> {
+): Promise<Reason | undefined> {
   const crdName = dryRun ? undefined : crd?.name;
   const missing: string[] = [];
   for (const right of rightsOf({ ...ref, mode, crdName })) {
@@ -96,10 +97,10 @@ const SAMPLE_TIMEOUT_MS = 5_000;
 export async function refusedSample(
   look: Question,
   migration: Migration,
-): Promise<Word | undefined> {
+): Promise<Reason | undefined> {
   const { kube, target, signal } = look;
   const isWritable = cleansFields(migration, target.crd) ? wouldBeWritten : wouldBeApplied;
-  let first: Word | undefined;
+  let first: Reason | undefined;
   try {
     // Asked again for a while: just after a change of the CRD a list is refused for a moment.
     const options = { limit: SAMPLES, isBounded: true, signal, timeoutMs: SAMPLE_TIMEOUT_MS };
@@ -156,7 +157,7 @@ function staleFields(
   target: Target,
   sample: KubeObject,
   error: KubeError,
-): Word | undefined {
+): Reason | undefined {
   const version = undefinedVersionIn(target, sample);
   if (version === undefined || !UNREADABLE.test(error.answer?.message ?? '')) return undefined;
   const way = dryRun
@@ -171,7 +172,7 @@ function staleFields(
 }
 
 /** What refuses single objects refuses them once more when they are to be written. */
-async function lossOfSamples(look: Question, migration: Migration): Promise<Word | undefined> {
+async function lossOfSamples(look: Question, migration: Migration): Promise<Reason | undefined> {
   try {
     return await lossInRoundTrip(look, migration);
   } catch (error) {
@@ -181,7 +182,7 @@ async function lossOfSamples(look: Question, migration: Migration): Promise<Word
 }
 
 /** What the API server could not do itself; what it refuses of one object is that one's matter. */
-function obstacleOf(error: KubeError, crd: Crd | undefined): Word | undefined {
+function obstacleOf(error: KubeError, crd: Crd | undefined): Reason | undefined {
   const { code, message, answer } = error;
   if (!SERVER_FAILURES.has(code)) return undefined;
   // Nobody answers at all: there is no status to say it in either.
@@ -208,7 +209,7 @@ const SERVER_FAILURES: ReadonlySet<string> = new Set([
 /** With these words it says that an object is stored in a version that the CRD has not. */
 const UNREADABLE = /invalid group\/version/;
 
-function unreadable({ name }: Crd, message: string): Word {
+function unreadable({ name }: Crd, message: string): Reason {
   const what =
     `The API server cannot list CRD ${name}: something is stored that it cannot read. If a ` +
     'version was removed from spec.versions, add it again, not served and not stored.';
@@ -216,7 +217,7 @@ function unreadable({ name }: Crd, message: string): Word {
 }
 
 /** What stops a pass, as a reason to wait; anything else is the caller's to throw. */
-export function obstacleIn(error: unknown, crd: Crd | undefined): Word | undefined {
+export function obstacleIn(error: unknown, crd: Crd | undefined): Reason | undefined {
   if (!isKubeError(error)) return undefined;
   if (error.code === 'KUBE_FORBIDDEN') return { reason: RIGHTS_MISSING, message: error.message };
   const isUnanswered = error.answer === undefined && error.code !== 'KUBE_TIMEOUT';

@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeError, isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject, ObjectName, ResourceRef } from '../../shared/kube/objects.ts';
-import { FIELD_MANAGER } from './field-manager.ts';
+import { FIELD_MANAGER } from './deps.ts';
 import type { Pace } from './pace.ts';
 
 export type Rewritten =
@@ -22,7 +22,7 @@ export interface WriteTask {
   readonly pace: Pace;
   readonly dryRun: boolean;
   readonly clock: Clock;
-  /** From then on nothing is tried again: the rest of the request is for saying how far it is. */
+  /** From then on nothing is tried again: the rest of the request is for update how far it is. */
   readonly endsAtMs: number;
   readonly signal: AbortSignal;
 }

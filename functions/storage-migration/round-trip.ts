@@ -8,7 +8,7 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Question } from './clean.ts';
 import type { Migration } from './migration.ts';
 import { applyAsItIs, nameOf, placeOf } from './rewrite.ts';
-import type { Word } from './sayings.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 import { isAccepted } from './schema-loss.ts';
 import type { Target } from './target.ts';
 
@@ -28,14 +28,14 @@ export interface LossQuestion {
 }
 
 /** Why this object, as it was seen, must not be written; undefined when it loses nothing. */
-export const lossOf = (question: LossQuestion, seen: KubeObject): Promise<Word | undefined> =>
+export const lossOf = (question: LossQuestion, seen: KubeObject): Promise<Reason | undefined> =>
   lossCalled('It', question, seen);
 
 /** The same of the first objects of the kind; throws when none of them can be asked about. */
 export async function lossInRoundTrip(
   { kube, target, signal }: Question,
   { spec: { acceptedLoss = [] } }: Migration,
-): Promise<Word | undefined> {
+): Promise<Reason | undefined> {
   const question = { kube, target, acceptedLoss, signal };
   if (versionsToAsk(question).length === 0) return undefined;
   const options = { timeoutMs: TIMEOUT_MS, signal, limit: SAMPLES, isBounded: true };
@@ -61,7 +61,7 @@ async function lossCalled(
   name: string,
   question: LossQuestion,
   seen: KubeObject,
-): Promise<Word | undefined> {
+): Promise<Reason | undefined> {
   const { target, acceptedLoss } = question;
   for (const old of versionsToAsk(question)) {
     const fields = await lostThrough(question, seen, old);
@@ -139,7 +139,7 @@ function lossWord(
   { crd, version }: Target,
   old: string,
   lost: readonly string[],
-): Word {
+): Reason {
   const message =
     `${what} does not come back whole: the conversion webhook of CRD ${crd?.name ?? ''} makes ` +
     `${version} of ${old}, and of that ${old} again without ` +

@@ -1,5 +1,6 @@
 // What a migration is about, as the API server has it now: the kind, the version in which its
 // objects are stored from now on, and, when it is a custom resource, the CRD behind it.
+import type { MigrationTarget } from '../../shared/api/storage-migration.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
 import { isRecord } from '../../shared/kube/json.ts';
@@ -10,7 +11,7 @@ import {
   servedVersions,
   storageVersionHash,
 } from '../../shared/kube/storage-version.ts';
-import { type Migration, resourceOf } from './migration.ts';
+import { type Migration, cleansFields, resourceOf } from './migration.ts';
 
 export interface CrdVersion {
   readonly name: string;
@@ -129,4 +130,22 @@ async function readBuiltIn(
   const next = 'correct spec.resource, or install its CRD.';
   const message = `The API server has no resource ${what}: ${next}`;
   return { reason: 'ResourceUnknown', message };
+}
+
+/** The names of the versions that the API server answers in. */
+export const servedBy = ({ versions }: Crd): readonly string[] =>
+  versions.filter(({ served }) => served).map(({ name }) => name);
+
+/** What a migration that begins is about; another one of these begins it anew. */
+export function begunWith(migration: Migration, { crd, kind, version }: Target): MigrationTarget {
+  const { dryRun, mode } = migration.spec;
+  const cleans = crd !== undefined && cleansFields(migration, crd);
+  return {
+    version,
+    kind,
+    dryRun,
+    ...(mode === 'Ballast' ? {} : { mode }),
+    ...(cleans ? { cleansManagedFields: true, servedVersions: servedBy(crd) } : {}),
+    ...(crd === undefined ? {} : { crdUid: crd.uid, crdGeneration: crd.generation }),
+  };
 }

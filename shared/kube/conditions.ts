@@ -8,14 +8,18 @@ import { timestamp } from './timestamp.ts';
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
 
-export interface ConditionInput {
-  /** `Ready`, `Published`: in CamelCase. */
-  readonly type: string;
-  readonly status: ConditionStatus;
+/** The `reason` and `message` of a condition, before its type and status are known. */
+export interface Reason {
   /** One word in CamelCase for programs. */
   readonly reason: string;
   /** A sentence for people. */
   readonly message: string;
+}
+
+export interface ConditionInput extends Reason {
+  /** `Ready`, `Published`: in CamelCase. */
+  readonly type: string;
+  readonly status: ConditionStatus;
 }
 
 export interface Condition extends ConditionInput {

@@ -2,7 +2,7 @@
 // to the world just after a write.
 import { pino } from 'pino';
 import { Deps } from '../../../functions/storage-migration/deps.ts';
-import { takeChange } from '../../../functions/storage-migration/work.ts';
+import { takeChange } from '../../../functions/storage-migration/reconciler.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { Context, IncomingEvent } from '../../../shared/function/define.ts';
 import { Metrics } from '../../../shared/function/metrics.ts';

@@ -2,7 +2,7 @@
 // question and the write, each of them may lose its managedFields by that.
 import { expect, test } from 'vitest';
 import type { Deps } from '../../../functions/storage-migration/deps.ts';
-import { Walker } from '../../../functions/storage-migration/walk.ts';
+import { Pass } from '../../../functions/storage-migration/pass.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { HandClock } from '../../builders/hand-clock.ts';
 import { at, crd, migration, target } from './samples.ts';
@@ -35,10 +35,10 @@ async function sideBySide(hasWebhook: boolean): Promise<number> {
     },
   };
   const deps = { kube, clock: new HandClock() } as unknown as Deps;
-  const walker = new Walker(deps, { concurrency: 16 }, new AbortController().signal);
+  const pass = new Pass(deps, { concurrency: 16 }, new AbortController().signal);
   const of = { ...target(), crd: { ...crd(), hasWebhook } };
-  const saying = await walker.page(of, migration({ status: at('Cleaning') }), Infinity);
-  expect(saying.status.cleaned).toBe(6);
+  const update = await pass.page(of, migration({ status: at('Cleaning') }), Infinity);
+  expect(update.status.cleaned).toBe(6);
   return most;
 }
 

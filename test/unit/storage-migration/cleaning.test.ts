@@ -4,9 +4,9 @@ import { afterCleaning, cleansFirst } from '../../../functions/storage-migration
 import {
   begun,
   objectsFailed,
-  type Saying,
+  type StatusUpdate,
   settled,
-} from '../../../functions/storage-migration/sayings.ts';
+} from '../../../functions/storage-migration/status.ts';
 import type { Progress, StorageMigrationStatus } from '../../../shared/api/storage-migration.ts';
 import { at, BUILT_IN, crd, migration, PROGRESS, target } from './samples.ts';
 
@@ -52,8 +52,8 @@ test.each<[what: string, status: StorageMigrationStatus, phase: string]>([
     'Verifying',
   ],
 ])('%s', (_what, status, phase) => {
-  const saying = cleansFirst(status, settled(status, NOW, crd()), NOW);
-  expect(saying.status.phase).toBe(phase);
+  const update = cleansFirst(status, settled(status, NOW, crd()), NOW);
+  expect(update.status.phase).toBe(phase);
 });
 
 test('it begins with the first object, and counts on', () => {
@@ -65,7 +65,7 @@ test('it begins with the first object, and counts on', () => {
   expect(said).not.toHaveProperty('failed');
 });
 
-const after = (counts: Partial<Progress>, more: StorageMigrationStatus = {}): Saying => {
+const after = (counts: Partial<Progress>, more: StorageMigrationStatus = {}): StatusUpdate => {
   const progress = { ...PROGRESS, ...counts };
   const status = unclean('Cleaning', { cleaned: 2, progress, ...more });
   return afterCleaning(WISH, status, NOW, crd());

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { confirmed, unconfirmed } from '../../../functions/storage-migration/confirm.ts';
 import { type EtcdAnswer, judged } from '../../../functions/storage-migration/etcd-verdict.ts';
-import { afterPass } from '../../../functions/storage-migration/sayings.ts';
+import { afterPass } from '../../../functions/storage-migration/status.ts';
 import type { StorageMigrationStatus } from '../../../shared/api/storage-migration.ts';
 import type { StoredCount } from '../../../shared/stored/audit.ts';
 import { at, condition, crd, PROGRESS, PROOF } from './samples.ts';

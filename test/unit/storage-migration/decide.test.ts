@@ -31,9 +31,9 @@ const PHASES: readonly Row[] = [
   ['a new one begins', {}, target(), 'say Preflight'],
   ['in Preflight it looks', { status: at('Preflight') }, target(), 'preflight'],
   ['in Settling it waits', { status: at('Settling') }, target(), 'settle'],
-  ['in Cleaning it walks', { status: at('Cleaning') }, target(), 'walk'],
-  ['in Rewriting it walks', { status: at('Rewriting') }, target(), 'walk'],
-  ['in Verifying it walks', { status: at('Verifying') }, target(), 'walk'],
+  ['in Cleaning it does a pass', { status: at('Cleaning') }, target(), 'pass'],
+  ['in Rewriting it does a pass', { status: at('Rewriting') }, target(), 'pass'],
+  ['in Verifying it does a pass', { status: at('Verifying') }, target(), 'pass'],
   ['in Confirming it asks etcd', { status: at('Confirming') }, target(), 'confirm'],
   [
     'blocked by etcd, it asks etcd again and writes nothing',
@@ -81,7 +81,7 @@ const EDITS: readonly Row[] = [
     'an edit in the middle changes nothing',
     { status: at('Rewriting'), generation: 2 },
     target(),
-    'walk',
+    'pass',
   ],
   ['an edit when done begins anew', { status: DONE, generation: 2 }, target(), 'say Preflight'],
   [
@@ -196,13 +196,13 @@ const CHANGES: readonly Row[] = [
     'another resourceVersion alone',
     { status: at('Verifying') },
     target({ resourceVersion: '9' }),
-    'walk',
+    'pass',
   ],
 ];
 
 const WRONG: readonly Row[] = [
   [
-    'while it walks',
+    'during a pass',
     { status: at('Rewriting') },
     target({ storedVersions: ['v1'] }),
     'restore v1alpha1',
@@ -279,21 +279,21 @@ test('a kind that is not there blocks, and says so once', () => {
   const before = migration({ status: at('Rewriting') });
   const first = decide(before, UNKNOWN);
   expect(first).toMatchObject({
-    take: 'say',
-    saying: { status: { phase: 'Blocked', blockedIn: 'Rewriting' }, blocked: UNKNOWN },
+    type: 'status',
+    update: { status: { phase: 'Blocked', blockedIn: 'Rewriting' }, blocked: UNKNOWN },
   });
   const said = condition('Blocked', UNKNOWN.reason, UNKNOWN.message);
   const after = migration({ status: at('Blocked', { conditions: [said] }) });
-  expect(decide(after, UNKNOWN)).toEqual({ take: 'nothing' });
+  expect(decide(after, UNKNOWN)).toEqual({ type: 'nothing' });
 });
 
 test('a built-in kind has no list, no generation and no proof that could be undone', () => {
   const about = { version: 'v1', kind: 'ConfigMap', dryRun: false };
   const status = { observedGeneration: 1, target: about, proof: PROOF } as const;
-  expect(decide(migration({ status: { ...status, phase: 'Trimming' } }), BUILT_IN).take).toBe(
+  expect(decide(migration({ status: { ...status, phase: 'Trimming' } }), BUILT_IN).type).toBe(
     'trim',
   );
-  expect(decide(migration({ status: { ...status, phase: 'Done' } }), BUILT_IN).take).toBe(
+  expect(decide(migration({ status: { ...status, phase: 'Done' } }), BUILT_IN).type).toBe(
     'nothing',
   );
 });
@@ -303,6 +303,6 @@ test('the samples agree with each other', () => {
 });
 
 function wordOf(step: Step): string {
-  if (step.take === 'restore') return `restore ${step.lacking.join(' ')}`;
-  return step.take === 'say' ? `say ${step.saying.status.phase ?? ''}`.trim() : step.take;
+  if (step.type === 'restore') return `restore ${step.lacking.join(' ')}`;
+  return step.type === 'status' ? `say ${step.update.status.phase ?? ''}`.trim() : step.type;
 }

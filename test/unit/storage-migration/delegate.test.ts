@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { decide } from '../../../functions/storage-migration/decide.ts';
 import { heard } from '../../../functions/storage-migration/delegate.ts';
-import { afterPass, begun, done, settled } from '../../../functions/storage-migration/sayings.ts';
+import { afterPass, begun, done, settled } from '../../../functions/storage-migration/status.ts';
 import type { StorageMigrationStatus } from '../../../shared/api/storage-migration.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { at, condition, migration, PROGRESS, target } from './samples.ts';
@@ -66,7 +66,7 @@ test('one that nobody begins for ten minutes blocks, and is looked at again', ()
     conditions: [condition('Blocked', 'MigratorSilent')],
   };
   const spec = { mode: 'InTree' } as const;
-  expect(decide(migration({ spec, status: waits }), target()).take).toBe('delegate');
+  expect(decide(migration({ spec, status: waits }), target()).type).toBe('delegate');
   const goesOn = heard(waits, KNOWN, order('Running'), Date.parse(NOW) + 700_000);
   expect(goesOn.status.phase).toBe('Delegating');
   expect(goesOn.status.blockedIn).toBeUndefined();
@@ -82,15 +82,15 @@ test('it is handed over once every API server stores the current version', () =>
 });
 
 test.each([
-  ['Ballast', inTree('Delegating'), 'say'],
-  ['Community', inTree('Verifying'), 'say'],
-  ['InTree', at('Rewriting'), 'say'],
+  ['Ballast', inTree('Delegating'), 'status'],
+  ['Community', inTree('Verifying'), 'status'],
+  ['InTree', at('Rewriting'), 'status'],
   ['InTree', inTree('Delegating'), 'delegate'],
-  ['InTree', inTree('Verifying'), 'walk'],
+  ['InTree', inTree('Verifying'), 'pass'],
 ] as const)(
   'when the mode is %s by now it begins anew unless it was so: %#',
   (mode, status, take) => {
-    expect(decide(migration({ spec: { mode }, status }), target()).take).toBe(take);
+    expect(decide(migration({ spec: { mode }, status }), target()).type).toBe(take);
   },
 );
 
@@ -100,7 +100,7 @@ test.each(['Delegating', 'Settling', 'Verifying'] as const)(
     const status = inTree(phase, { delegate: { ...KNOWN, result: 'Succeeded' } });
     const found = target({ storedVersions: ['v1'] });
     expect(decide(migration({ spec: { mode: 'InTree' }, status }), found)).toEqual({
-      take: 'restore',
+      type: 'restore',
       lacking: ['v1alpha1'],
     });
   },

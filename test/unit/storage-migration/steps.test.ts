@@ -2,8 +2,8 @@
 // and waited for, what passes is told to whoever woke us.
 import { describe, expect, test } from 'vitest';
 import type { Deps } from '../../../functions/storage-migration/deps.ts';
-import { take } from '../../../functions/storage-migration/steps.ts';
-import { Walker } from '../../../functions/storage-migration/walk.ts';
+import { applyStep } from '../../../functions/storage-migration/steps.ts';
+import { Pass } from '../../../functions/storage-migration/pass.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { errorFromAnswer, isKubeError, readStatus } from '../../../shared/kube/errors.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
@@ -42,17 +42,17 @@ function task(fails: Readonly<Record<string, Error>>, changes: CrdChanges = {}) 
     longestWriteMs: 0,
   } as unknown as Deps;
   const { signal } = new AbortController();
-  const walker = new Walker(deps, { concurrency: 1 }, signal);
-  return { deps, target: target(changes), walker, endsAtMs: 0, signal };
+  const pass = new Pass(deps, { concurrency: 1 }, signal);
+  return { deps, target: target(changes), pass, endsAtMs: 0, signal };
 }
 
 async function outcome(
   one: ReturnType<typeof task>,
-  step: 'settle' | 'walk' | 'trim' | 'probe',
+  step: 'settle' | 'pass' | 'trim' | 'probe',
   status = at('Settling'),
 ): Promise<unknown> {
   try {
-    const { migration: now } = await take(one, { take: step }, migration({ status }));
+    const { migration: now } = await applyStep(one, { type: step }, migration({ status }));
     const { phase, blockedIn, proof, trimmed, conditions = [] } = now.status;
     const reason = conditions.find(({ type }) => type === 'Blocked')?.reason;
     return { phase, blockedIn, reason, isProved: proof !== undefined, trimmed };
@@ -92,7 +92,7 @@ describe('what nobody allows is said, and waited for', () => {
   });
 
   test('a pass', async () => {
-    expect(await outcome(task({ list: FORBIDDEN }), 'walk', at('Verifying'))).toMatchObject({
+    expect(await outcome(task({ list: FORBIDDEN }), 'pass', at('Verifying'))).toMatchObject({
       phase: 'Blocked',
       blockedIn: 'Verifying',
       reason: 'RightsMissing',
@@ -102,7 +102,7 @@ describe('what nobody allows is said, and waited for', () => {
 
 describe('a server that fails', () => {
   test('in a pass is said', async () => {
-    expect(await outcome(task({ list: AWAY }), 'walk', at('Rewriting'))).toMatchObject({
+    expect(await outcome(task({ list: AWAY }), 'pass', at('Rewriting'))).toMatchObject({
       phase: 'Blocked',
       reason: 'SampleFails',
     });

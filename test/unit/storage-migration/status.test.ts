@@ -9,9 +9,9 @@ import {
   nextPass,
   paused,
   restored,
-  type Saying,
+  type StatusUpdate,
   settled,
-} from '../../../functions/storage-migration/sayings.ts';
+} from '../../../functions/storage-migration/status.ts';
 import type { Progress, StorageMigrationStatus } from '../../../shared/api/storage-migration.ts';
 import { at, condition, crd, DONE, migration, PROGRESS, PROOF, target } from './samples.ts';
 
@@ -264,7 +264,7 @@ test('whom the failed objects are is in the words', () => {
     failed: BAD,
     retriesLeft: 0,
   });
-  const { blocked: word }: Saying = afterPass(status, '500', NOW, crd());
+  const { blocked: word }: StatusUpdate = afterPass(status, '500', NOW, crd());
   expect(word?.message).toContain(
     '1 objects cannot be written, such as web/w2: It may not change.',
   );

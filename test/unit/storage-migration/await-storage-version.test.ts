@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Deps } from '../../../functions/storage-migration/deps.ts';
-import { awaitSettled } from '../../../functions/storage-migration/settle.ts';
+import { awaitStorageVersion } from '../../../functions/storage-migration/await-storage-version.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
@@ -57,7 +57,7 @@ function settled(servers: Readonly<Record<string, () => string>>, clock: Clock, 
   const times = { workMs, settleMs: SETTLE_MS, longestWriteMs: 0 };
   const lease = { namespace: 'n', name: 'unused', sweepSeconds: 60 };
   const deps = new Deps({ kube, openServer, clock, lease, ...times });
-  return awaitSettled(deps, target, clock.nowMs() + workMs, soon);
+  return awaitStorageVersion(deps, target, clock.nowMs() + workMs, soon);
 }
 
 /** Time that passes by waiting alone. */

@@ -1,5 +1,5 @@
-// What the function does when it wakes: looks at each migration that the event may be about, takes
-// one step after the other while its time lasts, and leaves the rest to the next event.
+// The reconciler: an event or the sweep names migrations. Each is observed, decided on and moved on
+// by one step, again and again until WORK_SECONDS are over. The rest is left to the next event.
 import { MIGRATE_ANNOTATION, STORAGE_MIGRATIONS } from '../../shared/api/storage-migration.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
@@ -9,15 +9,15 @@ import { conditionsOf, NOT_SWEPT } from '../../shared/kube/conditions.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
 import { sweepEach } from '../../shared/kube/sweep-lease.ts';
 import { decide } from './decide.ts';
-import { asBefore } from './sayings.ts';
+import { unchanged } from './status.ts';
 import type { Deps } from './deps.ts';
 import { type Migration, migrationOf, resourceOf } from './migration.ts';
-import { write } from './say.ts';
-import { take } from './steps.ts';
-import { Walker } from './walk.ts';
+import { updateStatus } from './write-status.ts';
+import { applyStep } from './steps.ts';
+import { Pass } from './pass.ts';
 import { crdOf, isTarget, readTarget, storageVersionOf } from './target.ts';
 
-/** The tick of each minute: every migration, and every CRD that asks for one. */
+/** Once a minute: every migration, and every CRD that asks for one. */
 export async function sweepAll(context: Context<Deps>): Promise<void> {
   await eachOrThrow([() => adoptAll(context), () => sweepMigrations(context)]);
 }
@@ -27,12 +27,12 @@ async function sweepMigrations(context: Context<Deps>): Promise<void> {
   const { kube, lease, clock } = deps;
   const { items } = await kube.list(STORAGE_MIGRATIONS, { signal });
   const nowMs = (): number => clock.nowMs();
-  const lookAt = ({ metadata }: KubeObject): Promise<void> => look(metadata.name, context);
-  await sweepEach(items, lookAt, { kube, lease, nowMs, log, signal });
+  const each = ({ metadata }: KubeObject): Promise<void> => reconcile(metadata.name, context);
+  await sweepEach(items, each, { kube, lease, nowMs, log, signal });
 }
 
-/** Those of one CRD. */
-async function lookAtAllOf(crdName: string, context: Context<Deps>): Promise<void> {
+/** Every migration of one CRD. */
+async function reconcileAllOf(crdName: string, context: Context<Deps>): Promise<void> {
   const { deps, signal } = context;
   const { items } = await deps.kube.list(STORAGE_MIGRATIONS, { signal });
   const meant = items.map(migrationOf).filter((migration) => resourceOf(migration) === crdName);
@@ -40,85 +40,85 @@ async function lookAtAllOf(crdName: string, context: Context<Deps>): Promise<voi
     meant.map(
       ({ name }) =>
         () =>
-          look(name, context),
+          reconcile(name, context),
     ),
   );
 }
 
-/** An event names an object; what it says of it is read anew. */
+/** An event only names an object; its state is read again: events come late, twice or forged. */
 export async function takeChange({ data }: IncomingEvent, context: Context<Deps>): Promise<void> {
   const { kind, metadata } = isRecord(data) ? data : {};
   const name = isRecord(metadata) ? textOf(metadata['name']) : '';
   if (name === '') return;
-  if (kind === 'StorageMigration') return look(name, context);
+  if (kind === 'StorageMigration') return reconcile(name, context);
   if (kind !== 'CustomResourceDefinition') return;
-  await eachOrThrow([() => adopt(name, context), () => lookAtAllOf(name, context)]);
+  await eachOrThrow([() => adopt(name, context), () => reconcileAllOf(name, context)]);
 }
 
-/** One migration's failure is no other's: all are tried, and then the first failure is told. */
+/** Tries all, so that one failure stops no other migration, and then throws the first failure. */
 async function eachOrThrow(works: readonly (() => Promise<void>)[]): Promise<void> {
   const settled = await Promise.allSettled(works.map((work) => work()));
   const failed = settled.find((one) => one.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }
 
-async function look(name: string, context: Context<Deps>): Promise<void> {
+async function reconcile(name: string, context: Context<Deps>): Promise<void> {
   const { deps, log } = context;
   await deps.serialized(name, async () => {
     try {
-      await workOn(name, context);
+      await applySteps(name, context);
     } catch (error) {
-      // Another instance, or a person, was first, or it is deleted, or its kind is: their change is
-      // an event of its own.
+      // Another instance or a person changed or deleted the migration or its kind. That change is
+      // an event of its own, which begins from the new state.
       if (!isKubeError(error, 'KUBE_CONFLICT', 'KUBE_NOT_FOUND')) throw error;
       log.info({ migration: name }, 'somebody else changed the migration or its kind');
     }
   });
 }
 
-async function workOn(name: string, { deps, signal, log }: Context<Deps>): Promise<void> {
+async function applySteps(name: string, { deps, signal, log }: Context<Deps>): Promise<void> {
   const { kube, clock, workMs } = deps;
   const endsAtMs = clock.nowMs() + workMs;
   const object = await kube.get(STORAGE_MIGRATIONS, { name }, { signal });
   if (object === null) return;
   let now = migrationOf(object);
-  if (isAnothers(now, deps)) return;
-  const walker = new Walker(deps, now.spec.budget, signal);
+  if (isHeldByOther(now, deps)) return;
+  const currentPass = new Pass(deps, now.spec.budget, signal);
   for (;;) {
     const target = await readTarget(kube, now, signal);
     const step = decide(now, target);
-    if (step.take === 'nothing') break;
+    if (step.type === 'nothing') break;
     let goesOn = true;
-    if (step.take === 'say') {
-      goesOn = step.saying.blocked === undefined;
-      now = await write(deps, now, step.saying, { goesOn, signal });
+    if (step.type === 'status') {
+      goesOn = step.update.blocked === undefined;
+      now = await updateStatus(deps, now, step.update, { goesOn, signal });
     } else if (isTarget(target)) {
-      const task = { deps, target, walker, endsAtMs, signal };
-      ({ migration: now, goesOn } = await take(task, step, now));
+      const stepContext = { deps, target, pass: currentPass, endsAtMs, signal };
+      ({ migration: now, goesOn } = await applyStep(stepContext, step, now));
     }
     const { phase, pass, progress } = now.status;
-    log.info({ migration: name, step: step.take, phase, pass, progress }, 'step taken');
+    log.info({ migration: name, step: step.type, phase, pass, progress }, 'step taken');
     if (!goesOn || clock.nowMs() > endsAtMs) break;
   }
   await release(now, deps, signal);
 }
 
-/** Somebody is at it, and his time is not over. */
-function isAnothers({ status: { worker } }: Migration, { clock, id }: Deps): boolean {
+/** Another instance holds the lease in `status.worker`, and it has not expired. */
+function isHeldByOther({ status: { worker } }: Migration, { clock, id }: Deps): boolean {
   if (worker === undefined || worker.id === id) return false;
   const leftMs = Date.parse(worker.until) - clock.nowMs();
   return leftMs > 0 && leftMs <= LEASE_MAX_MS;
 }
 
-/** The longest that an instance can be told to work on, and a minute for clocks that differ. */
+/** The maximum of WORK_SECONDS, and a minute for clocks that differ. */
 const LEASE_MAX_MS = 400_000;
 
-/** The change of the status wakes whoever goes on. */
+/** Gives up the lease. The change of the status is the event that wakes the next request. */
 async function release(now: Migration, deps: Deps, signal: AbortSignal): Promise<void> {
-  // Somebody said of us that nobody looks, and this look may have had nothing to say.
-  const isDoubted = conditionsOf(now.object).some(({ reason }) => reason === NOT_SWEPT);
-  if (now.status.worker === undefined && !isDoubted) return;
-  await write(deps, now, asBefore(now.status), { goesOn: false, signal });
+  // dead-letters wrote that this function does not sweep; only a status of our own corrects that.
+  const isCalledNotSwept = conditionsOf(now.object).some(({ reason }) => reason === NOT_SWEPT);
+  if (now.status.worker === undefined && !isCalledNotSwept) return;
+  await updateStatus(deps, now, unchanged(now.status), { goesOn: false, signal });
 }
 
 const CRDS_AT_ONCE = 500;
@@ -139,7 +139,7 @@ async function adoptAll(context: Context<Deps>): Promise<void> {
   );
 }
 
-/** A CRD may ask for its migration; it is named as the CRD, and made once it is needed. */
+/** Creates the migration that a CRD asks for by annotation, once there is something to migrate. */
 async function adopt(name: string, { deps, signal }: Context<Deps>): Promise<void> {
   const object = await deps.kube.get(CRDS, { name }, { signal });
   if (object?.metadata.annotations?.[MIGRATE_ANNOTATION] !== 'true') return;

@@ -7,9 +7,9 @@ import {
 import { type ConditionInput, setConditions } from '../../shared/kube/conditions.ts';
 import { writeStatus } from '../../shared/kube/status.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
-import type { Saying } from './sayings.ts';
+import type { StatusUpdate } from './status.ts';
 import type { Deps } from './deps.ts';
-import { FIELD_MANAGER } from './field-manager.ts';
+import { FIELD_MANAGER } from './deps.ts';
 import { type Migration, migrationOf } from './migration.ts';
 
 /** What the API's conventions allow is 32,768 characters; a person reads less. */
@@ -27,10 +27,10 @@ export interface SayOptions {
   readonly signal: AbortSignal;
 }
 
-export async function write(
+export async function updateStatus(
   { kube, clock, id, workMs }: Deps,
   { object, generation }: Migration,
-  { status, progressing, blocked }: Saying,
+  { status, progressing, blocked }: StatusUpdate,
   { goesOn, signal }: SayOptions,
 ): Promise<Migration> {
   const nowMs = clock.nowMs();

@@ -14,7 +14,7 @@ export interface Settled {
   readonly isNews: boolean;
 }
 
-export async function awaitSettled(
+export async function awaitStorageVersion(
   { kube, openServer, clock, settleMs }: Deps,
   target: Target,
   endsAtMs: number,

@@ -5,33 +5,28 @@ import type {
   Phase,
   StorageMigrationStatus,
 } from '../../shared/api/storage-migration.ts';
-import { NOT_SWEPT } from '../../shared/kube/conditions.ts';
-import { begunWith, type Migration, NO_PROGRESS } from './migration.ts';
+import { NOT_SWEPT, type Reason } from '../../shared/kube/conditions.ts';
+import { type Migration, NO_PROGRESS } from './migration.ts';
 import { nameOf } from './rewrite.ts';
-import type { Crd, Target } from './target.ts';
+import { type Crd, type Target, begunWith } from './target.ts';
 
 /** What the status says next, conditions aside. */
-export interface Saying {
+export interface StatusUpdate {
   readonly status: Omit<StorageMigrationStatus, 'conditions' | 'observedGeneration' | 'worker'>;
   /** What is being done, or that nothing is. */
-  readonly progressing: Word;
-  readonly blocked?: Word;
-}
-
-export interface Word {
-  readonly reason: string;
-  readonly message: string;
+  readonly progressing: Reason;
+  readonly blocked?: Reason;
 }
 
 /** More passes than this, and somebody writes old versions as fast as they are rewritten. */
 const PASSES_MAX = 20;
 
 /** From the beginning, wherever it was: what it saw of another CRD proves nothing of this one. */
-export function begun(migration: Migration, found: Target): Saying {
+export function begun(migration: Migration, found: Target): StatusUpdate {
   const { spec, status } = migration;
   const { crd } = found;
   const storedVersions = [...new Set([...seenBefore(status, crd), ...(crd?.storedVersions ?? [])])];
-  return onTheWay({
+  return inProgress({
     phase: 'Preflight',
     target: begunWith(migration, found),
     ...(crd === undefined ? {} : { storedVersions }),
@@ -47,26 +42,26 @@ function seenBefore({ target, proof, storedVersions = [] }: StorageMigrationStat
   return crd.versions.some(({ name }) => name === proof.version) ? [proof.version] : [];
 }
 
-export const paused = ({ status }: Migration): Saying => ({
-  status: saidBy(status),
+export const paused = ({ status }: Migration): StatusUpdate => ({
+  status: ownStatus(status),
   progressing: { reason: 'Paused', message: 'spec.pause is true; it goes on when that is false.' },
 });
 
 /** What the status says, without what is said anew each time. */
-export function saidBy({
+export function ownStatus({
   conditions: _conditions,
   observedGeneration: _generation,
   worker: _worker,
   ...rest
-}: StorageMigrationStatus): Saying['status'] {
+}: StorageMigrationStatus): StatusUpdate['status'] {
   return rest;
 }
 
-export function blocked(status: StorageMigrationStatus, why: Word): Saying {
+export function blocked(status: StorageMigrationStatus, why: Reason): StatusUpdate {
   const { phase = 'Pending', blockedIn = 'Pending' } = status;
   return {
     status: {
-      ...saidBy(status),
+      ...ownStatus(status),
       phase: 'Blocked',
       blockedIn: phase === 'Blocked' ? blockedIn : phase,
     },
@@ -87,7 +82,7 @@ export const MIGRATOR_REFUSED = 'MigratorRefused';
 export const ETCD_CANNOT_TELL = 'EtcdCannotTell';
 
 /** To the phase it was blocked in, or from the preflight on. */
-export function cleared(status: StorageMigrationStatus, nowIso: string, crd?: Crd): Saying {
+export function cleared(status: StorageMigrationStatus, nowIso: string, crd?: Crd): StatusUpdate {
   const { phase, blockedIn, cursor } = status;
   const isUnderWay = blockedIn === 'Rewriting' || blockedIn === 'Verifying';
   if (phase !== 'Blocked' || !isUnderWay) return under(unproved(status), 'Settling', {});
@@ -105,14 +100,14 @@ function unproved({ proof: _proof, ...rest }: StorageMigrationStatus): StorageMi
 function under(
   status: StorageMigrationStatus,
   phase: Phase,
-  changes: Partial<Saying['status']>,
-): Saying {
-  const { blockedIn: _blockedIn, ...rest } = saidBy(status);
-  return onTheWay({ ...rest, ...changes, phase });
+  changes: Partial<StatusUpdate['status']>,
+): StatusUpdate {
+  const { blockedIn: _blockedIn, ...rest } = ownStatus(status);
+  return inProgress({ ...rest, ...changes, phase });
 }
 
 /** In the phase that it is in, nothing but numbers moved. */
-export function onTheWay(status: Saying['status']): Saying {
+export function inProgress(status: StatusUpdate['status']): StatusUpdate {
   const { phase = 'Pending' } = status;
   const message = `${MESSAGES[phase](status)}${failureOf(status)}`;
   return { status, progressing: { reason: phase, message } };
@@ -146,7 +141,7 @@ const MESSAGES: Readonly<Record<Phase, (status: StorageMigrationStatus) => strin
 };
 
 /** Every API server stores the current version: the objects are next. */
-export function settled(status: StorageMigrationStatus, nowIso: string, crd?: Crd): Saying {
+export function settled(status: StorageMigrationStatus, nowIso: string, crd?: Crd): StatusUpdate {
   const { pass, target, delegate } = status;
   const isOurs = target?.mode === undefined;
   if (pass === undefined && !isOurs && delegate?.result === undefined) {
@@ -156,7 +151,7 @@ export function settled(status: StorageMigrationStatus, nowIso: string, crd?: Cr
 }
 
 /** Another migrator is at it; once it has ended, what every API server stores is asked again. */
-export const delegating = (status: StorageMigrationStatus, delegate: Delegate): Saying =>
+export const delegating = (status: StorageMigrationStatus, delegate: Delegate): StatusUpdate =>
   under(status, delegate.result === undefined ? 'Delegating' : 'Settling', { delegate });
 
 export function nextPass(
@@ -164,7 +159,7 @@ export function nextPass(
   phase: 'Rewriting' | 'Verifying',
   nowIso: string,
   crd?: Crd,
-): Saying {
+): StatusUpdate {
   const { cursor: _cursor, failed: _failed, ...rest } = unproved(status);
   const { target } = rest;
   const isAnchored = phase === 'Verifying' && target !== undefined && crd !== undefined;
@@ -181,9 +176,9 @@ export function restored(
   status: StorageMigrationStatus,
   versions: readonly string[],
   message: string,
-): Saying {
+): StatusUpdate {
   const all = new Set([...(status.restored ?? []), ...versions]);
-  const same = asBefore(status);
+  const same = unchanged(status);
   return {
     ...same,
     status: { ...same.status, restored: [...all] },
@@ -191,14 +186,14 @@ export function restored(
   };
 }
 
-/** Word for word what it says, but not what others say of it. */
-export function asBefore(status: StorageMigrationStatus): Saying {
+/** Reason for word what it says, but not what others say of it. */
+export function unchanged(status: StorageMigrationStatus): StatusUpdate {
   const { conditions = [] } = status;
   const said = conditions.find((one) => one.type === 'Progressing' && one.reason !== NOT_SWEPT);
   const blocking = conditions.find((one) => one.type === 'Blocked' && one.status === 'True');
   return {
-    status: saidBy(status),
-    progressing: said ?? onTheWay(saidBy(status)).progressing,
+    status: ownStatus(status),
+    progressing: said ?? inProgress(ownStatus(status)).progressing,
     ...(blocking === undefined ? {} : { blocked: blocking }),
   };
 }
@@ -209,7 +204,7 @@ export function afterPass(
   resourceVersion: string,
   nowIso: string,
   crd: Crd | undefined,
-): Saying {
+): StatusUpdate {
   const { progress = NO_PROGRESS, pass = 1, retriesLeft = 0, phase, target } = status;
   if (target?.dryRun === true) return dryRunDone(status);
   if (progress.failed > 0) {
@@ -231,7 +226,7 @@ export function afterPass(
 const isSuspicious = ({ pass, progress, storedVersions = [] }: StorageMigrationStatus): boolean =>
   pass === 1 && progress?.changed === 0 && progress.done > 0 && storedVersions.length > 1;
 
-export function settlesAgain(status: StorageMigrationStatus): Saying {
+export function settlesAgain(status: StorageMigrationStatus): StatusUpdate {
   const { settledAt: _settledAt, cursor: _cursor, ...rest } = status;
   return under(rest, 'Settling', {});
 }
@@ -241,7 +236,7 @@ export function proved(
   resourceVersion: string,
   nowIso: string,
   crd: Crd | undefined,
-): Saying {
+): StatusUpdate {
   const { target, progress } = status;
   const proof = {
     oracle: 'SecondPass',
@@ -259,11 +254,11 @@ export function proved(
 export function done(
   status: StorageMigrationStatus,
   ended: { readonly message: string; readonly trimmed?: readonly string[] },
-): Saying {
+): StatusUpdate {
   const { trimmed = [] } = ended;
   const { storedVersions = [] } = status;
   const left = storedVersions.filter((one) => !trimmed.includes(one));
-  const { blockedIn: _blockedIn, ...rest } = saidBy(status);
+  const { blockedIn: _blockedIn, ...rest } = ownStatus(status);
   return {
     status: {
       ...rest,
@@ -275,14 +270,14 @@ export function done(
   };
 }
 
-function dryRunDone(status: StorageMigrationStatus): Saying {
+function dryRunDone(status: StorageMigrationStatus): StatusUpdate {
   const { done: seen = 0, failed = 0 } = status.progress ?? {};
   const message = `A dry run: of ${seen} objects ${failed} would be refused; nothing was written.`;
   const { cursor: _cursor, ...rest } = status;
   return done(rest, { message });
 }
 
-export function objectsFailed({ progress, failed = [] }: StorageMigrationStatus): Word {
+export function objectsFailed({ progress, failed = [] }: StorageMigrationStatus): Reason {
   const [first] = failed;
   const such = first === undefined ? '' : `, such as ${nameOf(first)}: ${first.message}`;
   const message =
@@ -291,7 +286,7 @@ export function objectsFailed({ progress, failed = [] }: StorageMigrationStatus)
   return { reason: OBJECTS_FAILED, message };
 }
 
-function restless({ pass, progress }: StorageMigrationStatus): Word {
+function restless({ pass, progress }: StorageMigrationStatus): Reason {
   const message =
     `In pass ${pass} still ${progress?.changed} objects were stored otherwise, and ` +
     `${progress?.conflicts} were written whenever we did: somebody writes them all the time. Is ` +

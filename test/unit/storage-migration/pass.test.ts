@@ -2,7 +2,7 @@
 // the next one begins.
 import { expect, test } from 'vitest';
 import type { Deps } from '../../../functions/storage-migration/deps.ts';
-import { Walker } from '../../../functions/storage-migration/walk.ts';
+import { Pass } from '../../../functions/storage-migration/pass.ts';
 import { errorFromAnswer, readStatus } from '../../../shared/kube/errors.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { timestamp } from '../../../shared/kube/timestamp.ts';
@@ -35,10 +35,10 @@ test('what a page changed that is done again keeps its pass from being the proof
     },
   };
   const deps = { kube, clock } as unknown as Deps;
-  const walker = new Walker(deps, { concurrency: 1 }, new AbortController().signal);
+  const pass = new Pass(deps, { concurrency: 1 }, new AbortController().signal);
   const progress = { ...PROGRESS, done: 0, current: 0 };
   const status = at('Verifying', { pass: 2, rewritten: 5, progress });
-  const { status: next } = await walker.page(target(), migration({ status }), 500);
+  const { status: next } = await pass.page(target(), migration({ status }), 500);
   expect(next).toMatchObject({
     phase: 'Verifying',
     rewritten: 6,
@@ -53,10 +53,10 @@ test('what a pass changed that begins again keeps it from being the proof', asyn
     },
   };
   const deps = { kube, clock: new HandClock() } as unknown as Deps;
-  const walker = new Walker(deps, { concurrency: 1 }, new AbortController().signal);
+  const pass = new Pass(deps, { concurrency: 1 }, new AbortController().signal);
   const cursor = { after: 'w', continue: 'there', resourceVersion: '9' };
   const status = at('Verifying', { pass: 2, cursor, progress: { ...PROGRESS, changed: 1 } });
-  const { status: next } = await walker.page(target(), migration({ status }), 500);
+  const { status: next } = await pass.page(target(), migration({ status }), 500);
   expect(next).toMatchObject({ phase: 'Verifying', progress: { changed: 1, done: 0 } });
   expect(next).not.toHaveProperty('cursor');
 });
@@ -78,10 +78,10 @@ test('rate and time left of the second pass do not count what it waited for', as
     },
   };
   const deps = { kube, clock } as unknown as Deps;
-  const walker = new Walker(deps, { concurrency: 1 }, new AbortController().signal);
+  const pass = new Pass(deps, { concurrency: 1 }, new AbortController().signal);
   const status = at('Verifying', { pass: 2, passStartedAt: began, writesEndAt });
   const endsAtMs = clock.nowMs() + 60_000;
-  const { status: next } = await walker.page(target(), migration({ status }), endsAtMs);
+  const { status: next } = await pass.page(target(), migration({ status }), endsAtMs);
   expect(next).toMatchObject({
     passStartedAt: writesEndAt,
     progress: { done: 20, total: 40, perSecond: 10, left: '2s' },
@@ -95,9 +95,9 @@ test('to find nothing to clean takes no time, whatever the budget is', async () 
   const kube = { list: async () => ({ items, metadata: { resourceVersion: '9' } }) };
   const deps = { kube, clock } as unknown as Deps;
   const limits = { concurrency: 1, requestsPerSecond: 1 };
-  const walker = new Walker(deps, limits, new AbortController().signal);
+  const pass = new Pass(deps, limits, new AbortController().signal);
   const status = at('Cleaning', { progress: { ...PROGRESS, done: 0, current: 0 } });
-  const { status: next } = await walker.page(target(), migration({ status }), 1_000);
+  const { status: next } = await pass.page(target(), migration({ status }), 1_000);
   expect(clock.nowMs()).toBe(beganMs);
   expect(next).toMatchObject({ phase: 'Rewriting', pass: 1 });
 });

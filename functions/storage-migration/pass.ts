@@ -7,9 +7,8 @@ import type { ListOptions } from '../../shared/kube/reads.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { clean } from './clean.ts';
 import { afterCleaning } from './cleaning.ts';
-import { type Saying, afterPass, onTheWay, saidBy } from './sayings.ts';
+import { type StatusUpdate, afterPass, inProgress, ownStatus } from './status.ts';
 import type { Deps } from './deps.ts';
-import { formatDuration } from './duration.ts';
 import { type Migration, NO_PROGRESS } from './migration.ts';
 import { OutageWatch } from './outage.ts';
 import { Pace, type PaceLimits, inPace } from './pace.ts';
@@ -30,7 +29,7 @@ const FAILED_SHOWN_MAX = 20;
 /** What makes a list fail for that long is worth a word in the status. */
 const LIST_TIMEOUT_MS = 8_000;
 
-export class Walker {
+export class Pass {
   readonly #deps: Deps;
   readonly #pace: Pace;
   /** A conversion webhook may go away between a question and its write: that hurts one at most. */
@@ -50,18 +49,18 @@ export class Walker {
   }
 
   /** What to say after the next page, or as much of it as there is time for. */
-  async page(target: Target, migration: Migration, endsAtMs: number): Promise<Saying> {
+  async page(target: Target, migration: Migration, endsAtMs: number): Promise<StatusUpdate> {
     const { clock } = this.#deps;
     const startedMs = clock.nowMs();
     const whole = await this.#read(target, migration);
-    if (whole === 'expired') return onTheWay(restarted(migration));
+    if (whole === 'expired') return inProgress(restarted(migration));
     const counted = await this.#write(target, whole.list.items, migration, endsAtMs);
     const page = await this.#upTo(target, whole, counted.done);
-    if (page === undefined) return onTheWay(doneAgain(migration, counted));
+    if (page === undefined) return inProgress(doneAgain(migration, counted));
     const nowMs = clock.nowMs();
     if (nowMs - startedMs < PAGE_MS) this.#pageSize = Math.min(2 * this.#pageSize, this.#pageMax);
     const status = statusAfter(nowMs, migration, page, counted);
-    if (status.cursor !== undefined) return onTheWay(status);
+    if (status.cursor !== undefined) return inProgress(status);
     const nowIso = timestamp(nowMs);
     if (isCleaning(migration)) return afterCleaning(migration, status, nowIso, target.crd);
     return afterPass(status, page.metadata.resourceVersion, nowIso, target.crd);
@@ -158,17 +157,17 @@ interface Page {
 }
 
 /** The API server knows neither the moment nor the place: the pass begins again. */
-function restarted({ status }: Migration): Saying['status'] {
-  const { cursor: _cursor, failed: _failed, progress, ...rest } = saidBy(status);
+function restarted({ status }: Migration): StatusUpdate['status'] {
+  const { cursor: _cursor, failed: _failed, progress, ...rest } = ownStatus(status);
   // What was not current does not become so by that.
   return { ...rest, progress: { ...NO_PROGRESS, changed: progress?.changed ?? 0 } };
 }
 
 /** The same page once more: what it changed is current then, and yet it was not before. */
-function doneAgain(migration: Migration, { counts: { changed } }: Counted): Saying['status'] {
+function doneAgain(migration: Migration, { counts: { changed } }: Counted): StatusUpdate['status'] {
   const progress = migration.status.progress ?? NO_PROGRESS;
   return {
-    ...saidBy(migration.status),
+    ...ownStatus(migration.status),
     progress: { ...progress, changed: progress.changed + changed },
     ...changedSoFar(migration, changed),
   };
@@ -200,10 +199,10 @@ function statusAfter(
   migration: Migration,
   { metadata, items }: KubeList,
   counted: Counted,
-): Saying['status'] {
+): StatusUpdate['status'] {
   const { continue: token = '', remainingItemCount = 0, resourceVersion } = metadata;
   const { status } = migration;
-  const { cursor: _cursor, failed: before = [], writesEndAt, ...rest } = saidBy(status);
+  const { cursor: _cursor, failed: before = [], writesEndAt, ...rest } = ownStatus(status);
   const passStartedAt = passBeganAt(status);
   const progress = sumUp(status.progress ?? NO_PROGRESS, counted);
   const total = progress.done + (token === '' ? 0 : remainingItemCount);
@@ -260,4 +259,11 @@ function speedOf(
   if (!Number.isFinite(tookSeconds) || done === 0) return {};
   const perSecond = Math.max(1, Math.round(done / tookSeconds));
   return { perSecond, left: formatDuration(Math.ceil((total - done) / perSecond)) };
+}
+
+/** As Kubernetes writes durations: 45s, 3m20s, 2h5m. */
+function formatDuration(seconds: number): string {
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60)];
+  if (hours > 0) return `${hours}h${minutes}m`;
+  return minutes > 0 ? `${minutes}m${seconds % 60}s` : `${seconds}s`;
 }

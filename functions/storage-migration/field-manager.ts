@@ -1,3 +1,0 @@
-// Who owns what this function writes to the API server.
-
-export const FIELD_MANAGER = 'ballast-storage-migration';
