@@ -1,12 +1,12 @@
-// `/complete`: the names that begin as somebody has begun to type.
-import { invalid } from './asked.ts';
+// `/complete`: names that begin with a prefix, for completion as somebody types.
+import { invalid } from './query.ts';
 import { KINDS, LIMIT, NAMESPACES, PREFIX } from './parameters.ts';
-import type { Question, World } from './question.ts';
+import type { QueryRoute, Observation } from './query-route.ts';
 import { STRING, listOf, record } from './schema.ts';
 
 const LIMIT_DEFAULT = 20;
 
-export const COMPLETE: Question = {
+export const COMPLETE: QueryRoute = {
   method: 'GET',
   path: '/complete',
   summary: 'the names that begin so, or of which a part does, best first',
@@ -19,14 +19,14 @@ export const COMPLETE: Question = {
       description: 'the name itself, then beginnings, then parts; of these the shortest first',
     },
   }),
-  answer: (asked, world) => {
-    const prefix = asked.get(PREFIX) ?? '';
-    const resources = asked.get(KINDS);
-    assertKnown(resources ?? [], world);
-    const found = world.catalog.complete(prefix, {
+  answer: (query, observation) => {
+    const prefix = query.get(PREFIX) ?? '';
+    const resources = query.get(KINDS);
+    assertKnown(resources ?? [], observation);
+    const found = observation.catalog.complete(prefix, {
       resources: resources && [...new Set(resources)],
-      namespaces: asked.get(NAMESPACES),
-      limit: asked.get(LIMIT) ?? LIMIT_DEFAULT,
+      namespaces: query.get(NAMESPACES),
+      limit: query.get(LIMIT) ?? LIMIT_DEFAULT,
     });
     const matches = found.map(({ resource, name, namespaces }) => ({
       resource,
@@ -37,8 +37,8 @@ export const COMPLETE: Question = {
   },
 };
 
-/** `pod` for `pods` would else look like a cluster without any. */
-function assertKnown(resources: readonly string[], { catalog }: World): void {
+/** `pod` for `pods` would otherwise look like a cluster without any. */
+function assertKnown(resources: readonly string[], { catalog }: Observation): void {
   const known = Object.keys(catalog.counts());
   const stranger = resources.find((resource) => !known.includes(resource));
   if (stranger === undefined) return;

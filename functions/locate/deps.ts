@@ -1,12 +1,13 @@
-// What the questions are asked of: a replica of the whole feed, and how fresh it has to be.
+// A replica of the whole feed, how fresh it has to be for an answer, and the keys that tokens of
+// callers are verified with.
 import { Failure } from '../../shared/errors.ts';
 import type { KeyReader } from '../../shared/kube/key-reader.ts';
 import type { Replica } from '../../shared/nats/replica/replica.ts';
 
-/** What is used of a replica. */
+/** The part of a replica that routes use. */
 export type Reader = Pick<Replica, 'catalog' | 'counts' | 'state' | 'whenCurrent' | 'close'>;
 
-/** Of the tokens that callers show. */
+/** Reads the keys that tokens of callers are signed with. */
 export type Keys = Pick<KeyReader, 'read' | 'close'>;
 
 /** A catch-up takes a second or a few. */
@@ -18,7 +19,7 @@ export class Deps {
   readonly replica: Reader;
   readonly keys: Keys;
   readonly #waitMs: number;
-  /** A picture that was whole once stays one, though it grows old while NATS is away. */
+  /** A replica that caught up once stays complete, though it grows old while NATS is away. */
   #isWhole = false;
 
   constructor(replica: Reader, waitMs: number, keys: Keys) {
@@ -29,12 +30,12 @@ export class Deps {
       () => {
         this.#isWhole = true;
       },
-      // Closed before it ever was.
+      // The replica was closed before it caught up.
       () => undefined,
     );
   }
 
-  /** Rejects while there is no whole picture yet, or none as new as the caller wants it. */
+  /** Rejects while the replica has not caught up, or not to the version that the caller wants. */
   async reach(minVersion: number, signal: AbortSignal): Promise<void> {
     const { replica } = this;
     if (!this.#isWhole && replica.state.phase !== 'current') throw this.#catchingUp();

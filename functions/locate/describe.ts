@@ -1,5 +1,5 @@
-// An object as an answer shows it: what the feed says of it, with its owner chain, the services
-// that send to it, and its node.
+// An object as an answer shows it: its message in the feed with its owner chain, the services that
+// send to it, and its node.
 import type { OwnerMessage } from '../../shared/feed/messages.ts';
 import type { Catalog } from '../../shared/nats/replica/catalog.ts';
 import type { Entry } from '../../shared/nats/replica/entry.ts';

@@ -1,6 +1,7 @@
 // Answers over HTTP where workloads run and what an address, a uid or a container is, from a
 // replica of the whole feed that it keeps in memory. Wakes on no event: it follows the feed by
-// itself, and asks the API server nothing but keys, where callers show tokens.
+// itself, and reads nothing from the API server but keys, when callers show tokens. It reconciles
+// nothing, so it has routes instead of observe, decide, steps and status.
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
 import type { Metrics } from '../../shared/function/metrics.ts';
@@ -12,7 +13,7 @@ import { type Replica, openReplica } from '../../shared/nats/replica/replica.ts'
 import type { ReplicaState } from '../../shared/nats/replica/state.ts';
 import { READER_API } from '../../shared/nats/rights.ts';
 import { Deps } from './deps.ts';
-import { routes } from './questions.ts';
+import { routes } from './routes.ts';
 
 const NAME = 'ballast-locate';
 
@@ -60,7 +61,7 @@ export const locate = defineFunction({
       clock,
       log,
     });
-    // Kept up from the beginning: the first question must not wait for it.
+    // Indexed from the beginning, so that the first request does not wait for it.
     replica.catalog.index();
     showSweeps(replica, metrics);
     const identity = { userAgent: NAME, fieldManager: NAME };

@@ -1,22 +1,25 @@
-// 404s that say what was looked for, through how much, and at which version.
+// The answer 404: it names the object, how many objects were searched, and the version of the feed.
 import { Failure } from '../../shared/errors.ts';
 import type { Selection } from '../../shared/nats/replica/selector.ts';
-import type { World } from './question.ts';
+import type { Observation } from './query-route.ts';
 
 export interface Search {
   /** As `deployment shop/web`. */
   readonly what: string;
-  /** The parameter it was asked with. */
+  /** The parameter that named the object. */
   readonly field: string;
-  /** What was looked through; all when absent. */
+  /** The objects that were searched; all when absent. */
   readonly among?: Selection;
   readonly hint?: string;
 }
 
-export function notFound({ what, field, among = {}, hint }: Search, world: World): Failure {
+export function notFound(
+  { what, field, among = {}, hint }: Search,
+  observation: Observation,
+): Failure {
   const { resource, namespace } = among;
   const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
-  const counts = world.catalog.counts(namespace);
+  const counts = observation.catalog.counts(namespace);
   const count =
     resource === undefined
       ? Object.values(counts).reduce((sum, one) => sum + one, 0)
@@ -24,6 +27,6 @@ export function notFound({ what, field, among = {}, hint }: Search, world: World
   const more = hint === undefined ? '' : ` ${hint}`;
   const message =
     `There is no ${what}: looked through ${count} ${resource ?? 'objects'}${where}, ` +
-    `at version ${world.state.version} of the feed.${more}`;
+    `at version ${observation.state.version} of the feed.${more}`;
   return new Failure('OBJECT_UNKNOWN', message, { field, object: what });
 }

@@ -1,7 +1,7 @@
-// The OpenAPI description, made of the questions themselves: what it says is what is taken.
+// The OpenAPI description, made of the routes themselves, so that it cannot differ from them.
 import { errorTable } from '../../shared/errors.ts';
 import type { Parameter } from './parameters.ts';
-import { type Question, isOfVersion, parametersOf } from './question.ts';
+import { type QueryRoute, isOfVersion, parametersOf } from './query-route.ts';
 import { COUNT, STRING, type Schema, record } from './schema.ts';
 
 const STATE: Schema = {
@@ -15,11 +15,11 @@ const STALE: Schema = {
 const PROBLEM_TYPE = 'application/problem+json';
 const JSON_TYPE = 'application/json';
 
-export function openApi(questions: readonly Question[]): Readonly<Record<string, unknown>> {
+export function openApi(routes: readonly QueryRoute[]): Readonly<Record<string, unknown>> {
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const question of questions) {
-    const { path, method } = question;
-    paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(question) };
+  for (const route of routes) {
+    const { path, method } = route;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(route) };
   }
   return {
     openapi: '3.1.0',
@@ -47,18 +47,18 @@ const PROBLEM: Schema = {
   }),
 };
 
-function operationOf(question: Question): Readonly<Record<string, unknown>> {
-  const { path, summary, choice = [], body, required = [] } = question;
+function operationOf(route: QueryRoute): Readonly<Record<string, unknown>> {
+  const { path, summary, choice = [], body, required = [] } = route;
   const names = choice.map(({ name }) => name).join(', ');
   return {
     operationId: path.slice(1).replaceAll(/\W/g, '_'),
     summary,
     ...(choice.length === 0 ? {} : { description: `Takes exactly one of ${names}.` }),
-    parameters: parametersOf(question).map((one) => parameterOf(one, required.includes(one))),
+    parameters: parametersOf(route).map((one) => parameterOf(one, required.includes(one))),
     ...(body === undefined
       ? {}
       : { requestBody: { required: true, content: { [JSON_TYPE]: { schema: body } } } }),
-    responses: responsesOf(question),
+    responses: responsesOf(route),
   };
 }
 
@@ -74,8 +74,8 @@ const parameterOf = (
   example: schema.type === 'integer' ? Number(example) : example,
 });
 
-function responsesOf(question: Question): Readonly<Record<string, unknown>> {
-  const { answers, isSearch, isTimeless } = question;
+function responsesOf(route: QueryRoute): Readonly<Record<string, unknown>> {
+  const { answers, isSearch, isTimeless } = route;
   const schema = isTimeless === true ? answers : versioned(answers);
   return {
     200: {
@@ -84,7 +84,7 @@ function responsesOf(question: Question): Readonly<Record<string, unknown>> {
     },
     400: problem(errorTable.QUERY_INVALID.title),
     ...(isSearch === true ? { 404: problem(errorTable.OBJECT_UNKNOWN.title) } : {}),
-    ...(isOfVersion(question) ? { 503: notYet() } : {}),
+    ...(isOfVersion(route) ? { 503: notYet() } : {}),
   };
 }
 

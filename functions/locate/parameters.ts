@@ -1,4 +1,4 @@
-// What can be asked with: each parameter's name, meaning and form. Questions and the OpenAPI
+// The parameters of routes: name, meaning and form of each. Handlers and the OpenAPI
 // description are made of the same ones.
 import { isIP } from 'node:net';
 import { integer } from '../../shared/function/parsers.ts';
@@ -22,7 +22,7 @@ export interface Name {
 
 /** As the API server takes them, and the colons of its own roles: at most 253 characters. */
 const NAME = /^[a-z0-9A-Z](?:[a-z0-9A-Z.:_-]{0,251}[a-z0-9A-Z])?$/;
-/** Of texts that are looked up as they are. */
+/** Bounds texts that are looked up as they are. */
 const ID = /^[!-~]{1,300}$/;
 /** kubectl's users write tens of characters; reading time grows with the square. */
 const SELECTOR_LENGTH_MAX = 1_000;

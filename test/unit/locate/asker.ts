@@ -1,7 +1,7 @@
 // Asks the routes of locate without HTTP, of a catalog that the test fills. Every answer is held
 // against the OpenAPI description.
 import { Deps, type Keys, type Reader } from '../../../functions/locate/deps.ts';
-import { routes } from '../../../functions/locate/questions.ts';
+import { routes } from '../../../functions/locate/routes.ts';
 import { Failure } from '../../../shared/errors.ts';
 import type { Context } from '../../../shared/function/define.ts';
 import { Catalog } from '../../../shared/nats/replica/catalog.ts';

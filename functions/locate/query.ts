@@ -1,12 +1,12 @@
-// The parameters of one request: each known, said once, and of its form, or the request is refused
-// with the name of the first that is not.
+// The parameters of one request. Each has to be known, given once and well-formed; otherwise the
+// request is refused with the name of the first that is not.
 import { Failure } from '../../shared/errors.ts';
 import type { Parameter } from './parameters.ts';
 
-/** A value that is refused is shown back up to here. */
+/** A refused value is shown in the error up to this length. */
 const SHOWN_MAX = 60;
 
-export class Asked {
+export class Query {
   readonly #values = new Map<string, unknown>();
 
   constructor(query: URLSearchParams, taken: readonly Parameter<unknown>[]) {

@@ -1,15 +1,15 @@
-// `/who`: who had an address at a time, as far back as the feed keeps traces.
+// `/who`: the holders of an address at a time, as far back as the feed keeps history.
 import type { Holder } from '../../shared/nats/replica/history.ts';
-import { invalid } from './asked.ts';
+import { invalid } from './query.ts';
 import { notFound } from './not-found.ts';
 import { AT, IP } from './parameters.ts';
-import type { Question } from './question.ts';
+import type { QueryRoute } from './query-route.ts';
 import { STRING, TIME, listOf, record } from './schema.ts';
 
 /** Clocks of a cluster differ by less. */
 const AHEAD_MAX_MS = 60_000;
 
-export const WHO: Question = {
+export const WHO: QueryRoute = {
   method: 'GET',
   path: '/who',
   summary: 'who had an address at a time',
@@ -34,19 +34,19 @@ export const WHO: Question = {
       description: 'the likeliest first: pods on the network of their node share its address',
     },
   }),
-  answer: (asked, world) => {
-    const ip = asked.get(IP) ?? '';
-    const atMs = asked.get(AT) ?? 0;
-    if (atMs > world.nowMs + AHEAD_MAX_MS) {
+  answer: (query, observation) => {
+    const ip = query.get(IP) ?? '';
+    const atMs = query.get(AT) ?? 0;
+    if (atMs > observation.nowMs + AHEAD_MAX_MS) {
       throw invalid(AT.name, `The parameter ${AT.name} is a time that is yet to come.`);
     }
-    const { catalog } = world;
+    const { catalog } = observation;
     const at = timeText(atMs);
-    const reachesBackTo = timeText(world.nowMs - catalog.historySeconds * 1_000);
+    const reachesBackTo = timeText(observation.nowMs - catalog.historySeconds * 1_000);
     const holders = catalog.byIpAt(ip, atMs).map(shownHolder);
     if (holders.length > 0) return { body: { ip, at, reachesBackTo, holders } };
     const hint = `What ended before ${reachesBackTo} is forgotten.`;
-    throw notFound({ what: `holder of ${ip} at ${at}`, field: IP.name, hint }, world);
+    throw notFound({ what: `holder of ${ip} at ${at}`, field: IP.name, hint }, observation);
   },
 };
 

@@ -1,7 +1,7 @@
-// `/pod` and `/hydrate`: what an address, a uid, a container's id or a name stands for, one or a
-// thousand at a time.
+// `/pod` and `/hydrate`: look up the object behind an address, a uid, a container's id or a name,
+// one or a thousand at a time.
 import type { Entry } from '../../shared/nats/replica/entry.ts';
-import { type Asked, invalid, parseOne } from './asked.ts';
+import { type Query, invalid, parseOne } from './query.ts';
 import { DESCRIBED, type Described, describe, linesOf, rowOf, titleOf } from './describe.ts';
 import { type Search, notFound } from './not-found.ts';
 import {
@@ -14,36 +14,36 @@ import {
   parseIp,
   parseName,
 } from './parameters.ts';
-import type { Question, World } from './question.ts';
+import type { QueryRoute, Observation } from './query-route.ts';
 import { STRING, listOf, record } from './schema.ts';
 
 /** The answers of so many fit into a few megabytes and a few hundredths of a second. */
 const HYDRATE_MAX = 1_000;
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
-type Look = (world: World) => readonly Entry[];
+type Lookup = (observation: Observation) => readonly Entry[];
 
 const byUid =
-  (uid: string): Look =>
+  (uid: string): Lookup =>
   ({ catalog }) =>
     catalog.byUid(uid);
 const byIp =
-  (ip: string): Look =>
+  (ip: string): Lookup =>
   ({ catalog }) =>
     catalog.byIp(ip);
 const byContainer =
-  (id: string): Look =>
+  (id: string): Lookup =>
   ({ catalog }) =>
     present(catalog.byContainer(id));
 const byName =
-  (name: Name): Look =>
+  (name: Name): Lookup =>
   ({ catalog }) =>
     present(catalog.find({ resource: 'pods', ...name }));
 
 const present = (entry: Entry | undefined): readonly Entry[] =>
   entry === undefined ? [] : [entry];
 
-export const POD: Question = {
+export const POD: QueryRoute = {
   method: 'GET',
   path: '/pod',
   summary: 'what a uid, an address, a container or a name stands for',
@@ -56,42 +56,42 @@ export const POD: Question = {
       description: 'who shares the address: pods on the network of their node, pods that are done',
     },
   }),
-  answer: (asked, world) => {
-    const { look, search } = lookFor(asked);
-    const [first, ...others] = look(world);
-    if (first === undefined) throw notFound(search, world);
-    const object = describe(world.catalog, first);
-    const alsoThere = asked.get(IP) === undefined ? [] : others.map((entry) => titleOf(entry));
+  answer: (query, observation) => {
+    const { lookup, search } = lookupFor(query);
+    const [first, ...others] = lookup(observation);
+    if (first === undefined) throw notFound(search, observation);
+    const object = describe(observation.catalog, first);
+    const alsoThere = query.get(IP) === undefined ? [] : others.map((entry) => titleOf(entry));
     const more = alsoThere.length === 0 ? {} : { alsoThere };
     return { body: { object, ...more }, shown: { ...linesOf(object), ...more } };
   },
 };
 
-function lookFor(asked: Asked): { readonly look: Look; readonly search: Search } {
-  const uid = asked.get(UID);
+function lookupFor(query: Query): { readonly lookup: Lookup; readonly search: Search } {
+  const uid = query.get(UID);
   if (uid !== undefined) {
-    return { look: byUid(uid), search: { what: `object with uid ${uid}`, field: UID.name } };
+    return { lookup: byUid(uid), search: { what: `object with uid ${uid}`, field: UID.name } };
   }
-  const ip = asked.get(IP);
+  const ip = query.get(IP);
   if (ip !== undefined) {
     const hint = 'GET /who says who had it before.';
     const search = { what: `object with address ${ip}`, field: IP.name, hint };
-    return { look: byIp(ip), search };
+    return { lookup: byIp(ip), search };
   }
-  const id = asked.get(CONTAINER);
+  const id = query.get(CONTAINER);
   if (id !== undefined) {
     const among = { resource: 'pods' };
     const search = { what: `container ${id}`, field: CONTAINER.name, among };
-    return { look: byContainer(id), search };
+    return { lookup: byContainer(id), search };
   }
-  const { namespace = '', name = '' } = asked.get(POD_NAME) ?? {};
+  const { namespace = '', name = '' } = query.get(POD_NAME) ?? {};
   const among = { resource: 'pods', namespace };
   const search = { what: `pod ${namespace}/${name}`, field: POD_NAME.name, among };
-  return { look: byName({ namespace, name }), search };
+  return { lookup: byName({ namespace, name }), search };
 }
 
-/** What a batch may hold, by the names of its lists. */
-const LISTS: Readonly<Record<string, (text: string) => Look>> = {
+/** The lists that a batch may hold, by name. */
+const LISTS: Readonly<Record<string, (text: string) => Lookup>> = {
   ips: (text) => byIp(parseIp(text)),
   uids: (text) => byUid(parseId(text)),
   containers: (text) => byContainer(parseId(text)),
@@ -101,13 +101,13 @@ const LISTS: Readonly<Record<string, (text: string) => Look>> = {
 interface Item {
   readonly list: string;
   readonly value: string;
-  readonly look: Look;
+  readonly lookup: Lookup;
 }
 
 const LISTED = Object.keys(LISTS).map((list) => [`${list}?`, listOf(STRING)] as const);
 const MENTIONED = { list: STRING, value: STRING };
 
-export const HYDRATE: Question = {
+export const HYDRATE: QueryRoute = {
   method: 'POST',
   path: '/hydrate',
   summary: `what up to ${HYDRATE_MAX} addresses, uids, containers and names stand for`,
@@ -119,16 +119,16 @@ export const HYDRATE: Question = {
     found: listOf(record({ ...MENTIONED, object: DESCRIBED })),
     missing: listOf(record(MENTIONED)),
   }),
-  answer: (_asked, world, body) => {
+  answer: (_query, observation, body) => {
     const room = new Room();
-    const looked = itemsOf(body).map(({ list, value, look }) => {
-      const [entry] = look(world);
-      const object = entry && describe(world.catalog, entry);
+    const answers = itemsOf(body).map(({ list, value, lookup }) => {
+      const [entry] = lookup(observation);
+      const object = entry && describe(observation.catalog, entry);
       if (object !== undefined) room.take(object);
       return { list, value, object };
     });
-    const found = looked.filter(({ object }) => object !== undefined);
-    const missing = looked.filter(({ object }) => object === undefined);
+    const found = answers.filter(({ object }) => object !== undefined);
+    const missing = answers.filter(({ object }) => object === undefined);
     const rows = found.map(({ value, object }) => ({ value, ...(object && rowOf(object)) }));
     const left = missing.map(({ list, value }) => ({ list, value }));
     return { body: { found, missing: left }, shown: { found: rows, missing: left } };
@@ -162,13 +162,13 @@ function itemsOf(body: unknown): readonly Item[] {
 
 interface NamedList {
   readonly list: string;
-  readonly lookOf: (text: string) => Look;
+  readonly lookupOf: (text: string) => Lookup;
   readonly values: readonly unknown[];
 }
 
 function listOfName(list: string, values: unknown): NamedList {
-  const lookOf = Object.hasOwn(LISTS, list) ? LISTS[list] : undefined;
-  if (lookOf === undefined) {
+  const lookupOf = Object.hasOwn(LISTS, list) ? LISTS[list] : undefined;
+  if (lookupOf === undefined) {
     const names = Object.keys(LISTS).join(', ');
     throw invalid(
       list.slice(0, 60),
@@ -176,12 +176,12 @@ function listOfName(list: string, values: unknown): NamedList {
     );
   }
   if (!Array.isArray(values)) throw invalid(list, `The field ${list} is not a list.`);
-  return { list, lookOf, values };
+  return { list, lookupOf, values };
 }
 
-const itemsIn = ({ list, lookOf, values }: NamedList): readonly Item[] =>
+const itemsIn = ({ list, lookupOf, values }: NamedList): readonly Item[] =>
   values.map((value, index) => {
     const name = `${list}[${index}]`;
     if (typeof value !== 'string') throw invalid(name, `The field ${name} is not a text.`);
-    return { list, value, look: parseOne({ name, parse: lookOf }, value) };
+    return { list, value, lookup: parseOne({ name, parse: lookupOf }, value) };
   });

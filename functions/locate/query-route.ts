@@ -1,25 +1,24 @@
-// A question that can be asked over HTTP: what it is asked with, what it answers. Made into a route
-// here: parameters are judged first, then the picture's freshness, then the question is answered
-// from one state of it.
+// A route of this function: its parameters and its answers. A request is checked first, then the
+// replica has to be fresh enough, then the answer is read from one state of it.
 import { Failure } from '../../shared/errors.ts';
 import type { Answer, Route } from '../../shared/function/define.ts';
 import { textOf } from '../../shared/function/table.ts';
-import { Asked } from './asked.ts';
+import { Query } from './query.ts';
 import type { Deps, Reader } from './deps.ts';
 import { MIN_VERSION, type Parameter } from './parameters.ts';
 import type { Schema } from './schema.ts';
 
-export interface World extends Pick<Reader, 'catalog' | 'state' | 'counts'> {
+export interface Observation extends Pick<Reader, 'catalog' | 'state' | 'counts'> {
   readonly nowMs: number;
 }
 
-export interface Found {
+export interface Result {
   readonly body: Readonly<Record<string, unknown>>;
-  /** What a person sees in a table, where that is less, or other, than the body. */
+  /** The table that a person sees, when it differs from the body. */
   readonly shown?: Readonly<Record<string, unknown>>;
 }
 
-export interface Question {
+export interface QueryRoute {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly summary: string;
@@ -28,46 +27,46 @@ export interface Question {
   readonly required?: readonly Parameter<unknown>[];
   readonly optional?: readonly Parameter<unknown>[];
   readonly body?: Schema;
-  /** Of what is answered beside the version. */
+  /** The answer without its version. */
   readonly answers: Schema;
   /** It can end in 404. */
   readonly isSearch?: true;
-  /** Of the picture itself, whole or not: no version is waited for. */
+  /** It is about the replica itself, caught up or not, so it waits for no version. */
   readonly isAboutFeed?: true;
-  /** Of this function: it is the same at every version. */
+  /** It is about this function, and the same at every version. */
   readonly isTimeless?: true;
-  answer(asked: Asked, world: World, body: unknown): Found;
+  answer(query: Query, observation: Observation, body: unknown): Result;
 }
 
-export function parametersOf(question: Question): readonly Parameter<unknown>[] {
-  const { choice = [], required = [], optional = [] } = question;
-  return [...choice, ...required, ...optional, ...(isOfVersion(question) ? [MIN_VERSION] : [])];
+export function parametersOf(route: QueryRoute): readonly Parameter<unknown>[] {
+  const { choice = [], required = [], optional = [] } = route;
+  return [...choice, ...required, ...optional, ...(isOfVersion(route) ? [MIN_VERSION] : [])];
 }
 
-export const isOfVersion = ({ isAboutFeed, isTimeless }: Question): boolean =>
+export const isOfVersion = ({ isAboutFeed, isTimeless }: QueryRoute): boolean =>
   isAboutFeed !== true && isTimeless !== true;
 
-export function routeOf(question: Question): Route<Deps> {
-  const { method, path, summary } = question;
+export function routeOf(route: QueryRoute): Route<Deps> {
+  const { method, path, summary } = route;
   return {
     method,
     path,
     summary,
-    handle: async ({ query, body }, { deps, signal, clock }): Promise<Answer> => {
-      const asked = ask(question, query);
-      if (isOfVersion(question)) {
-        await deps.reach(asked.get(MIN_VERSION) ?? 0, signal);
+    handle: async ({ query: parameters, body }, { deps, signal, clock }): Promise<Answer> => {
+      const query = readQuery(route, parameters);
+      if (isOfVersion(route)) {
+        await deps.reach(query.get(MIN_VERSION) ?? 0, signal);
       }
       const { catalog, state, counts } = deps.replica;
-      const world = { catalog, state, counts, nowMs: clock.nowMs() };
-      const found = question.answer(asked, world, body);
-      return question.isTimeless === true ? { body: found.body } : stamped(found, state);
+      const observation = { catalog, state, counts, nowMs: clock.nowMs() };
+      const found = route.answer(query, observation, body);
+      return route.isTimeless === true ? { body: found.body } : stamped(found, state);
     },
   };
 }
 
-/** A picture that may be old says so. */
-function stamped({ body, shown = body }: Found, state: Reader['state']): Answer {
+/** The answer says so when the replica may be old. */
+function stamped({ body, shown = body }: Result, state: Reader['state']): Answer {
   const { version, phase, isStale } = state;
   const head = {
     version,
@@ -77,15 +76,15 @@ function stamped({ body, shown = body }: Found, state: Reader['state']): Answer 
   return { body: { ...head, ...body }, text: textOf({ ...head, ...shown }) };
 }
 
-function ask(question: Question, query: URLSearchParams): Asked {
-  const asked = new Asked(query, parametersOf(question));
-  const { choice = [], required = [] } = question;
-  const missing = required.find((parameter) => asked.get(parameter) === undefined);
+function readQuery(route: QueryRoute, parameters: URLSearchParams): Query {
+  const query = new Query(parameters, parametersOf(route));
+  const { choice = [], required = [] } = route;
+  const missing = required.find((parameter) => query.get(parameter) === undefined);
   if (missing !== undefined) {
     const message = `The parameter ${missing.name} is missing: ${missing.meaning}.`;
     throw new Failure('QUERY_INVALID', message, { field: missing.name });
   }
-  const chosen = choice.filter((parameter) => asked.get(parameter) !== undefined);
+  const chosen = choice.filter((parameter) => query.get(parameter) !== undefined);
   const names = choice.map(({ name }) => name).join(', ');
   if (choice.length > 0 && chosen.length === 0) {
     const message = `The question is missing; ask with one of ${names}.`;
@@ -96,5 +95,5 @@ function ask(question: Question, query: URLSearchParams): Asked {
     const message = `${first.name} and ${second.name} are two questions; ask with one of ${names}.`;
     throw new Failure('QUERY_INVALID', message, { field: second.name });
   }
-  return asked;
+  return query;
 }

@@ -1,8 +1,8 @@
-// `/feed`: how well this instance knows the cluster.
-import type { Question } from './question.ts';
+// `/feed`: how fresh the replica of this instance is.
+import type { QueryRoute } from './query-route.ts';
 import { COUNT, STRING, TIME, record } from './schema.ts';
 
-export const FEED: Question = {
+export const FEED: QueryRoute = {
   method: 'GET',
   path: '/feed',
   summary: 'how fresh the picture of the cluster is, and when it was last proven right',
@@ -18,7 +18,7 @@ export const FEED: Question = {
     objects: { type: 'object', additionalProperties: COUNT },
     counts: { type: 'object', additionalProperties: COUNT },
   }),
-  answer: (_asked, { catalog, state, counts }) => {
+  answer: (_query, { catalog, state, counts }) => {
     const { phase, behind, why, verifiedVersion, verifiedAtMs, sweptAtMs, isStale } = state;
     const head = {
       state: phase,

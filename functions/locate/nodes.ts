@@ -1,10 +1,10 @@
-// `/nodes`: which nodes run a workload, a service, a namespace, or what a selector takes.
+// `/nodes`: the nodes that run the pods of a workload, a service, a namespace or a selector.
 import type { Entry } from '../../shared/nats/replica/entry.ts';
-import type { Asked } from './asked.ts';
-import { invalid } from './asked.ts';
+import type { Query } from './query.ts';
+import { invalid } from './query.ts';
 import { notFound } from './not-found.ts';
 import { IN, NAMESPACE, SELECTOR, WORKLOADS } from './parameters.ts';
-import type { Found, Question, World } from './question.ts';
+import type { Result, QueryRoute, Observation } from './query-route.ts';
 import { COUNT, STRING, listOf, record } from './schema.ts';
 
 interface OnNode {
@@ -14,7 +14,7 @@ interface OnNode {
   readonly names: readonly string[];
 }
 
-export const NODES: Question = {
+export const NODES: QueryRoute = {
   method: 'GET',
   path: '/nodes',
   summary: 'which nodes run a workload, with its pods per node',
@@ -28,52 +28,55 @@ export const NODES: Question = {
     done: { ...COUNT, description: 'pods that succeeded or failed, which no node runs any more' },
     nodes: listOf(record({ node: STRING, pods: COUNT, ready: COUNT, names: listOf(STRING) })),
   }),
-  answer: (asked, world) => {
-    const [of, pods] = podsFor(asked, world);
-    return perNode(of, pods, asked.get(SELECTOR) !== undefined);
+  answer: (query, observation) => {
+    const [of, pods] = podsFor(query, observation);
+    return perNode(of, pods, query.get(SELECTOR) !== undefined);
   },
 };
 
-function podsFor(asked: Asked, world: World): readonly [of: string, pods: readonly Entry[]] {
-  const { catalog } = world;
-  const labels = asked.get(SELECTOR);
-  const within = asked.get(IN);
+function podsFor(
+  query: Query,
+  observation: Observation,
+): readonly [of: string, pods: readonly Entry[]] {
+  const { catalog } = observation;
+  const labels = query.get(SELECTOR);
+  const within = query.get(IN);
   if (labels !== undefined) {
     const among = { resource: 'pods', ...(within === undefined ? {} : { namespace: within }) };
     const pods = [...catalog.select({ ...among, labels })];
     const where = within === undefined ? '' : ` in ${within}`;
     if (pods.length > 0) return [`pods by labels${where}`, pods];
-    throw notFound({ what: 'pod with such labels', field: SELECTOR.name, among }, world);
+    throw notFound({ what: 'pod with such labels', field: SELECTOR.name, among }, observation);
   }
   if (within !== undefined) {
     throw invalid(IN.name, `The parameter ${IN.name} narrows a selector, and there is none.`);
   }
-  const namespace = asked.get(NAMESPACE);
-  if (namespace !== undefined) return [`namespace ${namespace}`, podsIn(namespace, world)];
+  const namespace = query.get(NAMESPACE);
+  if (namespace !== undefined) return [`namespace ${namespace}`, podsIn(namespace, observation)];
   for (const [resource, parameter] of WORKLOADS) {
-    const name = asked.get(parameter);
+    const name = query.get(parameter);
     if (name === undefined) continue;
     const what = `${parameter.name} ${name.namespace}/${name.name}`;
     const key = { resource, ...name };
     if (catalog.find(key) !== undefined) return [what, catalog.podsOf(key)];
     const among = { resource, namespace: name.namespace };
-    throw notFound({ what, field: parameter.name, among }, world);
+    throw notFound({ what, field: parameter.name, among }, observation);
   }
   return ['nothing', []];
 }
 
-function podsIn(name: string, world: World): readonly Entry[] {
+function podsIn(name: string, observation: Observation): readonly Entry[] {
   const key = { resource: 'namespaces', namespace: '', name };
-  const pods = world.catalog.podsOf(key);
-  if (pods.length > 0 || world.catalog.find(key) !== undefined) return pods;
+  const pods = observation.catalog.podsOf(key);
+  if (pods.length > 0 || observation.catalog.find(key) !== undefined) return pods;
   const among = { resource: 'namespaces' };
-  throw notFound({ what: `namespace ${name}`, field: NAMESPACE.name, among }, world);
+  throw notFound({ what: `namespace ${name}`, field: NAMESPACE.name, among }, observation);
 }
 
 const isDone = ({ object }: Entry): boolean =>
   object.phase === 'Succeeded' || object.phase === 'Failed';
 
-function perNode(of: string, all: readonly Entry[], hasManyNamespaces: boolean): Found {
+function perNode(of: string, all: readonly Entry[], hasManyNamespaces: boolean): Result {
   const pods = all.filter((pod) => !isDone(pod));
   const nodes = new Map<string, OnNode>();
   let unscheduled = 0;
