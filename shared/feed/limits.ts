@@ -1,5 +1,5 @@
-// What one message may weigh. A message that does not fit is refused as a whole, never cut: half an
-// object would be a wrong answer.
+// The largest size of a message. A message that does not fit is refused as a whole and never cut:
+// half an object would be a wrong answer.
 
 /**
  * NATS counts headers with the message. Ours are the condition and its subject, the lifetime and

@@ -1,5 +1,5 @@
-// What the messages of a feed say. docs/feed.md explains them to those who write a reader of their
-// own; here are the types, and the one place where bytes become messages and back.
+// The types of a feed's messages, and the one place that encodes and decodes them. docs/feed.md
+// explains them to authors of other readers.
 import type { ResourceName } from './subjects.ts';
 
 /** An object as the feed shows it. Fields that say nothing are left out. */
@@ -10,7 +10,7 @@ export interface ObjectMessage {
   readonly namespace?: string;
   readonly name: string;
   readonly uid: string;
-  /** Of the last change that a reader can see. */
+  /** The version of the last change that a reader can see. */
   readonly resourceVersion: string;
   readonly created?: string;
   readonly labels?: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export interface ObjectMessage {
   readonly ready?: boolean;
   readonly reason?: string;
   readonly hostNetwork?: true;
-  /** Of a pod, a node or a service, all families. */
+  /** The addresses of a pod, a node or a service, of all families. */
   readonly ips?: readonly string[];
   readonly containers?: readonly ContainerMessage[];
   readonly ports?: readonly PortMessage[];
@@ -36,7 +36,7 @@ export interface ObjectMessage {
   readonly nodes?: readonly string[];
   /** How many pods are wanted. */
   readonly desired?: number;
-  /** Of kinds that the feed was told about: the named fields. */
+  /** The named fields of a kind that the feed's spec lists. */
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
@@ -54,7 +54,7 @@ export interface ContainerMessage {
   readonly reason?: string;
   readonly ready?: boolean;
   readonly restarts?: number;
-  /** What else than an ordinary container it is. */
+  /** Set if it is not an ordinary container. */
   readonly role?: 'init' | 'ephemeral';
 }
 
@@ -106,8 +106,8 @@ export interface Marker {
 }
 
 /**
- * What was so as of its version, whatever came since: who has applied all of the ledger up to it,
- * and nothing later, holds these objects and this digest.
+ * The state of a ledger as of a version, whatever came since: a reader that has applied all of the
+ * ledger up to it, and nothing later, holds these objects and this digest.
  */
 export interface Checkpoint {
   readonly epoch: number;
@@ -127,7 +127,7 @@ export interface Floor {
  */
 export interface StatusReceipt {
   readonly epoch: number;
-  /** What the status says of the floor: each sweep writes a later one. */
+  /** The floor's sequence in the status: each sweep writes a later one. */
   readonly floorSequence: number;
 }
 
@@ -150,7 +150,7 @@ export function decodeMessage(data: Uint8Array): FeedMessage | undefined {
     typeof epoch === 'number' && typeof uid === 'string' && typeof resourceVersion === 'string';
   const isNamed = typeof kind === 'string' && typeof name === 'string';
   if (!isVersioned || !(deleted === true || isNamed)) return undefined;
-  // Whoever looks at an endpoint slice reads on from them.
+  // A reader of an endpoint slice continues with these nodes.
   if (nodes !== undefined && !isNodeNames(nodes)) return undefined;
   // The fields that decide were looked at; the others are shown as they came.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion

@@ -2,7 +2,10 @@
 // that a node's agent takes two filters and a namespace's reader one; what a token cannot hold is
 // written with a percent sign. All subjects here are relative to the feed's own prefix.
 
-/** What a feed calls a kind: `pods`, `deployments`; `widgets.example.com` for kinds of others. */
+/**
+ * The feed's name of a kind: `pods`, `deployments`; `widgets.example.com` for kinds that are not
+ * built in.
+ */
 export type ResourceName = string;
 
 export interface ObjectKey {
@@ -13,8 +16,8 @@ export interface ObjectKey {
 }
 
 /**
- * Who is concerned: the agent of one node, everybody (what all nodes share), or only who reads the
- * whole cluster, such as a pod that has no node yet.
+ * The readers of an object: the agent of one node, everybody (for objects that all nodes share), or
+ * only readers of the whole cluster, as for a pod that has no node yet.
  */
 export type Place = { readonly node: string } | 'all' | 'cluster';
 
@@ -22,17 +25,17 @@ export type Place = { readonly node: string } | 'all' | 'cluster';
 const NONE = '_';
 
 const CHECKPOINT = 'checkpoint';
-/** Says which epoch the stream is in, and whether it is whole. */
+/** The marker: the epoch of the stream, and whether all is published. */
 export const MARKER_SUBJECT = `all.${NONE}.feed`;
-/** Says from which version on nothing that was deleted is forgotten yet. */
+/** The floor: the version from which all tombstones are still there. */
 export const FLOOR_SUBJECT = `all.${NONE}.floor`;
-/** For the function alone: which of the statuses that it wrote it knows to have been taken. */
+/** The receipt of the last status that the API server acknowledged. Only the function reads it. */
 export const STATUS_SUBJECT = `cluster.${NONE}.status`;
 
 export const streamName = (feed: string): string => `ballast-${feed}`;
-/** What is stored begins with this. */
+/** The prefix of all stored messages. */
 export const storedPrefix = (feed: string): string => `ballast.${feed}`;
-/** What was stored is told live, once, under this. */
+/** The prefix under which each stored message is delivered once, live. */
 export const livePrefix = (feed: string): string => `ballast-live.${feed}`;
 
 export function subjectOf(place: Place, { resource, namespace, name }: ObjectKey): string {

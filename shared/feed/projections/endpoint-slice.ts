@@ -55,8 +55,8 @@ function endpointsOf(entries: readonly Entry[] = []): readonly EndpointMessage[]
 }
 
 /**
- * What Kubernetes assumes of a condition that is not there goes without saying: serving is as
- * ready, and not terminating.
+ * Leaves out a condition that has the value Kubernetes assumes without it: serving as ready, and
+ * not terminating.
  */
 function endpointOf({ addresses, conditions, targetRef }: Entry): EndpointMessage {
   const { ready, serving, terminating } = fieldsIn(conditions);

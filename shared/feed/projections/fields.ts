@@ -23,7 +23,9 @@ type Step = string | number;
 /** `.field`, `[3]` or `['any.key']`, one after the other. */
 const STEP = /\.([^.[\]'"\s]+)|\[(\d{1,9})\]|\['([^']+)'\]/gy;
 
-/** What holds passwords in pod templates and their like, under these names wherever they stand. */
+/**
+ * Fields that hold passwords in pod templates and similar objects, under these names at any depth.
+ */
 const HIDDEN = ['env', 'envFrom', 'args', 'command', 'volumes', 'managedFields', LAST_APPLIED];
 const PAYLOADS = ['data', 'stringData', 'binaryData'];
 const PAYLOAD_KINDS = ['secret', 'secrets', 'configmap', 'configmaps'];
@@ -93,8 +95,9 @@ function valueAt(object: unknown, steps: readonly Step[]): unknown {
 }
 
 /**
- * A list and an event may write the fields of one object in different order. What is hidden stays
- * out at any depth, and so do annotations that nobody named.
+ * Copies a value with its fields sorted, since a list and an event may write them in different
+ * order. Hidden fields are left out at any depth, and so are annotations that the spec does not
+ * name.
  */
 function copied(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copied);

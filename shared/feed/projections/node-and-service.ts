@@ -1,4 +1,4 @@
-// What a feed shows of what traffic goes through: nodes and services.
+// The projections of nodes and services, through which traffic goes.
 import type { PortMessage } from '../messages.ts';
 import type { Aspect, SourceObject } from './source.ts';
 import {
@@ -49,7 +49,7 @@ function ingressIps(service: SourceObject): readonly unknown[] {
   return listIn(ingress).map((entry) => fieldsIn(entry)['ip']);
 }
 
-/** Of services and of endpoint slices; TCP goes without saying. */
+/** Ports of services and of endpoint slices; TCP is left out. */
 export function portsIn(ports: unknown): readonly PortMessage[] | undefined {
   return unlessEmpty(
     listIn(ports).map((entry) => {

@@ -1,5 +1,5 @@
-// What a feed shows of a pod: where it runs, how it is, its addresses and its containers. Labels
-// and annotations only as far as they are allowed; never environment, arguments or volumes.
+// The projection of a pod: its node, its state, its addresses and its containers. Labels and
+// annotations only if the spec allows them; never environment, arguments or volumes.
 import type { ContainerMessage } from '../messages.ts';
 import type { Aspect, SourceObject } from './source.ts';
 import {

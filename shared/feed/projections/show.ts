@@ -1,5 +1,5 @@
-// What a feed shows of an object, and on which subjects. Pure, and the same object always gives the
-// same bytes: whoever looks, and however often, publishes no change that is none.
+// The messages that a feed shows of an object, and their subjects. Pure. The same object always
+// gives the same bytes, so observing it again publishes nothing.
 import type { ObjectMessage, OwnerMessage } from '../messages.ts';
 import { type ObjectKey, type Place, type ResourceName, subjectOf } from '../subjects.ts';
 import { BUILT_IN } from './built-in.ts';
@@ -19,7 +19,7 @@ import {
 
 export interface ShowPlan extends PodPlan {
   readonly epoch: number;
-  /** Of the kind at hand; built-in kinds show what they show. */
+  /** The fields that the spec names for this kind. Built-in kinds have fixed fields. */
   readonly fields: readonly NamedField[];
 }
 

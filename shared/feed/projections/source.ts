@@ -1,5 +1,5 @@
-// What a projection starts from, and what it gives: an object of the Kubernetes API, and what that
-// says of itself beyond its identity.
+// The input and output of a projection: an object of the Kubernetes API, and its fields in the feed
+// beyond its identity.
 import type { ObjectMessage } from '../messages.ts';
 
 /** As the API server sends it. Every other field is read with care: nobody has checked it. */

@@ -48,7 +48,7 @@ export function textMapIn(
   return Object.fromEntries(found.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What a condition says; undefined when the object does not have it. */
+/** The status of a condition; undefined when the object does not have it. */
 export function conditionIn(status: Fields, type: string): boolean | undefined {
   for (const entry of listIn(status['conditions'])) {
     const condition = fieldsIn(entry);

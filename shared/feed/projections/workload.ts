@@ -1,6 +1,7 @@
-// What a feed shows of what makes pods: how many are wanted, and which ones are meant. Not how many
-// are there or ready: every node is told of these, in a rollout with each pod, and whoever reads
-// the whole cluster holds the pods. Namespaces are here too: like the others they say little.
+// The projection of workloads: how many pods are wanted, and which ones are selected. Numbers of
+// existing or ready pods are left out: every node would receive each of their changes in a rollout,
+// and a reader of the whole cluster can count pods. Namespaces are here too, since they have as few
+// fields.
 import type { Aspect, SourceObject } from './source.ts';
 import { conditionIn, fieldsIn, listIn, numberIn, said, textIn, textMapIn } from './values.ts';
 

@@ -1,12 +1,12 @@
-// What a replica holds, to be stored and taken up again by the next process: plain JSON. It is
-// checked like everything else, by the digest of the next checkpoint.
+// The content of a replica as plain JSON, to be stored and resumed from by the next process. It is
+// verified by the digest of the next checkpoint, like everything else.
 import type { ObjectMessage } from '../../feed/messages.ts';
 import { parseSubject } from '../../feed/subjects.ts';
 import type { Entry } from './entry.ts';
 
 export interface Bookmark {
   readonly format: 1;
-  /** Of the marker: which stream the versions are of. */
+  /** The `id` of the marker: versions belong to this stream. */
   readonly id: string;
   /** All up to here is in the entries; 0 when they say nothing about a version. */
   readonly version: number;

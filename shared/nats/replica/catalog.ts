@@ -1,6 +1,6 @@
-// What a replica holds, and every way to find it again; beside it, who had which address before.
-// Nothing here waits, reads a clock or talks to anyone. Where one object stands on two subjects,
-// as during a move, lookups show where it was written last.
+// The content of a replica with all its indexes, and the history of addresses. Nothing here waits,
+// reads a clock or calls anyone. An object may stand on two subjects during a move: lookups then
+// show the message written last.
 import type { Tombstone } from '../../feed/messages.ts';
 import type { ObjectKey } from '../../feed/subjects.ts';
 import type { Entry } from './entry.ts';
@@ -104,7 +104,10 @@ export class Catalog {
     return this.#newestFirst(this.#held.byUid.get(uid));
   }
 
-  /** Who the address belongs to comes first; who shares its node's, or is done, comes after. */
+  /**
+   * The owner of the address comes first. Pods that share their node's address, or have ended, come
+   * after.
+   */
   byIp(ip: string): readonly Entry[] {
     return this.#newestFirst(this.#held.byIp.get(ip)).toSorted((a, b) => claimOf(a) - claimOf(b));
   }

@@ -21,7 +21,7 @@ export type Change =
   /** Forget everything: `missed` changes were lost, and what is held follows as added. */
   | { readonly type: 'resync'; readonly version: number; readonly missed: number };
 
-/** What a consumer may be behind; each costs some hundred bytes. */
+/** How many changes a consumer may be behind; each costs some hundred bytes. */
 const QUEUE_MAX = 10_000;
 
 export interface Content {
@@ -77,7 +77,7 @@ class Consumer {
   readonly #content: () => Content;
   #queue: Change[] = [];
   #at = 0;
-  /** What is still to be shown of what was held. */
+  /** The objects held at the start that were not delivered yet. */
   #held: readonly Entry[];
   #heldAt = 0;
   #missed = 0;
@@ -135,7 +135,8 @@ class Consumer {
     const change = this.#queue[this.#at];
     this.#at += 1;
     if (change === undefined) this.#forget();
-    // What was taken is let go now and then: once for as many as are left costs nothing each.
+    // Frees delivered changes now and then: once they are half of the queue, the cost for each is
+    // constant.
     else if (this.#at * 2 > this.#queue.length) {
       this.#queue = this.#queue.slice(this.#at);
       this.#at = 0;

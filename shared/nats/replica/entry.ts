@@ -1,4 +1,4 @@
-// What a replica holds: one object of the feed, on its subject, as of a version.
+// An entry of a replica: one object of the feed, on its subject, as of a version.
 import type { Fingerprint } from '../../feed/digest.ts';
 import type { ObjectMessage } from '../../feed/messages.ts';
 import type { ObjectKey, Place } from '../../feed/subjects.ts';

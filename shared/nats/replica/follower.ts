@@ -37,7 +37,7 @@ export interface FollowerOptions {
 const MARKER_PAUSES = { firstMs: 500, longestMs: 10_000 };
 /** NATS answers again within seconds of a restart; a refusal lasts until somebody changes it. */
 const RETRY_PAUSES = { firstMs: 200, longestMs: 10_000 };
-/** Who was live for this long may catch up at once. */
+/** A reader that was live for this long may catch up at once. */
 const CALM_MS = 2_000;
 
 export class Follower {
@@ -136,7 +136,7 @@ export class Follower {
     await Promise.race([poll, orAbort(this.#interruption.promise, signal)]);
   }
 
-  /** Until something may have been missed. What interrupts it all the time is slowed down. */
+  /** Follows until something may have been missed. Repeated interruptions are slowed down. */
   async #stayLive(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const sinceMs = clock.nowMs();
@@ -156,7 +156,7 @@ export class Follower {
     this.#options.onMarker(marker);
     if (progress.isOther(marker)) {
       progress.startOver(marker.id);
-      // What came so far is of the stream before, or will be read.
+      // Messages so far belong to the stream before, or will be read again.
       this.#buffer.take();
     }
     this.#options.ledgers.startCatchingUp();

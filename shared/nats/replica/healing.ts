@@ -5,7 +5,10 @@ import type { Clock } from '../../clock.ts';
 import type { Ledgers } from './ledgers.ts';
 import { Pauses } from './pauses.ts';
 
-/** Of a thousand readers some three hundred a second ask for a snapshot, each for its scope. */
+/**
+ * Spread out: of a thousand readers some three hundred a second ask for a snapshot, each for its
+ * scope.
+ */
 const PAUSES = { firstMs: 4_000, longestMs: 300_000 };
 
 export class Healing {

@@ -1,11 +1,11 @@
-// Who had an address in the past, for as long as the feed says it is worth keeping. It has no
-// clock: its present is the newest time that any message told.
+// The history of addresses, for as long as the feed's spec keeps it. It has no clock: its present
+// is the newest time in any message.
 import type { Tombstone } from '../../feed/messages.ts';
 import { parseSubject } from '../../feed/subjects.ts';
 import type { Entry } from './entry.ts';
 import type { TextPool } from './sharing.ts';
 
-/** Who has, or had, an address: from its creation to its end. */
+/** An object that has or had an address, from its creation to its end. */
 export interface Holder {
   readonly uid: string;
   readonly kind: string;
@@ -20,7 +20,9 @@ export interface Holder {
 
 type Past = Holder & { readonly toMs: number };
 
-/** What is too old goes when at least so many ended since the last look: a look passes over all. */
+/**
+ * How many objects must have ended before old entries are removed: each removal passes over all.
+ */
 const ENDED_BETWEEN_LOOKS = 1_000;
 
 export class History {

@@ -23,7 +23,7 @@ export class Holdings {
   readonly #catalog: Catalog;
   /** Held as of a version of another stream: every message of this one is newer. */
   readonly #stale = new Set<string>();
-  /** What was removed at which sequence, as long as something older may still arrive. */
+  /** Sequences of removals, as long as an older message may still arrive. */
   readonly #removed = new Map<string, number>();
   /** Held, and not yet met in the snapshot that is being read. */
   #missing: Set<string> | undefined;
@@ -49,13 +49,13 @@ export class Holdings {
     return this.#catalog.entry(subject)?.version ?? this.#removed.get(subject);
   }
 
-  /** What was held before this process began. */
+  /** Restores the content of an earlier process. */
   restore(entry: Entry): void {
     this.#catalog.put(entry);
     this.#count(entry);
   }
 
-  /** What follows is of another stream, so sequences so far say nothing about it. */
+  /** Messages from here on belong to another stream: sequences so far say nothing about them. */
   startOver(): void {
     this.#options.ledgers.startOver();
     this.forgetSequences();
@@ -74,7 +74,7 @@ export class Holdings {
     for (const { subject } of this.#catalog.entries()) this.#missing.add(subject);
   }
 
-  /** What was not met is gone, and its tombstone too. */
+  /** Removes objects that the snapshot did not contain: they and their tombstones are gone. */
   finishSnapshot(version: number): void {
     for (const subject of this.#missing ?? []) this.#drop(subject, version, undefined);
     this.#missing = undefined;

@@ -7,7 +7,7 @@ import { PastSums, type Remembered } from './past-sums.ts';
 
 interface LedgerState extends Remembered {
   readonly name: string;
-  /** Of the newest message that was counted here. */
+  /** The sequence of the newest message that was counted here. */
   lastSequence: number;
   checkpoint: (Checkpoint & { readonly sequence: number }) | undefined;
   /** The checkpoints that were last counted as different, and as passed over. */
@@ -37,7 +37,7 @@ export class Ledgers {
   readonly #past = new PastSums();
   /** Messages are applied one by one in their order, so each state is one that the feed had. */
   #isFollowing = false;
-  /** What was applied before it is not known, other than what came of it. */
+  /** Changes before it are unknown; only their result is known. */
   #unknownUpTo = 0;
   #verified = 0;
   #mismatches = 0;
@@ -92,7 +92,7 @@ export class Ledgers {
     if (sequence > state.lastSequence) state.lastSequence = sequence;
   }
 
-  /** What is held was applied before this process began, up to this version. */
+  /** The content was applied before this process began, up to this version. */
   restored(version: number): void {
     this.#unknownUpTo = version;
   }
@@ -103,14 +103,14 @@ export class Ledgers {
     this.#past.clear();
   }
 
-  /** What differed was of what was held before; it is compared anew. */
+  /** Differences concerned the content before the snapshot; ledgers are compared again. */
   tookSnapshot(): void {
     this.#differences.clear();
   }
 
   /** Notes it, to be compared when all that came before it has been applied. */
   note(ledger: string, sequence: number, checkpoint: Checkpoint): void {
-    // What was not written yet cannot have been summed up: somebody else wrote it.
+    // A checkpoint cannot sum up messages that are not written yet: a stranger wrote it.
     if (!this.#counts(ledger) || checkpoint.version >= sequence) return;
     const state = this.#stateOf(ledger);
     if (sequence >= (state.checkpoint?.sequence ?? 0)) {
@@ -119,8 +119,9 @@ export class Ledgers {
   }
 
   /**
-   * All up to `version` has been applied, and what comes is in order. Of a state before `trusted`
-   * deletes may have been forgotten: that it differs then says nothing. True when one agrees.
+   * All messages up to `version` are applied, and the next ones come in order. In a state before
+   * `trusted` deletes may be missing, so a difference there proves nothing. True when one
+   * checkpoint agrees.
    */
   caughtUp(version: number, trusted: number): boolean {
     let agrees = false;
@@ -139,7 +140,7 @@ export class Ledgers {
     return this.#isFollowing && state !== undefined && this.#compare(state, 0);
   }
 
-  /** What follows is of another stream: its sequences begin anew, and so do its checkpoints. */
+  /** Messages from here on belong to another stream, with new sequences and new checkpoints. */
   startOver(): void {
     this.#verified = 0;
     this.#differences.clear();

@@ -1,5 +1,5 @@
-// What other programs import, as `ballast/replica`. Beside the names it only loads the client of
-// NATS at once: who embeds a replica is about to connect, and need not be ready before.
+// The exports of `ballast/replica` for other programs. Only the client of NATS is loaded at once: a
+// program that embeds a replica is about to connect.
 // oxlint-disable-next-line import/no-unassigned-import -- loading it is all that is wanted
 import '../client.ts';
 

@@ -4,7 +4,7 @@
 export interface Completion {
   readonly resource: string;
   readonly name: string;
-  /** Where objects of this name are; a single empty one for kinds without namespaces. */
+  /** The namespaces of objects of this name; a single empty one for kinds without namespaces. */
   readonly namespaces: readonly string[];
 }
 
@@ -34,8 +34,8 @@ function rankOf(name: string, prefix: string): number | undefined {
 }
 
 /**
- * Keeps the best few in order while passing over all. What once fell out stays out, since the
- * others only get better: so the namespaces of those that remain are complete.
+ * Keeps the best few in order while passing over all. A name that dropped out stays out, since the
+ * others only improve; so the namespaces of the remaining names are complete.
  */
 export function completeName(prefix: string, held: Iterable<Named>, limit: number): Completion[] {
   const best: Match[] = [];

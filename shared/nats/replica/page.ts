@@ -22,7 +22,7 @@ export interface PageReader {
 interface PageSource {
   readonly nats: NatsConnection;
   readonly clock: Clock;
-  /** Where pages are asked for. */
+  /** The subject for requests of pages. */
   readonly api: string;
   readonly inboxPrefix: string;
   /** How much of a stored subject is the feed's prefix. */

@@ -1,6 +1,6 @@
-// What ledgers added up to before each of their latest changes, so that a checkpoint that says what
-// was so at some version can be compared a little later, while they go on changing. Bounded in time
-// and in bytes over all of them: a burst shortens what is remembered and takes no more memory.
+// The sums of ledgers before each of their latest changes. A checkpoint for an earlier version can
+// then be compared a little later, while ledgers go on changing. Bounded in time and in bytes over
+// all ledgers: a burst shortens the memory and takes no more of it.
 import type { Digest, Fingerprint } from '../../feed/digest.ts';
 
 /** Checkpoints arrive within seconds of what they sum up, also at the end of a long sweep. */
@@ -13,7 +13,7 @@ export interface Remembered {
   readonly digest: Digest;
   /** Its latest change that was noted. */
   latest: number;
-  /** What it added up to is known from this version on. */
+  /** The sum is known from this version on. */
   since: number;
 }
 
@@ -63,7 +63,7 @@ export class PastSums {
     this.#next += 1;
   }
 
-  /** What it added up to as of a version; undefined when that is not remembered. */
+  /** The sum as of a version; undefined when it is not remembered. */
   at(ledger: Remembered, version: number): Sum | undefined {
     if (version < ledger.since) return undefined;
     const { digest } = ledger;

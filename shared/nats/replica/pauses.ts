@@ -7,7 +7,7 @@ export interface PauseBounds {
   readonly longestMs: number;
 }
 
-/** Of a pause that is not left to chance. */
+/** The part of a pause that is not random. */
 const LEAST_PART = 0.1;
 
 export class Pauses {

@@ -25,15 +25,18 @@ export interface ReplicaOptions {
   readonly scope: Scope;
   /** Shown by NATS among its connections. */
   readonly name?: string;
-  /** Where answers arrive; `_INBOX.<user>` when absent, as rights say it. */
+  /** The inbox prefix for answers; `_INBOX.<user>` when absent, as the users' permissions say. */
   readonly inboxPrefix?: string;
   /**
-   * What JetStream's API is called in the account of this user: `ballast-api` when absent, as
-   * readers' accounts import it. In the account that has the stream it is `$JS.API`.
+   * The prefix of JetStream's API in this user's account: `ballast-api` when absent, as readers'
+   * accounts import it. In the account that has the stream it is `$JS.API`.
    */
   readonly apiPrefix?: string | undefined;
   readonly clock?: Clock;
-  /** What an earlier process held; it reads only what happened since, if the feed still has it. */
+  /**
+   * The content of an earlier process. Only messages since then are read, if the feed still has
+   * them.
+   */
   readonly resumeFrom?: Bookmark | undefined;
   /** How much of what happens meanwhile is kept while catching up. */
   readonly bufferLimits?: BufferLimits;
@@ -138,7 +141,9 @@ export class Replica {
     };
   }
 
-  /** What it compares with checkpoints, and which was the last that agreed with each. */
+  /**
+   * The ledgers that are compared with checkpoints, and the last checkpoint that agreed with each.
+   */
   get ledgers(): readonly LedgerRow[] {
     return this.#ledgers.rows;
   }
@@ -149,8 +154,8 @@ export class Replica {
   }
 
   /**
-   * What is held, as added, and then every change, until the signal aborts or the replica is
-   * closed. A consumer that falls far behind is told `resync` and starts over.
+   * Delivers the content as added, and then every change, until the signal aborts or the replica is
+   * closed. A consumer that falls far behind receives `resync` and starts over.
    */
   changes(signal?: AbortSignal): AsyncIterable<Change> {
     return this.#changes.stream(signal);
@@ -174,7 +179,7 @@ export class Replica {
   bookmark(): Bookmark | undefined {
     const { position } = this.#progress;
     if (position === undefined) return undefined;
-    // What differs from a checkpoint is not worth resuming from.
+    // A content that differs from a checkpoint is not worth resuming from.
     const version = this.#ledgers.difference === undefined ? position.version : 0;
     return bookmarkOf(position.id, version, this.catalog.entries());
   }

@@ -1,5 +1,5 @@
-// What a replica is about: the part of the feed it listens to, and the ledgers that its checkpoints
-// sum up. A node's filters and ledgers are two each, however large the cluster is.
+// The scope of a replica: the part of the feed that it subscribes to, and the ledgers of that part.
+// A node has two filters and two ledgers, however large the cluster is.
 import {
   FLOOR_SUBJECT,
   MARKER_SUBJECT,
@@ -38,6 +38,6 @@ export function countsLedger(scope: Scope): (ledger: string) => boolean {
 
 function ledgerNames(scope: Exclude<Scope, 'cluster'>): readonly string[] {
   if ('node' in scope) return [scope, 'all' as const].map((place) => placeTokens(place));
-  // Whoever reads a namespace also needs what belongs to none, such as the nodes.
+  // A reader of a namespace also needs cluster-scoped objects, such as nodes.
   return [...new Set([...scope.namespaces, ''])].map(namespaceLedger);
 }

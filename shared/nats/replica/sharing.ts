@@ -1,5 +1,5 @@
-// Thousands of objects say the same few things: namespaces, nodes, images, the labels of a
-// ReplicaSet. What was decoded from a message has its own copy of each; here they become one.
+// Thousands of objects hold the same few values: namespaces, nodes, images, the labels of a
+// ReplicaSet. Each decoded message has its own copies; here they become one.
 import type { ContainerMessage, ObjectMessage, OwnerMessage } from '../../feed/messages.ts';
 import type { Place } from '../../feed/subjects.ts';
 import type { Entry } from './entry.ts';
@@ -9,7 +9,7 @@ const TEXT_LENGTH_MAX = 256;
 /** Texts of one generation: a cluster's images, nodes and label values; 200 bytes each at most. */
 const GENERATION_MAX = 20_000;
 
-/** Texts by their content. What nobody asked for during two generations is forgotten. */
+/** Texts by their content. A text that was not used during two generations is dropped. */
 export class TextPool {
   #young = new Map<string, string>();
   #old = new Map<string, string>();
@@ -26,19 +26,21 @@ export class TextPool {
   }
 }
 
-/** A cluster's workloads and nodes, about; who is forgotten is met again. */
+/**
+ * About as many as a cluster has workloads and nodes. A sibling that was dropped is learned again.
+ */
 const SIBLINGS_MAX = 5_000;
-/** Of all of them: a dozen each. Whoever may write pods may give one of them ten thousand. */
+/** Labels of all siblings together: about a dozen each. A tenant may give one pod ten thousand. */
 const LABELS_MAX = 60_000;
 
-/** What those of one owner, or of one node, say alike. */
+/** The values that objects of one owner, or of one node, have in common. */
 export interface Sibling {
   readonly labels: Readonly<Record<string, string>> | undefined;
   readonly owner: OwnerMessage | undefined;
   readonly place: Place;
 }
 
-/** Of each owner, and of each node for what has no owner, the one that was seen last. */
+/** The last seen object of each owner, and of each node for objects without an owner. */
 export class Siblings {
   readonly #last = new Map<string, Sibling>();
   #labels = 0;

@@ -31,7 +31,7 @@ export interface SourceOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly inboxPrefix?: string | undefined;
-  /** What JetStream's API is called in this account. */
+  /** The prefix of JetStream's API in this account. */
   readonly apiPrefix?: string | undefined;
 }
 
@@ -169,8 +169,8 @@ export class Source {
   }
 
   /**
-   * Whoever may ask for messages may have the answers sent to a live subject. They carry the stream
-   * and a sequence, too, but not the sequence before, and not the subject on which they arrive.
+   * A user who may request messages may have the answers sent to a live subject. They carry the
+   * stream and a sequence, too, but not the sequence before, nor the subject on which they arrive.
    */
   #take({ subject, headers, data }: Msg): void {
     const relative = subject.slice(this.#livePrefix.length);

@@ -1,4 +1,4 @@
-// What a replica says of itself, and who waits for it.
+// The state that a replica reports, and the callers that wait for it.
 import { orAbort } from '../or-abort.ts';
 import type { SweepState } from './sweeps.ts';
 

@@ -1,6 +1,5 @@
-// Whether somebody still compares the feed with the API server: each sweep writes the floor anew.
-// It is counted by the time of this process since a floor was heard. What time the writer's machine
-// or this one believes it to be changes nothing.
+// Whether sweeps still run: each sweep writes the floor again. The age is counted by this process
+// since it received a floor, so clocks of the writer and of this machine do not matter.
 import type { Clock } from '../../clock.ts';
 import type { Marker } from '../../feed/messages.ts';
 
@@ -31,7 +30,7 @@ export class Sweeps {
     this.#tell = tell;
   }
 
-  /** As the marker says. Who has heard of no sweep yet counts from here. */
+  /** The period in the marker. A reader that has received no sweep yet counts from here. */
   areDue({ sweepSeconds }: Marker): void {
     const isGiven = typeof sweepSeconds === 'number' && sweepSeconds > 0;
     const seconds = isGiven ? Math.min(sweepSeconds, SWEEP_SECONDS_MAX) : SWEEP_SECONDS;
@@ -52,7 +51,7 @@ export class Sweeps {
    */
   found(ageMs: number): void {
     const age = ageMs > 0 ? ageMs : 0;
-    // What was heard meanwhile is newer.
+    // A floor received meanwhile is newer.
     if (this.#sweptAtMs === undefined || this.#clock.nowMs() - age > this.#sweptAtMs) {
       this.#saw(age);
     }
