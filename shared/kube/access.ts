@@ -12,7 +12,7 @@ export function accessReader(source: AccessSource | undefined, clock: Clock): Re
   let reader: ReadAccess | undefined;
   return async (isRefused, signal) => {
     try {
-      reader ??= await readerFor(source ?? (await findAccessSource()), clock);
+      reader ??= await readerFor(source ?? findAccessSource(), clock);
       return await reader(isRefused, signal);
     } catch (cause) {
       if (cause instanceof Failure) throw cause;

@@ -1,8 +1,10 @@
 // Where the API server and our credentials are found: a kubeconfig that somebody named, else the
 // service account that Kubernetes mounted, else the kubeconfig of the person at the keyboard.
-import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+
+// Not imported: that evaluates all that node:fs exports, which takes 3 ms of each start.
+const { existsSync } = process.getBuiltinModule('node:fs');
 
 export interface ServiceAccountFiles {
   readonly server: string;
@@ -20,7 +22,7 @@ const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount';
  * Unlike kubectl, the mounted service account comes before ~/.kube/config: an image may carry one
  * by mistake.
  */
-export async function findAccessSource(): Promise<AccessSource> {
+export function findAccessSource(): AccessSource {
   const {
     KUBECONFIG = '',
     KUBERNETES_SERVICE_HOST: host = '',
@@ -28,18 +30,11 @@ export async function findAccessSource(): Promise<AccessSource> {
   } = process.env;
   const named = KUBECONFIG.split(delimiter).filter((path) => path !== '');
   if (named.length > 0) return { kubeconfigPaths: named };
-  if (host !== '' && (await isThere(join(SERVICE_ACCOUNT_DIR, 'token')))) {
+  if (host !== '' && existsSync(join(SERVICE_ACCOUNT_DIR, 'token'))) {
     const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
     return { serviceAccount: { server, dir: SERVICE_ACCOUNT_DIR } };
   }
   return { kubeconfigPaths: [join(homedir(), '.kube', 'config')] };
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Ours, as a kubeconfig's exec plugin expects to find it, and what the kubeconfig adds to it. */

@@ -1,11 +1,12 @@
 // Reads a file that holds credentials, as it is between two rotations.
-import { readFile } from 'node:fs/promises';
 
 /**
  * Who writes a file anew may empty it first: an empty one is a moment in between, and without a
  * token the API server would take us for somebody else.
  */
 export async function readCredential(path: string, signal: AbortSignal): Promise<string> {
+  // With the first call, and not with each start of a function.
+  const { readFile } = process.getBuiltinModule('node:fs/promises');
   const text = await readFile(path, { encoding: 'utf8', signal });
   if (text.trim() === '') throw new Error(`${path} is empty`);
   return text;

@@ -1,8 +1,10 @@
 // What a url cannot say of the way into NATS: whom to believe, and who we are by a certificate, an
 // NKey or a JWT. The same names everywhere: the keys of a Secret, the files of one that is mounted,
 // and the options of a program.
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+
+// Not imported: that evaluates all that node:fs exports, which takes 3 ms of each start.
+const { readdirSync, readFileSync } = process.getBuiltinModule('node:fs');
 
 /**
  * `ca.crt`, `tls.crt` and `tls.key` are PEM; `nats.creds` is a file of NATS with a user's JWT and
