@@ -1,23 +1,28 @@
 // What lives in the embedded cluster hangs together as in a real one: pods belong to replica sets
 // and those to deployments, and the endpoints of a service are its pods, also after they changed.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import { kwokSpec } from '../../../knative/local/plane/kwok.ts';
 import { Population } from '../../../knative/local/population/population.ts';
+import { freePort } from '../../../knative/local/process/ports.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
+import { startOwnPart } from '../../lanes/own-part.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 
 const WAIT = { timeout: 20_000, interval: 100 };
 const PODS = 40;
 const ref = (group: string, resource: string): ResourceRef => ({ group, version: 'v1', resource });
 
-let plane: Plane;
 let kube: KubeClient;
 let population: Population;
 const errors: unknown[] = [];
 
 beforeAll(async () => {
-  plane = await startPlane({ parts: ['etcd', 'kube-apiserver', 'kwok'] });
-  const { kubeconfigPath } = plane;
+  const plane = sharedPlane();
+  const { dir, kubeconfigPath } = plane;
+  const [binary, port] = await Promise.all([resolvePart('kwok'), freePort()]);
+  await startOwnPart(plane, kwokSpec({ binary, dir, port, kubeconfigPath }));
   kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
   population = new Population(kube, { nodes: 3, pods: PODS, churnPerSecond: 0 });
   await population.fill();
@@ -27,7 +32,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await population?.stop();
   await kube?.close();
-  await plane?.stop();
 });
 
 async function all(resource: ResourceRef, labelSelector = ''): Promise<readonly KubeObject[]> {

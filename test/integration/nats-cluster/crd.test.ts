@@ -5,23 +5,22 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import { type Shipped, startShipped } from '../../builders/shipped.ts';
+import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 
 const run = promisify(execFile);
 const namespace = 'default';
 
-let shipped: Shipped;
 let kube: KubeClient;
 let count = 0;
 
-beforeAll(async () => {
-  shipped = await startShipped();
-  ({ kube } = shipped);
+beforeAll(() => {
+  const { kubeconfigPath } = sharedPlane();
+  kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
 });
 
 afterAll(async () => {
-  await shipped?.stop();
+  await kube?.close();
 });
 
 async function create(spec: object, name?: string): Promise<string> {
@@ -215,7 +214,7 @@ test('kubectl scales it, and is refused an even number with the reason', async (
   const kubectl = await resolvePart('kubectl');
   const scale = (replicas: number) =>
     run(kubectl, [
-      `--kubeconfig=${shipped.plane.kubeconfigPath}`,
+      `--kubeconfig=${sharedPlane().kubeconfigPath}`,
       'scale',
       `natscluster/${name}`,
       `--replicas=${replicas}`,
