@@ -1,7 +1,6 @@
 // What a look comes to: at most one step, what is to be done next, and what that waits for.
-import type { Leaving, Replacing, Restarting } from '../../shared/api/nats-cluster.ts';
 import type { RenderedPart } from './render/manifests.ts';
-import type { Claim, Pod, SecretToMake, Word } from './world.ts';
+import type { Claim, Pod, Records, SecretToMake, Word } from './world.ts';
 
 /** Each changes one thing that others can see. */
 export type Step =
@@ -28,13 +27,6 @@ export type Step =
 export interface Remember {
   readonly take: 'remember';
   readonly records: Records;
-}
-
-/** What the status remembers; absent is forgotten. */
-export interface Records {
-  readonly restarting?: Restarting;
-  readonly leaving?: Leaving;
-  readonly replacing?: Replacing;
 }
 
 export interface Decision {

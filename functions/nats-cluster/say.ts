@@ -6,8 +6,8 @@ import { type ConditionInput, setConditions } from '../../shared/kube/conditions
 import { writeStatus } from '../../shared/kube/status.ts';
 import { announceOn } from './announce.ts';
 import type { Cluster } from './cluster.ts';
-import { recordsOf, type Word, type World } from './world.ts';
-import type { Decision, Records } from './decision.ts';
+import { recordsOf, type Word, type World, type Records } from './world.ts';
+import type { Decision } from './decision.ts';
 import type { Doors } from './doors.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { type Saying, sayingOf } from './sayings.ts';

@@ -9,13 +9,21 @@ import { cut } from '../../shared/cut.ts';
 import type { ConditionInput } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { isConverged } from './decide.ts';
-import { type Decision, joined, type Records } from './decision.ts';
+import { type Decision, joined } from './decision.ts';
 import { atRisk, stuckWords, whyAway } from './gate.ts';
 import { isOnWantedConfig } from './reload.ts';
 import { selectorText } from './render/labels.ts';
 import { isStarting, startingSince } from './starting.ts';
 import { rangeOf } from './version.ts';
-import { expected, isPodCurrent, isUp, sizeOf, type Word, type World } from './world.ts';
+import {
+  expected,
+  isPodCurrent,
+  isUp,
+  sizeOf,
+  type Word,
+  type World,
+  type Records,
+} from './world.ts';
 
 export interface Saying {
   readonly status: Omit<NatsClusterStatus, 'conditions'>;

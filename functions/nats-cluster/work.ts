@@ -9,14 +9,14 @@ import { sweepEach } from '../../shared/kube/sweep-lease.ts';
 import { announceOn } from './announce.ts';
 import { type Cluster, clusterOf } from './cluster.ts';
 import { decide, isConverged } from './decide.ts';
-import { type Decision, type Records, waitFor } from './decision.ts';
+import { type Decision, waitFor } from './decision.ts';
 import type { Doors } from './doors.ts';
 import { tryAgain } from './effort.ts';
 import { observe } from './observe.ts';
 import { fenceRefused, rightsMissing } from './rights.ts';
 import { write, writeUnseen } from './say.ts';
 import { take, type Taken } from './steps.ts';
-import type { Word, World } from './world.ts';
+import type { Word, World, Records } from './world.ts';
 
 /** Servers tell nobody that they are current again: they are asked, as long as somebody waits. */
 const POLL_MS = 1_000;

@@ -1,14 +1,20 @@
 // What is known of a cluster when the next step is decided: the object, the parts it is made of,
 // its servers' pods and claims, and what the servers say. Pure types and small questions about
 // them.
-import type { AccessMode } from '../../shared/api/nats-cluster.ts';
+import type { AccessMode, Leaving, Replacing, Restarting } from '../../shared/api/nats-cluster.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../shared/kube/objects.ts';
 import { isRecord } from '../../shared/kube/json.ts';
-import type { Records } from './decision.ts';
 import { type Cluster, ordinalOf, serverName, serverNames } from './cluster.ts';
 import type { KnownPasswords } from './render/read-back.ts';
 import type { PartKey, Rendered, RenderedPart } from './render/manifests.ts';
 import type { NatsView } from './view.ts';
+
+/** The part of the status that later decisions need; an absent record is forgotten. */
+export interface Records {
+  readonly restarting?: Restarting;
+  readonly leaving?: Leaving;
+  readonly replacing?: Replacing;
+}
 
 /** One word for programs and a sentence for people. */
 export interface Word {

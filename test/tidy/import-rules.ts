@@ -114,4 +114,35 @@ function isUsed(of: Source, name: string, isType: boolean, sources: readonly Sou
   return isEntry || isMentioned || isImported;
 }
 
-export const importRules: readonly Rule[] = [direction, oneOwner, barrel, deadExport];
+const circle: Rule = {
+  name: 'import-circle',
+  reason: 'files that import each other, types included, cannot be read, moved or tested alone',
+  look: (sources) => {
+    const known = new Map(sources.map((source) => [source.path, source]));
+    return sources.flatMap(({ path, imports }) =>
+      imports
+        // Every circle has an import that goes up in this order, so none is missed.
+        .filter(({ from, isLocal }) => isLocal && from > path && reaches(from, path, known))
+        .map(({ from, line }): Finding => {
+          const message = `${from} imports this file in turn; move what both need to a third.`;
+          return { path, line, message };
+        }),
+    );
+  },
+};
+
+function reaches(from: string, to: string, sources: ReadonlyMap<string, Source>): boolean {
+  const seen = new Set([from]);
+  const toVisit = [from];
+  for (let path = toVisit.pop(); path !== undefined; path = toVisit.pop()) {
+    if (path === to) return true;
+    for (const { from: next, isLocal } of sources.get(path)?.imports ?? []) {
+      if (!isLocal || seen.has(next)) continue;
+      seen.add(next);
+      toVisit.push(next);
+    }
+  }
+  return false;
+}
+
+export const importRules: readonly Rule[] = [direction, oneOwner, barrel, circle, deadExport];

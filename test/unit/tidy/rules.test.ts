@@ -182,6 +182,20 @@ const samples: readonly Sample[] = [
     good: file('shared/kube/objects.ts', 'export const x = 1;'),
   },
   {
+    rule: 'import-circle',
+    case: 'a type that comes from the file that imports it',
+    bad: {
+      'shared/a.ts': "// Owns it.\nimport type { C } from './c.ts';",
+      'shared/b.ts': "import type { A } from './a.ts';",
+      'shared/c.ts': "import './b.ts';",
+    },
+    at: 'shared/a.ts:2',
+    good: {
+      'shared/a.ts': "import type { B } from './b.ts';\nimport './c.ts';",
+      'shared/b.ts': "import './c.ts';",
+    },
+  },
+  {
     rule: 'dead-export',
     case: 'a value nobody imports',
     bad: { 'shared/a.ts': '\nexport const x = 1;', 'shared/b.ts': "import { y } from './a.ts';" },
