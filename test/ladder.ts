@@ -6,6 +6,7 @@ import type { Outcome } from './ladder/outcome.ts';
 import { climb, total } from './ladder/climb.ts';
 import { inOrder } from './ladder/order.ts';
 import { readOptions, usage } from './ladder/options.ts';
+import { Passed } from './ladder/passed.ts';
 import { record } from './ladder/recorded.ts';
 import { machineSlots, rungs } from './ladder/rungs.ts';
 import { timesTable } from './ladder/times.ts';
@@ -15,7 +16,8 @@ const say = (text: string): void => {
 };
 
 async function main(): Promise<number> {
-  const options = readOptions(process.argv.slice(2));
+  const strict = env['CI'] === 'true';
+  const options = readOptions(process.argv.slice(2), strict);
   if (options.do === 'help') {
     say(usage());
     return 0;
@@ -33,6 +35,8 @@ async function main(): Promise<number> {
   const outcomes = await climb(inOrder(chosen), {
     signal: interrupt.signal,
     slots: machineSlots,
+    passed: new Passed(),
+    onlyChanged: options.onlyChanged,
     say,
   });
   const stopped = interrupt.signal.aborted;
@@ -41,7 +45,6 @@ async function main(): Promise<number> {
     record(outcomes);
   }
   say(notClimbed(outcomes, stopped));
-  const strict = env['CI'] === 'true';
   const last = total(outcomes, strict);
   say(`${last}\n`);
   return stopped || !last.endsWith(' 0 failed') ? 1 : 0;
@@ -49,11 +52,15 @@ async function main(): Promise<number> {
 
 function notClimbed(outcomes: readonly Outcome[], stopped: boolean): string {
   if (stopped) return '\nStopped before the end.\n';
-  const names = outcomes.filter((outcome) => outcome.state === 'left out').map((o) => o.rung);
-  if (names.length === 0) return '\n';
-  return ['', `Left out: ${names.join(', ')}. The reasons and the ways out stand above.`, ''].join(
-    '\n',
-  );
+  const named = (state: Outcome['state']): string =>
+    outcomes.flatMap((outcome) => (outcome.state === state ? [outcome.rung] : [])).join(', ');
+  const [leftOut, unchanged] = [named('left out'), named('unchanged')];
+  return [
+    '',
+    ...(unchanged === '' ? [] : [`Unchanged since they passed here: ${unchanged}.`]),
+    ...(leftOut === '' ? [] : [`Left out: ${leftOut}. The reasons and the ways out stand above.`]),
+    '',
+  ].join('\n');
 }
 
 process.exitCode = await main();

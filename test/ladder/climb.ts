@@ -1,7 +1,7 @@
 // Climbs the chosen rungs beside each other, as far as the machine has slots and what they need has
 // passed, and says of each what became of it.
 
-import { climbOne, type Climbed } from './climb-one.ts';
+import { climbOne, type ClimbOne, type Climbed } from './climb-one.ts';
 import type { Climb, Outcome } from './outcome.ts';
 import type { Rung, RungName } from './rungs.ts';
 
@@ -17,7 +17,7 @@ export async function climb(chosen: readonly Rung[], by: Climb): Promise<Outcome
   const nameWidth = Math.max(...chosen.map(({ name }) => name.length));
   const prefixWidth = by.slots > 1 && chosen.length > 1 ? nameWidth : undefined;
   const begin = (rung: Rung): void => {
-    const climbing = climbOne(rung, { ...by, prefixWidth }).then(end);
+    const climbing = climbOrKnow(rung, { ...by, prefixWidth }).then(end);
     running.set(
       rung,
       climbing.finally(() => running.delete(rung)),
@@ -47,7 +47,7 @@ interface Standing {
 /** Or why the rung is left out. */
 function turnOf(rung: Rung, { outcomes, running, slots }: Standing): string {
   const needed = rung.needs.map((need) => outcomes.find((outcome) => outcome.rung === need));
-  const missing = needed.find((outcome) => outcome !== undefined && outcome.state !== 'passed');
+  const missing = needed.find((outcome) => outcome !== undefined && !isGood(outcome));
   if (missing !== undefined) {
     const became = missing.state === 'left out' ? 'was left out' : 'failed';
     return `it needs ${missing.rung}, which ${became}`;
@@ -58,6 +58,21 @@ function turnOf(rung: Rung, { outcomes, running, slots }: Standing): string {
   // A rung that wants more than the machine has is climbed alone.
   const fits = taken === 0 || taken + rung.slots <= slots;
   return fits && !isTaken ? 'now' : 'later';
+}
+
+const isGood = ({ state }: Outcome): boolean => state === 'passed' || state === 'unchanged';
+
+/** Climbs it, unless it passed with the same inputs and only what changed is asked for. */
+async function climbOrKnow(rung: Rung, by: ClimbOne): Promise<Climbed> {
+  const { passed, onlyChanged = false } = by;
+  const inputs = await passed?.inputs(rung);
+  if (onlyChanged && passed?.has(rung, inputs) === true) {
+    const notes = ['nothing that it reaches has changed since it passed here'];
+    return { outcome: { ...leftOut(rung.name, ''), state: 'unchanged', notes }, said: '' };
+  }
+  const climbed = await climbOne(rung, by);
+  await passed?.note(rung, inputs, climbed.outcome.state === 'passed');
+  return climbed;
 }
 
 const leftOut = (rung: RungName, why: string): Outcome => ({

@@ -4,7 +4,12 @@ import type { RungName } from './rungs.ts';
 import { rungs } from './rungs.ts';
 
 export type Options =
-  | { readonly do: 'run'; readonly chosen: readonly RungName[]; readonly showsTimes: boolean }
+  | {
+      readonly do: 'run';
+      readonly chosen: readonly RungName[];
+      readonly showsTimes: boolean;
+      readonly onlyChanged: boolean;
+    }
   | { readonly do: 'help' }
   | { readonly do: 'refuse'; readonly why: string };
 
@@ -14,6 +19,7 @@ export function usage(): string {
     'npm test                          climbs every rung, beside each other',
     'npm test -- unit                  climbs some, and what they stand on',
     'npm test -- --only unit,lint      the same',
+    'npm test -- --changed             leaves out what passed here and nothing of it has changed',
     'npm test -- --times               says at the end which rungs and files cost most, and',
     '                                  has the longest begin first from now on',
     '',
@@ -24,14 +30,19 @@ export function usage(): string {
   ].join('\n');
 }
 
-export function readOptions(args: readonly string[]): Options {
+/** `strict` is a continuous build, which takes nobody's word for what passed. */
+export function readOptions(args: readonly string[], strict: boolean): Options {
   const names: string[] = [];
+  let onlyChanged = false;
   let showsTimes = false;
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at] ?? '';
     if (word === '--help' || word === '-h') return { do: 'help' };
     if (word === '--times') {
       showsTimes = true;
+    } else if (word === '--changed') {
+      if (strict) return { do: 'refuse', why: 'With CI=true all is climbed: leave out --changed.' };
+      onlyChanged = true;
     } else if (word === '--only') {
       at += 1;
       const value = args[at];
@@ -47,7 +58,7 @@ export function readOptions(args: readonly string[]): Options {
   }
   const unknown = names.find((name) => !rungs.some((rung) => rung.name === name));
   if (unknown !== undefined) return { do: 'refuse', why: `There is no rung called ${unknown}.` };
-  return { do: 'run', chosen: withFoundations(names), showsTimes };
+  return { do: 'run', chosen: withFoundations(names), showsTimes, onlyChanged };
 }
 
 const split = (value: string): string[] => value.split(',').filter((name) => name !== '');

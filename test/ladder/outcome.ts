@@ -1,11 +1,13 @@
 // How rungs are climbed, and what becomes of one.
 
+import type { Passed } from './passed.ts';
 import type { RungName } from './rungs.ts';
 import type { FileTime } from './times.ts';
 
 export interface Outcome {
   readonly rung: RungName;
-  readonly state: 'passed' | 'failed' | 'left out';
+  readonly state: 'passed' | 'unchanged' | 'failed' | 'left out';
+
   readonly passed: number;
   readonly failed: number;
   readonly tookMs: number;
@@ -19,5 +21,9 @@ export interface Climb {
   readonly signal: AbortSignal;
   /** With one, the rungs are climbed one after the other. */
   readonly slots: number;
+  /** Where it is remembered what passed; undefined where nobody asks for it again. */
+  readonly passed?: Passed;
+  /** A rung that passed with the same inputs is left out, and is no failure. */
+  readonly onlyChanged?: boolean;
   say(text: string): void;
 }

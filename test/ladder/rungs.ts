@@ -1,6 +1,12 @@
 // The rungs of the ladder, from the cheapest to the dearest, and how each one is climbed.
 
 import { availableParallelism } from 'node:os';
+import {
+  knativePartNames,
+  nodePartNames,
+  planePartNames,
+} from '../../knative/local/parts/catalog.ts';
+import type { PartName } from '../../knative/local/parts/part-entry.ts';
 import { type Lane, lanes } from '../lanes.ts';
 
 export type RungName =
@@ -33,6 +39,13 @@ export interface Rung {
   readonly counts: 'one' | 'tests';
   /** Long rungs show their output as it comes, short ones only when they fail. */
   readonly shows: 'always' | 'on failure';
+  /**
+   * Beginnings of paths whose files make no difference to it. `--changed` leaves out a rung that
+   * has passed with all other files as they are; without this it is always climbed.
+   */
+  readonly unreached?: readonly string[];
+  /** The binaries that its tests start. */
+  readonly parts?: readonly PartName[];
   /** It asks what a machine has, which is no fault of the code; else it says `cannotBeHadCode`. */
   readonly isAboutMachine?: boolean;
 }
@@ -96,6 +109,14 @@ const machine = (name: 'parts' | 'node', title: string, needs: readonly RungName
   isAboutMachine: true,
 });
 
+const TOLD = ['CHANGELOG.md', 'CONTRIBUTING.md'];
+const NOT_BY_REAL_TESTS = [...TOLD, 'test/cluster/', 'test/bench/', 'test/measure/'];
+const ofPlane = { unreached: NOT_BY_REAL_TESTS, parts: planePartNames };
+const ofNodes = {
+  unreached: [...TOLD, 'docs/', 'test/bench/', 'test/measure/'],
+  parts: [...planePartNames, ...nodePartNames, ...knativePartNames],
+};
+
 /** Both start their cluster at the address that a cluster has when none is asked for. */
 const subnet = 'the default';
 
@@ -103,23 +124,30 @@ const subnet = 'the default';
 const lane = ({ rung, name, parts }: Lane): Rung =>
   tests(`${rung}:${name}`, `files that share one ${parts.join(', ')}`, ['bundles', 'parts'], {
     project: name,
+    ...ofPlane,
   });
 
+const LINT = [
+  ['oxlint', '--deny-warnings'],
+  ['oxfmt', '--check', '.'],
+] as const;
+
 export const rungs: readonly Rung[] = [
-  check('types', 'the compiler on every file', ['tsc', '--noEmit']),
-  check(
-    'lint',
-    'type-aware lint and format',
-    ['oxlint', '--deny-warnings'],
-    ['oxfmt', '--check', '.'],
-  ),
+  { ...check('types', 'the compiler on every file', ['tsc', '--noEmit']), unreached: ['docs/'] },
+  { ...check('lint', 'type-aware lint and format', ...LINT), unreached: [] },
   check('bundles', 'each function as it ships', ['node', 'knative/build/main.ts']),
   machine('parts', 'the real etcd, kube-apiserver and the rest, found or built', []),
-  tests('unit', 'pure parts, small servers, and the tidy rules', [], { slots: cores }),
-  tests('contract', "Knative's rules against its real adapter", ['parts']),
-  tests('integration', 'the real control plane', ['bundles', 'parts'], { slots: cores }),
+  tests('unit', 'pure parts, small servers, and the tidy rules', [], {
+    slots: cores,
+    unreached: [],
+  }),
+  tests('contract', "Knative's rules against its real adapter", ['parts'], ofPlane),
+  tests('integration', 'the real control plane', ['bundles', 'parts'], {
+    slots: cores,
+    ...ofPlane,
+  }),
   ...lanes.map(lane),
   machine('node', 'root, namespaces, cgroups; kubelet, containerd and the rest', ['parts']),
-  tests('cluster', 'real nodes and pods', ['node'], { subnet }),
-  tests('knative', 'the functions on real Knative', ['bundles', 'node'], { subnet }),
+  tests('cluster', 'real nodes and pods', ['node'], { subnet, ...ofNodes }),
+  tests('knative', 'the functions on real Knative', ['bundles', 'node'], { subnet, ...ofNodes }),
 ];

@@ -14,20 +14,31 @@ describe('the ladder', () => {
     ['a rung that stands on others', ['cluster'], ['parts', 'node', 'cluster']],
     ['one lane', ['integration:kube'], ['bundles', 'parts', 'integration:kube']],
   ])('asked for %s climbs what that takes', (_case, args, chosen) => {
-    expect(readOptions(args)).toEqual({ do: 'run', chosen, showsTimes: false });
+    expect(readOptions(args, false)).toEqual({
+      do: 'run',
+      chosen,
+      showsTimes: false,
+      onlyChanged: false,
+    });
   });
 
   test('asked for integration climbs its lanes too', () => {
     const lanes = rungs.map(({ name }) => name).filter((name) => name.startsWith('integration:'));
     const chosen = ['bundles', 'parts', 'integration', ...lanes];
     expect(lanes).not.toEqual([]);
-    expect(readOptions(['integration'])).toMatchObject({ chosen });
+    expect(readOptions(['integration'], false)).toMatchObject({ chosen });
   });
 
   test('is asked for a table of times beside its rungs', () => {
-    const asked = { do: 'run', chosen: ['unit'], showsTimes: true };
-    expect(readOptions(['--times', 'unit'])).toEqual(asked);
-    expect(readOptions(['unit', '--times'])).toEqual(asked);
+    const asked = { do: 'run', chosen: ['unit'], showsTimes: true, onlyChanged: false };
+    expect(readOptions(['--times', 'unit'], false)).toEqual(asked);
+    expect(readOptions(['unit', '--times'], false)).toEqual(asked);
+  });
+
+  test('leaves out what has not changed when asked to, and never in a continuous build', () => {
+    const asked = { do: 'run', chosen: ['unit'], onlyChanged: true };
+    expect(readOptions(['--changed', 'unit'], false)).toMatchObject(asked);
+    expect(readOptions(['unit', '--changed'], true)).toMatchObject({ do: 'refuse' });
   });
 
   test.each([
@@ -35,11 +46,11 @@ describe('the ladder', () => {
     ['an option that does not exist', ['--fast'], 'There is no option --fast.'],
     ['--only without a name', ['--only'], '--only wants the names of rungs.'],
   ])('asked for %s refuses by name', (_case, args, why) => {
-    expect(readOptions(args)).toEqual({ do: 'refuse', why });
+    expect(readOptions(args, false)).toEqual({ do: 'refuse', why });
   });
 
   test('shows help whatever else it was asked', () => {
-    expect(readOptions(['unit', '--help'])).toEqual({ do: 'help' });
+    expect(readOptions(['unit', '--help'], false)).toEqual({ do: 'help' });
     for (const rung of rungs) expect(usage()).toContain(`  ${rung.name} `);
   });
 
