@@ -32,7 +32,7 @@ export const lanes: readonly Lane[] = [
     include: [
       'test/integration/kube/{objects,status,trouble,watch}.test.ts',
       'test/integration/kube/narrow-cache/*.test.ts',
-      'test/integration/lanes/*.test.ts',
+      'test/integration/lanes/put-back.test.ts',
       'test/integration/cluster/{apply-objects,population,try-out}.test.ts',
       'test/integration/manifests/kn.test.ts',
       'test/integration/storage-audit/audit.test.ts',
@@ -61,5 +61,17 @@ export const lanes: readonly Lane[] = [
     parts: ['etcd', 'kube-apiserver', 'nats-server'],
     hasManifests: true,
     isAudited: true,
+  },
+  {
+    rung: 'integration',
+    name: 'feed',
+    include: [
+      'test/integration/feed/{crd,epochs,forged,function}.test.ts',
+      'test/integration/feed/{questions,reviewed,spec,strays,unswept}.test.ts',
+      'test/integration/lanes/streams.test.ts',
+    ],
+    parts: ['etcd', 'kube-apiserver', 'nats-server'],
+    hasManifests: true,
+    isAudited: false,
   },
 ];

@@ -1,8 +1,8 @@
-// An API server with all that we ship applied to it, and nothing else.
+// An API server with all that we ship applied to it, and what is asked for beside it.
 import { fileURLToPath } from 'node:url';
 import { applyObjects } from '../../knative/local/cluster/apply-objects.ts';
 import { loadWiring } from '../../knative/local/manifests/load.ts';
-import { type Plane, startPlane } from '../../knative/local/plane/plane.ts';
+import { type CorePart, type Plane, startPlane } from '../../knative/local/plane/plane.ts';
 import { type KubeClient, openKube } from '../../shared/kube/client.ts';
 
 export interface Shipped {
@@ -14,8 +14,10 @@ export interface Shipped {
 const wiring = await loadWiring(fileURLToPath(new URL('../../knative', import.meta.url)));
 export const SHIPPED = wiring.objects;
 
-export async function startShipped(): Promise<Shipped> {
-  const plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
+export async function startShipped(
+  parts: readonly CorePart[] = ['etcd', 'kube-apiserver'],
+): Promise<Shipped> {
+  const plane = await startPlane({ parts });
   const { kubeconfigPath } = plane;
   const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
   const stop = async (): Promise<void> => {

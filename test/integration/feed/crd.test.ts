@@ -4,23 +4,22 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { METADATA_FEEDS, type MetadataFeedSpec } from '../../../shared/api/metadata-feed.ts';
 import { BUILT_IN } from '../../../shared/feed/projections/built-in.ts';
 import { refuseFieldPath } from '../../../shared/feed/projections/fields.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
+import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { refusalOf } from '../../builders/refusal-of.ts';
-import { type Shipped, startShipped } from '../../builders/shipped.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 
 const namespace = 'ballast-system';
 
-let shipped: Shipped;
 let kube: KubeClient;
 
-beforeAll(async () => {
-  shipped = await startShipped();
-  ({ kube } = shipped);
+beforeAll(() => {
+  const { kubeconfigPath } = sharedPlane();
+  kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
 });
 
 afterAll(async () => {
-  await shipped?.stop();
+  await kube?.close();
 });
 
 const feed = (spec?: unknown, name = 'f'): Manifest => ({

@@ -4,65 +4,64 @@ import { execFile } from 'node:child_process';
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { resolvePart } from '../../../knative/local/parts/resolve.ts';
 import { FLOOR_SUBJECT } from '../../../shared/feed/subjects.ts';
 import { openReplica } from '../../../shared/nats/replica/replica.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
+import { withFeedEach, withOwnPlane } from './each.ts';
 import { createPod, labelPod, removePod } from './objects.ts';
-import { AT_THEIR_WORD, FeedWorld, type Sender, soon } from './world.ts';
+import { AT_THEIR_WORD, type FeedWorld, type Sender, soon } from './world.ts';
 
-const FEED = 'd';
 const LONG = { timeout: 30_000, interval: 200 };
 
 const run = promisify(execFile);
 
 let world: FeedWorld;
+let feed = '';
 let stream: Stream;
 let sender: Sender;
 
-beforeEach(async () => {
-  world = await FeedWorld.start();
-  await world.createFeed(FEED);
-  stream = world.stream(FEED);
+const ownPlane = withOwnPlane();
+
+withFeedEach(async (given) => {
+  ({ world, feed, stream } = given);
+  await world.createFeed(feed);
   // Short: who waits for a server that is away waits for nothing here.
   sender = await world.startFunction({ REQUEST_DEADLINE_SECONDS: '6' });
   await createPod(world.kube, 'a', 'n1');
   await sender.sweep();
-});
-
-afterEach(async () => {
-  await world?.stop();
-});
+}, ownPlane);
 
 const difference = (): Promise<readonly string[]> => world.difference(stream);
 
 test('NATS back without its disk: a new epoch, and everything is there again', async () => {
-  const server = world.plane.part('nats-server');
-  const before = await world.status(FEED);
+  const server = ownPlane().part('nats-server');
+  const before = await world.status(feed);
   await server.kill();
-  await rm(join(world.plane.dir, 'data', 'nats'), { recursive: true });
+  await rm(join(ownPlane().dir, 'data', 'nats'), { recursive: true });
   expect(await sender.change(await createPod(world.kube, 'b', 'n1'), 'add')).toBe(503);
   await server.start();
   await expect.poll(sender.sweep, LONG).toBe(204);
   expect(await difference()).toEqual([]);
-  const after = await world.status(FEED);
+  const after = await world.status(feed);
   expect([after.epoch, after.streamId === before.streamId]).toEqual([2, false]);
 });
 
 /** NATS comes back from a disk of before: a pod that is there lacks, one that is gone is shown. */
 async function loseWhatWasSwept(): Promise<void> {
-  const server = world.plane.part('nats-server');
-  const data = join(world.plane.dir, 'data', 'nats');
+  const server = ownPlane().part('nats-server');
+  const data = join(ownPlane().dir, 'data', 'nats');
+  const before = `${data}-before-${feed}`;
   await server.stop();
-  await cp(data, `${data}-old`, { recursive: true });
+  await cp(data, before, { recursive: true });
   await server.start();
   await createPod(world.kube, 'b', 'n1');
   await removePod(world.kube, 'a');
   await expect.poll(sender.sweep, LONG).toBe(204);
   await server.stop();
   await rm(data, { recursive: true });
-  await cp(`${data}-old`, data, { recursive: true });
+  await cp(before, data, { recursive: true });
   await server.start();
 }
 
@@ -70,12 +69,12 @@ test('NATS back from an older disk: what it acknowledged and lost is found out',
   await loseWhatWasSwept();
   await expect.poll(sender.sweep, LONG).toBe(204);
   expect(await difference()).toEqual([]);
-  expect(await world.status(FEED)).toMatchObject({ epoch: 2 });
+  expect(await world.status(feed)).toMatchObject({ epoch: 2 });
 });
 
 test('NATS back from an older disk, and grown on without a floor, is not believed', async () => {
   await loseWhatWasSwept();
-  const { version = 0 } = await world.status(FEED);
+  const { version = 0 } = await world.status(feed);
   await expect.poll(() => world.purge(stream, FLOOR_SUBJECT).then(() => true), LONG).toBe(true);
   // The events of others come before the next tick does.
   const grown = async (): Promise<number> => (await stream.state(soon())).lastSequence;
@@ -91,7 +90,7 @@ test('NATS back from an older disk, and grown on without a floor, is not believe
 
 /** The whole control plane goes back to an older copy, as an administrator would do it. */
 async function restoreEtcd(path: string): Promise<void> {
-  const { plane } = world;
+  const plane = ownPlane();
   const data = join(plane.dir, 'data', 'etcd');
   await plane.part('kube-apiserver').stop();
   await plane.part('etcd').stop();
@@ -103,11 +102,11 @@ async function restoreEtcd(path: string): Promise<void> {
 }
 
 test('etcd restored from an older copy, status and all: a new epoch, readers follow', async () => {
-  const { plane } = world;
+  const plane = ownPlane();
   const url = plane.part('nats-server').urls?.['reader'] ?? '';
-  const reader = openReplica({ url, feed: FEED, scope: 'cluster' });
+  const reader = openReplica({ url, feed, scope: 'cluster' });
   await expect.poll(sender.sweep, LONG).toBe(204);
-  const before = await world.status(FEED);
+  const before = await world.status(feed);
   const copy = join(plane.dir, 'copy.db');
   const endpoint = ['--endpoints', plane.part('etcd').url];
   await run(await resolvePart('etcdctl'), [...endpoint, 'snapshot', 'save', copy], { env: {} });
@@ -122,7 +121,7 @@ test('etcd restored from an older copy, status and all: a new epoch, readers fol
   for (let left = 40; left > 0; left -= 1) await labelPod(world.kube, 'a', { left: `${left}` });
   await expect.poll(sender.sweep, LONG).toBe(204);
   expect(await difference()).toEqual([]);
-  const { epoch, streamId, version = 0 } = await world.status(FEED);
+  const { epoch, streamId, version = 0 } = await world.status(feed);
   expect({ epoch, streamId }).toEqual({ epoch: 2, streamId: before.streamId });
   await reader.whenCurrent({ minVersion: version, signal: soon() });
   expect([...reader.catalog.entries()].map(({ object }) => object.epoch)).not.toContain(1);
@@ -133,7 +132,7 @@ test('etcd restored from an older copy, status and all: a new epoch, readers fol
   await reader.close();
   // Once it is known, it is not found again.
   await sender.sweep();
-  expect(await world.status(FEED)).toMatchObject({ epoch: 2 });
+  expect(await world.status(feed)).toMatchObject({ epoch: 2 });
 });
 
 test('an event that claims a revision of the far future begins no epoch', async () => {
@@ -145,12 +144,12 @@ test('an event that claims a revision of the far future begins no epoch', async 
   await expect.poll(sender.sweep, LONG).toBe(204);
   expect(await difference()).toEqual([]);
   await sender.sweep();
-  const { epoch, events } = await world.status(FEED);
+  const { epoch, events } = await world.status(feed);
   expect([epoch, events?.unfounded]).toEqual([1, 1]);
 });
 
 test('the API server away, and back: events are kept, and the sweep goes on', async () => {
-  const server = world.plane.part('kube-apiserver');
+  const server = ownPlane().part('kube-apiserver');
   const pod = await createPod(world.kube, 'b', 'n1');
   await server.kill();
   // Its sender keeps it: nobody can say whether it is so.

@@ -1,6 +1,11 @@
-// One control plane for the tests of a file, and for each test a feed of its own on it.
+// One control plane for the tests of a file, that of its lane unless it brings another, and for
+// each test a feed of its own on it.
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
+import type { Plane } from '../../../knative/local/plane/plane.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
+import { type Shipped, startShipped } from '../../builders/shipped.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { removeAllPods } from './objects.ts';
 import { AT_THEIR_WORD, FeedWorld, type Sender } from './world.ts';
 
@@ -11,13 +16,34 @@ export interface FeedOfOneTest {
   readonly stream: Stream;
 }
 
-export function withFeedEach(begin: (given: FeedOfOneTest) => Promise<void>): void {
+/** A plane of the file's own, for tests that kill its parts or fill it. */
+export function withOwnPlane(): () => Plane {
+  let shipped: Shipped | undefined;
+
+  beforeAll(async () => {
+    shipped = await startShipped(['etcd', 'kube-apiserver', 'nats-server']);
+  });
+
+  afterAll(async () => {
+    await shipped?.stop();
+  });
+
+  return () => {
+    if (shipped === undefined) throw new Error('there is no control plane');
+    return shipped.plane;
+  };
+}
+
+export function withFeedEach(
+  begin: (given: FeedOfOneTest) => Promise<void>,
+  plane: () => PlaneAddress = sharedPlane,
+): void {
   let world: FeedWorld | undefined;
   let feed = '';
   let number = 0;
 
   beforeAll(async () => {
-    world = await FeedWorld.start();
+    world = await FeedWorld.on(plane());
   });
 
   afterAll(async () => {

@@ -3,7 +3,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
-import { withFeedEach } from './each.ts';
+import { withFeedEach, withOwnPlane } from './each.ts';
 import { createPod } from './objects.ts';
 import { type Shipped, startShipped } from './shipped-function.ts';
 import { FEED_NAMESPACE, type FeedWorld } from './world.ts';
@@ -33,7 +33,7 @@ withFeedEach(async (given) => {
     NATS_URL: world.plane.part('nats-server').url,
     FEED_NAMESPACE,
   });
-});
+}, withOwnPlane());
 
 afterEach(async () => {
   await shipped.stop();

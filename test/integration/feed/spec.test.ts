@@ -1,7 +1,8 @@
 // What a MetadataFeed says is what its stream shows, and every edit is carried out: what changes is
 // published anew, and nothing else.
 import { nkeys } from 'nats';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { startPlane } from '../../../knative/local/plane/plane.ts';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import { decodeMarker } from '../../../shared/feed/messages.ts';
 import { MARKER_SUBJECT } from '../../../shared/feed/subjects.ts';
@@ -266,7 +267,9 @@ test('a Secret that changes is used by the next event, without a sweep', async (
 test('the NATS of a feed may speak TLS and ask for an NKey: its Secret says how', async () => {
   const user = nkeys.createUser();
   const authorization = { users: [{ nkey: user.getPublicKey() }] };
-  const { url } = await startSecuredNats(world.plane, 'secured', { authorization });
+  const plane = await startPlane({ parts: [] });
+  onTestFinished(() => plane.stop());
+  const { url } = await startSecuredNats(plane, 'secured', { authorization });
   const secrets = { group: '', version: 'v1', resource: 'secrets' };
   const target = { namespace: FEED_NAMESPACE, name: 'secured-nats' };
   const nkey = Buffer.from(user.getSeed()).toString();

@@ -1,11 +1,10 @@
-// A control plane with a feed on it, for tests of the road from the API server to the stream:
-// events are sent by hand, so that each test decides which ones are lost, late, doubled or forged.
-import { fileURLToPath } from 'node:url';
+// A feed on a control plane that others made, for tests of the road from the API server to the
+// stream: events are sent by hand, so that each test decides which ones are lost, late, doubled or
+// forged.
 import { connect } from 'nats';
 import { loginOf } from '../../builders/nats-login.ts';
 import { metadata } from '../../../functions/metadata/index.ts';
-import { readKustomization } from '../../../knative/local/manifests/documents.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
 import { METADATA_FEEDS, type MetadataFeedStatus } from '../../../shared/api/metadata-feed.ts';
 import { decodeMessage, type FeedMessage, isTombstone } from '../../../shared/feed/messages.ts';
 import { BUILT_IN } from '../../../shared/feed/projections/built-in.ts';
@@ -19,12 +18,10 @@ import {
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
-import { CRDS } from '../../../shared/kube/crds.ts';
-import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
+import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
 import { Stream } from '../../../shared/nats/stream.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const NAMESPACES: ResourceRef = { group: '', version: 'v1', resource: 'namespaces' };
 export const FEED_NAMESPACE = 'feeds';
 
@@ -44,46 +41,30 @@ export interface Sender {
 }
 
 export class FeedWorld {
-  readonly plane: Plane;
+  readonly plane: PlaneAddress;
   readonly kube: KubeClient;
   readonly #streams: Stream[] = [];
   #functions: RunningFunction[] = [];
 
-  private constructor(plane: Plane) {
+  private constructor(plane: PlaneAddress) {
     this.plane = plane;
     const { kubeconfigPath } = plane;
     this.kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
   }
 
-  static async start(): Promise<FeedWorld> {
-    const world = new FeedWorld(await startPlane());
-    await world.#prepare();
+  /** Our definitions have to be there. */
+  static async on(plane: PlaneAddress): Promise<FeedWorld> {
+    const world = new FeedWorld(plane);
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: FEED_NAMESPACE } };
+    await world.kube.create(NAMESPACES, namespace);
     return world;
   }
 
-  async #prepare(): Promise<void> {
-    for (const { value } of await readKustomization(ROOT, `${ROOT}knative/crds`)) {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own manifests
-      await this.kube.apply(CRDS, value as Manifest, { force: true });
-    }
-    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: FEED_NAMESPACE } };
-    await this.kube.create(NAMESPACES, namespace);
-    const established = { timeoutMs: 10_000 };
-    for (;;) {
-      const found = await this.kube.resourceFor(
-        'ballast.dev/v1alpha1',
-        'MetadataFeed',
-        established,
-      );
-      if (found !== undefined) return;
-    }
-  }
-
+  /** The plane stays. */
   async stop(): Promise<void> {
     await this.stopFunctions();
     await Promise.all(this.#streams.map((stream) => stream.close()));
     await this.kube.close();
-    await this.plane.stop();
   }
 
   async stopFunctions(): Promise<void> {
