@@ -75,7 +75,10 @@ export default defineConfig({
       tier('contract', REAL_TIMEOUT_MS, { exclude: inLanes }),
       tier('integration', REAL_TIMEOUT_MS, { exclude: inLanes }),
       ...lanes.map(lane),
-      tier('cluster', 180_000, { exclude: ['test/cluster/knative/**'] }),
+      tier('cluster', 180_000, {
+        exclude: ['test/cluster/knative/**'],
+        globalSetup: 'test/cluster/support/global-setup.ts',
+      }),
       tier('knative', 180_000, {
         include: ['test/cluster/knative/**/*.test.ts'],
         globalSetup: 'test/cluster/knative/support/global-setup.ts',

@@ -13,13 +13,13 @@ import { makeRunDirectory } from '../local/process/run-directory.ts';
 import { type Addresses, addressesIn, nodeAddresses } from './addresses.ts';
 import { hierarchies, makeCgroup, makeChildCgroup } from './cgroups.ts';
 import { cleanUp, cleanUpLeftovers } from './clean-up.ts';
-import { cgroupName, controlSocket, kubeconfigPath, writeRecord } from './cluster-directory.ts';
-import { ask } from './control.ts';
+import { cgroupName, writeRecord } from './cluster-directory.ts';
 import { debianPrograms } from './debian-programs.ts';
 import { pauseArchive } from './images.ts';
 import { INSIDE_DIR, type InsideConfig, type InsideWord } from './inside/config.ts';
 import { enterNamespaces, type Inside } from './namespaces.ts';
 import { CannotRunHere, systemPath, whyNotAt, whyNotHere } from './preflight.ts';
+import { ReachedCluster } from './reached-cluster.ts';
 import { layWire } from './wire.ts';
 
 export interface ClusterOptions {
@@ -33,25 +33,7 @@ export interface ClusterOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ClusterNode {
-  readonly name: string;
-  readonly address: string;
-  /** Ends kubelet and containerd; pods go on, unseen. */
-  stop(): Promise<void>;
-  /** Everything of it at once, pods too: a machine whose power fails. */
-  kill(): Promise<void>;
-  start(): Promise<void>;
-}
-
-export interface Cluster {
-  readonly dir: string;
-  readonly addresses: Addresses;
-  /** Cluster admin, complete in itself: the file can be copied. */
-  readonly kubeconfigPath: string;
-  readonly nodes: readonly ClusterNode[];
-  node(name: string): ClusterNode;
-  /** Makes an image of an OCI archive known to every node. */
-  importImage(archive: string): Promise<void>;
+export interface Cluster extends ReachedCluster {
   /** Resolves with its last words when the cluster ends without being told to. */
   readonly ended: Promise<string>;
   /** Leaves nothing behind. */
@@ -209,51 +191,25 @@ function dismiss(reaper: ChildProcess): void {
   reaper.stdin?.end('done\n');
 }
 
-class RunningCluster implements Cluster {
-  readonly dir: string;
-  readonly addresses: Addresses;
-  readonly nodes: readonly ClusterNode[];
+class RunningCluster extends ReachedCluster implements Cluster {
   readonly ended: Promise<string>;
   readonly #inside: Inside;
   readonly #reaper: ChildProcess;
 
-  constructor({ hostDir, addresses, nodes }: InsideConfig, inside: Inside, reaper: ChildProcess) {
-    this.dir = hostDir;
-    this.addresses = addresses;
+  constructor(
+    { hostDir: dir, addresses, nodes }: InsideConfig,
+    inside: Inside,
+    reaper: ChildProcess,
+  ) {
+    super({ dir, addresses, nodes: nodes.length });
     this.#inside = inside;
     this.#reaper = reaper;
     this.ended = inside.ended;
-    this.nodes = nodes.map(({ name, address }) => ({
-      name,
-      address,
-      stop: () => this.#tell('/stop', { node: name }),
-      kill: () => this.#tell('/kill', { node: name }),
-      start: () => this.#tell('/start', { node: name }),
-    }));
-  }
-
-  get kubeconfigPath(): string {
-    return kubeconfigPath(this.dir);
-  }
-
-  node(name: string): ClusterNode {
-    const found = this.nodes.find((node) => node.name === name);
-    if (found !== undefined) return found;
-    const names = this.nodes.map((node) => node.name).join(', ');
-    throw new Error(`no node is named ${name}; there are: ${names}`);
-  }
-
-  async importImage(archive: string): Promise<void> {
-    await this.#tell('/import', { archive });
   }
 
   async stop(): Promise<void> {
     await this.#inside.end();
     await cleanUp(this.dir);
     dismiss(this.#reaper);
-  }
-
-  async #tell(path: string, query: Readonly<Record<string, string>>): Promise<void> {
-    await ask(controlSocket(this.dir), path, query);
   }
 }

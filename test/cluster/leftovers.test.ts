@@ -6,7 +6,7 @@ import { access, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { ask } from '../../knative/cluster/control.ts';
 import { Kubectl } from './support/kubectl.ts';
 import {
@@ -18,6 +18,7 @@ import {
 } from './support/machine-state.ts';
 import { nodeArchive } from './support/node-image.ts';
 import { claim, pod, service, WEB } from './support/pods.ts';
+import { takeTurn, TURN_WITHIN_MS } from './support/turn.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../knative/cluster/main.ts');
 /** Beside the one that a person may be running. */
@@ -36,6 +37,14 @@ let scratch: string;
 let clusters: string;
 let before: MachineState;
 let started: Started | undefined;
+let endTurn: () => Promise<void>;
+
+beforeAll(async () => {
+  // A machine that somebody is changing is not as it was before.
+  endTurn = await takeTurn('machine');
+}, TURN_WITHIN_MS);
+
+afterAll(() => endTurn?.());
 
 beforeEach(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'ballast-leftovers-'));
@@ -61,8 +70,8 @@ const command = (...args: readonly string[]): ChildProcess =>
   });
 
 /** Up, with pods that serve and write: everything that a cluster makes has been made. */
-async function startBusy(): Promise<Started> {
-  const starter = command('--without-knative', '--nodes', '2', '--subnet', SUBNET);
+async function startBusy(nodes = 1): Promise<Started> {
+  const starter = command('--without-knative', '--nodes', `${nodes}`, '--subnet', SUBNET);
   const kubeconfig = await new Promise<string>((found, failed) => {
     starter.once('exit', (code) => failed(new Error(`it ended with ${code}`)));
     if (starter.stdout === null) throw new Error('no output');
@@ -72,7 +81,7 @@ async function startBusy(): Promise<Started> {
     });
   });
   const dir = dirname(kubeconfig);
-  const archive = await nodeArchive(scratch);
+  const archive = await nodeArchive();
   await ask(join(dir, 'control.sock'), '/import', { archive });
   const kubectl = await Kubectl.at(kubeconfig, scratch);
   await kubectl.apply(claim('data'), service('web'));
@@ -142,7 +151,7 @@ test('after `down` nothing is left', async () => {
 });
 
 test('after the starter was killed nothing is left', async () => {
-  started = await startBusy();
+  started = await startBusy(2);
   started.starter.kill('SIGKILL');
   await once(started.starter, 'exit');
   expect(started.starter.signalCode).toBe('SIGKILL');

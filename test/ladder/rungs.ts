@@ -148,6 +148,6 @@ export const rungs: readonly Rung[] = [
   }),
   ...lanes.map(lane),
   machine('node', 'root, namespaces, cgroups; kubelet, containerd and the rest', ['parts']),
-  tests('cluster', 'real nodes and pods', ['node'], { subnet, ...ofNodes }),
+  tests('cluster', 'real nodes and pods', ['node'], { subnet, slots: 2, ...ofNodes }),
   tests('knative', 'the functions on real Knative', ['bundles', 'node'], { subnet, ...ofNodes }),
 ];

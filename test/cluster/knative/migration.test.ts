@@ -18,8 +18,8 @@ const NAME = 'widgets.demo.ballast.dev';
 const FUNCTION = { namespace: OURS, name: 'storage-migration' } as const;
 /** What the try-out leaves behind. */
 const WIDGETS = 300;
-/** 30 s for both passes, and so several requests. */
-const PER_SECOND = 20;
+/** 15 s for both passes, and so several requests. */
+const PER_SECOND = 40;
 /** Longer than a flip of the CRD takes to settle, for which one request waits. */
 const ENV = { WORK_SECONDS: '5', LONGEST_WRITE_SECONDS: '0' } as const;
 

@@ -55,10 +55,14 @@ export async function bringCertificate(stage: Stage): Promise<Shown> {
   const { 'ca.crt': managed = '' } = await place.secret(cluster, `${cluster.name}-tls`);
   const [before, pods] = [await allShown(stage), await podUids(stage)];
   const ca = `${managed}${await bring(stage, 'own', servername)}`;
-  const traffic = await place.startTraffic(cluster, { stream: 'ROTATED', tls: { ca, servername } });
+  const traffic = await place.startTraffic(cluster, {
+    stream: 'ROTATED',
+    replicas: 1,
+    tls: { ca, servername },
+  });
   await untilTrafficFlows(traffic);
   await use(stage, 'own');
-  await place.tickUntilReady(ours, cluster);
+  await place.wakeUntilReady(ours, cluster);
   const after = await allShown(stage);
   await untilTrafficFlows(traffic);
   reported('another certificate', await traffic.stop());
@@ -74,7 +78,7 @@ export async function bringUnfitCertificate(stage: Stage): Promise<Shown> {
   await use(stage, 'unfit');
   const isRefused = async () =>
     (await place.condition(cluster, 'Degraded')).startsWith('True CertificateUnfit');
-  await place.tickUntil(ours, cluster, 'a refusal', isRefused);
+  await place.wakeUntil(ours, cluster, 'a refusal', isRefused);
   expect(await place.condition(cluster, 'Degraded')).toContain(
     `spec.tls.clients names, has a certificate that is not for ${serviceOf(stage)}`,
   );

@@ -1,42 +1,28 @@
-// Where NatsClusters run in real pods: three nodes with containerd and kubelets, nats-servers from
-// images, volumes on the nodes' disks, and the function with the rights of its manifests. Clients
-// connect as they do everywhere: to the Service.
+// Where NatsClusters run in real pods: the nodes of the rung with containerd and kubelets,
+// nats-servers from images, volumes on the nodes' disks, and the function with the rights of its
+// manifests. Clients connect as they do everywhere: to the Service.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { publicImage } from '../../../knative/cluster/functions/nats.ts';
-import { cachedArchive } from '../../../knative/cluster/knative/cached-archive.ts';
-import { type Cluster, startCluster } from '../../../knative/cluster/start-cluster.ts';
-import { programSpec } from '../../../knative/images/program.ts';
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
+import type { ReachedCluster } from '../../../knative/cluster/reached-cluster.ts';
 import { ServiceAccounts } from '../../../knative/local/cluster/service-accounts.ts';
-import { loadWiring } from '../../../knative/local/manifests/load.ts';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
-import { partsSettings } from '../../../knative/local/parts/settings.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { until } from '../../builders/versioned-kind.ts';
-import {
-  CLAIMS,
-  type Named,
-  NEW_IMAGE,
-  OLD_IMAGE,
-  PODS,
-  Scene,
-} from '../../integration/nats-cluster/scene.ts';
+import { CLAIMS, type Named, PODS, Scene } from '../../integration/nats-cluster/scene.ts';
 import { Kubectl } from '../support/kubectl.ts';
+import { providedCluster } from '../support/provided-cluster.ts';
 
-const KNATIVE = new URL('../../../knative', import.meta.url).pathname;
 const SERVICES = { group: '', version: 'v1', resource: 'services' } as const;
 const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
 const VOLUMES = { group: '', version: 'v1', resource: 'persistentvolumes' } as const;
 
-/** Its server ends at once. */
-export const BROKEN_IMAGE = 'nats:2.15.98';
+const MONITOR_PORT = 8222;
+const HEALTH_WITHIN_MS = 5_000;
 
 interface Parts {
-  readonly nodes: Cluster;
+  readonly nodes: ReachedCluster;
   readonly kube: KubeClient;
   readonly kubectl: Kubectl;
   /** Scratch of ours. */
@@ -47,7 +33,7 @@ interface Parts {
 export class PodPlace extends Scene {
   readonly kube: KubeClient;
   readonly kubectl: Kubectl;
-  readonly nodes: Cluster;
+  readonly nodes: ReachedCluster;
   readonly #parts: Parts;
 
   private constructor(parts: Parts) {
@@ -56,29 +42,25 @@ export class PodPlace extends Scene {
     this.#parts = parts;
   }
 
-  static async start(): Promise<PodPlace> {
-    const nodes = await startCluster({ nodes: 3 });
+  static async open(): Promise<PodPlace> {
+    const nodes = await providedCluster();
     const dir = await mkdtemp(join(tmpdir(), 'ballast-nats-pods-'));
     try {
       const { kubeconfigPath } = nodes;
       const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
-      await importServers(nodes);
-      await applyObjects(kube, (await loadWiring(KNATIVE)).objects);
       const kubectl = await Kubectl.at(kubeconfigPath, dir);
       const accounts = await accountsOf(kube, kubectl, dir);
       return new PodPlace({ nodes, kube, kubectl, dir, accounts });
     } catch (error) {
-      await nodes.stop();
       await rm(dir, { recursive: true, force: true });
       throw error;
     }
   }
 
-  async stop(): Promise<void> {
-    await this.stopFunctions();
+  async close(): Promise<void> {
+    await this.stopStarted();
     this.#parts.accounts.close();
     await this.kube.close();
-    await this.nodes.stop();
     await rm(this.#parts.dir, { recursive: true, force: true });
   }
 
@@ -199,27 +181,20 @@ export class PodPlace extends Scene {
     return String(Object(pod?.['spec']).nodeName);
   }
 
+  /** The status that it answers to whoever asks whether it is well. */
+  async healthOf({ namespace }: Named, server: string): Promise<number> {
+    const pod = await this.kube.get(PODS, { namespace, name: server });
+    const url = `http://${String(Object(pod?.['status']).podIP)}:${MONITOR_PORT}/healthz`;
+    const answer = await fetch(url, { signal: AbortSignal.timeout(HEALTH_WITHIN_MS) });
+    await answer.text();
+    return answer.status;
+  }
+
   async #podUid(namespace: string, name: string): Promise<string> {
     const pod = await this.kube.get(PODS, { namespace, name });
     if (pod === null) throw new Error(`there is no pod ${namespace}/${name}`);
     return pod.metadata.uid;
   }
-}
-
-async function importServers(nodes: Cluster): Promise<void> {
-  const settings = partsSettings();
-  for (const [image, part] of [
-    [NEW_IMAGE, 'nats-server'],
-    [OLD_IMAGE, 'nats-server-previous'],
-  ] as const) {
-    const binary = await resolvePart(part, { settings });
-    const name = 'nats-server';
-    const spec = await programSpec({ image: publicImage(image), binary, name });
-    await nodes.importImage(await cachedArchive(spec, settings));
-  }
-  const image = publicImage(BROKEN_IMAGE);
-  const broken = await programSpec({ image, binary: '/bin/false', name: 'nats-server' });
-  await nodes.importImage(await cachedArchive(broken, settings));
 }
 
 async function accountsOf(

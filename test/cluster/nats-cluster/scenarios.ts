@@ -28,7 +28,7 @@ export async function rollOutImage(stage: Stage): Promise<readonly (string | und
   expect((await place.read(cluster))['spec']).toMatchObject({ image: OLD_IMAGE });
   expect((await place.status(cluster)).version).toBe('2.14.9');
   await place.edit(cluster, { image: NEW_IMAGE });
-  await place.tickUntilReady(ours, cluster);
+  await place.wakeUntilReady(ours, cluster);
   const { servers = [], version } = await place.status(cluster);
   expect(version).toBe('2.15.2');
   expect(await eventsOf(stage, 'Restarted')).toHaveLength(3);
@@ -54,7 +54,7 @@ export async function reloadAccounts(
       { name: 'SHOP', users: [user('shop', 'shop')] },
     ],
   });
-  await place.tickUntilReady(ours, cluster);
+  await place.wakeUntilReady(ours, cluster);
   const after = await podUids(stage);
   const servers = await place.addresses(cluster);
   const other = await Traffic.start({ servers, user: 'shop', pass, stream: 'SHOP' });
@@ -64,7 +64,7 @@ export async function reloadAccounts(
 
 export async function scaleToFive({ place, ours, cluster }: Stage): Promise<void> {
   await place.scale(cluster, 5);
-  await place.tickUntilReady(ours, cluster);
+  await place.wakeUntilReady(ours, cluster);
   expect((await place.status(cluster)).servers).toHaveLength(5);
 }
 
@@ -83,7 +83,7 @@ export async function scaleBackToThree(
     streams.push(await place.startTraffic(cluster, { stream: `WIDE${index}`, publishers: 1 }));
   }
   await place.scale(cluster, 3);
-  await place.tickUntilReady(ours, cluster);
+  await place.wakeUntilReady(ours, cluster);
   for (const one of streams) reported('one of several streams', await one.stop());
   expect((await eventsOf(stage, 'StreamMoved')).length).toBeGreaterThan(0);
   const { servers, ...status } = await place.status(cluster);
@@ -115,7 +115,7 @@ export async function endure(
   await untilTrafficFlows(traffic);
   await fault();
   await untilTrafficFlows(traffic);
-  await place.tickUntilReady(ours, cluster);
+  await place.wakeUntilReady(ours, cluster);
   return (await deeds()).filter((one) => !before.includes(one));
 }
 
@@ -132,11 +132,11 @@ export async function replaceLostVolume(
   const before = await claimUids(stage);
   const deleted = await eventsOf(stage, 'ClaimDeleted');
   await place.loseVolume(cluster, 'nats-2');
-  await place.tickUntil(ours, cluster, 'the claim to be replaced', async () => {
+  await place.wakeUntil(ours, cluster, 'the claim to be replaced', async () => {
     const uid = await place.claimUid(cluster, 'data-nats-2');
     return uid !== undefined && !before.includes(uid);
   });
-  await place.tickUntilReady(ours, cluster);
+  await place.wakeUntilReady(ours, cluster);
   expect((await place.status(cluster)).replacing).toBeUndefined();
   expect((await claimUids(stage)).slice(0, 2)).toEqual(before.slice(0, 2));
   return (await eventsOf(stage, 'ClaimDeleted')).filter((one) => !deleted.includes(one));

@@ -1,11 +1,11 @@
 // Clusters of one server each whose pod cannot run, for a reason that the kubelet or the scheduler
-// says, and others beside them that can.
+// says, and another one beside them that can.
 import { expect } from 'vitest';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import { until } from '../../builders/versioned-kind.ts';
-import { isReady, type Named, SCENARIO_MS } from '../../integration/nats-cluster/scene.ts';
-import { BROKEN_IMAGE } from './pod-place.ts';
+import { hasty, type Named, SCENARIO_MS } from '../../integration/nats-cluster/scene.ts';
 import type { Stage } from './scenarios.ts';
+import { BROKEN_IMAGE } from './server-images.ts';
 
 const SMALL = { replicas: 1, jetStream: { memory: { size: '16Mi' } } };
 const memory = '128Mi';
@@ -21,66 +21,73 @@ const STUCK: readonly (readonly [name: string, spec: object, reason: string, sai
 ];
 /** Longer than a pod may say why it does not run before a person is called. */
 const STUCK_MS = 130_000;
-const later: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + STUCK_MS };
+const later: Clock = { ...hasty, nowMs: () => systemClock.nowMs() + STUCK_MS };
 
-const named = (name: string): Named => ({ namespace: 'shop', name });
+type OnPods = Pick<Stage, 'place' | 'ours'>;
+
+const named = (name: string): Named => ({ namespace: 'small', name });
 
 /** They stay, for whoever comes next. */
-export async function makeStuck({ place, ours }: Stage): Promise<void> {
+export async function makeStuck({ place, ours }: OnPods): Promise<void> {
   for (const [name, spec] of STUCK) await place.create(named(name), { ...SMALL, ...spec });
-  for (const [name, , reason, said] of STUCK) {
+  // Beside each other: a registry that cannot be reached is only known after a minute.
+  const told = STUCK.map(async ([name, , reason, said]) => {
     const ready = () => place.condition(named(name), 'Ready');
-    await place.tickUntil(ours, named(name), reason, async () =>
+    await place.wakeUntil(ours, named(name), reason, async () =>
       (await ready()).startsWith(`False ${reason}`),
     );
     expect(await ready()).toContain(said);
     expect(await place.condition(named(name), 'Degraded')).toContain('False NotDegraded');
-  }
+  });
+  await Promise.all(told);
 }
 
 /** The reasons of Warnings on each of them, once the time for it is over. */
-export async function callsForHelp({ place }: Stage): Promise<readonly string[]> {
+export async function callsForHelp({ place }: OnPods): Promise<readonly string[]> {
   const ours = await place.startFunction({ clock: later });
-  for (const [name, , reason, said] of STUCK) {
+  const called = STUCK.map(async ([name, , reason, said]) => {
     const degraded = () => place.condition(named(name), 'Degraded');
-    await place.tickUntil(ours, named(name), 'a call for help', async () =>
+    await place.wakeUntil(ours, named(name), 'a call for help', async () =>
       (await degraded()).startsWith(`True ${reason}`),
     );
     expect(await degraded()).toContain(said);
-  }
+  });
+  await Promise.all(called);
   const warnings = STUCK.map(async ([name]) => {
     const which = `--field-selector=involvedObject.name=${name},type=Warning`;
-    return place.kubectl.run('get', 'events', '-n=shop', which, '-o=jsonpath={.items[*].reason}');
+    return place.kubectl.run('get', 'events', '-n=small', which, '-o=jsonpath={.items[*].reason}');
   });
   return Promise.all(warnings);
 }
 
 export const STUCK_REASONS = STUCK.map(([, , reason]) => reason);
 
-/** How long four of them took to be Ready, made at the same time. */
-export async function fourReadyMs({ place, ours }: Stage, names: string): Promise<number> {
-  const four = ['0', '1', '2', '3'].map((one) => named(`${names}-${one}`));
-  const startedAtMs = systemClock.nowMs();
-  await Promise.all(four.map((one) => place.create(one, SMALL)));
-  const over = new AbortController();
-  // As the sweep and the events of pods come, whether or not the last one is done.
-  const waking = (async () => {
-    while (!over.signal.aborted) await place.tick(ours);
-  })();
+/**
+ * Whoever is stuck keeps a sweep for as long as a request may go on: while none of them comes back
+ * from its pause, the sweep begins with another one.
+ */
+export async function begunBeside({ place, ours }: OnPods): Promise<void> {
+  let goOn = (): void => undefined;
+  const pause = new Promise<void>((end) => (goOn = end));
+  const clock: Clock = {
+    ...hasty,
+    sleep: (ms, signal) => hasty.sleep(ms, signal).then(() => pause),
+  };
+  const paused = await place.startFunction({ clock });
+  const other = named('other');
+  await place.create(other, SMALL);
+  const sweep = place.tick(paused);
   try {
-    const areReady = async (): Promise<boolean> => {
-      const objects = await Promise.all(four.map((one) => place.read(one)));
-      return objects.every(({ status, metadata }) => isReady(status ?? {}, metadata));
-    };
-    await until(`${names} to be Ready`, areReady, SCENARIO_MS);
-    return systemClock.nowMs() - startedAtMs;
+    const isBegun = async () => 'password' in (await place.secret(other, 'other-system'));
+    await until('the first Secret of the other one', isBegun, SCENARIO_MS);
   } finally {
-    over.abort();
-    await waking;
-    await Promise.all(four.map((one) => place.delete(one)));
+    goOn();
+    await sweep;
   }
+  await place.wakeUntilReady(ours, other);
+  await place.delete(other);
 }
 
-export async function removeStuck({ place }: Stage): Promise<void> {
+export async function removeStuck({ place }: OnPods): Promise<void> {
   await Promise.all(STUCK.map(([name]) => place.delete(named(name))));
 }

@@ -3,11 +3,10 @@
 // lost. Each scenario leaves the cluster Ready to the next.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
-import { createStorageClass } from '../../builders/storage-class.ts';
 import { reported } from '../../integration/nats-cluster/report.ts';
 import { OLD_IMAGE, SCENARIO_MS } from '../../integration/nats-cluster/scene.ts';
 import { type Traffic, untilTrafficFlows } from '../../integration/nats-cluster/traffic.ts';
-import { bringCertificate, bringUnfitCertificate } from './certificates.ts';
+import { takeTurn, TURN_WITHIN_MS } from '../support/turn.ts';
 import { mortalNatsCluster } from './mortal.ts';
 import { PodPlace } from './pod-place.ts';
 import {
@@ -19,31 +18,30 @@ import {
   scaleBackToThree,
   scaleToFive,
 } from './scenarios.ts';
-import { callsForHelp, fourReadyMs, makeStuck, removeStuck, STUCK_REASONS } from './stuck.ts';
 import { timed } from './timed.ts';
 
 let place: PodPlace;
 let ours: RunningFunction;
 let traffic: Traffic;
 const cluster = { namespace: 'shop', name: 'nats' };
-const threeLines = { namespace: 'shop', name: 'lines' };
 /** Two servers more and two less are records, a StatefulSet, moves, peers and claims. */
 const SCALE_WRITES_MIN = 8;
-/** Of a machine that others use too; less than what the three of them wait for in a request. */
-const NOISE_MS = 5_000;
 const settings = { timeout: SCENARIO_MS };
+/** Of those that wait until nobody else needs the nodes. */
+const inTurn = { timeout: TURN_WITHIN_MS + SCENARIO_MS };
 const stage = () => ({ place, ours, cluster });
 
 beforeAll(async () => {
-  place = await timed('three nodes', () => PodPlace.start());
+  place = await PodPlace.open();
   await place.namespace('shop');
   ours = await place.startFunction();
-  await place.create(cluster, { image: OLD_IMAGE, lameDuck: { graceSeconds: 1 } });
-  await timed('2.14.9 to Ready', () => place.tickUntilReady(ours, cluster));
+  const spec = { image: OLD_IMAGE, lameDuck: { graceSeconds: 1 }, tls: { routes: {} } };
+  await place.create(cluster, spec);
+  await timed('2.14.9 to Ready', () => place.wakeUntilReady(ours, cluster));
 }, SCENARIO_MS);
 
 afterAll(async () => {
-  await place?.stop();
+  await place?.close();
 }, SCENARIO_MS);
 
 beforeEach(async ({ task }) => {
@@ -55,17 +53,14 @@ afterEach(async ({ task }) => {
   reported(task.name, await traffic.stop());
 }, SCENARIO_MS);
 
-test('three lines of spec become three servers on three nodes', settings, async () => {
-  await place.create(threeLines, { jetStream: { fileStorage: { size: '1Gi' } } });
-  await timed('three lines to Ready', () => place.tickUntilReady(ours, threeLines));
-  const { servers = [], ...status } = await place.status(threeLines);
-  expect(status).toMatchObject({ ready: '3/3', replicas: 3, version: '2.15.2' });
+test('three servers come up on three nodes', settings, async () => {
+  const { servers = [], ...status } = await place.status(cluster);
+  expect(status).toMatchObject({ ready: '3/3', replicas: 3, version: '2.14.9' });
   expect(servers.filter(({ role }) => role === 'MetaLeader')).toHaveLength(1);
   expect(servers.every(({ upToDate }) => upToDate)).toBe(true);
-  const names = ['lines-0', 'lines-1', 'lines-2'];
-  const nodes = await Promise.all(names.map((server) => place.nodeOf(threeLines, server)));
+  const names = ['nats-0', 'nats-1', 'nats-2'];
+  const nodes = await Promise.all(names.map((server) => place.nodeOf(cluster, server)));
   expect(nodes.toSorted()).toEqual(['node-1', 'node-2', 'node-3']);
-  await place.delete(threeLines);
 });
 
 test('an image is rolled out one server at a time, the meta leader last', settings, async () => {
@@ -93,23 +88,6 @@ test('a changed account is reloaded, and no pod is made anew', settings, async (
   expect(after).toEqual(before);
 });
 
-test(
-  'a certificate of the user is taken over without a restart, if it fits',
-  settings,
-  async () => {
-    const spec = { lameDuck: { graceSeconds: 1 }, tls: { clients: {}, routes: {} } };
-    const secure = { place, ours, cluster: { namespace: 'shop', name: 'secure' } };
-    await place.create(secure.cluster, spec);
-    await place.tickUntilReady(ours, secure.cluster);
-    const { before, after } = await timed('certificate shown', () => bringCertificate(secure));
-    expect(after).toHaveLength(3);
-    expect(after.filter((one) => before.includes(one))).toEqual([]);
-    const unfit = await bringUnfitCertificate(secure);
-    expect(unfit).toEqual({ before: after, after });
-    await place.delete(secure.cluster);
-  },
-);
-
 const uidOf = async (server: string): Promise<string | undefined> =>
   (await place.pods(cluster)).find(({ metadata }) => metadata.name === server)?.metadata.uid;
 
@@ -120,7 +98,8 @@ const restarts = async (): Promise<readonly number[]> =>
   );
 
 test('pods that are deleted without grace, one after the other', settings, async () => {
-  for (const server of ['nats-1', 'nats-2', 'nats-0']) {
+  // The next test has nats-1.
+  for (const server of ['nats-2', 'nats-0']) {
     const before = await uidOf(server);
     const done = await timed(`${server} deleted by force to Ready`, () =>
       endure(stage(), traffic, () => place.deleteByForce(cluster, server)),
@@ -155,56 +134,6 @@ test(
   },
 );
 
-test(
-  'a provisioner that refuses the access mode is heard, and another mode is set',
-  settings,
-  async () => {
-    const poor = { namespace: 'shop', name: 'poor' };
-    const claimsOfPoor = ['-n=shop', '-l=ballast.dev/nats-cluster=poor'];
-    await createStorageClass(place.kube, 'poor', false);
-    const fileStorage = { size: '1Gi', storageClassName: 'poor' };
-    await place.create(poor, { jetStream: { fileStorage } });
-    const haveClaims = async () => (await place.claims(poor)).length === 3;
-    await place.tickUntil(ours, poor, 'its claims', haveClaims);
-    await place.sayOfClaim(poor, 'data-poor-0', 'access mode is not supported');
-    const isHeard = async () =>
-      (await place.condition(poor, 'Degraded')).startsWith('True ClaimPending');
-    await place.tickUntil(ours, poor, 'the refusal', isHeard);
-    expect(await place.condition(poor, 'Degraded')).toContain(
-      'claim data-poor-0 (ReadWriteOncePod) of storage class poor is Pending: access mode is not',
-    );
-    // As it is told there.
-    await place.remove(poor);
-    await place.kubectl.run('delete', 'pvc', ...claimsOfPoor);
-    await place.create(poor, {
-      lameDuck: { graceSeconds: 1 },
-      jetStream: { fileStorage: { size: '1Gi', accessMode: 'ReadWriteOnce' } },
-    });
-    await place.tickUntilReady(ours, poor);
-    const modes = '-o=jsonpath={.items[*].spec.accessModes}';
-    const found = await place.kubectl.run('get', 'pvc', ...claimsOfPoor, modes);
-    expect(found).toBe('["ReadWriteOnce"] ["ReadWriteOnce"] ["ReadWriteOnce"]');
-    await place.delete(poor);
-  },
-);
-
-test(
-  'what keeps a pod from running is said at once, calls for help in time, and holds up nobody',
-  settings,
-  async () => {
-    const aloneMs = await fourReadyMs(stage(), 'alone');
-    await makeStuck(stage());
-    const besideMs = await fourReadyMs(stage(), 'beside');
-    process.stdout.write(`four Ready: ${aloneMs} ms, beside three that are stuck ${besideMs} ms\n`);
-    expect(besideMs).toBeLessThan(aloneMs * 1.5 + NOISE_MS);
-    const warnings = await callsForHelp(stage());
-    for (const [index, reason] of STUCK_REASONS.entries()) {
-      expect(warnings[index]?.split(' ')).toContain(reason);
-    }
-    await removeStuck(stage());
-  },
-);
-
 test('all servers are killed at once', settings, async () => {
   const before = await restarts();
   const work = () => endure(stage(), traffic, () => killAll(stage()));
@@ -212,43 +141,78 @@ test('all servers are killed at once', settings, async () => {
   expect(await restarts()).toEqual(before.map((count) => count + 1));
 });
 
-test('kubectl drains a node, and the budget keeps a second one', settings, async () => {
-  const [first, second] = [
-    await place.nodeOf(cluster, 'nats-0'),
-    await place.nodeOf(cluster, 'nats-1'),
-  ];
-  const drain = (node: string, ...more: readonly string[]): Promise<string> =>
-    place.kubectl.run('drain', node, '--ignore-daemonsets', '--delete-emptydir-data', ...more);
-  const done = await timed('node drained, and back to Ready', () =>
-    endure(stage(), traffic, async () => {
-      try {
-        await drain(first);
-        // Its volume is on that node, and so nats-0 waits there.
-        await expect(drain(second, '--timeout=3s')).rejects.toThrow('disruption budget');
-        await untilTrafficFlows(traffic);
-      } finally {
-        await place.kubectl.run('uncordon', first);
-        await place.kubectl.run('uncordon', second);
-      }
-    }),
-  );
-  expect(done).toEqual([]);
-});
+/** While nobody else needs the nodes of the rung. */
+async function withNodes(work: () => Promise<void>): Promise<void> {
+  const endTurn = await takeTurn('nodes');
+  try {
+    await work();
+  } finally {
+    await endTurn();
+  }
+}
 
-test('a node loses its power, and gets it back', settings, async () => {
-  const node = place.nodes.node(await place.nodeOf(cluster, 'nats-1'));
-  const done = await timed('node off, on, and back to Ready', () =>
-    endure(stage(), traffic, async () => {
-      await node.kill();
-      await untilTrafficFlows(traffic);
-      await place.tickUntil(ours, cluster, 'the loss to be seen', async () =>
-        (await place.condition(cluster, 'Ready')).startsWith('False'),
-      );
-      await node.start();
-    }),
-  );
-  expect(done).toEqual([]);
-});
+test('kubectl drains a node, and the budget keeps a second one', inTurn, () =>
+  withNodes(async () => {
+    const [first, second] = [
+      await place.nodeOf(cluster, 'nats-0'),
+      await place.nodeOf(cluster, 'nats-1'),
+    ];
+    const drain = (node: string, ...more: readonly string[]): Promise<string> =>
+      place.kubectl.run('drain', node, '--ignore-daemonsets', '--delete-emptydir-data', ...more);
+    const done = await timed('node drained, and back to Ready', () =>
+      endure(stage(), traffic, async () => {
+        try {
+          await drain(first);
+          // Its volume is on that node, and so nats-0 waits there.
+          await expect(drain(second, '--timeout=3s')).rejects.toThrow('disruption budget');
+          await untilTrafficFlows(traffic);
+        } finally {
+          await place.kubectl.run('uncordon', first);
+          await place.kubectl.run('uncordon', second);
+        }
+      }),
+    );
+    expect(done).toEqual([]);
+  }),
+);
+
+test('a node loses its power with its pods, and gets both back', inTurn, () =>
+  withNodes(async () => {
+    const node = place.nodes.node(await place.nodeOf(cluster, 'nats-1'));
+    const [uid, before] = [await uidOf('nats-1'), await restarts()];
+    const done = await timed('node off, on, and back to Ready', () =>
+      endure(stage(), traffic, async () => {
+        await node.kill();
+        await expect(place.healthOf(cluster, 'nats-1')).rejects.toThrow('fetch failed');
+        await untilTrafficFlows(traffic);
+        await place.wakeUntil(ours, cluster, 'the loss to be seen', async () =>
+          (await place.condition(cluster, 'Ready')).startsWith('False'),
+        );
+        await node.start();
+      }),
+    );
+    expect(done).toEqual([]);
+    expect(await uidOf('nats-1')).toBe(uid);
+    expect(await restarts()).toEqual(before.map((count, index) => count + (index === 1 ? 1 : 0)));
+  }),
+);
+
+test('a node whose kubelet is stopped keeps its pods', inTurn, () =>
+  withNodes(async () => {
+    const node = place.nodes.node(await place.nodeOf(cluster, 'nats-2'));
+    const before = await restarts();
+    const done = await timed('kubelet off, on, and Ready', () =>
+      endure(stage(), traffic, async () => {
+        await node.stop();
+        expect(await place.healthOf(cluster, 'nats-2')).toBe(200);
+        await untilTrafficFlows(traffic);
+        await node.start();
+      }),
+    );
+    expect(done).toEqual([]);
+    expect(await restarts()).toEqual(before);
+  }),
+);
 
 test('a lost volume is replaced once, and its streams come back', settings, async () => {
   const work = () => replaceLostVolume(stage(), traffic);

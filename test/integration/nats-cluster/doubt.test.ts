@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { Place } from './place.ts';
-import { NEW_IMAGE, OLD_IMAGE, SCENARIO_MS } from './scene.ts';
+import { hasty, NEW_IMAGE, OLD_IMAGE, SCENARIO_MS } from './scene.ts';
 import { reported } from './report.ts';
 import { connectTo, type Traffic, untilTrafficFlows } from './traffic.ts';
 
@@ -13,7 +13,7 @@ let place: Place;
 let ours: RunningFunction;
 let traffic: Traffic;
 let skippedMs = 0;
-const later: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + skippedMs };
+const later: Clock = { ...hasty, nowMs: () => systemClock.nowMs() + skippedMs };
 const cluster = { namespace: 'shop', name: 'nats' };
 const SERVERS = ['nats-0', 'nats-1', 'nats-2'];
 const settings = { timeout: SCENARIO_MS };
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await place.namespace('shop');
   ours = await place.startFunction({ clock: later });
   await place.create(cluster, { image: OLD_IMAGE, lameDuck: { graceSeconds: 1 } });
-  await place.tickUntilReady(ours, cluster);
+  await place.wakeUntilReady(ours, cluster);
   traffic = await place.startTraffic(cluster, { stream: 'ORDERS' });
 }, SCENARIO_MS);
 
@@ -47,7 +47,7 @@ test('a consumer that one server has lost pauses the rollout, and is named', set
   await place.edit(cluster, { image: NEW_IMAGE });
   const isPaused = (waitsFor = '') =>
     waitsFor.startsWith('Consumer worker on stream ORDERS of account DEFAULT');
-  await place.tickUntil(ours, cluster, 'a pause', ({ plan }) => isPaused(plan?.waitsFor));
+  await place.wakeUntil(ours, cluster, 'a pause', ({ plan }) => isPaused(plan?.waitsFor));
   // A few looks more come to the same.
   for (let looks = 0; looks < 3; looks += 1) await place.tick(ours);
   const { plan, streamsAtRisk, metaLeader } = await place.status(cluster);
@@ -64,7 +64,7 @@ test('waived by name, it holds nothing up', settings, async () => {
   await place.edit(cluster, {
     waive: [{ account: 'DEFAULT', stream: 'ORDERS', consumer: 'worker' }],
   });
-  await place.tickUntilReady(ours, cluster);
+  await place.wakeUntilReady(ours, cluster);
   expect(await restarts()).toHaveLength(3);
   expect((await place.status(cluster)).version).toBe('2.15.2');
   reported('a rollout with a broken consumer', { ...(await traffic.stop()), unseen: 0 });
@@ -75,7 +75,7 @@ test('while nobody answers Ready is not True, and Unknown once it lasts', settin
   await untilTrafficFlows(orders);
   await Promise.all(SERVERS.map((server) => place.hold(cluster, server)));
   const readyUntil = (start: string) =>
-    place.tickUntil(ours, cluster, `Ready to be ${start}`, async () =>
+    place.wakeUntil(ours, cluster, `Ready to be ${start}`, async () =>
       (await place.condition(cluster, 'Ready')).startsWith(start),
     );
   await readyUntil('False');
@@ -85,6 +85,6 @@ test('while nobody answers Ready is not True, and Unknown once it lasts', settin
   // Whoever counts what was acknowledged waits for the servers, too.
   const counting = orders.stop();
   for (const server of SERVERS) place.release(cluster, server);
-  const [counted] = await Promise.all([counting, place.tickUntilReady(ours, cluster)]);
+  const [counted] = await Promise.all([counting, place.wakeUntilReady(ours, cluster)]);
   reported('nobody answered', counted);
 });

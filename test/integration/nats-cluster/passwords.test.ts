@@ -11,12 +11,12 @@ import { FeedWriter } from '../../builders/feed-writer.ts';
 import { startRecordingListener } from '../../builders/recording-listener.ts';
 import { Place } from './place.ts';
 import { reported } from './report.ts';
-import { isReady, SCENARIO_MS } from './scene.ts';
+import { hasty, isReady, SCENARIO_MS } from './scene.ts';
 
 let place: Place;
 let ours: RunningFunction;
 let skippedMs = 0;
-const later: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + skippedMs };
+const later: Clock = { ...hasty, nowMs: () => systemClock.nowMs() + skippedMs };
 const cluster = { namespace: 'shop', name: 'nats' };
 const settings = { timeout: SCENARIO_MS };
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' };
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await place.namespace('shop');
   ours = await place.startFunction({ clock: later });
   await place.create(cluster, { lameDuck: { graceSeconds: 1 } });
-  await place.tickUntilReady(ours, cluster);
+  await place.wakeUntilReady(ours, cluster);
 }, SCENARIO_MS);
 
 afterAll(async () => {
@@ -46,14 +46,14 @@ test('deleted, it comes back with what the servers have', settings, async () => 
   const uid = (await place.kube.get(SECRETS, SYSTEM))?.metadata.uid ?? '';
   await place.kube.delete(SECRETS, SYSTEM, { uid });
   skippedMs += FRESH_MS;
-  await place.tickUntil(
+  await place.wakeUntil(
     ours,
     cluster,
     'it to come back',
     async () => 'password' in (await system()),
   );
   expect(await system()).toEqual(before);
-  await place.tickUntilReady(ours, cluster);
+  await place.wakeUntilReady(ours, cluster);
   expect(await digests()).toEqual(ran);
 });
 
@@ -62,7 +62,7 @@ test('edited, its password comes to the servers by reloads', settings, async () 
   const body = { stringData: { password: 'another one' } };
   await place.kube.patch(SECRETS, SYSTEM, { type: 'merge', body });
   skippedMs += FRESH_MS;
-  await place.tickUntil(ours, cluster, 'other digests', async (status, { metadata }) => {
+  await place.wakeUntil(ours, cluster, 'other digests', async (status, { metadata }) => {
     const now = await digests();
     return isReady(status, metadata) && now.every((one) => one !== '' && !ran.includes(one));
   });
@@ -93,7 +93,7 @@ test(
     await remove(...OURS);
     await place.tick(ours);
     expect(await read()).toEqual(before);
-    await place.tickUntilReady(ours, cluster);
+    await place.wakeUntilReady(ours, cluster);
     expect(await digests()).toEqual(ran);
   },
 );
@@ -104,20 +104,20 @@ test(
   async () => {
     await place.putSecret(cluster, 'passwords', { shop: 'one' });
     const traffic = await place.startTraffic(cluster, { stream: 'ORDERS' });
-    await place.tickUntilReady(ours, cluster);
+    await place.wakeUntilReady(ours, cluster);
     const [ran, pods] = [await digests(), await uids()];
     const passwordSecret = { name: 'passwords', key: 'shop' };
     await place.edit(cluster, {
       accounts: [{ name: 'SHOP', users: [{ name: 'a', passwordSecret }] }],
     });
-    await place.tickUntil(ours, cluster, 'a refusal', async () =>
+    await place.wakeUntil(ours, cluster, 'a refusal', async () =>
       (await place.condition(cluster, 'Degraded')).startsWith('True AccountInUse'),
     );
     expect(await place.condition(cluster, 'Degraded')).toContain('ORDERS of DEFAULT');
     expect(await place.events(cluster)).toContainEqual(expect.stringMatching(/^AccountInUse: /));
     expect(await digests()).toEqual(ran);
     await place.edit(cluster, { accounts: null });
-    await place.tickUntilReady(ours, cluster);
+    await place.wakeUntilReady(ours, cluster);
     expect(await uids()).toEqual(pods);
     reported('an account with a stream that was to go', await traffic.stop());
   },
@@ -148,7 +148,7 @@ test('the stream of a feed gets readers in an account of their own', settings, a
       { name: 'READERS', jetStream: false, users: [{ name: 'agent', reads }] },
     ],
   });
-  await place.tickUntilReady(ours, cluster);
+  await place.wakeUntilReady(ours, cluster);
   const url = await urlIn('nats-user-agent');
   const reader = openReplica({ url, feed: 'cluster', scope: { node: 'n1' } });
   await reader.whenCurrent();
@@ -156,8 +156,6 @@ test('the stream of a feed gets readers in an account of their own', settings, a
   // A server that only reloaded would let nobody through.
   expect((await uids()).filter((uid) => pods.includes(uid))).toEqual([]);
   await Promise.all([reader.close(), writer.close()]);
-  await place.edit(cluster, { accounts: null });
-  await place.tickUntilReady(ours, cluster);
 });
 
 /** How clients that copied `ca.crt` then find the first server. */
@@ -183,17 +181,17 @@ test(
     const pods = await uids();
     const tls = () => place.secret(cluster, 'nats-tls');
     await place.edit(cluster, { tls: { clients: {} } });
-    await place.tickUntilReady(ours, cluster);
+    await place.wakeUntilReady(ours, cluster);
     const first = await tls();
     const { 'ca.crt': copied = '' } = first;
     const shown = await shownTo(copied);
     await remove('nats-tls');
-    await place.tickUntilReady(ours, cluster);
+    await place.wakeUntilReady(ours, cluster);
     expect(await tls()).toEqual(first);
     // Of one that was started since then nobody knows the key.
     const other = await place.startFunction({ clock: later });
     await remove('nats-tls');
-    await place.tickUntil(other, cluster, 'the authority to be planned', async (status, object) => {
+    await place.wakeUntil(other, cluster, 'the authority to be planned', async (status, object) => {
       return isReady(status, object.metadata) && 'next-ca.crt' in (await tls());
     });
     const after = await tls();
@@ -204,7 +202,7 @@ test(
     expect(await place.condition(cluster, 'Ready')).toMatch(/ another authority signs for its /);
     expect(await place.events(cluster)).toContainEqual(expect.stringMatching(/^AuthorityLost: /));
     await place.edit(cluster, { tls: null });
-    await place.tickUntilReady(ours, cluster);
+    await place.wakeUntilReady(ours, cluster);
     expect(await uids()).toEqual(pods);
   },
 );
@@ -214,7 +212,7 @@ test(
   settings,
   async () => {
     await place.edit(cluster, { tls: { clients: {} } });
-    await place.tickUntilReady(ours, cluster);
+    await place.wakeUntilReady(ours, cluster);
     expect((await system())['pods-before-tls']).toBe('[]');
     const addresses = await place.addresses(cluster);
     await Promise.all(SERVERS.map((server) => place.hold(cluster, server)));
@@ -236,9 +234,9 @@ test(
     expect(heard.join('')).not.toMatch(/CONNECT|pass/);
     await stack.disposeAsync();
     for (const server of SERVERS) place.release(cluster, server);
-    await place.tickUntilReady(ours, cluster);
+    await place.wakeUntilReady(ours, cluster);
     await place.edit(cluster, { tls: null });
-    await place.tickUntilReady(ours, cluster);
+    await place.wakeUntilReady(ours, cluster);
   },
 );
 
@@ -249,7 +247,7 @@ test(
     const [before, pods] = [await system(), await uids()];
     const other = await place.startFunction({ clock: later });
     await remove('nats-system', 'nats-config');
-    await place.tickUntil(other, cluster, 'the way out', async () =>
+    await place.wakeUntil(other, cluster, 'the way out', async () =>
       (await place.condition(cluster, 'Degraded')).startsWith('True PasswordRefused'),
     );
     expect((await system())['password']).not.toBe(before['password']);
@@ -258,7 +256,7 @@ test(
     expect(command).not.toBe('');
     // Here servers have the password of the routes from their command line too, where no file
     // changes it: they let us in, and do not find each other any more.
-    await place.tickUntil(other, cluster, 'a way in', async () => {
+    await place.wakeUntil(other, cluster, 'a way in', async () => {
       for (const server of SERVERS) await place.exec(cluster, server, command.split(' '));
       return !(await place.condition(cluster, 'Degraded')).includes('PasswordRefused');
     });

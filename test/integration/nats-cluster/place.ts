@@ -45,7 +45,7 @@ export class Place extends Scene {
   }
 
   async stop(): Promise<void> {
-    await this.stopFunctions();
+    await this.stopStarted();
     this.#accounts.close();
     await this.#kubelet.stop();
     await this.kube.close();

@@ -20,7 +20,6 @@ const NAMESPACES = core('namespaces');
 const SECRETS = core('secrets');
 const EVENTS = core('events');
 
-/** Of a spec that names none. */
 /** What a spec means that names none. */
 export const NEW_IMAGE = 'nats:2.15.2';
 export const OLD_IMAGE = 'nats:2.14.9';
@@ -28,6 +27,15 @@ export const OLD_IMAGE = 'nats:2.14.9';
 export const SCENARIO_MS = 300_000;
 /** The account that the manifests make for the function. */
 const ACCOUNT = { namespace: 'ballast-system', name: 'nats-cluster' };
+
+/** What the function pauses for between two looks is no longer; what is longer is a deadline. */
+const PAUSE_MAX_MS = 1_000;
+const HASTE = 3;
+/** Looks come sooner than in a cluster, and nothing else is otherwise. */
+export const hasty: Clock = {
+  ...systemClock,
+  sleep: (ms, signal) => systemClock.sleep(ms > PAUSE_MAX_MS ? ms : ms / HASTE, signal),
+};
 
 export interface Named {
   readonly namespace: string;
@@ -37,6 +45,7 @@ export interface Named {
 export abstract class Scene {
   abstract readonly kube: KubeClient;
   readonly #functions: RunningFunction[] = [];
+  readonly #traffics: Traffic[] = [];
 
   /** Of an account, with its rights and no others. */
   protected abstract kubeconfigOf(account: Named): Promise<string>;
@@ -45,12 +54,14 @@ export abstract class Scene {
   /** What the place has against itself; for whoever reads why a scenario failed. */
   protected abstract trouble(): string;
 
-  protected async stopFunctions(): Promise<void> {
+  /** What tests have started, whether or not they came to their end. */
+  protected async stopStarted(): Promise<void> {
+    await Promise.all(this.#traffics.map((one) => one.close()));
     await Promise.all(this.#functions.map((one) => one.stop()));
   }
 
   async startFunction({
-    clock = systemClock,
+    clock = hasty,
     definition = natsCluster,
   }: {
     readonly clock?: Clock;
@@ -184,19 +195,28 @@ export abstract class Scene {
 
   async startTraffic(
     cluster: Named,
-    options: Pick<TrafficOptions, 'stream' | 'tls' | 'publishers'>,
+    options: Pick<TrafficOptions, 'stream' | 'tls' | 'publishers' | 'replicas'>,
   ): Promise<Traffic> {
-    return Traffic.start({ ...(await this.client(cluster)), ...options });
+    const traffic = await Traffic.start({ ...(await this.client(cluster)), ...options });
+    this.#traffics.push(traffic);
+    return traffic;
   }
 
-  /** The sweep's event; answers what the function said. */
+  /** The sweep's event, of all clusters; answers what the function said. */
   async tick({ port }: RunningFunction): Promise<string> {
     const answer = await sendEvent(port, 'dev.knative.sources.ping', {});
     return `${answer.status} ${await answer.text()}`;
   }
 
-  /** Ticks until it is so; otherwise says how everything is. */
-  async tickUntil(
+  /** The event of a change of this one alone; answers what the function said. */
+  async wake({ port }: RunningFunction, metadata: Named): Promise<string> {
+    const type = 'dev.knative.apiserver.resource.update';
+    const answer = await sendEvent(port, type, { kind: 'NatsCluster', metadata });
+    return `${answer.status} ${await answer.text()}`;
+  }
+
+  /** Wakes the function until it is so; otherwise says how everything is. */
+  async wakeUntil(
     one: RunningFunction,
     cluster: Named,
     what: string,
@@ -208,7 +228,7 @@ export abstract class Scene {
       await until(
         what,
         async () => {
-          answer = await this.tick(one);
+          answer = await this.wake(one, cluster);
           const object = await this.read(cluster);
           return isSo(object['status'] ?? {}, object);
         },
@@ -220,9 +240,9 @@ export abstract class Scene {
     }
   }
 
-  /** Ticks until Ready for the spec as it is now. */
-  async tickUntilReady(one: RunningFunction, cluster: Named): Promise<void> {
-    await this.tickUntil(one, cluster, 'Ready', (status, { metadata }) =>
+  /** Until Ready for the spec as it is now. */
+  async wakeUntilReady(one: RunningFunction, cluster: Named): Promise<void> {
+    await this.wakeUntil(one, cluster, 'Ready', (status, { metadata }) =>
       isReady(status, metadata),
     );
   }

@@ -1,6 +1,7 @@
-// Publishers and durable consumers on a stream with three replicas, running while something is done
-// to the servers. At the end: what was acknowledged and is not there any more, what is there twice,
-// what a consumer never saw, and the longest time without an acknowledgement.
+// Publishers and durable consumers on a stream, of three replicas unless told otherwise, running
+// while something is done to the servers. At the end: what was acknowledged and is not there any
+// more, what is there twice, what a consumer never saw, and the longest time without an
+// acknowledgement.
 import { type JetStreamClient, type NatsConnection, connect } from 'nats';
 import { systemClock } from '../../../shared/clock.ts';
 import { until } from '../../builders/versioned-kind.ts';
@@ -12,6 +13,8 @@ export interface TrafficOptions {
   readonly stream: string;
   readonly tls?: { readonly ca: string; readonly servername: string };
   readonly publishers?: number;
+  /** Of the stream. */
+  readonly replicas?: number;
 }
 
 export interface TrafficReport {
@@ -29,14 +32,18 @@ export interface TrafficReport {
 const ACK_TIMEOUT_MS = 2_000;
 /** The next server may answer while the one that is asked has lost its power. */
 const CONNECT_TIMEOUT_MS = 2_000;
-/** Every 5 ms nats-servers took half of all time on two cores, and what was tested had to wait. */
-const BETWEEN_MS = 20;
+/**
+ * Each publisher has one message on its way at any time, however often it begins one: every 5 ms
+ * nats-servers took half of all time on two cores, and what was tested had to wait.
+ */
+const BETWEEN_MS = 50;
 /** Messages after which it is certain that something did not stop the traffic. */
-const SOME = 50;
+const SOME = 20;
 const DURABLE = 'worker';
 const DRAINED_WITHIN_MS = 60_000;
 /** What one pull asks for; it comes back after this, also with nothing. */
 const PULL_MS = 1_000;
+const READ_AT_ONCE = 500;
 /** In which a leader that was told to step down has heard of the next one. */
 const STEP_DOWN_MS = 500;
 
@@ -74,9 +81,10 @@ export class Traffic {
   }
 
   async #prepare(): Promise<void> {
-    const { stream } = this.#options;
+    const { stream, replicas = 3 } = this.#options;
     const manager = await this.#nats.jetstreamManager();
-    await manager.streams.add({ name: stream, subjects: [`${stream}.>`], num_replicas: 3 });
+    const subjects = [`${stream}.>`];
+    await manager.streams.add({ name: stream, subjects, num_replicas: replicas });
     await manager.consumers.add(stream, {
       durable_name: DURABLE,
       ack_policy: 'explicit' as never,
@@ -144,16 +152,29 @@ export class Traffic {
 
   /** Ends the publishers, lets the consumer see the rest, and counts. */
   async stop(): Promise<TrafficReport> {
+    try {
+      this.#isPublishing = false;
+      await this.#publishing;
+      return await this.#report();
+    } finally {
+      await this.close();
+    }
+  }
+
+  /** Whatever it has come to: with its test it must not go on. */
+  async close(): Promise<void> {
     this.#isPublishing = false;
-    await this.#publishing;
+    this.#isConsuming = false;
+    await this.#nats.close();
+    await Promise.all([this.#publishing, this.#consuming]);
+  }
+
+  async #report(): Promise<TrafficReport> {
     const stored = await this.#readAll();
     const isSeen = (id: string): boolean => this.#seen.has(id);
     await until('the consumer to see all', () => stored.every(isSeen), DRAINED_WITHIN_MS).catch(
       () => undefined,
     );
-    this.#isConsuming = false;
-    await this.#consuming;
-    await this.#nats.close();
     const inStream = new Set(stored);
     return {
       acknowledged: this.#acked.length,
@@ -178,18 +199,29 @@ export class Traffic {
     }
   }
 
+  /**
+   * Pull after pull, and not with an ordered consumer: the library makes that one anew behind our
+   * back, and what then fails is nobody's to catch.
+   */
   async #read(): Promise<readonly string[]> {
     const { stream } = this.#options;
-    const { state } = await (await this.#nats.jetstreamManager()).streams.info(stream);
+    const manager = await this.#nats.jetstreamManager();
+    const { state } = await manager.streams.info(stream);
+    const { name } = await manager.consumers.add(stream, {
+      ack_policy: 'none' as never,
+      mem_storage: true,
+      num_replicas: 1,
+    });
+    const consumer = await this.#jetStream.consumers.get(stream, name);
     const ids: string[] = [];
-    if (state.messages === 0) return ids;
-    const consumer = await this.#jetStream.consumers.get(stream);
-    // A pull that is lost with a route is noticed after so long, and not after half a minute.
-    const pulls = { max_messages: 500, expires: 2 * PULL_MS };
-    for await (const message of await consumer.consume(pulls)) {
-      ids.push(message.string());
-      if (message.info.streamSequence >= state.last_seq) break;
+    while (ids.length < state.messages) {
+      const before = ids.length;
+      const most = Math.min(state.messages - before, READ_AT_ONCE);
+      const messages = await consumer.fetch({ max_messages: most, expires: PULL_MS });
+      for await (const message of messages) ids.push(message.string());
+      if (ids.length === before) throw new Error(`${stream} has more, and a pull brings nothing`);
     }
+    await consumer.delete();
     return ids;
   }
 }

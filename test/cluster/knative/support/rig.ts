@@ -1,5 +1,6 @@
 // A namespace of a test on a cluster with Knative: applies objects and waits until they are ready,
 // calls services through the ingress, and asks the test's functions what they have seen.
+import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
 import { vi } from 'vitest';
 import {
@@ -117,6 +118,15 @@ export class Rig {
     const host = `${name}.ballast-system.svc.cluster.local`;
     const method = body === '' ? 'GET' : 'POST';
     return send(`http://${this.#gateways.internal}/`, method, { ...headers, host }, body);
+  }
+
+  /**
+   * As the PingSource of one of our functions sends it, and without waiting for its minute. It
+   * resolves whatever comes of it: a test that waits for what a sweep does sends another.
+   */
+  async tick(name: string): Promise<void> {
+    const event = binaryEvent('dev.knative.sources.ping', randomUUID());
+    await this.callFunction(name, event, '{}').catch(() => undefined);
   }
 
   /** As a source sends to a broker, of this namespace or `namespace/name`. */

@@ -33,8 +33,11 @@ export class ShownFeed {
     return new ShownFeed(rig, openReplica({ url, feed: FEED, scope: 'cluster' }));
   }
 
-  /** What it still shows otherwise than the API server has it when its time is over. */
-  async differences(): Promise<readonly string[]> {
+  /**
+   * What it still shows otherwise than the API server has it when its time is over. `sweep` is done
+   * between two looks: what no event told is found by that alone.
+   */
+  async differences(sweep = (): Promise<void> => Promise.resolve()): Promise<readonly string[]> {
     const { kube } = this.#rig;
     const signal = AbortSignal.timeout(EXACT_WITHIN_MS);
     const feed = await readFeed(kube, FEED, signal);
@@ -43,7 +46,10 @@ export class ShownFeed {
       {
         expected: (until) => expectedPicture(kube, feed, 'cluster', until),
         withinMs: EXACT_WITHIN_MS,
-        pause: () => systemClock.sleep(LOOK_EVERY_MS),
+        pause: async () => {
+          await sweep();
+          await systemClock.sleep(LOOK_EVERY_MS);
+        },
         progress: () => undefined,
       },
       signal,

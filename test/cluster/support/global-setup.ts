@@ -1,0 +1,28 @@
+// The cluster of the rung: three bare nodes with the images of its tests, and our definitions.
+import { fileURLToPath } from 'node:url';
+import type { TestProject } from 'vitest/node';
+import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
+import { loadWiring } from '../../../knative/local/manifests/load.ts';
+import type { ReachedCluster } from '../../../knative/cluster/reached-cluster.ts';
+import { openKube } from '../../../shared/kube/client.ts';
+import { serverArchives } from '../nats-cluster/server-images.ts';
+import { nodeArchive } from './node-image.ts';
+import { provideCluster } from './provide-cluster.ts';
+
+const KNATIVE = fileURLToPath(new URL('../../../knative', import.meta.url));
+
+export const setup = (project: TestProject): Promise<() => Promise<void>> =>
+  provideCluster(project, { nodes: 3, stages: [], prepare });
+
+async function prepare(cluster: ReachedCluster): Promise<void> {
+  const { kubeconfigPath } = cluster;
+  const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+  try {
+    await applyObjects(kube, (await loadWiring(KNATIVE)).objects);
+    for (const archive of [await nodeArchive(), ...(await serverArchives())]) {
+      await cluster.importImage(archive);
+    }
+  } finally {
+    await kube.close();
+  }
+}

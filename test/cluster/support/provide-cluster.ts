@@ -1,0 +1,52 @@
+// One cluster for all test files of a rung: up before the first file and gone after the last, since
+// each file would wait a minute for one of its own. BALLAST_TEST_CLUSTER names the directory of one
+// that is up already, for whoever works on a test.
+import type { TestProject } from 'vitest/node';
+import { findClusters } from '../../../knative/cluster/cluster-directory.ts';
+import { ReachedCluster } from '../../../knative/cluster/reached-cluster.ts';
+import type { Stage } from '../../../knative/cluster/stage.ts';
+import { runStages } from '../../../knative/cluster/stages.ts';
+import { startCluster } from '../../../knative/cluster/start-cluster.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    readonly clusterDir: string;
+  }
+}
+
+interface Wanted {
+  readonly nodes: number;
+  readonly stages: readonly Stage[];
+  /** What no test changes: images, definitions. */
+  readonly prepare: (cluster: ReachedCluster) => Promise<void>;
+}
+
+/** For the setup of a rung; resolves with what ends the cluster. */
+export async function provideCluster(
+  { provide }: TestProject,
+  { nodes, stages, prepare }: Wanted,
+): Promise<() => Promise<void>> {
+  const { BALLAST_TEST_CLUSTER: dir } = process.env;
+  if (dir !== undefined) {
+    provide('clusterDir', dir);
+    await prepare(await clusterIn(dir));
+    return () => Promise.resolve();
+  }
+  const cluster = await startCluster({ nodes });
+  try {
+    const { signal } = new AbortController();
+    await runStages(stages, cluster, { onReady: () => undefined, signal });
+    await prepare(cluster);
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
+  provide('clusterDir', cluster.dir);
+  return () => cluster.stop();
+}
+
+export async function clusterIn(dir: string): Promise<ReachedCluster> {
+  const found = (await findClusters()).find((cluster) => cluster.dir === dir);
+  if (found === undefined) throw new Error(`no cluster runs in ${dir}`);
+  return new ReachedCluster(found);
+}
