@@ -1,8 +1,9 @@
 // What a reader takes for an answer when the server, or somebody who speaks in its place, says
 // something else. Real TCP against a server that says whatever a test wants.
+import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../shared/clock.ts';
-import { Source } from '../../../shared/nats/replica/source.ts';
+import { type LiveMessage, Source } from '../../../shared/nats/replica/source.ts';
 import type { StoredMessage } from '../../../shared/nats/replica/page.ts';
 import { type Asked, type Manners, startHostileNats } from '../../builders/hostile-nats.ts';
 import { MovedClock } from '../../builders/moved-clock.ts';
@@ -75,4 +76,55 @@ test('a page on a slow line is taken as long as some of it comes, and no longer'
   }
   await clock.advance(1_000);
   await expect(read).rejects.toThrow('nothing came for 5 s');
+});
+
+const RIGHT = {
+  'Nats-Stream': 'ballast-f',
+  'Nats-Subject': 'ballast.f.node.pods',
+  'Nats-Sequence': '7',
+  'Nats-Last-Sequence': '5',
+};
+type Headers = Partial<Record<keyof typeof RIGHT, string>>;
+
+/** What a reader makes of a message on a live subject with these headers. */
+async function hearing(headers: Headers): Promise<readonly string[]> {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `NATS/1.0\r\n${lines.join('')}\r\n`;
+  const sizes = `${head.length} ${head.length + 2}`;
+  let pings = 0;
+  const admit = (socket: Socket): void => {
+    pings += 1;
+    // The second is the one after the subscription.
+    if (pings === 2) socket.write(`HMSG ballast-live.f.node.pods 1 ${sizes}\r\n${head}{}\r\n`);
+    socket.write('PONG\r\n');
+  };
+  await using hostile = await startHostileNats({ admit });
+  const heard: string[] = [];
+  const events = {
+    onMessage: (message: LiveMessage) =>
+      void heard.push(`${message.subject} ${message.sequence} after ${message.lastSequence}`),
+    onForeign: () => void heard.push('foreign'),
+    onLost: () => undefined,
+  };
+  const url = `nats://${hostile.address}`;
+  const options = { url, feed: 'f', filters: ['>'], name: 'test', clock: systemClock };
+  const source = new Source(options, events);
+  try {
+    await source.open(soon());
+    return heard;
+  } finally {
+    await source.close();
+  }
+}
+
+test.each<[string, Headers, string]>([
+  ['all that the server says', RIGHT, 'node.pods 7 after 5'],
+  ['no sequence', { ...RIGHT, 'Nats-Sequence': '' }, 'foreign'],
+  ['a sequence that is no number', { ...RIGHT, 'Nats-Sequence': '7e3' }, 'foreign'],
+  ['no sequence before, as an answer has', { ...RIGHT, 'Nats-Last-Sequence': '' }, 'foreign'],
+  ['another subject', { ...RIGHT, 'Nats-Subject': 'ballast.f.node.nodes' }, 'foreign'],
+  ['another stream', { ...RIGHT, 'Nats-Stream': 'ballast-g' }, 'foreign'],
+  ['nothing', {}, 'foreign'],
+])('a live message with %s is what it is taken for', async (_what, headers, taken) => {
+  expect(await hearing(headers)).toEqual([taken]);
 });
