@@ -1,6 +1,6 @@
 // Reading: one object, one page, or a list page by page; each says how old its answer may be.
 import type { Calls } from './calls.ts';
-import { isKubeError } from './errors.ts';
+import { errorFromTransport, isKubeError, type KubeError } from './errors.ts';
 import type { KubeList, KubeObject, ObjectName, ResourceRef } from './objects.ts';
 import { PageSize } from './page-size.ts';
 import { type Query, resourcePath } from './paths.ts';
@@ -150,18 +150,29 @@ async function nextPage(
   from: string | undefined,
   size: PageSize,
 ): Promise<KubeList> {
-  const at = (token: string | undefined): ListOptions =>
+  const at = (token: string | undefined): PagesOptions & ListOptions =>
     token === undefined ? options : { ...options, continue: token };
   try {
-    return await boundedPage(calls, ref, at(from), size);
+    return await pageOrSkimmed(calls, ref, at(from), size);
   } catch (error) {
-    if (isKubeError(error, 'KUBE_TOO_LARGE') && options.onTooLarge === 'skim') {
-      return skimPage(calls, ref, at(from));
-    }
     const isAccepted = options.onExpired === 'inconsistent' && isKubeError(error, 'KUBE_EXPIRED');
     const token = isAccepted ? error.answer?.continue : undefined;
     if (token === undefined) throw error;
-    return boundedPage(calls, ref, at(token), size);
+    return pageOrSkimmed(calls, ref, at(token), size);
+  }
+}
+
+async function pageOrSkimmed(
+  calls: Calls,
+  ref: ResourceRef,
+  options: PagesOptions & ListOptions,
+  size: PageSize,
+): Promise<KubeList> {
+  try {
+    return await boundedPage(calls, ref, options, size);
+  } catch (error) {
+    if (!isKubeError(error, 'KUBE_TOO_LARGE') || options.onTooLarge !== 'skim') throw error;
+    return skimPage(calls, ref, options);
   }
 }
 
@@ -176,10 +187,15 @@ async function skimPage(calls: Calls, ref: ResourceRef, options: ListOptions): P
   const { kind = '', apiVersion = '' } = found;
   const { 'metadata.resourceVersion': resourceVersion = '', 'metadata.continue': more = '' } =
     found;
+  if (resourceVersion === '') throw endless(request);
   const object = skimmedObject('items', found, { kind: kind.replace(/List$/, ''), apiVersion });
   const tooLarge = object === undefined ? [] : [object];
   return { kind, apiVersion, metadata: { resourceVersion, continue: more }, items: [], tooLarge };
 }
+
+/** Every list says its version. Where that is not found, nor is whether there is more. */
+const endless = ({ about }: KubeRequest): KubeError =>
+  errorFromTransport(about, new Error('it answered a list that does not say its version'));
 
 /** A field selector on one name is what RBAC checks resourceNames against. */
 export function aboutSelection(

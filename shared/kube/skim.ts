@@ -110,7 +110,9 @@ export class Skim {
     }
     level.isKeyNext = false;
     const parent = this.#levels.at(-2)?.path ?? '';
-    level.path = parent === '' ? text : `${parent}.${text}`;
+    // A key with a dot in it is not the two that it looks like.
+    const key = text.replaceAll('.', '\u0000');
+    level.path = parent === '' ? key : `${parent}.${key}`;
   }
 
   #endNumber(): void {

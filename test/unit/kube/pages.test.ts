@@ -22,6 +22,10 @@ let kube: KubeClient;
 let sizes: readonly number[];
 /** Of each page: how many objects were asked for. */
 let limits: number[];
+/** The moment of the first page is forgotten after it; a token goes on with what there is. */
+let isForgetful: boolean;
+/** As a proxy does that gives up in the middle, and ends its answer well. */
+let isCutShort: boolean;
 
 function* objectText(index: number): Generator<string> {
   yield '{"metadata":{"labels":{"a":"';
@@ -48,13 +52,23 @@ function serve(url: string, response: ServerResponse): void {
   const limit = Number(searchParams.get('limit') ?? Infinity);
   limits.push(limit);
   response.setHeader('content-type', 'application/json');
-  const body = Readable.from(pageText(Number(searchParams.get('continue') ?? 0), limit));
+  const token = searchParams.get('continue') ?? 'now-0';
+  const first = Number(token.replace('now-', ''));
+  if (isForgetful && !token.startsWith('now-')) {
+    const metadata = { continue: `now-${first}` };
+    const status = { kind: 'Status', status: 'Failure', reason: 'Expired', code: 410, metadata };
+    response.writeHead(410).end(JSON.stringify(status));
+    return;
+  }
+  const isCut = isCutShort && limits.length > 1;
+  const body = Readable.from(isCut ? ['{"kind":"PodList","items":['] : pageText(first, limit));
   // Whoever has had enough hangs up.
   pipeline(body, response).catch(() => undefined);
 }
 
 beforeEach(async () => {
   limits = [];
+  [isForgetful, isCutShort] = [false, false];
   dir = await mkdtemp(join(tmpdir(), 'ballast-pages-'));
   server = createServer(({ url = '' }, response) => serve(url, response));
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -124,6 +138,28 @@ test('an object beyond every bound is named and passed over', async () => {
     metadata: { name: 'p1', namespace: 'shop', uid: 'u1', resourceVersion: '1' },
     spec: { nodeName: 'n1' },
   });
+});
+
+test('it is passed over also where the first moment of the list is forgotten', async () => {
+  isForgetful = true;
+  sizes = [...Array.from({ length: 60 }, () => 10), 13 * MIB, 10];
+  const found: string[] = [];
+  const options = { limit: 60, onTooLarge: 'skim', onExpired: 'inconsistent' } as const;
+  for await (const { items, tooLarge } of kube.pages(PODS, options)) {
+    found.push(...namesOf(items), ...namesOf(tooLarge));
+  }
+  expect(found).toEqual(all());
+});
+
+test('what may be only the beginning of a list is no end of it', async () => {
+  isCutShort = true;
+  sizes = [13 * MIB, 10];
+  const reading = (async () => {
+    for await (const page of kube.pages(PODS, { limit: 1, onTooLarge: 'skim' })) {
+      expect(page.tooLarge).toBeUndefined();
+    }
+  })();
+  await expect(reading).rejects.toMatchObject({ code: 'KUBE_UNAVAILABLE' });
 });
 
 test('it fails the list of whoever cannot do without', async () => {

@@ -82,3 +82,9 @@ test('a line that is too long is skimmed, and those beside it are whole', async 
   }
   expect(lines).toEqual(['{"a":1}', 'big', '{"b":2}']);
 });
+
+test('a key with dots in it is not taken for what it looks like', () => {
+  const item = { metadata: { name: 'n' }, 'metadata.namespace': 'theirs', 'spec.nodeName': 'n1' };
+  const found = skimmed(JSON.stringify({ kind: 'AnyList', items: [item] }));
+  expect(found).toEqual({ kind: 'AnyList', 'items.metadata.name': 'n' });
+});
