@@ -2,14 +2,14 @@
 import { NATS_CLUSTERS } from '../../shared/api/nats-cluster.ts';
 import { announce, type Announcement } from '../../shared/kube/announce.ts';
 import type { Cluster } from './cluster.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { hashOf } from './render/hash.ts';
 
 export async function announceOn(
   { namespace, name, uid, object }: Cluster,
   announcement: Announcement,
-  { kube, clock }: Pick<Doors, 'kube' | 'clock'>,
+  { kube, clock }: Pick<Deps, 'kube' | 'clock'>,
   signal: AbortSignal,
 ): Promise<void> {
   const { reason, message } = announcement;

@@ -20,7 +20,7 @@ import {
   readOwn,
   renewedSecret,
   type SecretData,
-  type SecretsDoor,
+  type SecretsDeps,
   type SecretsRead,
 } from './secret-data.ts';
 import { unfit } from './unfit.ts';
@@ -41,16 +41,16 @@ const CLUSTER_DOMAIN = 'cluster.local';
 
 /** Certificates for both listeners are made together, wanted or not: one Secret, one age. */
 export async function readManaged(
-  door: SecretsDoor,
+  deps: SecretsDeps,
   cluster: Cluster,
   listener: Listener,
   told: Told,
 ): Promise<CertificatesRead> {
-  const { own, lacking } = await readOwn(door, cluster, TLS_SUFFIX);
+  const { own, lacking } = await readOwn(deps, cluster, TLS_SUFFIX);
   if (lacking !== undefined) return { lacking };
-  const { nowMs, kept } = door;
+  const { nowMs, kept } = deps;
   if (own === undefined) {
-    const { data: left, lost } = whatIsLeft(door, cluster, told);
+    const { data: left, lost } = whatIsLeft(deps, cluster, told);
     return { toMake: newSecret(cluster, TLS_SUFFIX, dataAt(cluster, nowMs, left), lost) };
   }
   const { data: before } = own;
@@ -141,12 +141,12 @@ function routeNames(cluster: Cluster): readonly [string, ...string[]] {
 
 /** A certificate that is not for the right name would cut the servers off from everybody. */
 export async function readByo(
-  door: SecretsDoor,
+  deps: SecretsDeps,
   cluster: Cluster,
   listener: Listener,
   name: string,
 ): Promise<CertificatesRead> {
-  const data = await readData(door, cluster, name);
+  const data = await readData(deps, cluster, name);
   const where = `Secret ${cluster.namespace}/${name}, which spec.tls.${listener} names,`;
   const missing = ['tls.crt', 'tls.key', 'ca.crt'].filter((key) => (data?.[key] ?? '') === '');
   const [certificate = '', key = '', ca = ''] = ['tls.crt', 'tls.key', 'ca.crt'].map(
@@ -155,7 +155,7 @@ export async function readByo(
   const why =
     missing.length > 0
       ? `has no ${missing.join(' and no ')}`
-      : unfit({ certificate, key, ca }, hostOf(cluster, listener), door.nowMs);
+      : unfit({ certificate, key, ca }, hostOf(cluster, listener), deps.nowMs);
   if (why === undefined) return { files: { certificate, key, ca } };
   return { lacking: { reason: 'CertificateUnfit', message: `${where} ${why}.` } };
 }

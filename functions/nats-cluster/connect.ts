@@ -5,7 +5,7 @@
 import { Failure } from '../../shared/errors.ts';
 import type { System } from '../../shared/nats/system.ts';
 import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { SYSTEM_USER } from './render/config.ts';
 import type { Parts, Pod, World } from './world.ts';
@@ -15,12 +15,12 @@ type Asked = Pick<World, 'cluster' | 'parts' | 'pods'>;
 
 /** A connection that lives as long as the work. */
 export async function withSystem<Result>(
-  doors: Doors,
+  deps: Deps,
   asked: Asked,
   signal: AbortSignal,
   work: (system: Administrator) => Promise<Result>,
 ): Promise<Result> {
-  const system = await connect(doors, asked, signal);
+  const system = await connect(deps, asked, signal);
   try {
     return await work(system);
   } finally {
@@ -28,25 +28,25 @@ export async function withSystem<Result>(
   }
 }
 
-async function connect(doors: Doors, asked: Asked, signal: AbortSignal): Promise<System> {
+async function connect(deps: Deps, asked: Asked, signal: AbortSignal): Promise<System> {
   const { cluster, parts } = asked;
   const isSecureFirst = cluster.spec.tls?.clients !== undefined || parts.saysTls === true;
-  const secure = (): Promise<System> => openSecure(doors, asked, signal);
-  const plain = (): Promise<System> => openPlain(doors, asked, signal);
+  const secure = (): Promise<System> => openSecure(deps, asked, signal);
+  const plain = (): Promise<System> => openPlain(deps, asked, signal);
   const [first, second] = isSecureFirst ? [secure, plain] : [plain, secure];
   try {
     return await first();
   } catch (error) {
     signal.throwIfAborted();
     // Only while TLS is being turned on or off some servers are not as the spec says.
-    const isOneWay = isSecureFirst ? mayBePlain(doors, asked).length === 0 : isSettled(asked);
+    const isOneWay = isSecureFirst ? mayBePlain(deps, asked).length === 0 : isSettled(asked);
     if (isOneWay) throw error;
     return second();
   }
 }
 
 async function openSecure(
-  doors: Doors,
+  deps: Deps,
   { cluster, parts, pods }: Asked,
   signal: AbortSignal,
 ): Promise<System> {
@@ -57,24 +57,24 @@ async function openSecure(
     throw new Failure('NATS_UNAVAILABLE', message, { object: servers.join(',') });
   }
   const tls = { ca, servername: serviceHost(cluster) };
-  const system = await doors.openSystem({ servers, tls, ...loginOf(parts) }, signal);
-  if (saysTls === true) doors.memoryOf(cluster.uid).hasSeenTls = true;
+  const system = await deps.openSystem({ servers, tls, ...loginOf(parts) }, signal);
+  if (saysTls === true) deps.memoryOf(cluster.uid).hasSeenTls = true;
   return system;
 }
 
-async function openPlain(doors: Doors, asked: Asked, signal: AbortSignal): Promise<System> {
-  const servers = addressesOf(mayBePlain(doors, asked));
-  return doors.openSystem({ servers, ...loginOf(asked.parts) }, signal);
+async function openPlain(deps: Deps, asked: Asked, signal: AbortSignal): Promise<System> {
+  const servers = addressesOf(mayBePlain(deps, asked));
+  return deps.openSystem({ servers, ...loginOf(asked.parts) }, signal);
 }
 
 /**
  * As long as the configuration says nothing of TLS every server speaks plain. Where it is lost the
  * spec tells.
  */
-function mayBePlain(doors: Doors, { cluster, parts, pods }: Asked): readonly Pod[] {
+function mayBePlain(deps: Deps, { cluster, parts, pods }: Asked): readonly Pod[] {
   const { saysTls = cluster.spec.tls?.clients !== undefined, beforeTls } = parts;
   if (!saysTls) return pods;
-  const { hasSeenTls } = doors.memoryOf(cluster.uid);
+  const { hasSeenTls } = deps.memoryOf(cluster.uid);
   return hasSeenTls === true ? [] : pods.filter(({ uid }) => beforeTls.includes(uid));
 }
 

@@ -10,7 +10,7 @@ import { CHANGES, SWEEP } from '../../shared/function/sources.ts';
 import { SWEEP_CONFIG } from '../../shared/function/sweep-config.ts';
 import { openKube } from '../../shared/kube/client.ts';
 import { readJson } from '../../shared/kube/read-json.ts';
-import { Doors } from './doors.ts';
+import { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { timeConflicts } from './times.ts';
 
@@ -30,8 +30,8 @@ export const natsCluster = defineFunction({
     ...SWEEP_CONFIG,
   },
   conflicts: timeConflicts,
-  open: ({ kubeconfigPath, workMs, leaseNamespace, sweepSeconds }, { clock, log }): Doors =>
-    new Doors({
+  open: ({ kubeconfigPath, workMs, leaseNamespace, sweepSeconds }, { clock, log }): Deps =>
+    new Deps({
       kube: openKube({
         kubeconfigPath,
         userAgent: FIELD_MANAGER,
@@ -46,7 +46,7 @@ export const natsCluster = defineFunction({
       lease: { namespace: leaseNamespace, name: NATS_CLUSTER_LEASE, sweepSeconds },
     }),
   readApiServer: readJson,
-  close: (doors) => doors.close(),
+  close: (deps) => deps.close(),
   handle: async (event, context) => {
     const { sweepAll, takeChange } = await import('./work.ts');
     if (event.type === SWEEP) await sweepAll(context);

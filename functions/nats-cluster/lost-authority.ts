@@ -5,7 +5,7 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import { isOfCluster } from './authorities.ts';
 import { type Cluster, headlessHost, serverName, serviceHost } from './cluster.ts';
 import { isOurs } from './owner.ts';
-import { certificatesIn, dataOf, type SecretData, type SecretsDoor } from './secret-data.ts';
+import { certificatesIn, dataOf, type SecretData, type SecretsDeps } from './secret-data.ts';
 import { TRUSTED } from './system-secret.ts';
 import { unfit } from './unfit.ts';
 import type { Word } from './world.ts';
@@ -27,7 +27,7 @@ export interface Left {
 }
 
 export function whatIsLeft(
-  { kept, nowMs }: SecretsDoor,
+  { kept, nowMs }: SecretsDeps,
   cluster: Cluster,
   { system, config }: Told,
 ): Left {

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import { claimName } from './cluster.ts';
 import type { Claim, Pod } from './world.ts';
 
-interface LostDoor {
+interface LostDeps {
   readonly kube: KubeClient;
   readonly nowMs: number;
   readonly signal: AbortSignal;
@@ -20,7 +20,7 @@ const VOLUMES = core('persistentvolumes');
 const PLACELESS_MS = 300_000;
 
 export async function findLost(
-  door: LostDoor,
+  deps: LostDeps,
   pods: readonly Pod[],
   claims: readonly Claim[],
 ): Promise<ReadonlyMap<string, string>> {
@@ -29,7 +29,7 @@ export async function findLost(
     const claim = claims.find(({ name }) => name === claimName(pod.name));
     if (claim === undefined || pod.isReady) continue;
     if (claim.phase === 'Lost') lost.set(pod.name, `The volume of claim ${claim.name} is lost.`);
-    else if (await isOnLostNode(door, claim, pod)) {
+    else if (await isOnLostNode(deps, claim, pod)) {
       const where = `node ${claim.node ?? ''}, which is no more`;
       lost.set(pod.name, `The volume of claim ${claim.name} is on ${where}.`);
     }
@@ -38,7 +38,7 @@ export async function findLost(
 }
 
 async function isOnLostNode(
-  { kube, nowMs, signal }: LostDoor,
+  { kube, nowMs, signal }: LostDeps,
   { node, volume: name }: Claim,
   { placelessSince }: Pod,
 ): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { Cluster } from './cluster.ts';
 import { withSystem } from './connect.ts';
-import type { Doors, Memory } from './doors.ts';
+import type { Deps, Memory } from './deps.ts';
 import { areAsRead, readParts } from './parts.ts';
 import { podOf } from './pods.ts';
 import { configDigest } from './render/config.ts';
@@ -28,26 +28,26 @@ export interface Observed {
 }
 
 export async function observe(
-  doors: Doors,
+  deps: Deps,
   cluster: Cluster,
   signal: AbortSignal,
 ): Promise<Observed> {
-  const { kube, clock } = doors;
-  const memory = doors.memoryOf(cluster.uid);
-  const pods = await readPods(doors, cluster, signal);
+  const { kube, clock } = deps;
+  const memory = deps.memoryOf(cluster.uid);
+  const pods = await readPods(deps, cluster, signal);
   const remembered = rememberedParts(memory, cluster, clock);
   const { known, kept, hasSeenTls } = memory;
   const nowReadMs = clock.nowMs();
   const unfenced = unfencedIn(memory, nowReadMs);
-  const door = { kube, nowMs: nowReadMs, signal, known, kept, unfenced, hasSeenTls };
-  const isGood = remembered !== undefined && (await areAsRead(door, cluster, remembered));
-  const parts = isGood ? remembered : await readParts(door, cluster, pods);
+  const partsDeps = { kube, nowMs: nowReadMs, signal, known, kept, unfenced, hasSeenTls };
+  const isGood = remembered !== undefined && (await areAsRead(partsDeps, cluster, remembered));
+  const parts = isGood ? remembered : await readParts(partsDeps, cluster, pods);
   if (!isGood) {
     memory.parts = { value: parts, generation: cluster.generation, atMs: clock.nowMs() };
     memory.known = parts.known ?? memory.known;
     if (parts.saysTls === false) memory.hasSeenTls = false;
   }
-  const nats = await ask(doors, cluster, { parts, pods }, signal);
+  const nats = await ask(deps, cluster, { parts, pods }, signal);
   // Who comes after us is to know it too, which is written down first.
   if (memory.hasSeenTls === true && parts.beforeTls.length > 0) delete memory.parts;
   const nowMs = clock.nowMs();
@@ -82,7 +82,7 @@ function refusalsOf({ refusals }: Memory, rendered: Rendered | undefined) {
 }
 
 async function readPods(
-  { kube, clock }: Doors,
+  { kube, clock }: Deps,
   cluster: Cluster,
   signal: AbortSignal,
 ): Promise<readonly Pod[]> {
@@ -98,7 +98,7 @@ async function readPods(
 
 /** Whoever can be reached is asked; that nobody can be is an answer too. */
 async function ask(
-  doors: Doors,
+  deps: Deps,
   cluster: Cluster,
   { parts, pods }: Pick<World, 'parts' | 'pods'>,
   signal: AbortSignal,
@@ -108,7 +108,7 @@ async function ask(
   const names = reachable.map(({ name }) => name);
   const asked = { cluster, parts, pods };
   try {
-    const nats = await withSystem(doors, asked, signal, async (system) => {
+    const nats = await withSystem(deps, asked, signal, async (system) => {
       const answers = [
         system.servers(names),
         system.jetStream(names),
@@ -117,7 +117,7 @@ async function ask(
       return { ...viewOf(...(await Promise.all(answers))), unread: system.unread };
     });
     const silent = reachable.filter(({ name, isReady }) => isReady && !nats.servers.has(name));
-    return { ...nats, refusing: await refusingAmong(doors, asked, silent, signal) };
+    return { ...nats, refusing: await refusingAmong(deps, asked, silent, signal) };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof Failure)) throw error;
@@ -126,16 +126,16 @@ async function ask(
   }
 }
 
-/** Another one answers: these are asked at their own doors why they do not. */
+/** Another one answers: these are asked at their own address why they do not. */
 async function refusingAmong(
-  doors: Doors,
+  deps: Deps,
   asked: Pick<World, 'cluster' | 'parts' | 'pods'>,
   silent: readonly Pod[],
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const refusals = silent.map(async (pod) => {
     try {
-      await withSystem(doors, { ...asked, pods: [pod] }, signal, async () => undefined);
+      await withSystem(deps, { ...asked, pods: [pod] }, signal, async () => undefined);
       return [];
     } catch (error) {
       signal.throwIfAborted();

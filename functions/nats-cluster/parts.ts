@@ -27,7 +27,7 @@ import { readSecrets } from './secrets.ts';
 import { forgetFormer } from './system-secret.ts';
 import { type Claim, type Parts, type Pod, sizeOf, type Word } from './world.ts';
 
-export interface PartsDoor {
+export interface PartsDeps {
   readonly kube: KubeClient;
   readonly nowMs: number;
   readonly signal: AbortSignal;
@@ -48,32 +48,32 @@ const STORAGE_CLASSES = {
 } as const;
 
 export async function readParts(
-  door: PartsDoor,
+  deps: PartsDeps,
   cluster: Cluster,
   pods: readonly Pod[],
 ): Promise<Parts> {
-  const { kube, signal } = door;
+  const { kube, signal } = deps;
   const { name, namespace, spec } = cluster;
   const configAt = { namespace, name: `${name}${CONFIG_SUFFIX}` };
   const config = await kube.get(SECRETS, configAt, { signal });
   const told = textIn(config, cluster);
   const seen = versionsOf(config);
-  const secretsDoor = { ...door, seen, running: uidsOf(cluster, pods) };
-  const secrets = await readSecrets(secretsDoor, cluster, config);
+  const secretsDeps = { ...deps, seen, running: uidsOf(cluster, pods) };
+  const secrets = await readSecrets(secretsDeps, cluster, config);
   const { lacking, credentials, system, systemPassword } = secrets;
   const { formerPasswords = [], trustedCa = '', beforeTls = [], notice } = secrets;
   const statefulSet = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });
   const found = new Map<PartKey, KubeObject>();
   if (statefulSet !== null) found.set('statefulSet', statefulSet);
   if (config !== null && credentials !== undefined) found.set('config', config);
-  const claims = spec.jetStream.fileStorage === undefined ? [] : await readClaims(door, cluster);
+  const claims = spec.jetStream.fileStorage === undefined ? [] : await readClaims(deps, cluster);
   const size = sizeOf({ found }) ?? sizeAmong(cluster, pods, claims);
   const accessMode = accessModeOf(cluster, statefulSet ?? undefined, claims);
-  const growth = await findGrowth(door, cluster, claims);
+  const growth = await findGrowth(deps, cluster, claims);
   const attainable = keptBack(cluster, growth);
   const rendered = credentials && render(attainable, credentials, { size, accessMode });
   const all = rendered?.parts ?? [];
-  const unfenced = (await findOthers(door, cluster, all, found)) ?? door.unfenced;
+  const unfenced = (await findOthers(deps, cluster, all, found)) ?? deps.unfenced;
   const taken = [...found.values()].find((object) => !isOurs(object, cluster));
   const old = rendered && system && forgetFormer(cluster, system, rendered);
   return {
@@ -91,15 +91,15 @@ export async function readParts(
     wrong: wrongAmong(all, found, unfenced),
     unfenced,
     claims,
-    lost: await findLost(door, pods, claims),
-    pending: await findPending(door, cluster, pods, claims),
+    lost: await findLost(deps, pods, claims),
+    pending: await findPending(deps, cluster, pods, claims),
     growth,
   };
 }
 
 /** Nothing tells of a Secret that somebody deletes or edits: each look asks for ours. */
 export async function areAsRead(
-  { kube, signal }: PartsDoor,
+  { kube, signal }: PartsDeps,
   { namespace }: Cluster,
   { secrets }: Parts,
 ): Promise<boolean> {
@@ -112,7 +112,7 @@ export async function areAsRead(
 
 /** All but what was read before anything was rendered; answers why one may not be read. */
 async function findOthers(
-  { kube, signal }: PartsDoor,
+  { kube, signal }: PartsDeps,
   cluster: Cluster,
   parts: readonly RenderedPart[],
   found: Map<PartKey, KubeObject>,
@@ -204,7 +204,7 @@ function isSameAmount(found: unknown, wanted: unknown): boolean {
 }
 
 async function readClaims(
-  { kube, signal }: PartsDoor,
+  { kube, signal }: PartsDeps,
   cluster: Cluster,
 ): Promise<readonly Claim[]> {
   const labelSelector = selectorText(cluster);
@@ -263,7 +263,7 @@ function keptBack(cluster: Cluster, growth: Parts['growth']): Cluster {
 
 /** The smallest claim that is smaller than the spec says. */
 async function findGrowth(
-  { kube, signal }: PartsDoor,
+  { kube, signal }: PartsDeps,
   cluster: Cluster,
   claims: readonly Claim[],
 ): Promise<Parts['growth']> {

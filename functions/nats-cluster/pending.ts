@@ -6,7 +6,7 @@ import type { KubeList, KubeObject } from '../../shared/kube/objects.ts';
 import { claimName, type Cluster } from './cluster.ts';
 import type { Claim, Pod } from './world.ts';
 
-interface PendingDoor {
+interface PendingDeps {
   readonly kube: KubeClient;
   readonly nowMs: number;
   readonly signal: AbortSignal;
@@ -19,7 +19,7 @@ const EVENTS_PER_PAGE = 500;
 const PROVISIONED_WITHIN_MS = 60_000;
 
 export async function findPending(
-  { kube, nowMs, signal }: PendingDoor,
+  { kube, nowMs, signal }: PendingDeps,
   { namespace }: Cluster,
   pods: readonly Pod[],
   claims: readonly Claim[],

@@ -8,7 +8,7 @@ import { announceOn } from './announce.ts';
 import type { Cluster } from './cluster.ts';
 import { recordsOf, type Word, type World, type Records } from './world.ts';
 import type { Decision } from './decision.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { type Saying, sayingOf } from './sayings.ts';
 
@@ -22,19 +22,19 @@ export interface SayOptions {
 }
 
 export async function write(
-  doors: Doors,
+  deps: Deps,
   world: World,
   decision: Decision,
   { signal, records = recordsOf(world) }: SayOptions,
 ): Promise<void> {
   const { cluster, nowMs } = world;
-  const { contactMs } = doors.memoryOf(cluster.uid);
+  const { contactMs } = deps.memoryOf(cluster.uid);
   const saying = sayingOf(world, decision, records, contactMs);
-  const shown = await put(doors, { cluster, nowMs }, saying, signal);
+  const shown = await put(deps, { cluster, nowMs }, saying, signal);
   const trouble = shown.find(({ type, status }) => type === 'Degraded' && status === 'True');
   if (trouble !== undefined && isNewTo(cluster, trouble)) {
     const { reason, message } = trouble;
-    await announceOn(cluster, { type: 'Warning', reason, message }, doors, signal);
+    await announceOn(cluster, { type: 'Warning', reason, message }, deps, signal);
   }
 }
 
@@ -43,7 +43,7 @@ export async function write(
  * no Event: who may not look may not write one there either.
  */
 export async function writeUnseen(
-  doors: Doors,
+  deps: Deps,
   cluster: Cluster,
   word: Word,
   signal: AbortSignal,
@@ -55,18 +55,18 @@ export async function writeUnseen(
     { type: 'Progressing', status: 'False', ...word },
     { type: 'Degraded', status: 'True', ...word },
   ] as const;
-  await put(doors, { cluster, nowMs: doors.clock.nowMs() }, { status, conditions }, signal);
+  await put(deps, { cluster, nowMs: deps.clock.nowMs() }, { status, conditions }, signal);
 }
 
 async function put(
-  doors: Doors,
+  deps: Deps,
   { cluster: { object, generation }, nowMs }: Pick<World, 'cluster' | 'nowMs'>,
   { status, conditions }: Pick<Saying, 'conditions'> & { readonly status: object },
   signal: AbortSignal,
 ): Promise<readonly ConditionInput[]> {
   const moment = { fieldManager: FIELD_MANAGER, observedGeneration: generation, nowMs };
   const shown = conditions.map((one) => ({ ...one, message: cut(one.message, MESSAGE_BYTES_MAX) }));
-  await writeStatus(doors.kube, {
+  await writeStatus(deps.kube, {
     ref: NATS_CLUSTERS,
     object,
     status: { ...status, conditions: setConditions(object, shown, moment) },

@@ -26,7 +26,7 @@ export interface SecretsRead {
   readonly credentials?: Credentials;
 }
 
-export interface SecretsDoor {
+export interface SecretsDeps {
   readonly kube: KubeClient;
   readonly nowMs: number;
   readonly signal: AbortSignal;
@@ -55,7 +55,7 @@ export interface OwnSecret {
  * goes with the former NatsCluster of this name holds passwords that go with it.
  */
 export async function readOwn(
-  { kube, signal, seen }: SecretsDoor,
+  { kube, signal, seen }: SecretsDeps,
   cluster: Cluster,
   suffix: string,
 ): Promise<{ readonly own?: OwnSecret; readonly lacking?: Word }> {
@@ -69,7 +69,7 @@ export async function readOwn(
 
 /** One of the user's; undefined when there is no such Secret. */
 export async function readData(
-  { kube, signal }: SecretsDoor,
+  { kube, signal }: SecretsDeps,
   { namespace }: Pick<Cluster, 'namespace'>,
   name: string,
 ): Promise<SecretData | undefined> {

@@ -6,7 +6,7 @@ import { readByo, readManaged } from './certificates.ts';
 import type { Cluster } from './cluster.ts';
 import type { CertificateFiles, Credentials } from './credentials.ts';
 import type { Told } from './lost-authority.ts';
-import { readOwn, type SecretsDoor, type SecretsRead } from './secret-data.ts';
+import { readOwn, type SecretsDeps, type SecretsRead } from './secret-data.ts';
 import {
   beforeTlsIn,
   formerPasswords,
@@ -22,22 +22,22 @@ import { readUsers } from './users.ts';
 import type { Word } from './world.ts';
 
 export async function readSecrets(
-  door: SecretsDoor,
+  deps: SecretsDeps,
   cluster: Cluster,
   config: KubeObject | null,
 ): Promise<SecretsRead> {
-  const { own: system, lacking } = await readOwn(door, cluster, SYSTEM_SUFFIX);
+  const { own: system, lacking } = await readOwn(deps, cluster, SYSTEM_SUFFIX);
   if (lacking !== undefined) return { lacking };
-  if (system === undefined) return { toMake: newSystem(cluster, config, door.known) };
+  if (system === undefined) return { toMake: newSystem(cluster, config, deps.known) };
   const { data } = system;
   const { [PASSWORD]: systemPassword = '', [TRUSTED]: trustedCa = '' } = data;
   if (systemPassword === '' || (data[ROUTE_PASSWORD] ?? '') === '') {
     return { lacking: emptied(cluster) };
   }
-  const known = knownIn(cluster, config) ?? door.known;
-  const rest = await readRest({ ...door, known }, cluster, { system: data, config });
+  const known = knownIn(cluster, config) ?? deps.known;
+  const rest = await readRest({ ...deps, known }, cluster, { system: data, config });
   const clientsCa = rest.credentials?.certificates.clients?.ca;
-  const toMake = keepKnown(door, cluster, system, { config, clientsCa }) ?? rest.toMake;
+  const toMake = keepKnown(deps, cluster, system, { config, clientsCa }) ?? rest.toMake;
   const read = {
     system,
     systemPassword,
@@ -55,11 +55,11 @@ const emptied = ({ namespace, name }: Cluster): Word => ({
     'more: delete it, and it is made of what the servers have.',
 });
 
-async function readRest(door: SecretsDoor, cluster: Cluster, told: Told): Promise<SecretsRead> {
+async function readRest(deps: SecretsDeps, cluster: Cluster, told: Told): Promise<SecretsRead> {
   // The Secrets of users say whom to believe: that has to be there first.
-  const { certificates, ...more } = await readCertificates(door, cluster, told);
+  const { certificates, ...more } = await readCertificates(deps, cluster, told);
   if (more.toMake !== undefined) return more;
-  const { passwords, ...users } = await readUsers(door, cluster, certificates?.clients?.ca);
+  const { passwords, ...users } = await readUsers(deps, cluster, certificates?.clients?.ca);
   if (passwords === undefined) return users;
   if (certificates === undefined) return more;
   return {
@@ -75,7 +75,7 @@ async function readRest(door: SecretsDoor, cluster: Cluster, told: Told): Promis
 }
 
 async function readCertificates(
-  door: SecretsDoor,
+  deps: SecretsDeps,
   cluster: Cluster,
   told: Told,
 ): Promise<SecretsRead & Partial<Pick<Credentials, 'certificates'>>> {
@@ -87,8 +87,8 @@ async function readCertificates(
     const { secretName } = tls[listener] ?? {};
     const { files, ...rest } =
       secretName === undefined
-        ? await readManaged(door, cluster, listener, told)
-        : await readByo(door, cluster, listener, secretName);
+        ? await readManaged(deps, cluster, listener, told)
+        : await readByo(deps, cluster, listener, secretName);
     if (files === undefined) return rest;
     certificates[listener] = files;
     notices = { ...notices, ...rest };

@@ -6,7 +6,7 @@ import type { Announcement } from '../../shared/kube/announce.ts';
 import type { Cluster } from './cluster.ts';
 import { type Administrator, withSystem } from './connect.ts';
 import type { Remember, Step } from './decision.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import { nameOf } from './gate.ts';
 
 import { configDigest } from './render/config.ts';
@@ -30,7 +30,7 @@ const did = (reason: string, message: string): Taken => ({
 const slowly = (taken: Taken): Taken => ({ ...taken, isSlow: true });
 
 export async function take(
-  doors: Doors,
+  deps: Deps,
   world: World,
   step: Act,
   signal: AbortSignal,
@@ -41,17 +41,17 @@ export async function take(
     case 'apply':
     case 'grow':
     case 'orphan':
-      return takeOnParts(doors, cluster, step, signal);
+      return takeOnParts(deps, cluster, step, signal);
     case 'restart':
     case 'delete-pod':
     case 'delete-claim':
-      return takeOnServer(doors, cluster, step, signal);
+      return takeOnServer(deps, cluster, step, signal);
     case 'reload':
-      return takeReload(doors, world, step, signal);
+      return takeReload(deps, world, step, signal);
     case 'step-down':
     case 'move':
     case 'remove-peer':
-      return withSystem(doors, world, signal, (system) => takeOnNats(step, system, signal));
+      return withSystem(deps, world, signal, (system) => takeOnNats(step, system, signal));
     default:
       return step satisfies never;
   }
@@ -62,7 +62,7 @@ type OnServer = Extract<Step, { take: 'restart' | 'delete-pod' | 'delete-claim' 
 type OnNats = Extract<Step, { take: 'step-down' | 'move' | 'remove-peer' }>;
 
 async function takeOnParts(
-  { kube }: Doors,
+  { kube }: Deps,
   { namespace, name }: Cluster,
   step: OnParts,
   signal: AbortSignal,
@@ -104,7 +104,7 @@ async function takeOnParts(
 }
 
 async function takeOnServer(
-  { kube }: Doors,
+  { kube }: Deps,
   { namespace }: Cluster,
   step: OnServer,
   signal: AbortSignal,
@@ -164,28 +164,28 @@ function told(done: Done, reason: string, message: string): Taken {
 }
 
 async function takeReload(
-  doors: Doors,
+  deps: Deps,
   world: World,
   { server, id }: Extract<Step, { take: 'reload' }>,
   signal: AbortSignal,
 ): Promise<Taken> {
   const reload = async (system: Administrator): Promise<Taken> =>
-    reloaded(doors, world, server, await system.reload(id, signal));
+    reloaded(deps, world, server, await system.reload(id, signal));
   try {
     // Straight to it: a route that is closed by the reload would take the answer with it.
     const pods = world.pods.filter(({ name }) => name === server);
-    return await withSystem(doors, { ...world, pods }, signal, reload);
+    return await withSystem(deps, { ...world, pods }, signal, reload);
   } catch (error) {
     // It speaks plain, and another one has TLS already.
     const isAway = error instanceof Failure && error.code === 'NATS_UNAVAILABLE';
     if (!isAway || world.parts.saysTls !== true) throw error;
-    return withSystem(doors, world, signal, reload);
+    return withSystem(deps, world, signal, reload);
   }
 }
 
 /** Whether it took the wanted configuration its digest tells: the file may not have come yet. */
-function reloaded(doors: Doors, { cluster, parts }: World, server: string, done: Done): Taken {
-  const { refusals } = doors.memoryOf(cluster.uid);
+function reloaded(deps: Deps, { cluster, parts }: World, server: string, done: Done): Taken {
+  const { refusals } = deps.memoryOf(cluster.uid);
   const digest = parts.rendered === undefined ? '' : configDigest(parts.rendered.config, server);
   if (done.isDone || !done.isAnswered) {
     refusals.delete(server);

@@ -16,7 +16,7 @@ import {
   passwordLost,
   renewedSecret,
   type SecretData,
-  type SecretsDoor,
+  type SecretsDeps,
 } from './secret-data.ts';
 import type { SecretToMake } from './world.ts';
 
@@ -67,7 +67,7 @@ interface Change {
 
 /** Before servers get another password or authority, those that they have now are written down. */
 export function keepKnown(
-  door: Pick<SecretsDoor, 'running' | 'hasSeenTls'>,
+  deps: Pick<SecretsDeps, 'running' | 'hasSeenTls'>,
   cluster: Cluster,
   own: OwnSecret,
   { config, clientsCa }: Change,
@@ -76,7 +76,7 @@ export function keepKnown(
   const more = {
     ...trusting(system, clientsCa),
     ...remembering(cluster, system, config),
-    ...withoutTls(door, cluster, system, { config, clientsCa }),
+    ...withoutTls(deps, cluster, system, { config, clientsCa }),
   };
   if (Object.keys(more).length === 0) return undefined;
   return renewedSecret(cluster, SYSTEM_SUFFIX, own, { ...system, ...more });
@@ -84,7 +84,7 @@ export function keepKnown(
 
 /** Written down before the configuration says TLS, and taken back once a server speaks it. */
 function withoutTls(
-  { running = [], hasSeenTls }: Pick<SecretsDoor, 'running' | 'hasSeenTls'>,
+  { running = [], hasSeenTls }: Pick<SecretsDeps, 'running' | 'hasSeenTls'>,
   cluster: Cluster,
   system: SecretData,
   { config, clientsCa }: Change,

@@ -11,7 +11,7 @@ import {
   readOwn,
   renewedSecret,
   type SecretData,
-  type SecretsDoor,
+  type SecretsDeps,
 } from './secret-data.ts';
 import { newPassword } from './system-secret.ts';
 import type { SecretToMake, Word } from './world.ts';
@@ -29,7 +29,7 @@ const suffixOf = ({ spec: { accounts = [] } }: Cluster, user: User): string =>
 
 /** The first that is missing is made, or named. `ca` signed what servers show to clients. */
 export async function readUsers(
-  door: SecretsDoor,
+  deps: SecretsDeps,
   cluster: Cluster,
   ca: string | undefined,
 ): Promise<UsersRead> {
@@ -40,8 +40,8 @@ export async function readUsers(
     if (passwords.has(user.name)) return { lacking: twice(user.name) };
     const one =
       user.passwordSecret === undefined
-        ? await readMade(door, cluster, { ...user, ca })
-        : await readTheirs(door, cluster, { ...user, secret: user.passwordSecret, theirs });
+        ? await readMade(deps, cluster, { ...user, ca })
+        : await readTheirs(deps, cluster, { ...user, secret: user.passwordSecret, theirs });
     if (one.password === undefined) return one;
     passwords.set(user.name, one.password);
     toMake ??= one.toMake;
@@ -57,12 +57,12 @@ interface UserRead extends Omit<UsersRead, 'passwords'> {
   readonly password?: string;
 }
 
-async function readMade(door: SecretsDoor, cluster: Cluster, user: Made): Promise<UserRead> {
+async function readMade(deps: SecretsDeps, cluster: Cluster, user: Made): Promise<UserRead> {
   const suffix = suffixOf(cluster, user);
-  const { own, lacking } = await readOwn(door, cluster, suffix);
+  const { own, lacking } = await readOwn(deps, cluster, suffix);
   if (lacking !== undefined) return { lacking };
   if (own === undefined) {
-    return { toMake: newUser(door, cluster, user) };
+    return { toMake: newUser(deps, cluster, user) };
   }
   const password = own.data['password'] ?? '';
   if (password === '') {
@@ -81,18 +81,18 @@ interface Theirs {
 }
 
 async function readTheirs(
-  door: SecretsDoor,
+  deps: SecretsDeps,
   cluster: Cluster,
   { name: user, secret: { name, key }, theirs }: Theirs,
 ): Promise<UserRead> {
-  if (!theirs.has(name)) theirs.set(name, await readData(door, cluster, name));
+  if (!theirs.has(name)) theirs.set(name, await readData(deps, cluster, name));
   const password = theirs.get(name)?.[key] ?? '';
   if (password === '') return { lacking: noPassword(user, `${cluster.namespace}/${name}`, key) };
   return { password };
 }
 
 /** With the password that servers know, as long as anybody can tell it. */
-function newUser({ known }: SecretsDoor, cluster: Cluster, user: Made): SecretToMake {
+function newUser({ known }: SecretsDeps, cluster: Cluster, user: Made): SecretToMake {
   const password = known?.users.get(user.name) ?? newPassword();
   const suffix = suffixOf(cluster, user);
   const data = { username: user.name, password, ...wayIn(cluster, user, password) };

@@ -10,7 +10,7 @@ import { announceOn } from './announce.ts';
 import { type Cluster, clusterOf } from './cluster.ts';
 import { decide, isConverged } from './decide.ts';
 import { type Decision, waitFor } from './decision.ts';
-import type { Doors } from './doors.ts';
+import type { Deps } from './deps.ts';
 import { tryAgain } from './effort.ts';
 import { observe } from './observe.ts';
 import { fenceRefused, rightsMissing } from './rights.ts';
@@ -25,9 +25,9 @@ const POLL_MS = 1_000;
 const CLUSTERS_PER_PAGE = 500;
 
 /** The tick of each minute: every cluster. */
-export async function sweepAll(context: Context<Doors>): Promise<void> {
-  const { deps: doors, log, signal } = context;
-  const { kube, lease, clock } = doors;
+export async function sweepAll(context: Context<Deps>): Promise<void> {
+  const { deps, log, signal } = context;
+  const { kube, lease, clock } = deps;
   const found: { readonly metadata: Place }[] = [];
   const uids = new Set<string>();
   const options = { limit: CLUSTERS_PER_PAGE, metadataOnly: true, signal };
@@ -37,7 +37,7 @@ export async function sweepAll(context: Context<Doors>): Promise<void> {
       uids.add(metadata.uid);
     }
   }
-  doors.keepOnly(uids);
+  deps.keepOnly(uids);
   const nowMs = (): number => clock.nowMs();
   const lookAt = ({ metadata }: { readonly metadata: Place }) => look(metadata, context);
   await sweepEach(found, lookAt, { kube, lease, nowMs, log, signal });
@@ -51,24 +51,24 @@ interface Place {
 const placeOf = ({ namespace = '', name }: KubeObject['metadata']): Place => ({ namespace, name });
 
 /** An event names an object; what it says of it is read anew. */
-export async function takeChange({ data }: IncomingEvent, context: Context<Doors>): Promise<void> {
-  const { deps: doors, signal } = context;
+export async function takeChange({ data }: IncomingEvent, context: Context<Deps>): Promise<void> {
+  const { deps, signal } = context;
   const { kind, metadata } = isRecord(data) ? data : {};
   const { namespace: space, name: own, labels } = isRecord(metadata) ? metadata : {};
   const label = isRecord(labels) ? textOf(labels[NATS_CLUSTER_LABEL]) : '';
   const [namespace, name] = [textOf(space), kind === 'NatsCluster' ? textOf(own) : label];
   if (namespace === '' || name === '') return;
-  const object = await doors.kube.get(NATS_CLUSTERS, { namespace, name }, { signal });
+  const object = await deps.kube.get(NATS_CLUSTERS, { namespace, name }, { signal });
   if (object === null) return;
   // Of what it is made of something changed, and we may not have done it.
-  if (kind !== 'NatsCluster' && kind !== 'Pod') delete doors.memoryOf(object.metadata.uid).parts;
+  if (kind !== 'NatsCluster' && kind !== 'Pod') delete deps.memoryOf(object.metadata.uid).parts;
   await look({ namespace, name }, context, object);
 }
 
-async function look(place: Place, context: Context<Doors>, first?: KubeObject): Promise<void> {
-  const { deps: doors, log } = context;
+async function look(place: Place, context: Context<Deps>, first?: KubeObject): Promise<void> {
+  const { deps, log } = context;
   const natsCluster = `${place.namespace}/${place.name}`;
-  await doors.inTurn(natsCluster, async (hasWaited) => {
+  await deps.serialized(natsCluster, async (hasWaited) => {
     try {
       // Others were answered because this look is of a moment after their changes.
       await workOn(place, context, hasWaited ? undefined : first);
@@ -83,11 +83,11 @@ async function look(place: Place, context: Context<Doors>, first?: KubeObject): 
 
 async function workOn(
   { namespace, name }: Place,
-  context: Context<Doors>,
+  context: Context<Deps>,
   first: KubeObject | undefined,
 ): Promise<void> {
-  const { deps: doors, signal } = context;
-  const { clock, kube, workMs } = doors;
+  const { deps, signal } = context;
+  const { clock, kube, workMs } = deps;
   const endsAtMs = clock.nowMs() + workMs;
   let known = first;
   const lookNow = async (): Promise<number | undefined> => {
@@ -99,7 +99,7 @@ async function workOn(
     return orLackOfRights(looking, cluster, context);
   };
   for (;;) {
-    const pauseMs = await doors.atMost(lookNow);
+    const pauseMs = await deps.atMost(lookNow);
     if (pauseMs === undefined) return;
     if (pauseMs > 0) await clock.sleep(pauseMs, signal);
   }
@@ -109,7 +109,7 @@ async function workOn(
 async function orLackOfRights<Result>(
   looking: Promise<Result>,
   cluster: Cluster,
-  { deps: doors, signal, log }: Context<Doors>,
+  { deps, signal, log }: Context<Deps>,
 ): Promise<Result | undefined> {
   try {
     return await looking;
@@ -117,7 +117,7 @@ async function orLackOfRights<Result>(
     const word = rightsMissing(cluster, error);
     if (word === undefined) throw error;
     log.warn({ natsCluster: `${cluster.namespace}/${cluster.name}` }, word.message);
-    await writeUnseen(doors, cluster, word, signal);
+    await writeUnseen(deps, cluster, word, signal);
     return undefined;
   }
 }
@@ -125,12 +125,12 @@ async function orLackOfRights<Result>(
 /** How long to wait before the next look; undefined when that is left to the next event. */
 async function lookOnce(
   cluster: Cluster,
-  context: Context<Doors>,
+  context: Context<Deps>,
   isOver: boolean,
 ): Promise<number | undefined> {
-  const { deps: doors, signal, log } = context;
-  const memory = doors.memoryOf(cluster.uid);
-  const { world, isRemembered } = await observe(doors, cluster, signal);
+  const { deps, signal, log } = context;
+  const memory = deps.memoryOf(cluster.uid);
+  const { world, isRemembered } = await observe(deps, cluster, signal);
   const decision = decide(world);
   const { step, next, waitsFor } = decision;
   const natsCluster = `${cluster.namespace}/${cluster.name}`;
@@ -141,7 +141,7 @@ async function lookOnce(
   if (step !== undefined && !isOver) {
     const held = tryAgain(memory.efforts, step, next, world);
     if (held !== undefined) {
-      await write(doors, world, waitFor(next, [held], held), { signal });
+      await write(deps, world, waitFor(next, [held], held), { signal });
       return undefined;
     }
     log.info({ natsCluster, step: step.take, next }, 'step');
@@ -152,7 +152,7 @@ async function lookOnce(
   log.info({ natsCluster, next, waitsFor: waitsFor?.message }, 'no step');
   const isDone = isOver || isConverged(world, decision);
   // At the end all is said, whatever was left out on the way.
-  if (isDone || isNews(cluster, decision)) await write(doors, world, decision, { signal });
+  if (isDone || isNews(cluster, decision)) await write(deps, world, decision, { signal });
   return isDone ? undefined : POLL_MS;
 }
 
@@ -160,9 +160,9 @@ async function remember(
   world: World,
   decision: Decision,
   records: Records,
-  { deps: doors, signal }: Context<Doors>,
+  { deps, signal }: Context<Deps>,
 ): Promise<number> {
-  await write(doors, world, decision, { signal, records });
+  await write(deps, world, decision, { signal, records });
   return 0;
 }
 
@@ -170,26 +170,26 @@ async function act(
   world: World,
   decision: Decision,
   step: Parameters<typeof take>[2],
-  { deps: doors, signal }: Context<Doors>,
+  { deps, signal }: Context<Deps>,
 ): Promise<number | undefined> {
   const { cluster } = world;
   const isFence = step.take === 'apply' && step.part.key === 'networkPolicy';
-  const taken = await orRefusal(take(doors, world, step, signal), cluster, isFence);
+  const taken = await orRefusal(take(deps, world, step, signal), cluster, isFence);
   if ('reason' in taken) {
     if (isFence) {
-      const memory = doors.memoryOf(cluster.uid);
-      memory.unfenced = { word: taken, atMs: doors.clock.nowMs() };
+      const memory = deps.memoryOf(cluster.uid);
+      memory.unfenced = { word: taken, atMs: deps.clock.nowMs() };
       delete memory.parts;
       return 0;
     }
-    await write(doors, world, waitFor(decision.next, [taken], taken), { signal });
+    await write(deps, world, waitFor(decision.next, [taken], taken), { signal });
     return undefined;
   }
   const { said, isSlow } = taken;
-  delete doors.memoryOf(cluster.uid).parts;
-  if (said !== undefined) await announceOn(cluster, said, doors, signal);
+  delete deps.memoryOf(cluster.uid).parts;
+  if (said !== undefined) await announceOn(cluster, said, deps, signal);
   if (!isSlow) return 0;
-  if (isNews(cluster, decision)) await write(doors, world, decision, { signal });
+  if (isNews(cluster, decision)) await write(deps, world, decision, { signal });
   return POLL_MS;
 }
 

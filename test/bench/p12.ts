@@ -2,7 +2,7 @@
 // upgrade and from three servers to five and back, against the writes that nobody could do without;
 // and what a look at a cluster at rest costs.
 import { pino } from 'pino';
-import { Doors } from '../../functions/nats-cluster/doors.ts';
+import { Deps } from '../../functions/nats-cluster/deps.ts';
 import { sweepAll } from '../../functions/nats-cluster/work.ts';
 import { NATS_CLUSTER_LEASE } from '../../shared/api/nats-cluster.ts';
 import { systemClock } from '../../shared/clock.ts';
@@ -74,7 +74,7 @@ async function measure(place: Place, namespace: string): Promise<Sample> {
   const identity = { userAgent: 'bench', fieldManager: 'ballast-nats-cluster' };
   const kube = openKube({ kubeconfigPath, ...identity });
   const lease = { namespace: 'ballast-system', name: NATS_CLUSTER_LEASE, sweepSeconds: 60 };
-  const doors = new Doors({ kube, openSystem, clock: systemClock, workMs: WORK_MS, lease });
+  const deps = new Deps({ kube, openSystem, clock: systemClock, workMs: WORK_MS, lease });
   const cluster = { namespace, name: 'nats' };
   await place.create(cluster, { image: OLD_IMAGE, lameDuck: { graceSeconds: 1 } });
   try {
@@ -82,35 +82,35 @@ async function measure(place: Place, namespace: string): Promise<Sample> {
       await place.edit(cluster, edit);
       await until(
         'it to be Ready',
-        () => isReadyAfterSweep(place, doors, cluster),
+        () => isReadyAfterSweep(place, deps, cluster),
         CONVERGED_WITHIN_MS,
       );
     }
     const whole = countsOf(kube);
     kube.resetCounts();
-    for (let looks = 0; looks < REST_LOOKS; looks += 1) await sweep(doors);
+    for (let looks = 0; looks < REST_LOOKS; looks += 1) await sweep(deps);
     const rest = countsOf(kube);
     const restWrites = (rest.writes + rest.statusWrites) / REST_LOOKS;
     return { ...whole, restReads: rest.reads / REST_LOOKS, restWrites };
   } finally {
     await place.remove(cluster);
-    await doors.close();
+    await deps.close();
   }
 }
 
 async function isReadyAfterSweep(
   place: Place,
-  doors: Doors,
+  deps: Deps,
   cluster: { readonly namespace: string; readonly name: string },
 ): Promise<boolean> {
-  await sweep(doors);
+  await sweep(deps);
   return isReady(await place.status(cluster), (await place.read(cluster)).metadata);
 }
 
 const log = pino({ level: 'silent' });
 
-const sweep = (doors: Doors): Promise<void> =>
-  sweepAll({ deps: doors, log, signal: new AbortController().signal } as unknown as Context<Doors>);
+const sweep = (deps: Deps): Promise<void> =>
+  sweepAll({ deps, log, signal: new AbortController().signal } as unknown as Context<Deps>);
 
 /**
  * Events aside: they are what people are told. The Lease, too: a sweep reads and renews it once,

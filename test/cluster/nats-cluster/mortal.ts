@@ -1,6 +1,6 @@
 // The function as if its process were killed again and again, at one write after the other: of the
 // API server, and of the servers of NATS. Whatever it knew is gone each time.
-import { Doors } from '../../../functions/nats-cluster/doors.ts';
+import { Deps } from '../../../functions/nats-cluster/deps.ts';
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { defineFunction } from '../../../shared/function/define.ts';
 import { Killed, kubeWriting, lifeUntil, type Writing } from '../../builders/mortal.ts';
@@ -22,7 +22,7 @@ export function mortalNatsCluster() {
       const { door, lastWord } = lifeUntil({ write: 1 + (deaths % WRITES_MAX), moment });
       const { clock, metrics, log, signal, traceparent } = context;
       const { kube, openSystem, workMs, lease } = context.deps;
-      const doors = new Doors({
+      const deps = new Deps({
         kube: door(kube, kubeWriting),
         openSystem: async (...way) => door(await openSystem(...way), natsWriting),
         clock,
@@ -30,7 +30,7 @@ export function mortalNatsCluster() {
         lease,
       });
       try {
-        const request = { deps: doors, clock, metrics, log, signal, traceparent };
+        const request = { deps, clock, metrics, log, signal, traceparent };
         return await natsCluster.handle?.(event, request);
       } catch (error) {
         if (!(error instanceof Killed)) throw error;

@@ -37,9 +37,9 @@ async function filesAt(
   nowMs: number,
   { told = NOTHING_TOLD, kept = new Map() }: Known = {},
 ): Promise<Files> {
-  const door = { kube: kube.client, nowMs, signal: new AbortController().signal, kept };
+  const deps = { kube: kube.client, nowMs, signal: new AbortController().signal, kept };
   const one = async (listener: Listener): Promise<CertificateFiles> => {
-    const read = await readManaged(door, OWN, listener, told);
+    const read = await readManaged(deps, OWN, listener, told);
     if (read.files !== undefined) return read.files;
     if (read.toMake === undefined) throw new Error('neither there nor made');
     kube.put(read.toMake.ref, read.toMake.manifest);
@@ -120,8 +120,8 @@ test('in its last year an authority has a successor; after its end it is forgott
 test('whoever asks the servers believes all that they may have, old and new', async () => {
   const kube = new KubeModel();
   const read = async () => {
-    const door = { kube: kube.client, nowMs: Date.now(), signal: new AbortController().signal };
-    const { toMake, trustedCa = '' } = await readSecrets(door, OWN, null);
+    const deps = { kube: kube.client, nowMs: Date.now(), signal: new AbortController().signal };
+    const { toMake, trustedCa = '' } = await readSecrets(deps, OWN, null);
     if (toMake !== undefined) kube.put(toMake.ref, toMake.manifest);
     return { isDone: toMake === undefined, trusted: certificatesIn(trustedCa) };
   };
@@ -224,12 +224,12 @@ test.each<[string, (first: Files) => Told, string | undefined]>([
   ['servers never had any', () => NOTHING_TOLD, undefined],
 ])('nats-tls is not there and %s: clients are told %#', async (_, tell, said) => {
   const told = tell(await filesAt(new KubeModel(), Date.now()));
-  const door = {
+  const deps = {
     kube: new KubeModel().client,
     nowMs: Date.now(),
     signal: new AbortController().signal,
   };
-  const { toMake } = await readManaged(door, OWN, 'clients', told);
+  const { toMake } = await readManaged(deps, OWN, 'clients', told);
   expect(toMake?.lost?.reason).toBe(said === undefined ? undefined : 'AuthorityLost');
   expect(toMake?.lost?.message ?? 'undefined').toContain(String(said));
 });
@@ -240,8 +240,8 @@ test('until the next authority signs, it is said since when clients have to know
   const told = toldOf(await filesAt(kube, nowMs));
   kube.remove(SECRETS, AT);
   await filesAt(kube, nowMs, { told });
-  const door = { kube: kube.client, nowMs, signal: new AbortController().signal };
-  const { notice } = await readManaged(door, OWN, 'clients', NOTHING_TOLD);
+  const deps = { kube: kube.client, nowMs, signal: new AbortController().signal };
+  const { notice } = await readManaged(deps, OWN, 'clients', NOTHING_TOLD);
   const day = new Date(nowMs + 83 * DAY_MS).toISOString().slice(0, 10);
   expect(notice).toContain(`From ${day} on another authority signs`);
 });

@@ -85,9 +85,9 @@ async function pending(found: readonly Claim[], told: readonly Told[] = []) {
       lastTimestamp: at,
     });
   }
-  const door = { kube: kube.client, nowMs: NOW_MS, signal: new AbortController().signal };
+  const deps = { kube: kube.client, nowMs: NOW_MS, signal: new AbortController().signal };
   const pods = world().pods.map((pod) => ({ ...pod, isReady: false }));
-  return [...(await findPending(door, cluster(), pods, found))];
+  return [...(await findPending(deps, cluster(), pods, found))];
 }
 
 const waits = { type: 'Normal', message: 'waiting for a volume', at: '2026-01-02T00:00:00Z' };

@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { withSystem } from '../../../functions/nats-cluster/connect.ts';
-import { Doors } from '../../../functions/nats-cluster/doors.ts';
+import { Deps } from '../../../functions/nats-cluster/deps.ts';
 import type { Parts } from '../../../functions/nats-cluster/world.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { NatsClusterSpec } from '../../../shared/api/nats-cluster.ts';
@@ -38,7 +38,7 @@ async function toldTo({ spec = {}, parts = {}, hasSeenTls, isStranger }: Case): 
   );
   await using stack = new AsyncDisposableStack();
   for (const one of listeners) stack.use(one);
-  const doors = new Doors({
+  const deps = new Deps({
     kube: new KubeModel().client,
     openSystem,
     clock: systemClock,
@@ -48,12 +48,12 @@ async function toldTo({ spec = {}, parts = {}, hasSeenTls, isStranger }: Case): 
   // Unsettled: what was said last is of an earlier generation.
   const status = { observedGeneration: 0 };
   const { cluster, pods, ...seen } = world({ spec, parts, status });
-  if (hasSeenTls !== undefined) doors.memoryOf(cluster.uid).hasSeenTls = hasSeenTls;
+  if (hasSeenTls !== undefined) deps.memoryOf(cluster.uid).hasSeenTls = hasSeenTls;
   // Each by itself: of several the first that lets us in would be enough.
   for (const pod of pods) {
     const asked = { ...seen, cluster, pods: [{ ...pod, ip: hostOf(pod.name) }] };
     const signal = AbortSignal.timeout(5_000);
-    await withSystem(doors, asked, signal, async () => undefined).catch(() => undefined);
+    await withSystem(deps, asked, signal, async () => undefined).catch(() => undefined);
   }
   return SERVERS.filter((_, index) => listeners[index]?.heard().includes('"pass":"system"'));
 }

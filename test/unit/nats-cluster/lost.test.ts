@@ -35,9 +35,9 @@ async function isLost(scene: Scene): Promise<boolean> {
   const placeless = { isReady, placelessSince: at(placelessMs) };
   const pods = world().pods.slice(0, 1);
   const claims = world().parts.claims.slice(0, 1);
-  const door = { kube: kube.client, nowMs: NOW_MS, signal: new AbortController().signal };
+  const deps = { kube: kube.client, nowMs: NOW_MS, signal: new AbortController().signal };
   const lost = await findLost(
-    door,
+    deps,
     pods.map((one): Pod => ({ ...one, ...placeless })),
     claims.map((one): Claim => ({ ...one, node: 'node-a', ...scene.claim })),
   );

@@ -1,7 +1,7 @@
 // What is remembered of a cluster between looks, when its servers say whatever they like.
 import { expect, test } from 'vitest';
 import { clusterOf } from '../../../functions/nats-cluster/cluster.ts';
-import { Doors } from '../../../functions/nats-cluster/doors.ts';
+import { Deps } from '../../../functions/nats-cluster/deps.ts';
 import { observe } from '../../../functions/nats-cluster/observe.ts';
 import { Run } from './model/run.ts';
 import { systemOf } from './model/system-model.ts';
@@ -16,13 +16,13 @@ test('servers that answer by another name each time are not remembered without e
   const clock = { nowMs: () => world.nowMs, sleep: async () => undefined };
   const openSystem = async () => systemOf(world);
   const lease = { namespace: 'n', name: 'unused', sweepSeconds: 60 };
-  const doors = new Doors({ kube: world.kube.client, openSystem, clock, workMs: 5_000, lease });
+  const deps = new Deps({ kube: world.kube.client, openSystem, clock, workMs: 5_000, lease });
   const [own] = world.servers.values();
   if (own === undefined) throw new Error('nobody runs');
   for (let look = 0; look < 20; look += 1) {
     world.servers.set('stranger', { ...own, name: `stranger-${look}` });
-    await observe(doors, cluster, new AbortController().signal);
+    await observe(deps, cluster, new AbortController().signal);
   }
-  const { contactMs } = doors.memoryOf(cluster.uid);
+  const { contactMs } = deps.memoryOf(cluster.uid);
   expect([...contactMs.keys()].toSorted()).toEqual(['nats-0', 'nats-1', 'nats-2']);
 });

@@ -11,9 +11,9 @@ const NO_SIGNAL = { signal: new AbortController().signal };
 const OWN = cluster({ spec: { tls: { clients: {} } } });
 
 async function read(kube: KubeModel, of = OWN) {
-  const door = { kube: kube.client, nowMs: Date.now(), ...NO_SIGNAL };
+  const deps = { kube: kube.client, nowMs: Date.now(), ...NO_SIGNAL };
   const at = { namespace: of.namespace, name: `${of.name}-config` };
-  return readSecrets(door, of, await kube.client.get(SECRETS, at, door));
+  return readSecrets(deps, of, await kube.client.get(SECRETS, at, deps));
 }
 
 /** All that we make is there. */

@@ -2,7 +2,7 @@
 // began before its change.
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { Doors } from '../../../functions/nats-cluster/doors.ts';
+import { Deps } from '../../../functions/nats-cluster/deps.ts';
 import { takeChange } from '../../../functions/nats-cluster/work.ts';
 import type { Context, IncomingEvent } from '../../../shared/function/define.ts';
 import { Run } from './model/run.ts';
@@ -14,7 +14,7 @@ test('a change that comes while another event waits is seen before it is answere
   const { world } = run;
   const held = Promise.withResolvers<void>();
   const isAsked = Promise.withResolvers<void>();
-  const doors = new Doors({
+  const deps = new Deps({
     kube: world.kube.client,
     openSystem: async () => {
       isAsked.resolve();
@@ -27,10 +27,10 @@ test('a change that comes while another event waits is seen before it is answere
   });
   const signal = new AbortController().signal;
   const context = {
-    deps: doors,
+    deps,
     log: pino({ level: 'silent' }),
     signal,
-  } as unknown as Context<Doors>;
+  } as unknown as Context<Deps>;
   const data = { kind: 'NatsCluster', metadata: { namespace: 'shop', name: 'nats' } };
   const change = () => takeChange({ data } as unknown as IncomingEvent, context);
   const first = change();

@@ -1,7 +1,7 @@
 // Runs the function on the model: sweeps and moments in turn until the cluster is what its spec
 // says, through crashes that a test asks for.
 import { pino } from 'pino';
-import { Doors } from '../../../../functions/nats-cluster/doors.ts';
+import { Deps } from '../../../../functions/nats-cluster/deps.ts';
 import { sweepAll } from '../../../../functions/nats-cluster/work.ts';
 import { NATS_CLUSTER_LEASE, NATS_CLUSTERS } from '../../../../shared/api/nats-cluster.ts';
 import type { Context } from '../../../../shared/function/define.ts';
@@ -29,7 +29,7 @@ const log = pino({ level: 'silent' });
 
 export class Run {
   readonly world = new WorldModel();
-  #doors = this.#openDoors();
+  #deps = this.#makeDeps();
 
   constructor() {
     const metadata = { namespace: NAMESPACE, name: NAME };
@@ -50,7 +50,7 @@ export class Run {
 
   /** What the process had in memory is gone, as when it slept. */
   forget(): void {
-    this.#doors = this.#openDoors();
+    this.#deps = this.#makeDeps();
   }
 
   edit(spec: Edit): void {
@@ -59,13 +59,13 @@ export class Run {
   }
 
   /** Another instance takes over; what the first one had in memory is gone. */
-  #openDoors(): Doors {
+  #makeDeps(): Deps {
     const { world } = this;
     const clock = {
       nowMs: () => world.nowMs,
       sleep: async () => world.tick(),
     };
-    return new Doors({
+    return new Deps({
       kube: world.kube.client,
       openSystem: async ({ passwords }) => {
         const { Failure } = await import('../../../../shared/errors.ts');
@@ -80,11 +80,11 @@ export class Run {
   }
 
   async sweep(): Promise<void> {
-    const context = { deps: this.#doors, log, signal: new AbortController().signal };
+    const context = { deps: this.#deps, log, signal: new AbortController().signal };
     try {
-      await sweepAll(context as unknown as Context<Doors>);
+      await sweepAll(context as unknown as Context<Deps>);
     } catch (error) {
-      if (error instanceof Crash) this.#doors = this.#openDoors();
+      if (error instanceof Crash) this.#deps = this.#makeDeps();
       else if (!isKubeError(error)) throw error;
     }
   }

@@ -11,7 +11,7 @@ import type { KnownPasswords } from './render/read-back.ts';
 import type { SecretData } from './secret-data.ts';
 import type { Parts, Word } from './world.ts';
 
-export interface DoorsOptions {
+export interface DepsOptions {
   readonly kube: KubeClient;
   readonly openSystem: typeof openSystem;
   readonly clock: Clock;
@@ -46,7 +46,7 @@ export interface Memory {
  */
 const LOOKS_MAX = 8;
 
-export class Doors {
+export class Deps {
   readonly kube: KubeClient;
   readonly openSystem: typeof openSystem;
   readonly clock: Clock;
@@ -56,7 +56,7 @@ export class Doors {
   readonly #slots = new Slots(LOOKS_MAX);
   readonly #memories = new Map<string, Memory>();
 
-  constructor({ kube, openSystem: open, clock, workMs, lease }: DoorsOptions) {
+  constructor({ kube, openSystem: open, clock, workMs, lease }: DepsOptions) {
     this.kube = kube;
     this.openSystem = open;
     this.clock = clock;
@@ -65,7 +65,7 @@ export class Doors {
   }
 
   /** One at a time for each cluster. */
-  inTurn(key: string, work: (hasWaited: boolean) => Promise<void>): Promise<void> {
+  serialized(key: string, work: (hasWaited: boolean) => Promise<void>): Promise<void> {
     return this.#mutex.run(key, work);
   }
 
