@@ -9,8 +9,9 @@ import { resolvePart } from '../../../knative/local/parts/resolve.ts';
 import { FLOOR_SUBJECT } from '../../../shared/feed/subjects.ts';
 import { openReplica } from '../../../shared/nats/replica/replica.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
-import { withFeedEach, withOwnPlane } from './each.ts';
+import { withFeedEach } from './each.ts';
 import { createPod, labelPod, removePod } from './objects.ts';
+import { withOwnPlane } from './own-plane.ts';
 import { AT_THEIR_WORD, type FeedWorld, type Sender, soon } from './world.ts';
 
 const LONG = { timeout: 30_000, interval: 200 };

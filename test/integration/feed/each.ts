@@ -2,9 +2,7 @@
 // each test a feed of its own on it.
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
-import { type Shipped, startShipped } from '../../builders/shipped.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { removeAllPods } from './objects.ts';
 import { AT_THEIR_WORD, FeedWorld, type Sender } from './world.ts';
@@ -14,24 +12,6 @@ export interface FeedOfOneTest {
   /** Its name; nobody has made it yet. */
   readonly feed: string;
   readonly stream: Stream;
-}
-
-/** A plane of the file's own, for tests that kill its parts or fill it. */
-export function withOwnPlane(): () => Plane {
-  let shipped: Shipped | undefined;
-
-  beforeAll(async () => {
-    shipped = await startShipped(['etcd', 'kube-apiserver', 'nats-server']);
-  });
-
-  afterAll(async () => {
-    await shipped?.stop();
-  });
-
-  return () => {
-    if (shipped === undefined) throw new Error('there is no control plane');
-    return shipped.plane;
-  };
 }
 
 export function withFeedEach(

@@ -3,8 +3,9 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
-import { withFeedEach, withOwnPlane } from './each.ts';
+import { withFeedEach } from './each.ts';
 import { createPod } from './objects.ts';
+import { withOwnPlane } from './own-plane.ts';
 import { type Shipped, startShipped } from './shipped-function.ts';
 import { FEED_NAMESPACE, type FeedWorld } from './world.ts';
 
