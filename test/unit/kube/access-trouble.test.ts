@@ -43,16 +43,15 @@ const kubeconfigWith = async (script: string): Promise<string> => {
 
 describe('credentials that take long', () => {
   test('do not hold a call beyond its time, or after its caller went away', async () => {
-    const kubeconfigPath = await kubeconfigWith('exec sleep 5');
+    // It ends with the test.
+    const kubeconfigPath = await kubeconfigWith(`while [ -d '${dir}' ]; do sleep 0.05; done`);
     const kube = openKube({ userAgent: 'test', fieldManager: 'test', kubeconfigPath });
     const version = { method: 'GET', path: '/version', repeat: 'always' } as const;
-    const beganAtMs = performance.now();
     const call = kube.raw({ ...version, timeoutMs: 100 });
     await expect(call).rejects.toMatchObject({ code: 'KUBE_TIMEOUT' });
     const reason = new Error('the caller went away');
     const gone = kube.raw({ ...version, signal: AbortSignal.any([AbortSignal.abort(reason)]) });
     await expect(gone).rejects.toBe(reason);
-    expect(performance.now() - beganAtMs).toBeLessThan(3_000);
     await kube.close();
   });
 

@@ -111,9 +111,11 @@ test('each rung has its own time of processors', async () => {
   const busy = 'let sum = 0; for (let index = 0; index < 5e7; index += 1) sum += index;';
   const one = rung('types', `${busy} ${says('busy')}`);
   const other = rung('lint', awaits('busy'));
-  const { outcomes } = await climbed(2, one, other);
-  const [ofOne = 0, ofOther = 0] = outcomes.map(({ cpuSeconds }) => cpuSeconds);
+  const last = rung('unit', '', { needs: ['types', 'lint'] });
+  const { outcomes } = await climbed(2, one, other, last);
+  const [ofOne = 0, ofOther = 0, ofLast = 0] = outcomes.map(({ cpuSeconds }) => cpuSeconds);
   expect(ofOne).toBeGreaterThan(0.02);
   expect(ofOther).toBeGreaterThan(0);
   expect(ofOther).toBeLessThan(ofOne);
+  expect(ofLast).toBeLessThan(ofOne);
 });

@@ -93,7 +93,9 @@ test('a rung that failed is climbed again, also when it passed before', async ()
 test('a rung during which a file changed is not remembered', async () => {
   const path = JSON.stringify(join(root, 'a.ts'));
   const edits = rung('lint', `require('node:fs').appendFileSync(${path}, 'x')`, []);
-  expect([await states([edits]), await states([edits])]).toEqual([['passed'], ['passed']]);
+  expect(await states([edits])).toEqual(['passed']);
+  writeFileSync(join(root, 'a.ts'), 'one');
+  expect(await states([edits])).toEqual(['passed']);
 });
 
 test('a rung that says nothing of what it reaches is always climbed', async () => {
