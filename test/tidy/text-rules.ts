@@ -70,4 +70,26 @@ const registryHost: Rule = {
   }),
 };
 
-export const textRules: readonly Rule[] = [lineLength, header, machinePath, registryHost];
+/** Grows folder by folder, as their comments become plain sentences. */
+const PLAIN_FOLDERS = /^functions\/locate\//;
+const noSubject = /(?:\/\/|^ *\/?\*+|[.:;]) +(?:What|Who|Whose|Whoever|Of)\b/;
+
+const plainComment: Rule = {
+  name: 'plain-comment',
+  reason: 'a sentence that begins with its subject is understood at the first reading',
+  look: perFile(function* ({ path, lines }) {
+    if (extname(path) !== '.ts' || !PLAIN_FOLDERS.test(path)) return;
+    for (const [index, line] of lines.entries()) {
+      if (!/^ *(?:\/\/|\/?\*)/.test(line) || !noSubject.test(line)) continue;
+      yield { line: index + 1, message: 'begin the sentence with its subject.' };
+    }
+  }),
+};
+
+export const textRules: readonly Rule[] = [
+  lineLength,
+  header,
+  machinePath,
+  registryHost,
+  plainComment,
+];

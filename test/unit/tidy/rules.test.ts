@@ -70,6 +70,13 @@ const samples: readonly Sample[] = [
     good: file('a.yaml', 'image: registry.k8s.io/pause'),
   },
   {
+    rule: 'plain-comment',
+    case: 'a comment that begins with Of',
+    bad: file('functions/locate/a.ts', '// Owns it.\n/** Of texts that are looked up. */'),
+    at: 'functions/locate/a.ts:2',
+    good: file('functions/locate/a.ts', '// Bounds a text. It says of what.\nf("Of");'),
+  },
+  {
     rule: 'environment',
     case: 'process.env outside the config',
     bad: file('functions/a/observe.ts', "f(process.env['PORT']);"),
