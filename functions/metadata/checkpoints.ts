@@ -77,11 +77,11 @@ export async function writeFloor(
   const { feed, stream } = session;
   const subject = `${feed.prefix}.${FLOOR_SUBJECT}`;
   const floor: Floor = { version };
-  const there = (await stream.last([subject], signal)).get(subject);
+  const stored = (await stream.last([subject], signal)).get(subject);
   const message = {
     subject,
     data: encodeMessage(floor),
-    expectedSequence: there?.sequence ?? 0,
+    expectedSequence: stored?.sequence ?? 0,
     ttlSeconds: FLOOR_SWEEPS * feed.spec.sweepSeconds,
   };
   return stream.publish([message], signal);

@@ -72,8 +72,8 @@ async function relistResource(
   const { outcomes, unverified, oversized } = await replay({ ...task, resource, probe }, undefined);
   const { lastSequence: before } = await task.session.stream.state(task.signal);
   const tally = { ...outcomes };
-  for (const doubt of unverified) {
-    for (const outcome of await verifyLive({ ...task, before }, resource, doubt))
+  for (const unverifiedObject of unverified) {
+    for (const outcome of await verifyLive({ ...task, before }, resource, unverifiedObject))
       tally[outcome] += 1;
   }
   return { outcomes: tally, oversized };
@@ -100,7 +100,7 @@ function count(
 export type Omitted = Pick<Required<ResourceStatus>, 'oversize' | 'oversizeNames'>;
 
 /** The objects that a list or a history found too large. */
-export interface Met {
+export interface OversizeResult {
   readonly outcomes: Pick<OutcomeCounts, 'oversize'>;
   /** Their names, once for each time that they were found. */
   readonly oversized: readonly string[];
@@ -109,7 +109,7 @@ export interface Met {
 /** A few are named, so that a person can find them. */
 const NAMED_MAX = 3;
 
-export const omittedByList = ({ outcomes, oversized }: Met): Omitted => ({
+export const omittedByList = ({ outcomes, oversized }: OversizeResult): Omitted => ({
   oversize: outcomes.oversize,
   oversizeNames: oversized.slice(0, NAMED_MAX),
 });
@@ -118,7 +118,10 @@ export const omittedByList = ({ outcomes, oversized }: Met): Omitted => ({
  * The count stays until the resource is listed anew. If it is wrong by then, checkCounts finds a
  * difference.
  */
-export function omittedSince({ oversized }: Met, before: ResourceStatus | undefined): Omitted {
+export function omittedSince(
+  { oversized }: OversizeResult,
+  before: ResourceStatus | undefined,
+): Omitted {
   const { oversize = 0, oversizeNames = [] } = before ?? {};
   const names = [...new Set([...oversizeNames, ...oversized])];
   return {

@@ -144,8 +144,8 @@ export class Deps {
     const nats = await this.#natsOf(feed, signal).catch((error: unknown) => {
       // The address was known a moment ago and is probably still right.
       if (known === undefined || isEdited || hasMovedOn(known.feed, feed)) throw error;
-      const what = 'the NATS of the feed cannot be read anew; the last one is used on';
-      this.#options.log.warn({ err: error, feed: feed.name }, what);
+      const message = 'the NATS of the feed cannot be read anew; the last one is used on';
+      this.#options.log.warn({ err: error, feed: feed.name }, message);
       return known.nats;
     });
     if (known !== undefined && !isEdited && isSame(known.nats, nats)) {

@@ -144,17 +144,17 @@ export async function recordStatusWritten(
   signal: AbortSignal,
 ): Promise<void> {
   const subject = `${feed.prefix}.${STATUS_SUBJECT}`;
-  const there = (await stream.last([subject], signal)).get(subject);
+  const stored = (await stream.last([subject], signal)).get(subject);
   // Nothing was published since the last receipt: an older status still describes the same stream.
   const isQuiet = [...ledgers.values()].every(
-    ({ lastSequence }) => lastSequence < (there?.sequence ?? 0),
+    ({ lastSequence }) => lastSequence < (stored?.sequence ?? 0),
   );
-  if (isQuiet && there !== undefined && decodeStatusReceipt(there.data)?.epoch === receipt.epoch)
+  if (isQuiet && stored !== undefined && decodeStatusReceipt(stored.data)?.epoch === receipt.epoch)
     return;
   const message = {
     subject,
     data: encodeMessage(receipt),
-    expectedSequence: there?.sequence ?? 0,
+    expectedSequence: stored?.sequence ?? 0,
   };
   await stream.publish([message], signal).catch((error: unknown) => {
     // Another instance wrote the receipt of its own status.

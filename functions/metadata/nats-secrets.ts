@@ -58,10 +58,10 @@ export class NatsSecrets {
     const secret = await kube.get(SECRETS, at, { signal });
     const nats = natsIn(secret, at);
     if (nats !== undefined) return nats;
-    const what =
+    const problem =
       secret === null ? 'does not exist' : 'has no key url that is the address of a NATS';
     const asked = `${asker} is to use Secret ${namespace}/${name}`;
-    const message = `${asked}, which ${what}. It is tried again.`;
+    const message = `${asked}, which ${problem}. It is tried again.`;
     throw new Failure('FEED_NATS_UNKNOWN', message, { object: asker });
   }
 

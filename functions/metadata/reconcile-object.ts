@@ -115,23 +115,23 @@ export type PlacedResult = ReconcileResult & { readonly placement: Placement };
  */
 export async function reconcileMany(
   session: Session,
-  projection: readonly Projection[],
+  projections: readonly Projection[],
   options: ReconcileOptions,
   signal: AbortSignal,
 ): Promise<readonly PlacedResult[]> {
-  const result: PlacedResult[] = [];
+  const results: PlacedResult[] = [];
   const size = new PageSize(OBJECTS_PER_READ_MAX, OBJECTS_PER_READ_MAX);
-  while (result.length < projection.length) {
-    const part = projection.slice(result.length, result.length + size.limit);
-    const came = await session.readSlots.take(async () => {
+  while (results.length < projections.length) {
+    const part = projections.slice(results.length, results.length + size.limit);
+    const result = await session.readSlots.take(async () => {
       const placements = part.map(({ placement }) => placement);
       const published = await readPublishedWithin(session, placements, size, signal);
       return published && reconcilePage(session, part, published, options, signal);
     }, signal);
-    if (came === undefined) size.shrink();
-    else result.push(...came);
+    if (result === undefined) size.shrink();
+    else results.push(...result);
   }
-  return result;
+  return results;
 }
 
 async function reconcilePage(
@@ -144,22 +144,24 @@ async function reconcilePage(
   await checkEpoch(session, published.flat(), options.epoch, signal);
   // One read of the marker serves the whole page.
   if (published.some((one) => one.length === 0)) await requireEpoch(session, options, signal);
-  const result: PlacedResult[] = [];
+  const results: PlacedResult[] = [];
   await forEachLimited(part.entries(), signal, async ([index, projection]) => {
     const { placement } = projection;
     if (placement.isTooLong) {
-      result[index] = { ...OVERSIZE, placement };
+      results[index] = { ...OVERSIZE, placement };
       return;
     }
-    const there = published[index] ?? [];
-    const decision = decideFrom(session, { projection, published: there }, options);
-    const came = await applyDecision(session, decision, there, signal).catch((error: unknown) => {
-      if (isConflict(error)) return reconcileObject(session, projection, options, signal);
-      throw error;
-    });
-    result[index] = { ...orOversize(projection, came), placement };
+    const current = published[index] ?? [];
+    const decision = decideFrom(session, { projection, published: current }, options);
+    const result = await applyDecision(session, decision, current, signal).catch(
+      (error: unknown) => {
+        if (isConflict(error)) return reconcileObject(session, projection, options, signal);
+        throw error;
+      },
+    );
+    results[index] = { ...orOversize(projection, result), placement };
   });
-  return result;
+  return results;
 }
 
 /**
@@ -176,8 +178,10 @@ export async function reconcileLive(
   if (published.some(({ sequence }) => sequence > options.before)) return OVERTAKEN;
   const live = { ...options, source: 'live' } as const;
   const decision = await decideInEpoch(session, { projection, published }, live, signal);
-  const came = await applyDecision(session, decision, published, signal).catch(overtakenOnConflict);
-  return orOversize(projection, came);
+  const result = await applyDecision(session, decision, published, signal).catch(
+    overtakenOnConflict,
+  );
+  return orOversize(projection, result);
 }
 
 /** Nothing of an object that is too large stays in the stream. The caller counts it as oversize. */

@@ -72,8 +72,15 @@ async function sweepOne(uid: string, { deps, log, signal }: Context<Deps>): Prom
       const swept = await sweep({ deps, session, signal });
       const { epochStart, reason, version, outcomes, resources } = swept;
       const listed = resources.filter(({ isListed }) => isListed).map(({ name }) => name);
-      const what = { feed: session.feed.name, version, ...epochStart, reason, listed, ...outcomes };
-      log.info(what, 'swept');
+      const fields = {
+        feed: session.feed.name,
+        version,
+        ...epochStart,
+        reason,
+        listed,
+        ...outcomes,
+      };
+      log.info(fields, 'swept');
     } catch (error) {
       session.forgetMarker();
       // The status tells of the failure, too, if it can be written.

@@ -60,7 +60,7 @@ const PAGE_SIZE = 500;
 export async function replay(task: ReplayTask, from: string | undefined): Promise<Replayed> {
   if (from === undefined) return relist(task);
   if (compareVersions(from, task.probe.resourceVersion) >= 0) {
-    return replayed(nothingFound(), { resourceVersion: from, isVerified: true });
+    return replayed(noProgress(), { resourceVersion: from, isVerified: true });
   }
   try {
     return await rewatch(task, from);
@@ -72,12 +72,13 @@ export async function replay(task: ReplayTask, from: string | undefined): Promis
 
 /** Replays the history in parts: all of it may not fit into memory. */
 async function rewatch(task: ReplayTask, from: string): Promise<Replayed> {
-  const found = nothingFound();
+  const progress = noProgress();
   for (let part = await readHistory(task, from); ; part = await readHistory(task, part.seen)) {
-    for (const round of roundsOf(part.projections)) await take(task, round, found);
-    for (const doubt of part.unverified) found.unverified.set(nameOf(doubt.key), doubt);
+    for (const round of roundsOf(part.projections)) await reconcileRound(task, round, progress);
+    for (const unverifiedObject of part.unverified)
+      progress.unverified.set(nameOf(unverifiedObject.key), unverifiedObject);
     if (part.isFull && !part.isPresent) continue;
-    return replayed(found, { resourceVersion: part.seen, isVerified: part.isPresent });
+    return replayed(progress, { resourceVersion: part.seen, isVerified: part.isPresent });
   }
 }
 
@@ -144,13 +145,13 @@ function roundsOf(projections: readonly Projection[]): readonly (readonly Projec
   const last = new Map<string, Projection>();
   for (const one of projections) last.set(nameOf(one.placement.key), one);
   const isLast = (one: Projection): boolean => last.get(nameOf(one.placement.key)) === one;
-  const deaths = projections.filter((one) => one.isGone && !isLast(one));
-  return [...deaths.map((one) => [one]), [...last.values()]];
+  const deletions = projections.filter((one) => one.isGone && !isLast(one));
+  return [...deletions.map((one) => [one]), [...last.values()]];
 }
 
 async function relist(task: ReplayTask): Promise<Replayed> {
   const { session, signal } = task;
-  const found = nothingFound();
+  const progress = noProgress();
   let resourceVersion = '';
   const { ref } = task.resource;
   const pages = task.deps.kube.pages(ref, { limit: PAGE_SIZE, onTooLarge: 'skim', signal });
@@ -159,7 +160,7 @@ async function relist(task: ReplayTask): Promise<Replayed> {
     if (page === undefined) return false;
     // All pages of a list show the state as of the first page.
     resourceVersion ||= page.metadata.resourceVersion;
-    await take(task, projectionsOf(task, page), found);
+    await reconcileRound(task, projectionsOf(task, page), progress);
     return true;
   };
   try {
@@ -167,8 +168,8 @@ async function relist(task: ReplayTask): Promise<Replayed> {
   } finally {
     await pages.return();
   }
-  await endUnlisted(task, resourceVersion, found);
-  return replayed(found, { resourceVersion, isVerified: true, isListed: true });
+  await endUnlisted(task, resourceVersion, progress);
+  return replayed(progress, { resourceVersion, isVerified: true, isListed: true });
 }
 
 /** Keeps the projections and nothing else of the page. */
@@ -188,7 +189,7 @@ function projectionsOf(
 }
 
 function replayed(
-  { unverified, ...found }: Found,
+  { unverified, ...progress }: Progress,
   {
     isListed = false,
     ...how
@@ -196,14 +197,14 @@ function replayed(
     readonly isListed?: boolean;
   },
 ): Replayed {
-  return { ...found, unverified: [...unverified.values()], ...how, isListed };
+  return { ...progress, unverified: [...unverified.values()], ...how, isListed };
 }
 
 /** Ends messages of objects that the list no longer has. */
 async function endUnlisted(
   { session, resource, epoch, nowMs, signal }: ReplayTask,
   resourceVersion: string,
-  { outcomes, confirmed, unverified }: Found,
+  { outcomes, confirmed, unverified }: Progress,
 ): Promise<void> {
   const { prefix } = session.feed;
   for await (const stored of session.stream.read(resourceFilter(prefix, resource.name), signal)) {
@@ -215,13 +216,13 @@ async function endUnlisted(
     // The message claims to be newer than the list: verifyLive reads the object afterwards.
     const key = parseSubject(entry.subject)?.key;
     if (outcome !== 'overtaken' || key === undefined) continue;
-    const doubt = unverified.get(nameOf(key)) ?? { key, subjects: new Set<string>() };
-    doubt.subjects.add(entry.subject);
-    unverified.set(nameOf(key), doubt);
+    const unverifiedObject = unverified.get(nameOf(key)) ?? { key, subjects: new Set<string>() };
+    unverifiedObject.subjects.add(entry.subject);
+    unverified.set(nameOf(key), unverifiedObject);
   }
 }
 
-interface Found {
+interface Progress {
   readonly outcomes: OutcomeCounts;
   readonly oversized: string[];
   readonly confirmed: Map<string, number>;
@@ -229,17 +230,17 @@ interface Found {
   readonly unverified: Map<string, Unverified>;
 }
 
-const nothingFound = (): Found => ({
+const noProgress = (): Progress => ({
   outcomes: noOutcomes(),
   oversized: [],
   confirmed: new Map(),
   unverified: new Map(),
 });
 
-async function take(
+async function reconcileRound(
   { session, epoch, nowMs, signal }: ReplayTask,
   projections: readonly Projection[],
-  { outcomes, oversized, confirmed, unverified }: Found,
+  { outcomes, oversized, confirmed, unverified }: Progress,
 ): Promise<void> {
   const options: ReconcileOptions = { epoch, nowMs, source: 'history' };
   const taken = await reconcileMany(session, projections, options, signal);

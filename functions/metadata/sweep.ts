@@ -34,8 +34,8 @@ export async function sweep(task: FeedTask): Promise<Swept> {
   const { deps, session, signal } = task;
   // Kept as it is now: a concurrent read of the feed must not hide that its spec was edited during
   // the sweep.
-  const { feed: began } = session;
-  const { resources } = began;
+  const { feed: feedAtStart } = session;
+  const { resources } = feedAtStart;
   const probes = new Map<ShownResource, ListProbe>();
   const blocked = new Map<string, Blocked>();
   await forEachLimited(resources, signal, async (resource) => {
@@ -43,20 +43,20 @@ export async function sweep(task: FeedTask): Promise<Swept> {
     if (isBlocked(probe)) blocked.set(resource.name, probe);
     else probes.set(resource, probe);
   });
-  const { epochStart, reason, isSure, feed } = await resolveEpoch(task, began, probes);
+  const { epochStart, reason, isSure, feed } = await resolveEpoch(task, feedAtStart, probes);
   const moment = { epoch: epochStart.epoch, nowMs: deps.clock.nowMs() };
-  const rest = { ...moment, deps, session, signal };
+  const epochTask = { ...moment, deps, session, signal };
   const outcomes = noOutcomes();
   const isKnown = reason === undefined && isCurrent(session);
-  const replayed = await replayAll({ ...rest, isKnown, isSure }, probes, blocked, outcomes);
-  const version = await verifyRest(rest, reason === undefined, replayed, outcomes);
+  const replayed = await replayAll({ ...epochTask, isKnown, isSure }, probes, blocked, outcomes);
+  const version = await verifyRest(epochTask, reason === undefined, replayed, outcomes);
   const scanned = await scanStream(session, floorTimeMs(session, moment.nowMs), deps.clock, signal);
   const { sums, floor } = scanned;
   await requireEpoch(session, epochStart, signal);
   // Written first: readers remember only for a short while what they held at a version.
   await writeCheckpoints(session, scanned, epochStart.epoch, signal);
-  const counted = await checkCounts(rest, replayed, probes, sums, outcomes);
-  await pruneResources(rest, sums, outcomes);
+  const counted = await checkCounts(epochTask, replayed, probes, sums, outcomes);
+  await pruneResources(epochTask, sums, outcomes);
   await pruneForeign(session, sums, moment, signal);
   await requireEpoch(session, epochStart, signal);
   const swept: Swept = {
@@ -73,7 +73,7 @@ export async function sweep(task: FeedTask): Promise<Swept> {
     outcomes,
     sums,
   };
-  await open(session, swept, signal);
+  await setReady(session, swept, signal);
   session.feed = await writeSwept(deps, session, feed, swept, signal);
   const { floorSequence } = swept;
   await recordStatusWritten(session, { epoch: epochStart.epoch, floorSequence }, sums, signal);
@@ -110,7 +110,7 @@ async function replayAll(
  * Sets `ready` in the marker once everything was published; it stays set for the epoch. While
  * nothing can be read it is left alone: readers keep what they have and see no empty cluster.
  */
-async function open(
+async function setReady(
   session: Session,
   { epochStart, resources, blocked }: Swept,
   signal: AbortSignal,
@@ -120,8 +120,8 @@ async function open(
   if (resources.length === 0) return;
   const isReady = wasReady || resources.every(({ isVerified }) => isVerified);
   const shown = session.feed.resources.filter(({ name }) => !blocked.has(name));
-  const wanted = markerOf({ ...session.feed, resources: shown }, epochStart, isReady);
-  await putMarker(session, wanted, stored, signal);
+  const marker = markerOf({ ...session.feed, resources: shown }, epochStart, isReady);
+  await putMarker(session, marker, stored, signal);
 }
 
 /** A spec that was edited since may select or show differently, so everything is compared again. */
@@ -146,20 +146,20 @@ async function resolveEpoch(
   session.forgetMarker();
   const { lastSequence } = await stream.state(signal);
   const stored = await session.marker(signal);
-  const apart = await detectRollback(session, feed, signal);
-  const { isSure } = apart;
+  const rollback = await detectRollback(session, feed, signal);
+  const { isSure } = rollback;
   const reason =
     reasonForNewEpoch(feed.status, stored.marker, lastSequence) ??
-    apart.reason ??
+    rollback.reason ??
     (wentBack(feed, probes) ? 'RevisionsWentBack' : undefined);
   const { epoch = 0, streamId = '' } = feed.status;
   if (reason === undefined) return { epochStart: { epoch, streamId }, reason, isSure, feed };
   const epochStart = startEpoch(reason, feed.status, stored.marker);
   // The status comes first: a crash between the two writes leaves an epoch that nobody saw.
-  const begun = await writeEpochStart(deps, feed, epochStart, reason, signal);
-  session.feed = begun;
+  const startedFeed = await writeEpochStart(deps, feed, epochStart, reason, signal);
+  session.feed = startedFeed;
   await putMarker(session, markerOf(feed, epochStart, false), stored, signal);
-  return { epochStart, reason, isSure, feed: begun };
+  return { epochStart, reason, isSure, feed: startedFeed };
 }
 
 function wentBack({ status }: Feed, probes: ReadonlyMap<ShownResource, ListProbe>): boolean {
@@ -192,12 +192,12 @@ async function verifyRest(
     ...(await unverifiedIn(session, { after, upTo }, isConfirmed, signal)),
     ...[...replayed.values()].flatMap((one) => one.unverified),
   ];
-  await forEachLimited(unverified, signal, async (doubt) => {
+  await forEachLimited(unverified, signal, async (object) => {
     // A resource that the feed no longer shows is pruned later. One that cannot be read now waits
     // until it can.
-    const found = byName.get(doubt.key.resource);
+    const found = byName.get(object.key.resource);
     if (found === undefined) return;
-    const done = await verifyLive({ ...task, before: upTo }, found.resource, doubt);
+    const done = await verifyLive({ ...task, before: upTo }, found.resource, object);
     for (const outcome of done) outcomes[outcome] += 1;
   });
   return upTo;
@@ -211,15 +211,15 @@ function statusOf(
   { objects, nowMs, ...counted }: Partial<Counted> & { readonly objects: number; nowMs: number },
 ): SweptResource {
   const before = status.resources?.find((row) => row.name === name)?.verifiedAt;
-  const isSaid = (count: number | readonly string[]): boolean =>
+  const isNonEmpty = (count: number | readonly string[]): boolean =>
     typeof count === 'number' ? count !== 0 : count.length > 0;
-  const said = Object.entries(counted).filter(([, count]) => isSaid(count));
+  const nonEmpty = Object.entries(counted).filter(([, count]) => isNonEmpty(count));
   return {
     name,
     resourceVersion,
     verifiedAt: isVerified || before === undefined ? timestamp(nowMs) : before,
     objects,
-    ...Object.fromEntries(said),
+    ...Object.fromEntries(nonEmpty),
     isVerified,
     isListed,
   };

@@ -21,15 +21,15 @@ import type { Session } from './session.ts';
 export async function verifyLive(
   task: EpochTask & { readonly before: number },
   resource: ShownResource,
-  { key, subjects: subjectsInDoubt }: Unverified,
+  { key, subjects: unverifiedSubjects }: Unverified,
 ): Promise<readonly Outcome[]> {
   const { deps: _doors, session, signal, before, ...moment } = task;
-  if (!canExist(resource, key)) return endImpossible(task, subjectsInDoubt);
+  if (!canExist(resource, key)) return endImpossible(task, unverifiedSubjects);
   const { object, isTooLarge, resourceVersion } = await readLive(task, resource, key, 'latest');
   const outcomes: Outcome[] = [];
   const head = subjectOf('cluster', key);
   // An object that is gone ends with all the parts that its head names, confirmed or not.
-  const rest = new Set(object === undefined ? [...subjectsInDoubt, head] : subjectsInDoubt);
+  const rest = new Set(object === undefined ? [...unverifiedSubjects, head] : unverifiedSubjects);
   if (object !== undefined) {
     const observation = { resource, object, isGone: false, isTooLarge, resourceVersion };
     const projection = project(session.feed, observation, moment.epoch);
@@ -65,10 +65,10 @@ function canExist({ isNamespaced }: ShownResource, { namespace, name }: ObjectKe
 
 async function endImpossible(
   { session, signal, before, ...moment }: EpochTask & { readonly before: number },
-  subjectsInDoubt: ReadonlySet<string>,
+  unverifiedSubjects: ReadonlySet<string>,
 ): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
-  for (const entry of await readSubjects(session, [...subjectsInDoubt], signal)) {
+  for (const entry of await readSubjects(session, [...unverifiedSubjects], signal)) {
     if (entry.sequence > before) continue;
     const { resourceVersion = '0' } = entry.message ?? {};
     const options = { ...moment, resourceVersion, isAuthoritative: true };
@@ -98,9 +98,9 @@ export async function unverifiedIn(
     const key = parseSubject(place)?.key;
     if (key === undefined || isConfirmed(place, sequence)) continue;
     const name = `${key.resource} ${key.namespace}/${key.name}`;
-    const doubt = unverified.get(name) ?? { key, subjects: new Set<string>() };
-    doubt.subjects.add(place);
-    unverified.set(name, doubt);
+    const unverifiedObject = unverified.get(name) ?? { key, subjects: new Set<string>() };
+    unverifiedObject.subjects.add(place);
+    unverified.set(name, unverifiedObject);
   }
   return [...unverified.values()];
 }

@@ -49,7 +49,7 @@ function makeDeps({ kube }: SlowServer): Deps {
   return new Deps({ kube, clock: systemClock, log, namespace: 'feeds', nats });
 }
 
-test('who asks while the feeds are read is not answered from before he asked', async () => {
+test('a caller who asks during a read is not answered by that read', async () => {
   const server = new SlowServer();
   const deps = makeDeps(server);
   const signal = AbortSignal.timeout(10_000);
@@ -64,7 +64,7 @@ test('who asks while the feeds are read is not answered from before he asked', a
   await deps.close();
 });
 
-test('those who wait for the same read share it', async () => {
+test('callers who wait for the same read share it', async () => {
   const server = new SlowServer();
   const deps = makeDeps(server);
   const signal = AbortSignal.timeout(10_000);

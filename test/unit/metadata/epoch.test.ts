@@ -69,7 +69,7 @@ test.each(rows)('$says: $reason', ({ status, marker: there, lastSequence, reason
   expect(reasonForNewEpoch(status, there, lastSequence)).toBe(reason);
 });
 
-test('an epoch is higher than any that anybody remembers', () => {
+test('a new epoch is higher than those of the status and the marker', () => {
   expect(startEpoch('StatusIsForeign', { epoch: 2 }, marker({ epoch: 7 })).epoch).toBe(8);
   expect(startEpoch('StreamIsEmpty', { epoch: 9 }, undefined).epoch).toBe(10);
 });

@@ -54,7 +54,7 @@ const saidBy = ({ ledgers, objects, strayParts }: StreamSums) => ({
 
 const write = fc.record({ subject: fc.constantFrom(...subjects), isGone: fc.boolean() });
 
-test('whatever is written while it is read, the sums are those of one version', async () => {
+test('the sums are those of one version, whatever is written during the scan', async () => {
   const bursts = fc.array(fc.array(write, { maxLength: 4 }), { minLength: 1, maxLength: 20 });
   await fc.assert(
     fc.asyncProperty(bursts, async (rounds) => {
@@ -97,7 +97,7 @@ test('whatever is written while it is read, the sums are those of one version', 
   );
 });
 
-test('servers that do not agree on what the stream is give sums of no version', async () => {
+test('sums have no version when the servers do not agree on the end of the stream', async () => {
   const behind = { subject: 'p.all._.nodes._.n1', sequence: 7, time: '', data: new Uint8Array() };
   const answers = [{ messages: [behind], pending: 0 }];
   const version = await readThrough(
@@ -113,7 +113,7 @@ test('servers that do not agree on what the stream is give sums of no version', 
   expect(version).toBeUndefined();
 });
 
-test('what is on no subject of a feed is met once, and counts for nothing', () => {
+test('a message on no subject of the feed is found once and counts for nothing', () => {
   const stream = new Stream();
   const strange = [
     'strange.n3.pods.web.x',
@@ -142,17 +142,17 @@ test('what is on no subject of a feed is met once, and counts for nothing', () =
   });
 });
 
-test('the marks of 100,000 objects take 6 MB at most, and none is lost', () => {
-  const marks = new FingerprintTable();
+test('the fingerprints of 100,000 objects take 6 MB at most, and none is lost', () => {
+  const table = new FingerprintTable();
   const subject = (index: number): string => `node.node-${index % 5_000}.pods.web.pod-${index}`;
   for (let index = 0; index < 100_000; index += 1) {
     const mark = { high: index + 1, low: -1 - index, nodes: index % 3 };
-    expect(marks.swap(subject(index), mark)).toBeUndefined();
+    expect(table.swap(subject(index), mark)).toBeUndefined();
   }
-  expect(marks.bytes).toBeLessThan(6_000_000);
+  expect(table.bytes).toBeLessThan(6_000_000);
   for (let index = 0; index < 100_000; index += 1000) {
     const mark = { high: index + 1, low: -1 - index, nodes: index % 3 };
-    expect(marks.swap(subject(index), undefined)).toEqual(mark);
-    expect(marks.swap(subject(index), mark)).toBeUndefined();
+    expect(table.swap(subject(index), undefined)).toEqual(mark);
+    expect(table.swap(subject(index), mark)).toBeUndefined();
   }
 });
