@@ -1,19 +1,23 @@
 // `npm start` as a person meets it, without a terminal: it comes up, shows what flows, reports a
-// death, and leaves nothing behind.
+// death, and leaves nothing behind. One session is asked for all of it, in this order. It is one of
+// `npm run dev`, which is the same but for one function that runs from its sources.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { access, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readPartsFile } from '../../knative/local/plane/parts-file.ts';
 import { isPortTaken } from '../../knative/local/process/ports.ts';
 import { pidsWithEnvironment } from '../../knative/local/process/proc.ts';
+import { openKube } from '../../shared/kube/client.ts';
+import { CRDS } from '../../shared/kube/crds.ts';
 
 const ROOT = new URL('../..', import.meta.url);
 /** On two cores that other tests share; alone it takes five seconds. */
 const READY_TIMEOUT_MS = 90_000;
 /** Three waits for readiness at their worst. */
 const SESSION_TIMEOUT_MS = 3 * READY_TIMEOUT_MS;
+const FLOWING = ['--nodes', '3', '--pods', '12', '--churn', '2'];
 const REPORT_WITHIN_MS = 2_000;
 const POLL_MS = 20;
 
@@ -24,16 +28,24 @@ interface Session {
   until(pattern: RegExp, timeoutMs: number, from?: number): Promise<RegExpExecArray>;
 }
 
-let session: Session | undefined;
-afterEach(async () => {
+let session: Session;
+let kubeconfig = '';
+
+beforeAll(async () => {
+  session = startSession(['knative/local/dev.ts', 'metadata', ...FLOWING]);
+  await session.until(/get storagemigrations -w/, READY_TIMEOUT_MS);
+  [, kubeconfig = ''] = /kubeconfig: (\S+)/.exec(session.text()) ?? [];
+}, SESSION_TIMEOUT_MS);
+
+afterAll(async () => {
   if (session?.process.exitCode === null) {
     session.process.kill('SIGINT');
     await once(session.process, 'close');
   }
 });
 
-function startSession(args: readonly string[], main = 'start'): Session {
-  const child = spawn(process.execPath, [`knative/local/${main}.ts`, ...args], {
+function startSession(args: readonly string[]): Session {
+  const child = spawn(process.execPath, args, {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -64,16 +76,33 @@ function advised(text: string, words: string): string {
 const shell = (command: string): number | null =>
   spawnSync('sh', ['-c', command], { cwd: ROOT, stdio: 'ignore' }).status;
 
+/** They come when all else is up; then their definition says that two versions are stored. */
+async function whenWidgetsAreThere(): Promise<void> {
+  const kube = openKube({ kubeconfigPath: kubeconfig, userAgent: 'test', fieldManager: 'test' });
+  const storedVersions = async (): Promise<unknown> =>
+    (await kube.get(CRDS, { name: 'widgets.demo.ballast.dev' }))?.['status'];
+  const both = { storedVersions: ['v1alpha1', 'v1'] };
+  await expect.poll(storedVersions, { timeout: READY_TIMEOUT_MS }).toMatchObject(both);
+  await kube.close();
+}
+
+test('npm start takes no function, and says so', () => {
+  const args = ['knative/local/start.ts', 'metadata'];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+  expect([status, stderr]).toEqual([
+    2,
+    'nothing is known of "metadata"\nusage: npm start -- [--help] [OPTION...]\n',
+  ]);
+});
+
 test(
   'the migration that it suggests climbs to its proof, and the audit agrees',
   { timeout: SESSION_TIMEOUT_MS },
   async () => {
-    session = startSession(['--nodes', '1', '--pods', '1', '--churn', '0']);
-    await session.until(/get storagemigrations -w/, READY_TIMEOUT_MS);
     const text = session.text();
     const audit = advised(text, 'npm run -s audit');
-    // The widgets come when everything else is up.
-    await vi.waitFor(() => expect(shell(audit)).toBe(1), { timeout: READY_TIMEOUT_MS });
+    await whenWidgetsAreThere();
+    expect(shell(audit)).toBe(1);
     expect(shell(advised(text, 'npm run -s migrate'))).toBe(0);
     const watch = advised(text, 'get storagemigrations -w');
     const proved = watch.replace(
@@ -86,11 +115,9 @@ test(
 );
 
 test(
-  'a session shows what flows, reports a killed part, goes on, and leaves nothing behind',
+  'it shows what flows, reports a killed part, and goes on',
   { timeout: SESSION_TIMEOUT_MS },
   async () => {
-    session = startSession(['--nodes', '3', '--pods', '12', '--churn', '5']);
-    const [, kubeconfig = ''] = await session.until(/kubeconfig: (\S+)/, READY_TIMEOUT_MS);
     const dir = dirname(kubeconfig);
     await session.until(/events in: dev\.knative\S+ Pod [1-9]/, READY_TIMEOUT_MS);
     await session.until(/metadata answered: done [1-9]/, READY_TIMEOUT_MS);
@@ -107,16 +134,6 @@ test(
     await session.until(/kwok is ready/, READY_TIMEOUT_MS, before);
     const others = (await readPartsFile(dir)).filter(({ name }) => name !== 'kwok');
     expect(others).toEqual(parts.filter(({ name }) => name !== 'kwok'));
-
-    session.process.kill('SIGINT');
-    const [code] = await once(session.process, 'close');
-    expect(code).toBe(0);
-    expect(session.text().trimEnd().endsWith('Nothing is left running.')).toBe(true);
-    expect(await pidsWithEnvironment(`BALLAST_PLANE=${dir}`)).toEqual([]);
-    const ports = parts.flatMap(({ url }) => (url === '' ? [] : [Number(new URL(url).port)]));
-    expect(ports.length).toBeGreaterThan(3);
-    expect(await Promise.all(ports.map(isPortTaken))).toEqual(ports.map(() => false));
-    await expect(access(dir)).rejects.toThrow('ENOENT');
   },
 );
 
@@ -124,9 +141,7 @@ test(
   'in development a changed function starts again, and its log is shown',
   { timeout: SESSION_TIMEOUT_MS },
   async () => {
-    session = startSession(['metadata', '--nodes', '2', '--pods', '4', '--churn', '5'], 'dev');
     await session.until(/"message":"listening"/, READY_TIMEOUT_MS);
-    await session.until(/metadata answered: done [1-9]/, READY_TIMEOUT_MS);
     const before = session.text().length;
     const now = new Date();
     await utimes(new URL('functions/metadata/index.ts', ROOT), now, now);
@@ -134,3 +149,17 @@ test(
     expect(line).toContain('"function":"metadata"');
   },
 );
+
+test('its end leaves nothing behind', async () => {
+  const dir = dirname(kubeconfig);
+  const parts = await readPartsFile(dir);
+  session.process.kill('SIGINT');
+  const [code] = await once(session.process, 'close');
+  expect(code).toBe(0);
+  expect(session.text().trimEnd().endsWith('Nothing is left running.')).toBe(true);
+  expect(await pidsWithEnvironment(`BALLAST_PLANE=${dir}`)).toEqual([]);
+  const ports = parts.flatMap(({ url }) => (url === '' ? [] : [Number(new URL(url).port)]));
+  expect(ports.length).toBeGreaterThan(3);
+  expect(await Promise.all(ports.map(isPortTaken))).toEqual(ports.map(() => false));
+  await expect(access(dir)).rejects.toThrow('ENOENT');
+});
