@@ -1,7 +1,7 @@
 // Lanes: test files that share one control plane and run one after another on it. Each file finds
 // the plane as the first one did. A file that kills a part, compacts etcd or needs flags of its own
 // is in no lane, and starts its own plane.
-import type { CorePart } from '../knative/local/plane/plane.ts';
+import type { CorePart } from '../knative/try/local/plane/plane.ts';
 
 export interface Lane {
   /** What it is a part of, and climbed with. */

@@ -1,5 +1,5 @@
 // Runs a function from its sources: `node shared/function/run.ts functions/metadata`. What ships
-// is the bundle (knative/build); this is for development.
+// is the bundle (knative/tools/build); this is for development.
 import { resolve } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { definitionIn } from './define.ts';

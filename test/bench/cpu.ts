@@ -1,7 +1,7 @@
 // What a process has cost, read from the kernel's own accounts under /proc (Linux only).
 
 import { readFile } from 'node:fs/promises';
-import { residentBytes as residentBytesIfAlive } from '../../knative/local/process/proc.ts';
+import { residentBytes as residentBytesIfAlive } from '../../knative/try/local/process/proc.ts';
 
 /** USER_HZ: fixed at 100 on every architecture that Node runs on. */
 const ticksPerSecond = 100;

@@ -2,8 +2,8 @@
 // handler on all sides, and to a readiness probe, ours being the bundle of a function that ships
 // with both its doors. Ours starts from the code cache that its build has filled.
 import { type RequestOptions, request } from 'node:http';
-import { buildFunction } from '../../knative/build/build.ts';
-import { freePort } from '../../knative/local/process/ports.ts';
+import { buildFunction } from '../../knative/tools/build/build.ts';
+import { freePort } from '../../knative/try/local/process/ports.ts';
 import {
   BARE,
   OURS,

@@ -2,7 +2,7 @@
 // 500 KB appear beside them: with the narrow cache, and with informers on both kinds. Bytes are
 // those that the kernel handed to the process; memory is what is resident.
 import { readFile } from 'node:fs/promises';
-import { GO_GC_AS_SHIPPED, type Plane, startPlane } from '../../knative/local/plane/plane.ts';
+import { GO_GC_AS_SHIPPED, type Plane, startPlane } from '../../knative/try/local/plane/plane.ts';
 import { type KubeClient, openKube } from '../../shared/kube/client.ts';
 import { residentBytes } from './cpu.ts';
 import { Child } from './feed/child.ts';

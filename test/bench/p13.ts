@@ -5,7 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { GO_GC_AS_SHIPPED, startPlane } from '../../knative/local/plane/plane.ts';
+import { GO_GC_AS_SHIPPED, startPlane } from '../../knative/try/local/plane/plane.ts';
 import { cpuSeconds } from './cpu.ts';
 import type { CallerReport } from './p13-caller.ts';
 import type { Bench, Sample, Side } from './runner.ts';

@@ -6,10 +6,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect, headers } from 'nats';
 import { loginOf } from '../builders/nats-login.ts';
-import { resolvePart } from '../../knative/local/parts/resolve.ts';
-import { natsServerSpec } from '../../knative/local/plane/nats-server.ts';
-import { type Plane, startPlane } from '../../knative/local/plane/plane.ts';
-import { freePort } from '../../knative/local/process/ports.ts';
+import { resolvePart } from '../../knative/try/local/parts/resolve.ts';
+import { natsServerSpec } from '../../knative/try/local/plane/nats-server.ts';
+import { type Plane, startPlane } from '../../knative/try/local/plane/plane.ts';
+import { freePort } from '../../knative/try/local/process/ports.ts';
 import { Stream } from '../../shared/nats/stream.ts';
 import type { Bench, Sample, Side } from './runner.ts';
 

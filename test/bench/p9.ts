@@ -1,7 +1,7 @@
 // P9: events per second of CPU that the server spends, and its memory after them. The event is a
 // pod as ApiServerSource sends it; both sides run the same handler and answer 204.
 import type { ChildProcess } from 'node:child_process';
-import { freePort } from '../../knative/local/process/ports.ts';
+import { freePort } from '../../knative/try/local/process/ports.ts';
 import { cpuSeconds, residentBytes } from './cpu.ts';
 import { podEventBody, podEventHeaders } from './handlers/pod-event.ts';
 import { requestBytes, sendEvents } from './handlers/sender.ts';

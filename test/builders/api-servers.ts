@@ -1,6 +1,6 @@
 // Two real API servers on one etcd, listed as API servers list themselves.
-import type { Plane } from '../../knative/local/plane/plane.ts';
-import type { Part } from '../../knative/local/process/part.ts';
+import type { Plane } from '../../knative/try/local/plane/plane.ts';
+import type { Part } from '../../knative/try/local/process/part.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { putStored } from './etcd-values.ts';
 import { until } from './versioned-kind.ts';

@@ -1,6 +1,6 @@
 // What etcd holds of a custom resource, read past the API server through etcd's own HTTP gateway:
 // in which version each object is stored is told nowhere else.
-import type { PlaneAddress } from '../../knative/local/plane/address.ts';
+import type { PlaneAddress } from '../../knative/try/local/plane/address.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 
 interface RangeAnswer {

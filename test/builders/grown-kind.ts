@@ -1,6 +1,6 @@
 // A kind whose definition changes from version to version, as its owner would change it: what is in
 // it, what is served, what is stored, and with which fields.
-import type { PlaneAddress } from '../../knative/local/plane/address.ts';
+import type { PlaneAddress } from '../../knative/try/local/plane/address.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';

@@ -1,11 +1,11 @@
 // A nats-server that speaks TLS with a certificate of an authority that nobody else knows.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { resolvePart } from '../../knative/local/parts/resolve.ts';
-import { natsServerSpec } from '../../knative/local/plane/nats-server.ts';
-import type { Plane } from '../../knative/local/plane/plane.ts';
-import type { Part } from '../../knative/local/process/part.ts';
-import { freePort } from '../../knative/local/process/ports.ts';
+import { resolvePart } from '../../knative/try/local/parts/resolve.ts';
+import { natsServerSpec } from '../../knative/try/local/plane/nats-server.ts';
+import type { Plane } from '../../knative/try/local/plane/plane.ts';
+import type { Part } from '../../knative/try/local/process/part.ts';
+import { freePort } from '../../knative/try/local/process/ports.ts';
 import { issue, makeAuthority } from '../../shared/x509.ts';
 
 const validity = { fromMs: Date.now() - 60_000, toMs: Date.now() + 3_600_000 };

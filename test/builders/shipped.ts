@@ -1,8 +1,8 @@
 // An API server with all that we ship applied to it, and what is asked for beside it.
 import { fileURLToPath } from 'node:url';
-import { applyObjects } from '../../knative/local/cluster/apply-objects.ts';
-import { loadWiring } from '../../knative/local/manifests/load.ts';
-import { type CorePart, type Plane, startPlane } from '../../knative/local/plane/plane.ts';
+import { applyObjects } from '../../knative/try/local/cluster/apply-objects.ts';
+import { loadWiring } from '../../knative/try/local/manifests/load.ts';
+import { type CorePart, type Plane, startPlane } from '../../knative/try/local/plane/plane.ts';
 import { type KubeClient, openKube } from '../../shared/kube/client.ts';
 
 export interface Shipped {

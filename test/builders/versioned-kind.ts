@@ -1,7 +1,7 @@
 // A kind of two versions, v1alpha1 and v1, with objects stored in the old one: where every
 // migration of stored versions starts from.
-import { inParallel } from '../../knative/local/cluster/in-parallel.ts';
-import type { PlaneAddress } from '../../knative/local/plane/address.ts';
+import { inParallel } from '../../knative/try/local/cluster/in-parallel.ts';
+import type { PlaneAddress } from '../../knative/try/local/plane/address.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { CRDS } from '../../shared/kube/crds.ts';

@@ -2,7 +2,7 @@
 // how it is lifted.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Part } from '../../knative/local/process/part.ts';
+import type { Part } from '../../knative/try/local/process/part.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Random } from './random.ts';
 import type { Mangling } from './relay.ts';

@@ -1,12 +1,12 @@
 // One instance of the function in a process of its own, as it ships but for the bundle: it can be
 // killed, paused and cut off without its neighbours noticing.
 import { join } from 'node:path';
-import { functionSpec } from '../../knative/local/cluster/function-part.ts';
-import type { ServiceAccounts } from '../../knative/local/cluster/service-accounts.ts';
-import type { FunctionWiring } from '../../knative/local/manifests/wiring.ts';
-import type { Plane } from '../../knative/local/plane/plane.ts';
-import type { Part } from '../../knative/local/process/part.ts';
-import { freePort } from '../../knative/local/process/ports.ts';
+import { functionSpec } from '../../knative/try/local/cluster/function-part.ts';
+import type { ServiceAccounts } from '../../knative/try/local/cluster/service-accounts.ts';
+import type { FunctionWiring } from '../../knative/try/local/manifests/wiring.ts';
+import type { Plane } from '../../knative/try/local/plane/plane.ts';
+import type { Part } from '../../knative/try/local/process/part.ts';
+import { freePort } from '../../knative/try/local/process/ports.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Below the relay's patience; what hangs in a fault ends soon after it. */

@@ -2,15 +2,15 @@
 // API server, NATS, Knative's adapter, instances of the function as processes, and readers that
 // stay open through whatever is done to the others.
 import { join } from 'node:path';
-import { applyObjects } from '../../knative/local/cluster/apply-objects.ts';
-import { ServiceAccounts } from '../../knative/local/cluster/service-accounts.ts';
-import { loadWiring } from '../../knative/local/manifests/load.ts';
-import type { ApiServerSourceWiring, Wiring } from '../../knative/local/manifests/wiring.ts';
-import { resolvePart } from '../../knative/local/parts/resolve.ts';
-import { adapterPart } from '../../knative/local/plane/adapter.ts';
-import { type Plane, startPlane } from '../../knative/local/plane/plane.ts';
-import type { Part } from '../../knative/local/process/part.ts';
-import { freePort } from '../../knative/local/process/ports.ts';
+import { applyObjects } from '../../knative/try/local/cluster/apply-objects.ts';
+import { ServiceAccounts } from '../../knative/try/local/cluster/service-accounts.ts';
+import { loadWiring } from '../../knative/try/local/manifests/load.ts';
+import type { ApiServerSourceWiring, Wiring } from '../../knative/try/local/manifests/wiring.ts';
+import { resolvePart } from '../../knative/try/local/parts/resolve.ts';
+import { adapterPart } from '../../knative/try/local/plane/adapter.ts';
+import { type Plane, startPlane } from '../../knative/try/local/plane/plane.ts';
+import type { Part } from '../../knative/try/local/process/part.ts';
+import { freePort } from '../../knative/try/local/process/ports.ts';
 import { METADATA_FEEDS, type MetadataFeedStatus } from '../../shared/api/metadata-feed.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { type KubeClient, openKube } from '../../shared/kube/client.ts';

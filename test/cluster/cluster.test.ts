@@ -5,7 +5,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ReachedCluster } from '../../knative/cluster/reached-cluster.ts';
+import type { ReachedCluster } from '../../knative/try/cluster/reached-cluster.ts';
 import { Kubectl } from './support/kubectl.ts';
 import { NODE_PATH } from './support/node-image.ts';
 import { claim, pod, service, WEB } from './support/pods.ts';

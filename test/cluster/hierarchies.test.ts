@@ -5,9 +5,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { hierarchies } from '../../knative/cluster/cgroups.ts';
+import { hierarchies } from '../../knative/try/cluster/cgroups.ts';
 
-const CGROUPS = resolve(import.meta.dirname, '../../knative/cluster/cgroups.ts');
+const CGROUPS = resolve(import.meta.dirname, '../../knative/try/cluster/cgroups.ts');
 
 test('one that is mounted at a second place is counted once', async () => {
   const scratch = await mkdtemp(join(tmpdir(), 'ballast-hierarchies-'));

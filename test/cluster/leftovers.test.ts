@@ -7,7 +7,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { ask } from '../../knative/cluster/control.ts';
+import { ask } from '../../knative/try/cluster/control.ts';
 import { Kubectl } from './support/kubectl.ts';
 import {
   machineState,
@@ -20,7 +20,7 @@ import { nodeArchive } from './support/node-image.ts';
 import { claim, pod, service, WEB } from './support/pods.ts';
 import { takeTurn, TURN_WITHIN_MS } from './support/turn.ts';
 
-const MAIN = resolve(import.meta.dirname, '../../knative/cluster/main.ts');
+const MAIN = resolve(import.meta.dirname, '../../knative/try/cluster/main.ts');
 /** Beside the one that a person may be running. */
 const SUBNET = '10.197.0.0/16';
 const INTERFACE = 'ballast-10-197';

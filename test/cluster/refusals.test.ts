@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { machineState, type MachineState } from './support/machine-state.ts';
 import { takeTurn, TURN_WITHIN_MS } from './support/turn.ts';
 
-const MAIN = resolve(import.meta.dirname, '../../knative/cluster/main.ts');
+const MAIN = resolve(import.meta.dirname, '../../knative/try/cluster/main.ts');
 const SUBNET = '10.196.0.0/16';
 const INTERFACE = 'ballast-10-196';
 

@@ -16,8 +16,8 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildFolder } from '../../knative/build/build.ts';
-import { prime } from '../../knative/build/prime.ts';
+import { buildFolder } from '../../knative/tools/build/build.ts';
+import { prime } from '../../knative/tools/build/prime.ts';
 import { broken } from '../fixtures/events/broken/index.ts';
 import { waiting } from '../fixtures/events/waiting/index.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { bundleFunction } from '../../knative/build/build.ts';
+import { bundleFunction } from '../../knative/tools/build/build.ts';
 
 /** Ends when the function listens, and tells what of Node was loaded then. */
 const LISTED = `

@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { access, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { readPartsFile } from '../../knative/local/plane/parts-file.ts';
-import { isPortTaken } from '../../knative/local/process/ports.ts';
-import { pidsWithEnvironment } from '../../knative/local/process/proc.ts';
+import { readPartsFile } from '../../knative/try/local/plane/parts-file.ts';
+import { isPortTaken } from '../../knative/try/local/process/ports.ts';
+import { pidsWithEnvironment } from '../../knative/try/local/process/proc.ts';
 import { openKube } from '../../shared/kube/client.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
 
@@ -32,7 +32,7 @@ let session: Session;
 let kubeconfig = '';
 
 beforeAll(async () => {
-  session = startSession(['knative/local/dev.ts', 'metadata', ...FLOWING]);
+  session = startSession(['knative/try/local/dev.ts', 'metadata', ...FLOWING]);
   await session.until(/get storagemigrations -w/, READY_TIMEOUT_MS);
   [, kubeconfig = ''] = /kubeconfig: (\S+)/.exec(session.text()) ?? [];
 }, SESSION_TIMEOUT_MS);
@@ -87,7 +87,7 @@ async function whenWidgetsAreThere(): Promise<void> {
 }
 
 test('npm start takes no function, and says so', () => {
-  const args = ['knative/local/start.ts', 'metadata'];
+  const args = ['knative/try/local/start.ts', 'metadata'];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
   expect([status, stderr]).toEqual([
     2,

@@ -1,9 +1,9 @@
 // Finds or builds parts for a rung. Its exit code tells apart a build that failed from a machine
 // that cannot have the parts.
 
-import type { PartName } from '../../knative/local/parts/part-entry.ts';
-import { PartsUnavailable } from '../../knative/local/parts/explain.ts';
-import { resolveParts } from '../../knative/local/parts/resolve.ts';
+import type { PartName } from '../../knative/try/local/parts/part-entry.ts';
+import { PartsUnavailable } from '../../knative/try/local/parts/explain.ts';
+import { resolveParts } from '../../knative/try/local/parts/resolve.ts';
 import { cannotBeHadCode } from './rungs.ts';
 
 /** Resolves with the exit code; `more` is whatever else has to be fetched. */

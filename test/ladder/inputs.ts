@@ -8,7 +8,7 @@ import { release } from 'node:os';
 import { join } from 'node:path';
 import { env, getuid, version } from 'node:process';
 import { promisify } from 'node:util';
-import { resolveParts } from '../../knative/local/parts/resolve.ts';
+import { resolveParts } from '../../knative/try/local/parts/resolve.ts';
 import type { Rung } from './rungs.ts';
 
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;

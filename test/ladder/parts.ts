@@ -1,8 +1,8 @@
 // The rung that makes sure of every real part before a test needs it: each is found or built.
 
-import { moduleConfig } from '../../knative/cluster/knative/module-config.ts';
-import { planePartNames } from '../../knative/local/parts/catalog.ts';
-import { partsSettings } from '../../knative/local/parts/settings.ts';
+import { moduleConfig } from '../../knative/try/cluster/knative/module-config.ts';
+import { planePartNames } from '../../knative/try/local/parts/catalog.ts';
+import { partsSettings } from '../../knative/try/local/parts/settings.ts';
 import { haveParts } from './have-parts.ts';
 
 /** Of Knative: what the manifests are tried against. */

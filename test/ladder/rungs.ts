@@ -5,8 +5,8 @@ import {
   knativePartNames,
   nodePartNames,
   planePartNames,
-} from '../../knative/local/parts/catalog.ts';
-import type { PartName } from '../../knative/local/parts/part-entry.ts';
+} from '../../knative/try/local/parts/catalog.ts';
+import type { PartName } from '../../knative/try/local/parts/part-entry.ts';
 import { type Lane, lanes } from '../lanes.ts';
 
 export type RungName =
@@ -135,7 +135,7 @@ const LINT = [
 export const rungs: readonly Rung[] = [
   { ...check('types', 'the compiler on every file', ['tsc', '--noEmit']), unreached: ['docs/'] },
   { ...check('lint', 'type-aware lint and format', ...LINT), unreached: [] },
-  check('bundles', 'each function as it ships', ['node', 'knative/build/main.ts']),
+  check('bundles', 'each function as it ships', ['node', 'knative/tools/build/main.ts']),
   machine('parts', 'the real etcd, kube-apiserver and the rest, found or built', []),
   tests('unit', 'pure parts, small servers, and the tidy rules', [], {
     slots: cores,

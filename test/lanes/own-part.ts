@@ -1,8 +1,8 @@
 // A part of the file's own beside the plane of its lane: it ends with the file.
 import { afterAll } from 'vitest';
-import type { PlaneAddress } from '../../knative/local/plane/address.ts';
-import { PartProcess, type Part, type PartSpec } from '../../knative/local/process/part.ts';
-import { markOf } from '../../knative/local/process/run-directory.ts';
+import type { PlaneAddress } from '../../knative/try/local/plane/address.ts';
+import { PartProcess, type Part, type PartSpec } from '../../knative/try/local/process/part.ts';
+import { markOf } from '../../knative/try/local/process/run-directory.ts';
 
 const parts: Part[] = [];
 

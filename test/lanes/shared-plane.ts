@@ -4,7 +4,7 @@ import {
   findPart,
   type PartAddress,
   type PlaneAddress,
-} from '../../knative/local/plane/address.ts';
+} from '../../knative/try/local/plane/address.ts';
 
 interface ProvidedPlane extends Omit<PlaneAddress, 'part'> {
   readonly parts: readonly PartAddress[];

@@ -1,7 +1,7 @@
 // `npm run measure -- soak --minutes 60`: does anything grow while pods change, go and come? Prints
 // what the function, NATS and two readers hold, minute by minute. It passes no judgement: the rows
 // go into docs/scale.md.
-import { inParallel } from '../../knative/local/cluster/in-parallel.ts';
+import { inParallel } from '../../knative/try/local/cluster/in-parallel.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { Child } from '../bench/feed/child.ts';
 import type { WriterChild } from '../bench/feed/churn.ts';

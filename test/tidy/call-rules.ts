@@ -47,7 +47,8 @@ const bans: readonly Ban[] = [
     name: 'process-exit',
     of: /^process\.(exit|abort)$/,
     within: /./,
-    except: /^(knative\/\w+\/(start|dev|main)|shared\/function\/serve|test\/\w+\/main)\.ts$/,
+    except:
+      /^(knative\/t\w+\/[\w-]+\/(start|dev|main)|shared\/function\/serve|test\/\w+\/main)\.ts$/,
     reason: 'an exit in the middle loses what others have yet to write or close',
     instead: 'throw, or set process.exitCode in the entry file.',
   },

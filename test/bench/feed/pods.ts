@@ -1,6 +1,6 @@
 // The pods of the benchmarks: some 4 KB of JSON each as the API server answers it, running, with
 // addresses and container ids, spread over nodes whose Node objects nobody needs.
-import { inParallel } from '../../../knative/local/cluster/in-parallel.ts';
+import { inParallel } from '../../../knative/try/local/cluster/in-parallel.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 

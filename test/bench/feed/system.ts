@@ -6,17 +6,21 @@ import { systemClock } from '../../../shared/clock.ts';
 import { resolve } from 'node:path';
 import { connect } from 'nats';
 import { loginOf } from '../../builders/nats-login.ts';
-import { buildFunction } from '../../../knative/build/build.ts';
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
-import { bundleCommand, functionSpec } from '../../../knative/local/cluster/function-part.ts';
-import { ServiceAccounts } from '../../../knative/local/cluster/service-accounts.ts';
-import { loadWiring } from '../../../knative/local/manifests/load.ts';
-import type { Wiring } from '../../../knative/local/manifests/wiring.ts';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
-import { adapterPart } from '../../../knative/local/plane/adapter.ts';
-import { GO_GC_AS_SHIPPED, type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
-import type { Part } from '../../../knative/local/process/part.ts';
-import { freePort } from '../../../knative/local/process/ports.ts';
+import { buildFunction } from '../../../knative/tools/build/build.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { bundleCommand, functionSpec } from '../../../knative/try/local/cluster/function-part.ts';
+import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
+import { loadWiring } from '../../../knative/try/local/manifests/load.ts';
+import type { Wiring } from '../../../knative/try/local/manifests/wiring.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import { adapterPart } from '../../../knative/try/local/plane/adapter.ts';
+import {
+  GO_GC_AS_SHIPPED,
+  type Plane,
+  startPlane,
+} from '../../../knative/try/local/plane/plane.ts';
+import type { Part } from '../../../knative/try/local/process/part.ts';
+import { freePort } from '../../../knative/try/local/process/ports.ts';
 import { METADATA_FEEDS, type MetadataFeedStatus } from '../../../shared/api/metadata-feed.ts';
 import { streamName } from '../../../shared/feed/subjects.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';

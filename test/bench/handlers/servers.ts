@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { buildFolder } from '../../../knative/build/build.ts';
+import { buildFolder } from '../../../knative/tools/build/build.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const echo = join(import.meta.dirname, 'echo');

@@ -4,9 +4,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
-import { partsSettings } from '../../../knative/local/parts/settings.ts';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
-import { LineRing } from '../../../knative/local/process/line-ring.ts';
+import { partsSettings } from '../../../knative/try/local/parts/settings.ts';
+import type { Plane } from '../../../knative/try/local/plane/plane.ts';
+import { LineRing } from '../../../knative/try/local/process/line-ring.ts';
 import { CURRENT, GROUP, until, type VersionedKind } from '../../builders/versioned-kind.ts';
 import type { MigrationSide } from './world.ts';
 

@@ -5,8 +5,8 @@ import {
   migrateInTree,
   untilItKnowsTheKinds,
 } from '../../integration/migration/in-tree.ts';
-import { CONTROLLER_MANAGER } from '../../../knative/local/plane/kube-controller-manager.ts';
-import type { Part } from '../../../knative/local/process/part.ts';
+import { CONTROLLER_MANAGER } from '../../../knative/try/local/plane/kube-controller-manager.ts';
+import type { Part } from '../../../knative/try/local/process/part.ts';
 import type { MigrationSide } from './world.ts';
 
 /**

@@ -1,13 +1,13 @@
 // Our function as it ships, in a process of its own. The event that its source sends for a new
 // StorageMigration is sent by hand, and again when a request ended before the work did, as the
 // change of the status does.
-import { buildFunction } from '../../../knative/build/build.ts';
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
-import { bundleCommand, functionSpec } from '../../../knative/local/cluster/function-part.ts';
-import { loadWiring } from '../../../knative/local/manifests/load.ts';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
-import type { Part } from '../../../knative/local/process/part.ts';
-import { freePort } from '../../../knative/local/process/ports.ts';
+import { buildFunction } from '../../../knative/tools/build/build.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { bundleCommand, functionSpec } from '../../../knative/try/local/cluster/function-part.ts';
+import { loadWiring } from '../../../knative/try/local/manifests/load.ts';
+import type { Plane } from '../../../knative/try/local/plane/plane.ts';
+import type { Part } from '../../../knative/try/local/process/part.ts';
+import { freePort } from '../../../knative/try/local/process/ports.ts';
 import {
   STORAGE_MIGRATIONS,
   type StorageMigrationStatus,

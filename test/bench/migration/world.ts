@@ -1,8 +1,8 @@
 // Thousands of objects that are stored in an old version, again before each run; and what a
 // migration of them does and costs, seen from outside: by a watch of the kind, the accounts of the
 // API server's process, somebody else's reads, and etcd.
-import { inParallel } from '../../../knative/local/cluster/in-parallel.ts';
-import { GO_GC_AS_SHIPPED, type Plane } from '../../../knative/local/plane/plane.ts';
+import { inParallel } from '../../../knative/try/local/cluster/in-parallel.ts';
+import { GO_GC_AS_SHIPPED, type Plane } from '../../../knative/try/local/plane/plane.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { countStored } from '../../builders/etcd-values.ts';

@@ -4,12 +4,12 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { functionNames } from '../../../knative/build/function-names.ts';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import { functionNames } from '../../../knative/tools/build/function-names.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { NATS_CLUSTER_LEASE } from '../../../shared/api/nats-cluster.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { LEASES } from '../../../shared/kube/sweep-lease.ts';
-import { PAUSE_IMAGE } from '../../../knative/cluster/images.ts';
+import { PAUSE_IMAGE } from '../../../knative/try/cluster/images.ts';
 import { binaryEvent, eventually } from './support/rig.ts';
 import { OURS, ShownFeed } from './support/shown-feed.ts';
 import { type KnativeWorld, openWorld, OPEN_WITHIN_MS } from './support/world.ts';
@@ -185,7 +185,7 @@ test.each([
   ['watch', '--cluster', '--verify'],
   ['audit', '--resource', 'metadatafeeds.ballast.dev'],
 ])('npm run %s finds the cluster that runs', (command, ...args) => {
-  const entry = join(import.meta.dirname, '../../../knative/local', `${command}.ts`);
+  const entry = join(import.meta.dirname, '../../../knative/try/local', `${command}.ts`);
   const words = [entry, ...args, '--plane', inject('clusterDir')];
   const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
   expect({ status, stderr }).toMatchObject({ status: 0 });

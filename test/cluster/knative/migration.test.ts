@@ -2,8 +2,8 @@
 // on with it, also when its function is rolled out anew in the middle.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fillTryOut } from '../../../knative/local/population/try-out.ts';
-import { migrationFor, rightsFor } from '../../../knative/migrate/manifests.ts';
+import { fillTryOut } from '../../../knative/try/local/population/try-out.ts';
+import { migrationFor, rightsFor } from '../../../knative/tools/migrate/manifests.ts';
 import {
   STORAGE_MIGRATIONS,
   type StorageMigrationStatus,

@@ -1,10 +1,10 @@
 // The images that servers of NATS run in real pods: two versions, and one whose server ends at
 // once.
-import { publicImage } from '../../../knative/cluster/functions/nats.ts';
-import { cachedArchive } from '../../../knative/cluster/knative/cached-archive.ts';
-import { programSpec } from '../../../knative/images/program.ts';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
-import { partsSettings } from '../../../knative/local/parts/settings.ts';
+import { publicImage } from '../../../knative/try/cluster/functions/nats.ts';
+import { cachedArchive } from '../../../knative/try/cluster/knative/cached-archive.ts';
+import { programSpec } from '../../../knative/tools/images/program.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import { partsSettings } from '../../../knative/try/local/parts/settings.ts';
 import { NEW_IMAGE, OLD_IMAGE } from '../../integration/nats-cluster/scene.ts';
 
 /** Its server ends at once. */

@@ -1,9 +1,9 @@
 // The cluster of the rung: three bare nodes with the images of its tests, and our definitions.
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
-import { loadWiring } from '../../../knative/local/manifests/load.ts';
-import type { ReachedCluster } from '../../../knative/cluster/reached-cluster.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { loadWiring } from '../../../knative/try/local/manifests/load.ts';
+import type { ReachedCluster } from '../../../knative/try/cluster/reached-cluster.ts';
 import { openKube } from '../../../shared/kube/client.ts';
 import { serverArchives } from '../nats-cluster/server-images.ts';
 import { nodeArchive } from './node-image.ts';

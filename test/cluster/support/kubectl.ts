@@ -1,7 +1,7 @@
 // The real kubectl against one cluster, with a home of its own.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 
 const TIMEOUT_MS = 60_000;
 

@@ -4,10 +4,10 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { hierarchies } from '../../../knative/cluster/cgroups.ts';
-import { debianPrograms } from '../../../knative/cluster/debian-programs.ts';
-import { partsSettings } from '../../../knative/local/parts/settings.ts';
-import { startTimeTicks } from '../../../knative/local/process/proc.ts';
+import { hierarchies } from '../../../knative/try/cluster/cgroups.ts';
+import { debianPrograms } from '../../../knative/try/cluster/debian-programs.ts';
+import { partsSettings } from '../../../knative/try/local/parts/settings.ts';
+import { startTimeTicks } from '../../../knative/try/local/process/proc.ts';
 
 /** Where container tools write by default, of what is not seen as a whole. */
 const WATCHED = [

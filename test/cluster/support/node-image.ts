@@ -1,7 +1,7 @@
 // An image with nothing in it but node and what node loads: a pod's arguments are its program.
-import { cachedArchive } from '../../../knative/cluster/knative/cached-archive.ts';
-import { librariesOf } from '../../../knative/images/libraries.ts';
-import { partsSettings } from '../../../knative/local/parts/settings.ts';
+import { cachedArchive } from '../../../knative/try/cluster/knative/cached-archive.ts';
+import { librariesOf } from '../../../knative/tools/images/libraries.ts';
+import { partsSettings } from '../../../knative/try/local/parts/settings.ts';
 
 export const NODE_IMAGE = 'dev.local/ballast/test-node:1';
 export const NODE_PATH = '/usr/bin/node';

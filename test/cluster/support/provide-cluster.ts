@@ -2,11 +2,11 @@
 // each file would wait a minute for one of its own. BALLAST_TEST_CLUSTER names the directory of one
 // that is up already, for whoever works on a test.
 import type { TestProject } from 'vitest/node';
-import { findClusters } from '../../../knative/cluster/cluster-directory.ts';
-import { ReachedCluster } from '../../../knative/cluster/reached-cluster.ts';
-import type { Stage } from '../../../knative/cluster/stage.ts';
-import { runStages } from '../../../knative/cluster/stages.ts';
-import { startCluster } from '../../../knative/cluster/start-cluster.ts';
+import { findClusters } from '../../../knative/try/cluster/cluster-directory.ts';
+import { ReachedCluster } from '../../../knative/try/cluster/reached-cluster.ts';
+import type { Stage } from '../../../knative/try/cluster/stage.ts';
+import { runStages } from '../../../knative/try/cluster/stages.ts';
+import { startCluster } from '../../../knative/try/cluster/start-cluster.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,5 +1,5 @@
 // Files of a rung run beside each other; what only one of them may do at a time is done in turn.
-import { withLock } from '../../../knative/local/parts/lock.ts';
+import { withLock } from '../../../knative/try/local/parts/lock.ts';
 
 /** Longer than whoever else has it may take. */
 export const TURN_WITHIN_MS = 600_000;

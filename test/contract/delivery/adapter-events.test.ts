@@ -1,9 +1,9 @@
 // Which events the real ApiServerSource adapter sends, and what they hold, in both modes.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { WatchedResource } from '../../../knative/local/manifests/wiring.ts';
-import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
-import { PartProcess } from '../../../knative/local/process/part.ts';
+import type { WatchedResource } from '../../../knative/try/local/manifests/wiring.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
+import { PartProcess } from '../../../knative/try/local/process/part.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { adapterSpec, sourceOf, startAdapter } from './support/adapter.ts';
 import { type Api, configMaps, named, openApi } from './support/api.ts';

@@ -3,14 +3,14 @@
 // the broker retries.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
-import { brokerPart, readDeliveryStats } from '../../../knative/local/delivery/part.ts';
-import type { DeliveryStats } from '../../../knative/local/delivery/stats.ts';
-import { loadWiring } from '../../../knative/local/manifests/load.ts';
-import { keyOf } from '../../../knative/local/manifests/wiring.ts';
-import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
-import type { Part } from '../../../knative/local/process/part.ts';
-import { freePort } from '../../../knative/local/process/ports.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { brokerPart, readDeliveryStats } from '../../../knative/try/local/delivery/part.ts';
+import type { DeliveryStats } from '../../../knative/try/local/delivery/stats.ts';
+import { loadWiring } from '../../../knative/try/local/manifests/load.ts';
+import { keyOf } from '../../../knative/try/local/manifests/wiring.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
+import type { Part } from '../../../knative/try/local/process/part.ts';
+import { freePort } from '../../../knative/try/local/process/ports.ts';
 import { openKube } from '../../../shared/kube/client.ts';
 import { startOwnPart } from '../../lanes/own-part.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';

@@ -1,7 +1,7 @@
 // The delivery rules of Knative's MTChannelBasedBroker, held by our broker: over real HTTP, to
 // scripted subscribers.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { freePort } from '../../../knative/local/process/ports.ts';
+import { freePort } from '../../../knative/try/local/process/ports.ts';
 import { AT_ONCE, Delivery, EVENT, triggerOf } from './support/delivery.ts';
 import { type Script, ScriptedSink } from './support/scripted-sink.ts';
 

@@ -4,7 +4,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EVENT_BYTES_MAX, PENDING_BYTES_MAX } from '../../../knative/local/delivery/limits.ts';
+import { EVENT_BYTES_MAX, PENDING_BYTES_MAX } from '../../../knative/try/local/delivery/limits.ts';
 import { Delivery, EVENT, triggerOf } from './support/delivery.ts';
 import type { RecordedEvent } from './support/fixture.ts';
 import { ScriptedSink } from './support/scripted-sink.ts';

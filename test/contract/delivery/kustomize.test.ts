@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { readKustomization } from '../../../knative/local/manifests/documents.ts';
-import { loadWiring } from '../../../knative/local/manifests/load.ts';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
-import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
+import { readKustomization } from '../../../knative/try/local/manifests/documents.ts';
+import { loadWiring } from '../../../knative/try/local/manifests/load.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { type Api, openApi } from './support/api.ts';
 

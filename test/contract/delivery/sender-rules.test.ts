@@ -3,8 +3,8 @@
 // is given up when the next one comes; each row has a namespace of its own, and all rows run at
 // once.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
-import { freePort } from '../../../knative/local/process/ports.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
+import { freePort } from '../../../knative/try/local/process/ports.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { sourceOf, startAdapter } from './support/adapter.ts';
 import { type Api, configMaps, named, openApi } from './support/api.ts';

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { readConfig } from '../../../shared/function/config.ts';
 import { runtimeShape } from '../../../shared/function/runtime-config.ts';
 import { senderProblems } from '../../../shared/function/senders/senders.ts';

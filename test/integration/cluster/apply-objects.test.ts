@@ -1,8 +1,8 @@
 // Manifests are applied in one go, a definition and the objects of its kind together: the API
 // server needs a moment between the two, and is given it, but not forever.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
-import type { ClusterObject } from '../../../knative/local/manifests/wiring.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import type { ClusterObject } from '../../../knative/try/local/manifests/wiring.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
 

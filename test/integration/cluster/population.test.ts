@@ -1,10 +1,10 @@
 // What lives in the embedded cluster hangs together as in a real one: pods belong to replica sets
 // and those to deployments, and the endpoints of a service are its pods, also after they changed.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
-import { kwokSpec } from '../../../knative/local/plane/kwok.ts';
-import { Population } from '../../../knative/local/population/population.ts';
-import { freePort } from '../../../knative/local/process/ports.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import { kwokSpec } from '../../../knative/try/local/plane/kwok.ts';
+import { Population } from '../../../knative/try/local/population/population.ts';
+import { freePort } from '../../../knative/try/local/process/ports.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
 import { startOwnPart } from '../../lanes/own-part.ts';

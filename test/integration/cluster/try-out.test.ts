@@ -1,8 +1,8 @@
 // What `npm start` leaves to be migrated: widgets that are stored in a version that is not the
 // current one, also when the start was cut short, and never again when somebody has worked on them.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
-import { fillTryOut } from '../../../knative/local/population/try-out.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
+import { fillTryOut } from '../../../knative/try/local/population/try-out.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { countStored } from '../../builders/etcd-values.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';

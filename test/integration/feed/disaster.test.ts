@@ -5,7 +5,7 @@ import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { FLOOR_SUBJECT } from '../../../shared/feed/subjects.ts';
 import { openReplica } from '../../../shared/nats/replica/replica.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';

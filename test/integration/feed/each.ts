@@ -1,7 +1,7 @@
 // One control plane for the tests of a file, that of its lane unless it brings another, and for
 // each test a feed of its own on it.
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { removeAllPods } from './objects.ts';

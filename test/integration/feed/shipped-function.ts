@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { bundleFunction } from '../../../knative/build/build.ts';
+import { bundleFunction } from '../../../knative/tools/build/build.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');

@@ -2,7 +2,7 @@
 // published anew, and nothing else.
 import { nkeys } from 'nats';
 import { expect, onTestFinished, test } from 'vitest';
-import { startPlane } from '../../../knative/local/plane/plane.ts';
+import { startPlane } from '../../../knative/try/local/plane/plane.ts';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import { decodeMarker } from '../../../shared/feed/messages.ts';
 import { MARKER_SUBJECT } from '../../../shared/feed/subjects.ts';

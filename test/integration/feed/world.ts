@@ -4,7 +4,7 @@
 import { connect } from 'nats';
 import { loginOf } from '../../builders/nats-login.ts';
 import { metadata } from '../../../functions/metadata/index.ts';
-import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import { METADATA_FEEDS, type MetadataFeedStatus } from '../../../shared/api/metadata-feed.ts';
 import { decodeMessage, type FeedMessage, isTombstone } from '../../../shared/feed/messages.ts';
 import { BUILT_IN } from '../../../shared/feed/projections/built-in.ts';

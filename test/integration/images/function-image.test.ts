@@ -18,11 +18,15 @@ let image: Unpacked;
 let said = '';
 
 const build = (repository: string, outDir: string, ...more: string[]): string =>
-  execFileSync(process.execPath, ['knative/images/main.ts', '--out', outDir, ...more, 'metadata'], {
-    cwd: repository,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  execFileSync(
+    process.execPath,
+    ['knative/tools/images/main.ts', '--out', outDir, ...more, 'metadata'],
+    {
+      cwd: repository,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  );
 
 beforeAll(() => {
   said = build(root, out, '--archive');
@@ -154,7 +158,7 @@ describe('its bill of materials', () => {
 });
 
 describe('the Dockerfile', () => {
-  const dockerfile = readFileSync(join(root, 'knative/images/Dockerfile'), 'utf8')
+  const dockerfile = readFileSync(join(root, 'knative/tools/images/Dockerfile'), 'utf8')
     .replaceAll(/^#.*\n/gm, '')
     .replaceAll('\\\n', ' ');
   const [, last = ''] = dockerfile.split(/^FROM scratch$/m);

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, it } from 'vitest';
-import { writeImage } from '../../../knative/images/image.ts';
-import { programSpec } from '../../../knative/images/program.ts';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import { writeImage } from '../../../knative/tools/images/image.ts';
+import { programSpec } from '../../../knative/tools/images/program.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { start, unpack } from './unpacked.ts';
 
 const out = mkdtempSync(join(tmpdir(), 'ballast-programs-'));

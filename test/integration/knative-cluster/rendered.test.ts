@@ -1,11 +1,17 @@
 // Knative's own manifests, as its pinned modules carry them, after we have changed them: nothing in
 // them names an image that nobody here has.
 import { beforeAll, expect, test } from 'vitest';
-import { ENVOY_IMAGE, componentImages } from '../../../knative/cluster/knative/component-images.ts';
-import { gatewaysIn } from '../../../knative/cluster/knative/knative-settings.ts';
-import { moduleConfig } from '../../../knative/cluster/knative/module-config.ts';
-import { type KnativeManifests, renderKnative } from '../../../knative/cluster/knative/render.ts';
-import { partsSettings } from '../../../knative/local/parts/settings.ts';
+import {
+  ENVOY_IMAGE,
+  componentImages,
+} from '../../../knative/try/cluster/knative/component-images.ts';
+import { gatewaysIn } from '../../../knative/try/cluster/knative/knative-settings.ts';
+import { moduleConfig } from '../../../knative/try/cluster/knative/module-config.ts';
+import {
+  type KnativeManifests,
+  renderKnative,
+} from '../../../knative/try/cluster/knative/render.ts';
+import { partsSettings } from '../../../knative/try/local/parts/settings.ts';
 
 /** Where Go may have to fetch the modules first. */
 const FETCH_MS = 300_000;

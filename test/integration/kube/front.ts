@@ -12,7 +12,7 @@ import {
 import { Agent, request as requestTls } from 'node:https';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 
 export interface Fault {
   /** Which requests it is for; it is spent by the first. */

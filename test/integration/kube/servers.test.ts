@@ -3,10 +3,10 @@
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
-import { apiServerSpec } from '../../../knative/local/plane/kube-apiserver.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
-import { freePort } from '../../../knative/local/process/ports.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import { apiServerSpec } from '../../../knative/try/local/plane/kube-apiserver.ts';
+import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
+import { freePort } from '../../../knative/try/local/process/ports.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { WatchEvent } from '../../../shared/kube/watch.ts';
 import { compact as compactEtcd } from '../../builders/etcd-values.ts';

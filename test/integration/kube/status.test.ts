@@ -1,7 +1,7 @@
 // What a function says in a status, and what talking to the API server costs it.
 
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { setConditions } from '../../../shared/kube/conditions.ts';

@@ -1,7 +1,7 @@
 // Watches that outlive what happens to connections and API servers, and never outrun their reader.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { WatchEvent, WatchOptions } from '../../../shared/kube/watch.ts';
 import { type Front, openFront } from './front.ts';

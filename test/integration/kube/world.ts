@@ -1,7 +1,7 @@
 // What these tests work on: ConfigMaps, and a kind of their own whose spec takes unknown fields.
 
 import { afterAll, beforeAll } from 'vitest';
-import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';

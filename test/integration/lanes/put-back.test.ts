@@ -1,7 +1,7 @@
 // The files of a lane share a plane, so each must find it as the first one did: not only objects
 // go, but definitions, what a finalizer holds, and every change to what was there at first.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 import { putBack, readState } from '../../lanes/etcd-state.ts';

@@ -2,7 +2,7 @@
 // that it refuses.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { locate } from '../../../functions/locate/index.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type FeedMessage, encodeMessage } from '../../../shared/feed/messages.ts';
 import { FeedWriter } from '../../builders/feed-writer.ts';

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 
 const SERVICE_ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' } as const;
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import type { NatsClusterSpec } from '../../../shared/api/nats-cluster.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 

@@ -1,5 +1,5 @@
 // What the manifests allow each account, and what of it was asked.
-import type { ClusterObject } from '../../../knative/local/manifests/wiring.ts';
+import type { ClusterObject } from '../../../knative/try/local/manifests/wiring.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import type { Asked } from './installed.ts';
 

@@ -6,8 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
 import { openKube } from '../../../shared/kube/client.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { defineKnative } from './knative-definitions.ts';
@@ -117,7 +117,7 @@ const AS = '--as=system:serviceaccount:ballast-system:nats-cluster';
 
 /** What `npm run -s rights` prints. */
 function rightsIn(namespace: string): string {
-  const args = ['knative/rights/main.ts', 'nats-cluster', '-n', namespace];
+  const args = ['knative/tools/rights/main.ts', 'nats-cluster', '-n', namespace];
   return spawnSync(process.execPath, args, { cwd: REPO }).stdout.toString();
 }
 

@@ -3,10 +3,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
-import { ServiceAccounts } from '../../../knative/local/cluster/service-accounts.ts';
-import { loadWiring } from '../../../knative/local/manifests/load.ts';
-import type { Wiring } from '../../../knative/local/manifests/wiring.ts';
-import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
+import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
+import { loadWiring } from '../../../knative/try/local/manifests/load.ts';
+import type { Wiring } from '../../../knative/try/local/manifests/wiring.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import type { FunctionDefinition } from '../../../shared/function/define.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';

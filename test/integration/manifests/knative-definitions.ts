@@ -1,8 +1,8 @@
 // The definitions of Knative's own kinds, from its modules, on an API server without the rest of
 // Knative.
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
-import { moduleConfig } from '../../../knative/cluster/knative/module-config.ts';
-import { partsSettings } from '../../../knative/local/parts/settings.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { moduleConfig } from '../../../knative/try/cluster/knative/module-config.ts';
+import { partsSettings } from '../../../knative/try/local/parts/settings.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 
 const CRDS = {

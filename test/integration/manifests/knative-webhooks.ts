@@ -3,16 +3,16 @@
 // with in the Secret where they would make one themselves, and the API server reaches them by URL.
 // Their logs come to this process, so it must not block (spawnSync) while they work.
 import { request } from 'node:https';
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
-import { moduleConfig } from '../../../knative/cluster/knative/module-config.ts';
-import { type PartName, resolvePart } from '../../../knative/local/parts/resolve.ts';
-import { partsSettings } from '../../../knative/local/parts/settings.ts';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
-import type { PartSpec } from '../../../knative/local/process/part.ts';
-import { freePort } from '../../../knative/local/process/ports.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { moduleConfig } from '../../../knative/try/cluster/knative/module-config.ts';
+import { type PartName, resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import { partsSettings } from '../../../knative/try/local/parts/settings.ts';
+import type { Plane } from '../../../knative/try/local/plane/plane.ts';
+import type { PartSpec } from '../../../knative/try/local/process/part.ts';
+import { freePort } from '../../../knative/try/local/process/ports.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
-import { Authority } from '../../../knative/local/plane/authority.ts';
+import { Authority } from '../../../knative/try/local/plane/authority.ts';
 
 interface Webhook {
   readonly part: PartName;

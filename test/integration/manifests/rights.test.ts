@@ -7,12 +7,12 @@ import { metadata } from '../../../functions/metadata/index.ts';
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { storageAudit } from '../../../functions/storage-audit/index.ts';
 import { storageMigration } from '../../../functions/storage-migration/index.ts';
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
-import { rightsFor } from '../../../knative/migrate/manifests.ts';
-import { natsClusterRights, secretRights } from '../../../knative/rights/manifests.ts';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
-import { adapterPart } from '../../../knative/local/plane/adapter.ts';
-import { freePort } from '../../../knative/local/process/ports.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { rightsFor } from '../../../knative/tools/migrate/manifests.ts';
+import { natsClusterRights, secretRights } from '../../../knative/tools/rights/manifests.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import { adapterPart } from '../../../knative/try/local/plane/adapter.ts';
+import { freePort } from '../../../knative/try/local/process/ports.ts';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import {
   STORAGE_MIGRATIONS,

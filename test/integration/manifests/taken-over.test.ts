@@ -2,8 +2,8 @@
 // and each line of it is tried on a real API server with all that we ship applied to it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { STATEFUL_SETS } from '../../../functions/nats-cluster/render/manifests.ts';
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
-import { natsClusterRights, secretRights } from '../../../knative/rights/manifests.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { natsClusterRights, secretRights } from '../../../knative/tools/rights/manifests.ts';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';

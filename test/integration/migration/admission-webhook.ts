@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import { json } from 'node:stream/consumers';
-import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import {

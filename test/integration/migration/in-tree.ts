@@ -1,8 +1,12 @@
 // Kubernetes' own storage version migrator, which is off by default: a plane on which it works, one
 // migration with it, and the world in which it trims storedVersions though it failed.
-import { addControllerManager } from '../../../knative/local/plane/kube-controller-manager.ts';
-import { type Plane, type PlaneOptions, startPlane } from '../../../knative/local/plane/plane.ts';
-import type { Part } from '../../../knative/local/process/part.ts';
+import { addControllerManager } from '../../../knative/try/local/plane/kube-controller-manager.ts';
+import {
+  type Plane,
+  type PlaneOptions,
+  startPlane,
+} from '../../../knative/try/local/plane/plane.ts';
+import type { Part } from '../../../knative/try/local/process/part.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
 import { GROUP, oldName, until, type VersionedKind } from '../../builders/versioned-kind.ts';

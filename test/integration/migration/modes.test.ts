@@ -2,9 +2,9 @@
 // whose part the test plays. What they say proves nothing, and what they leave is rewritten. The
 // first also trims storedVersions when it failed; what of that we notice is put back.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ServiceAccounts } from '../../../knative/local/cluster/service-accounts.ts';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
-import { rightsFor } from '../../../knative/migrate/manifests.ts';
+import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
+import type { Plane } from '../../../knative/try/local/plane/plane.ts';
+import { rightsFor } from '../../../knative/tools/migrate/manifests.ts';
 import { type Mode, STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';

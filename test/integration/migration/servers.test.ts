@@ -1,7 +1,7 @@
 // The API server is written to by others, has too much to do, loses answers, forgets the moment of
 // a list, and is killed: a migration takes longer for it and proves nothing less.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { CURRENT, OLD, until, type VersionedKind } from '../../builders/versioned-kind.ts';

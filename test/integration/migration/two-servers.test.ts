@@ -3,8 +3,8 @@
 // lets a version go as long as neither can have stored it since.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runAudit } from '../../../functions/storage-audit/command.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
-import type { Part } from '../../../knative/local/process/part.ts';
+import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
+import type { Part } from '../../../knative/try/local/process/part.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';

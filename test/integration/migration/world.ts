@@ -1,8 +1,8 @@
 // A control plane, the function storage-migration on it, and kinds with objects stored in an old
 // version. Events are sent by hand: a migration gets on by ticks alone.
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
-import { loadWiring } from '../../../knative/local/manifests/load.ts';
-import type { PlaneAddress } from '../../../knative/local/plane/address.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { loadWiring } from '../../../knative/try/local/manifests/load.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import { storageMigration } from '../../../functions/storage-migration/index.ts';
 import {
   STORAGE_MIGRATIONS,

@@ -4,8 +4,8 @@ import { execFile } from 'node:child_process';
 import { chown, link, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
-import type { Part } from '../../../knative/local/process/part.ts';
+import type { Plane } from '../../../knative/try/local/plane/plane.ts';
+import type { Part } from '../../../knative/try/local/process/part.ts';
 
 const run = promisify(execFile);
 const CHROOT = '/usr/sbin/chroot';

@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';

@@ -4,7 +4,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
+import type { Plane } from '../../../knative/try/local/plane/plane.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';

@@ -13,9 +13,9 @@ import {
   configText,
   natsConfig,
 } from '../../../functions/nats-cluster/render/config.ts';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
-import { freePort } from '../../../knative/local/process/ports.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
+import { freePort } from '../../../knative/try/local/process/ports.ts';
 import type { Rights } from '../../../shared/api/nats-cluster.ts';
 import { cluster, CREDENTIALS } from '../../unit/nats-cluster/samples.ts';
 

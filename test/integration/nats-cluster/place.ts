@@ -2,10 +2,10 @@
 // containers are real nats-servers on loopback. Faults that only such a place has are here, too.
 import { chmod, copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ServiceAccounts } from '../../../knative/local/cluster/service-accounts.ts';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
-import { addControllerManager } from '../../../knative/local/plane/kube-controller-manager.ts';
-import type { Plane } from '../../../knative/local/plane/plane.ts';
+import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import { addControllerManager } from '../../../knative/try/local/plane/kube-controller-manager.ts';
+import type { Plane } from '../../../knative/try/local/plane/plane.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { startShipped } from '../../builders/shipped.ts';
 import { Kubelet } from './kubelet.ts';

@@ -2,8 +2,8 @@
 // faults that they ask for by name. Whether servers are processes on loopback or containers in real
 // pods is for the places themselves to say.
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
-import { natsClusterRights } from '../../../knative/rights/manifests.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { natsClusterRights } from '../../../knative/tools/rights/manifests.ts';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import { NATS_CLUSTERS, type NatsClusterStatus } from '../../../shared/api/nats-cluster.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, credsAuthenticator, nkeys } from 'nats';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
 import { accessFiles, type NatsAccess } from '../../../shared/nats/access.ts';
 import { type Replica, openReplica } from '../../../shared/nats/replica/replica.ts';
 import { inboxOf, readerRights, STREAM_API } from '../../../shared/nats/rights.ts';

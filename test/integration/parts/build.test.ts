@@ -4,9 +4,9 @@ import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type BuildReporter, buildReporter } from '../../../knative/local/parts/report.ts';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
-import { partsSettings } from '../../../knative/local/parts/settings.ts';
+import { type BuildReporter, buildReporter } from '../../../knative/try/local/parts/report.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import { partsSettings } from '../../../knative/try/local/parts/settings.ts';
 
 /**
  * Where Go's own cache has nothing of it, compiling nats-server takes 40 s on two idle cores, and

@@ -2,9 +2,9 @@
 import { access } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
-import { answers } from '../../../knative/local/plane/probe.ts';
-import { startTimeTicks } from '../../../knative/local/process/proc.ts';
+import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
+import { answers } from '../../../knative/try/local/plane/probe.ts';
+import { startTimeTicks } from '../../../knative/try/local/process/proc.ts';
 
 const PROBE_MS = 1_500;
 let plane: Plane;

@@ -3,8 +3,8 @@
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Part } from '../../../knative/local/process/part.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import type { Part } from '../../../knative/try/local/process/part.ts';
+import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
 import type { FeedWriter } from '../../builders/feed-writer.ts';
 import {
   PATIENCE,

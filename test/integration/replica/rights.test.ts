@@ -1,6 +1,6 @@
 // A node's credentials: enough for a replica of that node, and for nothing of another one.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
 import { openReplica } from '../../../shared/nats/replica/replica.ts';
 import { FeedWriter } from '../../builders/feed-writer.ts';
 import { PATIENCE, heldBy, node1, node2, pod } from './world.ts';

@@ -3,13 +3,13 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
-import { natsWithAccounts } from '../../../knative/local/plane/nats-server.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
-import { freePort } from '../../../knative/local/process/ports.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import { natsWithAccounts } from '../../../knative/try/local/plane/nats-server.ts';
+import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
+import { freePort } from '../../../knative/try/local/process/ports.ts';
 import { PATIENCE, World, node1, pod, untilEqual } from './world.ts';
 
-const ENTRY = join(import.meta.dirname, '../../../knative/local/watch.ts');
+const ENTRY = join(import.meta.dirname, '../../../knative/try/local/watch.ts');
 /** More than the kernel keeps for a connection nobody reads. */
 const ROUNDS = 40;
 const text = 'x'.repeat(900_000);

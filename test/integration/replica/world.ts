@@ -1,8 +1,8 @@
 // What the tests of the replica share: a feed on a server, readers that are closed with it, and a
 // witness that no reader was ever shown an older state.
 import { afterAll, beforeAll, expect } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
-import type { Part } from '../../../knative/local/process/part.ts';
+import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
+import type { Part } from '../../../knative/try/local/process/part.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { Bookmark } from '../../../shared/nats/replica/bookmark.ts';
 import type { Change } from '../../../shared/nats/replica/changes.ts';

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from 'vitest';
 import { locate } from '../../../functions/locate/index.ts';
 import { storageAudit } from '../../../functions/storage-audit/index.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { readJson } from '../../../shared/kube/read-json.ts';

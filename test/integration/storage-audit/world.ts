@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { resolvePart } from '../../../knative/local/parts/resolve.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import type { EtcdEntries } from '../../../shared/etcd/entry.ts';
 
 const run = promisify(execFile);

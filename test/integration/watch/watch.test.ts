@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
+import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
 import { FeedWriter } from '../../builders/feed-writer.ts';
 
-const ENTRY = join(import.meta.dirname, '../../../knative/local/watch.ts');
+const ENTRY = join(import.meta.dirname, '../../../knative/try/local/watch.ts');
 const node = { node: 'n1' };
 const pod = (name: string) => ({ resource: 'pods', namespace: 'web', name });
 

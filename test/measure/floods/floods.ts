@@ -4,7 +4,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { natsClusterRights } from '../../../knative/rights/manifests.ts';
+import { natsClusterRights } from '../../../knative/tools/rights/manifests.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { openEtcd } from '../../../shared/etcd/client.ts';
 import { row } from '../table.ts';

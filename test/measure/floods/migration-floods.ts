@@ -1,5 +1,5 @@
 // A kind whose objects are as large as the API server takes them, and its migration.
-import { migrationFor, rightsFor } from '../../../knative/migrate/manifests.ts';
+import { migrationFor, rightsFor } from '../../../knative/tools/migrate/manifests.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';

@@ -1,7 +1,7 @@
 // What each function can be flooded with beside plain requests: by objects that tenants write, by
 // letters and ticks that somebody makes up, by questions, by files.
 import { NATS_CLUSTER_LABEL } from '../../../shared/api/nats-cluster.ts';
-import { inParallel } from '../../../knative/local/cluster/in-parallel.ts';
+import { inParallel } from '../../../knative/try/local/cluster/in-parallel.ts';
 import type { Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import type { EventOf, Flood } from './http-floods.ts';
 import type { World } from './shipped.ts';

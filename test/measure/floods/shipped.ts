@@ -3,15 +3,15 @@
 // of its pod. Resident memory counts all of Node's own text too, as a pod that is alone with it.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { buildFunction } from '../../../knative/build/build.ts';
-import { applyObjects } from '../../../knative/local/cluster/apply-objects.ts';
-import { bundleCommand, functionSpec } from '../../../knative/local/cluster/function-part.ts';
-import { ServiceAccounts } from '../../../knative/local/cluster/service-accounts.ts';
-import { loadWiring } from '../../../knative/local/manifests/load.ts';
-import type { FunctionWiring, Wiring } from '../../../knative/local/manifests/wiring.ts';
-import { type Plane, startPlane } from '../../../knative/local/plane/plane.ts';
-import type { Part } from '../../../knative/local/process/part.ts';
-import { freePort } from '../../../knative/local/process/ports.ts';
+import { buildFunction } from '../../../knative/tools/build/build.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { bundleCommand, functionSpec } from '../../../knative/try/local/cluster/function-part.ts';
+import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
+import { loadWiring } from '../../../knative/try/local/manifests/load.ts';
+import type { FunctionWiring, Wiring } from '../../../knative/try/local/manifests/wiring.ts';
+import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
+import type { Part } from '../../../knative/try/local/process/part.ts';
+import { freePort } from '../../../knative/try/local/process/ports.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');

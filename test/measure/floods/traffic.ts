@@ -1,7 +1,7 @@
 // Senders: many that flood, and one that behaves, and is to be served meanwhile.
 import { type Socket, connect } from 'node:net';
 import { Agent, request } from 'node:http';
-import { inParallel } from '../../../knative/local/cluster/in-parallel.ts';
+import { inParallel } from '../../../knative/try/local/cluster/in-parallel.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { Victim } from './shipped.ts';
 

@@ -6,7 +6,7 @@ import {
   isTakenBy,
   NODES_MAX,
   nodeAddresses,
-} from '../../../knative/cluster/addresses.ts';
+} from '../../../knative/try/cluster/addresses.ts';
 
 const SUBNET = '10.213.0.0/16';
 

@@ -5,11 +5,11 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { addressesIn } from '../../../knative/cluster/addresses.ts';
-import { cleanUpLeftovers } from '../../../knative/cluster/clean-up.ts';
-import { findClusters } from '../../../knative/cluster/cluster-directory.ts';
-import { endCluster, showLogs, showStatus } from '../../../knative/cluster/running.ts';
-import { startTimeTicks } from '../../../knative/local/process/proc.ts';
+import { addressesIn } from '../../../knative/try/cluster/addresses.ts';
+import { cleanUpLeftovers } from '../../../knative/try/cluster/clean-up.ts';
+import { findClusters } from '../../../knative/try/cluster/cluster-directory.ts';
+import { endCluster, showLogs, showStatus } from '../../../knative/try/cluster/running.ts';
+import { startTimeTicks } from '../../../knative/try/local/process/proc.ts';
 
 const SUBNET = '10.198.0.0/16';
 const record = JSON.stringify({ addresses: addressesIn(SUBNET), nodes: 1 });

@@ -1,6 +1,6 @@
 // Tasks beside each other: a few at a time, results in order, and no new one after a failure.
 import { expect, test } from 'vitest';
-import { inParallel } from '../../../knative/local/cluster/in-parallel.ts';
+import { inParallel } from '../../../knative/try/local/cluster/in-parallel.ts';
 
 const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,6 +1,6 @@
 // What of the machine is mounted where, as the kernel tells it.
 import { expect, test } from 'vitest';
-import { mountsIn } from '../../../knative/cluster/inside/isolation.ts';
+import { mountsIn } from '../../../knative/try/cluster/inside/isolation.ts';
 
 const row = (path: string, options: string): string =>
   `28 27 0:25 / ${path} ${options} shared:1 - ext4 /dev/vda rw,discard`;

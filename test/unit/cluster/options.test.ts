@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { readRequest } from '../../../knative/cluster/options.ts';
+import { readRequest } from '../../../knative/try/cluster/options.ts';
 import { UsageError } from '../../../shared/arguments.ts';
 
-const MAIN = resolve(import.meta.dirname, '../../../knative/cluster/main.ts');
+const MAIN = resolve(import.meta.dirname, '../../../knative/try/cluster/main.ts');
 
 test('nothing asked for is a cluster of one node with Knative', () => {
   const subnet = '10.213.0.0/16';

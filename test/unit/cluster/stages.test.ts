@@ -1,9 +1,9 @@
 // Stages run beside each other; the failure of one ends the others, and is the one that is told.
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { runStages } from '../../../knative/cluster/stages.ts';
-import type { Stage, StageTurn } from '../../../knative/cluster/stage.ts';
-import type { Cluster } from '../../../knative/cluster/start-cluster.ts';
+import { runStages } from '../../../knative/try/cluster/stages.ts';
+import type { Stage, StageTurn } from '../../../knative/try/cluster/stage.ts';
+import type { Cluster } from '../../../knative/try/cluster/start-cluster.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no stage here asks it anything
 const cluster = {} as Cluster;

@@ -2,7 +2,7 @@
 // and what is done about a volume that nobody claims any more.
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
-import { pathToRemove, stepForClaim } from '../../../knative/cluster/inside/volume.ts';
+import { pathToRemove, stepForClaim } from '../../../knative/try/cluster/inside/volume.ts';
 
 const NODES = '/nodes';
 

@@ -1,9 +1,9 @@
 // What the broker does with an event before anybody is asked: hops, room, and who is to get it.
 import { expect, test } from 'vitest';
-import { Broker, type Letter } from '../../../knative/local/delivery/broker.ts';
-import { PENDING_MAX } from '../../../knative/local/delivery/limits.ts';
-import { StatsBook } from '../../../knative/local/delivery/stats.ts';
-import type { Filter, TriggerWiring } from '../../../knative/local/manifests/wiring.ts';
+import { Broker, type Letter } from '../../../knative/try/local/delivery/broker.ts';
+import { PENDING_MAX } from '../../../knative/try/local/delivery/limits.ts';
+import { StatsBook } from '../../../knative/try/local/delivery/stats.ts';
+import type { Filter, TriggerWiring } from '../../../knative/try/local/manifests/wiring.ts';
 import type { Clock } from '../../../shared/clock.ts';
 
 const clock: Clock = { nowMs: () => Date.UTC(2026, 0, 2), sleep: async () => undefined };

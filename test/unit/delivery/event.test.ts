@@ -8,7 +8,7 @@ import {
   readEvent,
   writeBinary,
   writeStructured,
-} from '../../../knative/local/delivery/event.ts';
+} from '../../../knative/try/local/delivery/event.ts';
 
 const read = ({ headers, body }: EventMessage): Event | undefined =>
   readEvent(Object.entries(headers).flat(), body);

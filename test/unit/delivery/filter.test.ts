@@ -1,9 +1,9 @@
 // Trigger filters, dialect by dialect.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Event } from '../../../knative/local/delivery/event.ts';
-import { passes } from '../../../knative/local/delivery/filter.ts';
-import type { Filter } from '../../../knative/local/manifests/wiring.ts';
+import type { Event } from '../../../knative/try/local/delivery/event.ts';
+import { passes } from '../../../knative/try/local/delivery/filter.ts';
+import type { Filter } from '../../../knative/try/local/manifests/wiring.ts';
 
 const EVENT: Event = {
   attributes: {

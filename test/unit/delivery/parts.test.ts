@@ -1,11 +1,11 @@
 // The small pieces: lanes, statistics, addresses, headers, and what an adapter is told.
 import { describe, expect, test } from 'vitest';
-import { urlOf } from '../../../knative/local/delivery/config.ts';
-import { Lanes } from '../../../knative/local/delivery/lanes.ts';
-import { COUNTED_TYPES_MAX, LAST_ERRORS_MAX } from '../../../knative/local/delivery/limits.ts';
-import { StatsBook } from '../../../knative/local/delivery/stats.ts';
-import type { ApiServerSourceWiring } from '../../../knative/local/manifests/wiring.ts';
-import { adapterPart, guessedPlural } from '../../../knative/local/plane/adapter.ts';
+import { urlOf } from '../../../knative/try/local/delivery/config.ts';
+import { Lanes } from '../../../knative/try/local/delivery/lanes.ts';
+import { COUNTED_TYPES_MAX, LAST_ERRORS_MAX } from '../../../knative/try/local/delivery/limits.ts';
+import { StatsBook } from '../../../knative/try/local/delivery/stats.ts';
+import type { ApiServerSourceWiring } from '../../../knative/try/local/manifests/wiring.ts';
+import { adapterPart, guessedPlural } from '../../../knative/try/local/plane/adapter.ts';
 import { systemClock } from '../../../shared/clock.ts';
 
 test('a lane lets its limit through at a time, the others in their order', async () => {

@@ -1,7 +1,7 @@
 // The events of ping sources, and when they come.
 import { expect, test } from 'vitest';
-import { pingEvent } from '../../../knative/local/delivery/ping.ts';
-import type { PingWiring } from '../../../knative/local/manifests/wiring.ts';
+import { pingEvent } from '../../../knative/try/local/delivery/ping.ts';
+import type { PingWiring } from '../../../knative/try/local/manifests/wiring.ts';
 
 const PING: PingWiring = {
   file: 'test',

@@ -6,7 +6,7 @@ import {
   brokerRules,
   sendWithRetries,
   sourceRules,
-} from '../../../knative/local/delivery/retry.ts';
+} from '../../../knative/try/local/delivery/retry.ts';
 import type { Clock } from '../../../shared/clock.ts';
 
 const answered = (status: number): Attempt => ({ status, rawHeaders: [], body: Buffer.alloc(0) });

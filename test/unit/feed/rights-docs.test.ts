@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 const ROOT = resolve(import.meta.dirname, '../../..');
 
 async function natsRights(args: readonly string[]): Promise<string> {
-  const entry = join(ROOT, 'knative/nats-rights/main.ts');
+  const entry = join(ROOT, 'knative/tools/nats-rights/main.ts');
   return (await promisify(execFile)(process.execPath, [entry, ...args])).stdout;
 }
 

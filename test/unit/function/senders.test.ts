@@ -1,7 +1,7 @@
 // What every function of ours can be told about its senders.
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { functionNames } from '../../../knative/build/function-names.ts';
+import { functionNames } from '../../../knative/tools/build/function-names.ts';
 import { readConfig } from '../../../shared/function/config.ts';
 import { definitionIn } from '../../../shared/function/define.ts';
 import { runtimeShape } from '../../../shared/function/runtime-config.ts';

@@ -6,11 +6,11 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Image, writeImage } from '../../../knative/images/image.ts';
-import { filesBelow } from '../../../knative/images/layer.ts';
-import { writeArchive } from '../../../knative/images/layout.ts';
-import { librariesOf } from '../../../knative/images/libraries.ts';
-import type { ImageFile, ImageSpec } from '../../../knative/images/spec.ts';
+import { type Image, writeImage } from '../../../knative/tools/images/image.ts';
+import { filesBelow } from '../../../knative/tools/images/layer.ts';
+import { writeArchive } from '../../../knative/tools/images/layout.ts';
+import { librariesOf } from '../../../knative/tools/images/libraries.ts';
+import type { ImageFile, ImageSpec } from '../../../knative/tools/images/spec.ts';
 
 let directory = '';
 beforeEach(() => {

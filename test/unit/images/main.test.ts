@@ -2,11 +2,14 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { imagesOptions } from '../../../knative/images/options.ts';
+import { imagesOptions } from '../../../knative/tools/images/options.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const run = (...args: string[]) =>
-  spawnSync(process.execPath, ['knative/images/main.ts', ...args], { cwd: root, encoding: 'utf8' });
+  spawnSync(process.execPath, ['knative/tools/images/main.ts', ...args], {
+    cwd: root,
+    encoding: 'utf8',
+  });
 
 it('explains itself', () => {
   const { status, stdout } = run('--help');

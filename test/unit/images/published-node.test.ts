@@ -3,7 +3,7 @@ import { appendFileSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { assertPublished, NODE_VERSION } from '../../../knative/images/published-node.ts';
+import { assertPublished, NODE_VERSION } from '../../../knative/tools/images/published-node.ts';
 import lock from '../../../package-lock.json' with { type: 'json' };
 import manifest from '../../../package.json' with { type: 'json' };
 

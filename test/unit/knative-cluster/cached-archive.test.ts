@@ -13,9 +13,12 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { cachedArchive, cachedArchiveOf } from '../../../knative/cluster/knative/cached-archive.ts';
-import type { ImageSpec } from '../../../knative/images/spec.ts';
-import { partsSettings } from '../../../knative/local/parts/settings.ts';
+import {
+  cachedArchive,
+  cachedArchiveOf,
+} from '../../../knative/try/cluster/knative/cached-archive.ts';
+import type { ImageSpec } from '../../../knative/tools/images/spec.ts';
+import { partsSettings } from '../../../knative/try/local/parts/settings.ts';
 
 let scratch = '';
 beforeEach(() => {

@@ -1,9 +1,12 @@
 // What becomes of Knative's manifests on the way to a small cluster: images, order, settings.
 import { describe, expect, test } from 'vitest';
-import { ENVOY_IMAGE, componentImages } from '../../../knative/cluster/knative/component-images.ts';
-import { gatewaysIn } from '../../../knative/cluster/knative/knative-settings.ts';
-import { objectsIn } from '../../../knative/cluster/knative/module-config.ts';
-import { renderKnative } from '../../../knative/cluster/knative/render.ts';
+import {
+  ENVOY_IMAGE,
+  componentImages,
+} from '../../../knative/try/cluster/knative/component-images.ts';
+import { gatewaysIn } from '../../../knative/try/cluster/knative/knative-settings.ts';
+import { objectsIn } from '../../../knative/try/cluster/knative/module-config.ts';
+import { renderKnative } from '../../../knative/try/cluster/knative/render.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 
 const namespaced = (kind: string, name: string, more: object = {}): Manifest => ({

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readKustomization } from '../../../knative/local/manifests/documents.ts';
+import { readKustomization } from '../../../knative/try/local/manifests/documents.ts';
 
 let root: string;
 

@@ -1,8 +1,8 @@
 // A function that is left out of the wiring takes along all that would wake it, and nothing else.
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { leaveOut } from '../../../knative/local/manifests/leave-out.ts';
-import { loadWiring } from '../../../knative/local/manifests/load.ts';
+import { leaveOut } from '../../../knative/try/local/manifests/leave-out.ts';
+import { loadWiring } from '../../../knative/try/local/manifests/load.ts';
 
 const wiring = await loadWiring(fileURLToPath(new URL('../../../knative', import.meta.url)));
 const LISTS = ['functions', 'triggers', 'pings', 'sources'] as const;

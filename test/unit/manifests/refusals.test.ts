@@ -2,8 +2,8 @@
 // the field.
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { ManifestError } from '../../../knative/local/manifests/fields.ts';
-import { wiringOf } from '../../../knative/local/manifests/load.ts';
+import { ManifestError } from '../../../knative/try/local/manifests/fields.ts';
+import { wiringOf } from '../../../knative/try/local/manifests/load.ts';
 
 const BROKER = `
 apiVersion: eventing.knative.dev/v1

@@ -1,9 +1,9 @@
 // Durations and label selectors, as Knative and the API server read them.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { durationMs } from '../../../knative/local/manifests/duration.ts';
-import { Fields } from '../../../knative/local/manifests/fields.ts';
-import { readLabelSelector } from '../../../knative/local/manifests/label-selector.ts';
+import { durationMs } from '../../../knative/try/local/manifests/duration.ts';
+import { Fields } from '../../../knative/try/local/manifests/fields.ts';
+import { readLabelSelector } from '../../../knative/try/local/manifests/label-selector.ts';
 
 describe('durations', () => {
   test.each([

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { moduleDir } from '../../../knative/local/parts/cache.ts';
+import { moduleDir } from '../../../knative/try/local/parts/cache.ts';
 import {
   buildOrder,
   groupEntries,
@@ -10,8 +10,8 @@ import {
   partNames,
   planePartNames,
   startPartNames,
-} from '../../../knative/local/parts/catalog.ts';
-import { GO_WANTED } from '../../../knative/local/parts/explain.ts';
+} from '../../../knative/try/local/parts/catalog.ts';
+import { GO_WANTED } from '../../../knative/try/local/parts/explain.ts';
 
 const groups = buildOrder(partNames);
 const goMod = (group: (typeof groups)[number]): string =>

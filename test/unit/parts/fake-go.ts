@@ -4,8 +4,8 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BuildProgress, BuildReporter } from '../../../knative/local/parts/report.ts';
-import { type PartsSettings, partsSettings } from '../../../knative/local/parts/settings.ts';
+import type { BuildProgress, BuildReporter } from '../../../knative/try/local/parts/report.ts';
+import { type PartsSettings, partsSettings } from '../../../knative/try/local/parts/settings.ts';
 
 export interface FakeMachine extends AsyncDisposable {
   readonly dir: string;

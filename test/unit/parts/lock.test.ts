@@ -3,14 +3,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { withLock } from '../../../knative/local/parts/lock.ts';
+import { withLock } from '../../../knative/try/local/parts/lock.ts';
 
 const freshName = (): string => `ballast-test-${randomUUID()}`;
 const nobodyHolds = (): void => {
   throw new Error('somebody else holds the lock');
 };
 
-const LOCK = new URL('../../../knative/local/parts/lock.ts', import.meta.url).href;
+const LOCK = new URL('../../../knative/try/local/parts/lock.ts', import.meta.url).href;
 
 /** Holds the lock in a process of its own until it is killed. */
 const HOLDER = `

@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { partNames } from '../../../knative/local/parts/catalog.ts';
+import { partNames } from '../../../knative/try/local/parts/catalog.ts';
 import { fakeMachine } from './fake-go.ts';
 
-const MAIN = fileURLToPath(new URL('../../../knative/local/parts/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../knative/try/local/parts/main.ts', import.meta.url));
 
 const run = (args: readonly string[], env: Record<string, string> = {}) =>
   spawnSync(process.execPath, [MAIN, ...args], { env, encoding: 'utf8' });

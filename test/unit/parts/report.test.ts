@@ -6,7 +6,7 @@ import {
   SIGN_OF_LIFE_MS,
   buildReporter,
   formatElapsed,
-} from '../../../knative/local/parts/report.ts';
+} from '../../../knative/try/local/parts/report.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -3,8 +3,8 @@
 import { chmod, mkdir, readFile, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { resolvePart, resolveParts } from '../../../knative/local/parts/resolve.ts';
-import { partsSettings } from '../../../knative/local/parts/settings.ts';
+import { resolvePart, resolveParts } from '../../../knative/try/local/parts/resolve.ts';
+import { partsSettings } from '../../../knative/try/local/parts/settings.ts';
 import { RecordingReporter, fakeMachine } from './fake-go.ts';
 
 const quiet = (): RecordingReporter => new RecordingReporter();

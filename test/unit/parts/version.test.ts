@@ -1,7 +1,12 @@
 // Versions are read out of what real binaries print, and judged by what fits.
 import { describe, expect, test } from 'vitest';
-import { partEntry } from '../../../knative/local/parts/catalog.ts';
-import { fits, isGoAtLeast, versionIn, whatFits } from '../../../knative/local/parts/version.ts';
+import { partEntry } from '../../../knative/try/local/parts/catalog.ts';
+import {
+  fits,
+  isGoAtLeast,
+  versionIn,
+  whatFits,
+} from '../../../knative/try/local/parts/version.ts';
 
 test.each([
   ['etcd Version: 3.6.8\nGit SHA: Not provided\nGo Version: go1.26.8', 'v3.6.8'],

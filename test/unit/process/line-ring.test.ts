@@ -1,6 +1,6 @@
 // The last words of a part: whole lines, newest last, bounded.
 import { expect, test } from 'vitest';
-import { LineRing } from '../../../knative/local/process/line-ring.ts';
+import { LineRing } from '../../../knative/try/local/process/line-ring.ts';
 
 test('lines that arrive in pieces are put together', () => {
   const ring = new LineRing();

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Link, openLink } from '../../../knative/local/process/link.ts';
+import { type Link, openLink } from '../../../knative/try/local/process/link.ts';
 
 let echo: Server;
 let link: Link;

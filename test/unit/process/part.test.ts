@@ -5,9 +5,9 @@ import {
   type PartChange,
   PartProcess,
   type PartSpec,
-} from '../../../knative/local/process/part.ts';
-import type { PatienceLimits } from '../../../knative/local/process/patience.ts';
-import { residentBytes, startTimeTicks } from '../../../knative/local/process/proc.ts';
+} from '../../../knative/try/local/process/part.ts';
+import type { PatienceLimits } from '../../../knative/try/local/process/patience.ts';
+import { residentBytes, startTimeTicks } from '../../../knative/try/local/process/proc.ts';
 
 /** Read at once, so that no time passes in which a thread may still come to a stand. */
 function hasRunningThread(pid: number): boolean {

@@ -1,6 +1,6 @@
 // A part that is slow is waited for; one that hangs, or runs in circles, is not.
 import { expect, test } from 'vitest';
-import { Patience } from '../../../knative/local/process/patience.ts';
+import { Patience } from '../../../knative/try/local/process/patience.ts';
 
 const LIMITS = { stillMs: 60, wholeMs: 600 };
 

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Server, createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { freePort, isPortTaken } from '../../../knative/local/process/ports.ts';
+import { freePort, isPortTaken } from '../../../knative/try/local/process/ports.ts';
 
 const MANY = 300;
 

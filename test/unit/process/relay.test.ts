@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { relay } from '../../../knative/local/process/relay.ts';
+import { relay } from '../../../knative/try/local/process/relay.ts';
 
 const LOOPBACK = '127.0.0.1';
 

@@ -5,13 +5,13 @@ import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startTimeTicks } from '../../../knative/local/process/proc.ts';
+import { startTimeTicks } from '../../../knative/try/local/process/proc.ts';
 import {
   claimDirectory,
   livePlanes,
   makeRunDirectory,
   sweepLeftovers,
-} from '../../../knative/local/process/run-directory.ts';
+} from '../../../knative/try/local/process/run-directory.ts';
 
 const crashedPlane = async (root: string): Promise<{ path: string; pid: number }> => {
   const owner = spawn(process.execPath, ['-e', '']);

@@ -4,8 +4,8 @@ import {
   type PartChange,
   PartProcess,
   type PartSpec,
-} from '../../../knative/local/process/part.ts';
-import { Supervisor } from '../../../knative/local/process/supervisor.ts';
+} from '../../../knative/try/local/process/part.ts';
+import { Supervisor } from '../../../knative/try/local/process/supervisor.ts';
 
 const spec: PartSpec = {
   name: 'sample',

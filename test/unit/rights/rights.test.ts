@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 
-const MAIN = fileURLToPath(new URL('../../../knative/rights/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../knative/tools/rights/main.ts', import.meta.url));
 
 function rights(...args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {

@@ -9,9 +9,9 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { askWhetherServed } from '../../../knative/migrate/kind.ts';
+import { askWhetherServed } from '../../../knative/tools/migrate/kind.ts';
 
-const MAIN = fileURLToPath(new URL('../../../knative/migrate/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../knative/tools/migrate/main.ts', import.meta.url));
 
 function migrate(...args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args, '--offline'], {

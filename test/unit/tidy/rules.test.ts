@@ -107,8 +107,8 @@ const samples: readonly Sample[] = [
   {
     rule: 'arguments',
     case: "a command that shows the advice of Node's parser",
-    bad: file('knative/local/a.ts', 'parseArgs({ options });'),
-    at: 'knative/local/a.ts:1',
+    bad: file('knative/try/local/a.ts', 'parseArgs({ options });'),
+    at: 'knative/try/local/a.ts:1',
     good: file('shared/arguments.ts', 'parseArgs({ options });'),
   },
   {
@@ -116,7 +116,7 @@ const samples: readonly Sample[] = [
     case: 'an exit in the middle',
     bad: file('shared/kube/a.ts', 'process.exit(1);'),
     at: 'shared/kube/a.ts:1',
-    good: file('knative/local/start.ts', 'process.exit(1);'),
+    good: file('knative/try/local/start.ts', 'process.exit(1);'),
   },
   {
     rule: 'fixed-sleep',
@@ -158,7 +158,7 @@ const samples: readonly Sample[] = [
     case: 'a product that imports its tests',
     bad: file('shared/a.ts', "const x = await import('../test/x.ts');"),
     at: 'shared/a.ts:1',
-    good: file('test/x.ts', "const x = await import('../knative/local/x.ts');"),
+    good: file('test/x.ts', "const x = await import('../knative/try/local/x.ts');"),
   },
   {
     rule: 'import-direction',

@@ -1,6 +1,6 @@
 // The pause between two looks ends early for news, and for the end.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Bell } from '../../../knative/local/view/bell.ts';
+import { Bell } from '../../../knative/try/local/view/bell.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,6 +1,6 @@
 // Many errors of one cause are told once, with their number.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Complaints } from '../../../knative/local/view/complaints.ts';
+import { Complaints } from '../../../knative/try/local/view/complaints.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,7 +1,7 @@
 // A disk that runs full is told once, and again when it ran full again.
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
-import { DiskWatch } from '../../../knative/local/view/disk-watch.ts';
+import { DiskWatch } from '../../../knative/try/local/view/disk-watch.ts';
 
 const MIB = 2 ** 20;
 

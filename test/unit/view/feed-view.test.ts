@@ -1,7 +1,7 @@
 // A feed as the live view shows it, from its status and from what NATS tells of its connections.
 import { expect, test } from 'vitest';
-import { readersIn } from '../../../knative/local/view/feed-readers.ts';
-import { feedClause, feedViewOf } from '../../../knative/local/view/feed-view.ts';
+import { readersIn } from '../../../knative/try/local/view/feed-readers.ts';
+import { feedClause, feedViewOf } from '../../../knative/try/local/view/feed-view.ts';
 
 const NOW_MS = Date.parse('2026-11-21T12:00:30Z');
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { Counter, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { readSeries } from '../../../knative/local/view/metrics-text.ts';
+import { readSeries } from '../../../knative/try/local/view/metrics-text.ts';
 
 const PAGE = `# HELP events_total Events.
 # TYPE events_total counter

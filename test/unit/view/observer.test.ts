@@ -1,8 +1,8 @@
 // Looks at parts over HTTP; one that hangs or is gone holds up nobody.
 import { type Server, createServer } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import type { Part } from '../../../knative/local/process/part.ts';
-import { Observer } from '../../../knative/local/view/observer.ts';
+import type { Part } from '../../../knative/try/local/process/part.ts';
+import { Observer } from '../../../knative/try/local/view/observer.ts';
 
 const servers: Server[] = [];
 afterEach(async () => {

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../shared/arguments.ts';
-import { sessionOptions } from '../../../knative/local/view/options.ts';
+import { sessionOptions } from '../../../knative/try/local/view/options.ts';
 
 test('without arguments a small living cluster is asked for, and nothing is kept', () => {
   expect(sessionOptions([], undefined)).toEqual({
@@ -62,7 +62,7 @@ test.each([
 });
 
 describe.each(['start', 'dev'])('npm %s', (name) => {
-  const main = fileURLToPath(new URL(`../../../knative/local/${name}.ts`, import.meta.url));
+  const main = fileURLToPath(new URL(`../../../knative/try/local/${name}.ts`, import.meta.url));
   const run = (...args: readonly string[]) =>
     spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
 

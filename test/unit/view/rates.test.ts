@@ -1,7 +1,7 @@
 // Rates from counters that only grow, and from counters that began anew.
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import { Rates } from '../../../knative/local/view/rates.ts';
+import { Rates } from '../../../knative/try/local/view/rates.ts';
 
 const one = (value: number): ReadonlyMap<string, number> => new Map([['add', value]]);
 

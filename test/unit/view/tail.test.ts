@@ -1,7 +1,7 @@
 // New lines of a part are shown once.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { newLines } from '../../../knative/local/view/tail.ts';
+import { newLines } from '../../../knative/try/local/view/tail.ts';
 
 test.each([
   ['nothing before', [], ['a', 'b'], ['a', 'b']],

@@ -1,11 +1,11 @@
 // What the views write, for terminals and for pipes.
 import { describe, expect, test } from 'vitest';
-import type { Part, PartChange, PartState } from '../../../knative/local/process/part.ts';
-import { frame } from '../../../knative/local/view/frame.ts';
-import { PlainView } from '../../../knative/local/view/plain-view.ts';
-import type { Snapshot } from '../../../knative/local/view/snapshot.ts';
-import { formatDuration, formatBytes, formatRate } from '../../../knative/local/view/format.ts';
-import { TerminalView } from '../../../knative/local/view/terminal-view.ts';
+import type { Part, PartChange, PartState } from '../../../knative/try/local/process/part.ts';
+import { frame } from '../../../knative/try/local/view/frame.ts';
+import { PlainView } from '../../../knative/try/local/view/plain-view.ts';
+import type { Snapshot } from '../../../knative/try/local/view/snapshot.ts';
+import { formatDuration, formatBytes, formatRate } from '../../../knative/try/local/view/format.ts';
+import { TerminalView } from '../../../knative/try/local/view/terminal-view.ts';
 
 const snapshot = (upMs = 65_000): Snapshot => ({
   upMs,

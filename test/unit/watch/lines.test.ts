@@ -1,7 +1,7 @@
 // The lines of the watch: what happened to which object, in a few words.
 import { expect, test } from 'vitest';
-import { differenceInWords } from '../../../knative/local/watch/difference.ts';
-import { jsonLines, plainLines } from '../../../knative/local/watch/lines.ts';
+import { differenceInWords } from '../../../knative/try/local/watch/difference.ts';
+import { jsonLines, plainLines } from '../../../knative/try/local/watch/lines.ts';
 import type { ObjectMessage } from '../../../shared/feed/messages.ts';
 import type { Entry } from '../../../shared/nats/replica/entry.ts';
 

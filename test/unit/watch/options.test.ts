@@ -1,6 +1,6 @@
 // The arguments of `npm run watch`: each kind of asking, and each kind of asking wrongly.
 import { expect, test } from 'vitest';
-import { watchOptions } from '../../../knative/local/watch/options.ts';
+import { watchOptions } from '../../../knative/try/local/watch/options.ts';
 
 test.each([
   [['--node', 'n1'], { node: 'n1' }],

@@ -1,8 +1,8 @@
 // The image of the test's function: Node, what Node needs, and one file.
 import { join } from 'node:path';
-import { cachedArchive } from '../../../../knative/cluster/knative/cached-archive.ts';
-import { librariesOf } from '../../../../knative/images/libraries.ts';
-import { partsSettings } from '../../../../knative/local/parts/settings.ts';
+import { cachedArchive } from '../../../../knative/try/cluster/knative/cached-archive.ts';
+import { librariesOf } from '../../../../knative/tools/images/libraries.ts';
+import { partsSettings } from '../../../../knative/try/local/parts/settings.ts';
 
 export const ECHO_IMAGE = 'dev.local/ballast-test/echo:v1.0.0';
 

@@ -1,7 +1,7 @@
 // The cluster of the rung, with Knative and our functions. One node is enough: how Knative spreads
 // pods over nodes is not ours to test, and each node more has to unpack all of Knative's images.
 import type { TestProject } from 'vitest/node';
-import { stages } from '../../../../knative/cluster/stages.ts';
+import { stages } from '../../../../knative/try/cluster/stages.ts';
 import { provideCluster } from '../../support/provide-cluster.ts';
 import { echoArchive } from './echo-image.ts';
 

@@ -6,7 +6,7 @@ import { vi } from 'vitest';
 import {
   type Gateways,
   KNATIVE_DOMAIN,
-} from '../../../../knative/cluster/knative/knative-settings.ts';
+} from '../../../../knative/try/cluster/knative/knative-settings.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import type { Condition } from '../../../../shared/kube/conditions.ts';
 import type { DiscoveredResource, KubeObject, Manifest } from '../../../../shared/kube/objects.ts';

@@ -1,8 +1,8 @@
 // The feed of the whole cluster as one of its readers sees it, beside what the API server has.
 import { inject } from 'vitest';
-import { natsUrlOfPlane } from '../../../../knative/local/watch/address.ts';
-import { expectedPicture, readFeed } from '../../../../knative/local/watch/expected.ts';
-import { verify } from '../../../../knative/local/watch/verify.ts';
+import { natsUrlOfPlane } from '../../../../knative/try/local/watch/address.ts';
+import { expectedPicture, readFeed } from '../../../../knative/try/local/watch/expected.ts';
+import { verify } from '../../../../knative/try/local/watch/verify.ts';
 import {
   type EventCounts,
   METADATA_FEEDS,

@@ -1,5 +1,5 @@
 // The cluster of the rung, and a namespace on it for one test file.
-import { gatewaysIn } from '../../../../knative/cluster/knative/knative-settings.ts';
+import { gatewaysIn } from '../../../../knative/try/cluster/knative/knative-settings.ts';
 import { openKube } from '../../../../shared/kube/client.ts';
 import { providedCluster } from '../../support/provided-cluster.ts';
 import { Rig } from './rig.ts';

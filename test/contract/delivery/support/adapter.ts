@@ -1,10 +1,10 @@
 // Starts the real adapter for a source that a test makes up.
-import type { ApiServerSourceWiring } from '../../../../knative/local/manifests/wiring.ts';
-import { resolvePart } from '../../../../knative/local/parts/resolve.ts';
-import { adapterPart } from '../../../../knative/local/plane/adapter.ts';
-import type { PlaneAddress } from '../../../../knative/local/plane/address.ts';
-import type { Part, PartSpec } from '../../../../knative/local/process/part.ts';
-import { freePort } from '../../../../knative/local/process/ports.ts';
+import type { ApiServerSourceWiring } from '../../../../knative/try/local/manifests/wiring.ts';
+import { resolvePart } from '../../../../knative/try/local/parts/resolve.ts';
+import { adapterPart } from '../../../../knative/try/local/plane/adapter.ts';
+import type { PlaneAddress } from '../../../../knative/try/local/plane/address.ts';
+import type { Part, PartSpec } from '../../../../knative/try/local/process/part.ts';
+import { freePort } from '../../../../knative/try/local/process/ports.ts';
 import { startOwnPart } from '../../../lanes/own-part.ts';
 
 export function sourceOf(

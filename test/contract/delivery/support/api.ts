@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'undici';
 import { parse } from 'yaml';
-import type { PlaneAddress } from '../../../../knative/local/plane/address.ts';
+import type { PlaneAddress } from '../../../../knative/try/local/plane/address.ts';
 
 export interface Api {
   create(path: string, object: Readonly<Record<string, unknown>>): Promise<void>;

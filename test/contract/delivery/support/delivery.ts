@@ -1,10 +1,16 @@
 // Our broker with a wiring that a test makes up, and the requests of a sender.
 import { request } from 'undici';
-import type { DeliveryConfig } from '../../../../knative/local/delivery/config.ts';
-import { type RunningDelivery, startDelivery } from '../../../../knative/local/delivery/start.ts';
-import type { DeliveryStats } from '../../../../knative/local/delivery/stats.ts';
-import type { DeliverySpec, TriggerWiring } from '../../../../knative/local/manifests/wiring.ts';
-import { freePort } from '../../../../knative/local/process/ports.ts';
+import type { DeliveryConfig } from '../../../../knative/try/local/delivery/config.ts';
+import {
+  type RunningDelivery,
+  startDelivery,
+} from '../../../../knative/try/local/delivery/start.ts';
+import type { DeliveryStats } from '../../../../knative/try/local/delivery/stats.ts';
+import type {
+  DeliverySpec,
+  TriggerWiring,
+} from '../../../../knative/try/local/manifests/wiring.ts';
+import { freePort } from '../../../../knative/try/local/process/ports.ts';
 
 export const EVENT: Readonly<Record<string, string>> = {
   'ce-specversion': '1.0',

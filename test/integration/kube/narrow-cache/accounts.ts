@@ -2,8 +2,8 @@
 // narrow cache does with few rights and with tokens that change.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeKubeconfig } from '../../../../knative/local/plane/kubeconfig.ts';
-import type { PlaneAddress } from '../../../../knative/local/plane/address.ts';
+import { writeKubeconfig } from '../../../../knative/try/local/plane/kubeconfig.ts';
+import type { PlaneAddress } from '../../../../knative/try/local/plane/address.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import { namespace } from '../world.ts';
 

@@ -1,6 +1,6 @@
 // What a get of the narrow cache answers, what it costs, and what it leaves behind.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { PlaneAddress } from '../../../../knative/local/plane/address.ts';
+import type { PlaneAddress } from '../../../../knative/try/local/plane/address.ts';
 import { CRDS } from '../../../../shared/kube/crds.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import type { Limits } from '../../../../shared/kube/narrow-cache/limits.ts';

@@ -1,6 +1,6 @@
 // What the tests of the narrow cache share: a cache behind a front that can cut it off, and an
 // admin beside it whose writes it has to see.
-import type { PlaneAddress } from '../../../../knative/local/plane/address.ts';
+import type { PlaneAddress } from '../../../../knative/try/local/plane/address.ts';
 import { Metrics } from '../../../../shared/function/metrics.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import type { Change } from '../../../../shared/kube/narrow-cache/handlers.ts';

@@ -2,7 +2,7 @@
 // wake is forgotten over it.
 import type { IncomingHttpHeaders } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { PlaneAddress } from '../../../../knative/local/plane/address.ts';
+import type { PlaneAddress } from '../../../../knative/try/local/plane/address.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import { configMaps, withSharedPlane } from '../world.ts';
 import { grant, openAccount } from './accounts.ts';

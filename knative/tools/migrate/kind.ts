@@ -1,0 +1,31 @@
+// Whether the API server at hand serves a kind: rights on a kind that is not there are granted
+// without a word, and stay.
+import { Failure } from '../../../shared/errors.ts';
+import { openKube } from '../../../shared/kube/client.ts';
+import { servedResource, servedVersions } from '../../../shared/kube/storage-version.ts';
+
+export type Served =
+  | { readonly is: 'served' }
+  | { readonly is: 'unknown' }
+  /** Nobody could be asked. */
+  | { readonly is: 'unasked'; readonly why: string };
+
+/** A person waits, and there may be no cluster at all. */
+const ASK_MS = 5_000;
+
+export async function askWhetherServed(group: string, resource: string): Promise<Served> {
+  const kube = openKube({ userAgent: 'ballast-migrate', fieldManager: 'ballast-migrate' });
+  const options = { timeoutMs: ASK_MS, isOnce: true };
+  try {
+    for (const version of await servedVersions(kube, group, options)) {
+      const found = await servedResource(kube, { group, version, resource }, options);
+      if (found !== undefined) return { is: 'served' };
+    }
+    return { is: 'unknown' };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return { is: 'unasked', why: error.message };
+  } finally {
+    await kube.close();
+  }
+}
