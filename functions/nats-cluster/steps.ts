@@ -8,7 +8,6 @@ import { type Administrator, withSystem } from './connect.ts';
 import type { Remember, Step } from './decision.ts';
 import type { Deps } from './deps.ts';
 import { nameOf } from './gate.ts';
-
 import { configDigest } from './render/config.ts';
 import { CLAIMS, PODS, STATEFUL_SETS } from './render/manifests.ts';
 import type { Word, World } from './world.ts';

@@ -16,7 +16,7 @@ import { withOverlay } from './overlay.ts';
 import { whatIsReady } from './ready.ts';
 
 /** What `kubectl apply -k` finds below it is the installation. */
-const INSTALLATION = resolve(import.meta.dirname, '../../../..');
+const INSTALLATION = resolve(import.meta.dirname, '../../..');
 const FEEDS = join(INSTALLATION, 'feeds');
 
 /** What leads an event about a NatsCluster to whoever makes its servers. */

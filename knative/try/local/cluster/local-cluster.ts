@@ -58,7 +58,7 @@ const NO_SLOW_WRITES = { LONGEST_WRITE_SECONDS: '0' } as const;
 const NEEDS_PODS = 'nats-cluster';
 /** Two processes of one kind at a time: more only wait for the two cores of a small machine. */
 const STARTS_AT_ONCE = 2;
-const MANIFESTS = resolve(import.meta.dirname, '../../../..');
+const MANIFESTS = resolve(import.meta.dirname, '../../..');
 
 export async function startCluster(options: ClusterOptions): Promise<LocalCluster> {
   const wiring = leaveOut(await loadWiring(MANIFESTS), NEEDS_PODS);
