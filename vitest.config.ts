@@ -8,7 +8,7 @@ import { readRecorded } from './test/ladder/recorded.ts';
 import { type Lane, lanes } from './test/lanes.ts';
 
 /** What is awaited comes at once; a second was too short where other work had the cores. */
-const POLL_TIMEOUT_MS = 8_000;
+const POLL_TIMEOUT_MS = 15_000;
 
 type ProjectConfig = NonNullable<UserWorkspaceConfig['test']>;
 
@@ -26,7 +26,7 @@ const tier = (name: string, timeoutMs: number, more: ProjectConfig = {}) => ({
   },
 });
 
-const REAL_TIMEOUT_MS = 60_000;
+const REAL_TIMEOUT_MS = 120_000;
 
 const lane = ({ name, include }: Lane, index: number) =>
   tier(name, REAL_TIMEOUT_MS, {

@@ -15,6 +15,7 @@ import { feedAccounts } from '../../../../shared/nats/accounts.ts';
 import type { Scope } from '../../../../shared/nats/replica/scope.ts';
 import { FeedWriter } from '../../../builders/feed-writer.ts';
 import { loginOf } from '../../../builders/nats-login.ts';
+import { until } from '../../../builders/versioned-kind.ts';
 import { CREDENTIALS, cluster as sample } from '../../../unit/nats-cluster/samples.ts';
 
 const PASSWORD = randomUUID();
@@ -196,6 +197,7 @@ async function startServers(
   const binary = await resolvePart('nats-server');
   const ports = await Promise.all(Array.from({ length: count }, freePort));
   const routePorts = await Promise.all(Array.from({ length: count }, freePort));
+  const monitorPorts = await Promise.all(Array.from({ length: count }, freePort));
   const routes = routePorts.map((port) => `nats://127.0.0.1:${port}`);
   const starting = ports.map(async (port, index) => {
     const dir = join(plane.dir, `n${index}`);
@@ -207,10 +209,27 @@ async function startServers(
     };
     const path = join(plane.dir, `n${index}.conf`);
     await writeFile(path, JSON.stringify(config));
-    const spec = natsServerSpec({ binary, dir, port, monitorPort: await freePort() });
+    const monitorPort = monitorPorts[index] ?? 0;
+    const spec = natsServerSpec({ binary, dir, port, monitorPort });
     const name = `nats-server-${index}`;
     await plane.add({ ...spec, name, args: [...spec.args, `--config=${path}`] });
   });
   await Promise.all(starting);
+  if (count > 1) await until('all peers to be online', () => arePeersOnline(monitorPorts));
   return ports;
+}
+
+/** Each server is ready before the leader has heard of all, and places no stream until then. */
+async function arePeersOnline(monitorPorts: readonly number[]): Promise<boolean> {
+  const asked = monitorPorts.map(async (port) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/jsz`);
+    const { meta_cluster: { replicas = [] } = {} } = (await answer.json()) as MetaGroup;
+    return replicas.filter(({ offline }) => offline !== true).length === monitorPorts.length - 1;
+  });
+  // The leader alone names its followers.
+  return (await Promise.all(asked)).some(Boolean);
+}
+
+interface MetaGroup {
+  readonly meta_cluster?: { readonly replicas?: readonly { readonly offline?: boolean }[] };
 }
