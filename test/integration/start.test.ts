@@ -88,7 +88,9 @@ async function whenWidgetsAreThere(): Promise<void> {
 
 test('npm start takes no function, and says so', () => {
   const args = ['knative/try/local/start.ts', 'metadata'];
-  const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+  // Who takes it runs until it is ended, and nobody could say so meanwhile.
+  const options = { cwd: ROOT, encoding: 'utf8', timeout: READY_TIMEOUT_MS } as const;
+  const { status, stderr } = spawnSync(process.execPath, args, options);
   expect([status, stderr]).toEqual([
     2,
     'nothing is known of "metadata"\nusage: npm start -- [--help] [OPTION...]\n',
