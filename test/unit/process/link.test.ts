@@ -57,3 +57,15 @@ test('a reset ends what is open and lets new connections through', async () => {
   client = connect(link.port, '127.0.0.1').setEncoding('utf8');
   expect(await answerTo('after')).toBe('after');
 });
+
+test('a link that was not cut passes each byte once when it is healed', async () => {
+  expect(await answerTo('before')).toBe('before');
+  link.heal();
+  let heard = '';
+  client.on('data', (text: string) => {
+    heard += text;
+  });
+  client.end('once');
+  await once(client, 'end');
+  expect(heard).toBe('once');
+});

@@ -55,6 +55,8 @@ class TcpLink implements Link {
   }
 
   heal(): void {
+    // A pair that is joined twice would pass every byte twice.
+    if (!this.#isCut) return;
     this.#isCut = false;
     for (const pair of this.#pairs) pair.join();
   }
