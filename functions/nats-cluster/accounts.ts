@@ -2,11 +2,12 @@
 // putting it back does not bring them: so an edit that takes one away waits until all servers have
 // said that it holds none. Pure.
 import type { NatsClusterSpec } from '../../shared/api/nats-cluster.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 import { type Decision, listed, waitFor } from './decision.ts';
-import { covers, whyAway } from './gate.ts';
+import { covers, awayReason } from './safety.ts';
 import { accountsOf } from './render/config.ts';
 import { startingSince } from './starting.ts';
-import { expected, type Word, type World } from './world.ts';
+import { expected, type State } from './state.ts';
 
 /** Those that may have streams after the edit. */
 const wantedAccounts = (spec: NatsClusterSpec): readonly string[] =>
@@ -14,26 +15,26 @@ const wantedAccounts = (spec: NatsClusterSpec): readonly string[] =>
     .filter(({ jetStream }) => jetStream)
     .map(({ name }) => name);
 
-function goingIn(world: World): readonly string[] {
-  const wanted = wantedAccounts(world.cluster.spec);
-  const all = world.parts.accounts ?? seenAccounts(world);
+function goingIn(state: State): readonly string[] {
+  const wanted = wantedAccounts(state.cluster.spec);
+  const all = state.parts.accounts ?? seenAccounts(state);
   return all.filter((account) => !wanted.includes(account));
 }
 
 const nextFor = (going: readonly string[]): string => `Take ${listed(going)} from the accounts`;
 
-export function refuseAccounts(world: World): Decision | undefined {
-  const going = goingIn(world);
-  const inUse = refusal(world, going);
+export function refuseAccounts(state: State): Decision | undefined {
+  const going = goingIn(state);
+  const inUse = refusal(state, going);
   return inUse && waitFor(nextFor(going), [inUse], inUse);
 }
 
 /** Servers that are away are brought back first: they may be so for good, or for this very spec. */
-export function awaitAccounts(world: World): Decision | undefined {
-  const going = goingIn(world);
+export function awaitAccounts(state: State): Decision | undefined {
+  const going = goingIn(state);
   // A server that starts may wait for a configuration that is lost, and is not waited for in turn.
-  if (going.length === 0 || world.parts.accounts === undefined) return undefined;
-  const unseen = unseenWords(world);
+  if (going.length === 0 || state.parts.accounts === undefined) return undefined;
+  const unseen = unseenBlockers(state);
   if (unseen.length === 0) return undefined;
   const message =
     'It may have a stream there. What else the servers are to be waits too: to have that first, ' +
@@ -42,11 +43,11 @@ export function awaitAccounts(world: World): Decision | undefined {
 }
 
 /** Those of streams, when nobody can tell any more what the servers have been told. */
-const seenAccounts = ({ nats }: World): readonly string[] => [
+const seenAccounts = ({ nats }: State): readonly string[] => [
   ...new Set(nats.groups.map(({ account }) => account)),
 ];
 
-function refusal({ cluster, nats }: World, going: readonly string[]): Word | undefined {
+function refusal({ cluster, nats }: State, going: readonly string[]): Reason | undefined {
   const { waive = [] } = cluster.spec;
   const held = nats.groups.filter(
     (group) =>
@@ -64,7 +65,7 @@ function refusal({ cluster, nats }: World, going: readonly string[]): Word | und
 }
 
 /** One that is away may have a stream that no other one tells of; a new one has none. */
-const unseenWords = (world: World): readonly Word[] =>
-  expected(world)
-    .filter((server) => startingSince(world, server) === undefined)
-    .flatMap((server) => whyAway(world, server) ?? []);
+const unseenBlockers = (state: State): readonly Reason[] =>
+  expected(state)
+    .filter((server) => startingSince(state, server) === undefined)
+    .flatMap((server) => awayReason(state, server) ?? []);

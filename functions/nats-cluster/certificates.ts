@@ -10,8 +10,8 @@ import {
   type Listener,
   LISTENERS,
   TLS_SUFFIX,
-  type Told,
-  whatIsLeft,
+  type KnownSecrets,
+  recoverAuthority,
 } from './lost-authority.ts';
 import {
   endsAtMs,
@@ -44,13 +44,13 @@ export async function readManaged(
   deps: SecretsDeps,
   cluster: Cluster,
   listener: Listener,
-  told: Told,
+  knownSecrets: KnownSecrets,
 ): Promise<CertificatesRead> {
   const { own, lacking } = await readOwn(deps, cluster, TLS_SUFFIX);
   if (lacking !== undefined) return { lacking };
   const { nowMs, kept } = deps;
   if (own === undefined) {
-    const { data: left, lost } = whatIsLeft(deps, cluster, told);
+    const { data: left, lost } = recoverAuthority(deps, cluster, knownSecrets);
     return { toMake: newSecret(cluster, TLS_SUFFIX, dataAt(cluster, nowMs, left), lost) };
   }
   const { data: before } = own;

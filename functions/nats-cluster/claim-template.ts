@@ -2,7 +2,7 @@
 // template nor a claim changes its mode: what is there decides, and the spec before. Pure.
 import type { AccessMode } from '../../shared/api/nats-cluster.ts';
 import type { Cluster } from './cluster.ts';
-import type { Claim } from './world.ts';
+import type { Claim } from './state.ts';
 
 /**
  * The kubelet mounts such a volume for no second pod while the first one has a container that runs,

@@ -8,19 +8,19 @@ import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
 import type { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { SYSTEM_USER } from './render/config.ts';
-import type { Parts, Pod, World } from './world.ts';
+import type { Parts, Pod, State } from './state.ts';
 
 export type Administrator = Omit<System, 'close'>;
-type Asked = Pick<World, 'cluster' | 'parts' | 'pods'>;
+type ConnectState = Pick<State, 'cluster' | 'parts' | 'pods'>;
 
 /** A connection that lives as long as the work. */
 export async function withSystem<Result>(
   deps: Deps,
-  asked: Asked,
+  state: ConnectState,
   signal: AbortSignal,
   work: (system: Administrator) => Promise<Result>,
 ): Promise<Result> {
-  const system = await connect(deps, asked, signal);
+  const system = await connect(deps, state, signal);
   try {
     return await work(system);
   } finally {
@@ -28,18 +28,18 @@ export async function withSystem<Result>(
   }
 }
 
-async function connect(deps: Deps, asked: Asked, signal: AbortSignal): Promise<System> {
-  const { cluster, parts } = asked;
+async function connect(deps: Deps, state: ConnectState, signal: AbortSignal): Promise<System> {
+  const { cluster, parts } = state;
   const isSecureFirst = cluster.spec.tls?.clients !== undefined || parts.saysTls === true;
-  const secure = (): Promise<System> => openSecure(deps, asked, signal);
-  const plain = (): Promise<System> => openPlain(deps, asked, signal);
+  const secure = (): Promise<System> => openSecure(deps, state, signal);
+  const plain = (): Promise<System> => openPlain(deps, state, signal);
   const [first, second] = isSecureFirst ? [secure, plain] : [plain, secure];
   try {
     return await first();
   } catch (error) {
     signal.throwIfAborted();
     // Only while TLS is being turned on or off some servers are not as the spec says.
-    const isOneWay = isSecureFirst ? mayBePlain(deps, asked).length === 0 : isSettled(asked);
+    const isOneWay = isSecureFirst ? mayBePlain(deps, state).length === 0 : isSettled(state);
     if (isOneWay) throw error;
     return second();
   }
@@ -47,7 +47,7 @@ async function connect(deps: Deps, asked: Asked, signal: AbortSignal): Promise<S
 
 async function openSecure(
   deps: Deps,
-  { cluster, parts, pods }: Asked,
+  { cluster, parts, pods }: ConnectState,
   signal: AbortSignal,
 ): Promise<System> {
   const { trustedCa: ca, saysTls } = parts;
@@ -62,16 +62,16 @@ async function openSecure(
   return system;
 }
 
-async function openPlain(deps: Deps, asked: Asked, signal: AbortSignal): Promise<System> {
-  const servers = addressesOf(mayBePlain(deps, asked));
-  return deps.openSystem({ servers, ...loginOf(asked.parts) }, signal);
+async function openPlain(deps: Deps, state: ConnectState, signal: AbortSignal): Promise<System> {
+  const servers = addressesOf(mayBePlain(deps, state));
+  return deps.openSystem({ servers, ...loginOf(state.parts) }, signal);
 }
 
 /**
  * As long as the configuration says nothing of TLS every server speaks plain. Where it is lost the
  * spec tells.
  */
-function mayBePlain(deps: Deps, { cluster, parts, pods }: Asked): readonly Pod[] {
+function mayBePlain(deps: Deps, { cluster, parts, pods }: ConnectState): readonly Pod[] {
   const { saysTls = cluster.spec.tls?.clients !== undefined, beforeTls } = parts;
   if (!saysTls) return pods;
   const { hasSeenTls } = deps.memoryOf(cluster.uid);
@@ -91,7 +91,7 @@ const addressesOf = (pods: readonly Pod[]): readonly string[] =>
     ip === undefined || isEnding ? [] : [`${ip}:${CLIENT_PORT}`],
   );
 
-function isSettled({ cluster, parts }: Asked): boolean {
+function isSettled({ cluster, parts }: ConnectState): boolean {
   const { status, generation }: Cluster = cluster;
   const isCurrent =
     status.observedGeneration === generation &&

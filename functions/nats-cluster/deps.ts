@@ -4,12 +4,13 @@ import type { Clock } from '../../shared/clock.ts';
 import { Slots } from '../../shared/function/slots.ts';
 import { KeyedMutex } from '../../shared/function/keyed-mutex.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 import type { SweepLease } from '../../shared/kube/sweep-lease.ts';
 import type { openSystem } from '../../shared/nats/system.ts';
-import type { Efforts } from './effort.ts';
+import type { AttemptLog } from './attempts.ts';
 import type { KnownPasswords } from './render/read-back.ts';
 import type { SecretData } from './secret-data.ts';
-import type { Parts, Word } from './world.ts';
+import type { Parts } from './state.ts';
 
 export interface DepsOptions {
   readonly kube: KubeClient;
@@ -33,9 +34,9 @@ export interface Memory {
   /** What servers said when they were to reload, by name, and for which digest. */
   readonly refusals: Map<string, { readonly digest: string; readonly why: string }>;
   /** Why the policy of the network was refused, and when: it is tried again after a while. */
-  unfenced?: { readonly word: Word; readonly atMs: number };
+  policyRefusal?: { readonly reason: Reason; readonly atMs: number };
   /** Steps that may come to nothing. */
-  readonly efforts: Efforts;
+  readonly attempts: AttemptLog;
   /** When each server last answered. */
   readonly contactMs: Map<string, number>;
 }
@@ -44,7 +45,7 @@ export interface Memory {
  * Looks that are under way at once, each with what servers answer. A cluster takes one step in
  * each, so that one with very many holds up nobody.
  */
-const LOOKS_MAX = 8;
+const RECONCILES_MAX = 8;
 
 export class Deps {
   readonly kube: KubeClient;
@@ -53,7 +54,7 @@ export class Deps {
   readonly workMs: number;
   readonly lease: SweepLease;
   readonly #mutex = new KeyedMutex();
-  readonly #slots = new Slots(LOOKS_MAX);
+  readonly #slots = new Slots(RECONCILES_MAX);
   readonly #memories = new Map<string, Memory>();
 
   constructor({ kube, openSystem: open, clock, workMs, lease }: DepsOptions) {
@@ -70,8 +71,8 @@ export class Deps {
   }
 
   /** A look of one cluster, which then goes to the end of the line. */
-  atMost<Result>(look: () => Promise<Result>): Promise<Result> {
-    return this.#slots.take(look);
+  inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#slots.take(work);
   }
 
   memoryOf(uid: string): Memory {
@@ -80,7 +81,7 @@ export class Deps {
     const memory: Memory = {
       kept: new Map(),
       refusals: new Map(),
-      efforts: new Map(),
+      attempts: new Map(),
       contactMs: new Map(),
     };
     this.#memories.set(uid, memory);

@@ -1,7 +1,32 @@
-// Looks after NATS clusters: makes them from three lines, and brings every edit of the spec to the
-// servers one at a time, never before all streams are whole without the one that goes. Wakes on
-// changes of NatsClusters and of what they are made of, and on the sweep's tick. Its memory is the
-// status: two instances at once, lost events and a killed process cost time, never a stream.
+// Keeps NATS clusters: makes them from three lines, and brings every edit of the spec to the
+// servers one at a time, never before all streams are whole without the one that goes. Changes of
+// NatsClusters and of their parts wake it, and the sweep's tick. Its memory is the status of the
+// NatsCluster: two instances at once, lost events and a killed process cost time, never a stream.
+//
+// The files, in the order of a reconcile:
+//   reconciler         the entry: reconciles a cluster step by step until WORK_SECONDS are over
+//   cluster            a NatsCluster as read, and the names of its parts
+//   observe            reads the state: pods, parts, and the answers of the servers
+//   state, nats-state  the state as types, and questions about it
+//   decide             the one order in which planners are asked for the next step; decision
+//   attempts           holds back a step that was applied again and again and changed nothing
+//   steps              applies one step; connect opens the system account of the servers
+//   status             conditions and plan; write-status writes them, announce creates Events
+// planners, each for one kind of change:
+//   safety             blockers: reasons why a server must not be taken away now
+//   apply-parts        makes and updates Secrets, Services and the StatefulSet; refuses some edits
+//   refused-passwords  servers that accept none of the known passwords
+//   replace            a new volume for a server whose volume is lost
+//   scale, roll        more or fewer servers; restarts one after the other; starting: new servers
+//   accounts, reload   accounts with streams stay; configuration that needs no restart
+// parts, and what their Secrets hold:
+//   parts              reads them and compares them with how they are rendered
+//   pods, lost         pods and why they do not run; volumes that cannot come back; pending
+//   claim-template     the access mode of claims
+//   secrets            passwords and certificates: system-secret, users, secret-data, credentials
+//   certificates       made and renewed; authorities, lost-authority, unfit
+//   owner, rights      objects of others with our names; rights that are missing
+//   render/            the objects of a cluster as they should be
 import { NATS_CLUSTER_LEASE } from '../../shared/api/nats-cluster.ts';
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
@@ -24,7 +49,7 @@ export const natsCluster = defineFunction({
       env: 'WORK_SECONDS',
       meaning: 'how long one request goes on before it leaves the rest to the next',
       parse: secondsAsMs(0.05, 300),
-      // Below the deadline of a request by more than a look takes while servers are silent.
+      // Below the deadline of a request by more than an observation takes while servers are silent.
       fallback: 15_000,
     },
     ...SWEEP_CONFIG,
@@ -38,7 +63,7 @@ export const natsCluster = defineFunction({
         fieldManager: FIELD_MANAGER,
         log,
       }),
-      // Being ready must not wait for what nobody asked for yet.
+      // Loaded with the first cluster, so that it does not delay readiness.
       openSystem: async (...way) =>
         (await import('../../shared/nats/system.ts')).openSystem(...way),
       clock,
@@ -48,7 +73,7 @@ export const natsCluster = defineFunction({
   readApiServer: readJson,
   close: (deps) => deps.close(),
   handle: async (event, context) => {
-    const { sweepAll, takeChange } = await import('./work.ts');
+    const { sweepAll, takeChange } = await import('./reconciler.ts');
     if (event.type === SWEEP) await sweepAll(context);
     else await takeChange(event, context);
     return undefined;

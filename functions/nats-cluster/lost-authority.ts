@@ -1,6 +1,7 @@
 // Secret <name>-tls is gone, and the key of an authority with it that clients believe. As long as
 // this instance remembers it, it comes back as it was. Else servers keep what their configuration
 // has: the key of the authority stands nowhere else, on purpose, so it gets a successor in time.
+import type { Reason } from '../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { isOfCluster } from './authorities.ts';
 import { type Cluster, headlessHost, serverName, serviceHost } from './cluster.ts';
@@ -8,29 +9,28 @@ import { isOurs } from './owner.ts';
 import { certificatesIn, dataOf, type SecretData, type SecretsDeps } from './secret-data.ts';
 import { TRUSTED } from './system-secret.ts';
 import { unfit } from './unfit.ts';
-import type { Word } from './world.ts';
 
 export type Listener = 'clients' | 'routes';
 export const LISTENERS: readonly Listener[] = ['clients', 'routes'];
 export const TLS_SUFFIX = '-tls';
 
 /** Where else something may stand of what servers were told. */
-export interface Told {
+export interface KnownSecrets {
   readonly system: SecretData;
   readonly config: KubeObject | null;
 }
 
-export interface Left {
+export interface RecoveredAuthority {
   readonly data: SecretData;
   /** What clients have to be told. */
-  readonly lost?: Word;
+  readonly lost?: Reason;
 }
 
-export function whatIsLeft(
+export function recoverAuthority(
   { kept, nowMs }: SecretsDeps,
   cluster: Cluster,
-  { system, config }: Told,
-): Left {
+  { system, config }: KnownSecrets,
+): RecoveredAuthority {
   const remembered = kept?.get(TLS_SUFFIX);
   if (remembered !== undefined) return { data: remembered };
   const served = config !== null && isOurs(config, cluster) ? dataOf(config) : {};
@@ -73,7 +73,7 @@ export const hostOf = (cluster: Cluster, listener: Listener): string =>
     ? serviceHost(cluster)
     : `${serverName(cluster, 0)}.${headlessHost(cluster)}`;
 
-const keyLost = ({ name }: Cluster): Word => ({
+const keyLost = ({ name }: Cluster): Reason => ({
   reason: 'AuthorityLost',
   message:
     `Secret ${name}${TLS_SUFFIX} was gone, and the key of its authority with it. Servers keep ` +
@@ -81,7 +81,7 @@ const keyLost = ({ name }: Cluster): Word => ({
     'of it fetches it anew. Ready says until when.',
 });
 
-const allLost = ({ name }: Cluster): Word => ({
+const allLost = ({ name }: Cluster): Reason => ({
   reason: 'AuthorityLost',
   message:
     `Secret ${name}${TLS_SUFFIX} was gone, and so was what told its authority: another one signs ` +

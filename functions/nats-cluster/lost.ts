@@ -4,7 +4,7 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { claimName } from './cluster.ts';
-import type { Claim, Pod } from './world.ts';
+import type { Claim, Pod } from './state.ts';
 
 interface LostDeps {
   readonly kube: KubeClient;

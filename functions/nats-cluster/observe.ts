@@ -2,6 +2,7 @@
 // is made of when there is a reason to, since a cluster at rest should cost next to nothing.
 import type { Clock } from '../../shared/clock.ts';
 import { Failure } from '../../shared/errors.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 import type { Cluster } from './cluster.ts';
 import { withSystem } from './connect.ts';
 import type { Deps, Memory } from './deps.ts';
@@ -10,8 +11,8 @@ import { podOf } from './pods.ts';
 import { configDigest } from './render/config.ts';
 import { selectorText } from './render/labels.ts';
 import { PODS, type Rendered } from './render/manifests.ts';
-import { NOBODY, type NatsView, viewOf } from './view.ts';
-import { expected, type Parts, type Pod, type Word, type World } from './world.ts';
+import { NO_ANSWERS, type NatsState, natsStateOf } from './nats-state.ts';
+import { expected, type Parts, type Pod, type State } from './state.ts';
 
 /** What nobody tells of, such as the change of a password, is seen by the first look after this. */
 const PARTS_FRESH_MS = 300_000;
@@ -21,8 +22,8 @@ const PARTS_FRESH_IN_TROUBLE_MS = 10_000;
 /** Whoever may make pods in the namespace may label them as servers, and make each a megabyte. */
 const PODS_PER_PAGE = 500;
 
-export interface Observed {
-  readonly world: World;
+export interface Observation {
+  readonly state: State;
   /** The parts are those of an earlier look: before anything is done they are read anew. */
   readonly isRemembered: boolean;
 }
@@ -31,15 +32,15 @@ export async function observe(
   deps: Deps,
   cluster: Cluster,
   signal: AbortSignal,
-): Promise<Observed> {
+): Promise<Observation> {
   const { kube, clock } = deps;
   const memory = deps.memoryOf(cluster.uid);
   const pods = await readPods(deps, cluster, signal);
   const remembered = rememberedParts(memory, cluster, clock);
   const { known, kept, hasSeenTls } = memory;
   const nowReadMs = clock.nowMs();
-  const unfenced = unfencedIn(memory, nowReadMs);
-  const partsDeps = { kube, nowMs: nowReadMs, signal, known, kept, unfenced, hasSeenTls };
+  const policyRefusal = policyRefusalIn(memory, nowReadMs);
+  const partsDeps = { kube, nowMs: nowReadMs, signal, known, kept, policyRefusal, hasSeenTls };
   const isGood = remembered !== undefined && (await areAsRead(partsDeps, cluster, remembered));
   const parts = isGood ? remembered : await readParts(partsDeps, cluster, pods);
   if (!isGood) {
@@ -47,21 +48,21 @@ export async function observe(
     memory.known = parts.known ?? memory.known;
     if (parts.saysTls === false) memory.hasSeenTls = false;
   }
-  const nats = await ask(deps, cluster, { parts, pods }, signal);
+  const nats = await readNats(deps, cluster, { parts, pods }, signal);
   // Who comes after us is to know it too, which is written down first.
   if (memory.hasSeenTls === true && parts.beforeTls.length > 0) delete memory.parts;
   const nowMs = clock.nowMs();
   const refusals = refusalsOf(memory, parts.rendered);
-  const world = { cluster, nowMs, parts, pods, nats, refusals };
+  const state = { cluster, nowMs, parts, pods, nats, refusals };
   // Who answers may call himself whatever he likes, and otherwise each time.
-  const heard = expected(world).filter((server) => nats.servers.has(server));
-  for (const server of heard) memory.contactMs.set(server, nowMs);
-  return { world, isRemembered: isGood };
+  const answered = expected(state).filter((server) => nats.servers.has(server));
+  for (const server of answered) memory.contactMs.set(server, nowMs);
+  return { state, isRemembered: isGood };
 }
 
-function unfencedIn({ unfenced }: Memory, nowMs: number): Word | undefined {
-  return unfenced !== undefined && nowMs - unfenced.atMs < PARTS_FRESH_MS
-    ? unfenced.word
+function policyRefusalIn({ policyRefusal }: Memory, nowMs: number): Reason | undefined {
+  return policyRefusal !== undefined && nowMs - policyRefusal.atMs < PARTS_FRESH_MS
+    ? policyRefusal.reason
     : undefined;
 }
 
@@ -97,14 +98,14 @@ async function readPods(
 }
 
 /** Whoever can be reached is asked; that nobody can be is an answer too. */
-async function ask(
+async function readNats(
   deps: Deps,
   cluster: Cluster,
-  { parts, pods }: Pick<World, 'parts' | 'pods'>,
+  { parts, pods }: Pick<State, 'parts' | 'pods'>,
   signal: AbortSignal,
-): Promise<NatsView> {
+): Promise<NatsState> {
   const reachable = pods.filter(({ ip, isEnding }) => ip !== undefined && !isEnding);
-  if (reachable.length === 0 || parts.systemPassword === undefined) return NOBODY;
+  if (reachable.length === 0 || parts.systemPassword === undefined) return NO_ANSWERS;
   const names = reachable.map(({ name }) => name);
   const asked = { cluster, parts, pods };
   try {
@@ -114,22 +115,22 @@ async function ask(
         system.jetStream(names),
         system.health(names),
       ] as const;
-      return { ...viewOf(...(await Promise.all(answers))), unread: system.unread };
+      return { ...natsStateOf(...(await Promise.all(answers))), rejectedAnswers: system.unread };
     });
     const silent = reachable.filter(({ name, isReady }) => isReady && !nats.servers.has(name));
-    return { ...nats, refusing: await refusingAmong(deps, asked, silent, signal) };
+    return { ...nats, refusingPassword: await refusingAmong(deps, asked, silent, signal) };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof Failure)) throw error;
-    const refusing = error.code === 'NATS_REFUSED' ? names : [];
-    return { ...NOBODY, refusing, unread: [error.message] };
+    const refusingPassword = error.code === 'NATS_REFUSED' ? names : [];
+    return { ...NO_ANSWERS, refusingPassword, rejectedAnswers: [error.message] };
   }
 }
 
 /** Another one answers: these are asked at their own address why they do not. */
 async function refusingAmong(
   deps: Deps,
-  asked: Pick<World, 'cluster' | 'parts' | 'pods'>,
+  asked: Pick<State, 'cluster' | 'parts' | 'pods'>,
   silent: readonly Pod[],
   signal: AbortSignal,
 ): Promise<readonly string[]> {

@@ -1,6 +1,7 @@
 // Reads the parts of a cluster and compares them with what they are to be. Read only when something
 // was changed, by us or by others, and every few minutes; see observe.ts.
 import type { KubeClient } from '../../shared/kube/client.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { accessModeOf, modeAmong } from './claim-template.ts';
@@ -21,11 +22,11 @@ import { selectorText } from './render/labels.ts';
 import { CONFIG_KEY, CONFIG_SUFFIX } from './render/config.ts';
 import { quantityOf } from './render/quantity.ts';
 import { accountsIn, type KnownPasswords, passwordsIn, saysTlsIn } from './render/read-back.ts';
-import { fenceRefused } from './rights.ts';
+import { policyRefusalOf } from './rights.ts';
 import { dataOf, type SecretData } from './secret-data.ts';
 import { readSecrets } from './secrets.ts';
 import { forgetFormer } from './system-secret.ts';
-import { type Claim, type Parts, type Pod, sizeOf, type Word } from './world.ts';
+import { type Claim, type Parts, type Pod, sizeOf } from './state.ts';
 
 export interface PartsDeps {
   readonly kube: KubeClient;
@@ -36,7 +37,7 @@ export interface PartsDeps {
   /** What it remembers of Secrets of which there is no copy elsewhere. */
   readonly kept: Map<string, SecretData>;
   /** Why the policy of the network was refused a short while ago. */
-  readonly unfenced: Word | undefined;
+  readonly policyRefusal: Reason | undefined;
   /** A server was reached with TLS since the configuration says so. */
   readonly hasSeenTls?: boolean | undefined;
 }
@@ -56,7 +57,7 @@ export async function readParts(
   const { name, namespace, spec } = cluster;
   const configAt = { namespace, name: `${name}${CONFIG_SUFFIX}` };
   const config = await kube.get(SECRETS, configAt, { signal });
-  const told = textIn(config, cluster);
+  const lastConfig = lastConfigIn(config, cluster);
   const seen = versionsOf(config);
   const secretsDeps = { ...deps, seen, running: uidsOf(cluster, pods) };
   const secrets = await readSecrets(secretsDeps, cluster, config);
@@ -73,7 +74,7 @@ export async function readParts(
   const attainable = keptBack(cluster, growth);
   const rendered = credentials && render(attainable, credentials, { size, accessMode });
   const all = rendered?.parts ?? [];
-  const unfenced = (await findOthers(deps, cluster, all, found)) ?? deps.unfenced;
+  const policyRefusal = (await findOthers(deps, cluster, all, found)) ?? deps.policyRefusal;
   const taken = [...found.values()].find((object) => !isOurs(object, cluster));
   const old = rendered && system && forgetFormer(cluster, system, rendered);
   return {
@@ -85,11 +86,11 @@ export async function readParts(
     beforeTls,
     notice,
     secrets: seen,
-    ...toldIn(told),
+    ...readBack(lastConfig),
     rendered,
     found,
-    wrong: wrongAmong(all, found, unfenced),
-    unfenced,
+    wrong: wrongAmong(all, found, policyRefusal),
+    policyRefusal,
     claims,
     lost: await findLost(deps, pods, claims),
     pending: await findPending(deps, cluster, pods, claims),
@@ -116,26 +117,26 @@ async function findOthers(
   cluster: Cluster,
   parts: readonly RenderedPart[],
   found: Map<PartKey, KubeObject>,
-): Promise<Word | undefined> {
-  let unfenced: Word | undefined;
+): Promise<Reason | undefined> {
+  let policyRefusal: Reason | undefined;
   const read: readonly PartKey[] = ['statefulSet', 'config'];
   for (const { key, ref, manifest } of parts.filter((one) => !read.includes(one.key))) {
     const { name, namespace = '' } = manifest.metadata;
     const object = await kube.get(ref, { namespace, name }, { signal }).catch((error: unknown) => {
       if (key !== 'networkPolicy') throw error;
-      unfenced = fenceRefused(cluster, error);
-      if (unfenced === undefined) throw error;
+      policyRefusal = policyRefusalOf(cluster, error);
+      if (policyRefusal === undefined) throw error;
       return null;
     });
     if (object !== null) found.set(key, object);
   }
-  return unfenced;
+  return policyRefusal;
 }
 
 const versionsOf = (config: KubeObject | null): Map<string, string> =>
   new Map(config === null ? [] : [[config.metadata.name, config.metadata.resourceVersion]]);
 
-const toldIn = (config: string): Pick<Parts, 'known' | 'accounts' | 'saysTls'> => ({
+const readBack = (config: string): Pick<Parts, 'known' | 'accounts' | 'saysTls'> => ({
   known: passwordsIn(config),
   accounts: accountsIn(config),
   saysTls: saysTlsIn(config),
@@ -146,7 +147,7 @@ const uidsOf = (cluster: Cluster, pods: readonly Pod[]): readonly string[] =>
   pods.flatMap(({ name, uid }) => (name === serverName(cluster, ordinalOf(name)) ? uid : []));
 
 /** What servers were told last; that of somebody else says nothing of ours. */
-const textIn = (config: KubeObject | null, cluster: Cluster): string =>
+const lastConfigIn = (config: KubeObject | null, cluster: Cluster): string =>
   config !== null && isOurs(config, cluster) ? (dataOf(config)[CONFIG_KEY] ?? '') : '';
 
 /**
@@ -166,12 +167,12 @@ function sizeAmong(cluster: Cluster, pods: readonly Pod[], claims: readonly Clai
 const wrongAmong = (
   all: readonly RenderedPart[],
   found: ReadonlyMap<PartKey, KubeObject>,
-  unfenced: Word | undefined,
+  policyRefusal: Reason | undefined,
 ): readonly RenderedPart[] =>
   all.filter(
     (part) =>
       !isAsRendered(part, found.get(part.key)) &&
-      !(part.key === 'networkPolicy' && unfenced !== undefined),
+      !(part.key === 'networkPolicy' && policyRefusal !== undefined),
   );
 
 function isAsRendered({ manifest }: RenderedPart, found: KubeObject | undefined): boolean {

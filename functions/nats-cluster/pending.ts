@@ -4,7 +4,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
 import type { KubeList, KubeObject } from '../../shared/kube/objects.ts';
 import { claimName, type Cluster } from './cluster.ts';
-import type { Claim, Pod } from './world.ts';
+import type { Claim, Pod } from './state.ts';
 
 interface PendingDeps {
   readonly kube: KubeClient;
@@ -38,7 +38,7 @@ export async function findPending(
       signal,
     }),
   );
-  const told = waiting.flatMap(({ server, claim }) => {
+  const reported = waiting.flatMap(({ server, claim }) => {
     const event = events.get(claim.uid);
     const isLate = nowMs - Date.parse(claim.createdAt ?? '') > PROVISIONED_WITHIN_MS;
     return isLate || event?.['type'] === 'Warning' ? [{ server, claim, event }] : [];
@@ -46,7 +46,7 @@ export async function findPending(
   // Once for all of them.
   const help = helpFor(claims);
   return new Map(
-    told.map(({ server, claim, event }, index) => [
+    reported.map(({ server, claim, event }, index) => [
       server,
       `${sentence(server, claim, event)}${index === 0 ? help : ''}`,
     ]),
@@ -64,19 +64,20 @@ async function eventsAbout(
       const { involvedObject } = event;
       const uid = isRecord(involvedObject) ? textOf(involvedObject['uid']) : '';
       const known = found.get(uid);
-      if (uids.has(uid) && (known === undefined || tellsMore(event, known))) found.set(uid, event);
+      if (uids.has(uid) && (known === undefined || isMoreTelling(event, known)))
+        found.set(uid, event);
     }
   }
   return found;
 }
 
 /** A warning tells more than that somebody is being waited for; of two the later. */
-function tellsMore(event: KubeObject, known: KubeObject): boolean {
+function isMoreTelling(event: KubeObject, known: KubeObject): boolean {
   const [isWarning, wasWarning] = [event, known].map(({ type }) => type === 'Warning');
-  return isWarning === wasWarning ? toldAt(event) > toldAt(known) : isWarning === true;
+  return isWarning === wasWarning ? eventTime(event) > eventTime(known) : isWarning === true;
 }
 
-const toldAt = ({ lastTimestamp, metadata }: KubeObject): string =>
+const eventTime = ({ lastTimestamp, metadata }: KubeObject): string =>
   textOf(lastTimestamp) || (metadata.creationTimestamp ?? '');
 
 function sentence(server: string, claim: Claim, event: KubeObject | undefined): string {

@@ -2,9 +2,10 @@
 // the kubelet says of it, in one word that stays the same while they try again, and in their
 // sentence.
 import { cut } from '../../shared/cut.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { TEMPLATE_ANNOTATION } from './render/stateful-set.ts';
-import type { Pod, Word } from './world.ts';
+import type { Pod } from './state.ts';
 
 interface PodCondition {
   readonly type: string;
@@ -50,7 +51,7 @@ export function podOf(object: KubeObject, nowMs: number): Pod {
     name,
     uid,
     resourceVersion,
-    ip: isOver(status) ? undefined : status.podIP,
+    ip: hasEnded(status) ? undefined : status.podIP,
     isReady: is('Ready', 'True') !== undefined,
     isEnding: deletionTimestamp !== undefined,
     templateHash: annotations?.[TEMPLATE_ANNOTATION],
@@ -61,17 +62,17 @@ export function podOf(object: KubeObject, nowMs: number): Pod {
 }
 
 /** It keeps saying its address, which somebody else may have by now. */
-const isOver = ({ phase }: PodStatus): boolean => phase === 'Failed' || phase === 'Succeeded';
+const hasEnded = ({ phase }: PodStatus): boolean => phase === 'Failed' || phase === 'Succeeded';
 
 /** What keeps it from running; undefined while it is only on its way. */
 function troubleIn(
   status: PodStatus,
   placeless: PodCondition | undefined,
   nowMs: number,
-): Word | undefined {
-  if (status.phase === 'Failed') return said('PodFailed', status.reason, status.message);
+): Reason | undefined {
+  if (status.phase === 'Failed') return reasonFrom('PodFailed', status.reason, status.message);
   if (placeless?.reason === 'Unschedulable') {
-    return said('Unschedulable', 'Unschedulable', placeless.message);
+    return reasonFrom('Unschedulable', 'Unschedulable', placeless.message);
   }
   const [container] = status.containerStatuses ?? [];
   return container === undefined ? undefined : containerTrouble(container, nowMs);
@@ -91,39 +92,39 @@ const ON_ITS_WAY: readonly string[] = ['ContainerCreating', 'PodInitializing'];
 function containerTrouble(
   { state = {}, lastState = {}, restartCount = 0 }: ContainerStatus,
   nowMs: number,
-): Word | undefined {
+): Reason | undefined {
   const { reason = '', message } = state.waiting ?? {};
-  if (IMAGE.includes(reason)) return said('ImagePullBackOff', reason, message);
+  if (IMAGE.includes(reason)) return reasonFrom('ImagePullBackOff', reason, message);
   const ended = state.terminated ?? lastState.terminated;
-  if (reason === 'CrashLoopBackOff' || state.terminated !== undefined) return endedAs(ended);
+  if (reason === 'CrashLoopBackOff' || state.terminated !== undefined) return endReason(ended);
   if (state.waiting !== undefined) {
     return reason === '' || ON_ITS_WAY.includes(reason)
       ? undefined
-      : said('CreateContainerError', reason, message);
+      : reasonFrom('CreateContainerError', reason, message);
   }
   // It runs between two of its deaths.
   const isLooping = restartCount > 1 && nowMs - Date.parse(ended?.finishedAt ?? '') < LOOP_MS;
-  return isLooping ? endedAs(ended) : undefined;
+  return isLooping ? endReason(ended) : undefined;
 }
 
 /** The kubelet's longest pause between two starts, and a start. */
 const LOOP_MS = 360_000;
 
-function endedAs({ reason, exitCode }: Ended = {}): Word {
+function endReason({ reason, exitCode }: Ended = {}): Reason {
   if (reason === 'OOMKilled') {
     const message = 'it takes more memory than resources.limits.memory lets it';
-    return said('OOMKilled', reason, message);
+    return reasonFrom('OOMKilled', reason, message);
   }
   const how = exitCode === undefined ? 'it ends again and again' : `it ends with code ${exitCode}`;
-  return said('CrashLoopBackOff', 'CrashLoopBackOff', `${how}; its log says why`);
+  return reasonFrom('CrashLoopBackOff', 'CrashLoopBackOff', `${how}; its log says why`);
 }
 
 /** A sentence of an image's name or of a scheduler may be long, and may have more than one line. */
-const SAID_BYTES_MAX = 400;
+const MESSAGE_BYTES_MAX = 400;
 
-function said(reason: string, word = '', message = ''): Word {
-  const text = [word, message].filter((one) => one !== '').join(': ');
+function reasonFrom(reason: string, kubeReason = '', message = ''): Reason {
+  const text = [kubeReason, message].filter((one) => one !== '').join(': ');
   // oxlint-disable-next-line no-control-regex
   const line = text.replaceAll(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
-  return { reason, message: cut(line.replace(/\.$/, ''), SAID_BYTES_MAX) };
+  return { reason, message: cut(line.replace(/\.$/, ''), MESSAGE_BYTES_MAX) };
 }

@@ -5,20 +5,20 @@ import type { Replacing } from '../../shared/api/nats-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { claimName } from './cluster.ts';
 import { type Decision, waitFor } from './decision.ts';
-import { doubts } from './gate.ts';
-import { expected, isUp, podOf, recordsOf, type World } from './world.ts';
+import { blockersOf } from './safety.ts';
+import { expected, isUp, podOf, recordsOf, type State } from './state.ts';
 
-export function replace(world: World): Decision | undefined {
-  const { replacing, restarting, leaving } = world.cluster.status;
-  if (replacing !== undefined) return goOn(world, replacing);
-  const server = expected(world).find((one) => world.parts.lost.has(one) && !isUp(world, one));
+export function replace(state: State): Decision | undefined {
+  const { replacing, restarting, leaving } = state.cluster.status;
+  if (replacing !== undefined) return goOn(state, replacing);
+  const server = expected(state).find((one) => state.parts.lost.has(one) && !isUp(state, one));
   // What is under way elsewhere is for others: they wait for this server, and it waits for nobody.
   const isOthersTurn = restarting !== undefined && restarting.server !== server;
   if (server === undefined || isOthersTurn || leaving !== undefined) return undefined;
   const next = `Replace the volume of ${server}`;
-  const reasons = doubts(world, server);
-  const pod = podOf(world, server);
-  const claim = world.parts.claims.find(({ name }) => name === claimName(server));
+  const reasons = blockersOf(state, server);
+  const pod = podOf(state, server);
+  const claim = state.parts.claims.find(({ name }) => name === claimName(server));
   if (reasons.length > 0) return waitFor(next, reasons);
   if (pod === undefined || claim === undefined) return undefined;
   const record = {
@@ -26,31 +26,31 @@ export function replace(world: World): Decision | undefined {
     podUid: pod.uid,
     claim: claim.name,
     claimUid: claim.uid,
-    reason: world.parts.lost.get(server) ?? '',
-    since: timestamp(world.nowMs),
+    reason: state.parts.lost.get(server) ?? '',
+    since: timestamp(state.nowMs),
   };
-  const records = { ...recordsOf(world), replacing: record };
-  return { step: { take: 'remember', records }, next };
+  const records = { ...recordsOf(state), replacing: record };
+  return { step: { type: 'write-records', records }, next };
 }
 
 /** The claim, then the pod that holds it; the StatefulSet makes both anew. */
-function goOn(world: World, { server, podUid, claimUid, reason }: Replacing): Decision {
+function goOn(state: State, { server, podUid, claimUid, reason }: Replacing): Decision {
   const next = `Replace the volume of ${server}`;
-  const claim = world.parts.claims.find(({ uid }) => uid === claimUid);
-  const pod = podOf(world, server);
+  const claim = state.parts.claims.find(({ uid }) => uid === claimUid);
+  const pod = podOf(state, server);
   const isOldPod = pod?.uid === podUid;
   if (claim !== undefined || isOldPod) {
-    const reasons = doubts(world, server);
+    const reasons = blockersOf(state, server);
     if (reasons.length > 0) return waitFor(next, reasons);
   }
   if (claim !== undefined && !claim.isEnding) {
-    return { step: { take: 'delete-claim', claim, server }, next };
+    return { step: { type: 'delete-claim', claim, server }, next };
   }
   if (pod !== undefined && isOldPod && !pod.isEnding) {
-    return { step: { take: 'delete-pod', pod, reason }, next };
+    return { step: { type: 'delete-pod', pod, reason }, next };
   }
-  const lacking = doubts(world);
+  const lacking = blockersOf(state);
   if (lacking.length > 0) return waitFor(next, lacking);
-  const { replacing: _, ...records } = recordsOf(world);
-  return { step: { take: 'remember', records }, next };
+  const { replacing: _, ...records } = recordsOf(state);
+  return { step: { type: 'write-records', records }, next };
 }

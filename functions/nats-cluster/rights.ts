@@ -1,15 +1,15 @@
 // Rights that the function lacks: they are granted by namespace, and one that has a NatsCluster may
 // have been forgotten. Pure.
+import type { Reason } from '../../shared/kube/conditions.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import { isOfRbac } from '../../shared/kube/rbac.ts';
 import type { Cluster } from './cluster.ts';
-import type { Word } from './world.ts';
 
 /** Undefined for whatever else went wrong. */
 export function rightsMissing(
   { namespace, name }: Pick<Cluster, 'namespace' | 'name'>,
   error: unknown,
-): Word | undefined {
+): Reason | undefined {
   if (!isKubeError(error, 'KUBE_FORBIDDEN')) return undefined;
   const { message = '' } = error.answer ?? {};
   if (!isOfRbac(message)) return undefined;
@@ -26,10 +26,10 @@ export function rightsMissing(
  * Of the policy of the network, which servers do without: rights of before it was made, or somebody
  * who lets nobody make any. Undefined for whatever else went wrong.
  */
-export function fenceRefused(
+export function policyRefusalOf(
   { namespace, name }: Pick<Cluster, 'namespace' | 'name'>,
   error: unknown,
-): Word | undefined {
+): Reason | undefined {
   if (!isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID')) return undefined;
   const { message = error.message } = error.answer ?? {};
   const { reason, wish } = isOfRbac(message)

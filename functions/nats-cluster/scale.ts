@@ -5,27 +5,27 @@ import type { Leaving } from '../../shared/api/nats-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { claimName, ordinalOf, serverName, serverNames } from './cluster.ts';
 import { type Decision, listed, waitFor } from './decision.ts';
-import { covers, doubts, doubtsAround, nameOf, unseenWords } from './gate.ts';
+import { covers, blockersAround, blockersOf, nameOf, unseenBlockers } from './safety.ts';
 import type { RenderedPart } from './render/manifests.ts';
-import type { Group } from './view.ts';
-import { last, podOf, recordsOf, sizeOf, type World } from './world.ts';
+import type { Group } from './nats-state.ts';
+import { last, podOf, recordsOf, sizeOf, type State } from './state.ts';
 
-export function scaleUp(world: World): Decision | undefined {
-  const size = sizeOf(world.parts);
-  const { replicas } = world.cluster.spec;
+export function scaleUp(state: State): Decision | undefined {
+  const size = sizeOf(state.parts);
+  const { replicas } = state.cluster.spec;
   if (size === undefined || size >= replicas) return undefined;
   const next = `Scale from ${size} to ${replicas} servers`;
-  const reasons = doubts(world);
+  const reasons = blockersOf(state);
   if (reasons.length > 0) return waitFor(next, reasons);
-  return scaleTo(world, replicas, next);
+  return scaleTo(state, replicas, next);
 }
 
 /**
  * Servers whose claims are there and which nobody has taken away by record: somebody made the
  * StatefulSet smaller by hand. The others lack them, so they are waited for in vain.
  */
-export function bringBack(world: World): Decision | undefined {
-  const { cluster, parts } = world;
+export function bringBack(state: State): Decision | undefined {
+  const { cluster, parts } = state;
   const size = sizeOf(parts);
   if (size === undefined || cluster.status.leaving !== undefined) return undefined;
   // Where none is left there is nobody to join.
@@ -36,22 +36,22 @@ export function bringBack(world: World): Decision | undefined {
   const first = wanted.findIndex((server) => !isThere(server));
   const back = first === -1 ? wanted : wanted.slice(0, first);
   if (back.length === 0) return undefined;
-  return scaleTo(world, size + back.length, `Bring back ${back.join(' and ')}`);
+  return scaleTo(state, size + back.length, `Bring back ${back.join(' and ')}`);
 }
 
-export function scaleDown(world: World): Decision | undefined {
-  const size = sizeOf(world.parts);
-  const { replicas } = world.cluster.spec;
+export function scaleDown(state: State): Decision | undefined {
+  const size = sizeOf(state.parts);
+  const { replicas } = state.cluster.spec;
   if (size === undefined || size <= replicas) return undefined;
-  const server = last(world);
+  const server = last(state);
   const next = `Take ${server} away`;
-  return refuse(world, next) ?? empty(world, server, next) ?? record(world, server, next);
+  return refuse(state, next) ?? empty(state, server, next) ?? record(state, server, next);
 }
 
 /** Streams that want more servers than there will be. */
-function refuse(world: World, next: string): Decision | undefined {
-  const { replicas, waive = [] } = world.cluster.spec;
-  const wide = world.nats.groups.filter(
+function refuse(state: State, next: string): Decision | undefined {
+  const { replicas, waive = [] } = state.cluster.spec;
+  const wide = state.nats.groups.filter(
     (group) => group.replicas > replicas && !waive.some((one) => covers(one, group)),
   );
   if (wide.length === 0) return undefined;
@@ -59,31 +59,31 @@ function refuse(world: World, next: string): Decision | undefined {
   const message =
     `With ${replicas} servers there is no place for all replicas: ${listed(names)}. Give them ` +
     'fewer, or keep the servers.';
-  const word = { reason: 'ScaleDownRefused', message };
-  return waitFor(next, [word], word);
+  const blocker = { reason: 'ScaleDownRefused', message };
+  return waitFor(next, [blocker], blocker);
 }
 
 const describe = ({ account, stream, consumer }: Group): string =>
   nameOf({ account, stream, ...(consumer === undefined ? {} : { consumer }) });
 
 /** One stream after the other goes to a server that stays. */
-function empty(world: World, server: string, next: string): Decision | undefined {
-  const reasons = [...doubtsAround(world, server), ...unseenWords(world, server)];
+function empty(state: State, server: string, next: string): Decision | undefined {
+  const reasons = [...blockersAround(state, server), ...unseenBlockers(state, server)];
   if (reasons.length > 0) return waitFor(next, reasons);
-  const held = streamsOn(world, server);
+  const held = streamsOn(state, server);
   const [first] = held;
   if (first !== undefined) {
     const { account, stream } = first;
     const move = `Move ${nameOf({ account, stream })} off ${server}`;
-    return { step: { take: 'move', account, stream, server }, next: move };
+    return { step: { type: 'move', account, stream, server }, next: move };
   }
-  if (world.nats.meta?.leader !== server) return undefined;
-  const to = serverName(world.cluster, 0);
-  return { step: { take: 'step-down', from: server, to }, next: `Let ${server} step down` };
+  if (state.nats.meta?.leader !== server) return undefined;
+  const to = serverName(state.cluster, 0);
+  return { step: { type: 'step-down', from: server, to }, next: `Let ${server} step down` };
 }
 
 /** Consumers go with their stream; waived streams stay, and are lost. */
-function streamsOn({ nats, cluster }: World, server: string): readonly Group[] {
+function streamsOn({ nats, cluster }: State, server: string): readonly Group[] {
   const { waive = [] } = cluster.spec;
   return nats.groups.filter(
     ({ account, stream, consumer, members }) =>
@@ -96,51 +96,51 @@ function streamsOn({ nats, cluster }: World, server: string): readonly Group[] {
 }
 
 /** Before it is gone: which peer it is to the others, and which claim was its own. */
-function record(world: World, server: string, next: string): Decision | undefined {
-  const { status } = world.cluster;
+function record(state: State, server: string, next: string): Decision | undefined {
+  const { status } = state.cluster;
   if (status.leaving?.server === server) {
-    return scaleTo(world, ordinalOf(server), next);
+    return scaleTo(state, ordinalOf(server), next);
   }
-  const peer = world.nats.meta?.peers.find((one) => one.server === server);
-  const claim = world.parts.claims.find(({ name }) => name === claimName(server));
+  const peer = state.nats.meta?.peers.find((one) => one.server === server);
+  const claim = state.parts.claims.find(({ name }) => name === claimName(server));
   const leaving: Leaving = {
     server,
     ...(peer === undefined ? {} : { peerId: peer.peerId }),
     ...(claim === undefined ? {} : { claim: claim.name, claimUid: claim.uid }),
-    since: timestamp(world.nowMs),
+    since: timestamp(state.nowMs),
   };
-  return { step: { take: 'remember', records: { ...recordsOf(world), leaving } }, next };
+  return { step: { type: 'write-records', records: { ...recordsOf(state), leaving } }, next };
 }
 
 /** The server that was written down, from the moment the StatefulSet is without it. */
-export function leave(world: World): Decision | undefined {
-  const { leaving } = world.cluster.status;
+export function leave(state: State): Decision | undefined {
+  const { leaving } = state.cluster.status;
   if (leaving === undefined) return undefined;
   const { server } = leaving;
   const next = `Take ${server} away`;
-  const size = sizeOf(world.parts) ?? 0;
-  if (size > ordinalOf(server)) return withdraw(world, next);
-  const pod = podOf(world, server);
+  const size = sizeOf(state.parts) ?? 0;
+  if (size > ordinalOf(server)) return withdraw(state, next);
+  const pod = podOf(state, server);
   if (pod !== undefined) {
     return waitFor(next, [
       { reason: 'ServerEnding', message: `${server} sends its clients away.` },
     ]);
   }
-  return forget(world, leaving, next);
+  return forget(state, leaving, next);
 }
 
 /** The spec wants the server again, and nothing has been done yet. */
-function withdraw(world: World, next: string): Decision | undefined {
-  const size = sizeOf(world.parts) ?? 0;
-  if (size > world.cluster.spec.replicas) return undefined;
-  const { leaving: _, ...records } = recordsOf(world);
-  return { step: { take: 'remember', records }, next };
+function withdraw(state: State, next: string): Decision | undefined {
+  const size = sizeOf(state.parts) ?? 0;
+  if (size > state.cluster.spec.replicas) return undefined;
+  const { leaving: _, ...records } = recordsOf(state);
+  return { step: { type: 'write-records', records }, next };
 }
 
 /** The meta group, then the claim, then the record. */
-function forget(world: World, leaving: Leaving, next: string): Decision {
+function forget(state: State, leaving: Leaving, next: string): Decision {
   const { server, claim: name, claimUid } = leaving;
-  const { meta } = world.nats;
+  const { meta } = state.nats;
   if (meta === undefined) {
     const message = "JetStream's meta group has no leader.";
     return waitFor(next, [{ reason: 'NoMetaLeader', message }]);
@@ -148,24 +148,24 @@ function forget(world: World, leaving: Leaving, next: string): Decision {
   // A new leader may not know the names of servers that are away: by name it could be another one.
   const peer = meta.peers.find((one) => one.peerId === leaving.peerId || one.server === server);
   if (peer !== undefined) {
-    return { step: { take: 'remove-peer', server, peerId: peer.peerId }, next };
+    return { step: { type: 'remove-peer', server, peerId: peer.peerId }, next };
   }
-  const reasons = doubts(world);
+  const reasons = blockersOf(state);
   if (reasons.length > 0) return waitFor(next, reasons);
-  const claim = world.parts.claims.find((one) => one.name === name && one.uid === claimUid);
+  const claim = state.parts.claims.find((one) => one.name === name && one.uid === claimUid);
   if (claim !== undefined && !claim.isEnding) {
-    return { step: { take: 'delete-claim', claim, server }, next };
+    return { step: { type: 'delete-claim', claim, server }, next };
   }
-  const { leaving: _, ...records } = recordsOf(world);
-  return { step: { take: 'remember', records }, next };
+  const { leaving: _, ...records } = recordsOf(state);
+  return { step: { type: 'write-records', records }, next };
 }
 
 /** As it is rendered, but for the number of servers. */
-function scaleTo(world: World, size: number, next: string): Decision | undefined {
-  const part = world.parts.rendered?.parts.find(({ key }) => key === 'statefulSet');
+function scaleTo(state: State, size: number, next: string): Decision | undefined {
+  const part = state.parts.rendered?.parts.find(({ key }) => key === 'statefulSet');
   // Then the bring-up has decided already.
   if (part === undefined) return undefined;
-  return { step: { take: 'apply', part: withSize(part, size) }, next };
+  return { step: { type: 'apply', part: withSize(part, size) }, next };
 }
 
 function withSize(part: RenderedPart, size: number): RenderedPart {

@@ -1,6 +1,7 @@
 // Secrets as text: read by name, and written as ours.
 import { X509Certificate } from 'node:crypto';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject, Manifest } from '../../shared/kube/objects.ts';
 import type { Cluster } from './cluster.ts';
@@ -8,7 +9,7 @@ import type { Credentials } from './credentials.ts';
 import { isOurs, nameTaken } from './owner.ts';
 import { owned, SECRETS } from './render/manifests.ts';
 import type { KnownPasswords } from './render/read-back.ts';
-import type { SecretToMake, Word } from './world.ts';
+import type { SecretToMake } from './state.ts';
 
 export interface SecretsRead {
   readonly system?: OwnSecret;
@@ -22,7 +23,7 @@ export interface SecretsRead {
   /** What clients have to do in time, for people. */
   readonly notice?: string;
   readonly toMake?: SecretToMake;
-  readonly lacking?: Word;
+  readonly lacking?: Reason;
   readonly credentials?: Credentials;
 }
 
@@ -58,7 +59,7 @@ export async function readOwn(
   { kube, signal, seen }: SecretsDeps,
   cluster: Cluster,
   suffix: string,
-): Promise<{ readonly own?: OwnSecret; readonly lacking?: Word }> {
+): Promise<{ readonly own?: OwnSecret; readonly lacking?: Reason }> {
   const target = { namespace: cluster.namespace, name: `${cluster.name}${suffix}` };
   const secret = await kube.get(SECRETS, target, { signal });
   if (secret === null) return {};
@@ -92,7 +93,7 @@ export const newSecret = (
   cluster: Cluster,
   suffix: string,
   data: SecretData,
-  lost?: Word,
+  lost?: Reason,
 ): SecretToMake => ({
   why: 'Create',
   ...(lost !== undefined && (cluster.status.servers ?? []).length > 0 ? { lost } : {}),
@@ -100,7 +101,7 @@ export const newSecret = (
   manifest: manifestOf(cluster, suffix, data),
 });
 
-export const passwordLost = ({ name }: Cluster, suffix: string): Word => ({
+export const passwordLost = ({ name }: Cluster, suffix: string): Reason => ({
   reason: 'PasswordLost',
   message:
     `Secret ${name}${suffix} was gone, and so was what told its passwords: it has new ones. ` +

@@ -1,11 +1,12 @@
 // The Secrets of a cluster: those that we make (passwords for the system account, the routes and
 // users, certificates), and those of the user that the spec names. What is missing is either made
 // next, or named.
+import type { Reason } from '../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { readByo, readManaged } from './certificates.ts';
 import type { Cluster } from './cluster.ts';
 import type { CertificateFiles, Credentials } from './credentials.ts';
-import type { Told } from './lost-authority.ts';
+import type { KnownSecrets } from './lost-authority.ts';
 import { readOwn, type SecretsDeps, type SecretsRead } from './secret-data.ts';
 import {
   beforeTlsIn,
@@ -19,7 +20,6 @@ import {
   TRUSTED,
 } from './system-secret.ts';
 import { readUsers } from './users.ts';
-import type { Word } from './world.ts';
 
 export async function readSecrets(
   deps: SecretsDeps,
@@ -48,16 +48,20 @@ export async function readSecrets(
   return { ...rest, ...read, ...(toMake === undefined ? {} : { toMake }) };
 }
 
-const emptied = ({ namespace, name }: Cluster): Word => ({
+const emptied = ({ namespace, name }: Cluster): Reason => ({
   reason: 'PasswordMissing',
   message:
     `Secret ${namespace}/${name}${SYSTEM_SUFFIX} has no ${PASSWORD} or no ${ROUTE_PASSWORD} any ` +
     'more: delete it, and it is made of what the servers have.',
 });
 
-async function readRest(deps: SecretsDeps, cluster: Cluster, told: Told): Promise<SecretsRead> {
+async function readRest(
+  deps: SecretsDeps,
+  cluster: Cluster,
+  knownSecrets: KnownSecrets,
+): Promise<SecretsRead> {
   // The Secrets of users say whom to believe: that has to be there first.
-  const { certificates, ...more } = await readCertificates(deps, cluster, told);
+  const { certificates, ...more } = await readCertificates(deps, cluster, knownSecrets);
   if (more.toMake !== undefined) return more;
   const { passwords, ...users } = await readUsers(deps, cluster, certificates?.clients?.ca);
   if (passwords === undefined) return users;
@@ -66,8 +70,8 @@ async function readRest(deps: SecretsDeps, cluster: Cluster, told: Told): Promis
     ...users,
     ...more,
     credentials: {
-      systemPassword: told.system[PASSWORD] ?? '',
-      routePassword: told.system[ROUTE_PASSWORD] ?? '',
+      systemPassword: knownSecrets.system[PASSWORD] ?? '',
+      routePassword: knownSecrets.system[ROUTE_PASSWORD] ?? '',
       passwords,
       certificates,
     },
@@ -77,7 +81,7 @@ async function readRest(deps: SecretsDeps, cluster: Cluster, told: Told): Promis
 async function readCertificates(
   deps: SecretsDeps,
   cluster: Cluster,
-  told: Told,
+  knownSecrets: KnownSecrets,
 ): Promise<SecretsRead & Partial<Pick<Credentials, 'certificates'>>> {
   const { tls = {} } = cluster.spec;
   const listeners = (['clients', 'routes'] as const).filter((one) => tls[one] !== undefined);
@@ -87,7 +91,7 @@ async function readCertificates(
     const { secretName } = tls[listener] ?? {};
     const { files, ...rest } =
       secretName === undefined
-        ? await readManaged(deps, cluster, listener, told)
+        ? await readManaged(deps, cluster, listener, knownSecrets)
         : await readByo(deps, cluster, listener, secretName);
     if (files === undefined) return rest;
     certificates[listener] = files;

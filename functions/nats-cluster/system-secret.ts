@@ -18,7 +18,7 @@ import {
   type SecretData,
   type SecretsDeps,
 } from './secret-data.ts';
-import type { SecretToMake } from './world.ts';
+import type { SecretToMake } from './state.ts';
 
 export const SYSTEM_SUFFIX = '-system';
 export const PASSWORD = 'password';

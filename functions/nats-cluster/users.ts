@@ -1,6 +1,7 @@
 // The passwords of users: from the Secrets that the spec names, and for those who have none there
 // from Secrets that we make, each with a url, and an authority, that a client takes as they are.
 import type { User } from '../../shared/api/nats-cluster.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
 import { accountsOf } from './render/config.ts';
 import {
@@ -14,13 +15,13 @@ import {
   type SecretsDeps,
 } from './secret-data.ts';
 import { newPassword } from './system-secret.ts';
-import type { SecretToMake, Word } from './world.ts';
+import type { SecretToMake } from './state.ts';
 
 interface UsersRead {
   /** By the name of the user; undefined as long as one lacks. */
   readonly passwords?: ReadonlyMap<string, string>;
   readonly toMake?: SecretToMake;
-  readonly lacking?: Word;
+  readonly lacking?: Reason;
 }
 
 /** Of the Secret that we make for a user: the one of a spec without accounts needs no name. */
@@ -37,11 +38,11 @@ export async function readUsers(
   const theirs = new Map<string, SecretData | undefined>();
   let toMake: SecretToMake | undefined;
   for (const user of accountsOf(cluster.spec).flatMap(({ users }) => users)) {
-    if (passwords.has(user.name)) return { lacking: twice(user.name) };
+    if (passwords.has(user.name)) return { lacking: duplicateUser(user.name) };
     const one =
       user.passwordSecret === undefined
-        ? await readMade(deps, cluster, { ...user, ca })
-        : await readTheirs(deps, cluster, { ...user, secret: user.passwordSecret, theirs });
+        ? await readManagedUser(deps, cluster, { ...user, ca })
+        : await readGivenUser(deps, cluster, { ...user, secret: user.passwordSecret, theirs });
     if (one.password === undefined) return one;
     passwords.set(user.name, one.password);
     toMake ??= one.toMake;
@@ -49,7 +50,7 @@ export async function readUsers(
   return { passwords, ...(toMake === undefined ? {} : { toMake }) };
 }
 
-interface Made extends User {
+interface UserWithCa extends User {
   readonly ca: string | undefined;
 }
 
@@ -57,7 +58,11 @@ interface UserRead extends Omit<UsersRead, 'passwords'> {
   readonly password?: string;
 }
 
-async function readMade(deps: SecretsDeps, cluster: Cluster, user: Made): Promise<UserRead> {
+async function readManagedUser(
+  deps: SecretsDeps,
+  cluster: Cluster,
+  user: UserWithCa,
+): Promise<UserRead> {
   const suffix = suffixOf(cluster, user);
   const { own, lacking } = await readOwn(deps, cluster, suffix);
   if (lacking !== undefined) return { lacking };
@@ -80,7 +85,7 @@ interface Theirs {
   readonly theirs: Map<string, SecretData | undefined>;
 }
 
-async function readTheirs(
+async function readGivenUser(
   deps: SecretsDeps,
   cluster: Cluster,
   { name: user, secret: { name, key }, theirs }: Theirs,
@@ -92,25 +97,29 @@ async function readTheirs(
 }
 
 /** With the password that servers know, as long as anybody can tell it. */
-function newUser({ known }: SecretsDeps, cluster: Cluster, user: Made): SecretToMake {
+function newUser({ known }: SecretsDeps, cluster: Cluster, user: UserWithCa): SecretToMake {
   const password = known?.users.get(user.name) ?? newPassword();
   const suffix = suffixOf(cluster, user);
-  const data = { username: user.name, password, ...wayIn(cluster, user, password) };
+  const data = { username: user.name, password, ...connectionData(cluster, user, password) };
   // Who stands in no configuration that is known is new there.
   const lost = known === undefined ? passwordLost(cluster, suffix) : undefined;
   return newSecret(cluster, suffix, data, lost);
 }
 
 /** When servers speak TLS no more, or by another authority, or another password was given. */
-function renewedUser(cluster: Cluster, user: Made, own: OwnSecret): SecretToMake | undefined {
+function renewedUser(cluster: Cluster, user: UserWithCa, own: OwnSecret): SecretToMake | undefined {
   const { url: _url, [CA]: before, ...rest } = own.data;
-  const way = wayIn(cluster, { ...user, ca: user.ca ?? before }, own.data['password'] ?? '');
+  const way = connectionData(
+    cluster,
+    { ...user, ca: user.ca ?? before },
+    own.data['password'] ?? '',
+  );
   if (own.data['url'] === way.url && before === way[CA]) return undefined;
   return renewedSecret(cluster, suffixOf(cluster, user), own, { ...rest, ...way });
 }
 
 /** What clients need beside the password; mounted or named, it is taken as it is. */
-function wayIn(cluster: Cluster, { name, ca }: Made, password: string) {
+function connectionData(cluster: Cluster, { name, ca }: UserWithCa, password: string) {
   const login = `${name}:${encodeURIComponent(password)}`;
   const rest = `${login}@${serviceHost(cluster)}:${CLIENT_PORT}`;
   if (cluster.spec.tls?.clients === undefined) return { url: `nats://${rest}` };
@@ -119,12 +128,12 @@ function wayIn(cluster: Cluster, { name, ca }: Made, password: string) {
 
 const CA = 'ca.crt';
 
-const twice = (user: string): Word => ({
+const duplicateUser = (user: string): Reason => ({
   reason: 'UserTwice',
   message: `User ${user} stands in two accounts; NATS tells accounts apart by their users.`,
 });
 
-const noPassword = (user: string, secret: string, key: string): Word => ({
+const noPassword = (user: string, secret: string, key: string): Reason => ({
   reason: 'PasswordMissing',
   message: `User ${user} has no password: Secret ${secret} has no key ${key}; create it.`,
 });

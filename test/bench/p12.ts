@@ -3,7 +3,7 @@
 // and what a look at a cluster at rest costs.
 import { pino } from 'pino';
 import { Deps } from '../../functions/nats-cluster/deps.ts';
-import { sweepAll } from '../../functions/nats-cluster/work.ts';
+import { sweepAll } from '../../functions/nats-cluster/reconciler.ts';
 import { NATS_CLUSTER_LEASE } from '../../shared/api/nats-cluster.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Context } from '../../shared/function/define.ts';

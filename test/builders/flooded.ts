@@ -1,6 +1,6 @@
 // A process that looks at twelve hostile clusters and a good one, all at once and again and again,
 // and says how often the good one was heard, and the most memory that it took.
-import { viewOf } from '../../functions/nats-cluster/view.ts';
+import { natsStateOf } from '../../functions/nats-cluster/nats-state.ts';
 import { openSystem } from '../../shared/nats/system.ts';
 import { type Asked, flood, startHostileNats } from './hostile-nats.ts';
 
@@ -71,7 +71,7 @@ async function look(address: string): Promise<number> {
         system.jetStream(names),
         system.health(names),
       ]);
-      viewOf(...told);
+      natsStateOf(...told);
       return told[0].length;
     } finally {
       await system.close();

@@ -1,4 +1,4 @@
-// Certificates that are renewed over the years: servers that have been told and servers that have
+// Certificates that are renewed over the years: servers that were told, and servers that have
 // not yet believe each other at every renewal, and so do clients with a copy of `ca.crt` that is
 // months old. The handshakes are real, so the last of the renewals is always now.
 import { duplexPair } from 'node:stream';
@@ -6,7 +6,7 @@ import { connect, createSecureContext, TLSSocket } from 'node:tls';
 import { expect, test } from 'vitest';
 import { readManaged } from '../../../functions/nats-cluster/certificates.ts';
 import type { CertificateFiles } from '../../../functions/nats-cluster/credentials.ts';
-import type { Told } from '../../../functions/nats-cluster/lost-authority.ts';
+import type { KnownSecrets } from '../../../functions/nats-cluster/lost-authority.ts';
 import { render } from '../../../functions/nats-cluster/render/manifests.ts';
 import {
   certificatesIn,
@@ -26,20 +26,20 @@ type Listener = keyof typeof HOSTS;
 type Files = Readonly<Record<Listener, CertificateFiles>>;
 
 interface Known {
-  readonly told?: Told;
+  readonly knownSecrets?: KnownSecrets;
   readonly kept?: Map<string, SecretData>;
 }
-const NOTHING_TOLD: Told = { system: {}, config: null };
+const NOTHING_TOLD: KnownSecrets = { system: {}, config: null };
 
 /** As a server has them at that time; made or renewed first when that is due. */
 async function filesAt(
   kube: KubeModel,
   nowMs: number,
-  { told = NOTHING_TOLD, kept = new Map() }: Known = {},
+  { knownSecrets = NOTHING_TOLD, kept = new Map() }: Known = {},
 ): Promise<Files> {
   const deps = { kube: kube.client, nowMs, signal: new AbortController().signal, kept };
   const one = async (listener: Listener): Promise<CertificateFiles> => {
-    const read = await readManaged(deps, OWN, listener, told);
+    const read = await readManaged(deps, OWN, listener, knownSecrets);
     if (read.files !== undefined) return read.files;
     if (read.toMake === undefined) throw new Error('neither there nor made');
     kube.put(read.toMake.ref, read.toMake.manifest);
@@ -142,7 +142,7 @@ const SECRETS = { group: '', version: 'v1', resource: 'secrets' };
 const AT = { namespace: 'shop', name: 'nats-tls' };
 
 /** What the configuration has of them. */
-function toldOf(files: Files): Told {
+function toldOf(files: Files): KnownSecrets {
   const shape = { size: 3, accessMode: 'ReadWriteOncePod' } as const;
   const [config] = render(OWN, { ...CREDENTIALS, certificates: files }, shape).parts;
   if (config === undefined) throw new Error('there is no configuration');
@@ -176,11 +176,11 @@ test.each([
   const startedMs = Date.now() - 84 * DAY_MS;
   const first = await filesAt(kube, startedMs);
   lose(kube);
-  const told = toldOf(first);
-  const after = await filesAt(kube, startedMs + DAY_MS, { told });
+  const knownSecrets = toldOf(first);
+  const after = await filesAt(kube, startedMs + DAY_MS, { knownSecrets });
   expect(after.clients.ca).toContain(first.clients.ca);
   expect(certificatesIn(after.clients.ca)).toHaveLength(2);
-  const late = await filesAt(kube, startedMs + 82 * DAY_MS, { told });
+  const late = await filesAt(kube, startedMs + 82 * DAY_MS, { knownSecrets });
   for (const listener of ['clients', 'routes'] as const) {
     const { certificate, key } = first[listener];
     expect(after[listener]).toMatchObject({ certificate, key });
@@ -208,13 +208,13 @@ test('what a user brought is never taken for ours', async () => {
   const files = { certificate: theirs.certPem, key: theirs.keyPem, ca: authority.certPem };
   const kube = new KubeModel();
   const made = await filesAt(kube, Date.now(), {
-    told: toldOf({ clients: files, routes: files }),
+    knownSecrets: toldOf({ clients: files, routes: files }),
   });
   expect(certificatesIn(made.clients.ca)).toHaveLength(1);
   expect(JSON.stringify(await storedIn(kube))).not.toContain(JSON.stringify(theirs.keyPem));
 });
 
-test.each<[string, (first: Files) => Told, string | undefined]>([
+test.each<[string, (first: Files) => KnownSecrets, string | undefined]>([
   ['servers still have its certificates', toldOf, 'Servers keep their certificates'],
   [
     'only who believed it is known',
@@ -223,13 +223,13 @@ test.each<[string, (first: Files) => Told, string | undefined]>([
   ],
   ['servers never had any', () => NOTHING_TOLD, undefined],
 ])('nats-tls is not there and %s: clients are told %#', async (_, tell, said) => {
-  const told = tell(await filesAt(new KubeModel(), Date.now()));
+  const knownSecrets = tell(await filesAt(new KubeModel(), Date.now()));
   const deps = {
     kube: new KubeModel().client,
     nowMs: Date.now(),
     signal: new AbortController().signal,
   };
-  const { toMake } = await readManaged(deps, OWN, 'clients', told);
+  const { toMake } = await readManaged(deps, OWN, 'clients', knownSecrets);
   expect(toMake?.lost?.reason).toBe(said === undefined ? undefined : 'AuthorityLost');
   expect(toMake?.lost?.message ?? 'undefined').toContain(String(said));
 });
@@ -237,9 +237,9 @@ test.each<[string, (first: Files) => Told, string | undefined]>([
 test('until the next authority signs, it is said since when clients have to know it', async () => {
   const kube = new KubeModel();
   const nowMs = Date.now();
-  const told = toldOf(await filesAt(kube, nowMs));
+  const knownSecrets = toldOf(await filesAt(kube, nowMs));
   kube.remove(SECRETS, AT);
-  await filesAt(kube, nowMs, { told });
+  await filesAt(kube, nowMs, { knownSecrets });
   const deps = { kube: kube.client, nowMs, signal: new AbortController().signal };
   const { notice } = await readManaged(deps, OWN, 'clients', NOTHING_TOLD);
   const day = new Date(nowMs + 83 * DAY_MS).toISOString().slice(0, 10);

@@ -5,11 +5,11 @@ import { accessModeOf, claimTemplateIn } from '../../../functions/nats-cluster/c
 import { decide } from '../../../functions/nats-cluster/decide.ts';
 import { findPending } from '../../../functions/nats-cluster/pending.ts';
 import { render } from '../../../functions/nats-cluster/render/manifests.ts';
-import type { Claim } from '../../../functions/nats-cluster/world.ts';
+import type { Claim } from '../../../functions/nats-cluster/state.ts';
 import type { AccessMode, NatsClusterSpec } from '../../../shared/api/nats-cluster.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { KubeModel } from './model/kube-model.ts';
-import { cluster, CREDENTIALS, NOW_MS, world } from './samples.ts';
+import { cluster, CREDENTIALS, NOW_MS, state } from './samples.ts';
 
 const POD = 'ReadWriteOncePod';
 const NODE = 'ReadWriteOnce';
@@ -47,19 +47,19 @@ test('it is the only one of the template', () => {
 test('a new cluster does not take claims that have another access mode', () => {
   const parts = { found: new Map() };
   const fresh = { parts, pods: () => [] };
-  const refused = decide(world({ ...fresh, spec: spec(NODE) }));
+  const refused = decide(state({ ...fresh, spec: spec(NODE) }));
   expect(refused.trouble?.reason).toBe('AccessModeKept');
   expect(refused.trouble?.message).toContain('Claim data-nats-0 is there already');
-  expect(decide(world({ ...fresh, spec: spec(POD) })).trouble).toBeUndefined();
-  expect(decide(world({ ...fresh, spec: spec() })).trouble).toBeUndefined();
+  expect(decide(state({ ...fresh, spec: spec(POD) })).trouble).toBeUndefined();
+  expect(decide(state({ ...fresh, spec: spec() })).trouble).toBeUndefined();
   // While the StatefulSet is made anew around its pods nothing stops it.
-  expect(decide(world({ parts, spec: spec(NODE) })).trouble).toBeUndefined();
+  expect(decide(state({ parts, spec: spec(NODE) })).trouble).toBeUndefined();
 });
 
 const AGE_MS = { old: 61_000, young: 5_000 };
 
 function claimsIn(phases: readonly string[], ageMs: number): readonly Claim[] {
-  return world().parts.claims.map((claim, index) => ({
+  return state().parts.claims.map((claim, index) => ({
     ...claim,
     phase: phases[index] ?? 'Bound',
     createdAt: new Date(NOW_MS - ageMs).toISOString(),
@@ -86,7 +86,7 @@ async function pending(found: readonly Claim[], told: readonly Told[] = []) {
     });
   }
   const deps = { kube: kube.client, nowMs: NOW_MS, signal: new AbortController().signal };
-  const pods = world().pods.map((pod) => ({ ...pod, isReady: false }));
+  const pods = state().pods.map((pod) => ({ ...pod, isReady: false }));
   return [...(await findPending(deps, cluster(), pods, found))];
 }
 

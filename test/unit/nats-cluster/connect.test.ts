@@ -4,14 +4,14 @@ import { randomInt } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { withSystem } from '../../../functions/nats-cluster/connect.ts';
 import { Deps } from '../../../functions/nats-cluster/deps.ts';
-import type { Parts } from '../../../functions/nats-cluster/world.ts';
+import type { Parts } from '../../../functions/nats-cluster/state.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { NatsClusterSpec } from '../../../shared/api/nats-cluster.ts';
 import { openSystem } from '../../../shared/nats/system.ts';
 import { makeAuthority } from '../../../shared/x509.ts';
 import { startRecordingListener } from '../../builders/recording-listener.ts';
 import { KubeModel } from './model/kube-model.ts';
-import { world } from './samples.ts';
+import { state } from './samples.ts';
 
 const HOUR_MS = 3_600_000;
 const validity = { fromMs: Date.now() - HOUR_MS, toMs: Date.now() + HOUR_MS };
@@ -47,7 +47,7 @@ async function toldTo({ spec = {}, parts = {}, hasSeenTls, isStranger }: Case): 
   });
   // Unsettled: what was said last is of an earlier generation.
   const status = { observedGeneration: 0 };
-  const { cluster, pods, ...seen } = world({ spec, parts, status });
+  const { cluster, pods, ...seen } = state({ spec, parts, status });
   if (hasSeenTls !== undefined) deps.memoryOf(cluster.uid).hasSeenTls = hasSeenTls;
   // Each by itself: of several the first that lets us in would be enough.
   for (const pod of pods) {
@@ -79,6 +79,6 @@ test.each<[string, Case, readonly string[]]>([
     [],
   ],
   ['TLS wanted, and all is lost', { spec: TLS, parts: { saysTls: undefined, trustedCa: '' } }, []],
-])('%s: the password is told in plain to nobody else', async (_, state, told) => {
-  expect(await toldTo(state)).toEqual(told);
+])('%s: the password is told in plain to nobody else', async (_, given, told) => {
+  expect(await toldTo(given)).toEqual(told);
 });

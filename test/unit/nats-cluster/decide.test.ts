@@ -11,7 +11,7 @@ import {
   peer,
   stream,
   withGroups,
-  world,
+  state,
 } from './samples.ts';
 
 const restarting = (podUid: string): NatsClusterStatus => ({
@@ -76,7 +76,7 @@ const ROLL: readonly Row[] = [
   [
     'the last follower goes first',
     { pods: outdated('nats-0', 'nats-1', 'nats-2') },
-    'remember: Restart nats-2',
+    'write-records: Restart nats-2',
   ],
   [
     'the meta leader steps down last',
@@ -92,7 +92,7 @@ const ROLL: readonly Row[] = [
           'nats-2',
         )(pods).map((one) => ({ ...one, isReady: one.name !== 'nats-1' })),
     },
-    'remember: Restart nats-1',
+    'write-records: Restart nats-1',
   ],
   [
     'nobody goes while another one is away',
@@ -122,7 +122,7 @@ const ROLL: readonly Row[] = [
   [
     'a lone stream in files is interrupted',
     { pods: outdated('nats-2'), nats: withGroups(lone) },
-    'remember: Restart nats-2',
+    'write-records: Restart nats-2',
   ],
   [
     'unless the spec wants to wait',
@@ -150,9 +150,13 @@ const RESTART: readonly Row[] = [
   [
     'not when it is no longer wanted',
     { status: restarting('pod-nats-2') },
-    'remember: Restart nats-2',
+    'write-records: Restart nats-2',
   ],
-  ['a new pod that is whole ends it', { status: restarting('gone') }, 'remember: Restart nats-2'],
+  [
+    'a new pod that is whole ends it',
+    { status: restarting('gone') },
+    'write-records: Restart nats-2',
+  ],
   [
     'nobody else goes before',
     { status: restarting('gone'), pods: outdated('nats-1'), nats: silent('nats-2') },
@@ -187,12 +191,12 @@ const RELOAD: readonly Row[] = [
       nats: misconfigured('nats-1'),
       refusals: new Map([['nats-1', 'config reload not supported for X']]),
     },
-    'remember: Restart nats-1',
+    'write-records: Restart nats-1',
   ],
   [
     'a pod that has to be made anew anyway is not reloaded',
     { nats: misconfigured('nats-1'), pods: outdated('nats-1') },
-    'remember: Restart nats-1',
+    'write-records: Restart nats-1',
   ],
 ];
 
@@ -203,13 +207,13 @@ describe.each([
   ['reloading', RELOAD],
 ])('%s', (_, rows) => {
   test.each(rows)('%s', (_what, differences, decision) => {
-    expect(shown(decide(world(differences)))).toBe(decision);
+    expect(shown(decide(state(differences)))).toBe(decision);
   });
 });
 
 test('only a whole cluster counts as converged', () => {
   const judge = (differences: Differences): boolean => {
-    const one = world(differences);
+    const one = state(differences);
     return isConverged(one, decide(one));
   };
   expect(judge({})).toBe(true);
@@ -221,11 +225,11 @@ test('nor is it taken while the servers that wrote these files do not answer', (
   const nats: Differences['nats'] = (seen) => ({ ...seen, servers: new Map(), meta: undefined });
   const status = { servers: [{ name: 'nats-0', version: '2.15.2' }] };
   const one = { spec: { image: 'nats:2.13.1', replicas: 1 }, status, nats };
-  expect(decide(world(one)).trouble?.reason).toBe('DowngradeRefused');
+  expect(decide(state(one)).trouble?.reason).toBe('DowngradeRefused');
 });
 
 test('a version that cannot read the files of the one that runs is refused', () => {
-  const decision = decide(world({ spec: { image: 'nats:2.13.1' } }));
+  const decision = decide(state({ spec: { image: 'nats:2.13.1' } }));
   expect(decision.trouble?.reason).toBe('DowngradeRefused');
-  expect(decide(world({ spec: { image: 'nats:2.14.9' } })).trouble).toBeUndefined();
+  expect(decide(state({ spec: { image: 'nats:2.14.9' } })).trouble).toBeUndefined();
 });

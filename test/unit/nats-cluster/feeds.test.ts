@@ -7,7 +7,7 @@ import type { Account } from '../../../shared/api/nats-cluster.ts';
 import { feedAccounts } from '../../../shared/nats/accounts.ts';
 import { readerRights } from '../../../shared/nats/rights.ts';
 import { Run } from './model/run.ts';
-import { NAMESPACE } from './model/world-model.ts';
+import { NAMESPACE } from './model/cluster-model.ts';
 import { CREDENTIALS, cluster } from './samples.ts';
 
 const HOLDER: Account = {
@@ -85,8 +85,8 @@ test('a new account of readers restarts servers; more users and feeds of it do n
   expect(hash(HOLDER, few, { ...few, name: 'MORE' })).not.toBe(hash(HOLDER, few));
 });
 
-const secretOf = ({ world }: Run, suffix: string): Readonly<Record<string, string>> => {
-  const data = world.kube.objects.get(`secrets/${NAMESPACE}/nats${suffix}`)?.['data'] ?? {};
+const secretOf = ({ model }: Run, suffix: string): Readonly<Record<string, string>> => {
+  const data = model.kube.objects.get(`secrets/${NAMESPACE}/nats${suffix}`)?.['data'] ?? {};
   const text = (value: unknown): string => Buffer.from(String(value), 'base64').toString();
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, text(value)]));
 };
@@ -124,7 +124,7 @@ test.each([false, true])(
   async (isForgotten) => {
     const run = await withReaders();
     const before = secretOf(run, '-user-agent');
-    run.world.kube.remove(SECRETS, { namespace: NAMESPACE, name: 'nats-user-agent' });
+    run.model.kube.remove(SECRETS, { namespace: NAMESPACE, name: 'nats-user-agent' });
     if (isForgotten) run.forget();
     await run.sweep();
     expect(secretOf(run, '-user-agent')).toEqual(before);
@@ -136,7 +136,7 @@ test('a Secret of somebody else is not taken for the one of a user', async () =>
   const run = new Run();
   const metadata = { namespace: NAMESPACE, name: 'nats-user-agent' };
   const data = { password: Buffer.from('theirs').toString('base64') };
-  run.world.kube.put(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata, data });
+  run.model.kube.put(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata, data });
   run.edit({ accounts: [HOLDER, READERS] });
   for (let sweeps = 0; sweeps < 12; sweeps += 1) await run.sweep();
   expect(run.condition('Degraded')).toMatchObject({ status: 'True', reason: 'NameTaken' });

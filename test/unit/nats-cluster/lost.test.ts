@@ -2,9 +2,9 @@
 // any more.
 import { expect, test } from 'vitest';
 import { findLost } from '../../../functions/nats-cluster/lost.ts';
-import type { Claim, Pod } from '../../../functions/nats-cluster/world.ts';
+import type { Claim, Pod } from '../../../functions/nats-cluster/state.ts';
 import { KubeModel } from './model/kube-model.ts';
-import { NOW_MS, world } from './samples.ts';
+import { NOW_MS, state } from './samples.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
 const at = (agoMs: number): string => new Date(NOW_MS - agoMs).toISOString();
@@ -33,8 +33,8 @@ async function isLost(scene: Scene): Promise<boolean> {
     spec: reachable === undefined ? {} : { nodeAffinity },
   });
   const placeless = { isReady, placelessSince: at(placelessMs) };
-  const pods = world().pods.slice(0, 1);
-  const claims = world().parts.claims.slice(0, 1);
+  const pods = state().pods.slice(0, 1);
+  const claims = state().parts.claims.slice(0, 1);
   const deps = { kube: kube.client, nowMs: NOW_MS, signal: new AbortController().signal };
   const lost = await findLost(
     deps,

@@ -9,18 +9,18 @@ import { systemOf } from './model/system-model.ts';
 test('servers that answer by another name each time are not remembered without end', async () => {
   const run = new Run();
   await run.converge();
-  const { world } = run;
-  const object = world.kube.objects.get('natsclusters/shop/nats');
+  const { model } = run;
+  const object = model.kube.objects.get('natsclusters/shop/nats');
   if (object === undefined) throw new Error('the NatsCluster is gone');
   const cluster = clusterOf(object);
-  const clock = { nowMs: () => world.nowMs, sleep: async () => undefined };
-  const openSystem = async () => systemOf(world);
+  const clock = { nowMs: () => model.nowMs, sleep: async () => undefined };
+  const openSystem = async () => systemOf(model);
   const lease = { namespace: 'n', name: 'unused', sweepSeconds: 60 };
-  const deps = new Deps({ kube: world.kube.client, openSystem, clock, workMs: 5_000, lease });
-  const [own] = world.servers.values();
+  const deps = new Deps({ kube: model.kube.client, openSystem, clock, workMs: 5_000, lease });
+  const [own] = model.servers.values();
   if (own === undefined) throw new Error('nobody runs');
   for (let look = 0; look < 20; look += 1) {
-    world.servers.set('stranger', { ...own, name: `stranger-${look}` });
+    model.servers.set('stranger', { ...own, name: `stranger-${look}` });
     await observe(deps, cluster, new AbortController().signal);
   }
   const { contactMs } = deps.memoryOf(cluster.uid);

@@ -1,15 +1,15 @@
 // A step that comes to nothing is given up for a while and told, and what one cluster does again
 // and again holds up no other one.
 import { expect, test } from 'vitest';
-import { tryAgain } from '../../../functions/nats-cluster/effort.ts';
+import { holdBack } from '../../../functions/nats-cluster/attempts.ts';
 import { Slots } from '../../../shared/function/slots.ts';
 import { Run } from './model/run.ts';
-import { world } from './samples.ts';
+import { state } from './samples.ts';
 
 test('a step that changes nothing backs off and says so, and is tried again later', async () => {
   const run = new Run();
   await run.converge();
-  const { kube } = run.world;
+  const { kube } = run.model;
   const put = kube.put.bind(kube);
   // As a quantity that the API server keeps otherwise, or a webhook.
   kube.put = (ref, manifest) =>
@@ -24,20 +24,20 @@ test('a step that changes nothing backs off and says so, and is tried again late
   expect(run.condition('Degraded')).toMatchObject({ status: 'True', reason: 'NoEffect' });
   expect(run.condition('Degraded').message).toContain('Update StatefulSet nats: done 3 times');
   expect(run.warnings).toEqual(['NoEffect']);
-  run.world.nowMs += 20_000;
+  run.model.nowMs += 20_000;
   for (let sweeps = 0; sweeps < 10; sweeps += 1) await run.sweep();
   expect(applied() - before).toBe(4);
   kube.put = put;
-  run.world.nowMs += 300_000;
+  run.model.nowMs += 300_000;
   await run.converge();
   expect(run.condition('Degraded').status).toBe('False');
 });
 
 test('a reload is asked for until the file is there, and then no more than each minute', () => {
-  const efforts = new Map();
-  const step = { take: 'reload', server: 'nats-1', id: 'ID' } as const;
+  const attempts = new Map();
+  const step = { type: 'reload', server: 'nats-1', id: 'ID' } as const;
   const at = (seconds: number) =>
-    tryAgain(efforts, step, 'Reload nats-1', { ...world(), nowMs: seconds * 1_000 });
+    holdBack(attempts, step, 'Reload nats-1', { ...state(), nowMs: seconds * 1_000 });
   const taken = Array.from({ length: 600 }, (_, seconds) => at(seconds)).filter(
     (one) => one === undefined,
   );

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { SECRETS } from '../../../functions/nats-cluster/render/manifests.ts';
 import { Run } from './model/run.ts';
-import { NAMESPACE } from './model/world-model.ts';
+import { NAMESPACE } from './model/cluster-model.ts';
 
 const SYSTEM = { namespace: NAMESPACE, name: 'nats-system' };
 /** Longer than what was read of the parts is remembered. */
@@ -19,14 +19,14 @@ async function atRest(): Promise<Run> {
 
 async function goOn(run: Run): Promise<void> {
   for (let sweeps = 0; sweeps < SWEEPS; sweeps += 1) {
-    run.world.nowMs += LATER_MS;
+    run.model.nowMs += LATER_MS;
     await run.sweep();
-    run.world.tick();
+    run.model.tick();
   }
 }
 
-function systemOf({ world }: Run): Readonly<Record<string, string>> {
-  const data = world.kube.objects.get(`secrets/${NAMESPACE}/nats-system`)?.['data'] ?? {};
+function systemOf({ model }: Run): Readonly<Record<string, string>> {
+  const data = model.kube.objects.get(`secrets/${NAMESPACE}/nats-system`)?.['data'] ?? {};
   const decoded = Object.entries(data).map(([key, text]) => [
     key,
     Buffer.from(String(text), 'base64').toString(),
@@ -34,18 +34,18 @@ function systemOf({ world }: Run): Readonly<Record<string, string>> {
   return Object.fromEntries(decoded);
 }
 
-const setPassword = ({ world }: Run, password: string): void => {
+const setPassword = ({ model }: Run, password: string): void => {
   const data = { password: Buffer.from(password).toString('base64') };
-  world.kube.change(SECRETS, SYSTEM, { data });
+  model.kube.change(SECRETS, SYSTEM, { data });
 };
 
-const passwordsOf = ({ world }: Run): readonly string[] =>
-  [...world.servers.values()].map(({ password }) => password);
+const passwordsOf = ({ model }: Run): readonly string[] =>
+  [...model.servers.values()].map(({ password }) => password);
 
 test('a system Secret that somebody deleted comes back as the servers know it', async () => {
   const run = await atRest();
   const before = systemOf(run);
-  run.world.kube.remove(SECRETS, SYSTEM);
+  run.model.kube.remove(SECRETS, SYSTEM);
   const writes = run.writes.length;
   await goOn(run);
   expect(systemOf(run)).toEqual(before);
@@ -80,14 +80,14 @@ test('one that is changed again before they have it does, too', async () => {
   for (let sweepsBefore = 0; sweepsBefore < 5; sweepsBefore += 1) {
     const run = await atRest();
     // They are out of reach meanwhile: a reload comes to nothing.
-    const fileOf = run.world.fileOf.bind(run.world);
-    run.world.fileOf = (server) => run.world.servers.get(server) ?? fileOf(server);
+    const fileOf = run.model.fileOf.bind(run.model);
+    run.model.fileOf = (server) => run.model.servers.get(server) ?? fileOf(server);
     setPassword(run, 'another');
     for (let sweeps = 0; sweeps < sweepsBefore; sweeps += 1) {
-      run.world.nowMs += LATER_MS;
+      run.model.nowMs += LATER_MS;
       await run.sweep();
     }
-    run.world.fileOf = fileOf;
+    run.model.fileOf = fileOf;
     setPassword(run, 'the third');
     await goOn(run);
     expect(passwordsOf(run)).toEqual(['the third', 'the third', 'the third']);
@@ -96,13 +96,13 @@ test('one that is changed again before they have it does, too', async () => {
 });
 
 /** The Secrets that a person deletes, all at once. */
-const remove = ({ world }: Run, ...suffixes: readonly string[]): void => {
+const remove = ({ model }: Run, ...suffixes: readonly string[]): void => {
   for (const suffix of suffixes) {
-    world.kube.remove(SECRETS, { namespace: NAMESPACE, name: `nats${suffix}` });
+    model.kube.remove(SECRETS, { namespace: NAMESPACE, name: `nats${suffix}` });
   }
 };
-const secretOf = ({ world }: Run, suffix: string): string =>
-  JSON.stringify(world.kube.objects.get(`secrets/${NAMESPACE}/nats${suffix}`)?.['data']);
+const secretOf = ({ model }: Run, suffix: string): string =>
+  JSON.stringify(model.kube.objects.get(`secrets/${NAMESPACE}/nats${suffix}`)?.['data']);
 
 test.each([
   [['-user']],
@@ -148,7 +148,7 @@ test('passwords that nobody can tell any more are no deadlock without a word', a
   expect(run.warnings).toEqual(['PasswordLost', 'PasswordLost', 'PasswordRefused']);
   expect(run.writes.filter((one) => one.startsWith('delete'))).toEqual([]);
   // What the person does.
-  for (const [name, server] of run.world.servers) Object.assign(server, run.world.fileOf(name));
+  for (const [name, server] of run.model.servers) Object.assign(server, run.model.fileOf(name));
   await run.converge();
   expect(run.condition('Degraded').status).toBe('False');
 });

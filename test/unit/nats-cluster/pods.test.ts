@@ -3,12 +3,12 @@
 import { expect, test } from 'vitest';
 import { decide } from '../../../functions/nats-cluster/decide.ts';
 import { podOf } from '../../../functions/nats-cluster/pods.ts';
-import { sayingOf } from '../../../functions/nats-cluster/sayings.ts';
-import { recordsOf } from '../../../functions/nats-cluster/world.ts';
+import { statusUpdateOf } from '../../../functions/nats-cluster/status.ts';
+import { recordsOf } from '../../../functions/nats-cluster/state.ts';
 import { PODS } from '../../../functions/nats-cluster/render/manifests.ts';
 import { Run } from './model/run.ts';
-import { NAMESPACE } from './model/world-model.ts';
-import { type Differences, NOW_MS, outdated, world } from './samples.ts';
+import { NAMESPACE } from './model/cluster-model.ts';
+import { type Differences, NOW_MS, outdated, state } from './samples.ts';
 
 const waiting = (reason: string, message = 'Why.') => ({
   containerStatuses: [{ state: { waiting: { reason, message } } }],
@@ -86,8 +86,8 @@ const restarting = {
 };
 
 function conditionsOf(differences: Differences) {
-  const one = world({ nowMs: NOW_MS, ...differences });
-  const { status, conditions } = sayingOf(one, decide(one), recordsOf(one), new Map());
+  const one = state({ nowMs: NOW_MS, ...differences });
+  const { status, conditions } = statusUpdateOf(one, decide(one), recordsOf(one), new Map());
   const said = (type: string) => conditions.find((condition) => condition.type === type);
   return { plan: status.plan, all: conditions, said };
 }
@@ -132,7 +132,7 @@ test('a downgrade, and what the API server refuses, are told by an Event each, o
   for (let sweeps = 0; sweeps < 3; sweeps += 1) await run.sweep();
   expect(run.warnings).toEqual(['DowngradeRefused']);
   run.edit({ image: 'nats:2.15.2' });
-  run.world.kube.refuses = (resource) => resource === 'statefulsets';
+  run.model.kube.refuses = (resource) => resource === 'statefulsets';
   for (let sweeps = 0; sweeps < 3; sweeps += 1) await run.sweep();
   expect(run.warnings).toEqual(['DowngradeRefused', 'ApiServerRefused']);
 });
@@ -140,11 +140,11 @@ test('a downgrade, and what the API server refuses, are told by an Event each, o
 test('a pod that cannot pull its image is told in the status and by an Event', async () => {
   const run = new Run();
   await run.converge();
-  run.world.stopServer('nats-2');
-  run.world.isLost = (server) => server === 'nats-2';
+  run.model.stopServer('nats-2');
+  run.model.isLost = (server) => server === 'nats-2';
   const conditions = [{ type: 'Ready', status: 'False' }];
   const status = { conditions, ...waiting('ErrImagePull', 'no such image') };
-  run.world.kube.change(PODS, { namespace: NAMESPACE, name: 'nats-2' }, { status });
+  run.model.kube.change(PODS, { namespace: NAMESPACE, name: 'nats-2' }, { status });
   await run.sweep();
   expect(run.condition('Ready').reason).toBe('ImagePullBackOff');
   expect(run.warnings).toContain('ImagePullBackOff');

@@ -5,9 +5,9 @@ import { decide } from '../../../functions/nats-cluster/decide.ts';
 import { type PartKey, SECRETS } from '../../../functions/nats-cluster/render/manifests.ts';
 import type { Account } from '../../../shared/api/nats-cluster.ts';
 import { Run } from './model/run.ts';
-import { NAMESPACE } from './model/world-model.ts';
+import { NAMESPACE } from './model/cluster-model.ts';
 import { type Row, shown, silent } from './rows.ts';
-import { type Differences, misconfigured, peer, stream, withGroups, world } from './samples.ts';
+import { type Differences, misconfigured, peer, stream, withGroups, state } from './samples.ts';
 
 const account = (name: string, jetStream = true): Account => ({
   name,
@@ -25,7 +25,7 @@ const lost: Differences = {
 };
 /** Parts that are there, and not as they are to be. */
 const unlike = (...keys: readonly PartKey[]) =>
-  (world().parts.rendered?.parts ?? []).filter(({ key }) => keys.includes(key));
+  (state().parts.rendered?.parts ?? []).filter(({ key }) => keys.includes(key));
 
 const ROWS: readonly Row[] = [
   [
@@ -79,7 +79,7 @@ const ROWS: readonly Row[] = [
   [
     'which goes on being looked after: a lost volume is replaced',
     { ...lost, spec: { accounts: [account('B')] } },
-    'remember: Replace the volume of nats-1',
+    'write-records: Replace the volume of nats-1',
   ],
   [
     'and what servers are not made of is kept',
@@ -115,13 +115,13 @@ const ROWS: readonly Row[] = [
 ];
 
 test.each(ROWS)('%s', (_what, differences, decision) => {
-  expect(shown(decide(world(differences)))).toBe(decision);
+  expect(shown(decide(state(differences)))).toBe(decision);
 });
 
 test('the refusal names streams, at most a few of them', () => {
   const streams = Array.from({ length: 5_000 }, (_, index) => stream({ stream: `S${index}` }));
   const nats = withGroups(...streams);
-  const { trouble } = decide(world({ spec: { accounts: [account('B')] }, parts: PARTS, nats }));
+  const { trouble } = decide(state({ spec: { accounts: [account('B')] }, parts: PARTS, nats }));
   expect(trouble?.message).toContain('S0 of SHOP, S1 of SHOP');
   expect(trouble?.message).toContain('and 4992 more');
 });
@@ -130,9 +130,9 @@ test('an account with a stream that goes changes no server, and a revert heals i
   const run = new Run();
   const metadata = { namespace: NAMESPACE, name: 'passwords' };
   const data = { password: Buffer.from('one').toString('base64') };
-  run.world.kube.put(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata, data });
+  run.model.kube.put(SECRETS, { apiVersion: 'v1', kind: 'Secret', metadata, data });
   await run.converge();
-  run.world.addStream('ORDERS', ['nats-0', 'nats-1', 'nats-2']);
+  run.model.addStream('ORDERS', ['nats-0', 'nats-1', 'nats-2']);
   await run.converge();
   const writes = run.writes.length;
   run.edit({ accounts: [account('SHOP')] });

@@ -7,26 +7,26 @@ async function leaving(): Promise<Run> {
   const run = new Run();
   run.edit({ replicas: 5 });
   await run.converge();
-  run.world.addStream('ORDERS', ['nats-0', 'nats-1', 'nats-4']);
+  run.model.addStream('ORDERS', ['nats-0', 'nats-1', 'nats-4']);
   run.edit({ replicas: 3 });
   return run;
 }
 
 test('a move that NATS refuses is told with its words, and asked for once a look', async () => {
   const run = await leaving();
-  run.world.refusesMoves = 'no suitable peers for placement';
+  run.model.refusesMoves = 'no suitable peers for placement';
   for (let sweeps = 0; sweeps < 4; sweeps += 1) await run.sweep();
-  const asked = run.world.movesRefused;
+  const asked = run.model.movesRefused;
   const before = run.writes.length;
   for (let sweeps = 0; sweeps < 4; sweeps += 1) await run.sweep();
-  expect(run.world.movesRefused - asked).toBe(4);
+  expect(run.model.movesRefused - asked).toBe(4);
   expect(run.writes.slice(before)).toEqual([]);
   const { status, reason, message } = run.condition('Degraded');
   expect([status, reason]).toEqual(['True', 'StreamMoveRefused']);
   expect(message).toContain('stream ORDERS of account DEFAULT');
   expect(message).toContain('no suitable peers for placement');
   expect(run.condition('Progressing').status).toBe('False');
-  run.world.refusesMoves = undefined;
+  run.model.refusesMoves = undefined;
   await run.converge();
-  expect(run.world.size).toBe(3);
+  expect(run.model.size).toBe(3);
 });

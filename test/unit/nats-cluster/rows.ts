@@ -7,7 +7,7 @@ import type { Differences } from './samples.ts';
 export type Row = readonly [what: string, differences: Differences, decision: string];
 
 export function shown({ step, next, waitsFor, trouble }: Decision): string {
-  const what = step === undefined ? `wait: ${next}` : `${step.take}: ${next}`;
+  const what = step === undefined ? `wait: ${next}` : `${step.type}: ${next}`;
   const waits = waitsFor === undefined ? '' : ` [${waitsFor.reason}]`;
   return `${what}${waits}${trouble === undefined ? '' : ` !${trouble.reason}`}`;
 }
@@ -22,6 +22,6 @@ export const reticent =
   (nats) => ({
     ...nats,
     servers: new Map(
-      [...nats.servers].map(([name, seen]) => [name, { ...seen, tellsStreams: name !== server }]),
+      [...nats.servers].map(([name, seen]) => [name, { ...seen, reportsStreams: name !== server }]),
     ),
   });

@@ -4,8 +4,13 @@ import { clusterOf, serverNames } from '../../../functions/nats-cluster/cluster.
 import type { Credentials } from '../../../functions/nats-cluster/credentials.ts';
 import { configDigest } from '../../../functions/nats-cluster/render/config.ts';
 import { render } from '../../../functions/nats-cluster/render/manifests.ts';
-import type { Group, NatsView, Peer, ServerSeen } from '../../../functions/nats-cluster/view.ts';
-import type { Claim, Parts, Pod, World } from '../../../functions/nats-cluster/world.ts';
+import type {
+  Group,
+  NatsState,
+  Peer,
+  ServerState,
+} from '../../../functions/nats-cluster/nats-state.ts';
+import type { Claim, Parts, Pod, State } from '../../../functions/nats-cluster/state.ts';
 import type { NatsClusterSpec, NatsClusterStatus } from '../../../shared/api/nats-cluster.ts';
 
 /** As the API server fills it in. */
@@ -37,7 +42,7 @@ export interface Differences {
   readonly size?: number;
   readonly parts?: Partial<Parts>;
   readonly pods?: (pods: readonly Pod[]) => readonly Pod[];
-  readonly nats?: (nats: NatsView) => NatsView;
+  readonly nats?: (nats: NatsState) => NatsState;
   readonly refusals?: ReadonlyMap<string, string>;
   readonly nowMs?: number;
 }
@@ -72,7 +77,7 @@ export function cluster({ spec, status, size, deletionTimestamp }: Differences =
   });
 }
 
-export function world(differences: Differences = {}): World {
+export function state(differences: Differences = {}): State {
   const own = cluster(differences);
   const { size = own.spec.replicas, refusals = new Map(), nowMs = NOW_MS } = differences;
   const rendered = render(own, CREDENTIALS, { size, accessMode: 'ReadWriteOncePod' });
@@ -93,7 +98,7 @@ export function world(differences: Differences = {}): World {
     rendered,
     found: new Map([['statefulSet', statefulSet]]),
     wrong: [],
-    unfenced: undefined,
+    policyRefusal: undefined,
     claims: servers.map(claim),
     lost: new Map(),
     pending: new Map(),
@@ -101,12 +106,12 @@ export function world(differences: Differences = {}): World {
     ...differences.parts,
   };
   const pods = servers.map((name) => pod(name, rendered.templateHash));
-  const seen = servers.map((name): [string, ServerSeen] => {
+  const seen = servers.map((name): [string, ServerState] => {
     const digest = configDigest(rendered.config, name);
-    const told = { digest, complaints: [], tellsStreams: true };
+    const told = { digest, healthErrors: [], reportsStreams: true };
     return [name, { name, id: `ID-${name}`, version: '2.15.2', ...told }];
   });
-  const nats: NatsView = {
+  const nats: NatsState = {
     servers: new Map(seen),
     meta: { leader: 'nats-0', size, peers: servers.map((one) => peer(one)) },
     groups: [],
@@ -177,7 +182,7 @@ export const outdated =
 /** These servers run on another configuration. */
 export const misconfigured =
   (...servers: readonly string[]) =>
-  (nats: NatsView): NatsView => ({
+  (nats: NatsState): NatsState => ({
     ...nats,
     servers: new Map(
       [...nats.servers].map(([name, seen]) => [
@@ -189,4 +194,4 @@ export const misconfigured =
 
 export const withGroups =
   (...groups: readonly Group[]) =>
-  (nats: NatsView): NatsView => ({ ...nats, groups });
+  (nats: NatsState): NatsState => ({ ...nats, groups });

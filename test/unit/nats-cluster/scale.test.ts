@@ -1,10 +1,10 @@
 // Which step comes next when servers come and go for good, as a table.
 import { expect, test } from 'vitest';
 import { decide } from '../../../functions/nats-cluster/decide.ts';
-import type { Peer } from '../../../functions/nats-cluster/view.ts';
+import type { Peer } from '../../../functions/nats-cluster/nats-state.ts';
 import type { NatsClusterStatus } from '../../../shared/api/nats-cluster.ts';
 import { reticent, type Row, shown, silent } from './rows.ts';
-import { type Differences, peer, stream, withGroups, world } from './samples.ts';
+import { type Differences, peer, stream, withGroups, state } from './samples.ts';
 
 const leaving: NatsClusterStatus = {
   leaving: {
@@ -49,7 +49,7 @@ const SCALE: readonly Row[] = [
   ],
   [
     'servers whose claims are there are brought back, whatever lacks',
-    { size: 1, parts: { claims: world().parts.claims } },
+    { size: 1, parts: { claims: state().parts.claims } },
     'apply: Bring back nats-1 and nats-2',
   ],
   [
@@ -57,7 +57,7 @@ const SCALE: readonly Row[] = [
     { spec: { jetStream: { memory: { size: '1Gi' } } }, size: 0 },
     'apply: Bring back nats-0 and nats-1 and nats-2',
   ],
-  ['the last server is written down first', { size: 5 }, 'remember: Take nats-4 away'],
+  ['the last server is written down first', { size: 5 }, 'write-records: Take nats-4 away'],
   ['then the StatefulSet shrinks', { size: 5, status: leaving }, 'apply: Take nats-4 away'],
   [
     'streams on it are moved before',
@@ -80,7 +80,7 @@ const SCALE: readonly Row[] = [
   [
     'new ones that never came may go again',
     { size: 5, ...stillborn('nats-3', 'nats-4') },
-    'remember: Take nats-4 away',
+    'write-records: Take nats-4 away',
   ],
   [
     'not while the leader counts one that it cannot name',
@@ -99,12 +99,12 @@ const SCALE: readonly Row[] = [
   [
     'nobody waits for those that never came when their record is done',
     { size: 4, status: leaving, ...stillborn('nats-3') },
-    'remember: Take nats-4 away',
+    'write-records: Take nats-4 away',
   ],
   [
     'but what it had in memory is gone',
     { spec: { jetStream: { memory: { size: '1Gi' } } }, size: 5, nats: silent('nats-4') },
-    'remember: Take nats-4 away',
+    'write-records: Take nats-4 away',
   ],
   [
     'streams that need five servers keep them',
@@ -125,7 +125,7 @@ const SCALE: readonly Row[] = [
         stream({ members: [0, 1, 2, 3, 4].map((ordinal) => peer(`nats-${ordinal}`)) }),
       ),
     },
-    'remember: Take nats-4 away',
+    'write-records: Take nats-4 away',
   ],
   [
     'nothing is deleted while its pod is there',
@@ -153,19 +153,23 @@ const SCALE: readonly Row[] = [
     },
     'remove-peer: Take nats-4 away',
   ],
-  ['without its claim the record goes', { size: 4, status: leaving }, 'remember: Take nats-4 away'],
+  [
+    'without its claim the record goes',
+    { size: 4, status: leaving },
+    'write-records: Take nats-4 away',
+  ],
 ];
 
 test.each(SCALE)('%s', (_what, differences, decision) => {
-  expect(shown(decide(world(differences)))).toBe(decision);
+  expect(shown(decide(state(differences)))).toBe(decision);
 });
 
 test('the peer that left is forgotten, and no other whose name the leader lacks', () => {
-  const other = decide(world({ size: 4, status: leaving, nats: withPeers(nameless('nats-3')) }));
+  const other = decide(state({ size: 4, status: leaving, nats: withPeers(nameless('nats-3')) }));
   expect(shown(other)).toBe('wait: Take nats-4 away [MetaGroup]');
   const both = withPeers(nameless('nats-3'), nameless('nats-4'));
-  const { step } = decide(world({ size: 4, status: leaving, nats: both }));
-  expect(step).toEqual({ take: 'remove-peer', server: 'nats-4', peerId: 'peer-nats-4' });
+  const { step } = decide(state({ size: 4, status: leaving, nats: both }));
+  expect(step).toEqual({ type: 'remove-peer', server: 'nats-4', peerId: 'peer-nats-4' });
 });
 
 function withPeers(...others: readonly Peer[]): NonNullable<Differences['nats']> {

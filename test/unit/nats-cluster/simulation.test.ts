@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { PODS, STATEFUL_SETS } from '../../../functions/nats-cluster/render/manifests.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { type Edit, Run } from './model/run.ts';
-import { NAME, NAMESPACE } from './model/world-model.ts';
+import { NAME, NAMESPACE } from './model/cluster-model.ts';
 
 const MANY_RUNS_MS = 120_000;
 
@@ -53,9 +53,9 @@ async function prepared({ before }: Change): Promise<Run> {
     await run.converge();
   }
   if (before.length > 0) {
-    run.world.addStream('ORDERS', ['nats-0', 'nats-1', 'nats-2']);
-    const last = run.world.size - 1;
-    run.world.addStream('ELSEWHERE', ['nats-0', `nats-${last - 1}`, `nats-${last}`]);
+    run.model.addStream('ORDERS', ['nats-0', 'nats-1', 'nats-2']);
+    const last = run.model.size - 1;
+    run.model.addStream('ELSEWHERE', ['nats-0', `nats-${last - 1}`, `nats-${last}`]);
     await run.converge();
   }
   return run;
@@ -66,12 +66,12 @@ const isObject = (write: string): boolean =>
 
 async function expectRest(run: Run): Promise<void> {
   await run.sweep();
-  const { kube } = run.world;
+  const { kube } = run.model;
   const [reads, writes] = [kube.reads, run.writes.length];
   await run.sweep();
   expect({ reads: kube.reads - reads, writes: run.writes.length - writes }).toEqual({
     // The names of clusters, the cluster, the list of pods, and each Secret of ours.
-    reads: run.world.kube.objects.has(`secrets/${NAMESPACE}/nats-tls`) ? 7 : 6,
+    reads: run.model.kube.objects.has(`secrets/${NAMESPACE}/nats-tls`) ? 7 : 6,
     writes: 0,
   });
 }
@@ -113,9 +113,9 @@ describe.each(CHANGES)('$name', (change) => {
         const run = await prepared(change);
         run.edit(change.edit);
         let next = 0;
-        run.world.kube.staleness = () => old[next++] ?? 0;
+        run.model.kube.staleness = () => old[next++] ?? 0;
         await run.converge();
-        run.world.kube.staleness = () => 0;
+        run.model.kube.staleness = () => 0;
         await run.converge();
         expect(run.isReady()).toBe(true);
       }),
@@ -136,7 +136,7 @@ test(
         run.edit(old.edit);
         run.crashAt({ at, when });
         await run.converge();
-        expect(run.world.accessModes()).toEqual(['ReadWriteOnce']);
+        expect(run.model.accessModes()).toEqual(['ReadWriteOnce']);
         if (!run.hasCrashed) break;
       }
     }
@@ -145,15 +145,15 @@ test(
 
 test('a pod that others made anew between the look and the delete is left alone', async () => {
   const run = await prepared(CHANGES[1] as Change);
-  const { kube } = run.world;
+  const { kube } = run.model;
   run.edit(IMAGE);
   let others = 0;
   kube.beforeDelete = (resource, name) => {
     if (resource !== 'pods' || others > 0) return;
     others += 1;
-    run.world.stopServer(name);
+    run.model.stopServer(name);
     kube.remove(PODS, { namespace: NAMESPACE, name });
-    for (let moments = 0; moments < 5; moments += 1) run.world.tick();
+    for (let moments = 0; moments < 5; moments += 1) run.model.tick();
   };
   const before = run.writes.length;
   await run.converge();
@@ -167,27 +167,27 @@ test.each([0, 1, 2])(
   async (left) => {
     const run = await prepared(CHANGES[1] as Change);
     const at = { namespace: NAMESPACE, name: 'nats' };
-    run.world.kube.change(STATEFUL_SETS, at, { spec: { replicas: left } });
+    run.model.kube.change(STATEFUL_SETS, at, { spec: { replicas: left } });
     for (let ordinal = left; ordinal < 3; ordinal += 1) {
-      run.world.stopServer(`nats-${ordinal}`);
-      run.world.kube.remove(PODS, { namespace: NAMESPACE, name: `nats-${ordinal}` });
+      run.model.stopServer(`nats-${ordinal}`);
+      run.model.kube.remove(PODS, { namespace: NAMESPACE, name: `nats-${ordinal}` });
     }
-    run.world.nowMs += 400_000;
+    run.model.nowMs += 400_000;
     await run.sweep();
     await run.converge();
-    expect(run.world.size).toBe(3);
+    expect(run.model.size).toBe(3);
   },
 );
 
 test('where claims cannot grow all else is done, and that is told', async () => {
   const run = await prepared(CHANGES[1] as Change);
   const storageClass = { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' };
-  run.world.kube.change(storageClass, { name: 'standard' }, { allowVolumeExpansion: false });
+  run.model.kube.change(storageClass, { name: 'standard' }, { allowVolumeExpansion: false });
   run.edit({ ...LARGER, ...IMAGE, ...size(5) });
   const isTold = () => run.condition('Degraded').reason === 'StorageCannotGrow';
   for (let sweeps = 0; sweeps < 40 && !isTold(); sweeps += 1) await run.sweep();
   expect(run.condition('Degraded').message).toContain('data-nats-0 stays at 10Gi');
-  const versions = [...run.world.servers.values()].map(({ version }) => version);
+  const versions = [...run.model.servers.values()].map(({ version }) => version);
   expect(versions).toEqual(['2.15.2', '2.15.2', '2.15.2', '2.15.2', '2.15.2']);
   expect(run.condition('Ready').status).toBe('False');
 });
@@ -195,19 +195,19 @@ test('where claims cannot grow all else is done, and that is told', async () => 
 test('what the API server refuses is told, and tried again', async () => {
   const run = await prepared(CHANGES[1] as Change);
   run.edit(IMAGE);
-  run.world.kube.refuses = (resource) => resource === 'statefulsets';
+  run.model.kube.refuses = (resource) => resource === 'statefulsets';
   await run.sweep();
   expect(run.condition('Degraded').reason).toBe('ApiServerRefused');
   expect(run.condition('Degraded').message).toContain('requests must be less than or equal to');
-  run.world.kube.refuses = () => false;
+  run.model.kube.refuses = () => false;
   await run.converge();
 });
 
 test('where no policy of the network may be made all else is done, and that is told', async () => {
   const run = await prepared(CHANGES[1] as Change);
   const policy = `networkpolicies/${NAMESPACE}/nats`;
-  run.world.kube.objects.delete(policy);
-  run.world.kube.refuses = (resource) => resource === 'networkpolicies';
+  run.model.kube.objects.delete(policy);
+  run.model.kube.refuses = (resource) => resource === 'networkpolicies';
   run.forget();
   run.edit(IMAGE);
   const isTold = () => run.condition('Degraded').reason === 'NetworkPolicyRefused';
@@ -215,12 +215,12 @@ test('where no policy of the network may be made all else is done, and that is t
   expect(run.condition('Degraded').message).toMatch(
     /NetworkPolicy shop\/nats cannot be made .* All else goes on, .* spec\.networkPolicy to None/,
   );
-  const versions = [...run.world.servers.values()].map(({ version }) => version);
+  const versions = [...run.model.servers.values()].map(({ version }) => version);
   expect(versions).toEqual(['2.15.2', '2.15.2', '2.15.2']);
-  run.world.kube.refuses = () => false;
-  run.world.nowMs += 400_000;
+  run.model.kube.refuses = () => false;
+  run.model.nowMs += 400_000;
   await run.converge();
-  expect(run.world.kube.objects.has(policy)).toBe(true);
+  expect(run.model.kube.objects.has(policy)).toBe(true);
 });
 
 test('what others said while nobody looked is taken back by the next look', async () => {
@@ -235,7 +235,7 @@ test('what others said while nobody looked is taken back by the next look', asyn
     status: 'Unknown',
     ...said,
   }));
-  run.world.kube.change(
+  run.model.kube.change(
     NATS_CLUSTERS,
     { namespace: NAMESPACE, name: NAME },
     {
@@ -250,9 +250,9 @@ test('what others said while nobody looked is taken back by the next look', asyn
 
 test('a lost volume is replaced once, while the others are whole', async () => {
   const run = await prepared(CHANGES[1] as Change);
-  run.world.loseVolume('nats-2');
+  run.model.loseVolume('nats-2');
   await run.sweep();
-  run.world.nowMs += 400_000;
+  run.model.nowMs += 400_000;
   await run.converge();
   const deleted = run.writes.filter((one) => one.startsWith('delete persistentvolumeclaims'));
   expect(deleted).toEqual(['delete persistentvolumeclaims data-nats-2']);
@@ -260,8 +260,8 @@ test('a lost volume is replaced once, while the others are whole', async () => {
 
 test('a second server that is away keeps the volume of the first as it is', async () => {
   const run = await prepared(CHANGES[1] as Change);
-  run.world.loseVolume('nats-2');
-  run.world.loseVolume('nats-1');
+  run.model.loseVolume('nats-2');
+  run.model.loseVolume('nats-1');
   for (let sweeps = 0; sweeps < 20; sweeps += 1) await run.sweep();
   expect(run.writes.filter((one) => one.startsWith('delete'))).toEqual([]);
 });

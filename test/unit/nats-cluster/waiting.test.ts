@@ -3,7 +3,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { Deps } from '../../../functions/nats-cluster/deps.ts';
-import { takeChange } from '../../../functions/nats-cluster/work.ts';
+import { takeChange } from '../../../functions/nats-cluster/reconciler.ts';
 import type { Context, IncomingEvent } from '../../../shared/function/define.ts';
 import { Run } from './model/run.ts';
 import { systemOf } from './model/system-model.ts';
@@ -11,17 +11,17 @@ import { systemOf } from './model/system-model.ts';
 test('a change that comes while another event waits is seen before it is answered', async () => {
   const run = new Run();
   await run.converge();
-  const { world } = run;
+  const { model } = run;
   const held = Promise.withResolvers<void>();
   const isAsked = Promise.withResolvers<void>();
   const deps = new Deps({
-    kube: world.kube.client,
+    kube: model.kube.client,
     openSystem: async () => {
       isAsked.resolve();
       await held.promise;
-      return systemOf(world);
+      return systemOf(model);
     },
-    clock: { nowMs: () => world.nowMs, sleep: async () => world.tick() },
+    clock: { nowMs: () => model.nowMs, sleep: async () => model.tick() },
     workMs: 5_000,
     lease: { namespace: 'n', name: 'unused', sweepSeconds: 60 },
   });
@@ -35,14 +35,14 @@ test('a change that comes while another event waits is seen before it is answere
   const change = () => takeChange({ data } as unknown as IncomingEvent, context);
   const first = change();
   await isAsked.promise;
-  const { reads } = world.kube;
+  const { reads } = model.kube;
   const second = change();
   // It has read the object, and waits.
-  await expect.poll(() => world.kube.reads).toBe(reads + 1);
+  await expect.poll(() => model.kube.reads).toBe(reads + 1);
   run.edit({ lameDuck: { graceSeconds: 20, durationSeconds: 60 } });
   const third = change();
   held.resolve();
   await Promise.all([first, second, third]);
-  const object = world.kube.objects.get('natsclusters/shop/nats');
-  expect(world.status()).toMatchObject({ observedGeneration: object?.metadata.generation });
+  const object = model.kube.objects.get('natsclusters/shop/nats');
+  expect(model.status()).toMatchObject({ observedGeneration: object?.metadata.generation });
 });

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { viewOf } from '../../../functions/nats-cluster/view.ts';
+import { natsStateOf } from '../../../functions/nats-cluster/nats-state.ts';
 import { Allowance } from '../../../shared/nats/allowance.ts';
 import { BoundedConnection } from '../../../shared/nats/bounded-connection.ts';
 import { openSystem, type System } from '../../../shared/nats/system.ts';
@@ -69,7 +69,7 @@ test.each(['jetStream', 'servers', 'health'] as const)(
       const told = await system[what](['good']);
       expect(told.at(-1)?.server.name).toBe('good');
       expect(system.unread[0]).toContain('is not what a NATS server says');
-      viewOf(
+      natsStateOf(
         await system.servers(['good']),
         await system.jetStream(['good']),
         await system.health(['good']),

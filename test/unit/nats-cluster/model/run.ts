@@ -2,14 +2,14 @@
 // says, through crashes that a test asks for.
 import { pino } from 'pino';
 import { Deps } from '../../../../functions/nats-cluster/deps.ts';
-import { sweepAll } from '../../../../functions/nats-cluster/work.ts';
+import { sweepAll } from '../../../../functions/nats-cluster/reconciler.ts';
 import { NATS_CLUSTER_LEASE, NATS_CLUSTERS } from '../../../../shared/api/nats-cluster.ts';
 import type { Context } from '../../../../shared/function/define.ts';
 import { isKubeError } from '../../../../shared/kube/errors.ts';
 import { SPEC } from '../samples.ts';
 import { Crash, type CrashPoint } from './kube-model.ts';
 import { systemOf } from './system-model.ts';
-import { NAME, NAMESPACE, WorldModel } from './world-model.ts';
+import { NAME, NAMESPACE, ClusterModel } from './cluster-model.ts';
 
 export interface Edit {
   readonly [field: string]: unknown;
@@ -28,7 +28,7 @@ const SWEEPS_MAX = 400;
 const log = pino({ level: 'silent' });
 
 export class Run {
-  readonly world = new WorldModel();
+  readonly model = new ClusterModel();
   #deps = this.#makeDeps();
 
   constructor() {
@@ -36,8 +36,8 @@ export class Run {
     const kind = 'NatsCluster';
     const apiVersion = 'ballast.dev/v1alpha1';
     const spec = { ...SPEC, image: 'nats:2.14.9' };
-    this.world.kube.put(NATS_CLUSTERS, { apiVersion, kind, metadata, spec });
-    this.world.kube.put(
+    this.model.kube.put(NATS_CLUSTERS, { apiVersion, kind, metadata, spec });
+    this.model.kube.put(
       { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' },
       {
         apiVersion: 'storage.k8s.io/v1',
@@ -55,23 +55,23 @@ export class Run {
 
   edit(spec: Edit): void {
     const at = { namespace: NAMESPACE, name: NAME };
-    this.world.kube.change(NATS_CLUSTERS, at, { spec });
+    this.model.kube.change(NATS_CLUSTERS, at, { spec });
   }
 
   /** Another instance takes over; what the first one had in memory is gone. */
   #makeDeps(): Deps {
-    const { world } = this;
+    const { model } = this;
     const clock = {
-      nowMs: () => world.nowMs,
-      sleep: async () => world.tick(),
+      nowMs: () => model.nowMs,
+      sleep: async () => model.tick(),
     };
     return new Deps({
-      kube: world.kube.client,
+      kube: model.kube.client,
       openSystem: async ({ passwords }) => {
         const { Failure } = await import('../../../../shared/errors.ts');
-        const lets = [...world.servers.values()].some((one) => passwords.includes(one.password));
+        const lets = [...model.servers.values()].some((one) => passwords.includes(one.password));
         if (!lets) throw new Failure('NATS_REFUSED', 'Nobody lets us in.');
-        return systemOf(world);
+        return systemOf(model);
       },
       clock,
       workMs: 5_000,
@@ -94,9 +94,9 @@ export class Run {
     for (let sweeps = 0; sweeps < SWEEPS_MAX; sweeps += 1) {
       await this.sweep();
       if (this.isReady()) return;
-      this.world.tick();
+      this.model.tick();
     }
-    throw new Error(`never Ready: ${JSON.stringify(this.world.status(), undefined, 1)}`);
+    throw new Error(`never Ready: ${JSON.stringify(this.model.status(), undefined, 1)}`);
   }
 
   isReady(): boolean {
@@ -118,30 +118,30 @@ export class Run {
   }
 
   #cluster() {
-    const cluster = this.world.kube.objects.get(`natsclusters/${NAMESPACE}/${NAME}`);
+    const cluster = this.model.kube.objects.get(`natsclusters/${NAMESPACE}/${NAME}`);
     if (cluster === undefined) throw new Error('the NatsCluster is gone');
     return cluster;
   }
 
   /** Writes that count: what people see as events of it is said besides. */
   get writes(): readonly string[] {
-    return this.world.kube.writes.filter((one) => !one.startsWith('create events'));
+    return this.model.kube.writes.filter((one) => !one.startsWith('create events'));
   }
 
   /** Reasons of the Events that warn, in their order. */
   get warnings(): readonly string[] {
-    const { objects } = this.world.kube;
+    const { objects } = this.model.kube;
     const events = [...objects.entries()].filter(([key]) => key.startsWith('events/'));
     const warning = events.filter(([, { type }]) => type === 'Warning');
     return warning.map(([, { reason }]) => String(reason));
   }
 
   crashAt(point: CrashPoint): void {
-    const { kube } = this.world;
+    const { kube } = this.model;
     kube.crash = { ...point, at: kube.writes.length + point.at };
   }
 
   get hasCrashed(): boolean {
-    return this.world.kube.crash === undefined;
+    return this.model.kube.crash === undefined;
   }
 }

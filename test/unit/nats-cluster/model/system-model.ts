@@ -1,8 +1,8 @@
 // What the model's servers answer over their system account.
 import type { Done, System } from '../../../../shared/nats/system.ts';
-import type { WorldModel } from './world-model.ts';
+import type { ClusterModel } from './cluster-model.ts';
 
-export function systemOf(model: WorldModel): System {
+export function systemOf(model: ClusterModel): System {
   const about = (name: string) => {
     const { id = '', version: ver = '' } = model.servers.get(name) ?? {};
     return { server: { name, id, ver } };
@@ -45,7 +45,7 @@ export function systemOf(model: WorldModel): System {
   return system as unknown as System;
 }
 
-function move(model: WorldModel, name: string, server: string): void {
+function move(model: ClusterModel, name: string, server: string): void {
   const stream = model.streams.find((one) => one.stream === name);
   if (stream === undefined || stream.moving !== undefined) return;
   const free = [...model.servers.keys()].find((one) => !stream.servers.includes(one));
@@ -54,7 +54,7 @@ function move(model: WorldModel, name: string, server: string): void {
   stream.moving = { to, ticks: 2 };
 }
 
-function jszOf(model: WorldModel, teller: string) {
+function jszOf(model: ClusterModel, reporter: string) {
   const peer = (name: string, isCurrent: boolean) => ({
     name,
     peer: name,
@@ -64,7 +64,7 @@ function jszOf(model: WorldModel, teller: string) {
   });
   const others = [...model.metaPeers].filter((one) => one !== model.metaLeader);
   const streams = model.streams
-    .filter(({ servers }) => servers.includes(teller))
+    .filter(({ servers }) => servers.includes(reporter))
     .map(({ stream, servers, behind, replicas, moving }) => {
       const leader = servers.find((one) => model.servers.has(one) && !behind.has(one)) ?? '';
       const members = servers.filter((one) => one !== leader);

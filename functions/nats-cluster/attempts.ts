@@ -1,20 +1,21 @@
 // Steps that come to nothing: somebody else takes them back, or the API server keeps an object
 // otherwise than it was asked to. They are tried a few times, then with longer and longer pauses,
 // and told; what one cluster does again and again costs the others nothing.
+import type { Reason } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import type { Step } from './decision.ts';
 import { hashOf } from './render/hash.ts';
-import type { Word, World } from './world.ts';
+import type { State } from './state.ts';
 
 /** What was done again and again. */
-export interface Effort {
+export interface Attempts {
   readonly times: number;
   readonly sinceMs: number;
   readonly lastMs: number;
 }
 
 /** By what was done. */
-export type Efforts = Map<string, Effort>;
+export type AttemptLog = Map<string, Attempts>;
 
 /** An old read, or another instance, may make a step come twice or thrice. */
 const TIMES_MAX = 3;
@@ -27,33 +28,33 @@ const ASKING_PAUSE_MS = 60_000;
 /** Longer than the longest pause. */
 const FORGOTTEN_MS = 600_000;
 
-const ASKING: readonly Step['take'][] = ['reload', 'step-down', 'move', 'remove-peer'];
+const ASKING: readonly Step['type'][] = ['reload', 'step-down', 'move', 'remove-peer'];
 
 /** Notes that the step is taken; or says why it is not taken now. */
-export function tryAgain(
-  efforts: Efforts,
+export function holdBack(
+  attempts: AttemptLog,
   step: Step,
   next: string,
-  { nowMs, parts: { rendered } }: World,
-): Word | undefined {
-  for (const [key, { lastMs }] of efforts) {
-    if (nowMs - lastMs >= FORGOTTEN_MS) efforts.delete(key);
+  { nowMs, parts: { rendered } }: State,
+): Reason | undefined {
+  for (const [key, { lastMs }] of attempts) {
+    if (nowMs - lastMs >= FORGOTTEN_MS) attempts.delete(key);
   }
-  const key = hashOf({ take: step.take, next, what: whatOf(step) ?? rendered?.config });
-  const before = efforts.get(key);
-  const word = before && heldBack(before, step, next, nowMs);
-  if (word !== undefined) return word;
+  const key = hashOf({ type: step.type, next, target: targetOf(step) ?? rendered?.config });
+  const before = attempts.get(key);
+  const reason = before && heldBack(before, step, next, nowMs);
+  if (reason !== undefined) return reason;
   const { times = 0, sinceMs = nowMs } = before ?? {};
-  efforts.set(key, { times: times + 1, sinceMs, lastMs: nowMs });
+  attempts.set(key, { times: times + 1, sinceMs, lastMs: nowMs });
   return undefined;
 }
 
 /** What tells it from another one with the same words. */
-function whatOf(step: Step): unknown {
-  switch (step.take) {
+function targetOf(step: Step): unknown {
+  switch (step.type) {
     case 'apply':
       return step.part.manifest;
-    case 'remember':
+    case 'write-records':
       return step.records;
     case 'restart':
     case 'delete-pod':
@@ -65,9 +66,14 @@ function whatOf(step: Step): unknown {
   }
 }
 
-function heldBack(before: Effort, { take }: Step, next: string, nowMs: number): Word | undefined {
+function heldBack(
+  before: Attempts,
+  { type }: Step,
+  next: string,
+  nowMs: number,
+): Reason | undefined {
   const { times, sinceMs, lastMs } = before;
-  const isAsking = ASKING.includes(take);
+  const isAsking = ASKING.includes(type);
   const isPatient = isAsking ? nowMs - sinceMs < PATIENCE_MS : times < TIMES_MAX;
   const pauseMs = isAsking
     ? ASKING_PAUSE_MS
@@ -75,7 +81,7 @@ function heldBack(before: Effort, { take }: Step, next: string, nowMs: number): 
   return isPatient || nowMs - lastMs >= pauseMs ? undefined : noEffect(next, before);
 }
 
-function noEffect(next: string, { times, sinceMs }: Effort): Word {
+function noEffect(next: string, { times, sinceMs }: Attempts): Reason {
   const message =
     `${next}: done ${times} times since ${timestamp(sinceMs)}, and it changed nothing. A webhook ` +
     'or a server keeps it as it was, or somebody takes it back: compare what is there with the ' +

@@ -2,37 +2,40 @@
 // stream or consumer. Whatever cannot be seen speaks against it. Pure.
 import type { StreamAtRisk, Waiver } from '../../shared/api/nats-cluster.ts';
 import { cut } from '../../shared/cut.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 import type { HealthError } from '../../shared/nats/system-answers.ts';
 import { ordinalOf } from './cluster.ts';
-import type { Group, Peer } from './view.ts';
-import { expected, isSingle, isUp, type Pod, podOf, type Word, type World } from './world.ts';
+import type { Group, Peer } from './nats-state.ts';
+import { expected, isSingle, isUp, type Pod, podOf, type State } from './state.ts';
 
 /** What speaks against taking `server` away for a while, or, without one, against any change. */
-export function doubts(world: World, server?: string): readonly Word[] {
+export function blockersOf(state: State, server?: string): readonly Reason[] {
   const own =
-    server === undefined ? [] : [...untoldWords(world, server), ...loneWords(world, server)];
-  return [...doubtsAround(world, server), ...own];
+    server === undefined
+      ? []
+      : [...unreportedBlockers(state, server), ...unreplicatedBlockers(state, server)];
+  return [...blockersAround(state, server), ...own];
 }
 
 /** The same for the others of a server that is emptied before it goes. */
-export function doubtsAround(world: World, server?: string): readonly Word[] {
+export function blockersAround(state: State, server?: string): readonly Reason[] {
   return [
-    ...awayWords(world, server),
-    ...metaWords(world, server),
-    ...atRisk(world, server).map(riskWord),
+    ...awayBlockers(state, server),
+    ...metaBlockers(state, server),
+    ...atRisk(state, server).map(riskBlocker),
   ];
 }
 
 /** Streams and consumers that are not as they should be on the servers other than `without`. */
-export function atRisk(world: World, without?: string): readonly StreamAtRisk[] {
-  const { waive = [] } = world.cluster.spec;
+export function atRisk(state: State, without?: string): readonly StreamAtRisk[] {
+  const { waive = [] } = state.cluster.spec;
   // A server that is away anyway has nothing current, and takes nothing away by being made anew.
-  const ignored = without !== undefined && !isUp(world, without) ? without : undefined;
+  const ignored = without !== undefined && !isUp(state, without) ? without : undefined;
   const risks = [
-    ...world.nats.groups.flatMap((group) => groupRisk(group, ignored)),
-    ...[...world.nats.servers.values()]
+    ...state.nats.groups.flatMap((group) => groupRisk(group, ignored)),
+    ...[...state.nats.servers.values()]
       .filter(({ name }) => name !== ignored)
-      .flatMap(({ name, complaints }) => complaints.flatMap((one) => complaintRisk(name, one))),
+      .flatMap(({ name, healthErrors }) => healthErrors.flatMap((one) => healthRisk(name, one))),
   ];
   return distinct(risks).filter((risk) => !waive.some((waiver) => covers(waiver, risk)));
 }
@@ -62,7 +65,7 @@ export const nameOf = ({ account, stream, consumer }: Waiver): string =>
     ? `stream ${stream} of account ${account}`
     : `consumer ${consumer} on stream ${stream} of account ${account}`;
 
-const riskWord = (risk: StreamAtRisk): Word => ({
+const riskBlocker = (risk: StreamAtRisk): Reason => ({
   reason: 'StreamAtRisk',
   message: `${capital(nameOf(risk))} ${risk.reason}.`,
 });
@@ -88,8 +91,8 @@ function lacks(group: Group, ignored: string | undefined): string | undefined {
 const serverOf = ({ server }: Peer): string => server;
 
 /** What is wrong with a server as a whole is not a stream's. */
-function complaintRisk(server: string, complaint: HealthError): readonly StreamAtRisk[] {
-  const { account, stream, consumer, error = 'it is not healthy' } = complaint;
+function healthRisk(server: string, healthError: HealthError): readonly StreamAtRisk[] {
+  const { account, stream, consumer, error = 'it is not healthy' } = healthError;
   if (account === undefined || stream === undefined) return [];
   const reason = `is not healthy on ${server} (${error})`;
   return [{ account, stream, ...(consumer === undefined ? {} : { consumer }), reason }];
@@ -99,107 +102,109 @@ function complaintRisk(server: string, complaint: HealthError): readonly StreamA
  * All but servers that are to go again, are not there, and never were in the meta group: they have
  * nothing, and may never come.
  */
-function awaited(world: World): readonly string[] {
-  return expected(world).filter((server) => !isStillborn(world, server));
+function awaited(state: State): readonly string[] {
+  return expected(state).filter((server) => !isStillborn(state, server));
 }
 
-function isStillborn(world: World, server: string): boolean {
-  const { meta } = world.nats;
-  const isToGo = ordinalOf(server) >= world.cluster.spec.replicas;
-  if (!isToGo || isUp(world, server) || meta === undefined) return false;
+function isStillborn(state: State, server: string): boolean {
+  const { meta } = state.nats;
+  const isToGo = ordinalOf(server) >= state.cluster.spec.replicas;
+  if (!isToGo || isUp(state, server) || meta === undefined) return false;
   // Some may be counted whose names the leader does not know.
   return meta.size <= meta.peers.length && !meta.peers.some((one) => one.server === server);
 }
 
-function awayWords(world: World, without: string | undefined): readonly Word[] {
-  return awaited(world)
+function awayBlockers(state: State, without: string | undefined): readonly Reason[] {
+  return awaited(state)
     .filter((server) => server !== without)
-    .flatMap((server) => whyAway(world, server) ?? []);
+    .flatMap((server) => awayReason(state, server) ?? []);
 }
 
-const away = (message: string): Word => ({ reason: 'ServerAway', message });
+const away = (message: string): Reason => ({ reason: 'ServerAway', message });
 
 /** Why it cannot be told which streams a server has; those in memory are gone when it is away. */
-export function unseenWords(world: World, server: string): readonly Word[] {
-  const { fileStorage } = world.cluster.spec.jetStream;
-  if (isStillborn(world, server)) return [];
-  if (fileStorage === undefined && !isUp(world, server)) return [];
-  const why = whyAway(world, server);
+export function unseenBlockers(state: State, server: string): readonly Reason[] {
+  const { fileStorage } = state.cluster.spec.jetStream;
+  if (isStillborn(state, server)) return [];
+  if (fileStorage === undefined && !isUp(state, server)) return [];
+  const why = awayReason(state, server);
   return why === undefined ? [] : [why];
 }
 
-const untoldWords = ({ nats }: World, server: string): readonly Word[] =>
-  nats.servers.get(server)?.tellsStreams === false
-    ? [away(`${server} does not say which streams it has${unreadWord({ nats })}.`)]
+const unreportedBlockers = ({ nats }: State, server: string): readonly Reason[] =>
+  nats.servers.get(server)?.reportsStreams === false
+    ? [away(`${server} does not say which streams it has${unreadNote({ nats })}.`)]
     : [];
 
 /** It may have answered something that nobody reads. */
-const unreadWord = ({ nats }: Pick<World, 'nats'>): string =>
-  nats.unread?.[0] === undefined ? '' : ` (${cut(nats.unread[0], WHY_BYTES_MAX)})`;
+const unreadNote = ({ nats }: Pick<State, 'nats'>): string =>
+  nats.rejectedAnswers?.[0] === undefined
+    ? ''
+    : ` (${cut(nats.rejectedAnswers[0], WHY_BYTES_MAX)})`;
 
 const WHY_BYTES_MAX = 300;
 
-const podWord = ({ name, trouble }: Pod): Word | undefined =>
+const podReason = ({ name, trouble }: Pod): Reason | undefined =>
   trouble && { reason: trouble.reason, message: `${name} does not run: ${trouble.message}.` };
 
 /** Whoever pulls an image or makes room needs some time, and then a person has to know. */
 const STUCK_MS = 120_000;
 
 /** What pods say that do not become ready by themselves. */
-export function stuckWords(world: World): readonly Word[] {
-  return expected(world).flatMap((server) => {
-    const pod = podOf(world, server);
+export function stuckReasons(state: State): readonly Reason[] {
+  return expected(state).flatMap((server) => {
+    const pod = podOf(state, server);
     if (pod === undefined || pod.isReady || pod.isEnding) return [];
-    const isLate = world.nowMs - Date.parse(pod.unreadySince ?? '') >= STUCK_MS;
-    return isLate ? (podWord(pod) ?? []) : [];
+    const isLate = state.nowMs - Date.parse(pod.unreadySince ?? '') >= STUCK_MS;
+    return isLate ? (podReason(pod) ?? []) : [];
   });
 }
 
 /** What keeps a server from doing its part. */
-export function whyAway(world: World, server: string): Word | undefined {
-  const pod = podOf(world, server);
+export function awayReason(state: State, server: string): Reason | undefined {
+  const pod = podOf(state, server);
   if (pod === undefined) return away(`${server} has no pod.`);
   if (pod.isEnding) return away(`${server} is ending.`);
   if (!pod.isReady) {
-    const message = world.parts.pending.get(server);
+    const message = state.parts.pending.get(server);
     if (message !== undefined) return { reason: 'ClaimPending', message };
-    return podWord(pod) ?? away(`${server} is not ready.`);
+    return podReason(pod) ?? away(`${server} is not ready.`);
   }
-  const seen = world.nats.servers.get(server);
-  if (seen === undefined) return away(`${server} does not answer${unreadWord(world)}.`);
-  const own = seen.complaints.find(({ stream }) => stream === undefined);
+  const seen = state.nats.servers.get(server);
+  if (seen === undefined) return away(`${server} does not answer${unreadNote(state)}.`);
+  const own = seen.healthErrors.find(({ stream }) => stream === undefined);
   return own === undefined
-    ? untoldWords(world, server)[0]
+    ? unreportedBlockers(state, server)[0]
     : away(`${server} is not healthy: ${own.error ?? 'no reason given'}.`);
 }
 
-function metaWords(world: World, without: string | undefined): readonly Word[] {
-  if (isSingle(world)) return [];
-  const { meta } = world.nats;
+function metaBlockers(state: State, without: string | undefined): readonly Reason[] {
+  if (isSingle(state)) return [];
+  const { meta } = state.nats;
   if (meta === undefined) {
     return [{ reason: 'NoMetaLeader', message: "JetStream's meta group has no leader." }];
   }
-  const servers = expected(world);
+  const servers = expected(state);
   const strangers = meta.peers.filter(({ server }) => !servers.includes(server)).map(serverOf);
-  const missing = awaited(world).filter((one) => !meta.peers.some(({ server }) => server === one));
-  const ignored = without !== undefined && !isUp(world, without) ? without : undefined;
+  const missing = awaited(state).filter((one) => !meta.peers.some(({ server }) => server === one));
+  const ignored = without !== undefined && !isUp(state, without) ? without : undefined;
   const late = meta.peers.filter((one) => !one.isCurrent && one.server !== ignored).map(serverOf);
   return [
-    ...(strangers.length > 0 ? [metaWord(`still counts ${strangers.join(' and ')}`)] : []),
-    ...(missing.length > 0 ? [metaWord(`does not have ${missing.join(' and ')} yet`)] : []),
-    ...(late.length > 0 ? [metaWord(`is not current on ${late.join(' and ')}`)] : []),
+    ...(strangers.length > 0 ? [metaBlocker(`still counts ${strangers.join(' and ')}`)] : []),
+    ...(missing.length > 0 ? [metaBlocker(`does not have ${missing.join(' and ')} yet`)] : []),
+    ...(late.length > 0 ? [metaBlocker(`is not current on ${late.join(' and ')}`)] : []),
   ];
 }
 
-const metaWord = (what: string): Word => ({
+const metaBlocker = (finding: string): Reason => ({
   reason: 'MetaGroup',
-  message: `JetStream's meta group ${what}.`,
+  message: `JetStream's meta group ${finding}.`,
 });
 
 /** Streams that go away with the server, because it has their only replica, or their majority. */
-function loneWords(world: World, server: string): readonly Word[] {
-  const { waive = [], unreplicatedStreams } = world.cluster.spec;
-  return world.nats.groups
+function unreplicatedBlockers(state: State, server: string): readonly Reason[] {
+  const { waive = [], unreplicatedStreams } = state.cluster.spec;
+  return state.nats.groups
     .filter(
       ({ consumer, members }) =>
         consumer === undefined && members.some((one) => one.server === server),
@@ -209,11 +214,11 @@ function loneWords(world: World, server: string): readonly Word[] {
     .filter(({ account, stream }) => !waive.some((one) => covers(one, { account, stream })))
     .map(({ account, stream, isInMemory, members }) => {
       const isLost = isInMemory && members.length === 1;
-      const what = isLost
+      const loss = isLost
         ? `would be lost, because it lives in the memory of ${server} alone`
         : `would be away with ${server}`;
       const name = capital(nameOf({ account, stream }));
-      const message = `${name} ${what}; give it replicas, or waive it.`;
+      const message = `${name} ${loss}; give it replicas, or waive it.`;
       return { reason: 'UnreplicatedStream', message };
     });
 }

@@ -1,13 +1,13 @@
-// What the conditions say of a world and a decision.
+// What the conditions say of a state and a decision.
 import { expect, test } from 'vitest';
 import { decide } from '../../../functions/nats-cluster/decide.ts';
-import { sayingOf } from '../../../functions/nats-cluster/sayings.ts';
-import { recordsOf } from '../../../functions/nats-cluster/world.ts';
-import { type Differences, NOW_MS, outdated, peer, world } from './samples.ts';
+import { statusUpdateOf } from '../../../functions/nats-cluster/status.ts';
+import { recordsOf } from '../../../functions/nats-cluster/state.ts';
+import { type Differences, NOW_MS, outdated, peer, state } from './samples.ts';
 
 function said(type: string, differences: Differences): string {
-  const one = world({ nowMs: NOW_MS, ...differences });
-  const { conditions } = sayingOf(one, decide(one), recordsOf(one), new Map());
+  const one = state({ nowMs: NOW_MS, ...differences });
+  const { conditions } = statusUpdateOf(one, decide(one), recordsOf(one), new Map());
   const found = conditions.find((condition) => condition.type === type);
   return `${found?.status} ${found?.reason}`;
 }
@@ -43,7 +43,7 @@ const away =
   (pods) =>
     pods.map((one) => ({ ...one, isReady: !servers.includes(one.name) }));
 /** Three servers were there when it was looked at last. */
-const { status: three } = world().cluster;
+const { status: three } = state().cluster;
 const grown = { spec: { replicas: 5 }, status: three } as const;
 const since = (startingSince: string) => ({
   servers: [
@@ -94,8 +94,8 @@ test.each<[string, Differences, readonly string[]]>([
 
 test('since when a server starts is remembered until it has joined the others', () => {
   const servers = (differences: Differences) => {
-    const one = world(differences);
-    return sayingOf(one, decide(one), recordsOf(one), new Map()).status.servers ?? [];
+    const one = state(differences);
+    return statusUpdateOf(one, decide(one), recordsOf(one), new Map()).status.servers ?? [];
   };
   const sinceOf = (differences: Differences) =>
     servers(differences).flatMap(({ startingSince = '' }) => startingSince);
@@ -109,8 +109,8 @@ test('since when a server starts is remembered until it has joined the others', 
 
 test('what clients have to do in time stands in Ready, which stays True', () => {
   const notice = 'From 2026-02-01 on another authority signs.';
-  const one = world({ nowMs: NOW_MS, parts: { notice } });
-  const { conditions } = sayingOf(one, decide(one), recordsOf(one), new Map());
+  const one = state({ nowMs: NOW_MS, parts: { notice } });
+  const { conditions } = statusUpdateOf(one, decide(one), recordsOf(one), new Map());
   const ready = conditions.find(({ type }) => type === 'Ready');
   expect(ready).toMatchObject({ status: 'True', reason: 'Whole' });
   expect(ready?.message).toMatch(/ of its own\. From 2026-02-01 on another/);

@@ -3,36 +3,37 @@
 import { NATS_CLUSTERS } from '../../shared/api/nats-cluster.ts';
 import { cut } from '../../shared/cut.ts';
 import { type ConditionInput, setConditions } from '../../shared/kube/conditions.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 import { writeStatus } from '../../shared/kube/status.ts';
 import { announceOn } from './announce.ts';
 import type { Cluster } from './cluster.ts';
-import { recordsOf, type Word, type World, type Records } from './world.ts';
+import { recordsOf, type State, type Records } from './state.ts';
 import type { Decision } from './decision.ts';
 import type { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
-import { type Saying, sayingOf } from './sayings.ts';
+import { type StatusUpdate, statusUpdateOf } from './status.ts';
 
 /** What the API's conventions allow is 32,768 characters; a person reads less. */
 const MESSAGE_BYTES_MAX = 2_000;
 
-export interface SayOptions {
+export interface UpdateOptions {
   readonly signal: AbortSignal;
   /** What the status remembers from now on; as before when absent. */
   readonly records?: Records;
 }
 
-export async function write(
+export async function updateStatus(
   deps: Deps,
-  world: World,
+  state: State,
   decision: Decision,
-  { signal, records = recordsOf(world) }: SayOptions,
+  { signal, records = recordsOf(state) }: UpdateOptions,
 ): Promise<void> {
-  const { cluster, nowMs } = world;
+  const { cluster, nowMs } = state;
   const { contactMs } = deps.memoryOf(cluster.uid);
-  const saying = sayingOf(world, decision, records, contactMs);
-  const shown = await put(deps, { cluster, nowMs }, saying, signal);
+  const update = statusUpdateOf(state, decision, records, contactMs);
+  const shown = await writeConditions(deps, { cluster, nowMs }, update, signal);
   const trouble = shown.find(({ type, status }) => type === 'Degraded' && status === 'True');
-  if (trouble !== undefined && isNewTo(cluster, trouble)) {
+  if (trouble !== undefined && isNew(cluster, trouble)) {
     const { reason, message } = trouble;
     await announceOn(cluster, { type: 'Warning', reason, message }, deps, signal);
   }
@@ -42,26 +43,31 @@ export async function write(
  * Nothing of it could be seen: what the status remembers stays, and nobody calls it Ready. There is
  * no Event: who may not look may not write one there either.
  */
-export async function writeUnseen(
+export async function updateStatusUnobserved(
   deps: Deps,
   cluster: Cluster,
-  word: Word,
+  reason: Reason,
   signal: AbortSignal,
 ): Promise<void> {
   const { conditions: _, ...before } = cluster.status;
-  const status = { ...before, plan: { next: 'Look at the servers', waitsFor: word.message } };
+  const status = { ...before, plan: { next: 'Look at the servers', waitsFor: reason.message } };
   const conditions = [
-    { type: 'Ready', status: 'Unknown', ...word },
-    { type: 'Progressing', status: 'False', ...word },
-    { type: 'Degraded', status: 'True', ...word },
+    { type: 'Ready', status: 'Unknown', ...reason },
+    { type: 'Progressing', status: 'False', ...reason },
+    { type: 'Degraded', status: 'True', ...reason },
   ] as const;
-  await put(deps, { cluster, nowMs: deps.clock.nowMs() }, { status, conditions }, signal);
+  await writeConditions(
+    deps,
+    { cluster, nowMs: deps.clock.nowMs() },
+    { status, conditions },
+    signal,
+  );
 }
 
-async function put(
+async function writeConditions(
   deps: Deps,
-  { cluster: { object, generation }, nowMs }: Pick<World, 'cluster' | 'nowMs'>,
-  { status, conditions }: Pick<Saying, 'conditions'> & { readonly status: object },
+  { cluster: { object, generation }, nowMs }: Pick<State, 'cluster' | 'nowMs'>,
+  { status, conditions }: Pick<StatusUpdate, 'conditions'> & { readonly status: object },
   signal: AbortSignal,
 ): Promise<readonly ConditionInput[]> {
   const moment = { fieldManager: FIELD_MANAGER, observedGeneration: generation, nowMs };
@@ -78,7 +84,7 @@ async function put(
 }
 
 /** Told once, and again when it is another matter or another spec. */
-function isNewTo({ status, generation }: Cluster, { reason }: ConditionInput): boolean {
+function isNew({ status, generation }: Cluster, { reason }: ConditionInput): boolean {
   const before = status.conditions?.find(({ type }) => type === 'Degraded');
   const isSame = before?.status === 'True' && before.reason === reason;
   return !isSame || status.observedGeneration !== generation;

@@ -18,16 +18,16 @@ export interface Peer {
   readonly isCurrent: boolean;
 }
 
-export interface ServerSeen {
+export interface ServerState {
   readonly name: string;
   /** Another one after each start. */
   readonly id: string;
   readonly version: string;
   readonly digest: string;
   /** What is assigned to it and not current there; empty when it says that it is healthy. */
-  readonly complaints: readonly HealthError[];
+  readonly healthErrors: readonly HealthError[];
   /** Nobody else tells of what it has alone: as long as it does not, that is not nothing. */
-  readonly tellsStreams: boolean;
+  readonly reportsStreams: boolean;
 }
 
 export interface Group {
@@ -44,44 +44,44 @@ export interface Group {
   readonly isMoving: boolean;
 }
 
-export interface NatsView {
+export interface NatsState {
   /** Those who answered, by name. */
-  readonly servers: ReadonlyMap<string, ServerSeen>;
+  readonly servers: ReadonlyMap<string, ServerState>;
   /** Undefined when nobody leads it, and where there is no such group. */
-  readonly meta: MetaSeen | undefined;
+  readonly meta: MetaState | undefined;
   readonly groups: readonly Group[];
   /** Servers that are there and take none of our passwords. */
-  readonly refusing?: readonly string[];
+  readonly refusingPassword?: readonly string[];
   /** What was answered and not taken, and why. */
-  readonly unread?: readonly string[];
+  readonly rejectedAnswers?: readonly string[];
 }
 
-interface MetaSeen {
+interface MetaState {
   readonly leader: string;
   readonly size: number;
   /** The leader among them. */
   readonly peers: readonly Peer[];
 }
 
-export const NOBODY: NatsView = { servers: new Map(), meta: undefined, groups: [] };
+export const NO_ANSWERS: NatsState = { servers: new Map(), meta: undefined, groups: [] };
 
 /** Ten heartbeats: who was not heard of for so long is not current, whatever was known last. */
 const SILENT_NS = 10_000_000_000;
 
-export function viewOf(
+export function natsStateOf(
   servers: readonly VarzAnswer[],
   jetStream: readonly JszAnswer[],
   health: readonly HealthAnswer[],
-): NatsView {
-  const complaints = new Map(health.map((one) => [one.server.name, complaintsIn(one)]));
-  const tellers = new Set(jetStream.map(({ server }) => server.name));
+): NatsState {
+  const healthErrors = new Map(health.map((one) => [one.server.name, healthErrorsIn(one)]));
+  const reporters = new Set(jetStream.map(({ server }) => server.name));
   const seen = servers.map(({ server: { name, id, ver: version }, data }) => ({
     name,
     id,
     version,
     digest: data.config_digest ?? '',
-    complaints: complaints.get(name) ?? NOT_ASKED,
-    tellsStreams: tellers.has(name),
+    healthErrors: healthErrors.get(name) ?? NO_HEALTH_ANSWER,
+    reportsStreams: reporters.has(name),
   }));
   return {
     servers: new Map(seen.map((one) => [one.name, one])),
@@ -90,15 +90,15 @@ export function viewOf(
   };
 }
 
-const NOT_ASKED: readonly HealthError[] = [{ error: 'it did not say how it is' }];
+const NO_HEALTH_ANSWER: readonly HealthError[] = [{ error: 'it did not say how it is' }];
 
-function complaintsIn({ data }: HealthAnswer): readonly HealthError[] {
+function healthErrorsIn({ data }: HealthAnswer): readonly HealthError[] {
   if (data.status === 'ok') return [];
   const { errors = [], error = data.status } = data;
   return errors.length > 0 ? errors : [{ error }];
 }
 
-function metaIn(answers: readonly JszAnswer[]): MetaSeen | undefined {
+function metaIn(answers: readonly JszAnswer[]): MetaState | undefined {
   for (const { server, data } of answers) {
     const meta = data.meta_cluster;
     if (meta === undefined || meta.leader !== server.name) continue;
@@ -140,17 +140,17 @@ function groupsIn(answers: readonly JszAnswer[]): readonly Group[] {
   return [...found.values()].map(({ group }) => group);
 }
 
-function groupsOf(account: string, stream: StreamDetail, teller: string): readonly Group[] {
+function groupsOf(account: string, stream: StreamDetail, reporter: string): readonly Group[] {
   const { num_replicas: replicas = 1, storage = 'file', retention } = stream.config ?? {};
   const about = { account, stream: stream.name, isInMemory: storage === 'memory' };
   const consumers = stream.consumer_detail ?? [];
   return [
-    { ...about, consumer: undefined, replicas, ...membersOf(stream.cluster, teller) },
+    { ...about, consumer: undefined, replicas, ...membersOf(stream.cluster, reporter) },
     ...consumers.map((one) => ({
       ...about,
       consumer: one.name,
       replicas: replicasOf(one, replicas, retention),
-      ...membersOf(one.cluster, teller),
+      ...membersOf(one.cluster, reporter),
     })),
   ];
 }
@@ -166,10 +166,10 @@ function replicasOf({ config }: ConsumerDetail, ofStream: number, retention = 'l
 }
 
 /** Without a cluster the one who tells of it is all there is. */
-function membersOf(cluster: GroupCluster | undefined, teller: string) {
+function membersOf(cluster: GroupCluster | undefined, reporter: string) {
   if (cluster === undefined) {
-    const members = [{ server: teller, peerId: '', isCurrent: true }];
-    return { leader: teller, members, isMoving: false };
+    const members = [{ server: reporter, peerId: '', isCurrent: true }];
+    return { leader: reporter, members, isMoving: false };
   }
   const leader = cluster.leader === '' ? undefined : cluster.leader;
   const own = leader === undefined ? [] : [{ server: leader, peerId: '', isCurrent: true }];

@@ -1,13 +1,13 @@
 // What is made of the servers' answers: whose word counts, and who is current.
 import { expect, test } from 'vitest';
-import { viewOf } from '../../../functions/nats-cluster/view.ts';
+import { natsStateOf } from '../../../functions/nats-cluster/nats-state.ts';
 import type { JszAnswer, PeerInfo } from '../../../shared/nats/system-answers.ts';
 
 const about = (name: string) => ({ server: { name, id: `ID-${name}`, ver: '2.15.2' } });
 const SECOND_NS = 1_000_000_000;
 
-const jsz = (teller: string, leader: string, replicas: readonly PeerInfo[]): JszAnswer => ({
-  ...about(teller),
+const jsz = (reporter: string, leader: string, replicas: readonly PeerInfo[]): JszAnswer => ({
+  ...about(reporter),
   data: {
     meta_cluster: { leader: 'n0', peer: 'P0', cluster_size: 3, replicas },
     account_details: [
@@ -53,13 +53,13 @@ test.each<[string, Partial<PeerInfo>, boolean]>([
   ],
   ['never heard of', { current: false, lag: 12, active: 0 }, false],
 ])('a follower that is %s', (_, more, isCurrent) => {
-  const { groups } = viewOf([], [jsz('n0', 'n0', [peer('n1', more)])], []);
+  const { groups } = natsStateOf([], [jsz('n0', 'n0', [peer('n1', more)])], []);
   expect(groups[0]?.members[1]).toEqual({ server: 'n1', peerId: '', isCurrent });
 });
 
 test("the leader's word counts, whoever is heard first", () => {
   const followers = [peer('n0'), peer('n2', { current: false, active: 0 })];
-  const { groups, meta } = viewOf(
+  const { groups, meta } = natsStateOf(
     [],
     [jsz('n1', 'n0', followers), jsz('n0', 'n0', [peer('n1'), peer('n2')])],
     [],
@@ -70,7 +70,7 @@ test("the leader's word counts, whoever is heard first", () => {
 });
 
 test('without a leader the group has none, and nobody is taken for it', () => {
-  const { groups } = viewOf([], [jsz('n1', '', [peer('n1'), peer('n2')])], []);
+  const { groups } = natsStateOf([], [jsz('n1', '', [peer('n1'), peer('n2')])], []);
   expect(groups[0]).toMatchObject({
     leader: undefined,
     members: [{ server: 'n1' }, { server: 'n2' }],
@@ -78,7 +78,7 @@ test('without a leader the group has none, and nobody is taken for it', () => {
 });
 
 test('a consumer has as many replicas as it lasts for', () => {
-  const { groups } = viewOf([], [jsz('n0', 'n0', [peer('n1'), peer('n2')])], []);
+  const { groups } = natsStateOf([], [jsz('n0', 'n0', [peer('n1'), peer('n2')])], []);
   const replicas = groups.map(({ consumer, replicas: count }) => [consumer, count]);
   expect(replicas).toEqual([
     [undefined, 3],
@@ -96,7 +96,7 @@ test.each(['interest', 'workqueue'])(
     if (account === undefined || own?.config === undefined) throw new Error('it has no stream');
     const stream = { ...own, config: { ...own.config, retention } };
     const data = { ...answer.data, account_details: [{ ...account, stream_detail: [stream] }] };
-    const { groups } = viewOf([], [{ ...answer, data }], []);
+    const { groups } = natsStateOf([], [{ ...answer, data }], []);
     expect(groups.map(({ replicas }) => replicas)).toEqual([3, 3, 3]);
   },
 );
@@ -105,14 +105,14 @@ test('a server that does not say how it is counts as not healthy', () => {
   const varz = { ...about('n0'), data: { config_digest: 'sha256:0', start: '' } };
   const healthy = { ...about('n0'), data: { status: 'ok' } };
   const told = jsz('n0', 'n0', []);
-  expect(viewOf([varz], [told], []).servers.get('n0')?.complaints).toHaveLength(1);
-  expect(viewOf([varz], [told], [healthy]).servers.get('n0')?.complaints).toEqual([]);
+  expect(natsStateOf([varz], [told], []).servers.get('n0')?.healthErrors).toHaveLength(1);
+  expect(natsStateOf([varz], [told], [healthy]).servers.get('n0')?.healthErrors).toEqual([]);
 });
 
 test('a server that does not say which streams it has is not taken to have none', () => {
   const varz = { ...about('n4'), data: { config_digest: 'sha256:0', start: '' } };
   const tells = (...answers: readonly JszAnswer[]) =>
-    viewOf([varz], answers, []).servers.get('n4')?.tellsStreams;
+    natsStateOf([varz], answers, []).servers.get('n4')?.reportsStreams;
   expect(tells(jsz('n0', 'n0', []))).toBe(false);
   expect(tells(jsz('n4', 'n0', []))).toBe(true);
 });

@@ -5,24 +5,24 @@ import { claimTemplateIn } from './claim-template.ts';
 import { type Decision, waitFor } from './decision.ts';
 import type { PartKey, RenderedPart } from './render/manifests.ts';
 import { isBackTooFar, versionIn } from './version.ts';
-import type { World } from './world.ts';
+import type { State } from './state.ts';
 
-export function bringUp(world: World): Decision | undefined {
-  const { toMake, lacking, rendered } = world.parts;
+export function applyParts(state: State): Decision | undefined {
+  const { toMake, lacking, rendered } = state.parts;
   if (toMake !== undefined) {
     const { manifest, why } = toMake;
     const next = `${why} Secret ${manifest.metadata.name}`;
-    return { step: { take: 'make-secret', secret: toMake }, next };
+    return { step: { type: 'make-secret', secret: toMake }, next };
   }
   if (lacking !== undefined) return waitFor('Write the configuration', [lacking], lacking);
   // Only missing together with one of the two.
   if (rendered === undefined) return undefined;
-  const refused = refuseDowngrade(world) ?? refuseAccounts(world) ?? refuseMode(world);
-  return refused ?? grow(world) ?? applyNext(world);
+  const refused = refuseDowngrade(state) ?? refuseAccounts(state) ?? refuseMode(state);
+  return refused ?? grow(state) ?? applyNext(state);
 }
 
 /** Who is too old cannot read what a newer one stored, also one that is silent now. */
-function refuseDowngrade({ cluster, nats }: World): Decision | undefined {
+function refuseDowngrade({ cluster, nats }: State): Decision | undefined {
   const wanted = versionIn(cluster.spec.image);
   const silent = (cluster.status.servers ?? []).filter(({ name }) => !nats.servers.has(name));
   const running = [...nats.servers.values(), ...silent].flatMap(({ version }) => version ?? []);
@@ -31,12 +31,12 @@ function refuseDowngrade({ cluster, nats }: World): Decision | undefined {
   const message =
     `Image ${cluster.spec.image} is more than one minor version behind ${newer}, which has ` +
     'written files that it cannot read; choose a later one.';
-  const word = { reason: 'DowngradeRefused', message };
-  return waitFor(`Change the image to ${cluster.spec.image}`, [word], word);
+  const blocker = { reason: 'DowngradeRefused', message };
+  return waitFor(`Change the image to ${cluster.spec.image}`, [blocker], blocker);
 }
 
 /** Claims outlive their NatsCluster; a new one cannot have what its claims do not. */
-function refuseMode({ cluster, parts: { claims, found }, pods }: World): Decision | undefined {
+function refuseMode({ cluster, parts: { claims, found }, pods }: State): Decision | undefined {
   const wanted = cluster.spec.jetStream.fileStorage?.accessMode;
   // What runs goes on running, whatever somebody did to its claims.
   if (wanted === undefined || found.has('statefulSet') || pods.length > 0) return undefined;
@@ -45,40 +45,43 @@ function refuseMode({ cluster, parts: { claims, found }, pods }: World): Decisio
   const message =
     `Claim ${claim.name} is there already, has ${claim.accessMode} and keeps it; create the ` +
     'NatsCluster without accessMode, or delete the claim and what it holds.';
-  const word = { reason: 'AccessModeKept', message };
-  return waitFor(`Create StatefulSet ${cluster.name}`, [word], word);
+  const blocker = { reason: 'AccessModeKept', message };
+  return waitFor(`Create StatefulSet ${cluster.name}`, [blocker], blocker);
 }
 
 /** Before the StatefulSet and the configuration count on the larger size. */
-function grow({ parts: { growth } }: World): Decision | undefined {
+function grow({ parts: { growth } }: State): Decision | undefined {
   if (growth === undefined || !growth.isAllowed) return undefined;
   const { claim, size } = growth;
-  return { step: { take: 'grow', claim, size }, next: nextOf(growth) };
+  return { step: { type: 'grow', claim, size }, next: nextOf(growth) };
 }
 
 /** All else is as the spec says. */
-export function refuseGrowth({ parts: { growth } }: World): Decision | undefined {
+export function refuseGrowth({ parts: { growth } }: State): Decision | undefined {
   if (growth === undefined || growth.isAllowed) return undefined;
   const { claim } = growth;
   const message =
     `Storage class ${claim.storageClassName ?? 'of the cluster'} does not let claims grow, so ` +
     `${claim.name} stays at ${claim.size}; create another NatsCluster, or allow it there.`;
-  const word = { reason: 'StorageCannotGrow', message };
-  return waitFor(nextOf(growth), [word], word);
+  const blocker = { reason: 'StorageCannotGrow', message };
+  return waitFor(nextOf(growth), [blocker], blocker);
 }
 
 /** All else is done before it is told. */
-export function fence({ cluster, parts: { unfenced } }: World): Decision | undefined {
-  if (unfenced === undefined) return undefined;
-  return waitFor(`Create NetworkPolicy ${cluster.name}`, [unfenced], unfenced);
+export function reportRefusedPolicy({
+  cluster,
+  parts: { policyRefusal },
+}: State): Decision | undefined {
+  if (policyRefusal === undefined) return undefined;
+  return waitFor(`Create NetworkPolicy ${cluster.name}`, [policyRefusal], policyRefusal);
 }
 
-const nextOf = ({ claim, size }: NonNullable<World['parts']['growth']>): string =>
+const nextOf = ({ claim, size }: NonNullable<State['parts']['growth']>): string =>
   `Let claim ${claim.name} grow to ${size}`;
 
-function applyNext(world: World): Decision | undefined {
-  const { wrong, found } = world.parts;
-  const isHeld = awaitAccounts(world) !== undefined;
+function applyNext(state: State): Decision | undefined {
+  const { wrong, found } = state.parts;
+  const isHeld = awaitAccounts(state) !== undefined;
   const part = wrong.find(({ key }) => !isHeld || !OF_SERVERS.includes(key));
   if (part === undefined) return undefined;
   const { kind, metadata } = part.manifest;
@@ -88,9 +91,9 @@ function applyNext(world: World): Decision | undefined {
   if (part.key === 'statefulSet' && present !== undefined && differsInClaims(part, present)) {
     const { uid, resourceVersion } = present.metadata;
     const orphan = `Create StatefulSet ${metadata.name} anew around its pods`;
-    return { step: { take: 'orphan', uid, resourceVersion }, next: orphan };
+    return { step: { type: 'orphan', uid, resourceVersion }, next: orphan };
   }
-  return { step: { take: 'apply', part }, next };
+  return { step: { type: 'apply', part }, next };
 }
 
 /** What servers are made of; both have to do with accounts. */

@@ -45,7 +45,7 @@ export const NAME = 'nats';
 const LABELS = { 'ballast.dev/nats-cluster': NAME };
 const CATCH_UP_TICKS = 2;
 
-export class WorldModel {
+export class ClusterModel {
   readonly kube = new KubeModel();
   readonly streams: StreamModel[] = [];
   readonly servers = new Map<string, ServerModel>();

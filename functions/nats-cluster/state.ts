@@ -2,24 +2,19 @@
 // its servers' pods and claims, and what the servers say. Pure types and small questions about
 // them.
 import type { AccessMode, Leaving, Replacing, Restarting } from '../../shared/api/nats-cluster.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../shared/kube/objects.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import { type Cluster, ordinalOf, serverName, serverNames } from './cluster.ts';
 import type { KnownPasswords } from './render/read-back.ts';
 import type { PartKey, Rendered, RenderedPart } from './render/manifests.ts';
-import type { NatsView } from './view.ts';
+import type { NatsState } from './nats-state.ts';
 
 /** The part of the status that later decisions need; an absent record is forgotten. */
 export interface Records {
   readonly restarting?: Restarting;
   readonly leaving?: Leaving;
   readonly replacing?: Replacing;
-}
-
-/** One word for programs and a sentence for people. */
-export interface Word {
-  readonly reason: string;
-  readonly message: string;
 }
 
 export interface Pod {
@@ -35,7 +30,7 @@ export interface Pod {
   /** Since when it has found no node; undefined when it has one. */
   readonly placelessSince: string | undefined;
   /** Why it is not ready, as far as the scheduler or the kubelet says. */
-  readonly trouble: Word | undefined;
+  readonly trouble: Reason | undefined;
   readonly unreadySince: string | undefined;
 }
 
@@ -58,7 +53,7 @@ export interface Claim {
 export interface SecretToMake {
   readonly why: 'Create' | 'Renew';
   /** It was there before, and what it said is known to nobody but the servers and the clients. */
-  readonly lost?: Word;
+  readonly lost?: Reason;
   readonly ref: ResourceRef;
   readonly manifest: Manifest;
 }
@@ -68,7 +63,7 @@ export interface Parts {
   /** Made before all others, one after the other. */
   readonly toMake: SecretToMake | undefined;
   /** Why the configuration cannot be written: something of the user's is missing. */
-  readonly lacking: Word | undefined;
+  readonly lacking: Reason | undefined;
   /** By which the servers are asked; undefined before there is one. */
   readonly systemPassword: string | undefined;
   /** Servers may still have one of these. */
@@ -93,7 +88,7 @@ export interface Parts {
   /** Those that are not there, or not as they were rendered. */
   readonly wrong: readonly RenderedPart[];
   /** Why the policy of the network cannot be made; all else goes on without it. */
-  readonly unfenced: Word | undefined;
+  readonly policyRefusal: Reason | undefined;
   readonly claims: readonly Claim[];
   /** Whose volume is certain to be lost, and why. */
   readonly lost: ReadonlyMap<string, string>;
@@ -105,12 +100,12 @@ export interface Parts {
     | undefined;
 }
 
-export interface World {
+export interface State {
   readonly cluster: Cluster;
   readonly nowMs: number;
   readonly parts: Parts;
   readonly pods: readonly Pod[];
-  readonly nats: NatsView;
+  readonly nats: NatsState;
   /** Servers that refused to reload as they are to be, and what they said. */
   readonly refusals: ReadonlyMap<string, string>;
 }
@@ -122,34 +117,34 @@ export function sizeOf({ found }: Pick<Parts, 'found'>): number | undefined {
   return typeof replicas === 'number' ? replicas : undefined;
 }
 
-export const isSingle = ({ cluster }: World): boolean => cluster.spec.replicas === 1;
+export const isSingle = ({ cluster }: State): boolean => cluster.spec.replicas === 1;
 
 /** The servers that there are to be now. */
-export const expected = ({ cluster, parts }: World): readonly string[] =>
+export const expected = ({ cluster, parts }: State): readonly string[] =>
   serverNames(cluster, sizeOf(parts) ?? 0);
 
-export const podOf = ({ pods }: Pick<World, 'pods'>, server: string): Pod | undefined =>
+export const podOf = ({ pods }: Pick<State, 'pods'>, server: string): Pod | undefined =>
   pods.find(({ name }) => name === server);
 
 /** Its pod is ready and it answers. */
-export function isUp(world: World, server: string): boolean {
-  const pod = podOf(world, server);
-  return pod?.isReady === true && !pod.isEnding && world.nats.servers.has(server);
+export function isUp(state: State, server: string): boolean {
+  const pod = podOf(state, server);
+  return pod?.isReady === true && !pod.isEnding && state.nats.servers.has(server);
 }
 
-export function isPodCurrent({ parts, pods }: World, server: string): boolean {
+export function isPodCurrent({ parts, pods }: State, server: string): boolean {
   const pod = podOf({ pods }, server);
   return pod !== undefined && pod.templateHash === parts.rendered?.templateHash;
 }
 
 /** The server with the highest ordinal: the first to go. */
-export const last = ({ cluster, parts }: World): string =>
+export const last = ({ cluster, parts }: State): string =>
   serverName(cluster, (sizeOf(parts) ?? 1) - 1);
 
 export const byOrdinal = (a: string, b: string): number => ordinalOf(a) - ordinalOf(b);
 
 /** What the status remembers now. */
-export function recordsOf({ cluster: { status } }: Pick<World, 'cluster'>): Records {
+export function recordsOf({ cluster: { status } }: Pick<State, 'cluster'>): Records {
   const { restarting, leaving, replacing } = status;
   return {
     ...(restarting === undefined ? {} : { restarting }),

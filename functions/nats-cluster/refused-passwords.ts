@@ -1,0 +1,23 @@
+// Servers that take none of our passwords: nobody can tell them anything over NATS, and nothing is
+// restarted in doubt. A person has them read their configuration, which is written anew. Pure.
+import { type Decision, listed, waitFor } from './decision.ts';
+import { PID_FILE } from './render/config.ts';
+import { expected, type State } from './state.ts';
+
+export function reportRefusedPasswords(state: State): Decision | undefined {
+  const { cluster, nats } = state;
+  const { refusingPassword = [] } = nats;
+  const names = expected(state).filter(
+    (one) => refusingPassword.includes(one) && !nats.servers.has(one),
+  );
+  if (names.length === 0) return undefined;
+  const { namespace, name } = cluster;
+  const message =
+    `${listed(names)} do not take the password in Secret ${name}-system; Secrets ${name}-system ` +
+    `and ${name}-config were lost or edited together. The file is written anew, and in the pods ` +
+    `two minutes later. Then have each of them read it, which restarts nothing: for pod in ` +
+    `${names.join(' ')}; do kubectl -n ${namespace} exec $pod -c nats -- nats-server --signal ` +
+    `reload=${PID_FILE}; done`;
+  const blocker = { reason: 'PasswordRefused', message };
+  return waitFor('Nothing', [blocker], blocker);
+}
