@@ -2,6 +2,7 @@
 // function that is dead cannot report that itself.
 import { METADATA_FEEDS } from '../../shared/api/metadata-feed.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
+import { settleAll } from '../../shared/function/settle-all.ts';
 import { SWEEP } from '../../shared/function/sources.ts';
 import { type ConditionInput, setConditions } from '../../shared/kube/conditions.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
@@ -31,10 +32,7 @@ const OBJECTS_AT_ONCE = 100;
 
 /** Checks all kinds, then throws the first failure: one forbidden kind must not hide the others. */
 export async function checkSweeps(context: Context<Deps>): Promise<void> {
-  const works = [checkFeeds(context), ...WATCHED_KINDS.map((one) => checkObjects(one, context))];
-  const settled = await Promise.allSettled(works);
-  const failed = settled.find((one) => one.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
+  await settleAll([checkFeeds(context), ...WATCHED_KINDS.map((one) => checkObjects(one, context))]);
 }
 
 async function checkFeeds(context: Context<Deps>): Promise<void> {

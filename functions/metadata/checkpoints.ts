@@ -3,8 +3,8 @@
 // them as well.
 import { type Floor, encodeMessage } from '../../shared/feed/messages.ts';
 import { FLOOR_SUBJECT, checkpointSubject } from '../../shared/feed/subjects.ts';
+import { forEachLimited } from '../../shared/function/for-each-limited.ts';
 import type { Publication } from '../../shared/nats/group-commit.ts';
-import { forEachLimited } from './for-each-limited.ts';
 import type { Session } from './session.ts';
 import { isConflict } from './steps.ts';
 import type { LedgerSum, StreamScan } from './stream-scan.ts';

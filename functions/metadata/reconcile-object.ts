@@ -1,10 +1,10 @@
 // Reconciles one object, or many: reads its messages, decides, writes, and starts over when another
 // instance was faster. Events and the sweep use the same code.
 import type { ObjectKey } from '../../shared/feed/subjects.ts';
+import { forEachLimited } from '../../shared/function/for-each-limited.ts';
 import { PageSize } from '../../shared/kube/page-size.ts';
 import { decide, type Decision, type Published } from './decide.ts';
 import { requireEpoch } from './epoch.ts';
-import { forEachLimited } from './for-each-limited.ts';
 import { desiredState, type Moment, type Placement, type Projection } from './observation.ts';
 import { cachedPublished, readOne, readPublished, readPublishedWithin } from './observe.ts';
 import type { Session } from './session.ts';

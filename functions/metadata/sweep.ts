@@ -3,6 +3,7 @@
 // the last sweep. It lists only resources that it has never read, or whose history the API server
 // has dropped.
 import { parseSubject } from '../../shared/feed/subjects.ts';
+import { forEachLimited } from '../../shared/function/for-each-limited.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { floorTimeMs, writeCheckpoints, writeFloor } from './checkpoints.ts';
 import { checkCounts, type Counted } from './count-check.ts';
@@ -20,7 +21,6 @@ import {
   startEpoch,
 } from './epoch.ts';
 import type { Feed, ShownResource } from './feed.ts';
-import { forEachLimited } from './for-each-limited.ts';
 import { type Blocked, blockedBy, isBlocked, type ListProbe, probeList } from './list-probe.ts';
 import { pruneForeign, pruneResources } from './prune.ts';
 import { addOutcomes, noOutcomes, type OutcomeCounts } from './reconcile-object.ts';

@@ -3,7 +3,7 @@
 import type { Patch } from '../../shared/kube/writes.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
-import { FIELD_MANAGER } from './deps.ts';
+import { FIELD_MANAGER } from './field-manager.ts';
 import {
   LOOKS_MAX,
   ManagedFieldsLost,

@@ -7,9 +7,6 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import type { OpenServer } from '../../shared/kube/servers.ts';
 import type { SweepLease } from '../../shared/kube/sweep-lease.ts';
 
-/** Owns the fields that this function writes to the API server. */
-export const FIELD_MANAGER = 'ballast-storage-migration';
-
 /** The etcd behind the API server, and where in it the keys are. */
 export interface EtcdAccess {
   readonly client: EtcdClient;

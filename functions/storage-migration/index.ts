@@ -14,7 +14,7 @@ import { openKube } from '../../shared/kube/client.ts';
 import { readJson } from '../../shared/kube/read-json.ts';
 import { SERVERNAME } from '../../shared/kube/servers.ts';
 import { Deps } from './deps.ts';
-import { FIELD_MANAGER } from './deps.ts';
+import { FIELD_MANAGER } from './field-manager.ts';
 
 /** As many writes as a migration may have under way, and one for reads beside them. */
 const CONNECTIONS_MAX = 33;

@@ -3,6 +3,7 @@
 import { MIGRATE_ANNOTATION, STORAGE_MIGRATIONS } from '../../shared/api/storage-migration.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
+import { settleAll } from '../../shared/function/settle-all.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import { conditionsOf, NOT_SWEPT } from '../../shared/kube/conditions.ts';
@@ -19,7 +20,7 @@ import { crdOf, isTarget, readTarget, storageVersionOf } from './target.ts';
 
 /** Once a minute: every migration, and every CRD that asks for one. */
 export async function sweepAll(context: Context<Deps>): Promise<void> {
-  await eachOrThrow([() => adoptAll(context), () => sweepMigrations(context)]);
+  await settleAll([adoptAll(context), sweepMigrations(context)]);
 }
 
 async function sweepMigrations(context: Context<Deps>): Promise<void> {
@@ -36,13 +37,7 @@ async function reconcileAllOf(crdName: string, context: Context<Deps>): Promise<
   const { deps, signal } = context;
   const { items } = await deps.kube.list(STORAGE_MIGRATIONS, { signal });
   const meant = items.map(migrationOf).filter((migration) => resourceOf(migration) === crdName);
-  await eachOrThrow(
-    meant.map(
-      ({ name }) =>
-        () =>
-          reconcile(name, context),
-    ),
-  );
+  await settleAll(meant.map(({ name }) => reconcile(name, context)));
 }
 
 /** An event only names an object; its state is read again: events come late, twice or forged. */
@@ -52,14 +47,7 @@ export async function takeChange({ data }: IncomingEvent, context: Context<Deps>
   if (name === '') return;
   if (kind === 'StorageMigration') return reconcile(name, context);
   if (kind !== 'CustomResourceDefinition') return;
-  await eachOrThrow([() => adopt(name, context), () => reconcileAllOf(name, context)]);
-}
-
-/** Tries all, so that one failure stops no other migration, and then throws the first failure. */
-async function eachOrThrow(works: readonly (() => Promise<void>)[]): Promise<void> {
-  const settled = await Promise.allSettled(works.map((work) => work()));
-  const failed = settled.find((one) => one.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
+  await settleAll([adopt(name, context), reconcileAllOf(name, context)]);
 }
 
 async function reconcile(name: string, context: Context<Deps>): Promise<void> {
@@ -130,13 +118,7 @@ async function adoptAll(context: Context<Deps>): Promise<void> {
   for await (const { items } of pages) {
     asking.push(...items.filter(({ metadata }) => metadata.annotations?.[MIGRATE_ANNOTATION]));
   }
-  await eachOrThrow(
-    asking.map(
-      ({ metadata }) =>
-        () =>
-          adopt(metadata.name, context),
-    ),
-  );
+  await settleAll(asking.map(({ metadata }) => adopt(metadata.name, context)));
 }
 
 /** Creates the migration that a CRD asks for by annotation, once there is something to migrate. */

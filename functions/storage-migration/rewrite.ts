@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeError, isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject, ObjectName, ResourceRef } from '../../shared/kube/objects.ts';
-import { FIELD_MANAGER } from './deps.ts';
+import { FIELD_MANAGER } from './field-manager.ts';
 import type { Pace } from './pace.ts';
 
 export type Rewritten =

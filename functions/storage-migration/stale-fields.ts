@@ -1,7 +1,7 @@
 // Which entries of an object's managedFields name a version that its CRD does not serve, and what
 // the list has to be without them. Pure.
 import type { KubeObject, ManagedFieldsEntry } from '../../shared/kube/objects.ts';
-import { FIELD_MANAGER } from './deps.ts';
+import { FIELD_MANAGER } from './field-manager.ts';
 import type { Crd, Target } from './target.ts';
 
 type Entries = readonly ManagedFieldsEntry[];

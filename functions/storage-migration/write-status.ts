@@ -9,7 +9,7 @@ import { writeStatus } from '../../shared/kube/status.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import type { StatusUpdate } from './status.ts';
 import type { Deps } from './deps.ts';
-import { FIELD_MANAGER } from './deps.ts';
+import { FIELD_MANAGER } from './field-manager.ts';
 import { type Migration, migrationOf } from './migration.ts';
 
 /** What the API's conventions allow is 32,768 characters; a person reads less. */
