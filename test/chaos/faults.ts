@@ -6,7 +6,7 @@ import type { Part } from '../../knative/try/local/process/part.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Random } from './random.ts';
 import type { Mangling } from './relay.ts';
-import { API_SERVER, FEED, NATS, type Rig } from './rig.ts';
+import { ADAPTER, API_SERVER, FEED, FUNCTION, NATS, type Rig } from './rig.ts';
 import { connect } from 'nats';
 import { loginOf } from '../builders/nats-login.ts';
 import { streamName } from '../../shared/feed/subjects.ts';
@@ -23,8 +23,6 @@ export interface Fault {
 }
 
 const RESTARTED_WITHIN_MS = 30_000;
-const ADAPTER = 'adapter/metadata';
-const FUNCTION = 'function/metadata-0';
 
 const killed = (kind: string, on: string, weight: number): Fault => ({
   kind,

@@ -34,6 +34,9 @@ export const SCOPES: readonly Scope[] = [
 /** A node that comes late, whose agent opens by itself. */
 export const LATE = { node: 'new' } as const;
 export const API_SERVER = 'kube-apiserver';
+export const ADAPTER = 'adapter/metadata';
+/** The one that gets events when there is one. */
+export const FUNCTION = 'function/metadata-0';
 const FEED_OBJECT = { namespace: 'ballast-system', name: FEED };
 const MANIFESTS = join(import.meta.dirname, '../../knative');
 const RETRY_MS = 100;
@@ -85,6 +88,18 @@ export class Rig {
     }
   }
 
+  /** A test that failed leaves parts that are paused, cut off or not there. */
+  async mend(): Promise<void> {
+    for (const part of this.plane.parts()) {
+      part.resume();
+      this.plane.heal(part.name);
+    }
+    for (const name of [NATS, API_SERVER, ADAPTER, FUNCTION]) {
+      const part = this.plane.part(name);
+      if (part.state !== 'ready') await part.start();
+    }
+  }
+
   async stop(): Promise<void> {
     this.#accounts.close();
     for (const part of this.plane.parts()) part.resume();
@@ -95,7 +110,7 @@ export class Rig {
   }
 
   get adapter(): Part {
-    return this.plane.part('adapter/metadata');
+    return this.plane.part(ADAPTER);
   }
 
   get instances(): readonly Part[] {
@@ -202,7 +217,7 @@ export class Rig {
     for (;;) {
       const found = this.readers.flatMap((reader) => reader.differences(expected));
       if (found.length === 0 || this.clock.nowMs() > endsAtMs) return found;
-      await this.clock.sleep(RETRY_MS / 5);
+      await this.clock.sleep(RETRY_MS);
     }
   }
 
@@ -218,7 +233,7 @@ export class Rig {
   async #startAdapter(sinkUrl: string): Promise<void> {
     const source = this.#source();
     const { namespace, serviceAccountName: name } = source;
-    const client = 'adapter/metadata';
+    const client = ADAPTER;
     const spec = adapterPart(source, {
       binary: await resolvePart('apiserver_receive_adapter'),
       kubeconfigPath: await this.#accounts.kubeconfigFor(client, { namespace, name }),

@@ -2,7 +2,7 @@
 // here are named in docs/design/20261121-metadata-feed-faults.md with the test that has them.
 import { expect, test } from 'vitest';
 import type { Reader } from '../../../chaos/reader.ts';
-import { LATE, NATS, type Rig } from '../../../chaos/rig.ts';
+import { LATE, NATS } from '../../../chaos/rig.ts';
 import {
   DEPLOYMENTS,
   NODES,
@@ -17,17 +17,9 @@ import {
 } from '../../../chaos/shapes.ts';
 import { Random } from '../../../chaos/random.ts';
 import { lastSequence } from '../../../chaos/sequences.ts';
-import { LONG, type Story, WELL, withStory } from './story.ts';
+import { LONG, WELL, rig, story } from './story.ts';
 
 const random = new Random('gaps');
-
-let story: Story;
-let rig: Rig;
-
-withStory((opened) => {
-  story = opened;
-  ({ rig } = opened);
-});
 
 const sequence = (): Promise<number> => lastSequence(rig.plane.part(NATS).url);
 

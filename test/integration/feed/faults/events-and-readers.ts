@@ -3,17 +3,8 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../../chaos/random.ts';
 import type { Odds } from '../../../chaos/relay.ts';
-import type { Rig } from '../../../chaos/rig.ts';
 import { NAMESPACE, PODS } from '../../../chaos/shapes.ts';
-import { type Story, WELL, withStory } from './story.ts';
-
-let story: Story;
-let rig: Rig;
-
-withStory((opened) => {
-  story = opened;
-  ({ rig } = opened);
-});
+import { WELL, rig, story } from './story.ts';
 
 async function mangled(odds: Odds): Promise<void> {
   rig.relay.mangle(odds, new Random(JSON.stringify(odds)));

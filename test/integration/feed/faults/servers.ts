@@ -3,19 +3,10 @@
 import { expect, test } from 'vitest';
 import { NATS_WIPED } from '../../../chaos/faults.ts';
 import { Random } from '../../../chaos/random.ts';
-import { API_SERVER, NATS, type Rig } from '../../../chaos/rig.ts';
-import { LONG, type Story, WELL, withStory } from './story.ts';
-
-const FUNCTION = 'function/metadata-0';
-const ADAPTER = 'adapter/metadata';
-
-let story: Story;
-let rig: Rig;
-
-withStory((opened) => {
-  story = opened;
-  ({ rig } = opened);
-});
+import { ADAPTER, API_SERVER, FUNCTION, NATS } from '../../../chaos/rig.ts';
+import { PODS } from '../../../chaos/shapes.ts';
+import { isKubeError } from '../../../../shared/kube/errors.ts';
+import { LONG, WELL, rig, story } from './story.ts';
 
 test('nats-server is killed, and comes back with its disk', async () => {
   const { epoch } = await rig.status();
@@ -44,16 +35,6 @@ test('gap 9: nats-server is back without its disk: a new epoch, and readers foll
   await lift();
   expect(await story.ending()).toEqual(WELL);
   expect((await rig.status()).epoch).toBeGreaterThan(epoch);
-});
-
-test('the API server is killed, and comes back', async () => {
-  const server = rig.plane.part(API_SERVER);
-  await story.goesOn();
-  await server.kill();
-  expect(await rig.tick()).toBe(503);
-  await server.start();
-  await story.isBusy();
-  expect(await story.ending()).toEqual(WELL);
 });
 
 test('the function loses NATS', async () => {
@@ -88,4 +69,41 @@ test('the API server loses etcd', async () => {
   await expect.poll(() => rig.tick(), LONG).toBe(204);
   await story.isBusy();
   expect(await story.ending()).toEqual(WELL);
+});
+
+test('410: the API server no longer knows where the adapter and the sweep left off', async () => {
+  const { resources = [] } = await rig.status();
+  const from = resources.find(({ name }) => name === 'pods')?.resourceVersion ?? '';
+  await rig.adapter.pause();
+  await story.goesOn();
+  await rig.plane.part(API_SERVER).restart();
+  await expect.poll(() => watchFrom(from), LONG).toBe('expired');
+  rig.adapter.resume();
+  expect(await story.ending()).toEqual(WELL);
+  // By itself it would come back, but late.
+  await rig.adapter.restart();
+});
+
+/** As the adapter and the sweep do it. */
+async function watchFrom(resourceVersion: string): Promise<string> {
+  try {
+    const signal = AbortSignal.timeout(10_000);
+    const options = { from: { resourceVersion }, timeoutSeconds: 2, signal };
+    for await (const event of rig.kube.watch(PODS, options)) return event.type;
+    return 'nothing';
+  } catch (error) {
+    return isKubeError(error, 'KUBE_EXPIRED') ? 'expired' : String(error);
+  }
+}
+
+test('the API server is killed, and comes back', async () => {
+  const server = rig.plane.part(API_SERVER);
+  await story.goesOn();
+  await server.kill();
+  expect(await rig.tick()).toBe(503);
+  await server.start();
+  await story.isBusy();
+  expect(await story.ending()).toEqual(WELL);
+  // By itself it would come back, but late.
+  await rig.adapter.restart();
 });
