@@ -15,6 +15,6 @@ export const hashOf = (value: unknown): string =>
 export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => sorted(item));
   if (!isRecord(value)) return value;
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, inner]) => [name, sorted(inner)]));
+  const names = Object.keys(value).toSorted();
+  return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
 }

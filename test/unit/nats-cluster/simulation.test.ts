@@ -91,9 +91,10 @@ describe.each(CHANGES)('$name', (change) => {
     'a crash at any write, before or after it, changes nothing in the end',
     { timeout: MANY_RUNS_MS },
     async () => {
+      const start = await prepared(change);
       for (const when of ['before', 'after'] as const) {
         for (let at = 0; ; at += 1) {
-          const run = await prepared(change);
+          const run = start.copy();
           run.edit(change.edit);
           run.crashAt({ at, when });
           await run.converge();
@@ -107,10 +108,11 @@ describe.each(CHANGES)('$name', (change) => {
   );
 
   test('old reads cost time, and break nothing', { timeout: MANY_RUNS_MS }, async () => {
+    const start = await prepared(change);
     const ages = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 20, maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(ages, async (old) => {
-        const run = await prepared(change);
+        const run = start.copy();
         run.edit(change.edit);
         let next = 0;
         run.model.kube.staleness = () => old[next++] ?? 0;
@@ -130,9 +132,10 @@ test(
   async () => {
     const mode = (accessMode?: string): Edit => ({ jetStream: { fileStorage: { accessMode } } });
     const old = { ...(CHANGES[5] as Change), before: [mode('ReadWriteOnce'), mode()] };
+    const start = await prepared(old);
     for (const when of ['before', 'after'] as const) {
       for (let at = 0; ; at += 1) {
-        const run = await prepared(old);
+        const run = start.copy();
         run.edit(old.edit);
         run.crashAt({ at, when });
         await run.converge();

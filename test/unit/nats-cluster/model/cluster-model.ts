@@ -46,7 +46,7 @@ const LABELS = { 'ballast.dev/nats-cluster': NAME };
 const CATCH_UP_TICKS = 2;
 
 export class ClusterModel {
-  readonly kube = new KubeModel();
+  readonly kube: KubeModel;
   readonly streams: StreamModel[] = [];
   readonly servers = new Map<string, ServerModel>();
   metaLeader: string | undefined;
@@ -57,8 +57,21 @@ export class ClusterModel {
   nowMs = Date.parse('2026-01-02T00:00:00Z');
   #ids = 0;
 
-  constructor() {
-    this.kube.onDelete = (resource, object) => this.#judge(resource, object);
+  constructor(kube = new KubeModel()) {
+    this.kube = kube;
+    kube.onDelete = (resource, object) => this.#judge(resource, object);
+  }
+
+  /** Another one in the same state; what a test has asked of this one is not asked of it. */
+  copy(): ClusterModel {
+    const copy = new ClusterModel(this.kube.copy());
+    copy.streams.push(...structuredClone(this.streams));
+    for (const [name, server] of this.servers) copy.servers.set(name, { ...server });
+    for (const peer of this.metaPeers) copy.metaPeers.add(peer);
+    copy.metaLeader = this.metaLeader;
+    copy.nowMs = this.nowMs;
+    copy.#ids = this.#ids;
+    return copy;
   }
 
   /** A stream on the servers that come first. */

@@ -41,6 +41,18 @@ export class KubeModel {
     return this as unknown as KubeClient;
   }
 
+  /** Another one in the same state; nobody changes an object in place. */
+  copy(): KubeModel {
+    const copy = new KubeModel();
+    for (const [key, object] of this.objects) copy.objects.set(key, object);
+    copy.reads = this.reads;
+    copy.writes.push(...this.writes);
+    copy.#version = this.#version;
+    copy.#uid = this.#uid;
+    copy.#past.push(...this.#past);
+    return copy;
+  }
+
   async get(ref: ResourceRef, target: ObjectName): Promise<KubeObject | null> {
     // The Lease of a sweep is no look at a cluster, and no write to one.
     if (ref.resource === 'leases') return null;

@@ -27,25 +27,41 @@ const SWEEPS_MAX = 400;
 
 const log = pino({ level: 'silent' });
 
-export class Run {
-  readonly model = new ClusterModel();
-  #deps = this.#makeDeps();
+/** One cluster, of which nothing is made yet. */
+function newModel(): ClusterModel {
+  const model = new ClusterModel();
+  const metadata = { namespace: NAMESPACE, name: NAME };
+  const kind = 'NatsCluster';
+  const apiVersion = 'ballast.dev/v1alpha1';
+  const spec = { ...SPEC, image: 'nats:2.14.9' };
+  model.kube.put(NATS_CLUSTERS, { apiVersion, kind, metadata, spec });
+  model.kube.put(
+    { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' },
+    {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: 'standard' },
+      allowVolumeExpansion: true,
+    },
+  );
+  return model;
+}
 
-  constructor() {
-    const metadata = { namespace: NAMESPACE, name: NAME };
-    const kind = 'NatsCluster';
-    const apiVersion = 'ballast.dev/v1alpha1';
-    const spec = { ...SPEC, image: 'nats:2.14.9' };
-    this.model.kube.put(NATS_CLUSTERS, { apiVersion, kind, metadata, spec });
-    this.model.kube.put(
-      { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' },
-      {
-        apiVersion: 'storage.k8s.io/v1',
-        kind: 'StorageClass',
-        metadata: { name: 'standard' },
-        allowVolumeExpansion: true,
-      },
-    );
+export class Run {
+  readonly model: ClusterModel;
+  #deps: Deps;
+
+  constructor(model = newModel()) {
+    this.model = model;
+    this.#deps = this.#makeDeps();
+  }
+
+  /** Another one in the same state, with the same in memory. */
+  copy(): Run {
+    const copy = new Run(this.model.copy());
+    const { uid } = this.#cluster().metadata;
+    Object.assign(copy.#deps.memoryOf(uid), structuredClone(this.#deps.memoryOf(uid)));
+    return copy;
   }
 
   /** What the process had in memory is gone, as when it slept. */
