@@ -1,6 +1,6 @@
-// An account that goes from the configuration takes its streams out of everybody's reach, and
-// putting it back does not bring them: so an edit that takes one away waits until all servers have
-// said that it holds none. Pure.
+// Plans the removal of accounts. An account that leaves the configuration takes its streams out of
+// everybody's reach, and putting it back does not bring them. So such an edit waits until all
+// servers have reported that the account holds none. Pure.
 import type { NatsClusterSpec } from '../../shared/api/nats-cluster.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { type Decision, listed, waitFor } from './decision.ts';
@@ -9,7 +9,7 @@ import { accountsOf } from './render/config.ts';
 import { startingSince } from './starting.ts';
 import { expected, type State } from './state.ts';
 
-/** Those that may have streams after the edit. */
+/** Accounts that may have streams after the edit. */
 const wantedAccounts = (spec: NatsClusterSpec): readonly string[] =>
   accountsOf(spec)
     .filter(({ jetStream }) => jetStream)
@@ -29,10 +29,10 @@ export function refuseAccounts(state: State): Decision | undefined {
   return inUse && waitFor(nextFor(going), [inUse], inUse);
 }
 
-/** Servers that are away are brought back first: they may be so for good, or for this very spec. */
+/** Brings servers that are away back first: one of them may be away because of this very spec. */
 export function awaitAccounts(state: State): Decision | undefined {
   const going = goingIn(state);
-  // A server that starts may wait for a configuration that is lost, and is not waited for in turn.
+  // With the last configuration lost, starting servers wait for the next one: do not wait for them.
   if (going.length === 0 || state.parts.accounts === undefined) return undefined;
   const unseen = unseenBlockers(state);
   if (unseen.length === 0) return undefined;
@@ -42,7 +42,7 @@ export function awaitAccounts(state: State): Decision | undefined {
   return waitFor(nextFor(going), [...unseen, { reason: 'ServerAway', message }]);
 }
 
-/** Those of streams, when nobody can tell any more what the servers have been told. */
+/** Accounts of the reported streams, for when no copy of the configuration is left. */
 const seenAccounts = ({ nats }: State): readonly string[] => [
   ...new Set(nats.groups.map(({ account }) => account)),
 ];
@@ -64,7 +64,7 @@ function refusal({ cluster, nats }: State, going: readonly string[]): Reason | u
   return { reason: 'AccountInUse', message };
 }
 
-/** One that is away may have a stream that no other one tells of; a new one has none. */
+/** A server that is away may have a stream that no other one reports; a new one has none. */
 const unseenBlockers = (state: State): readonly Reason[] =>
   expected(state)
     .filter((server) => startingSince(state, server) === undefined)

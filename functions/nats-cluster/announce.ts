@@ -1,4 +1,4 @@
-// Tells on the NatsCluster itself what was done: `kubectl describe natscluster` shows it.
+// Creates an Event about a step on the NatsCluster: `kubectl describe natscluster` shows it.
 import { NATS_CLUSTERS } from '../../shared/api/nats-cluster.ts';
 import { announce, type Announcement } from '../../shared/kube/announce.ts';
 import type { Cluster } from './cluster.ts';

@@ -1,5 +1,6 @@
-// The parts of a cluster: made in their order, and brought back to what they were rendered as. What
-// a running server would not bear is not begun here: a changed template changes no pod. Pure.
+// Plans the parts of a cluster: makes them in their order, and applies again those that differ from
+// how they are rendered. Refuses edits that a running server would not survive. A changed pod
+// template restarts no pod; roll.ts does that. Pure.
 import { awaitAccounts, refuseAccounts } from './accounts.ts';
 import { claimTemplateIn } from './claim-template.ts';
 import { type Decision, waitFor } from './decision.ts';
@@ -21,7 +22,10 @@ export function applyParts(state: State): Decision | undefined {
   return refused ?? grow(state) ?? applyNext(state);
 }
 
-/** Who is too old cannot read what a newer one stored, also one that is silent now. */
+/**
+ * An older server cannot read what a newer one stored. A server that is silent now counts too: its
+ * files stay.
+ */
 function refuseDowngrade({ cluster, nats }: State): Decision | undefined {
   const wanted = versionIn(cluster.spec.image);
   const silent = (cluster.status.servers ?? []).filter(({ name }) => !nats.servers.has(name));
@@ -38,7 +42,7 @@ function refuseDowngrade({ cluster, nats }: State): Decision | undefined {
 /** Claims outlive their NatsCluster; a new one cannot have what its claims do not. */
 function refuseMode({ cluster, parts: { claims, found }, pods }: State): Decision | undefined {
   const wanted = cluster.spec.jetStream.fileStorage?.accessMode;
-  // What runs goes on running, whatever somebody did to its claims.
+  // A cluster that runs already keeps its access mode, whatever somebody did to its claims.
   if (wanted === undefined || found.has('statefulSet') || pods.length > 0) return undefined;
   const claim = claims.find(({ accessMode }) => accessMode !== wanted);
   if (claim === undefined) return undefined;
@@ -96,7 +100,7 @@ function applyNext(state: State): Decision | undefined {
   return { step: { type: 'apply', part }, next };
 }
 
-/** What servers are made of; both have to do with accounts. */
+/** Servers read their accounts from these, so both wait while an account must not go. */
 const OF_SERVERS: readonly PartKey[] = ['config', 'statefulSet'];
 
 /** The one change of ours that a StatefulSet does not take. */

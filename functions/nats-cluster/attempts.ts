@@ -1,36 +1,38 @@
-// Steps that come to nothing: somebody else takes them back, or the API server keeps an object
-// otherwise than it was asked to. They are tried a few times, then with longer and longer pauses,
-// and told; what one cluster does again and again costs the others nothing.
+// Holds back steps that change nothing: somebody reverts them, or the API server keeps the object
+// otherwise than asked. They are tried a few times, then after longer and longer pauses, and
+// reported; so a cluster that never settles costs the others nothing.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import type { Step } from './decision.ts';
 import { hashOf } from './render/hash.ts';
 import type { State } from './state.ts';
 
-/** What was done again and again. */
+/** How often one step was applied, and since when. */
 export interface Attempts {
   readonly times: number;
   readonly sinceMs: number;
   readonly lastMs: number;
 }
 
-/** By what was done. */
+/** Keyed by step. */
 export type AttemptLog = Map<string, Attempts>;
 
-/** An old read, or another instance, may make a step come twice or thrice. */
+/** A stale read or a second instance may repeat a step two or three times. */
 const TIMES_MAX = 3;
 /** A changed Secret is in the pods within two minutes; until then a reload finds the old file. */
 const PATIENCE_MS = 180_000;
 const PAUSE_MS = 15_000;
 const PAUSE_MAX_MS = 300_000;
-/** Of servers, which tell nobody that they are ready to do it. */
+/**
+ * Servers send no event when they are ready for the step, so it is tried again after this pause.
+ */
 const ASKING_PAUSE_MS = 60_000;
 /** Longer than the longest pause. */
 const FORGOTTEN_MS = 600_000;
 
 const ASKING: readonly Step['type'][] = ['reload', 'step-down', 'move', 'remove-peer'];
 
-/** Notes that the step is taken; or says why it is not taken now. */
+/** Counts the step as applied; or returns the reason why it must not be applied now. */
 export function holdBack(
   attempts: AttemptLog,
   step: Step,
@@ -49,7 +51,7 @@ export function holdBack(
   return undefined;
 }
 
-/** What tells it from another one with the same words. */
+/** Tells two steps of the same type and with the same `next` apart. */
 function targetOf(step: Step): unknown {
   switch (step.type) {
     case 'apply':

@@ -1,6 +1,6 @@
-// The authorities of the certificates that we make: the one that signs now, the next one, which
-// servers and clients are given long before it signs, and the former one until it ends. Time alone
-// decides which is which.
+// The authorities of managed certificates: the one that signs now, the next one, which servers and
+// clients are given long before it signs, and the former one until it ends. Time alone decides
+// which is which.
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { type Identity, makeAuthority, type Validity } from '../../shared/x509.ts';
 import type { Cluster } from './cluster.ts';
@@ -8,7 +8,9 @@ import { certificatesIn, endsAtMs, type SecretData } from './secret-data.ts';
 
 export const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3_650;
-/** Whoever has a copy of `ca.crt` has most of this time to fetch the one with both. */
+/**
+ * Clients with a copy of `ca.crt` have most of this time to fetch the one with both authorities.
+ */
 const SUCCESSOR_BEFORE_DAYS = 365;
 /** For clocks that are behind ours. */
 const BEFORE_MS = 3_600_000;
@@ -24,7 +26,7 @@ export const forDays = (nowMs: number, days: number): Validity => ({
   toMs: nowMs + days * DAY_MS,
 });
 
-/** Those that sign for so many days, after what stands in the Secret, or the first ones. */
+/** Authorities that can sign for so many days, from the Secret where it has them; else new ones. */
 export function authoritiesAt(
   cluster: Cluster,
   nowMs: number,
@@ -50,8 +52,8 @@ export function authoritiesAt(
 }
 
 /**
- * The key of the one that signed is lost, and what it signed still serves: servers and clients are
- * given the next one, which signs when all had time to take it.
+ * Plans a successor when the key of the signer is lost, while its certificates still serve: servers
+ * and clients trust the successor first, and it signs when all had time to take it.
  */
 export function successorOf(cluster: Cluster, nowMs: number, before: SecretData): Authorities {
   const signer = newAuthority(cluster, nowMs);
@@ -70,10 +72,10 @@ const nextIn = ({ certPem, keyPem }: Identity): SecretData => ({
 const knownAt = (nowMs: number, data: SecretData): readonly string[] =>
   certificatesIn(data['ca.crt']).filter((one) => endsAtMs(one) > nowMs);
 
-/** The present one can sign. */
+/** True when the present authority can sign. */
 export const hasKey = (data: SecretData): boolean => identityIn(data, '') !== undefined;
 
-/** That one, or the next. */
+/** True when the present authority or the next one can sign. */
 export const hasSigner = (data: SecretData): boolean =>
   hasKey(data) || identityIn(data, 'next-') !== undefined;
 
@@ -84,8 +86,8 @@ function identityIn(data: SecretData, prefix: string): Identity | undefined {
 }
 
 /**
- * No two have the same name: OpenSSL looks for who signed a certificate by name, and does not try
- * a second one.
+ * Gives every authority a name of its own: OpenSSL finds an issuer by name, and does not try a
+ * second one of the same name.
  */
 const newAuthority = (cluster: Cluster, nowMs: number): Identity =>
   makeAuthority(
@@ -95,7 +97,7 @@ const newAuthority = (cluster: Cluster, nowMs: number): Identity =>
 
 const nameIn = ({ namespace, name }: Cluster): string => `${namespace}/${name}`;
 
-/** By its name, which nobody else gives. */
+/** True for an authority of this cluster, by its name, which nobody else gives. */
 export function isOfCluster(cluster: Cluster, certificate: string): boolean {
   if (Number.isNaN(endsAtMs(certificate))) return false;
   const { CN: name } = new X509Certificate(certificate).toLegacyObject().subject;

@@ -1,5 +1,5 @@
-// Certificates for the two listeners: those of the user, looked at before any server gets them, and
-// those that we make and renew, in one Secret with their authority.
+// Certificates of the two listeners: the user's are checked before any server gets them; managed
+// ones are made and renewed, in one Secret with their authority.
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { type Identity, issue, type Validity } from '../../shared/x509.ts';
 import { authoritiesAt, DAY_MS, forDays, hasKey, hasSigner, successorOf } from './authorities.ts';
@@ -26,14 +26,16 @@ import {
 import { unfit } from './unfit.ts';
 
 export interface CertificatesRead extends SecretsRead {
-  /** Undefined as long as they lack. */
+  /** Undefined while a certificate is missing. */
   readonly files?: CertificateFiles;
 }
 
 const CERTIFICATE_DAYS = 90;
-/** A third of its life: whoever was away for weeks still finds time. */
+/** A third of its life: a cluster that nobody reconciled for weeks is still renewed in time. */
 const RENEW_BEFORE_DAYS = 30;
-/** The key that signed is lost: clients get most of the time that is left to learn of the next. */
+/**
+ * With the signing key lost, clients get most of the time that is left to fetch the next authority.
+ */
 const SUCCEED_BEFORE_DAYS = 7;
 
 /** Nearly every cluster's; elsewhere clients use the shorter names. */
@@ -65,7 +67,7 @@ export async function readManaged(
   return hasKey(data) ? { files } : { files, notice: noticeOf(cluster, data) };
 }
 
-/** What the Secret is to say: the very same when nothing of it is due. */
+/** The wanted content of the Secret: the very same object when no certificate has to be renewed. */
 function dataAt(cluster: Cluster, nowMs: number, before: SecretData): SecretData {
   const validity = forDays(nowMs, CERTIFICATE_DAYS);
   const issued = (by: Identity, listeners: readonly Listener[]): SecretData =>
@@ -139,7 +141,7 @@ function routeNames(cluster: Cluster): readonly [string, ...string[]] {
   return [`*.${headless}`, headless];
 }
 
-/** A certificate that is not for the right name would cut the servers off from everybody. */
+/** Reads the user's certificate, and refuses one for another name: clients would be cut off. */
 export async function readByo(
   deps: SecretsDeps,
   cluster: Cluster,

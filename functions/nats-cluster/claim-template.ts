@@ -1,5 +1,5 @@
-// What a StatefulSet says of the claims that it makes, and which access mode they have. Neither a
-// template nor a claim changes its mode: what is there decides, and the spec before. Pure.
+// The claim template of a StatefulSet, and the access mode of claims. Neither a template nor a
+// claim can change its mode, so an existing one decides before the spec does. Pure.
 import type { AccessMode } from '../../shared/api/nats-cluster.ts';
 import type { Cluster } from './cluster.ts';
 import type { Claim } from './state.ts';
@@ -15,7 +15,7 @@ interface TemplateSpec {
   readonly resources: { readonly requests: { readonly storage: string } };
 }
 
-/** Of a StatefulSet of ours, rendered or read; undefined when it has no claims. */
+/** Reads a StatefulSet of this function, rendered or read; undefined when it has no claims. */
 export function claimTemplateIn(object: object): TemplateSpec | undefined {
   // Ours, and the API server's: both have this shape.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion

@@ -29,7 +29,7 @@ type Named = Pick<Cluster, 'name' | 'namespace'>;
 export const serverName = ({ name }: Pick<Cluster, 'name'>, ordinal: number): string =>
   `${name}-${ordinal}`;
 
-/** Of the first so many servers. */
+/** The names of the first `count` servers. */
 export const serverNames = (cluster: Pick<Cluster, 'name'>, count: number): readonly string[] =>
   Array.from({ length: count }, (_, ordinal) => serverName(cluster, ordinal));
 
@@ -43,7 +43,7 @@ export const claimName = (server: string): string => `${CLAIM}-${server}`;
 
 export const headlessName = ({ name }: Pick<Cluster, 'name'>): string => `${name}-headless`;
 
-/** What clients connect to, and what their certificates are for. */
+/** Clients connect to this name, so their certificates are issued for it. */
 export const serviceHost = ({ name, namespace }: Named): string => `${name}.${namespace}.svc`;
 
 export const headlessHost = (cluster: Named): string =>

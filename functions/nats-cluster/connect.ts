@@ -1,7 +1,7 @@
-// The way to the servers' system account. Its password goes without TLS to nobody who is to speak
-// TLS: once the configuration says TLS, it goes to servers whose certificate is verified, and in
-// plain to those alone that ran before it said so, until the first server was reached with TLS.
-// From then on the others are asked through those that speak it.
+// Connects to the servers' system account, and protects its password. Once the configuration says
+// TLS, the password goes to servers whose certificate is verified, and in plain only to those that
+// ran before it said so, until the first server was reached with TLS. From then on the others are
+// reached through servers that speak TLS.
 import { Failure } from '../../shared/errors.ts';
 import type { System } from '../../shared/nats/system.ts';
 import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
@@ -13,7 +13,7 @@ import type { Parts, Pod, State } from './state.ts';
 export type Administrator = Omit<System, 'close'>;
 type ConnectState = Pick<State, 'cluster' | 'parts' | 'pods'>;
 
-/** A connection that lives as long as the work. */
+/** Opens a connection for the time of the work. */
 export async function withSystem<Result>(
   deps: Deps,
   state: ConnectState,
@@ -38,7 +38,7 @@ async function connect(deps: Deps, state: ConnectState, signal: AbortSignal): Pr
     return await first();
   } catch (error) {
     signal.throwIfAborted();
-    // Only while TLS is being turned on or off some servers are not as the spec says.
+    // Only while TLS is being turned on or off do some servers differ from the spec.
     const isOneWay = isSecureFirst ? mayBePlain(deps, state).length === 0 : isSettled(state);
     if (isOneWay) throw error;
     return second();
@@ -68,8 +68,8 @@ async function openPlain(deps: Deps, state: ConnectState, signal: AbortSignal): 
 }
 
 /**
- * As long as the configuration says nothing of TLS every server speaks plain. Where it is lost the
- * spec tells.
+ * Pods that may speak plain: all of them while the configuration says nothing of TLS. When the
+ * configuration is lost, the spec decides.
  */
 function mayBePlain(deps: Deps, { cluster, parts, pods }: ConnectState): readonly Pod[] {
   const { saysTls = cluster.spec.tls?.clients !== undefined, beforeTls } = parts;
@@ -78,8 +78,8 @@ function mayBePlain(deps: Deps, { cluster, parts, pods }: ConnectState): readonl
   return hasSeenTls === true ? [] : pods.filter(({ uid }) => beforeTls.includes(uid));
 }
 
-// Who takes a former one is to be reloaded, and may be reached in no other way. There are none of
-// these once every server has the present one.
+// A server that still has a former password is about to be reloaded, and accepts no other one.
+// There are no former passwords once every server has the present one.
 const loginOf = ({ formerPasswords, systemPassword = '' }: Parts) => ({
   user: SYSTEM_USER,
   passwords: [...formerPasswords, systemPassword],

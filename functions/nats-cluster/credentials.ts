@@ -1,4 +1,4 @@
-// What the configuration needs that is secret: passwords and certificates, as the Secrets had them.
+// The secret part of the configuration: passwords and certificates, as read from the Secrets.
 
 export interface Credentials {
   readonly systemPassword: string;

@@ -1,5 +1,6 @@
-// Which step comes next. The first of these that has something to do or to wait for decides: what
-// is under way is finished before anything else is begun, and nothing is begun in doubt. Pure.
+// Decides the next step. The first planner that has a step, or something to wait for, wins: a
+// change under way is finished before another begins, and nothing begins while safety is unknown.
+// Pure.
 import { awaitAccounts } from './accounts.ts';
 import { applyParts, reportRefusedPolicy, refuseGrowth } from './apply-parts.ts';
 import type { Cluster } from './cluster.ts';
@@ -45,19 +46,19 @@ export function decide(state: State): Decision {
 
 const PAUSED = { reason: 'Paused', message: 'spec.paused is true.' };
 
-/** Nothing is to be changed, and something is not as it should be: it heals, or a person helps. */
+/** Waits when no change is planned and a blocker is left: it heals by itself, or needs a person. */
 function heal(state: State): Decision | undefined {
   const found = blockersOf(state);
   if (found.length === 0) return undefined;
   const next = areStarting(state) ? 'Start new servers' : 'Nothing';
-  // A provisioner that refuses goes on refusing.
+  // A provisioner that refuses a claim goes on refusing it, so a person is needed.
   const pending = found.filter(({ reason }) => reason === 'ClaimPending');
   const [first] = pending;
   if (first === undefined) return waitFor(next, found);
   return waitFor(next, found, { ...first, message: joined(pending) });
 }
 
-/** Whether all is as the spec says, and nothing lacks. */
+/** True when the cluster is as the spec says and nothing is missing. */
 export function isConverged(state: State, { step, waitsFor, trouble }: Decision): boolean {
   const isAtRest = step === undefined && waitsFor === undefined && trouble === undefined;
   return isAtRest && isWhole(state);

@@ -1,14 +1,17 @@
-// What a look comes to: at most one step, what is to be done next, and what that waits for.
+// The result of a plan: at most one step, the next action in words, and the reason to wait.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { RenderedPart } from './render/manifests.ts';
 import type { Claim, Pod, Records, SecretToMake } from './state.ts';
 
-/** Each changes one thing that others can see. */
+/** One change that others can see. */
 export type Step =
   | { readonly type: 'make-secret'; readonly secret: SecretToMake }
   | { readonly type: 'apply'; readonly part: RenderedPart }
   | { readonly type: 'grow'; readonly claim: Claim; readonly size: string }
-  /** The StatefulSet goes, and its pods stay for the next one: its claim template cannot change. */
+  /**
+   * Deletes the StatefulSet alone and leaves its pods to the next one: its claim template is
+   * immutable.
+   */
   | { readonly type: 'orphan'; readonly uid: string; readonly resourceVersion: string }
   | { readonly type: 'reload'; readonly server: string; readonly id: string }
   | { readonly type: 'step-down'; readonly from: string; readonly to: string | undefined }
@@ -24,7 +27,7 @@ export type Step =
   | { readonly type: 'delete-pod'; readonly pod: Pod; readonly reason: string }
   | WriteRecords;
 
-/** Only what the status remembers changes: before something is destroyed, and after. */
+/** Changes only the records in the status: before something is destroyed, and after. */
 export interface WriteRecords {
   readonly type: 'write-records';
   readonly records: Records;
@@ -33,10 +36,10 @@ export interface WriteRecords {
 export interface Decision {
   /** Undefined when it has to wait, or when there is nothing to do. */
   readonly step?: Step;
-  /** What is done next, for people: `Restart nats-2`. */
+  /** The next action, for people: `Restart nats-2`. */
   readonly next: string;
   readonly waitsFor?: Reason;
-  /** What needs a person. */
+  /** A reason that needs a person; Degraded shows it. */
   readonly trouble?: Reason;
 }
 
@@ -45,7 +48,7 @@ export const NOTHING: Decision = { next: 'Nothing' };
 /** Thousands of streams may be late at once; a person begins with the first. */
 const REASONS_SHOWN_MAX = 8;
 
-/** One sentence after the other. */
+/** Messages as one text. */
 export function joined(reasons: readonly Reason[]): string {
   const shown = reasons.slice(0, REASONS_SHOWN_MAX).map(({ message }) => message);
   const left = reasons.length - shown.length;
@@ -59,7 +62,7 @@ export function listed(names: readonly string[]): string {
   return left > 0 ? `${shown} and ${left} more` : shown;
 }
 
-/** What speaks against it. */
+/** A decision to wait, with the first blocker as the reason and all of them in the message. */
 export const waitFor = (next: string, blockers: readonly Reason[], trouble?: Reason): Decision => ({
   next,
   waitsFor: {

@@ -1,5 +1,5 @@
-// What this function holds while it is awake: the API server, and of each cluster what need not be
-// read anew at every look. All of it may be lost.
+// Everything this function holds while it is awake: the API server, and for each cluster a cache
+// that saves reads between two reconciles. All of it may be lost.
 import type { Clock } from '../../shared/clock.ts';
 import { Slots } from '../../shared/function/slots.ts';
 import { KeyedMutex } from '../../shared/function/keyed-mutex.ts';
@@ -21,29 +21,32 @@ export interface DepsOptions {
   readonly lease: SweepLease;
 }
 
-/** Of one cluster, between looks. */
+/** Kept for one cluster between reconciles. */
 export interface Memory {
-  /** As of the last whole look, for this generation of the spec. */
+  /** From the last reconcile that read all parts, for this generation of the spec. */
   parts?: { readonly value: Parts; readonly generation: number; readonly atMs: number };
-  /** What the configuration said when it was last there: when it is gone, servers still have it. */
+  /**
+   * Passwords of the last configuration that was read: when its Secret is gone, servers still have
+   * them.
+   */
   known?: KnownPasswords | undefined;
   /** A server was reached with TLS since the configuration says so. */
   hasSeenTls?: boolean;
-  /** What Secrets of ours said last of which there is no copy elsewhere. */
+  /** Content of Secrets that have no copy elsewhere, as last read. */
   readonly kept: Map<string, SecretData>;
-  /** What servers said when they were to reload, by name, and for which digest. */
+  /** Answers of servers that refused to reload, by server, and for which digest. */
   readonly refusals: Map<string, { readonly digest: string; readonly why: string }>;
-  /** Why the policy of the network was refused, and when: it is tried again after a while. */
+  /** The refusal of the NetworkPolicy and its time: it is tried again after a while. */
   policyRefusal?: { readonly reason: Reason; readonly atMs: number };
-  /** Steps that may come to nothing. */
+  /** Steps that may change nothing. */
   readonly attempts: AttemptLog;
   /** When each server last answered. */
   readonly contactMs: Map<string, number>;
 }
 
 /**
- * Looks that are under way at once, each with what servers answer. A cluster takes one step in
- * each, so that one with very many holds up nobody.
+ * Reconciles under way at once, each with the answers of all servers in memory. A cluster gets one
+ * step per turn, so one with many steps does not hold up the others.
  */
 const RECONCILES_MAX = 8;
 
@@ -65,12 +68,12 @@ export class Deps {
     this.lease = lease;
   }
 
-  /** One at a time for each cluster. */
+  /** One reconcile at a time for each cluster. */
   serialized(key: string, work: (hasWaited: boolean) => Promise<void>): Promise<void> {
     return this.#mutex.run(key, work);
   }
 
-  /** A look of one cluster, which then goes to the end of the line. */
+  /** One step of one cluster, which then goes to the end of the line. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#slots.take(work);
   }
@@ -88,7 +91,7 @@ export class Deps {
     return memory;
   }
 
-  /** Of clusters that are no more nothing is remembered. */
+  /** Frees the memory of clusters that are gone. */
   keepOnly(uids: ReadonlySet<string>): void {
     for (const uid of this.#memories.keys()) if (!uids.has(uid)) this.#memories.delete(uid);
   }

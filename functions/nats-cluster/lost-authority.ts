@@ -1,6 +1,7 @@
-// Secret <name>-tls is gone, and the key of an authority with it that clients believe. As long as
-// this instance remembers it, it comes back as it was. Else servers keep what their configuration
-// has: the key of the authority stands nowhere else, on purpose, so it gets a successor in time.
+// Recovers when Secret <name>-tls is gone, and with it the key of an authority that clients trust.
+// While this instance remembers it, the Secret comes back as it was. Else servers keep the
+// certificates in their configuration; the key has no copy, on purpose, so a successor signs in
+// time.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { isOfCluster } from './authorities.ts';
@@ -14,7 +15,7 @@ export type Listener = 'clients' | 'routes';
 export const LISTENERS: readonly Listener[] = ['clients', 'routes'];
 export const TLS_SUFFIX = '-tls';
 
-/** Where else something may stand of what servers were told. */
+/** Other Secrets that still tell which certificates servers have. */
 export interface KnownSecrets {
   readonly system: SecretData;
   readonly config: KubeObject | null;
@@ -22,7 +23,7 @@ export interface KnownSecrets {
 
 export interface RecoveredAuthority {
   readonly data: SecretData;
-  /** What clients have to be told. */
+  /** Set when clients have to fetch the authority again. */
   readonly lost?: Reason;
 }
 
@@ -36,12 +37,12 @@ export function recoverAuthority(
   const served = config !== null && isOurs(config, cluster) ? dataOf(config) : {};
   const ours = LISTENERS.filter((one) => isOfOurs(cluster, one, served, nowMs));
   if (ours.length > 0) return { data: filesOf(served, ours), lost: keyLost(cluster) };
-  // Those that clients believe; what servers have of them nobody can tell.
+  // Clients trust these authorities, and nothing tells which certificates servers have of them.
   const had = certificatesIn(system[TRUSTED]).some((one) => isOfCluster(cluster, one));
   return { data: {}, ...(had ? { lost: allLost(cluster) } : {}) };
 }
 
-/** Servers have it, can go on with it, and it is none of the user's. */
+/** True when servers have a managed certificate here that they can go on with. */
 function isOfOurs(
   cluster: Cluster,
   listener: Listener,
@@ -67,7 +68,7 @@ function filesOf(served: SecretData, listeners: readonly Listener[]): SecretData
   return { 'ca.crt': [...bundle].join(''), ...Object.fromEntries(files) };
 }
 
-/** One that the certificate has to be for. */
+/** A host name that the certificate must cover. */
 export const hostOf = (cluster: Cluster, listener: Listener): string =>
   listener === 'clients'
     ? serviceHost(cluster)

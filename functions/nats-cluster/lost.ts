@@ -1,6 +1,6 @@
-// Servers whose volume cannot come back: it is lost, or it is on the disk of a node that is no
-// more. A volume that other nodes could have is never lost, however long its pod finds none of
-// them: what is called lost here is deleted.
+// Finds servers whose volume cannot come back: it is lost, or it is on the disk of a node that is
+// gone. A volume that another node could mount is never called lost, however long its pod finds no
+// node, because a lost volume is deleted.
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { claimName } from './cluster.ts';
@@ -45,7 +45,7 @@ async function isOnLostNode(
   if (node === undefined || placelessSince === undefined) return false;
   if (nowMs - Date.parse(placelessSince) < PLACELESS_MS) return false;
   if ((await kube.get(NODES, { name: node }, { signal })) !== null) return false;
-  // It was to be made for that node, and never was.
+  // The volume was to be made for that node, and never was.
   if (name === undefined) return true;
   const volume = await kube.get(VOLUMES, { name }, { signal });
   return volume !== null && isOnlyOn(volume, node);
@@ -61,7 +61,9 @@ interface NodeTerm {
   readonly matchFields?: readonly NodeRequirement[];
 }
 
-/** Each way to have the volume names this node alone, by whatever label its driver uses. */
+/**
+ * True when every way to mount the volume names this node alone, by whatever label its driver uses.
+ */
 function isOnlyOn({ spec }: KubeObject, node: string): boolean {
   // The API server holds volumes to their schema.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion

@@ -1,6 +1,5 @@
-// What the servers of a cluster say of themselves and of each other, put together: one entry for
-// each server, the meta group as its leader sees it, and each stream and consumer as its own leader
-// sees it. Pure.
+// The answers of all servers put together: one entry for each server, the meta group as its leader
+// sees it, and each stream and consumer as its own leader sees it. Pure.
 import type {
   ConsumerDetail,
   GroupCluster,
@@ -20,13 +19,15 @@ export interface Peer {
 
 export interface ServerState {
   readonly name: string;
-  /** Another one after each start. */
+  /** Differs after each start. */
   readonly id: string;
   readonly version: string;
   readonly digest: string;
-  /** What is assigned to it and not current there; empty when it says that it is healthy. */
+  /**
+   * Streams and consumers that are assigned to it and not current there; empty when it is healthy.
+   */
   readonly healthErrors: readonly HealthError[];
-  /** Nobody else tells of what it has alone: as long as it does not, that is not nothing. */
+  /** False while it does not report its streams: it may have some that no other server knows. */
   readonly reportsStreams: boolean;
 }
 
@@ -45,14 +46,14 @@ export interface Group {
 }
 
 export interface NatsState {
-  /** Those who answered, by name. */
+  /** Servers that answered, by name. */
   readonly servers: ReadonlyMap<string, ServerState>;
-  /** Undefined when nobody leads it, and where there is no such group. */
+  /** Undefined when it has no leader, and where there is no such group. */
   readonly meta: MetaState | undefined;
   readonly groups: readonly Group[];
-  /** Servers that are there and take none of our passwords. */
+  /** Servers that run and accept none of the known passwords. */
   readonly refusingPassword?: readonly string[];
-  /** What was answered and not taken, and why. */
+  /** Answers that could not be read, and why. */
   readonly rejectedAnswers?: readonly string[];
 }
 
@@ -65,7 +66,7 @@ interface MetaState {
 
 export const NO_ANSWERS: NatsState = { servers: new Map(), meta: undefined, groups: [] };
 
-/** Ten heartbeats: who was not heard of for so long is not current, whatever was known last. */
+/** Ten heartbeats: a peer that was silent for so long is not current, whatever was known last. */
 const SILENT_NS = 10_000_000_000;
 
 export function natsStateOf(
@@ -110,8 +111,8 @@ function metaIn(answers: readonly JszAnswer[]): MetaState | undefined {
 }
 
 /**
- * A stream that is written to all the time has always something on its way: what is confirmed is on
- * a majority, and who was heard of a moment ago has the rest in a moment.
+ * A stream under constant writes always has messages on their way. Acknowledged ones are on a
+ * majority, so a peer that was heard of just now and lacks fewer than this is about to have them.
  */
 const ON_ITS_WAY_MAX = 256;
 /** Two heartbeats. */
@@ -123,7 +124,9 @@ function peerOf({ name, peer, current, offline = false, active, lag = 0 }: PeerI
   return { server: name, peerId: peer ?? '', isCurrent };
 }
 
-/** By account, stream and consumer: the leader's word, or anybody's when there is no leader. */
+/**
+ * One entry by account, stream and consumer: the leader's report, or any other without a leader.
+ */
 function groupsIn(answers: readonly JszAnswer[]): readonly Group[] {
   const found = new Map<string, { readonly group: Group; readonly isLeaders: boolean }>();
   for (const { server, data } of answers) {
@@ -156,8 +159,8 @@ function groupsOf(account: string, stream: StreamDetail, reporter: string): read
 }
 
 /**
- * 0 stands for as many as the stream has; one that does not last has a single one, but where the
- * stream keeps messages for its consumers. None has more than the stream.
+ * 0 means as many as the stream has. An ephemeral consumer has one replica, except on streams that
+ * keep messages for their consumers. No consumer has more replicas than its stream.
  */
 function replicasOf({ config }: ConsumerDetail, ofStream: number, retention = 'limits'): number {
   const { num_replicas: own = 0, durable_name } = config ?? {};
@@ -165,7 +168,7 @@ function replicasOf({ config }: ConsumerDetail, ofStream: number, retention = 'l
   return durable_name === undefined && retention === 'limits' ? 1 : ofStream;
 }
 
-/** Without a cluster the one who tells of it is all there is. */
+/** Without a cluster, the server that reports the stream is its only member. */
 function membersOf(cluster: GroupCluster | undefined, reporter: string) {
   if (cluster === undefined) {
     const members = [{ server: reporter, peerId: '', isCurrent: true }];

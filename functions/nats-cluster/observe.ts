@@ -1,5 +1,5 @@
-// Gathers what is known of a cluster: its pods and what its servers say at every look; the parts it
-// is made of when there is a reason to, since a cluster at rest should cost next to nothing.
+// Reads the state of a cluster: pods and the answers of servers every time; its parts only after a
+// change or a while, since a cluster at rest should cost next to nothing.
 import type { Clock } from '../../shared/clock.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
@@ -14,17 +14,22 @@ import { PODS, type Rendered } from './render/manifests.ts';
 import { NO_ANSWERS, type NatsState, natsStateOf } from './nats-state.ts';
 import { expected, type Parts, type Pod, type State } from './state.ts';
 
-/** What nobody tells of, such as the change of a password, is seen by the first look after this. */
+/**
+ * Some changes send no event, such as a new password: the first observation after this sees them.
+ */
 const PARTS_FRESH_MS = 300_000;
-/** While something lacks, the reason may be there. */
+/** While the cluster is not Ready, the reason may be among its parts. */
 const PARTS_FRESH_IN_TROUBLE_MS = 10_000;
 
-/** Whoever may make pods in the namespace may label them as servers, and make each a megabyte. */
+/**
+ * Anybody who may create pods in the namespace may label a megabyte as a server: pages bound
+ * memory.
+ */
 const PODS_PER_PAGE = 500;
 
 export interface Observation {
   readonly state: State;
-  /** The parts are those of an earlier look: before anything is done they are read anew. */
+  /** The parts are from an earlier reconcile: they are read again before any step is applied. */
   readonly isRemembered: boolean;
 }
 
@@ -49,12 +54,14 @@ export async function observe(
     if (parts.saysTls === false) memory.hasSeenTls = false;
   }
   const nats = await readNats(deps, cluster, { parts, pods }, signal);
-  // Who comes after us is to know it too, which is written down first.
+  // The Secret has to say that servers speak TLS before another instance takes over, so the parts
+  // are read again and that is written next.
   if (memory.hasSeenTls === true && parts.beforeTls.length > 0) delete memory.parts;
   const nowMs = clock.nowMs();
   const refusals = refusalsOf(memory, parts.rendered);
   const state = { cluster, nowMs, parts, pods, nats, refusals };
-  // Who answers may call himself whatever he likes, and otherwise each time.
+  // A foreign server may answer under any name, and under a new one each time: only expected names
+  // are kept, or memory would grow without end.
   const answered = expected(state).filter((server) => nats.servers.has(server));
   for (const server of answered) memory.contactMs.set(server, nowMs);
   return { state, isRemembered: isGood };
@@ -73,7 +80,7 @@ function rememberedParts({ parts }: Memory, cluster: Cluster, clock: Clock): Par
   return clock.nowMs() - parts.atMs < freshMs ? parts.value : undefined;
 }
 
-/** What was said of another configuration says nothing of this one. */
+/** A refusal counts only for the configuration that was refused. */
 function refusalsOf({ refusals }: Memory, rendered: Rendered | undefined) {
   const held = [...refusals].filter(
     ([server, { digest }]) =>
@@ -97,7 +104,7 @@ async function readPods(
   return pods;
 }
 
-/** Whoever can be reached is asked; that nobody can be is an answer too. */
+/** Asks all servers that can be reached. That none can be is an answer too. */
 async function readNats(
   deps: Deps,
   cluster: Cluster,
@@ -127,7 +134,7 @@ async function readNats(
   }
 }
 
-/** Another one answers: these are asked at their own address why they do not. */
+/** Other servers answer: these are tried at their own address, to learn why they do not. */
 async function refusingAmong(
   deps: Deps,
   asked: Pick<State, 'cluster' | 'parts' | 'pods'>,

@@ -1,9 +1,9 @@
-// Whose an object is that has the name of one of ours. Pure.
+// Tells whether an object with a name of ours was made for this NatsCluster. Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Cluster } from './cluster.ts';
 
-/** Not that of somebody else, nor of a NatsCluster of the same name that is gone. */
+/** False for an object of somebody else, and of a former NatsCluster of the same name. */
 export const isOurs = ({ metadata }: KubeObject, { uid }: Pick<Cluster, 'uid'>): boolean =>
   (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid);
 

@@ -1,5 +1,5 @@
-// Reads the parts of a cluster and compares them with what they are to be. Read only when something
-// was changed, by us or by others, and every few minutes; see observe.ts.
+// Reads the parts of a cluster and compares them with how they are rendered. observe.ts calls it
+// after changes and every few minutes.
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { isRecord } from '../../shared/kube/json.ts';
@@ -32,11 +32,11 @@ export interface PartsDeps {
   readonly kube: KubeClient;
   readonly nowMs: number;
   readonly signal: AbortSignal;
-  /** What servers were told, as this instance remembers it. */
+  /** Passwords that servers were given, as this instance remembers them. */
   readonly known: KnownPasswords | undefined;
-  /** What it remembers of Secrets of which there is no copy elsewhere. */
+  /** Content of Secrets that have no copy elsewhere, as last read. */
   readonly kept: Map<string, SecretData>;
-  /** Why the policy of the network was refused a short while ago. */
+  /** Set while the NetworkPolicy was refused a short while ago. */
   readonly policyRefusal: Reason | undefined;
   /** A server was reached with TLS since the configuration says so. */
   readonly hasSeenTls?: boolean | undefined;
@@ -98,7 +98,9 @@ export async function readParts(
   };
 }
 
-/** Nothing tells of a Secret that somebody deletes or edits: each look asks for ours. */
+/**
+ * No event tells that a Secret was deleted or edited, so every reconcile compares their versions.
+ */
 export async function areAsRead(
   { kube, signal }: PartsDeps,
   { namespace }: Cluster,
@@ -111,7 +113,7 @@ export async function areAsRead(
   return true;
 }
 
-/** All but what was read before anything was rendered; answers why one may not be read. */
+/** Reads the parts that were not needed for rendering; returns the reason when one is forbidden. */
 async function findOthers(
   { kube, signal }: PartsDeps,
   cluster: Cluster,
@@ -142,18 +144,23 @@ const readBack = (config: string): Pick<Parts, 'known' | 'accounts' | 'saysTls'>
   saysTls: saysTlsIn(config),
 });
 
-/** Anybody who makes pods may label them as servers; none has a server's name beside it. */
+/**
+ * Anybody who may create pods may label them as servers, but no second pod can have a server's
+ * name.
+ */
 const uidsOf = (cluster: Cluster, pods: readonly Pod[]): readonly string[] =>
   pods.flatMap(({ name, uid }) => (name === serverName(cluster, ordinalOf(name)) ? uid : []));
 
-/** What servers were told last; that of somebody else says nothing of ours. */
+/**
+ * The configuration that servers were given last; empty when the Secret belongs to somebody else.
+ */
 const lastConfigIn = (config: KubeObject | null, cluster: Cluster): string =>
   config !== null && isOurs(config, cluster) ? (dataOf(config)[CONFIG_KEY] ?? '') : '';
 
 /**
- * Without a StatefulSet the servers that are there tell, so that none ends with it or is left out:
- * those that the spec does not want are emptied and taken away one by one. A single server is no
- * cluster, and has nothing from others.
+ * Without a StatefulSet, the pods and claims tell the size, so that no server ends with it or is
+ * left out: surplus ones are emptied and removed one by one. A single server is no cluster, and
+ * shares nothing with others.
  */
 function sizeAmong(cluster: Cluster, pods: readonly Pod[], claims: readonly Claim[]): number {
   const there = new Set([...pods, ...claims].flatMap((one) => (one.isEnding ? [] : one.name)));
@@ -163,7 +170,7 @@ function sizeAmong(cluster: Cluster, pods: readonly Pod[], claims: readonly Clai
   return size;
 }
 
-/** But for what cannot be made now. */
+/** Parts that differ from how they are rendered, except a NetworkPolicy that was refused. */
 const wrongAmong = (
   all: readonly RenderedPart[],
   found: ReadonlyMap<PartKey, KubeObject>,
@@ -184,7 +191,7 @@ function isAsRendered({ manifest }: RenderedPart, found: KubeObject | undefined)
   return holds(found, body);
 }
 
-/** Whether all that is wanted stands there; what others added is theirs. */
+/** True when every wanted field has its value; fields that others added do not count. */
 function holds(found: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) {
     if (!Array.isArray(found) || found.length !== wanted.length) return false;
@@ -250,8 +257,8 @@ function claimOf(object: KubeObject): Claim {
 }
 
 /**
- * With the size that claims keep: whatever else the spec says is possible, and certificates are to
- * be renewed all the same.
+ * The cluster with the size that its claims keep: other edits are still possible then, and
+ * certificates still have to be renewed.
  */
 function keptBack(cluster: Cluster, growth: Parts['growth']): Cluster {
   const { spec } = cluster;

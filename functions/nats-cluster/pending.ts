@@ -1,5 +1,5 @@
-// Servers that cannot start because their claim gets no volume: what the last Event about the claim
-// says, which is mostly the provisioner's own word, and what to set when it cannot do what we ask.
+// Servers that cannot start because their claim gets no volume: the message of the last Event about
+// the claim, which mostly comes from the provisioner, and advice when it cannot do what was asked.
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
 import type { KubeList, KubeObject } from '../../shared/kube/objects.ts';
@@ -15,7 +15,7 @@ interface PendingDeps {
 const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
 const EVENTS_PER_PAGE = 500;
 
-/** A provisioner that says nothing against it gets so long: some make disks in far-away places. */
+/** Time for a provisioner that reports no failure: some make their disks far away. */
 const PROVISIONED_WITHIN_MS = 60_000;
 
 export async function findPending(
@@ -43,7 +43,7 @@ export async function findPending(
     const isLate = nowMs - Date.parse(claim.createdAt ?? '') > PROVISIONED_WITHIN_MS;
     return isLate || event?.['type'] === 'Warning' ? [{ server, claim, event }] : [];
   });
-  // Once for all of them.
+  // The advice is the same for all claims, so it is given once.
   const help = helpFor(claims);
   return new Map(
     reported.map(({ server, claim, event }, index) => [
@@ -53,7 +53,7 @@ export async function findPending(
   );
 }
 
-/** Of each of them one: whoever may write Events may write any number of them. */
+/** Keeps one Event for each claim: anybody who may write Events may write any number of them. */
 async function eventsAbout(
   uids: ReadonlySet<string>,
   pages: () => AsyncIterable<KubeList>,
@@ -71,7 +71,7 @@ async function eventsAbout(
   return found;
 }
 
-/** A warning tells more than that somebody is being waited for; of two the later. */
+/** A warning explains more than a note that something is awaited; of two the later counts. */
 function isMoreTelling(event: KubeObject, known: KubeObject): boolean {
   const [isWarning, wasWarning] = [event, known].map(({ type }) => type === 'Warning');
   return isWarning === wasWarning ? eventTime(event) > eventTime(known) : isWarning === true;
@@ -87,7 +87,7 @@ function sentence(server: string, claim: Claim, event: KubeObject | undefined): 
   return `${server} has no volume: claim ${name} (${accessMode})${from} is Pending: ${why}.`;
 }
 
-/** Nothing is lost with claims that never had a volume; with others there would be. */
+/** Deleting claims that never had a volume loses nothing, so only then it is advised. */
 function helpFor(claims: readonly Claim[]): string {
   const isFresh = claims.every(({ phase }) => phase === 'Pending');
   if (!isFresh || claims[0]?.accessMode !== 'ReadWriteOncePod') return '';

@@ -1,6 +1,5 @@
-// The servers' pods as they were listed, and why one of them is not ready: what the scheduler or
-// the kubelet says of it, in one word that stays the same while they try again, and in their
-// sentence.
+// The servers' pods as listed, and the reason why one of them is not ready: a word that stays the
+// same while the scheduler or the kubelet tries again, and their own message.
 import { cut } from '../../shared/cut.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
@@ -61,10 +60,10 @@ export function podOf(object: KubeObject, nowMs: number): Pod {
   };
 }
 
-/** It keeps saying its address, which somebody else may have by now. */
+/** A pod that ended keeps its address in its status, and another pod may have it by now. */
 const hasEnded = ({ phase }: PodStatus): boolean => phase === 'Failed' || phase === 'Succeeded';
 
-/** What keeps it from running; undefined while it is only on its way. */
+/** The reason why the pod does not run; undefined while it is only on its way. */
 function troubleIn(
   status: PodStatus,
   placeless: PodCondition | undefined,
@@ -78,7 +77,7 @@ function troubleIn(
   return container === undefined ? undefined : containerTrouble(container, nowMs);
 }
 
-/** The kubelet goes from the first to the second of each and back while it tries again. */
+/** The kubelet alternates between these while it tries again. */
 const IMAGE: readonly string[] = [
   'ErrImagePull',
   'ImagePullBackOff',
@@ -102,7 +101,7 @@ function containerTrouble(
       ? undefined
       : reasonFrom('CreateContainerError', reason, message);
   }
-  // It runs between two of its deaths.
+  // A crash loop runs for a moment between two of its ends.
   const isLooping = restartCount > 1 && nowMs - Date.parse(ended?.finishedAt ?? '') < LOOP_MS;
   return isLooping ? endReason(ended) : undefined;
 }
@@ -119,7 +118,7 @@ function endReason({ reason, exitCode }: Ended = {}): Reason {
   return reasonFrom('CrashLoopBackOff', 'CrashLoopBackOff', `${how}; its log says why`);
 }
 
-/** A sentence of an image's name or of a scheduler may be long, and may have more than one line. */
+/** Image names and messages of a scheduler may be long, and may have several lines. */
 const MESSAGE_BYTES_MAX = 400;
 
 function reasonFrom(reason: string, kubeReason = '', message = ''): Reason {

@@ -1,5 +1,5 @@
-// Servers that take none of our passwords: nobody can tell them anything over NATS, and nothing is
-// restarted in doubt. A person has them read their configuration, which is written anew. Pure.
+// Servers that accept none of the known passwords cannot be reached over NATS, and a restart might
+// lose streams. The configuration is written again, and a person has the servers read it. Pure.
 import { type Decision, listed, waitFor } from './decision.ts';
 import { PID_FILE } from './render/config.ts';
 import { expected, type State } from './state.ts';

@@ -1,6 +1,6 @@
-// Servers whose configuration is not the wanted one, although nothing of it needs a restart: each
-// is asked to read it anew until the digest it reports is the wanted one. The file comes to it when
-// the kubelet brings it, so it may have to be asked for a while. Pure.
+// Reloads servers whose configuration is outdated and needs no restart. Each is asked to read it
+// until it reports the wanted digest; the kubelet takes a while to bring the file, so it may have
+// to be asked several times. Pure.
 import { type Decision, waitFor } from './decision.ts';
 import { configDigest } from './render/config.ts';
 import { expected, isPodCurrent, podOf, type State } from './state.ts';
@@ -16,21 +16,21 @@ export function reload(state: State): Decision | undefined {
   return { step: { type: 'reload', server, id }, next: `Reload ${server}` };
 }
 
-/** It runs, from the right template, on another configuration than the wanted one. */
+/** True when it runs from the right template, on an outdated configuration. */
 function isToReload(state: State, server: string): boolean {
-  // One that ends still answers through the others, and starts on the wanted one.
+  // A pod that ends still answers through the others, and its successor starts on the wanted one.
   const isStaying = podOf(state, server)?.isEnding === false && isPodCurrent(state, server);
   return isStaying && !isOnWantedConfig(state, server) && !needsRestart(state, server);
 }
 
-/** A server that does not answer is not held to be on another one. */
+/** A silent server counts as up to date: nothing could be asked of it. */
 export function isOnWantedConfig({ nats, parts }: State, server: string): boolean {
   const seen = nats.servers.get(server);
   if (seen === undefined || parts.rendered === undefined) return true;
   return seen.digest === configDigest(parts.rendered.config, server);
 }
 
-/** What it refuses to take over while it runs, it takes at its next start. */
+/** A running server refuses some settings; it takes them over at its next start. */
 export const needsRestart = ({ refusals }: State, server: string): boolean =>
   (refusals.get(server) ?? '').includes('not supported');
 

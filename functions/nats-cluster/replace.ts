@@ -1,6 +1,6 @@
-// A server whose volume is lost for certain starts again with an empty one, and gets its streams
-// from the others: only when these are whole without it, once for each lost claim, and written
-// down before anything is deleted. Pure.
+// Replaces a lost volume: the server starts again with an empty one and gets its streams from the
+// others. Only when these are whole without it, once for each lost claim, and recorded in the
+// status before anything is deleted. Pure.
 import type { Replacing } from '../../shared/api/nats-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { claimName } from './cluster.ts';
@@ -12,7 +12,7 @@ export function replace(state: State): Decision | undefined {
   const { replacing, restarting, leaving } = state.cluster.status;
   if (replacing !== undefined) return goOn(state, replacing);
   const server = expected(state).find((one) => state.parts.lost.has(one) && !isUp(state, one));
-  // What is under way elsewhere is for others: they wait for this server, and it waits for nobody.
+  // Changes under way for other servers wait for this one, so it does not wait for them.
   const isOthersTurn = restarting !== undefined && restarting.server !== server;
   if (server === undefined || isOthersTurn || leaving !== undefined) return undefined;
   const next = `Replace the volume of ${server}`;
@@ -33,7 +33,7 @@ export function replace(state: State): Decision | undefined {
   return { step: { type: 'write-records', records }, next };
 }
 
-/** The claim, then the pod that holds it; the StatefulSet makes both anew. */
+/** Deletes the claim, then the pod that holds it; the StatefulSet makes both anew. */
 function goOn(state: State, { server, podUid, claimUid, reason }: Replacing): Decision {
   const next = `Replace the volume of ${server}`;
   const claim = state.parts.claims.find(({ uid }) => uid === claimUid);

@@ -1,11 +1,11 @@
-// Rights that the function lacks: they are granted by namespace, and one that has a NatsCluster may
-// have been forgotten. Pure.
+// Finds rights that the function lacks: they are granted by namespace, and a namespace may have
+// been forgotten. Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import { isOfRbac } from '../../shared/kube/rbac.ts';
 import type { Cluster } from './cluster.ts';
 
-/** Undefined for whatever else went wrong. */
+/** Undefined for any other failure. */
 export function rightsMissing(
   { namespace, name }: Pick<Cluster, 'namespace' | 'name'>,
   error: unknown,
@@ -23,8 +23,8 @@ export function rightsMissing(
 }
 
 /**
- * Of the policy of the network, which servers do without: rights of before it was made, or somebody
- * who lets nobody make any. Undefined for whatever else went wrong.
+ * Servers run without a NetworkPolicy, so a refused one stops nothing else. It is refused where the
+ * rights are older than it, or where somebody allows none. Undefined for any other failure.
  */
 export function policyRefusalOf(
   { namespace, name }: Pick<Cluster, 'namespace' | 'name'>,

@@ -1,6 +1,6 @@
 // The rolling restart: one server at a time, followers first and the meta leader last, and none
-// before all the others are whole without it. The one that may be away is written down before its
-// pod is deleted, and no other is touched before it is back and current. Pure.
+// before all the others are whole without it. The status records the server before its pod is
+// deleted, and no other is restarted before it is back and current. Pure.
 import type { Restarting } from '../../shared/api/nats-cluster.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
@@ -18,16 +18,16 @@ import {
   type State,
 } from './state.ts';
 
-/** A server that is not back by then is named as trouble; it is waited for all the same. */
+/** A server that is not back by then is reported as trouble; the rollout still waits for it. */
 const BACK_WITHIN_MS = 600_000;
 
-/** Servers that have to be made anew. */
+/** Restarts the next server whose pod is outdated. */
 export function roll(state: State): Decision | undefined {
   const pod = nextOf(state);
   return pod === undefined ? undefined : takeAway(state, pod);
 }
 
-/** Those that serve nobody first; then from the end, and who leads the meta group last. */
+/** Servers that are down come first, then the highest ordinals, and the meta leader last. */
 function nextOf(state: State): Pod | undefined {
   const leader = state.nats.meta?.leader;
   const order = expected(state)
@@ -57,7 +57,7 @@ function takeAway(state: State, { name: server, uid }: Pod): Decision {
   return { step: { type: 'write-records', records: { ...recordsOf(state), restarting } }, next };
 }
 
-/** The meta leader hands over first, to one that need not go itself if there is any. */
+/** The meta leader hands over first, to a server that need not restart itself if there is one. */
 function stepDown(state: State, server: string): Decision | undefined {
   if (state.nats.meta?.leader !== server) return undefined;
   const others = expected(state).filter((one) => one !== server);
@@ -65,7 +65,7 @@ function stepDown(state: State, server: string): Decision | undefined {
   return { step: { type: 'step-down', from: server, to }, next: `Let ${server} step down` };
 }
 
-/** The restart that is under way, to its end. */
+/** Finishes the restart that the status records. */
 export function restart(state: State): Decision | undefined {
   const { restarting } = state.cluster.status;
   if (restarting === undefined) return undefined;
@@ -76,7 +76,7 @@ export function restart(state: State): Decision | undefined {
   if (pod?.uid === podUid && !pod.isEnding) {
     return isWanted ? goOn(state, pod, restarting) : forget(state, next);
   }
-  // It may have been wrong from its start, and then has to be made anew once more.
+  // The new pod may have been made from an outdated template, and then is made anew once more.
   const isAnother = pod !== undefined && pod.uid !== podUid && !pod.isEnding;
   if (isAnother && isWanted && !isUp(state, server)) return takeAway(state, pod);
   const lacking = blockersOf(state);
@@ -85,7 +85,7 @@ export function restart(state: State): Decision | undefined {
   return waitFor(next, lacking, isLate ? rolloutPaused(server, since, lacking) : undefined);
 }
 
-/** It was written down, and nothing is deleted yet: all is looked at once more. */
+/** The restart is recorded and nothing is deleted yet, so all blockers are checked once more. */
 function goOn(state: State, pod: Pod, { server, reason }: Restarting): Decision {
   const next = `Restart ${server}`;
   const reasons = blockersOf(state, server);

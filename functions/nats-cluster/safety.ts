@@ -1,5 +1,5 @@
-// Whether a server may be taken away: what speaks against it, in sentences that name the server,
-// stream or consumer. Whatever cannot be seen speaks against it. Pure.
+// Safety checks: blockers of taking a server away, in sentences that name the server, stream or
+// consumer. Everything that cannot be observed is a blocker. Pure.
 import type { StreamAtRisk, Waiver } from '../../shared/api/nats-cluster.ts';
 import { cut } from '../../shared/cut.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
@@ -8,7 +8,7 @@ import { ordinalOf } from './cluster.ts';
 import type { Group, Peer } from './nats-state.ts';
 import { expected, isSingle, isUp, type Pod, podOf, type State } from './state.ts';
 
-/** What speaks against taking `server` away for a while, or, without one, against any change. */
+/** Blockers of taking `server` away for a while, or, without one, of any change. */
 export function blockersOf(state: State, server?: string): readonly Reason[] {
   const own =
     server === undefined
@@ -17,7 +17,7 @@ export function blockersOf(state: State, server?: string): readonly Reason[] {
   return [...blockersAround(state, server), ...own];
 }
 
-/** The same for the others of a server that is emptied before it goes. */
+/** The same without the streams of `server` itself, which is emptied before it goes. */
 export function blockersAround(state: State, server?: string): readonly Reason[] {
   return [
     ...awayBlockers(state, server),
@@ -26,10 +26,10 @@ export function blockersAround(state: State, server?: string): readonly Reason[]
   ];
 }
 
-/** Streams and consumers that are not as they should be on the servers other than `without`. */
+/** Streams and consumers that are not healthy on the servers other than `without`. */
 export function atRisk(state: State, without?: string): readonly StreamAtRisk[] {
   const { waive = [] } = state.cluster.spec;
-  // A server that is away anyway has nothing current, and takes nothing away by being made anew.
+  // A server that is down has nothing current, so restarting it takes nothing away.
   const ignored = without !== undefined && !isUp(state, without) ? without : undefined;
   const risks = [
     ...state.nats.groups.flatMap((group) => groupRisk(group, ignored)),
@@ -40,7 +40,9 @@ export function atRisk(state: State, without?: string): readonly StreamAtRisk[] 
   return distinct(risks).filter((risk) => !waive.some((waiver) => covers(waiver, risk)));
 }
 
-/** By name; what its leader says is worth more than what a server says of itself. */
+/**
+ * One risk by name; the report of a leader comes first, and beats that of a server about itself.
+ */
 function distinct(risks: readonly StreamAtRisk[]): readonly StreamAtRisk[] {
   const byName = new Map<string, StreamAtRisk>();
   for (const risk of risks) {
@@ -90,7 +92,7 @@ function lacks(group: Group, ignored: string | undefined): string | undefined {
 
 const serverOf = ({ server }: Peer): string => server;
 
-/** What is wrong with a server as a whole is not a stream's. */
+/** An error about the server as a whole is no stream's risk. */
 function healthRisk(server: string, healthError: HealthError): readonly StreamAtRisk[] {
   const { account, stream, consumer, error = 'it is not healthy' } = healthError;
   if (account === undefined || stream === undefined) return [];
@@ -99,8 +101,8 @@ function healthRisk(server: string, healthError: HealthError): readonly StreamAt
 }
 
 /**
- * All but servers that are to go again, are not there, and never were in the meta group: they have
- * nothing, and may never come.
+ * All servers except those that the spec no longer wants, that are down, and that never joined the
+ * meta group: they hold nothing, and may never come.
  */
 function awaited(state: State): readonly string[] {
   return expected(state).filter((server) => !isStillborn(state, server));
@@ -110,7 +112,7 @@ function isStillborn(state: State, server: string): boolean {
   const { meta } = state.nats;
   const isToGo = ordinalOf(server) >= state.cluster.spec.replicas;
   if (!isToGo || isUp(state, server) || meta === undefined) return false;
-  // Some may be counted whose names the leader does not know.
+  // The group may count members whose names the leader does not know.
   return meta.size <= meta.peers.length && !meta.peers.some((one) => one.server === server);
 }
 
@@ -122,7 +124,7 @@ function awayBlockers(state: State, without: string | undefined): readonly Reaso
 
 const away = (message: string): Reason => ({ reason: 'ServerAway', message });
 
-/** Why it cannot be told which streams a server has; those in memory are gone when it is away. */
+/** Reasons why the streams of a server are unknown; streams in memory are gone when it is down. */
 export function unseenBlockers(state: State, server: string): readonly Reason[] {
   const { fileStorage } = state.cluster.spec.jetStream;
   if (isStillborn(state, server)) return [];
@@ -136,7 +138,7 @@ const unreportedBlockers = ({ nats }: State, server: string): readonly Reason[] 
     ? [away(`${server} does not say which streams it has${unreadNote({ nats })}.`)]
     : [];
 
-/** It may have answered something that nobody reads. */
+/** Adds the answer that could not be read, if there was one. */
 const unreadNote = ({ nats }: Pick<State, 'nats'>): string =>
   nats.rejectedAnswers?.[0] === undefined
     ? ''
@@ -147,10 +149,10 @@ const WHY_BYTES_MAX = 300;
 const podReason = ({ name, trouble }: Pod): Reason | undefined =>
   trouble && { reason: trouble.reason, message: `${name} does not run: ${trouble.message}.` };
 
-/** Whoever pulls an image or makes room needs some time, and then a person has to know. */
+/** Time to pull an image or to make room on a node; after it a person has to know. */
 const STUCK_MS = 120_000;
 
-/** What pods say that do not become ready by themselves. */
+/** Reasons of pods that do not become ready by themselves. */
 export function stuckReasons(state: State): readonly Reason[] {
   return expected(state).flatMap((server) => {
     const pod = podOf(state, server);
@@ -160,7 +162,7 @@ export function stuckReasons(state: State): readonly Reason[] {
   });
 }
 
-/** What keeps a server from doing its part. */
+/** The reason why a server does not do its part; undefined when it does. */
 export function awayReason(state: State, server: string): Reason | undefined {
   const pod = podOf(state, server);
   if (pod === undefined) return away(`${server} has no pod.`);
@@ -201,7 +203,10 @@ const metaBlocker = (finding: string): Reason => ({
   message: `JetStream's meta group ${finding}.`,
 });
 
-/** Streams that go away with the server, because it has their only replica, or their majority. */
+/**
+ * Streams that become unavailable with the server, because it has their only replica or their
+ * majority.
+ */
 function unreplicatedBlockers(state: State, server: string): readonly Reason[] {
   const { waive = [], unreplicatedStreams } = state.cluster.spec;
   return state.nats.groups
@@ -223,5 +228,5 @@ function unreplicatedBlockers(state: State, server: string): readonly Reason[] {
     });
 }
 
-/** Without one of its members. */
+/** True when the group keeps its quorum without one member. */
 const keepsQuorum = ({ replicas }: Group): boolean => replicas - 1 > Math.floor(replicas / 2);

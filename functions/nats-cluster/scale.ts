@@ -1,6 +1,6 @@
-// More servers, and fewer. New ones count once they are current; one that goes has its streams
-// moved away first, is written down, ends, is forgotten by the others, and only then loses its
-// claim: the one that was written down and no other. Pure.
+// More servers, and fewer. New ones count once they are current. A server that leaves is emptied
+// first, recorded in the status, ended, removed from the meta group, and only then loses its claim:
+// the recorded one and no other. Pure.
 import type { Leaving } from '../../shared/api/nats-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { claimName, ordinalOf, serverName, serverNames } from './cluster.ts';
@@ -21,14 +21,14 @@ export function scaleUp(state: State): Decision | undefined {
 }
 
 /**
- * Servers whose claims are there and which nobody has taken away by record: somebody made the
- * StatefulSet smaller by hand. The others lack them, so they are waited for in vain.
+ * Brings back servers that have claims and that no record takes away: somebody made the StatefulSet
+ * smaller by hand. The others need them, so they would wait in vain.
  */
 export function bringBack(state: State): Decision | undefined {
   const { cluster, parts } = state;
   const size = sizeOf(parts);
   if (size === undefined || cluster.status.leaving !== undefined) return undefined;
-  // Where none is left there is nobody to join.
+  // At size 0 no server is left to wait for them.
   const isThere = (server: string): boolean =>
     size === 0 ||
     parts.claims.some(({ name, isEnding }) => name === claimName(server) && !isEnding);
@@ -48,7 +48,7 @@ export function scaleDown(state: State): Decision | undefined {
   return refuse(state, next) ?? empty(state, server, next) ?? record(state, server, next);
 }
 
-/** Streams that want more servers than there will be. */
+/** Refuses while a stream has more replicas than there will be servers. */
 function refuse(state: State, next: string): Decision | undefined {
   const { replicas, waive = [] } = state.cluster.spec;
   const wide = state.nats.groups.filter(
@@ -66,7 +66,7 @@ function refuse(state: State, next: string): Decision | undefined {
 const describe = ({ account, stream, consumer }: Group): string =>
   nameOf({ account, stream, ...(consumer === undefined ? {} : { consumer }) });
 
-/** One stream after the other goes to a server that stays. */
+/** Moves one stream after the other to a server that stays. */
 function empty(state: State, server: string, next: string): Decision | undefined {
   const reasons = [...blockersAround(state, server), ...unseenBlockers(state, server)];
   if (reasons.length > 0) return waitFor(next, reasons);
@@ -95,7 +95,7 @@ function streamsOn({ nats, cluster }: State, server: string): readonly Group[] {
   );
 }
 
-/** Before it is gone: which peer it is to the others, and which claim was its own. */
+/** Records its peer in the meta group and its claim before it is gone. */
 function record(state: State, server: string, next: string): Decision | undefined {
   const { status } = state.cluster;
   if (status.leaving?.server === server) {
@@ -112,7 +112,7 @@ function record(state: State, server: string, next: string): Decision | undefine
   return { step: { type: 'write-records', records: { ...recordsOf(state), leaving } }, next };
 }
 
-/** The server that was written down, from the moment the StatefulSet is without it. */
+/** Finishes the removal that the status records, once the StatefulSet is without the server. */
 export function leave(state: State): Decision | undefined {
   const { leaving } = state.cluster.status;
   if (leaving === undefined) return undefined;
@@ -129,7 +129,7 @@ export function leave(state: State): Decision | undefined {
   return forget(state, leaving, next);
 }
 
-/** The spec wants the server again, and nothing has been done yet. */
+/** Drops the record when the spec wants the server again and nothing has been done yet. */
 function withdraw(state: State, next: string): Decision | undefined {
   const size = sizeOf(state.parts) ?? 0;
   if (size > state.cluster.spec.replicas) return undefined;
@@ -137,7 +137,7 @@ function withdraw(state: State, next: string): Decision | undefined {
   return { step: { type: 'write-records', records }, next };
 }
 
-/** The meta group, then the claim, then the record. */
+/** Removes the peer, then the claim, then the record. */
 function forget(state: State, leaving: Leaving, next: string): Decision {
   const { server, claim: name, claimUid } = leaving;
   const { meta } = state.nats;
@@ -145,7 +145,8 @@ function forget(state: State, leaving: Leaving, next: string): Decision {
     const message = "JetStream's meta group has no leader.";
     return waitFor(next, [{ reason: 'NoMetaLeader', message }]);
   }
-  // A new leader may not know the names of servers that are away: by name it could be another one.
+  // A new leader may not know the names of servers that are down: by name alone it could be
+  // another.
   const peer = meta.peers.find((one) => one.peerId === leaving.peerId || one.server === server);
   if (peer !== undefined) {
     return { step: { type: 'remove-peer', server, peerId: peer.peerId }, next };
@@ -160,17 +161,17 @@ function forget(state: State, leaving: Leaving, next: string): Decision {
   return { step: { type: 'write-records', records }, next };
 }
 
-/** As it is rendered, but for the number of servers. */
+/** Applies the StatefulSet as rendered, with another number of servers. */
 function scaleTo(state: State, size: number, next: string): Decision | undefined {
   const part = state.parts.rendered?.parts.find(({ key }) => key === 'statefulSet');
-  // Then the bring-up has decided already.
+  // Without a rendered StatefulSet, apply-parts has decided already.
   if (part === undefined) return undefined;
   return { step: { type: 'apply', part: withSize(part, size) }, next };
 }
 
 function withSize(part: RenderedPart, size: number): RenderedPart {
   const { manifest } = part;
-  // What was rendered has a spec.
+  // Every rendered StatefulSet has a spec.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const spec = { ...(manifest['spec'] as object), replicas: size };
   return { ...part, manifest: { ...manifest, spec } };

@@ -1,4 +1,4 @@
-// Secrets as text: read by name, and written as ours.
+// Secrets as text: read by name, and rendered as parts of the cluster.
 import { X509Certificate } from 'node:crypto';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
@@ -14,13 +14,13 @@ import type { SecretToMake } from './state.ts';
 export interface SecretsRead {
   readonly system?: OwnSecret;
   readonly systemPassword?: string;
-  /** By which some server may still have to be asked. */
+  /** Former passwords that a server may still have. */
   readonly formerPasswords?: readonly string[];
-  /** Of all certificates that servers may have now. */
+  /** Authorities of all certificates that servers may have now. */
   readonly trustedCa?: string;
-  /** Pods that may speak plain although the configuration says TLS. */
+  /** Pods, by uid, that may speak plain although the configuration says TLS. */
   readonly beforeTls?: readonly string[];
-  /** What clients have to do in time, for people. */
+  /** A task of the clients that has a date, for people. */
   readonly notice?: string;
   readonly toMake?: SecretToMake;
   readonly lacking?: Reason;
@@ -31,29 +31,29 @@ export interface SecretsDeps {
   readonly kube: KubeClient;
   readonly nowMs: number;
   readonly signal: AbortSignal;
-  /** What servers were told when the configuration was last there. */
+  /** Passwords that servers were given when the configuration was last there. */
   readonly known?: KnownPasswords | undefined;
   /** The servers' pods, by uid. */
   readonly running?: readonly string[];
   /** A server was reached with TLS since the configuration says so. */
   readonly hasSeenTls?: boolean | undefined;
-  /** Where the versions of our own Secrets are noted, by name. */
+  /** Collects the versions of the cluster's own Secrets, by name. */
   readonly seen?: Map<string, string>;
-  /** What those said last of which there is no copy elsewhere, by the end of their names. */
+  /** Content of Secrets that have no copy elsewhere, as last read, by the end of their names. */
   readonly kept?: Map<string, SecretData> | undefined;
 }
 
 export type SecretData = Readonly<Record<string, string>>;
 
-/** One that we made, as it was read. */
+/** A Secret of the cluster's own, as read. */
 export interface OwnSecret {
   readonly data: SecretData;
   readonly resourceVersion: string;
 }
 
 /**
- * One that we make, by the end of its name. That of somebody else is not written over, and one that
- * goes with the former NatsCluster of this name holds passwords that go with it.
+ * Reads a Secret of the cluster's own, by the end of its name. A foreign one is never overwritten,
+ * and one of a former NatsCluster of this name holds passwords that go with it.
  */
 export async function readOwn(
   { kube, signal, seen }: SecretsDeps,
@@ -68,7 +68,7 @@ export async function readOwn(
   return { own: { data: dataOf(secret), resourceVersion: secret.metadata.resourceVersion } };
 }
 
-/** One of the user's; undefined when there is no such Secret. */
+/** Reads a Secret of the user's; undefined when there is none. */
 export async function readData(
   { kube, signal }: SecretsDeps,
   { namespace }: Pick<Cluster, 'namespace'>,
@@ -88,7 +88,7 @@ export function dataOf(secret: KubeObject): SecretData {
   return Object.fromEntries(decoded);
 }
 
-/** `lost`: what is to be told when servers are there, which have another one. */
+/** Reports `lost` only where servers exist, since these have another password or authority. */
 export const newSecret = (
   cluster: Cluster,
   suffix: string,
@@ -109,7 +109,7 @@ export const passwordLost = ({ name }: Cluster, suffix: string): Reason => ({
     'reloaded.',
 });
 
-/** Rests on the one that was read: what somebody writes into it meanwhile stays. */
+/** Applies on condition that the Secret is as it was read, so that an edit made meanwhile stays. */
 export function renewedSecret(
   cluster: Cluster,
   suffix: string,
@@ -132,11 +132,13 @@ function manifestOf(cluster: Cluster, suffix: string, data: SecretData): Manifes
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** One after the other, each as text of its own that ends its line. */
+/** Splits a bundle into its certificates, each with a line end. */
 export const certificatesIn = (pem = ''): readonly string[] =>
   [...pem.matchAll(CERTIFICATE)].map(([one]) => `${one}\n`);
 
-/** When it ends, in milliseconds since the epoch; NaN for what is no certificate. */
+/**
+ * The end of its validity, in milliseconds since the epoch; NaN for text that is no certificate.
+ */
 export function endsAtMs(certificate: string | undefined): number {
   if (certificate === undefined) return Number.NaN;
   try {

@@ -1,6 +1,6 @@
-// The Secrets of a cluster: those that we make (passwords for the system account, the routes and
-// users, certificates), and those of the user that the spec names. What is missing is either made
-// next, or named.
+// The Secrets of a cluster: those that this function makes (passwords for the system account, the
+// routes and users, certificates), and those of the user that the spec names. A missing one is
+// either made next, or named in the status.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { readByo, readManaged } from './certificates.ts';
@@ -60,7 +60,7 @@ async function readRest(
   cluster: Cluster,
   knownSecrets: KnownSecrets,
 ): Promise<SecretsRead> {
-  // The Secrets of users say whom to believe: that has to be there first.
+  // Secrets of users contain the authority of the servers, so certificates come first.
   const { certificates, ...more } = await readCertificates(deps, cluster, knownSecrets);
   if (more.toMake !== undefined) return more;
   const { passwords, ...users } = await readUsers(deps, cluster, certificates?.clients?.ca);

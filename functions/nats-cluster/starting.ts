@@ -1,13 +1,13 @@
-// Servers that are new: since when each of them has been on its way, which the status remembers
-// until it has joined the others once. Who was there before and is away is no new server. Pure.
+// New servers: the status remembers since when each of them starts, until it has joined the others
+// once. A server that was there before and is away now is no new server. Pure.
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { awayReason } from './safety.ts';
 import { expected, isSingle, type State } from './state.ts';
 
-/** Images are pulled and volumes made meanwhile; who takes longer may never come. */
+/** Time to pull an image and make a volume; a server that takes longer may never come. */
 const START_MS = 600_000;
 
-/** Undefined of one that has joined the others before. */
+/** Undefined for a server that has joined the others before. */
 export function startingSince(state: State, server: string): string | undefined {
   const before = state.cluster.status.servers?.find(({ name }) => name === server);
   if (before !== undefined && before.startingSince === undefined) return undefined;
@@ -21,7 +21,7 @@ function hasJoined(state: State, server: string): boolean {
   return awayReason(state, server) === undefined && (isSingle(state) || isMember);
 }
 
-/** It is new, and has not taken too long yet. */
+/** True for a new server that has not taken too long yet. */
 export function isStarting(state: State, server: string): boolean {
   const since = startingSince(state, server);
   return since !== undefined && state.nowMs - Date.parse(since) < START_MS;

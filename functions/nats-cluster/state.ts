@@ -1,6 +1,5 @@
-// What is known of a cluster when the next step is decided: the object, the parts it is made of,
-// its servers' pods and claims, and what the servers say. Pure types and small questions about
-// them.
+// The observed state of a cluster, on which the next step is decided: the object, its parts, the
+// pods and claims of its servers, and their answers. Types, and small questions about them. Pure.
 import type { AccessMode, Leaving, Replacing, Restarting } from '../../shared/api/nats-cluster.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../shared/kube/objects.ts';
@@ -10,7 +9,7 @@ import type { KnownPasswords } from './render/read-back.ts';
 import type { PartKey, Rendered, RenderedPart } from './render/manifests.ts';
 import type { NatsState } from './nats-state.ts';
 
-/** The part of the status that later decisions need; an absent record is forgotten. */
+/** Records in the status that later decisions need; an absent one is dropped. */
 export interface Records {
   readonly restarting?: Restarting;
   readonly leaving?: Leaving;
@@ -23,9 +22,9 @@ export interface Pod {
   readonly resourceVersion: string;
   readonly ip: string | undefined;
   readonly isReady: boolean;
-  /** Somebody has asked for its end. */
+  /** Its deletion was requested. */
   readonly isEnding: boolean;
-  /** What it was made from. */
+  /** Hash of the template that it was made from. */
   readonly templateHash: string | undefined;
   /** Since when it has found no node; undefined when it has one. */
   readonly placelessSince: string | undefined;
@@ -49,48 +48,50 @@ export interface Claim {
   readonly isEnding: boolean;
 }
 
-/** A secret that we make: absent, or due to be renewed. */
+/** A Secret to create or renew. */
 export interface SecretToMake {
   readonly why: 'Create' | 'Renew';
-  /** It was there before, and what it said is known to nobody but the servers and the clients. */
+  /** Set when it existed before and no copy of its content is left but with servers and clients. */
   readonly lost?: Reason;
   readonly ref: ResourceRef;
   readonly manifest: Manifest;
 }
 
-/** What was found of the parts; it may be remembered from an earlier look. */
+/** The parts as observed, perhaps by an earlier reconcile. */
 export interface Parts {
-  /** Made before all others, one after the other. */
+  /** The next Secret to make: Secrets come before all other parts. */
   readonly toMake: SecretToMake | undefined;
-  /** Why the configuration cannot be written: something of the user's is missing. */
+  /** The reason why the configuration cannot be written: something of the user's is missing. */
   readonly lacking: Reason | undefined;
-  /** By which the servers are asked; undefined before there is one. */
+  /** The password of the system account; undefined before there is one. */
   readonly systemPassword: string | undefined;
-  /** Servers may still have one of these. */
+  /** Former passwords that servers may still have. */
   readonly formerPasswords: readonly string[];
-  /** Whom to believe when servers speak TLS; empty when they never did. */
+  /** Authorities to trust when servers speak TLS; empty when they never did. */
   readonly trustedCa: string;
-  /** Whether the configuration told servers to speak TLS to clients; undefined when it is lost. */
+  /**
+   * Whether the last configuration told servers to speak TLS to clients; undefined when it is lost.
+   */
   readonly saysTls: boolean | undefined;
-  /** The pods, by uid, that ran before it said so, and may speak plain until they are reloaded. */
+  /** Pods, by uid, that ran before it said so, and may speak plain until they are reloaded. */
   readonly beforeTls: readonly string[];
-  /** What clients have to do in time, for people. */
+  /** A task of the clients that has a date, for people. */
   readonly notice: string | undefined;
-  /** The passwords that servers have been told last. */
+  /** Passwords that servers were given last. */
   readonly known: KnownPasswords | undefined;
-  /** Versions of our own Secrets, by name. */
+  /** Versions of the cluster's own Secrets, by name. */
   readonly secrets: ReadonlyMap<string, string>;
-  /** Accounts that may have streams, as the servers have been told; undefined when that is lost. */
+  /** Accounts that may have streams, by the last configuration; undefined when it is lost. */
   readonly accounts: readonly string[] | undefined;
   /** Undefined as long as secrets are missing. */
   readonly rendered: Rendered | undefined;
   readonly found: ReadonlyMap<PartKey, KubeObject>;
-  /** Those that are not there, or not as they were rendered. */
+  /** Parts that are missing, or differ from how they are rendered. */
   readonly wrong: readonly RenderedPart[];
-  /** Why the policy of the network cannot be made; all else goes on without it. */
+  /** The reason why the NetworkPolicy cannot be made; everything else goes on without it. */
   readonly policyRefusal: Reason | undefined;
   readonly claims: readonly Claim[];
-  /** Whose volume is certain to be lost, and why. */
+  /** Servers whose volume is certain to be lost, and why. */
   readonly lost: ReadonlyMap<string, string>;
   /** Servers that cannot start because their claim gets no volume, and why. */
   readonly pending: ReadonlyMap<string, string>;
@@ -106,7 +107,7 @@ export interface State {
   readonly parts: Parts;
   readonly pods: readonly Pod[];
   readonly nats: NatsState;
-  /** Servers that refused to reload as they are to be, and what they said. */
+  /** Answers of servers that refused to reload the wanted configuration. */
   readonly refusals: ReadonlyMap<string, string>;
 }
 
@@ -119,14 +120,14 @@ export function sizeOf({ found }: Pick<Parts, 'found'>): number | undefined {
 
 export const isSingle = ({ cluster }: State): boolean => cluster.spec.replicas === 1;
 
-/** The servers that there are to be now. */
+/** The servers of the StatefulSet at its present size. */
 export const expected = ({ cluster, parts }: State): readonly string[] =>
   serverNames(cluster, sizeOf(parts) ?? 0);
 
 export const podOf = ({ pods }: Pick<State, 'pods'>, server: string): Pod | undefined =>
   pods.find(({ name }) => name === server);
 
-/** Its pod is ready and it answers. */
+/** True when its pod is ready and the server answers. */
 export function isUp(state: State, server: string): boolean {
   const pod = podOf(state, server);
   return pod?.isReady === true && !pod.isEnding && state.nats.servers.has(server);
@@ -137,13 +138,13 @@ export function isPodCurrent({ parts, pods }: State, server: string): boolean {
   return pod !== undefined && pod.templateHash === parts.rendered?.templateHash;
 }
 
-/** The server with the highest ordinal: the first to go. */
+/** The server with the highest ordinal: the first to leave. */
 export const last = ({ cluster, parts }: State): string =>
   serverName(cluster, (sizeOf(parts) ?? 1) - 1);
 
 export const byOrdinal = (a: string, b: string): number => ordinalOf(a) - ordinalOf(b);
 
-/** What the status remembers now. */
+/** The records in the status now. */
 export function recordsOf({ cluster: { status } }: Pick<State, 'cluster'>): Records {
   const { restarting, leaving, replacing } = status;
   return {

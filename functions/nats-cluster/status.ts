@@ -1,5 +1,5 @@
-// What a cluster's status says, from what was seen and what was decided. Pure; it says the same of
-// the same, so that a cluster at rest is not written at all.
+// Computes the status of a cluster from the state and the decision. Pure; equal input gives an
+// equal status, so a cluster at rest is not written at all.
 import type {
   NatsClusterStatus,
   ServerStatus,
@@ -26,13 +26,16 @@ export interface StatusUpdate {
 /** When a server answered last, as far as this instance knows. */
 export type Contacts = ReadonlyMap<string, number>;
 
-/** Nobody has answered for so long that what was known last says nothing any more. */
+/** After so long without any answer, the last known state is no longer reported as true. */
 const CONTACT_MAX_MS = 60_000;
-/** What a cluster lacks while it is so young is on its way. */
+/**
+ * A cluster this young is still being made: missing parts are on their way, and nothing is
+ * degraded.
+ */
 const YOUNG_MS = 600_000;
-/** What a table shows. */
+/** `kubectl get` shows it in a table. */
 const WAITS_BYTES_MAX = 2_000;
-/** More of them nobody reads, and a status has an end. */
+/** Nobody reads more of them, and the size of a status is limited. */
 const RISKS_SHOWN_MAX = 32;
 
 export function statusUpdateOf(
@@ -62,7 +65,7 @@ export function statusUpdateOf(
   return { status, conditions: conditionsOf(state, decision, servers) };
 }
 
-/** A person is waited for: what is to be done stands in Degraded. */
+/** The reason to wait; when it needs a person, Degraded has the advice. */
 function waitsForText({ waitsFor, trouble }: Decision): string {
   const reason = trouble === undefined ? waitsFor : withoutAdvice(trouble);
   return cut(reason?.message ?? '', WAITS_BYTES_MAX);
@@ -109,7 +112,7 @@ function serverStatus(state: State, name: string, contacts: Contacts): ServerSta
 const sortedFields = (fields: object): readonly (readonly [string, unknown])[] =>
   Object.entries(fields).toSorted(([a], [b]) => (a < b ? -1 : 1));
 
-/** As it was said; or, when it has just fallen silent, when it was last heard. */
+/** Unchanged while the server stays silent; when it has just fallen silent, its last contact. */
 function silentSince(
   state: State,
   before: ServerStatus | undefined,
@@ -159,7 +162,7 @@ function ready(state: State, decision: Decision, servers: readonly ServerStatus[
   return condition('Ready', 'False', reason);
 }
 
-/** What it is, without what to do: that stands in Degraded alone. */
+/** Only the finding: Degraded alone says what to do about it. */
 const withoutAdvice = ({ reason, message }: Reason): Reason => ({
   reason,
   message: `${/^.*?[^.](?=[;.]\s|\.?$)/.exec(message)?.[0] ?? message}.`,
@@ -202,7 +205,7 @@ function isYoung({ cluster, nowMs }: State): boolean {
   return nowMs - createdMs < YOUNG_MS;
 }
 
-/** Servers that nobody has taken away and that are not on their way: all that is next waits too. */
+/** Servers that no record takes away and that are not starting: they hold up the next step too. */
 function missingReasons(state: State): readonly Reason[] {
   const { restarting, leaving, replacing } = state.cluster.status;
   if ([restarting, leaving, replacing].some((one) => one !== undefined)) return [];

@@ -1,5 +1,5 @@
-// Takes one step. Each changes one thing, under the precondition that it is still what was looked
-// at, and says in a word what was done, or why NATS does not do it.
+// Applies one step. Each changes one thing, on condition that it is still as it was observed, and
+// returns the Event to create, or the reason why NATS refuses.
 import { Failure } from '../../shared/errors.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { Done } from '../../shared/nats/system.ts';
@@ -16,9 +16,9 @@ import type { State } from './state.ts';
 export type AppliedStep = Exclude<Step, WriteRecords>;
 
 export interface StepResult {
-  /** Absent when there is nothing to tell of yet. */
+  /** Absent when there is nothing to report yet. */
   readonly event?: Announcement;
-  /** It takes its time: a look that follows at once would see nothing new. */
+  /** The step takes effect later: an observation right after it would see nothing new. */
   readonly isSlow: boolean;
 }
 
@@ -70,7 +70,8 @@ async function applyToParts(
   switch (step.type) {
     case 'make-secret': {
       const { ref, manifest, why, lost } = step.secret;
-      // What another instance has made meanwhile stays: servers may know it already.
+      // A Secret that another instance created meanwhile stays: servers may have its password
+      // already.
       if (why === 'Create') await kube.create(ref, manifest, { signal });
       else await kube.apply(ref, manifest, { force: true, signal });
       if (lost !== undefined) return { event: { type: 'Warning', ...lost }, isSlow: false };
@@ -137,7 +138,7 @@ async function applyToNats(
     case 'move': {
       const { account, stream, server } = step;
       const done = await system.moveStream({ account, stream, server }, signal);
-      // It goes on refusing until a person helps.
+      // NATS goes on refusing until a person helps.
       if (!done.isDone && done.isAnswered) return refusedMove(step, done.why);
       return resultOf(
         done,
@@ -179,18 +180,20 @@ async function reloadServer(
   const reload = async (system: Administrator): Promise<StepResult> =>
     reloaded(deps, state, server, await system.reload(id, signal));
   try {
-    // Straight to it: a route that is closed by the reload would take the answer with it.
+    // Connects to that server itself: a route that the reload closes would take the answer with it.
     const pods = state.pods.filter(({ name }) => name === server);
     return await withSystem(deps, { ...state, pods }, signal, reload);
   } catch (error) {
-    // It speaks plain, and another one has TLS already.
+    // The server speaks plain, and another one has TLS already, which reaches it by its route.
     const isAway = error instanceof Failure && error.code === 'NATS_UNAVAILABLE';
     if (!isAway || state.parts.saysTls !== true) throw error;
     return withSystem(deps, state, signal, reload);
   }
 }
 
-/** Whether it took the wanted configuration its digest tells: the file may not have come yet. */
+/**
+ * Only the digest tells whether a server took the wanted configuration: the file may come later.
+ */
 function reloaded(deps: Deps, { cluster, parts }: State, server: string, done: Done): StepResult {
   const { refusals } = deps.memoryOf(cluster.uid);
   const digest = parts.rendered === undefined ? '' : configDigest(parts.rendered.config, server);

@@ -1,6 +1,6 @@
-// Secret <name>-system: the passwords of the system account and of the routes, and what servers may
-// still have meanwhile. They keep a password and an authority until they are told otherwise, and
-// only who knows the former ones can tell them.
+// Secret <name>-system: the passwords of the system account and of the routes, and former ones that
+// servers may still have. A server keeps its password and authority until a reload, and only a
+// client with the former password can ask it to reload.
 import { randomBytes } from 'node:crypto';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Cluster } from './cluster.ts';
@@ -23,19 +23,21 @@ import type { SecretToMake } from './state.ts';
 export const SYSTEM_SUFFIX = '-system';
 export const PASSWORD = 'password';
 export const ROUTE_PASSWORD = 'route-password';
-/** The authorities of clients' certificates that servers have had, or are about to have. */
+/** Authorities of client certificates that servers have had, or are about to have. */
 export const TRUSTED = 'trusted-ca.crt';
-/** By which some server may still have to be asked: a list in JSON, the newest first. */
+/** Former passwords that a server may still have: a list in JSON, the newest first. */
 const FORMER = 'former-passwords';
 /** The pods, by uid, that ran before the configuration said TLS: a list in JSON. */
 const BEFORE_TLS = 'pods-before-tls';
-/** Those of before, and of changes in the middle; authorities with their successors. */
+/** The former one and those of interrupted changes; authorities with their successors. */
 const FORMER_MAX = 6;
 
 /** 24 random bytes as text that needs no quoting anywhere. */
 export const newPassword = (): string => randomBytes(24).toString('base64url');
 
-/** Of the servers, as long as there is a configuration for them; else new ones. */
+/**
+ * Keeps the passwords that servers have, as long as one copy of them is known; else makes new ones.
+ */
 export function newSystem(
   cluster: Cluster,
   config: KubeObject | null,
@@ -53,19 +55,19 @@ export function newSystem(
   return newSecret(cluster, SYSTEM_SUFFIX, data, lost);
 }
 
-/** That of somebody else, or of a cluster that is gone, says nothing of our servers. */
+/** Undefined for a configuration of somebody else, or of a cluster that is gone. */
 export const knownIn = (cluster: Cluster, config: KubeObject | null): KnownPasswords | undefined =>
   config !== null && isOurs(config, cluster)
     ? passwordsIn(dataOf(config)[CONFIG_KEY] ?? '')
     : undefined;
 
-/** What the configuration says as it is, and the authority of the next one. */
+/** The present configuration, and the authority of the next one. */
 interface Change {
   readonly config: KubeObject | null;
   readonly clientsCa: string | undefined;
 }
 
-/** Before servers get another password or authority, those that they have now are written down. */
+/** Records the present password and authority before servers get another one. */
 export function keepKnown(
   deps: Pick<SecretsDeps, 'running' | 'hasSeenTls'>,
   cluster: Cluster,
@@ -82,7 +84,9 @@ export function keepKnown(
   return renewedSecret(cluster, SYSTEM_SUFFIX, own, { ...system, ...more });
 }
 
-/** Written down before the configuration says TLS, and taken back once a server speaks it. */
+/**
+ * Records pods before the configuration says TLS, and clears the record once a server speaks it.
+ */
 function withoutTls(
   { running = [], hasSeenTls }: Pick<SecretsDeps, 'running' | 'hasSeenTls'>,
   cluster: Cluster,
@@ -127,7 +131,7 @@ function textsIn(json = '[]'): readonly string[] {
   }
 }
 
-/** Once each server has said that it runs on the present password. */
+/** Drops former passwords once every server has reported that it runs on the present one. */
 export function forgetFormer(
   cluster: Cluster,
   own: OwnSecret,

@@ -1,5 +1,5 @@
-// Which times cannot go together: a request that is given up in the middle of its work says nothing
-// of what it waits for.
+// Checks WORK_SECONDS against the deadline of a request: a request that is cut off in the middle
+// writes no status, so nobody would learn why it waits.
 
 export function timeConflicts(
   { workMs }: { readonly workMs: number },

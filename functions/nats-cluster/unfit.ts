@@ -1,10 +1,10 @@
-// Whether servers can show a certificate: it is for the right name, has not ended, has its key, and
-// somebody in its `ca.crt` signed it. Pure.
+// Checks whether servers can show a certificate: it covers the right name, has not expired, has its
+// key, and an authority in its `ca.crt` signed it. Pure.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { CertificateFiles } from './credentials.ts';
 import { certificatesIn } from './secret-data.ts';
 
-/** Why not; undefined when they can. */
+/** The reason why not; undefined when they can. */
 export function unfit(
   { certificate, key, ca }: CertificateFiles,
   host: string,
@@ -24,7 +24,9 @@ export function unfit(
   }
 }
 
-/** By an authority, or by one of those between that stand with it, whom one of them signed. */
+/**
+ * True when an authority in ca.crt signed it, directly or through intermediates that come with it.
+ */
 function isSignedIn(certificate: string, ca: string): boolean {
   const [own, ...between] = certificatesIn(certificate).map((one) => new X509Certificate(one));
   const authorities = certificatesIn(ca).map((one) => new X509Certificate(one));

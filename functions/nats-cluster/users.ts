@@ -1,5 +1,5 @@
-// The passwords of users: from the Secrets that the spec names, and for those who have none there
-// from Secrets that we make, each with a url, and an authority, that a client takes as they are.
+// The passwords of users: from Secrets that the spec names; other users get a Secret of their own,
+// with a URL and an authority that a client can use as they are.
 import type { User } from '../../shared/api/nats-cluster.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
@@ -18,17 +18,19 @@ import { newPassword } from './system-secret.ts';
 import type { SecretToMake } from './state.ts';
 
 interface UsersRead {
-  /** By the name of the user; undefined as long as one lacks. */
+  /** By the name of the user; undefined while one is missing. */
   readonly passwords?: ReadonlyMap<string, string>;
   readonly toMake?: SecretToMake;
   readonly lacking?: Reason;
 }
 
-/** Of the Secret that we make for a user: the one of a spec without accounts needs no name. */
+/**
+ * The end of the name of a user's Secret. A spec without accounts has one user, and needs no name.
+ */
 const suffixOf = ({ spec: { accounts = [] } }: Cluster, user: User): string =>
   accounts.length === 0 ? '-user' : `-user-${user.name}`;
 
-/** The first that is missing is made, or named. `ca` signed what servers show to clients. */
+/** Makes or names the first missing Secret. `ca` signed the certificates that clients see. */
 export async function readUsers(
   deps: SecretsDeps,
   cluster: Cluster,
@@ -81,7 +83,7 @@ async function readManagedUser(
 interface Theirs {
   readonly name: string;
   readonly secret: Required<User>['passwordSecret'];
-  /** Those that were read already. */
+  /** Secrets that were read already. */
   readonly theirs: Map<string, SecretData | undefined>;
 }
 
@@ -96,17 +98,17 @@ async function readGivenUser(
   return { password };
 }
 
-/** With the password that servers know, as long as anybody can tell it. */
+/** Keeps the password that servers know, as long as a copy of it is left. */
 function newUser({ known }: SecretsDeps, cluster: Cluster, user: UserWithCa): SecretToMake {
   const password = known?.users.get(user.name) ?? newPassword();
   const suffix = suffixOf(cluster, user);
   const data = { username: user.name, password, ...connectionData(cluster, user, password) };
-  // Who stands in no configuration that is known is new there.
+  // A user in no known configuration is new: no password was lost.
   const lost = known === undefined ? passwordLost(cluster, suffix) : undefined;
   return newSecret(cluster, suffix, data, lost);
 }
 
-/** When servers speak TLS no more, or by another authority, or another password was given. */
+/** Renews the Secret when TLS, the authority or the password of the user changed. */
 function renewedUser(cluster: Cluster, user: UserWithCa, own: OwnSecret): SecretToMake | undefined {
   const { url: _url, [CA]: before, ...rest } = own.data;
   const way = connectionData(
@@ -118,7 +120,7 @@ function renewedUser(cluster: Cluster, user: UserWithCa, own: OwnSecret): Secret
   return renewedSecret(cluster, suffixOf(cluster, user), own, { ...rest, ...way });
 }
 
-/** What clients need beside the password; mounted or named, it is taken as it is. */
+/** Address and authority beside the password, so that a pod can mount the Secret and connect. */
 function connectionData(cluster: Cluster, { name, ca }: UserWithCa, password: string) {
   const login = `${name}:${encodeURIComponent(password)}`;
   const rest = `${login}@${serviceHost(cluster)}:${CLIENT_PORT}`;

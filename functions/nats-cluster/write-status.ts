@@ -1,5 +1,5 @@
-// Writes the status of a cluster, only when it says something else than before. What it remembers
-// rests on the object as it was read: of two instances that remember at once, one looks again.
+// Writes the status of a cluster, only when it changed. Records are written on condition that the
+// object is as it was read: of two instances at once, one gets a conflict and reconciles again.
 import { NATS_CLUSTERS } from '../../shared/api/nats-cluster.ts';
 import { cut } from '../../shared/cut.ts';
 import { type ConditionInput, setConditions } from '../../shared/kube/conditions.ts';
@@ -13,12 +13,12 @@ import type { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { type StatusUpdate, statusUpdateOf } from './status.ts';
 
-/** What the API's conventions allow is 32,768 characters; a person reads less. */
+/** The API's conventions allow 32,768 characters; a person reads less. */
 const MESSAGE_BYTES_MAX = 2_000;
 
 export interface UpdateOptions {
   readonly signal: AbortSignal;
-  /** What the status remembers from now on; as before when absent. */
+  /** The records from now on; unchanged when absent. */
   readonly records?: Records;
 }
 
@@ -40,8 +40,8 @@ export async function updateStatus(
 }
 
 /**
- * Nothing of it could be seen: what the status remembers stays, and nobody calls it Ready. There is
- * no Event: who may not look may not write one there either.
+ * Writes that nothing could be observed: records stay, and Ready becomes Unknown. There is no
+ * Event: a function without rights to read may not create one there either.
  */
 export async function updateStatusUnobserved(
   deps: Deps,
@@ -83,7 +83,7 @@ async function writeConditions(
   return shown;
 }
 
-/** Told once, and again when it is another matter or another spec. */
+/** True for the first report of a reason, and again with another reason or another spec. */
 function isNew({ status, generation }: Cluster, { reason }: ConditionInput): boolean {
   const before = status.conditions?.find(({ type }) => type === 'Degraded');
   const isSame = before?.status === 'True' && before.reason === reason;

@@ -1,6 +1,6 @@
-// The configuration of the servers, one file for all: what differs between them they substitute
-// from their environment. It is written as JSON, which NATS reads too, so that the digest which a
-// server reports for it can be reckoned here. Pure.
+// The configuration of the servers, one file for all: they fill in their own name from their
+// environment. It is written as JSON, which NATS reads too, so that the digest that a server
+// reports for it can be computed here. Pure.
 import { createHash } from 'node:crypto';
 import type { Account, NatsClusterSpec, Rights, User } from '../../../shared/api/nats-cluster.ts';
 import { CLIENT_PORT, type Cluster, headlessHost, ROUTE_PORT, serverNames } from '../cluster.ts';
@@ -20,7 +20,7 @@ export const DATA_DIR = '/data';
 export const RUN_DIR = '/var/run/nats';
 export const PID_FILE = `${RUN_DIR}/nats.pid`;
 export const CONFIG_KEY = 'nats.conf';
-/** Of the Secret that has it, after the name of the cluster. */
+/** The name of its Secret, after the name of the cluster. */
 export const CONFIG_SUFFIX = '-config';
 
 export const SYSTEM_ACCOUNT = 'SYS';
@@ -30,12 +30,15 @@ const DEFAULT_ACCOUNT = 'DEFAULT';
 const DEFAULT_USER = 'default';
 const ROUTE_USER = 'route';
 
-/** The rest is for the file system, and for what JetStream does not count. */
+/**
+ * Share of the volume; the rest is for the file system, and for files that JetStream does not
+ * count.
+ */
 const FILE_SHARE = 0.95;
 /** A node that is starting may be slow; the default of 2 s has been seen to fail there. */
 const HANDSHAKE_SECONDS = 5;
 
-/** All but the name of the server. */
+/** The configuration without the name of the server. */
 export function natsConfig(cluster: Cluster, credentials: Credentials): ConfigObject {
   const { spec } = cluster;
   const { clients } = credentials.certificates;
@@ -51,12 +54,12 @@ export function natsConfig(cluster: Cluster, credentials: Credentials): ConfigOb
     ...(clients === undefined ? {} : { tls: tlsOf('clients') }),
     system_account: SYSTEM_ACCOUNT,
     accounts: loginsOf(cluster, credentials),
-    // A certificate that is renewed stands in no other line.
+    // A renewed certificate changes no other line, and the digest has to change with it.
     server_metadata: { certificates: hashOf(credentials.certificates) },
   };
 }
 
-/** What a running server refuses to take over; a change of it needs a restart. */
+/** Settings that a running server refuses to take over: a change of them needs a restart. */
 export function restartOnly(config: ConfigObject): ConfigObject {
   const { port, http_port, pid_file, lame_duck_grace_period, lame_duck_duration } = config;
   const { max_memory_store, store_dir } = nested(config['jetstream']);
@@ -78,8 +81,8 @@ export function restartOnly(config: ConfigObject): ConfigObject {
 }
 
 /**
- * Accounts that import: one that is new to a server is taken over, and nobody in it is answered. Of
- * one that is there the imports may change.
+ * Accounts that import. A running server takes a new importing account over and then answers nobody
+ * in it, so a new one needs a restart. The imports of an existing account may change.
  */
 function importingIn({ accounts }: ConfigObject): readonly string[] | undefined {
   const names = Object.entries(nested(accounts)).flatMap(([name, account]) =>
@@ -114,10 +117,10 @@ const AS_HEX: ReadonlyMap<string, string> = new Map([
   [String.raw`\f`, String.raw`\x0c`],
 ]);
 
-/** What this server says of itself in VARZ once it runs on this configuration. */
+/** The digest that this server reports in VARZ once it runs on this configuration. */
 export function configDigest(config: ConfigObject, server: string): string {
   const text = JSON.stringify(sorted({ ...config, server_name: server }));
-  // As Go's encoder writes it.
+  // Go's encoder escapes these.
   const asGo = text.replaceAll(
     /[<>&\u2028\u2029]/g,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -152,8 +155,8 @@ const clusteringOf = (cluster: Cluster, credentials: Credentials): ConfigObject 
 });
 
 /**
- * A server without state believes in a cluster of as many as it has routes: only those that will
- * stay.
+ * A server without state expects a cluster of as many servers as it has routes, so only servers
+ * that stay have one.
  */
 function routesOf(cluster: Cluster, { routePassword }: Credentials): readonly string[] {
   const login = `${ROUTE_USER}:${encodeURIComponent(routePassword)}`;
@@ -176,7 +179,7 @@ const DEFAULT: Account = {
   users: [{ name: DEFAULT_USER }],
 };
 
-/** But for that of the system. */
+/** All accounts except the system account. */
 export const accountsOf = ({ accounts = [] }: NatsClusterSpec): readonly Account[] =>
   accounts.length === 0 ? [DEFAULT] : accounts;
 
@@ -215,7 +218,9 @@ function permissionsOf({ permissions }: User): ConfigObject | undefined {
   };
 }
 
-/** NATS takes an empty list for everything. Here it is nothing; an empty deny goes. */
+/**
+ * NATS reads an empty list as "everything". Here it means nothing, and an empty deny is left out.
+ */
 function rightsOf({ allow, deny = [] }: Rights): ConfigObject {
   if (allow?.length === 0) return { deny: ['>'] };
   return {

@@ -1,5 +1,5 @@
-// What the accounts of a cluster have to do with feeds: an account that holds some lets those have
-// them whose users read. What each may do is said in shared/nats/rights.ts alone. Pure.
+// Exports, imports and permissions for feeds: an account that holds a feed exports it to accounts
+// whose users read it. The rights themselves stand in shared/nats/rights.ts alone. Pure.
 import type { Account, FeedReading, User } from '../../../shared/api/nats-cluster.ts';
 import { readerPermissions, writerPermissions } from '../../../shared/nats/accounts.ts';
 import type { Scope } from '../../../shared/nats/replica/scope.ts';

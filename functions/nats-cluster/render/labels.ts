@@ -1,4 +1,4 @@
-// The labels of what belongs to a cluster, and those by which it is found again. Pure.
+// Labels of a cluster's parts, and the selector that finds them again. Pure.
 import { NATS_CLUSTER_LABEL } from '../../../shared/api/nats-cluster.ts';
 import type { Cluster } from '../cluster.ts';
 

@@ -1,6 +1,6 @@
-// The objects that make up a cluster, as they are to be. Each carries a hash of itself, by which it
-// is known again, and belongs to the NatsCluster; the claims of the servers belong to nobody, so
-// that data outlives the object. Pure.
+// Renders the parts of a cluster. Each carries a hash of itself, which shows later whether it is
+// still as rendered, and belongs to the NatsCluster. Claims belong to nobody, so that data outlives
+// the NatsCluster. Pure.
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import type { Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { CLIENT_PORT, type Cluster, headlessName, ROUTE_PORT } from '../cluster.ts';
@@ -25,7 +25,7 @@ const NETWORK_POLICIES = {
 } as const;
 const BUDGETS = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' } as const;
 
-/** What is brought up and kept as rendered, in the order in which it is made. */
+/** The parts that are applied and kept as rendered, in the order in which they are made. */
 export type PartKey =
   | 'config'
   | 'headless'
@@ -43,7 +43,7 @@ export interface RenderedPart {
 export interface Rendered {
   readonly config: ConfigObject;
   readonly parts: readonly RenderedPart[];
-  /** Of the pod template: a pod that carries another one has to be made anew. */
+  /** Hash of the pod template: a pod with another one has to be made anew. */
   readonly templateHash: string;
 }
 
@@ -65,11 +65,11 @@ export function render(cluster: Cluster, credentials: Credentials, shape: Shape)
       part('headless', SERVICES, headlessService(cluster)),
       part('service', SERVICES, clientService(cluster)),
       part('budget', BUDGETS, budget(cluster)),
-      // One that was made before is left to whoever wants none.
+      // An existing policy stays when the spec says None: its user may want to keep it.
       ...(cluster.spec.networkPolicy === 'None'
         ? []
         : [part('networkPolicy', NETWORK_POLICIES, networkPolicy(cluster))]),
-      // How many servers there are is no part of how they are made.
+      // The size is no part of the hash: a scaled StatefulSet is still as rendered.
       part('statefulSet', STATEFUL_SETS, {
         ...owned(cluster, 'apps/v1', 'StatefulSet', '', { spec: { ...spec, replicas: 0 } }),
         spec,
@@ -78,7 +78,7 @@ export function render(cluster: Cluster, credentials: Credentials, shape: Shape)
   };
 }
 
-/** Everything of ours but claims: gone with the NatsCluster. */
+/** Renders an object that is deleted with the NatsCluster. */
 export function owned(
   cluster: Cluster,
   apiVersion: string,
@@ -110,7 +110,10 @@ export function owned(
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** The certificates stand beside the file that names them: the kubelet brings all in one go. */
+/**
+ * Certificates are in the same Secret as the file that names them, so the kubelet updates all at
+ * once.
+ */
 function configSecret(
   cluster: Cluster,
   { certificates }: Credentials,

@@ -1,13 +1,13 @@
-// Who may reach the servers: clients, as the spec says; for routes each other; for the monitoring
-// pages, which ask for no password, those who scrape. The kubelet's probes come from the node,
-// which no policy keeps off. Pure.
+// The network policy of the servers: clients get in as the spec says, servers reach each other's
+// routes, and scrapers the monitoring pages, which ask for no password. The kubelet's probes come
+// from the node, which no policy keeps off. Pure.
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { CLIENT_PORT, type Cluster, ROUTE_PORT } from '../cluster.ts';
 import { selectorOf } from './labels.ts';
 
-/** As functions have it: who may scrape is said by a label on his namespace. */
+/** Scrapers are allowed as for the functions: by a label on their namespace. */
 const SCRAPERS = { namespaceSelector: { matchLabels: { 'ballast.dev/may-scrape': 'true' } } };
-/** It asks the servers how they are, as a client. */
+/** This function asks the servers how they are, as a client. */
 const FUNCTION = {
   namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ballast-system' } },
   podSelector: { matchLabels: { 'serving.knative.dev/service': 'nats-cluster' } },
@@ -16,7 +16,7 @@ const FUNCTION = {
 export function networkPolicySpec(cluster: Cluster): Pick<Manifest, 'spec'> {
   const { networkPolicy, monitoringPort } = cluster.spec;
   const servers = { matchLabels: selectorOf(cluster) };
-  // Policies add up: what this one opens no other closes.
+  // Policies add up: no other policy can close a port that this one opens.
   const clients = networkPolicy === 'Closed' ? { from: [FUNCTION] } : {};
   return {
     spec: {

@@ -1,17 +1,17 @@
-// What a configuration that was written before says: with which passwords and accounts servers may
-// be running. Pure.
+// Reads back a configuration that was written before: the passwords and accounts with which servers
+// may be running. Pure.
 import { isRecord, textOf } from '../../../shared/kube/json.ts';
 import { SYSTEM_ACCOUNT } from './config.ts';
 
 export interface KnownPasswords {
   readonly system: string;
-  /** Undefined of a single server, which has no routes. */
+  /** Undefined for a single server, which has no routes. */
   readonly route: string | undefined;
   /** By the name of the user. */
   readonly users: ReadonlyMap<string, string>;
 }
 
-/** Undefined when it was not written by us. */
+/** Undefined when somebody else wrote the configuration. */
 export function passwordsIn(text: string): KnownPasswords | undefined {
   const accounts = valueOf(text, 'accounts');
   if (!isRecord(accounts)) return undefined;
@@ -24,11 +24,11 @@ export function passwordsIn(text: string): KnownPasswords | undefined {
   return { system, route: route === '' ? undefined : route, users: new Map(logins) };
 }
 
-/** Whether clients have to speak TLS; undefined when it was not written by us. */
+/** Whether clients have to speak TLS; undefined when somebody else wrote the configuration. */
 export const saysTlsIn = (text: string): boolean | undefined =>
   isRecord(valueOf(text, 'accounts')) ? isRecord(valueOf(text, 'tls')) : undefined;
 
-/** Those that may have streams; undefined when it was not written by us. */
+/** Accounts that may have streams; undefined when somebody else wrote the configuration. */
 export function accountsIn(text: string): readonly string[] | undefined {
   const accounts = valueOf(text, 'accounts');
   if (!isRecord(accounts)) return undefined;
@@ -49,7 +49,7 @@ function loginsOf(account: unknown): ReadonlyMap<string, string> {
 
 const passwordOf = (login: unknown): string => (isRecord(login) ? textOf(login['password']) : '');
 
-/** Each stands in a line of its own, as JSON but for the odd characters. */
+/** Every key is a line of its own, in JSON with NATS' escapes. */
 function valueOf(text: string, key: string): unknown {
   const line = text.split('\n').find((one) => one.startsWith(`${key}: `));
   if (line === undefined) return undefined;

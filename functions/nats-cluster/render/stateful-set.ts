@@ -1,5 +1,5 @@
-// The StatefulSet of a cluster. All its servers start at once, because none is ready without the
-// others; a changed template changes no pod, because which one is next is for us to say. Pure.
+// The StatefulSet of a cluster. All servers start at once, because none is ready without the
+// others. A changed template restarts no pod, because roll.ts decides which server is next. Pure.
 import type { AccessMode, Amounts } from '../../../shared/api/nats-cluster.ts';
 import { CLAIM, CLIENT_PORT, type Cluster, headlessName, ROUTE_PORT } from '../cluster.ts';
 import {
@@ -18,16 +18,19 @@ import { quantityOf } from './quantity.ts';
 
 export const TEMPLATE_ANNOTATION = 'ballast.dev/template';
 
-/** Not root; which one does not matter. */
+/** Any user but root will do. */
 const UID = 1_000;
-/** For the last words after the last client is sent away. */
+/** Time to end after the last client is gone. */
 const END_SLACK_SECONDS = 20;
-/** Of the memory limit: the rest is for stacks, and for what Go's collector counts late. */
+/**
+ * Share of the memory limit; the rest is for stacks, and for memory that Go's collector counts
+ * late.
+ */
 const GO_MEMORY_SHARE = 0.8;
 const PROBE_SECONDS = 5;
 /**
- * A server reads its streams at its start; half an hour has been seen. It is the same for all
- * sizes, so that a claim that grows restarts nobody.
+ * A server reads its streams when it starts, which has taken half an hour. The limit is the same
+ * for all sizes, so that growing a claim restarts nobody.
  */
 const START_SECONDS_MAX = 3_600;
 
@@ -39,8 +42,8 @@ const probe = (question: string, failureThreshold: number) => ({
 });
 
 /**
- * Of its own health alone: a probe that asks for the streams too would kill a server for what
- * another one lacks. Whether streams are current is looked at before anything is done.
+ * Probes ask for the server's own health alone: one that asks for its streams too would kill a
+ * server because another one lacks them. The streams are checked before each step.
  */
 const PROBES = {
   startupProbe: probe('js-enabled-only', START_SECONDS_MAX / PROBE_SECONDS),
@@ -48,7 +51,7 @@ const PROBES = {
   livenessProbe: probe('js-enabled-only', 6),
 };
 
-/** What a StatefulSet that is there has of its own. */
+/** Properties that an existing StatefulSet keeps. */
 export interface Shape {
   /** How many servers; the spec may want others. */
   readonly size: number;
@@ -150,7 +153,7 @@ function container({ spec }: Cluster) {
       { name: CLAIM, mountPath: DATA_DIR },
     ],
     ...PROBES,
-    // SIGTERM is ignored while the clients are sent away.
+    // The server ignores SIGTERM while it sends its clients away.
     lifecycle: { preStop: { exec: { command: ['nats-server', '--signal', `ldm=${PID_FILE}`] } } },
     resources,
     securityContext: {
