@@ -9,32 +9,32 @@ import type { RunningFunction } from '../../../shared/function/start.ts';
 import { openReplica } from '../../../shared/nats/replica/replica.ts';
 import { FeedWriter } from '../../builders/feed-writer.ts';
 import { startRecordingListener } from '../../builders/recording-listener.ts';
-import { Place } from './place.ts';
 import { reported } from './report.ts';
 import { hasty, isReady, SCENARIO_MS } from './scene.ts';
+import { place } from './shared-place.ts';
 
-let place: Place;
 let ours: RunningFunction;
 let skippedMs = 0;
 const later: Clock = { ...hasty, nowMs: () => systemClock.nowMs() + skippedMs };
-const cluster = { namespace: 'shop', name: 'nats' };
+const NAMESPACE = 'vault';
+const cluster = { namespace: NAMESPACE, name: 'nats' };
 const settings = { timeout: SCENARIO_MS };
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' };
-const SYSTEM = { namespace: 'shop', name: 'nats-system' };
+const SYSTEM = { namespace: NAMESPACE, name: 'nats-system' };
+const SERVICE = `nats.${NAMESPACE}.svc`;
 /** What was read of the parts is read anew. */
 const FRESH_MS = 301_000;
 
 beforeAll(async () => {
-  place = await Place.start();
-  await place.namespace('shop');
+  await place.namespace(NAMESPACE);
   ours = await place.startFunction({ clock: later });
   await place.create(cluster, { lameDuck: { graceSeconds: 1 } });
   await place.wakeUntilReady(ours, cluster);
 }, SCENARIO_MS);
 
 afterAll(async () => {
-  await place?.stop();
-});
+  await place.remove(cluster);
+}, SCENARIO_MS);
 
 const system = () => place.secret(cluster, 'nats-system');
 const digests = async () =>
@@ -78,7 +78,7 @@ const OURS = ['nats-user', 'nats-system', 'nats-config'];
 
 async function remove(...names: readonly string[]): Promise<void> {
   for (const name of names) {
-    const at = { namespace: 'shop', name };
+    const at = { namespace: NAMESPACE, name };
     const uid = (await place.kube.get(SECRETS, at))?.metadata.uid ?? '';
     await place.kube.delete(SECRETS, at, { uid });
   }
@@ -165,7 +165,7 @@ async function shownTo(ca: string): Promise<string> {
   const socket = connectTcp(Number(port), host);
   // It speaks first, in the clear.
   await once(socket, 'data');
-  const secure = connectTls({ socket, servername: 'nats.shop.svc', ca });
+  const secure = connectTls({ socket, servername: SERVICE, ca });
   try {
     await once(secure, 'secureConnect');
     return secure.getPeerCertificate().fingerprint256;
@@ -218,7 +218,7 @@ test(
     await Promise.all(SERVERS.map((server) => place.hold(cluster, server)));
     await using stack = new AsyncDisposableStack();
     const [plain, , stranger] = addresses.map((one) => one.replace(/:.*/, ''));
-    const name = { certificateFor: 'nats.shop.svc' };
+    const name = { certificateFor: SERVICE };
     const listeners = [
       stack.use(await startRecordingListener({ host: plain ?? '' })),
       stack.use(await startRecordingListener({ host: stranger ?? '', ...name })),

@@ -4,12 +4,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
-import { Place } from './place.ts';
 import { hasty, NEW_IMAGE, OLD_IMAGE, SCENARIO_MS } from './scene.ts';
 import { reported } from './report.ts';
+import { place } from './shared-place.ts';
 import { connectTo, type Traffic, untilTrafficFlows } from './traffic.ts';
 
-let place: Place;
 let ours: RunningFunction;
 let traffic: Traffic;
 let skippedMs = 0;
@@ -19,7 +18,6 @@ const SERVERS = ['nats-0', 'nats-1', 'nats-2'];
 const settings = { timeout: SCENARIO_MS };
 
 beforeAll(async () => {
-  place = await Place.start();
   await place.namespace('shop');
   ours = await place.startFunction({ clock: later });
   await place.create(cluster, { image: OLD_IMAGE, lameDuck: { graceSeconds: 1 } });
@@ -28,8 +26,8 @@ beforeAll(async () => {
 }, SCENARIO_MS);
 
 afterAll(async () => {
-  await place?.stop();
-});
+  await place.remove(cluster);
+}, SCENARIO_MS);
 
 const restarts = async (): Promise<readonly string[]> =>
   (await place.events(cluster)).filter((one) => one.startsWith('Restarted'));

@@ -1,20 +1,18 @@
 // Claims that grow: where the storage class allows it they do, and no server is restarted; where it
 // does not, the edit is refused with the reason. And several clusters beside each other.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { createStorageClass } from '../../builders/storage-class.ts';
-import { Place } from './place.ts';
 import { CLAIMS, type Named, SCENARIO_MS } from './scene.ts';
+import { place } from './shared-place.ts';
 
-let place: Place;
 let ours: RunningFunction;
-const growing = { namespace: 'shop', name: 'nats' };
+const growing = { namespace: 'market', name: 'nats' };
 const rigid = { namespace: 'office', name: 'nats' };
 const settings = { timeout: SCENARIO_MS };
 const STATEFUL_SETS = { group: 'apps', version: 'v1', resource: 'statefulsets' } as const;
 
 beforeAll(async () => {
-  place = await Place.start();
   ours = await place.startFunction();
   for (const [cluster, storageClassName] of [
     [growing, 'growing'],
@@ -29,10 +27,6 @@ beforeAll(async () => {
     await place.create(cluster, { replicas, jetStream: { fileStorage } });
   }
 }, SCENARIO_MS);
-
-afterAll(async () => {
-  await place?.stop();
-});
 
 /** Of a cluster of before there was a choice, which was deleted and is made again. */
 async function createOldClaim(storageClassName: string): Promise<void> {
