@@ -5,7 +5,7 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import type { Step } from './decision.ts';
 import { hashOf } from './render/hash.ts';
-import type { State } from './state.ts';
+import { recordsOf, type State } from './state.ts';
 
 /** How often one step was applied, and since when. */
 export interface Attempts {
@@ -37,12 +37,17 @@ export function holdBack(
   attempts: AttemptLog,
   step: Step,
   next: string,
-  { nowMs, parts: { rendered } }: State,
+  state: State,
 ): Reason | undefined {
+  const { nowMs, parts } = state;
   for (const [key, { lastMs }] of attempts) {
     if (nowMs - lastMs >= FORGOTTEN_MS) attempts.delete(key);
   }
-  const key = hashOf({ type: step.type, next, target: targetOf(step) ?? rendered?.config });
+  const key = hashOf({
+    type: step.type,
+    next,
+    target: targetOf(step, state) ?? parts.rendered?.config,
+  });
   const before = attempts.get(key);
   const reason = before && heldBack(before, step, next, nowMs);
   if (reason !== undefined) return reason;
@@ -52,12 +57,13 @@ export function holdBack(
 }
 
 /** Tells two steps of the same type and with the same `next` apart. */
-function targetOf(step: Step): unknown {
+function targetOf(step: Step, state: State): unknown {
   switch (step.type) {
     case 'apply':
       return step.part.manifest;
     case 'write-records':
-      return step.records;
+      // Each change ends with the same empty records: only what they follow tells them apart.
+      return [recordsOf(state), step.records];
     case 'restart':
     case 'delete-pod':
       return step.pod.uid;

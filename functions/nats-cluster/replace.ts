@@ -6,7 +6,7 @@ import { timestamp } from '../../shared/kube/timestamp.ts';
 import { claimName } from './cluster.ts';
 import { type Decision, waitFor } from './decision.ts';
 import { blockersOf } from './safety.ts';
-import { expected, isUp, podOf, recordsOf, type State } from './state.ts';
+import { expected, isUp, type Pod, podOf, recordsOf, type State } from './state.ts';
 
 export function replace(state: State): Decision | undefined {
   const { replacing, restarting, leaving } = state.cluster.status;
@@ -34,7 +34,8 @@ export function replace(state: State): Decision | undefined {
 }
 
 /** Deletes the claim, then the pod that holds it; the StatefulSet makes both anew. */
-function goOn(state: State, { server, podUid, claimUid, reason }: Replacing): Decision {
+function goOn(state: State, replacing: Replacing): Decision {
+  const { server, podUid, claimUid, reason } = replacing;
   const next = `Replace the volume of ${server}`;
   const claim = state.parts.claims.find(({ uid }) => uid === claimUid);
   const pod = podOf(state, server);
@@ -49,8 +50,22 @@ function goOn(state: State, { server, podUid, claimUid, reason }: Replacing): De
   if (pod !== undefined && isOldPod && !pod.isEnding) {
     return { step: { type: 'delete-pod', pod, reason }, next };
   }
+  const { replacing: _, ...records } = recordsOf(state);
+  if (pod !== undefined && isWithoutClaim(state, pod)) {
+    const record = { ...replacing, podUid: pod.uid };
+    return { step: { type: 'write-records', records: { ...records, replacing: record } }, next };
+  }
   const lacking = blockersOf(state);
   if (lacking.length > 0) return waitFor(next, lacking);
-  const { replacing: _, ...records } = recordsOf(state);
   return { step: { type: 'write-records', records }, next };
 }
+
+/**
+ * The StatefulSet controller made this pod just before the old claim was gone. It makes the missing
+ * claim only when something wakes it, and nothing does: the scheduler looks again after five
+ * minutes. The pod has to be made anew, with its claim.
+ */
+const isWithoutClaim = ({ parts }: State, { name, placelessSince, isEnding }: Pod): boolean =>
+  placelessSince !== undefined &&
+  !isEnding &&
+  !parts.claims.some((claim) => claim.name === claimName(name));

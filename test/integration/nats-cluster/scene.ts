@@ -25,6 +25,8 @@ export const NEW_IMAGE = 'nats:2.15.2';
 export const OLD_IMAGE = 'nats:2.14.9';
 /** What a whole scenario may take on a machine that others use too. */
 export const SCENARIO_MS = 300_000;
+/** Shorter than the scenario, so that whoever waits in vain says how everything is. */
+const WOKEN_MS = 240_000;
 /** The account that the manifests make for the function. */
 const ACCOUNT = { namespace: 'ballast-system', name: 'nats-cluster' };
 
@@ -221,7 +223,7 @@ export abstract class Scene {
     cluster: Named,
     what: string,
     isSo: (status: NatsClusterStatus, object: KubeObject) => boolean | Promise<boolean>,
-    withinMs = SCENARIO_MS,
+    withinMs = WOKEN_MS,
   ): Promise<void> {
     let answer = '';
     try {

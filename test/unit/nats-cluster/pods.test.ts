@@ -141,7 +141,7 @@ test('a pod that cannot pull its image is told in the status and by an Event', a
   const run = new Run();
   await run.converge();
   run.model.stopServer('nats-2');
-  run.model.isLost = (server) => server === 'nats-2';
+  run.model.hasVolume = (server) => server !== 'nats-2';
   const conditions = [{ type: 'Ready', status: 'False' }];
   const status = { conditions, ...waiting('ErrImagePull', 'no such image') };
   run.model.kube.change(PODS, { namespace: NAMESPACE, name: 'nats-2' }, { status });

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { PODS, STATEFUL_SETS } from '../../../functions/nats-cluster/render/manifests.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { type Edit, Run } from './model/run.ts';
-import { NAME, NAMESPACE } from './model/cluster-model.ts';
+import { type ClusterModel, NAME, NAMESPACE } from './model/cluster-model.ts';
 
 const MANY_RUNS_MS = 120_000;
 
@@ -259,6 +259,44 @@ test('a lost volume is replaced once, while the others are whole', async () => {
   await run.converge();
   const deleted = run.writes.filter((one) => one.startsWith('delete persistentvolumeclaims'));
   expect(deleted).toEqual(['delete persistentvolumeclaims data-nats-2']);
+});
+
+/** The StatefulSet controller makes the next pod before it sees that the claim is being deleted. */
+function makePodBeforeClaimGoes({ kube }: ClusterModel, name: string): void {
+  const { onDelete } = kube;
+  kube.onDelete = (resource, object) => {
+    onDelete(resource, object);
+    if (resource !== 'persistentvolumeclaims') return;
+    const at = { namespace: NAMESPACE, name };
+    const pod = kube.objects.get(`pods/${NAMESPACE}/${name}`);
+    if (pod === undefined) throw new Error(`there is no pod ${name}`);
+    kube.remove(PODS, at);
+    kube.put(PODS, pod);
+    const status = 'False';
+    const [reason, lastTransitionTime] = ['Unschedulable', '2026-01-02T00:00:00Z'];
+    const conditions = [{ type: 'PodScheduled', status, reason, lastTransitionTime }];
+    kube.change(PODS, at, { status: { conditions } });
+  };
+}
+
+test('a pod that was made before its lost claim was gone is made anew, with a claim', async () => {
+  const run = await prepared(CHANGES[1] as Change);
+  run.model.loseVolume('nats-2');
+  makePodBeforeClaimGoes(run.model, 'nats-2');
+  await run.converge();
+  const deleted = run.writes.filter((one) => one.startsWith('delete'));
+  expect(deleted).toEqual(['delete persistentvolumeclaims data-nats-2', 'delete pods nats-2']);
+});
+
+test('a volume that is lost again and again is replaced each time', async () => {
+  const run = await prepared(CHANGES[1] as Change);
+  for (let times = 0; times < 5; times += 1) {
+    run.model.loseVolume('nats-2');
+    await run.converge();
+  }
+  expect(run.warnings).not.toContain('NoEffect');
+  const deleted = run.writes.filter((one) => one.startsWith('delete persistentvolumeclaims'));
+  expect(deleted).toHaveLength(5);
 });
 
 test('a second server that is away keeps the volume of the first as it is', async () => {

@@ -159,10 +159,9 @@ export class ClusterModel {
       const name = `${NAME}-${ordinal}`;
       const claim = { namespace: NAMESPACE, name: `data-${name}` };
       const spec = volumeClaimTemplates?.[0]?.spec;
-      if (
-        spec !== undefined &&
-        !this.kube.objects.has(`persistentvolumeclaims/${NAMESPACE}/data-${name}`)
-      ) {
+      // The real one makes a missing claim for a pod that waits only when something wakes it.
+      if (this.kube.objects.has(`pods/${NAMESPACE}/${name}`)) continue;
+      if (spec !== undefined && this.#claimOf(name) === undefined) {
         const body = {
           spec: { ...spec, storageClassName: 'standard' },
           status: { phase: 'Bound' },
@@ -175,7 +174,6 @@ export class ClusterModel {
           ...body,
         });
       }
-      if (this.kube.objects.has(`pods/${NAMESPACE}/${name}`)) continue;
       const { annotations } = template.metadata;
       const metadata = { namespace: NAMESPACE, name, labels: LABELS, annotations };
       this.kube.put(PODS, { apiVersion: 'v1', kind: 'Pod', metadata, spec: template });
@@ -193,6 +191,17 @@ export class ClusterModel {
     this.kube.change(PODS, { namespace: NAMESPACE, name }, { metadata: { deletionTimestamp } });
   }
 
+  #claimOf(server: string): KubeObject | undefined {
+    return this.kube.objects.get(`persistentvolumeclaims/${NAMESPACE}/data-${server}`);
+  }
+
+  /** Or it needs none. */
+  hasVolume(server: string): boolean {
+    if (this.accessModes().length === 0) return true;
+    const { phase } = Object(this.#claimOf(server)?.['status']);
+    return phase === 'Bound';
+  }
+
   #runPods(): void {
     for (const pod of this.pods()) {
       const { name, deletionTimestamp } = pod.metadata;
@@ -200,13 +209,8 @@ export class ClusterModel {
       if (deletionTimestamp !== undefined) {
         this.stopServer(name);
         this.kube.remove(PODS, at);
-      } else if (!this.servers.has(name) && !this.isLost(name)) this.#startServer(pod);
+      } else if (!this.servers.has(name) && this.hasVolume(name)) this.#startServer(pod);
     }
-  }
-
-  isLost(server: string): boolean {
-    const claim = this.kube.objects.get(`persistentvolumeclaims/${NAMESPACE}/data-${server}`);
-    return (claim?.['status'] as { readonly phase?: string } | undefined)?.phase === 'Lost';
   }
 
   stopServer(name: string): void {
