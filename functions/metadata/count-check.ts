@@ -1,15 +1,15 @@
-// Compares how many objects the API server counts with how many the stream shows. Only this finds
-// messages that somebody removed by hand: neither events nor history tell of them.
+// Compares how many objects the API server counts with how many the stream shows. This finds what
+// was wrong before the last scan, of which neither events nor history tell.
 import type { ResourceStatus } from '../../shared/api/metadata-feed.ts';
 import type { EpochTask } from './deps.ts';
 import { isWhole, type ShownResource } from './feed.ts';
 import { isBlocked, type ListProbe, probeList } from './list-probe.ts';
 import { SLICES } from './observation.ts';
 import { addOutcomes, type OutcomeCounts } from './reconcile-object.ts';
-import { replay, type Replayed } from './replay.ts';
+import { relistResource } from './relist-resource.ts';
+import type { Replayed } from './replay.ts';
 import type { Session } from './session.ts';
 import type { StreamSums } from './stream-scan.ts';
-import { verifyLive } from './verify-live.ts';
 
 /** The counts of one resource, for its status. */
 export type Counted = Pick<
@@ -61,22 +61,6 @@ async function countAgain(
   const probe = await probeList(deps, resource, signal);
   if (isBlocked(probe)) return { lacking: 0, stray: 0 };
   return count(session, resource, probe, sums, omitted);
-}
-
-/** Also verifies messages that claim to be newer than the list. */
-async function relistResource(
-  task: EpochTask,
-  resource: ShownResource,
-  probe: ListProbe,
-): Promise<Pick<Replayed, 'outcomes' | 'oversized'>> {
-  const { outcomes, unverified, oversized } = await replay({ ...task, resource, probe }, undefined);
-  const { lastSequence: before } = await task.session.stream.state(task.signal);
-  const tally = { ...outcomes };
-  for (const unverifiedObject of unverified) {
-    for (const outcome of await verifyLive({ ...task, before }, resource, unverifiedObject))
-      tally[outcome] += 1;
-  }
-  return { outcomes: tally, oversized };
 }
 
 function count(

@@ -96,7 +96,7 @@ function refuseLong(subject: string, { kind, metadata }: KubeObject): void {
 }
 
 /** Kinds whose objects stand under `cluster` until they have a node. */
-const isPlaced = ({ name }: ShownResource): boolean => name === 'pods' || name === SLICES;
+export const isPlaced = ({ name }: ShownResource): boolean => name === 'pods' || name === SLICES;
 
 export function desiredState(
   feed: Feed,

@@ -8,6 +8,7 @@ import { Slots } from '../../shared/function/slots.ts';
 import { Stream } from '../../shared/nats/stream.ts';
 import { type Feed, streamSettings } from './feed.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
+import type { LastScan, SweepMoment } from './last-scan.ts';
 import { LatestAbsences, PublishedCache } from './session-cache.ts';
 
 /** The address of a feed's NATS, and the credentials for it. */
@@ -42,6 +43,7 @@ export class Session {
   #counts = noCounts();
   #marker: StoredMarker | undefined;
   #sweeping: Promise<void> | undefined;
+  #lastScan: LastScan | undefined;
   readonly publishedCache = new PublishedCache();
   /** Pages of lists in memory: each may take 60 MB while it is parsed, and 10 MB after. */
   readonly listSlots = new Slots(2);
@@ -97,6 +99,20 @@ export class Session {
   forgetMarker(): void {
     this.#marker = undefined;
     this.publishedCache.clear();
+  }
+
+  /** Called when a sweep has succeeded. */
+  noteLastScan(scan: LastScan | undefined): void {
+    this.#lastScan = scan;
+  }
+
+  /** Taken for good: a sweep that fails leaves none, and the next one trusts only the status. */
+  takeLastScan(sweep: SweepMoment): LastScan | undefined {
+    const taken = this.#lastScan;
+    this.#lastScan = undefined;
+    return taken?.holds(sweep, this.feed.spec.retention.tombstoneSeconds) === true
+      ? taken
+      : undefined;
   }
 
   /** One sweep at a time. A caller who comes during a sweep shares its result. */

@@ -159,7 +159,7 @@ function addUp(
  * XOR of the digests of all ledgers of one kind, which a reader of the whole cluster can compute as
  * well.
  */
-function scopesOf({ ledgers }: StreamSums): readonly ScopeStatus[] {
+export function scopesOf({ ledgers }: StreamSums): readonly ScopeStatus[] {
   const names = ['all', 'cluster', 'node'] as const;
   return names.map((name) => {
     const own = [...ledgers].filter(([ledger]) => ledger.startsWith(`${name}.`));

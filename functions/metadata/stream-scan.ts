@@ -19,6 +19,7 @@ import type { Clock } from '../../shared/clock.ts';
 import type { StoredMessage } from '../../shared/nats/jetstream.ts';
 import { readThrough } from '../../shared/nats/read-through.ts';
 import { type Entry, FingerprintTable } from './fingerprint-table.ts';
+import { LastScan, type ScanMoment } from './last-scan.ts';
 import { SLICES } from './observation.ts';
 import { publishedFrom } from './observe.ts';
 import type { Session } from './session.ts';
@@ -53,10 +54,19 @@ export class StreamSums {
    */
   strayParts = 0;
   readonly #prefix: string;
+  readonly #before: LastScan | undefined;
   readonly #marks = new FingerprintTable();
+  /** Messages shown, by resource: of an endpoint slice its head and its parts. */
+  readonly #messages = new Map<string, number>();
 
-  constructor(prefix: string) {
+  constructor(prefix: string, before?: LastScan) {
     this.#prefix = prefix;
+    this.#before = before;
+  }
+
+  /** For the next scan. Nothing may be added afterwards: the fingerprints are handed over. */
+  asLastScan(moment: ScanMoment): LastScan {
+    return new LastScan(moment, this.#marks, this.#messages);
   }
 
   add(stored: StoredMessage): void {
@@ -65,6 +75,7 @@ export class StreamSums {
     if (place === undefined) return this.#takeOther(subject, stored);
     const isShown = message !== undefined && !isTombstone(message);
     const mark = isShown ? entryOf(subject, stored, message) : undefined;
+    this.#before?.meet(subject, place.key.resource, sequence, mark);
     const before = this.#marks.swap(subject, mark);
     for (const ledger of ledgersOf(subject)) {
       const sum = this.#ledger(ledger);
@@ -79,6 +90,7 @@ export class StreamSums {
 
   #count(resource: string, isPart: boolean, { nodes }: Entry, by: 1 | -1): void {
     const isSlice = resource === SLICES;
+    this.#messages.set(resource, (this.#messages.get(resource) ?? 0) + by);
     // Each part adds 1, and each head subtracts the parts that it names.
     if (isSlice) this.strayParts += by * (isPart ? 1 : -nodes);
     if (!isSlice || !isPart) this.objects.set(resource, (this.objects.get(resource) ?? 0) + by);
@@ -130,11 +142,11 @@ export interface StreamScan {
 
 export async function scanStream(
   { feed: { prefix }, stream }: Session,
-  floorMs: number,
+  { floorMs, before }: { readonly floorMs: number; readonly before?: LastScan | undefined },
   clock: Clock,
   signal: AbortSignal,
 ): Promise<StreamScan> {
-  const sums = new StreamSums(prefix);
+  const sums = new StreamSums(prefix, before);
   let floor: number | undefined;
   let last = 0;
   const take = (stored: StoredMessage): void => {

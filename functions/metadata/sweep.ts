@@ -1,11 +1,11 @@
 // The sweep makes the stream equal to the API server, whatever events were lost, doubled, forged or
 // late, and records the version up to which that holds. It costs the API server what changed since
-// the last sweep. It lists only resources that it has never read, or whose history the API server
-// has dropped.
+// the last sweep. It lists only resources that it has never read, whose history the API server has
+// dropped, or whose messages changed though nobody wrote them.
 import { parseSubject } from '../../shared/feed/subjects.ts';
 import { forEachLimited } from '../../shared/function/for-each-limited.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
-import { floorTimeMs, writeCheckpoints, writeFloor } from './checkpoints.ts';
+import { writeCheckpoints, writeFloor } from './checkpoints.ts';
 import { checkCounts, type Counted } from './count-check.ts';
 import { compareVersions } from './decide.ts';
 import type { EpochTask, FeedTask } from './deps.ts';
@@ -25,9 +25,9 @@ import { type Blocked, blockedBy, isBlocked, type ListProbe, probeList } from '.
 import { pruneForeign, pruneResources } from './prune.ts';
 import { addOutcomes, noOutcomes, type OutcomeCounts } from './reconcile-object.ts';
 import { replay, type Replayed } from './replay.ts';
+import { lastScanOf, scanCompared } from './scan-compared.ts';
 import type { Session } from './session.ts';
 import { type Swept, type SweptResource, writeEpochStart, writeSwept } from './status.ts';
-import { scanStream } from './stream-scan.ts';
 import { unverifiedIn, verifyLive } from './verify-live.ts';
 
 export async function sweep(task: FeedTask): Promise<Swept> {
@@ -35,22 +35,16 @@ export async function sweep(task: FeedTask): Promise<Swept> {
   // Kept as it is now: a concurrent read of the feed must not hide that its spec was edited during
   // the sweep.
   const { feed: feedAtStart } = session;
-  const { resources } = feedAtStart;
-  const probes = new Map<ShownResource, ListProbe>();
-  const blocked = new Map<string, Blocked>();
-  await forEachLimited(resources, signal, async (resource) => {
-    const probe = await probeList(deps, resource, signal);
-    if (isBlocked(probe)) blocked.set(resource.name, probe);
-    else probes.set(resource, probe);
-  });
+  const { probes, blocked } = await probeAll(task);
   const { epochStart, reason, isSure, feed } = await resolveEpoch(task, feedAtStart, probes);
   const moment = { epoch: epochStart.epoch, nowMs: deps.clock.nowMs() };
   const epochTask = { ...moment, deps, session, signal };
   const outcomes = noOutcomes();
   const isKnown = reason === undefined && isCurrent(session);
-  const replayed = await replayAll({ ...epochTask, isKnown, isSure }, probes, blocked, outcomes);
-  const version = await verifyRest(epochTask, reason === undefined, replayed, outcomes);
-  const scanned = await scanStream(session, floorTimeMs(session, moment.nowMs), deps.clock, signal);
+  const changes = await replayAll({ ...epochTask, isKnown, isSure }, probes, blocked, outcomes);
+  const version = await verifyRest(epochTask, reason === undefined, changes, outcomes);
+  const scanTask = { ...epochTask, ...epochStart };
+  const { scanned, replayed } = await scanCompared(scanTask, changes, probes, outcomes);
   const { sums, floor } = scanned;
   await requireEpoch(session, epochStart, signal);
   // Written first: readers remember only for a short while what they held at a version.
@@ -77,7 +71,24 @@ export async function sweep(task: FeedTask): Promise<Swept> {
   session.feed = await writeSwept(deps, session, feed, swept, signal);
   const { floorSequence } = swept;
   await recordStatusWritten(session, { epoch: epochStart.epoch, floorSequence }, sums, signal);
+  session.noteLastScan(lastScanOf(scanned, scanTask));
   return swept;
+}
+
+interface Probed {
+  readonly probes: ReadonlyMap<ShownResource, ListProbe>;
+  readonly blocked: Map<string, Blocked>;
+}
+
+async function probeAll({ deps, session, signal }: FeedTask): Promise<Probed> {
+  const probes = new Map<ShownResource, ListProbe>();
+  const blocked = new Map<string, Blocked>();
+  await forEachLimited(session.feed.resources, signal, async (resource) => {
+    const probe = await probeList(deps, resource, signal);
+    if (isBlocked(probe)) blocked.set(resource.name, probe);
+    else probes.set(resource, probe);
+  });
+  return { probes, blocked };
 }
 
 async function replayAll(

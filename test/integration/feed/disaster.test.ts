@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { FLOOR_SUBJECT } from '../../../shared/feed/subjects.ts';
-import { openReplica } from '../../../shared/nats/replica/replica.ts';
+import { openReplica, type Replica } from '../../../shared/nats/replica/replica.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
 import { withFeedEach } from './each.ts';
 import { createPod, labelPod, removePod } from './objects.ts';
@@ -88,6 +88,49 @@ test('NATS back from an older disk, and grown on without a floor, is not believe
   await expect.poll(sender.sweep, LONG).toBe(204);
   expect(await difference()).toEqual([]);
 });
+
+const PLACE_OF_A = 'node.n1.pods.default.a';
+
+/** Its tombstone has ended. A nats-server that is killed reads its files anew, and has it again. */
+async function bringBackWhatIsForgotten(): Promise<void> {
+  const server = ownPlane().part('nats-server');
+  await removePod(world.kube, 'a');
+  await expect.poll(sender.sweep, LONG).toBe(204);
+  await world.purge(stream, PLACE_OF_A);
+  await server.kill();
+  await server.start();
+  await expect
+    .poll(async () => [...(await world.shown(stream)).keys()], LONG)
+    .toContain(PLACE_OF_A);
+}
+
+test.each(['the same instance', 'another one'])(
+  'a forgotten delete that a killed NATS brings back ends with one sweep, by %s',
+  async (which) => {
+    const url = ownPlane().part('nats-server').urls?.['reader'] ?? '';
+    const stayed = openReplica({ url, feed, scope: 'cluster' });
+    await stayed.whenCurrent({ signal: soon() });
+    await bringBackWhatIsForgotten();
+    const came = openReplica({ url, feed, scope: { node: 'n1' } });
+    const isHeld = ({ catalog }: Replica): boolean =>
+      catalog.find({ resource: 'pods', namespace: 'default', name: 'a' }) !== undefined;
+    // It is not current: the checkpoint of before says otherwise.
+    await expect.poll(() => [stayed, came].map(isHeld), LONG).toEqual([false, true]);
+    const sweeper = which === 'another one' ? await world.startFunction() : sender;
+    await expect.poll(sweeper.sweep, LONG).toBe(204);
+    expect(await difference()).toEqual([]);
+    const { conditions = [], version = 0 } = await world.status(feed);
+    expect(conditions.find(({ type }) => type === 'InSync')?.reason).toBe('Healed');
+    await expect.poll(() => [stayed, came].map(isHeld), LONG).toEqual([false, false]);
+    // No checkpoint ever said that it was there.
+    const current = [stayed, came].map((one) =>
+      one.whenCurrent({ minVersion: version, signal: soon() }),
+    );
+    await Promise.all(current);
+    expect(stayed.counts).toMatchObject({ snapshots: 1, digestMismatches: 0 });
+    await Promise.all([stayed, came].map((reader) => reader.close()));
+  },
+);
 
 /** The whole control plane goes back to an older copy, as an administrator would do it. */
 async function restoreEtcd(path: string): Promise<void> {

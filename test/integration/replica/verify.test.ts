@@ -91,7 +91,7 @@ function churn(feed: FeedWriter): () => Promise<void> {
 
 /** Answers the version that the checkpoints are of. */
 async function sweep(session: Session): Promise<number> {
-  const scanned = await scanStream(session, 0, systemClock, soon());
+  const scanned = await scanStream(session, { floorMs: 0 }, systemClock, soon());
   await writeCheckpoints(session, scanned, 1, soon());
   return scanned.version ?? 0;
 }
@@ -150,7 +150,7 @@ test('a reader that lost two tombstones of a ledger that never rests heals', asy
 test('a checkpoint that another instance wrote later is not replaced by an older one', async () => {
   const { feed, session } = await sweptFeed();
   await feed.put(node1, pod('a'));
-  const older = await scanStream(session, 0, systemClock, soon());
+  const older = await scanStream(session, { floorMs: 0 }, systemClock, soon());
   await feed.put(node1, pod('b'));
   const version = await sweep(session);
   await writeCheckpoints(session, older, 1, soon());

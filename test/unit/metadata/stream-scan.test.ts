@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FingerprintTable } from '../../../functions/metadata/fingerprint-table.ts';
+import type { LastScan } from '../../../functions/metadata/last-scan.ts';
 import { StreamSums } from '../../../functions/metadata/stream-scan.ts';
 import { encodeMessage } from '../../../shared/feed/messages.ts';
 import type { StoredMessage } from '../../../shared/nats/jetstream.ts';
@@ -111,6 +112,59 @@ test('sums have no version when the servers do not agree on the end of the strea
     { clock, signal },
   );
   expect(version).toBeUndefined();
+});
+
+const SWEEP = { epoch: 1, streamId: 's', nowMs: 0 };
+
+/** What a scan of the whole stream finds that changed behind our back since the one before. */
+function scannedAfter(stream: Stream, before?: LastScan) {
+  const sums = new StreamSums('p', before);
+  for (const stored of stream.from(0)) sums.add(stored);
+  return {
+    changed: [...(before?.changed ?? [])],
+    last: sums.asLastScan({ ...SWEEP, version: stream.sequence }),
+  };
+}
+
+test('what writers do between two scans is nothing behind our back, in whatever order', () => {
+  fc.assert(
+    fc.property(fc.array(write), fc.array(write), (first, second) => {
+      const stream = new Stream();
+      for (const { subject, isGone } of first) stream.write(subject, isGone);
+      const { last } = scannedAfter(stream);
+      for (const { subject, isGone } of second) stream.write(subject, isGone);
+      expect(scannedAfter(stream, last).changed).toEqual([]);
+    }),
+  );
+});
+
+test.each([
+  ['an object comes back', ['node.n2.pods.web.a'], []],
+  ['an object goes', [], ['node.n1.pods.web.a']],
+  ['one comes back and one goes', ['node.n2.pods.web.a'], ['node.n1.pods.web.a']],
+  ['an older message of a subject comes back', ['node.n1.pods.web.a'], []],
+])('a scan finds out that %s, whatever the counts say', (_what, back, gone) => {
+  const stream = new Stream();
+  for (const subject of subjects) stream.write(subject, false);
+  const before = new Map(stream.standing);
+  stream.write('node.n2.pods.web.a', true);
+  stream.write('node.n1.pods.web.a', false);
+  stream.standing.delete('node.n2.pods.web.a');
+  const { last } = scannedAfter(stream);
+  for (const subject of gone) stream.standing.delete(subject);
+  for (const subject of back) {
+    const message = before.get(subject);
+    if (message !== undefined) stream.standing.set(subject, message);
+  }
+  stream.write('all._.nodes._.n1', false);
+  expect(scannedAfter(stream, last).changed).toEqual(['pods']);
+});
+
+test('the last scan counts while its stream lasts, and no tombstone since can have expired', () => {
+  const { last } = scannedAfter(new Stream());
+  const after = (nowMs: number, more = {}) => last.holds({ ...SWEEP, nowMs, ...more }, 240);
+  expect([after(60_000), after(179_000), after(181_000)]).toEqual([true, true, false]);
+  expect([after(0, { epoch: 2 }), after(0, { streamId: 'other' })]).toEqual([false, false]);
 });
 
 test('a message on no subject of the feed is found once and counts for nothing', () => {
