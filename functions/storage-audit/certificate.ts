@@ -8,13 +8,13 @@ import type {
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Definition } from '../../shared/stored/crd.ts';
 
-/** What a proof is held against. */
+/** The present state of a kind, against which a proof is checked. */
 export interface Present extends Definition {
   readonly uid: string;
   readonly generation: number;
   readonly kind: string;
   readonly storageVersion: string;
-  /** Of a list that was just read. */
+  /** From a list that was just read. */
   readonly resourceVersion: string;
 }
 
@@ -43,15 +43,15 @@ export function judge(migration: KubeObject, present: Present): Judged {
   const status = (migration['status'] ?? {}) as StorageMigrationStatus;
   const { proof, phase = 'Pending' } = status;
   if (proof === undefined) return { why: `StorageMigration ${name} (${phase}) has no proof` };
-  const doubt = doubtOf(status, proof, present);
-  if (doubt !== undefined) {
-    return { why: `the proof of StorageMigration ${name} does not count, because ${doubt}` };
+  const objection = objectionTo(status, proof, present);
+  if (objection !== undefined) {
+    return { why: `the proof of StorageMigration ${name} does not count, because ${objection}` };
   }
   const { at, resourceVersion, objects, oracle } = proof;
   return { certificate: { migration: name, at, resourceVersion, objects, oracle } };
 }
 
-function doubtOf(
+function objectionTo(
   { target, storedVersions: known = [] }: StorageMigrationStatus,
   proof: Proof,
   { uid, generation, storageVersion, storedVersions, resourceVersion }: Present,
@@ -66,10 +66,10 @@ function doubtOf(
   if (proof.version !== storageVersion) return `it is of ${proof.version}`;
   const news = storedVersions.filter((one) => one !== proof.version && !known.includes(one));
   if (news.length > 0) {
-    const what = `status.storedVersions lists ${news.join(', ')} since`;
-    return `${what}, so that somebody may have stored it`;
+    const listed = `status.storedVersions lists ${news.join(', ')} since`;
+    return `${listed}, so that somebody may have stored it`;
   }
-  // What etcd was restored to is not what was proved.
+  // After etcd was restored to an older state, the proof is about objects that are no longer there.
   if (!isAsFar(resourceVersion, proof.resourceVersion)) {
     return (
       `the API server is at resourceVersion ${resourceVersion}, before that of the proof, ` +
@@ -85,7 +85,7 @@ function isAsFar(now: string, then: string): boolean {
 }
 
 /** A sentence for each version that may go. */
-export function saysRemovable(
+export function removableVersions(
   { migration, at, resourceVersion, objects }: Certificate,
   { versions, storedVersions, storageVersion }: Present,
 ): readonly string[] {
@@ -93,12 +93,12 @@ export function saysRemovable(
   names.delete(storageVersion);
   return [...names].map((version) => {
     const isInSpec = versions.some(({ name }) => name === version);
-    const what = isInSpec ? 'may be removed' : 'is gone from the CRD, and that was right';
+    const verdict = isInSpec ? 'may be removed' : 'is gone from the CRD, and that was right';
     const first = storedVersions.includes(version)
       ? '; trim status.storedVersions, which lists it, first'
       : '';
     return (
-      `${version} ${what}, because StorageMigration ${migration} ` +
+      `${version} ${verdict}, because StorageMigration ${migration} ` +
       `proved it at ${at}, resourceVersion ${resourceVersion}: all ${objects} objects were ` +
       `stored as ${storageVersion}, and every API server has stored that since${first}.`
     );

@@ -4,8 +4,8 @@ import { UsageError } from '../../shared/arguments.ts';
 import { type ErrorCode, Failure } from '../../shared/errors.ts';
 import { printable } from '../../shared/function/printable.ts';
 import type { Outcome } from '../../shared/stored/verdict.ts';
-import { lookAtKube } from './kube.ts';
-import { type Answer, type LookOptions, lookAtEtcd, lookAtFile, saveAndLook } from './look.ts';
+import { auditKube } from './kube.ts';
+import { type Answer, type AuditOptions, auditEtcd, auditFile, saveAndAudit } from './audit.ts';
 import {
   type CommandOptions,
   commandOptions,
@@ -40,7 +40,7 @@ export async function runAudit(
       out(usage);
       return 0;
     }
-    const { outcome, body, page } = await look(options, terminal, signal);
+    const { outcome, body, page } = await audit(options, terminal, signal);
     out(options.isJson ? jsonOf(body) : page);
     return EXIT[outcome];
   } catch (error) {
@@ -71,43 +71,43 @@ function failureOf(error: unknown): FailureAnswer {
   return { outcome: 'unknown', error: { code, message } };
 }
 
-async function look(
+async function audit(
   { source, prefixes, resources, examplesMax }: CommandOptions,
   terminal: Terminal,
   signal: AbortSignal | undefined,
-): Promise<Said> {
+): Promise<Printable> {
   const progress = new Progress(terminal);
   const onProgress = (done: number, total: number): void => progress.show(done, total);
   try {
-    return await lookAt(source, { prefixes, resources, examplesMax, signal, onProgress });
+    return await auditSource(source, { prefixes, resources, examplesMax, signal, onProgress });
   } finally {
     progress.clear();
   }
 }
 
-interface Said {
+interface Printable {
   readonly outcome: Outcome;
   readonly body: object;
   readonly page: string;
 }
 
-async function lookAt(source: Source, options: LookOptions): Promise<Said> {
+async function auditSource(source: Source, options: AuditOptions): Promise<Printable> {
   if (source.kind === 'kube') {
-    const answer = await lookAtKube(source.kubeconfigPath, options);
+    const answer = await auditKube(source.kubeconfigPath, options);
     return { outcome: answer.outcome, body: answer, page: kubePageOf(answer) };
   }
-  const answer = await lookAtStored(source, options);
+  const answer = await auditStoredSource(source, options);
   return { outcome: answer.outcome, body: answer, page: pageOf(answer) };
 }
 
-function lookAtStored(
+function auditStoredSource(
   source: Exclude<Source, { kind: 'kube' }>,
-  options: LookOptions,
+  options: AuditOptions,
 ): Promise<Answer> {
-  if (source.kind === 'file') return lookAtFile(source.path, options);
+  if (source.kind === 'file') return auditFile(source.path, options);
   const { address, savePath } = source;
-  if (savePath === undefined) return lookAtEtcd(address, options);
-  return saveAndLook(address, savePath, options);
+  if (savePath === undefined) return auditEtcd(address, options);
+  return saveAndAudit(address, savePath, options);
 }
 
 /** One line that changes, for a file that takes longer than a moment. */

@@ -1,7 +1,7 @@
-// What the API server alone can tell without a write: which versions a CRD has, what its status
-// says was stored once, and how many objects there are. How they are stored it does not tell, not
-// even in a dry run (docs/storage-audit.md): a kind without objects is clean, and one of which a
-// StorageMigration holds a proof that still counts.
+// The audit without etcd, from reads of the API server alone: the versions of a CRD, its
+// storedVersions, and the number of objects. The API server does not tell how objects are stored,
+// not even in a dry run (docs/storage-audit.md). So a kind is clean only without objects, or with a
+// StorageMigration whose proof still counts.
 import { STORAGE_MIGRATIONS } from '../../shared/api/storage-migration.ts';
 import { type KubeClient, openKube } from '../../shared/kube/client.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
@@ -17,10 +17,10 @@ import {
   judge,
   type Judged,
   type Present,
-  saysRemovable,
+  removableVersions,
   specOf,
 } from './certificate.ts';
-import type { LookOptions } from './look.ts';
+import type { AuditOptions } from './audit.ts';
 
 interface KubeResource extends GroupResource {
   readonly outcome: Outcome;
@@ -55,9 +55,9 @@ interface Deps {
   readonly signal: AbortSignal | undefined;
 }
 
-export async function lookAtKube(
+export async function auditKube(
   kubeconfigPath: string | undefined,
-  { resources: asked = [], signal }: LookOptions,
+  { resources = [], signal }: AuditOptions,
 ): Promise<KubeAnswer> {
   const options = {
     kubeconfigPath,
@@ -69,25 +69,25 @@ export async function lookAtKube(
     openKube({ ...options, server: { url, servername: SERVERNAME } });
   try {
     const deps = { kube, openServer, signal };
-    const looks = await Promise.all(asked.map((each) => lookAtResource(deps, each)));
-    const findings = looks.flatMap(({ finding }) => finding ?? []);
-    const resources = looks.flatMap(({ resource }) => resource ?? []);
-    return { outcome: findings.length === 0 ? 'clean' : 'unknown', findings, resources };
+    const audits = await Promise.all(resources.map((each) => auditResource(deps, each)));
+    const findings = audits.flatMap(({ finding }) => finding ?? []);
+    const found = audits.flatMap(({ resource }) => resource ?? []);
+    return { outcome: findings.length === 0 ? 'clean' : 'unknown', findings, resources: found };
   } finally {
     await kube.close();
   }
 }
 
-interface Look {
+interface ResourceAudit {
   readonly resource?: KubeResource;
   readonly finding?: string;
 }
 
-async function lookAtResource(deps: Deps, asked: GroupResource): Promise<Look> {
+async function auditResource(deps: Deps, named: GroupResource): Promise<ResourceAudit> {
   const { kube, signal } = deps;
-  const name = resourceName(asked);
+  const name = resourceName(named);
   // Before the definition: what is proved of a definition that comes later is not known here.
-  const migrations = await migrationsOf(deps, asked);
+  const migrations = await migrationsOf(deps, named);
   const crd = await kube.get(CRDS, { name }, { signal });
   if (crd === null) {
     const why = 'it has no CustomResourceDefinition, and no built-in kind says how it is stored';
@@ -115,7 +115,7 @@ async function lookAtResource(deps: Deps, asked: GroupResource): Promise<Look> {
   const judged = await certified(deps, migrations, present, ref);
   if ('certificate' in judged) {
     const { certificate } = judged;
-    const verdicts = saysRemovable(certificate, present);
+    const verdicts = removableVersions(certificate, present);
     return { resource: { ...resource, outcome: 'clean', certificate, verdicts } };
   }
   const others = old.size === 0 ? 'a version that the CRD had before' : [...old].join(' or ');

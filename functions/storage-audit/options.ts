@@ -1,5 +1,4 @@
-// What can be asked of the audit on the command line, read from its arguments; every wrong one is
-// named.
+// Command-line options of the audit; every wrong one is named.
 import { readArguments, UsageError } from '../../shared/arguments.ts';
 import type { EtcdAddress } from '../../shared/etcd/transport.ts';
 import { etcdPrefix } from '../../shared/function/etcd-config.ts';

@@ -6,7 +6,7 @@ import { resourceName, shownVersion } from '../../shared/stored/place.ts';
 import type { Row } from '../../shared/stored/tally.ts';
 import type { ResourceVerdict } from '../../shared/stored/verdict.ts';
 import type { KubeAnswer } from './kube.ts';
-import type { Answer, Origin } from './look.ts';
+import type { Answer, Origin } from './audit.ts';
 
 export function pageOf(answer: Answer): string {
   const { of, rows, verdicts, values, elsewhere } = answer;
@@ -65,9 +65,9 @@ function shownVerdict(verdict: ResourceVerdict): string {
   return `\n${line(resourceName(verdict))}${lines.join('')}`;
 }
 
-type Said = Pick<Answer, 'outcome' | 'findings' | 'warnings'>;
+type Judgement = Pick<Answer, 'outcome' | 'findings' | 'warnings'>;
 
-function shownOutcome({ outcome, findings, warnings }: Said): string {
+function shownOutcome({ outcome, findings, warnings }: Judgement): string {
   const head = HEADS[outcome];
   const list = (all: readonly string[]): string => all.map((one) => line(`- ${one}`)).join('');
   const warned = warnings.length === 0 ? '' : `\nBefore a version is removed:\n${list(warnings)}`;

@@ -17,7 +17,7 @@ export async function runAsProgram(findEtcd?: FindEtcd): Promise<void> {
   // Unheard, Node would end with 1, which says that something is old.
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // Whoever read it has gone and wants no more. What was found is found all the same.
+    // The reader of the pipe has gone. The exit code still says what was found.
     if (error.code === 'EPIPE') return;
     isLost = true;
     process.exitCode = CANNOT_TELL;

@@ -6,7 +6,7 @@ import { snapshotIn } from '../../shared/etcd/snapshot/snapshot.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { KeyReader } from '../../shared/kube/key-reader.ts';
 import type { Answer as Reply, Route } from '../../shared/function/define.ts';
-import { type Answer, lookAtClient, lookAtSnapshot, type LookOptions } from './look.ts';
+import { type Answer, auditClient, auditSnapshot, type AuditOptions } from './audit.ts';
 import { EXAMPLES_MAX, examplesOf, resourceOf } from './options.ts';
 import { pageOf } from './page.ts';
 
@@ -14,7 +14,7 @@ export interface Deps {
   /** Undefined when none was configured. */
   readonly etcd: EtcdClient | undefined;
   readonly prefixes: readonly string[];
-  /** Of the tokens that callers show. */
+  /** Reads the keys that sign callers' tokens. */
   readonly keys: KeyReader;
 }
 
@@ -29,8 +29,8 @@ export const routes: readonly Route<Deps>[] = [
     handle: async ({ query }, { deps, signal }) => {
       const { etcd, prefixes } = deps;
       if (etcd !== undefined) {
-        const options = { ...asked(query), prefixes, signal };
-        return replyOf(await lookAtClient(etcd, options));
+        const options = { ...optionsIn(query), prefixes, signal };
+        return replyOf(await auditClient(etcd, options));
       }
       const message =
         'This instance has no etcd: set ETCD_ENDPOINTS, or POST a snapshot to /audit.';
@@ -46,16 +46,16 @@ export const routes: readonly Route<Deps>[] = [
       advice: 'run the command where the file is: node storage-audit.mjs FILE',
     },
     handle: async ({ query, file = Buffer.alloc(0) }, { deps: { prefixes }, signal }) => {
-      const options = { ...asked(query), prefixes, signal };
+      const options = { ...optionsIn(query), prefixes, signal };
       const snapshot = snapshotIn(file, { signal });
-      return replyOf(await lookAtSnapshot('the snapshot that was sent', snapshot, options));
+      return replyOf(await auditSnapshot('the snapshot that was sent', snapshot, options));
     },
   },
 ];
 
 const replyOf = (answer: Answer): Reply => ({ body: answer, text: pageOf(answer) });
 
-function asked(query: URLSearchParams): Pick<LookOptions, 'resources' | 'examplesMax'> {
+function optionsIn(query: URLSearchParams): Pick<AuditOptions, 'resources' | 'examplesMax'> {
   for (const name of query.keys()) {
     if (name !== 'resource' && name !== 'examples') {
       throw invalid(name, `There is no parameter ${name}; there are resource and examples.`);

@@ -3,7 +3,7 @@
 // the current version, and to have done so for a while.
 import { ApiServers } from '../../shared/kube/servers.ts';
 import type { Deps } from './deps.ts';
-import type { Target } from './target.ts';
+import type { Target } from './observe.ts';
 
 const POLL_MS = 250;
 

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import {
-  LOOKS_MAX,
+  ATTEMPTS_MAX,
   ManagedFieldsLost,
   type Rewritten,
   WRITE_TIMEOUT_MS,
@@ -15,7 +15,7 @@ import {
   tryToWrite,
 } from './rewrite.ts';
 import { hasEntries, hasStaleFields, withoutStale } from './stale-fields.ts';
-import type { Target } from './target.ts';
+import type { Target } from './observe.ts';
 
 export interface CleanTask extends WriteTask {
   readonly target: Target;
@@ -23,24 +23,24 @@ export interface CleanTask extends WriteTask {
 
 /** `changed` is one that was cleaned, `current` one in which there was nothing to clean. */
 export async function clean(task: CleanTask, listed: KubeObject): Promise<Rewritten> {
-  let seen = listed;
-  for (let look = 1; ; look += 1) {
-    if (!hasStaleFields(task.target, seen)) return { outcome: 'current' };
-    const now = seen;
+  let object = listed;
+  for (let attempt = 1; ; attempt += 1) {
+    if (!hasStaleFields(task.target, object)) return { outcome: 'current' };
+    const now = object;
     const cleaned = await tryToWrite(task, now, () => cleanOnce(task, now));
     if (cleaned.outcome !== 'conflicts') return cleaned;
-    // Who wrote it meanwhile has not taken the entries away.
-    if (look === LOOKS_MAX) return restless(now);
-    seen = cleaned.now;
+    // The other writer has not removed the stale entries.
+    if (attempt === ATTEMPTS_MAX) return restless(now);
+    object = cleaned.now;
   }
 }
 
-async function cleanOnce(task: CleanTask, seen: KubeObject): Promise<Rewritten> {
+async function cleanOnce(task: CleanTask, object: KubeObject): Promise<Rewritten> {
   // Asked first: where a version cannot be converted just now, as while a conversion webhook is
   // away, the API server may take the patch and drop all managedFields.
-  if (!(await wouldBeClean(task, seen))) return wouldLose(seen);
-  if (await isCleanedBy(task, seen, false)) return { outcome: 'changed' };
-  throw new ManagedFieldsLost(`${nameOf(seen.metadata)} came back without its managedFields`);
+  if (!(await wouldBeClean(task, object))) return wouldLose(object);
+  if (await isCleanedBy(task, object, false)) return { outcome: 'changed' };
+  throw new ManagedFieldsLost(`${nameOf(object.metadata)} came back without its managedFields`);
 }
 
 export type Question = Pick<CleanTask, 'kube' | 'clock' | 'target' | 'signal'>;
@@ -51,11 +51,11 @@ export const wouldBeClean = async (question: Question, object: KubeObject): Prom
 
 async function isCleanedBy(
   { kube, clock, target, signal }: Question,
-  seen: KubeObject,
+  object: KubeObject,
   dryRun: boolean,
 ): Promise<boolean> {
-  const { metadata } = seen;
-  const meant = withoutStale(target, seen, timestamp(clock.nowMs()));
+  const { metadata } = object;
+  const meant = withoutStale(target, object, timestamp(clock.nowMs()));
   const patch: Patch = {
     type: 'json',
     body: [
@@ -80,11 +80,11 @@ const failed = ({ metadata }: KubeObject, reason: string, message: string): Rewr
   failed: { ...placeOf(metadata), reason, message },
 });
 
-const restless = (seen: KubeObject): Rewritten =>
-  failed(seen, 'Conflict', 'Somebody writes it all the time.');
+const restless = (object: KubeObject): Rewritten =>
+  failed(object, 'Conflict', 'Somebody writes it all the time.');
 
-function wouldLose(seen: KubeObject): Rewritten {
+function wouldLose(object: KubeObject): Rewritten {
   const message =
     'The API server would drop managedFields that are to stay: can it convert the object?';
-  return failed(seen, 'ManagedFieldsWouldBeLost', message);
+  return failed(object, 'ManagedFieldsWouldBeLost', message);
 }

@@ -11,7 +11,7 @@ import {
   type StatusUpdate,
   settled,
 } from './status.ts';
-import type { Crd } from './target.ts';
+import type { Crd } from './observe.ts';
 
 /** Whatever was to follow: applies, ours and others', may fail on an object that is not clean. */
 export function cleansFirst(

@@ -3,9 +3,9 @@
 import type { StorageMigrationStatus } from '../../shared/api/storage-migration.ts';
 import type { EtcdAnswer } from './etcd-verdict.ts';
 import { type StatusUpdate, blocked, inProgress, proved, settlesAgain } from './status.ts';
-import type { Crd } from './target.ts';
+import type { Crd } from './observe.ts';
 
-/** Of all reasons to wait for etcd the only one that another pass may end. */
+/** The only reason to wait for etcd that another pass may end. */
 const ETCD_DISAGREES = 'EtcdDisagrees';
 /** One such round may be an unlucky moment, and each costs a pass. */
 const ROUNDS_MAX = 3;
@@ -33,8 +33,8 @@ export function confirmed(
   answer: EtcdAnswer | undefined,
   moment: Moment,
 ): StatusUpdate {
-  if (answer?.says === 'nothing') return blocked(status, answer.why);
-  if (answer?.says === 'old') return disagreed(status, answer.message, moment);
+  if (answer?.result === 'unusable') return blocked(status, answer.why);
+  if (answer?.result === 'old') return disagreed(status, answer.message, moment);
   const { nowIso, crd } = moment;
   const update = proved(status, status.cursor?.resourceVersion ?? '', nowIso, crd);
   const { proof } = update.status;
@@ -45,7 +45,7 @@ export function confirmed(
 }
 
 /** Our pass found each stored as it should be, and etcd does not: an API server is behind. */
-function disagreed(status: StorageMigrationStatus, what: string, { nowMs }: Moment): StatusUpdate {
+function disagreed(status: StorageMigrationStatus, found: string, { nowMs }: Moment): StatusUpdate {
   const { phase, conditions, passStartedAt, etcdDisagreed: before = 0 } = status;
   const why = conditions?.find(({ type }) => type === 'Blocked')?.reason;
   const isKnown = phase === 'Blocked' && why === ETCD_DISAGREES;
@@ -54,7 +54,7 @@ function disagreed(status: StorageMigrationStatus, what: string, { nowMs }: Mome
   const goesOn = isKnown ? isLongAgo : etcdDisagreed < ROUNDS_MAX;
   if (goesOn) return settlesAgain({ ...status, etcdDisagreed });
   const message =
-    `${what} Is an API server of an older configuration running? Restart it, or see who else ` +
+    `${found} Is an API server of an older configuration running? Restart it, or see who else ` +
     'writes to etcd; the list of stored versions stays as it is.';
   return blocked({ ...status, etcdDisagreed }, { reason: ETCD_DISAGREES, message });
 }

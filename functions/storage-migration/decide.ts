@@ -16,7 +16,7 @@ import {
   paused,
 } from './status.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
-import { type Crd, type NoTarget, type Target, isTarget, servedBy } from './target.ts';
+import { type Crd, type NoTarget, type Target, isTarget, servedBy } from './observe.ts';
 
 export type Step =
   | { readonly type: 'nothing' }
@@ -31,22 +31,22 @@ export type Step =
 export function decide(migration: Migration, found: Target | NoTarget): Step {
   const { spec, status, object, generation } = migration;
   if (object.metadata.deletionTimestamp !== undefined) return NOTHING;
-  if (spec.pause) return isPaused(migration) ? NOTHING : say(paused(migration));
+  if (spec.pause) return isPaused(migration) ? NOTHING : writeStatusStep(paused(migration));
   const isEdited = status.observedGeneration !== generation;
   if (!isTarget(found)) {
-    // What is proved of a kind is not less true when the kind is gone.
+    // A proof about a kind stays true when the kind is deleted.
     return status.phase === 'Done' && !isEdited ? NOTHING : block(migration, found);
   }
   if (isDone(migration, found) && !isEdited) return afterUnserving(migration, found);
   const isOver = status.phase === 'Done' || (status.phase === 'Blocked' && isEdited);
-  if (isOver || !isOfTarget(migration, found)) return say(begun(migration, found));
+  if (isOver || !isOfTarget(migration, found)) return writeStatusStep(begun(migration, found));
   const lacking = lackingVersions(migration, found.crd);
   if (lacking.length > 0) return { type: 'restore', lacking };
   return stepOf(status);
 }
 
 const NOTHING: Step = { type: 'nothing' };
-const say = (update: StatusUpdate): Step => ({ type: 'status', update });
+const writeStatusStep = (update: StatusUpdate): Step => ({ type: 'status', update });
 
 function stepOf({ phase, blockedIn, conditions, target, proof }: StorageMigrationStatus): Step {
   const mode = target?.mode;
@@ -96,16 +96,20 @@ function isDone({ status }: Migration, { crd, version }: Target): boolean {
   );
 }
 
-/** What was the way of many a manager may be nobody's now, and the next thing to be removed. */
+/**
+ * When a version is no longer served, managedFields that name it may be stale, and it may be the
+ * next version that somebody removes. So cleaning begins again.
+ */
 function afterUnserving(migration: Migration, found: Target): Step {
   const { crd } = found;
   if (crd === undefined || !cleansFields(migration, crd)) return NOTHING;
   const served = servedBy(crd);
   // A migration of an earlier release kept none.
   const known = migration.status.target?.servedVersions ?? crd.versions.map(({ name }) => name);
-  if (known.some((version) => !served.includes(version))) return say(begun(migration, found));
+  if (known.some((version) => !served.includes(version)))
+    return writeStatusStep(begun(migration, found));
   const isMore = served.some((version) => !known.includes(version));
-  return isMore ? say(servesMore(migration, served)) : NOTHING;
+  return isMore ? writeStatusStep(servesMore(migration, served)) : NOTHING;
 }
 
 /** The migration began under just this CRD. */
@@ -137,10 +141,10 @@ function block(migration: Migration, why: Reason): Step {
   const { status } = migration;
   const update = blocked(status, why);
   const known = status.conditions?.find(({ type }) => type === 'Blocked');
-  const isSaid =
+  const isWritten =
     status.phase === 'Blocked' &&
     status.observedGeneration === migration.generation &&
     known?.reason === why.reason &&
     known.message === why.message;
-  return isSaid ? NOTHING : say(update);
+  return isWritten ? NOTHING : writeStatusStep(update);
 }

@@ -20,16 +20,16 @@ import {
   MIGRATOR_SILENT,
   type StatusUpdate,
 } from './status.ts';
-import type { Target } from './target.ts';
+import type { Target } from './observe.ts';
 
 /** The in-tree one takes a minute and a half for an idle kind; the community's has a queue. */
 const SILENT_MS = 600_000;
-/** Of its last words; the object has them all. */
+/** Length of the other migrator's message; its own object has it whole. */
 const MESSAGE_MAX = 500;
 /** With what is added it is a name still. */
 const NAME_MAX = 240;
 
-/** What to say after one look; it never waits. */
+/** Observes the other migrator's object once and returns the next status; it never waits. */
 export async function delegate(
   deps: Deps,
   migration: Migration,
@@ -38,14 +38,14 @@ export async function delegate(
   signal: AbortSignal,
 ): Promise<StatusUpdate> {
   try {
-    return await look(deps, migration, target, mode, signal);
+    return await observeMigrator(deps, migration, target, mode, signal);
   } catch (error) {
     if (!isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID', 'KUBE_BAD_REQUEST')) throw error;
     return blocked(migration.status, { reason: MIGRATOR_REFUSED, message: error.message });
   }
 }
 
-async function look(
+async function observeMigrator(
   { kube, clock }: Deps,
   migration: Migration,
   target: Target,
@@ -57,14 +57,19 @@ async function look(
   if (ref === undefined) return blocked(status, modeUnavailable(mode));
   const apiVersion = `${ref.group}/${ref.version}`;
   if (status.delegate === undefined) {
-    // Whoever died before he could say so made it under the same name.
+    // An instance that died before it wrote the status created the object under the same name.
     const order = orderOf(migration, target, mode, apiVersion);
     const { object } = await kube.create(ref, order, { signal });
     const { name, uid } = object.metadata;
-    return heard(status, { apiVersion, name, uid }, object, clock.nowMs());
+    return delegateStatus(status, { apiVersion, name, uid }, object, clock.nowMs());
   }
   const { name } = status.delegate;
-  return heard(status, status.delegate, await kube.get(ref, { name }, { signal }), clock.nowMs());
+  return delegateStatus(
+    status,
+    status.delegate,
+    await kube.get(ref, { name }, { signal }),
+    clock.nowMs(),
+  );
 }
 
 function orderOf(
@@ -90,14 +95,16 @@ function orderOf(
   };
 }
 
-/** What its object says of a migration that was handed over; null when there is none any more. */
-export function heard(
+/**
+ * The next status of a delegated migration, from the other migrator's object; null when it is gone.
+ */
+export function delegateStatus(
   status: StorageMigrationStatus,
   known: Delegate,
   order: KubeObject | null,
   nowMs: number,
 ): StatusUpdate {
-  const what = `StorageVersionMigration ${known.name} (${known.apiVersion})`;
+  const name = `StorageVersionMigration ${known.name} (${known.apiVersion})`;
   if (order?.metadata.uid !== known.uid) return delegating(status, { ...known, result: 'Gone' });
   const conditions = conditionsOf(order).filter((one) => one['status'] === 'True');
   for (const result of ['Succeeded', 'Failed'] as const) {
@@ -106,13 +113,13 @@ export function heard(
     const message = textOf(end['message']).slice(0, MESSAGE_MAX);
     return delegating(status, { ...known, result, ...(message === '' ? {} : { message }) });
   }
-  if (conditions.length > 0) return waiting(status, known, `Waits until ${what} ends; it runs.`);
+  if (conditions.length > 0) return waiting(status, known, `Waits until ${name} ends; it runs.`);
   const since = order.metadata.creationTimestamp ?? '';
   if (nowMs - Date.parse(since) < SILENT_MS) {
-    return waiting(status, known, `Waits until ${what} ends; it has not begun.`);
+    return waiting(status, known, `Waits until ${name} ends; it has not begun.`);
   }
   const message =
-    `Nobody has begun ${what} since ${since}: look whether its controller runs, or set spec.mode ` +
+    `Nobody has begun ${name} since ${since}: look whether its controller runs, or set spec.mode ` +
     'to Ballast.';
   return blocked({ ...status, delegate: known }, { reason: MIGRATOR_SILENT, message });
 }

@@ -1,4 +1,5 @@
-// What this function holds while it is awake: the API server, and which migrations it is at.
+// Everything this function holds while it is awake: the API server, etcd where configured, and one
+// piece of work at a time per migration.
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
 import type { EtcdClient } from '../../shared/etcd/client.ts';

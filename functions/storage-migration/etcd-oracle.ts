@@ -11,11 +11,11 @@ import { encodingOf } from '../../shared/stored/encoding.ts';
 import { apiVersionOf, keyPrefixes } from '../../shared/stored/place.ts';
 import type { StoredSource, StoredValue } from '../../shared/stored/value.ts';
 import type { EtcdAccess } from './deps.ts';
-import { type EtcdAnswer, isAnother, judged, nothing } from './etcd-verdict.ts';
+import { type EtcdAnswer, isAnother, judgeStored, unusable } from './etcd-verdict.ts';
 import { nameOf } from './rewrite.ts';
-import type { Target } from './target.ts';
+import type { Target } from './observe.ts';
 
-/** Of a list that is asked for its length. */
+/** A list of one item, for the number of objects. */
 const LIST_TIMEOUT_MS = 5_000;
 
 export interface EtcdQuestion {
@@ -46,10 +46,10 @@ export async function askEtcd(
       const message =
         `etcd was not read whole in ${workMs / 1_000} s, and is tried again: set WORK_SECONDS ` +
         'higher if it has too many values for that.';
-      return nothing({ reason: 'EtcdUnavailable', message });
+      return unusable({ reason: 'EtcdUnavailable', message });
     }
     if (!(error instanceof Failure) || isKubeError(error)) throw error;
-    return nothing({ reason: 'EtcdUnavailable', message: error.message });
+    return unusable({ reason: 'EtcdUnavailable', message: error.message });
   }
 }
 
@@ -58,7 +58,9 @@ interface Known {
   readonly first: KubeObject | undefined;
 }
 
-/** What the API server has of the kind at just this revision; undefined when it has no such. */
+/**
+ * The objects of the kind at exactly this revision; undefined when the API server no longer has it.
+ */
 async function objectsAt(
   kube: KubeClient,
   ref: ResourceRef,
@@ -97,7 +99,7 @@ async function compare(
     return isAnother(etcd, `has more or fewer values under ${place} than the API server objects`);
   }
   const apiVersion = apiVersionOf(ref.group, version);
-  if (witness.isSeen) return judged(stored, { what: resourceName(ref), apiVersion, revision });
+  if (witness.isSeen) return judgeStored(stored, { kind: resourceName(ref), apiVersion, revision });
   const name = first === undefined ? '' : nameOf(first.metadata);
   return isAnother(etcd, `has another object ${name} than the API server`);
 }

@@ -1,4 +1,5 @@
-// What follows from what etcd holds of a kind, in the words in which a migration says it. Pure.
+// Compares the values in etcd with the objects of a kind, and words the result for the status.
+// Pure.
 import type { Verification } from '../../shared/api/storage-migration.ts';
 import type { StoredCount } from '../../shared/stored/audit.ts';
 import type { EtcdAccess } from './deps.ts';
@@ -7,11 +8,11 @@ import { ETCD_CANNOT_TELL } from './status.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 
 export type EtcdAnswer =
-  | { readonly says: 'current'; readonly revision: string; readonly values: number }
+  | { readonly result: 'current'; readonly revision: string; readonly values: number }
   /** Something is stored in another version. */
-  | { readonly says: 'old'; readonly message: string }
+  | { readonly result: 'old'; readonly message: string }
   /** It says nothing that could be relied on. */
-  | { readonly says: 'nothing'; readonly why: Reason };
+  | { readonly result: 'unusable'; readonly why: Reason };
 
 const ETCD: Verification = 'Etcd';
 
@@ -30,19 +31,22 @@ export function etcdMissing(
   return { reason: 'EtcdUnknown', message };
 }
 
-export interface About {
+export interface Subject {
   /** `widgets.example.com`. */
-  readonly what: string;
+  readonly kind: string;
   /** With its group, as it is stored. */
   readonly apiVersion: string;
   readonly revision: string;
 }
 
 /**
- * What it says is said again and again while it is so, and a status that changes wakes the
- * function: no message names the revision, or a number that moves with each new object.
+ * The message must stay the same while the result does: a status that changes wakes the function.
+ * So it names no revision, and no number that moves with each new object.
  */
-export function judged(stored: StoredCount, { what, apiVersion, revision }: About): EtcdAnswer {
+export function judgeStored(
+  stored: StoredCount,
+  { kind, apiVersion, revision }: Subject,
+): EtcdAnswer {
   const { total, versions, hidden } = stored;
   const old = [...versions].filter(([name]) => name !== apiVersion);
   if (old.length > 0) {
@@ -50,23 +54,23 @@ export function judged(stored: StoredCount, { what, apiVersion, revision }: Abou
       ([name, { count, examples }]) => `${count} in ${name} (${examples.join(', ')})`,
     );
     const message =
-      `etcd has values of ${what} in other versions than ${apiVersion}: ${each.join('; ')}. The ` +
+      `etcd has values of ${kind} in other versions than ${apiVersion}: ${each.join('; ')}. The ` +
       'API server changed nothing when it wrote them once more.';
-    return { says: 'old', message };
+    return { result: 'old', message };
   }
-  if (hidden.count === 0) return { says: 'current', revision, values: total };
+  if (hidden.count === 0) return { result: 'current', revision, values: total };
   const message =
-    `Of ${total} values of ${what} in etcd ${hidden.count} do not show their version, because ` +
+    `Of ${total} values of ${kind} in etcd ${hidden.count} do not show their version, because ` +
     `they are encrypted or unreadable, such as ${hidden.examples[0] ?? ''}. Take Etcd out of ` +
     'spec.verify, or have them stored in the clear and edit the spec.';
-  return nothing({ reason: ETCD_CANNOT_TELL, message });
+  return unusable({ reason: ETCD_CANNOT_TELL, message });
 }
 
-export const nothing = (why: Reason): EtcdAnswer => ({ says: 'nothing', why });
+export const unusable = (why: Reason): EtcdAnswer => ({ result: 'unusable', why });
 
 export function isAnother({ client }: EtcdAccess, has: string): EtcdAnswer {
   const message =
     `The etcd at ${client.endpoints.join(', ')} is not the one that holds the kind: it ${has}. ` +
     "Name the API server's own in ETCD_ENDPOINTS, and where it keeps its keys in ETCD_PREFIXES.";
-  return nothing({ reason: 'EtcdIsAnother', message });
+  return unusable({ reason: 'EtcdIsAnother', message });
 }

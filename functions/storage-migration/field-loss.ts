@@ -6,21 +6,21 @@ import type { Migration } from './migration.ts';
 import { nameOf } from './rewrite.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { fieldsWithout, isAccepted, lostFields } from './schema-loss.ts';
-import type { Crd, Target } from './target.ts';
+import type { Crd, Target } from './observe.ts';
 
 const PAGE_SIZE = 500;
 
-export interface Look {
+export interface FieldScan {
   readonly kube: KubeClient;
   readonly target: Target;
   /** Whether there is no time left in this request. */
-  readonly isOver: () => boolean;
+  readonly isTimeOver: () => boolean;
   readonly signal: AbortSignal;
 }
 
 /** Without a webhook a field that the stored version does not have is dropped without a word. */
 export async function lossOfFields(
-  { target: { ref, crd, version }, ...look }: Look,
+  { target: { ref, crd, version }, ...scan }: FieldScan,
   { spec: { acceptedLoss = [] } }: Migration,
 ): Promise<Reason | undefined> {
   if (crd === undefined || crd.hasWebhook) return undefined;
@@ -32,11 +32,11 @@ export async function lossOfFields(
     if (!crd.storedVersions.includes(old.name)) continue;
     const fields = lostFields(schemaOf(old.name), after).filter(isNews);
     if (fields.length === 0) continue;
-    if (!old.served) return unseenLoss(crd, old.name, version, fields);
+    if (!old.served) return uncheckedLoss(crd, old.name, version, fields);
     const lostOf = (object: KubeObject) => fieldsWithout(object, after).filter(isNews);
-    const found = await findLoss(look, { ...ref, version: old.name }, lostOf);
+    const found = await findLoss(scan, { ...ref, version: old.name }, lostOf);
     if (found.objects > 0) return loss(crd, version, found);
-    if (!found.isWhole) return unfinished(crd, version, fields, found.seen);
+    if (!found.isWhole) return unfinished(crd, version, fields, found.checked);
   }
   return undefined;
 }
@@ -46,18 +46,18 @@ interface Loss {
   readonly objects: number;
   readonly example: string;
   /** Objects that were looked at, and whether these are all. */
-  readonly seen: number;
+  readonly checked: number;
   readonly isWhole: boolean;
 }
 
 /** In their old version objects still show what they have. */
 async function findLoss(
-  { kube, isOver, signal }: Omit<Look, 'target'>,
+  { kube, isTimeOver, signal }: Omit<FieldScan, 'target'>,
   ref: ResourceRef,
   lostOf: (object: KubeObject) => readonly string[],
 ): Promise<Loss> {
   const lost = new Set<string>();
-  let [objects, seen, isWhole] = [0, 0, true];
+  let [objects, checked, isWhole] = [0, 0, true];
   let example = '';
   const pages = kube.pages(ref, { limit: PAGE_SIZE, onExpired: 'inconsistent', signal });
   for await (const { items, metadata } of pages) {
@@ -68,11 +68,11 @@ async function findLoss(
       example ||= nameOf(object.metadata);
       for (const field of own) lost.add(field);
     }
-    seen += items.length;
+    checked += items.length;
     isWhole = metadata.continue === undefined || metadata.continue === '';
-    if (isOver()) break;
+    if (isTimeOver()) break;
   }
-  return { fields: [...lost], objects, example, seen, isWhole };
+  return { fields: [...lost], objects, example, checked, isWhole };
 }
 
 /** A map may have lost any number of names. */
@@ -94,16 +94,16 @@ function unfinished(
   { name }: Crd,
   version: string,
   fields: readonly string[],
-  seen: number,
+  checked: number,
 ): Reason {
   const message =
     `Objects may have ${fields.join(', ')}, for which ${version} of CRD ${name} has no place. ` +
-    `The first ${seen} have not; there was no time to look at the rest. Add the fields to its ` +
+    `The first ${checked} have not; there was no time to look at the rest. Add the fields to its ` +
     'schema, name them in spec.acceptedLoss, or give the function more WORK_SECONDS.';
   return { reason: 'FieldsUnchecked', message };
 }
 
-function unseenLoss(
+function uncheckedLoss(
   { name }: Crd,
   old: string,
   version: string,

@@ -2,6 +2,24 @@
 // off the CRD's list only once it is proved that nothing is stored in them. Wakes on changes of
 // StorageMigrations and CRDs, and on the sweep's tick. Its memory is the status of the migration:
 // two instances at once, lost events and a killed process cost time, never a wrong trim.
+//
+// The files, in the order of a reconcile:
+//   reconciler             the entry: reconciles a migration step by step until time is over
+//   migration              a StorageMigration as read
+//   observe                the target: kind, stored version and CRD, as the API server has them
+//   decide                 the next step
+//   steps                  applies it; step-context has what every step gets
+//   status, write-status   the next status, every transition between phases; the write
+// the steps, in the order of the phases:
+//   preflight              reasons not to begin: rights, lost fields, refused samples
+//   field-loss, round-trip fields that a schema or a webhook would drop; schema-loss
+//   await-storage-version  until every API server stores the version; late-writes
+//   delegate               hands the pass over to another migrator, and follows it; migrator
+//   pass                   one walk over all objects; pace, outage
+//   rewrite, clean         writes one object; removes stale managedFields (cleaning, stale-fields)
+//   probe                  whether an object that failed can be written by now
+//   confirm                a second pass or etcd agrees (etcd-oracle, etcd-verdict)
+//   stored-versions        trims storedVersions of the CRD
 import { STORAGE_MIGRATION_LEASE } from '../../shared/api/storage-migration.ts';
 import { etcdIn } from '../../shared/etcd/client.ts';
 import { defineFunction } from '../../shared/function/define.ts';
@@ -74,7 +92,7 @@ export const storageMigration = defineFunction({
   readApiServer: readJson,
   close: (deps) => deps.close(),
   handle: async (event, context) => {
-    // Loaded with the first event: being ready must not wait for what nobody asked for yet.
+    // Loaded with the first event, so that it does not delay readiness.
     const { sweepAll, takeChange } = await import('./reconciler.ts');
     if (event.type === SWEEP) await sweepAll(context);
     else await takeChange(event, context);

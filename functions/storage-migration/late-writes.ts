@@ -2,7 +2,7 @@
 // version, whenever they end. Until when there may be any, and so no pass can be a proof. Pure.
 import type { StorageMigrationStatus } from '../../shared/api/storage-migration.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
-import type { Crd } from './target.ts';
+import type { Crd } from './observe.ts';
 
 /** The time of the change was noted by an API server, and is held against our own. */
 const CLOCKS_DIFFER_MS = 15_000;
@@ -20,7 +20,8 @@ export interface Settlement {
 /** Undefined when all such writes have ended. */
 export function writesEndAt(settlement: Settlement): string | undefined {
   const { crd, longestWriteMs, nowMs, isNews } = settlement;
-  // What the API server defines itself changes with its restart, and that waits for all writes.
+  // Built-in kinds change their version only with a restart of the API server, which waits for
+  // writes.
   if (crd === undefined || longestWriteMs === 0) return undefined;
   const changedMs = Date.parse(crd.changedAt ?? '') + CLOCKS_DIFFER_MS;
   const isKnown = !isNews && Number.isFinite(changedMs);

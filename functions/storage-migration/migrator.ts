@@ -9,7 +9,7 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 interface Migrator {
   /** The first that is served is used. */
   readonly versions: readonly string[];
-  /** What an order says of the kind. */
+  /** The `resource` field in the spec of its object. */
   readonly resourceOf: (ref: ResourceRef) => object;
   readonly remedy: string;
 }

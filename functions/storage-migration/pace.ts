@@ -17,8 +17,8 @@ export interface Took {
 /** The first answers tell how long one takes that waits for none of ours. */
 const FIRST_LIMIT = 2;
 /**
- * Of our writes that are under way so many may be waiting for one another in the API server: with
- * fewer than the least it has room for more, with more than the most they only make others wait.
+ * Number of our writes that may wait for each other in the API server. With fewer than the minimum
+ * it has room for more; with more than the maximum they only make others wait.
  */
 const WAITING_MIN = 1;
 const WAITING_MAX = 2;
@@ -68,7 +68,7 @@ export class Pace {
         ? tookMs
         : this.#averageMs + NEWEST * (tookMs - this.#averageMs);
     this.#bestMs = Math.min(this.#bestMs * BEST_DRIFT, this.#averageMs);
-    // What an answer takes beyond the best of them was spent behind the others.
+    // Time beyond the best answer was spent waiting behind other writes.
     const waiting = this.#limit * (1 - this.#bestMs / this.#averageMs);
     // Spread over as many answers as are under way: all of them tell of the same moment.
     if (waiting < WAITING_MIN) this.#limit += 1 / this.limit;

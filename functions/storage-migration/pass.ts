@@ -16,7 +16,7 @@ import { refusedSample } from './preflight.ts';
 import { type Rewritten, nameOf, rewrite } from './rewrite.ts';
 import { lossOf } from './round-trip.ts';
 import { hasStaleFields } from './stale-fields.ts';
-import type { Target } from './target.ts';
+import type { Target } from './observe.ts';
 
 /** Small until it is known how fast the API server is: a page has to fit into one request. */
 const FIRST_PAGE = 25;
@@ -26,7 +26,7 @@ const PAGE_MAX = 500;
 const PAGE_MS = 2_000;
 /** The first ones tell the story. */
 const FAILED_SHOWN_MAX = 20;
-/** What makes a list fail for that long is worth a word in the status. */
+/** A list that failed for so long is reported in the status, with its cause. */
 const LIST_TIMEOUT_MS = 8_000;
 
 export class Pass {
@@ -48,7 +48,7 @@ export class Pass {
     this.#pageSize = Math.min(FIRST_PAGE, this.#pageMax);
   }
 
-  /** What to say after the next page, or as much of it as there is time for. */
+  /** The next status after one more page, or after as much of it as there is time for. */
   async page(target: Target, migration: Migration, endsAtMs: number): Promise<StatusUpdate> {
     const { clock } = this.#deps;
     const startedMs = clock.nowMs();
@@ -74,8 +74,9 @@ export class Pass {
       return { list: await this.#list(ref, { limit, continue: after }), after };
     } catch (error) {
       if (!isKubeError(error, 'KUBE_EXPIRED')) throw error;
-      // The moment of the first page is forgotten. What comes after the cursor is there all the
-      // same, as it is now; what is new before it was written after that moment.
+      // The revision of the first page is compacted. Objects after the cursor are still listed, as
+      // they are now; a new object before it was written after that revision, so in the current
+      // version.
       const token = error.answer?.continue;
       if (token === undefined) return 'expired';
       return { list: await this.#list(ref, { limit, continue: token }), after: token };
@@ -159,7 +160,8 @@ interface Page {
 /** The API server knows neither the moment nor the place: the pass begins again. */
 function restarted({ status }: Migration): StatusUpdate['status'] {
   const { cursor: _cursor, failed: _failed, progress, ...rest } = ownStatus(status);
-  // What was not current does not become so by that.
+  // Objects that this pass changed were not in the current version, and a new pass must not forget
+  // that.
   return { ...rest, progress: { ...NO_PROGRESS, changed: progress?.changed ?? 0 } };
 }
 
@@ -175,7 +177,7 @@ function doneAgain(migration: Migration, { counts: { changed } }: Counted): Stat
 
 type Count = 'changed' | 'current' | 'conflicts' | 'gone' | 'failed';
 
-/** What came of one page. */
+/** The counts of one page. */
 class Counted {
   readonly counts: Record<Count, number> = {
     changed: 0,

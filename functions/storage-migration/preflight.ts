@@ -6,7 +6,7 @@ import { type KubeError, isKubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { resourceName } from '../../shared/kube/paths.ts';
 import { type Question, wouldBeClean } from './clean.ts';
-import { type Look, lossOfFields } from './field-loss.ts';
+import { type FieldScan, lossOfFields } from './field-loss.ts';
 import { cleansFields, type Migration } from './migration.ts';
 import { modeUnavailable, servedMigrator } from './migrator.ts';
 import { applyAsItIs, nameOf, placeOf } from './rewrite.ts';
@@ -14,7 +14,7 @@ import { lossInRoundTrip } from './round-trip.ts';
 import { RIGHTS_MISSING } from './status.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { hasStaleFields, undefinedVersionIn } from './stale-fields.ts';
-import type { Crd, Target } from './target.ts';
+import type { Crd, Target } from './observe.ts';
 
 const REVIEWS = {
   group: 'authorization.k8s.io',
@@ -23,16 +23,16 @@ const REVIEWS = {
 } as const;
 
 export async function preflight(
-  look: Look & Question,
+  question: FieldScan & Question,
   migration: Migration,
 ): Promise<Reason | undefined> {
-  const { kube, target, signal } = look;
+  const { kube, target, signal } = question;
   return (
     (await missingMigrator(kube, migration, signal)) ??
     (await missingRights(kube, migration, target, signal)) ??
-    (await refusedSample(look, migration)) ??
-    (await lossOfFields(look, migration)) ??
-    (await lossOfSamples(look, migration))
+    (await refusedSample(question, migration)) ??
+    (await lossOfFields(question, migration)) ??
+    (await lossOfSamples(question, migration))
   );
 }
 
@@ -62,8 +62,8 @@ async function missingRights(
   }
   if (missing.length === 0) return undefined;
   const option = mode === 'Ballast' ? '' : ` --mode ${MODE_OPTIONS[mode]}`;
-  const asked = `${resourceName(ref)}${option} --rights`;
-  const command = `npm run -s migrate -- ${asked} | kubectl apply -f -`;
+  const options = `${resourceName(ref)}${option} --rights`;
+  const command = `npm run -s migrate -- ${options} | kubectl apply -f -`;
   const message = `The function may not ${missing.join(', ')}. Grant it: ${command}`;
   return { reason: RIGHTS_MISSING, message };
 }
@@ -95,10 +95,10 @@ const SAMPLE_TIMEOUT_MS = 5_000;
 
 /** A few objects read and, dryly, written: a conversion webhook that is away shows here. */
 export async function refusedSample(
-  look: Question,
+  question: Question,
   migration: Migration,
 ): Promise<Reason | undefined> {
-  const { kube, target, signal } = look;
+  const { kube, target, signal } = question;
   const isWritable = cleansFields(migration, target.crd) ? wouldBeWritten : wouldBeApplied;
   let first: Reason | undefined;
   try {
@@ -106,7 +106,7 @@ export async function refusedSample(
     const options = { limit: SAMPLES, isBounded: true, signal, timeoutMs: SAMPLE_TIMEOUT_MS };
     const { items } = await kube.list(target.ref, { ...options, metadataOnly: true });
     for (const sample of items) {
-      const error = await refusalOf(look, sample, isWritable);
+      const error = await refusalOf(question, sample, isWritable);
       const refused =
         error && (staleFields(migration, target, sample, error) ?? obstacleOf(error, target.crd));
       if (refused === undefined) return undefined;
@@ -122,11 +122,11 @@ export async function refusedSample(
 }
 
 async function refusalOf(
-  look: Question,
+  question: Question,
   sample: KubeObject,
   write: DryWrite,
 ): Promise<KubeError | undefined> {
-  const { kube, target, signal } = look;
+  const { kube, target, signal } = question;
   const { ref, crd } = target;
   const options = { signal, isOnce: true, timeoutMs: SAMPLE_TIMEOUT_MS };
   try {
@@ -134,7 +134,7 @@ async function refusalOf(
     for (const { name: version } of crd?.versions.filter(({ served }) => served) ?? []) {
       await kube.get({ ...ref, version }, placeOf(sample.metadata), options);
     }
-    await write(look, sample);
+    await write(question, sample);
     return undefined;
   } catch (error) {
     if (!isKubeError(error)) throw error;
@@ -142,14 +142,16 @@ async function refusalOf(
   }
 }
 
-type DryWrite = (look: Question, sample: KubeObject) => Promise<unknown>;
+type DryWrite = (question: Question, sample: KubeObject) => Promise<unknown>;
 
 const wouldBeApplied: DryWrite = ({ kube, target, signal }, sample) =>
   applyAsItIs({ kube, ...target, signal }, sample, { dryRun: true, timeoutMs: SAMPLE_TIMEOUT_MS });
 
-/** What is to be cleaned may take no apply before that. */
-const wouldBeWritten: DryWrite = (look, sample) =>
-  hasStaleFields(look.target, sample) ? wouldBeClean(look, sample) : wouldBeApplied(look, sample);
+/** An object with stale fields may accept no apply before it is cleaned. */
+const wouldBeWritten: DryWrite = (question, sample) =>
+  hasStaleFields(question.target, sample)
+    ? wouldBeClean(question, sample)
+    : wouldBeApplied(question, sample);
 
 /** Why no apply on it can succeed, whoever makes it. */
 function staleFields(
@@ -171,17 +173,23 @@ function staleFields(
   return { reason: 'ManagedFieldsStale', message };
 }
 
-/** What refuses single objects refuses them once more when they are to be written. */
-async function lossOfSamples(look: Question, migration: Migration): Promise<Reason | undefined> {
+/**
+ * A rule that refuses single objects is no obstacle here: the pass reports those when it writes
+ * them.
+ */
+async function lossOfSamples(
+  question: Question,
+  migration: Migration,
+): Promise<Reason | undefined> {
   try {
-    return await lossInRoundTrip(look, migration);
+    return await lossInRoundTrip(question, migration);
   } catch (error) {
     if (!isKubeError(error)) throw error;
-    return obstacleOf(error, look.target.crd);
+    return obstacleOf(error, question.target.crd);
   }
 }
 
-/** What the API server could not do itself; what it refuses of one object is that one's matter. */
+/** A failure of the API server itself. A refusal of one object concerns that object alone. */
 function obstacleOf(error: KubeError, crd: Crd | undefined): Reason | undefined {
   const { code, message, answer } = error;
   if (!SERVER_FAILURES.has(code)) return undefined;
@@ -190,14 +198,14 @@ function obstacleOf(error: KubeError, crd: Crd | undefined): Reason | undefined 
   const said = answer?.message ?? '';
   if (crd !== undefined && UNREADABLE.test(said)) return unreadable(crd, message);
   if (crd?.hasWebhook === true && (answer === undefined || /conver/.test(said))) {
-    const what = `The conversion webhook of CRD ${crd.name} does not convert a sample: repair it.`;
-    return { reason: 'ConversionFails', message: `${what} ${message}` };
+    const help = `The conversion webhook of CRD ${crd.name} does not convert a sample: repair it.`;
+    return { reason: 'ConversionFails', message: `${help} ${message}` };
   }
   if (code !== 'KUBE_THROTTLED') {
     return { reason: 'SampleFails', message: `A sample cannot be read and written. ${message}` };
   }
-  const what = 'The API server has too much to do; it goes on when that is over.';
-  return { reason: 'Throttled', message: `${what} ${message}` };
+  const help = 'The API server has too much to do; it goes on when that is over.';
+  return { reason: 'Throttled', message: `${help} ${message}` };
 }
 
 const SERVER_FAILURES: ReadonlySet<string> = new Set([
@@ -210,13 +218,13 @@ const SERVER_FAILURES: ReadonlySet<string> = new Set([
 const UNREADABLE = /invalid group\/version/;
 
 function unreadable({ name }: Crd, message: string): Reason {
-  const what =
+  const help =
     `The API server cannot list CRD ${name}: something is stored that it cannot read. If a ` +
     'version was removed from spec.versions, add it again, not served and not stored.';
-  return { reason: 'ObjectsUnreadable', message: `${what} ${message}` };
+  return { reason: 'ObjectsUnreadable', message: `${help} ${message}` };
 }
 
-/** What stops a pass, as a reason to wait; anything else is the caller's to throw. */
+/** An error that stops a pass, as a reason to wait; undefined for errors that the caller throws. */
 export function obstacleIn(error: unknown, crd: Crd | undefined): Reason | undefined {
   if (!isKubeError(error)) return undefined;
   if (error.code === 'KUBE_FORBIDDEN') return { reason: RIGHTS_MISSING, message: error.message };

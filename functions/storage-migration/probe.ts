@@ -6,9 +6,9 @@ import { wouldBeClean } from './clean.ts';
 import type { Deps } from './deps.ts';
 import { applyAsItIs, placeOf } from './rewrite.ts';
 import { lossOf } from './round-trip.ts';
-import type { Target } from './target.ts';
+import type { Target } from './observe.ts';
 
-/** Of each object; twenty are named at most. */
+/** For each object; at most twenty are named. */
 const TIMEOUT_MS = 5_000;
 
 interface ProbeTask {
@@ -32,7 +32,7 @@ export const probeUnclean = (task: ProbeTask, failed: Failed): Promise<boolean> 
 async function probe(task: ProbeTask, failed: Failed, write: DryWrite): Promise<boolean> {
   for (const one of failed) {
     if (await canBeWritten(task, one, write)) return true;
-    // Who hangs today is asked for again by the next sweep.
+    // An object that hangs now is tried again by the next sweep.
     if (task.deps.clock.nowMs() > task.endsAtMs) return false;
   }
   return failed.length === 0;
@@ -52,7 +52,10 @@ async function canBeWritten(task: ProbeTask, name: ObjectName, write: DryWrite):
 const read = ({ deps: { kube }, target, signal }: ProbeTask, name: ObjectName) =>
   kube.get(target.ref, placeOf(name), { signal, isOnce: true, timeoutMs: TIMEOUT_MS });
 
-/** Who writes it at this very moment shows that it can be; a refusal in that word does not. */
+/**
+ * A conflict because somebody wrote the object just now shows that it can be written. A webhook
+ * that refuses with the same code shows nothing, so the version tells the two apart.
+ */
 async function isWritten(task: ProbeTask, object: KubeObject, write: DryWrite): Promise<boolean> {
   try {
     return await write(task, object);

@@ -16,7 +16,7 @@ import { type Migration, migrationOf, resourceOf } from './migration.ts';
 import { updateStatus } from './write-status.ts';
 import { applyStep } from './steps.ts';
 import { Pass } from './pass.ts';
-import { crdOf, isTarget, readTarget, storageVersionOf } from './target.ts';
+import { crdOf, isTarget, observe, storageVersionOf } from './observe.ts';
 
 /** Once a minute: every migration, and every CRD that asks for one. */
 export async function sweepAll(context: Context<Deps>): Promise<void> {
@@ -73,7 +73,7 @@ async function applySteps(name: string, { deps, signal, log }: Context<Deps>): P
   if (isHeldByOther(now, deps)) return;
   const currentPass = new Pass(deps, now.spec.budget, signal);
   for (;;) {
-    const target = await readTarget(kube, now, signal);
+    const target = await observe(kube, now, signal);
     const step = decide(now, target);
     if (step.type === 'nothing') break;
     let goesOn = true;

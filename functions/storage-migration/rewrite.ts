@@ -29,7 +29,9 @@ export interface WriteTask {
 
 export interface RewriteTask extends WriteTask {
   /** Why this object must not be written, as far as that can be known before. */
-  readonly lossOf: (seen: KubeObject) => Promise<Omit<FailedObject, keyof ObjectName> | undefined>;
+  readonly lossOf: (
+    object: KubeObject,
+  ) => Promise<Omit<FailedObject, keyof ObjectName> | undefined>;
 }
 
 /** An API server that restarts is away for a few seconds; a conversion may fail once. */
@@ -43,33 +45,33 @@ export const WRITE_TIMEOUT_MS = 8_000;
 export class ManagedFieldsLost extends Error {}
 
 /** Somebody may be just faster a few times, but not always. */
-export const LOOKS_MAX = 5;
+export const ATTEMPTS_MAX = 5;
 
 /** `conflicts` is one that somebody writes all the time: how it is stored nobody has seen. */
 export async function rewrite(task: RewriteTask, listed: KubeObject): Promise<Rewritten> {
-  let seen = listed;
-  for (let look = 1; ; look += 1) {
-    const before = seen;
+  let object = listed;
+  for (let attempt = 1; ; attempt += 1) {
+    const before = object;
     const rewritten = await tryToWrite(task, before, () => rewriteOnce(task, before));
-    if (rewritten.outcome !== 'conflicts' || look === LOOKS_MAX) return rewritten;
-    // Whoever wrote it may have done so through an API server that stores another version.
-    seen = rewritten.now;
+    if (rewritten.outcome !== 'conflicts' || attempt === ATTEMPTS_MAX) return rewritten;
+    // The other writer may have used an API server that stores another version.
+    object = rewritten.now;
   }
 }
 
-async function rewriteOnce(task: RewriteTask, seen: KubeObject): Promise<Rewritten> {
-  const loss = await task.lossOf(seen);
+async function rewriteOnce(task: RewriteTask, object: KubeObject): Promise<Rewritten> {
+  const loss = await task.lossOf(object);
   if (loss !== undefined) {
-    return { outcome: 'failed', failed: { ...placeOf(seen.metadata), ...loss } };
+    return { outcome: 'failed', failed: { ...placeOf(object.metadata), ...loss } };
   }
   const bounds = { dryRun: task.dryRun, timeoutMs: WRITE_TIMEOUT_MS };
-  return judged(seen, await applyAsItIs(task, seen, bounds));
+  return judged(object, await applyAsItIs(task, object, bounds));
 }
 
 /** Until it is written, or the object itself says why not. */
 export async function tryToWrite(
   task: WriteTask,
-  seen: KubeObject,
+  object: KubeObject,
   once: () => Promise<Rewritten>,
 ): Promise<Rewritten> {
   for (let attempt = 1; ; attempt += 1) {
@@ -88,7 +90,7 @@ export async function tryToWrite(
       // It says when that is over, and it is no fault of the object.
       const triesMax = isThrottled ? Infinity : TRIES_MAX;
       if (isThrottled && isOver) throw error;
-      if (!MAY_PASS.has(code) || attempt >= triesMax || isOver) return asItIs(task, seen, error);
+      if (!MAY_PASS.has(code) || attempt >= triesMax || isOver) return asItIs(task, object, error);
       await task.clock.sleep(
         isThrottled ? Math.max(PAUSE_MS, retryAfterMs) : PAUSE_MS,
         task.signal,
@@ -107,13 +109,13 @@ const MAY_PASS: ReadonlySet<string> = new Set([
 export const placeOf = ({ name, namespace }: ObjectName): ObjectName =>
   namespace === undefined ? { name } : { name, namespace };
 
-/** What people call the object: `namespace/name`. */
+/** The name of an object for people: `namespace/name`. */
 export const nameOf = ({ name, namespace }: ObjectName): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
 
 export type Apply = Pick<WriteTask, 'kube' | 'ref' | 'kind' | 'signal'>;
 
-/** What rewrites an object and changes nothing of it. */
+/** Applies an object as it is: the API server stores it anew, and nothing in it changes. */
 export function applyAsItIs(
   { kube, ref, kind, signal }: Apply,
   { metadata }: KubeObject,
@@ -150,17 +152,17 @@ function judged({ metadata: before }: KubeObject, { metadata: after }: KubeObjec
  */
 async function asItIs(
   { kube, ref, signal }: WriteTask,
-  seen: KubeObject,
+  object: KubeObject,
   error: KubeError,
 ): Promise<Rewritten> {
-  const refused = { outcome: 'failed', failed: failedOf(error, seen) } as const;
+  const refused = { outcome: 'failed', failed: failedOf(error, object) } as const;
   // A server that fails is not asked more than it must be.
   if (MAY_PASS.has(error.code)) return { ...refused, cause: error };
   try {
     const options = { signal, isOnce: true, timeoutMs: WRITE_TIMEOUT_MS };
-    const now = await kube.get(ref, placeOf(seen.metadata), options);
-    if (now?.metadata.uid !== seen.metadata.uid) return { outcome: 'gone' };
-    const isSame = now.metadata.resourceVersion === seen.metadata.resourceVersion;
+    const now = await kube.get(ref, placeOf(object.metadata), options);
+    if (now?.metadata.uid !== object.metadata.uid) return { outcome: 'gone' };
+    const isSame = now.metadata.resourceVersion === object.metadata.resourceVersion;
     return isSame ? refused : { outcome: 'conflicts', now };
   } catch (again) {
     if (!isKubeError(again)) throw again;

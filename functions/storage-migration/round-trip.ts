@@ -10,12 +10,15 @@ import type { Migration } from './migration.ts';
 import { applyAsItIs, nameOf, placeOf } from './rewrite.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { isAccepted } from './schema-loss.ts';
-import type { Target } from './target.ts';
+import type { Target } from './observe.ts';
 
-/** What a webhook forgets of all objects it forgets of the first ones, too. */
+/** A webhook that drops a field drops it from the first objects too. */
 const SAMPLES = 5;
 const TIMEOUT_MS = 5_000;
-/** Who accepts everything is not kept from writing by whoever refuses the old version. */
+/**
+ * Accepts the loss of every field: then no old version is asked for, and a webhook that refuses one
+ * stops no write.
+ */
 const EVERYTHING = '.*';
 
 export interface LossQuestion {
@@ -28,8 +31,8 @@ export interface LossQuestion {
 }
 
 /** Why this object, as it was seen, must not be written; undefined when it loses nothing. */
-export const lossOf = (question: LossQuestion, seen: KubeObject): Promise<Reason | undefined> =>
-  lossCalled('It', question, seen);
+export const lossOf = (question: LossQuestion, object: KubeObject): Promise<Reason | undefined> =>
+  lossCalled('It', question, object);
 
 /** The same of the first objects of the kind; throws when none of them can be asked about. */
 export async function lossInRoundTrip(
@@ -60,13 +63,13 @@ export async function lossInRoundTrip(
 async function lossCalled(
   name: string,
   question: LossQuestion,
-  seen: KubeObject,
+  object: KubeObject,
 ): Promise<Reason | undefined> {
   const { target, acceptedLoss } = question;
   for (const old of versionsToAsk(question)) {
-    const fields = await lostThrough(question, seen, old);
+    const fields = await lostThrough(question, object, old);
     const lost = fields.filter((path) => !isAccepted(path, acceptedLoss));
-    if (lost.length > 0) return lossWord(name, target, old, lost);
+    if (lost.length > 0) return lossReason(name, target, old, lost);
   }
   return undefined;
 }
@@ -81,17 +84,17 @@ function versionsToAsk({ target: { crd, version }, acceptedLoss }: LossQuestion)
 
 async function lostThrough(
   { kube, target, signal, turn }: LossQuestion,
-  seen: KubeObject,
+  object: KubeObject,
   old: string,
 ): Promise<readonly string[]> {
   const ref = { ...target.ref, version: old };
   const options = { signal, isOnce: true, timeoutMs: TIMEOUT_MS };
-  const before = await kube.get(ref, placeOf(seen.metadata), options);
+  const before = await kube.get(ref, placeOf(object.metadata), options);
   // The write rests on what was seen, and fails.
-  if (before?.metadata.resourceVersion !== seen.metadata.resourceVersion) return [];
+  if (before?.metadata.resourceVersion !== object.metadata.resourceVersion) return [];
   await turn?.();
   const bounds = { dryRun: true, timeoutMs: TIMEOUT_MS, metadataOnly: false };
-  const after = await applyAsItIs({ kube, ref, kind: target.kind, signal }, seen, bounds);
+  const after = await applyAsItIs({ kube, ref, kind: target.kind, signal }, object, bounds);
   return missingIn(before, after);
 }
 
@@ -125,7 +128,7 @@ function missing(before: unknown, after: unknown, path: string): readonly string
   );
 }
 
-/** Whoever leaves it out says the same. */
+/** True for values that mean the same as a missing field. */
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
   if (Array.isArray(value)) return value.length === 0;
@@ -134,14 +137,14 @@ function isEmpty(value: unknown): boolean {
 
 const FIELDS_NAMED_MAX = 20;
 
-function lossWord(
-  what: string,
+function lossReason(
+  subject: string,
   { crd, version }: Target,
   old: string,
   lost: readonly string[],
 ): Reason {
   const message =
-    `${what} does not come back whole: the conversion webhook of CRD ${crd?.name ?? ''} makes ` +
+    `${subject} does not come back whole: the conversion webhook of CRD ${crd?.name ?? ''} makes ` +
     `${version} of ${old}, and of that ${old} again without ` +
     `${lost.slice(0, FIELDS_NAMED_MAX).join(', ')}. ` +
     'Repair the webhook, or name the fields in spec.acceptedLoss.';

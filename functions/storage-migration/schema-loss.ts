@@ -13,8 +13,8 @@ interface Schema {
 const ALWAYS_KEPT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 /**
- * What objects of the one schema may have and the other has no place for: paths such as
- * `.spec.legacy` and `.spec.parts[].old`; where any name may stand, `*`.
+ * Fields that objects of the one schema may have and the other one drops: paths such as
+ * `.spec.legacy` and `.spec.parts[].old`, with `*` where any name may stand.
  */
 export function lostFields(
   before: Schema | undefined,
@@ -45,7 +45,7 @@ function lostOfAnyName(before: Schema, after: Schema, path: string): readonly st
   return values === true ? [`${path}.*`] : lost(values, there, `${path}.*`);
 }
 
-/** What an object has at the moment and this schema has no place for. */
+/** Fields of an object that this schema drops. */
 export function fieldsWithout(object: unknown, schema: Schema | undefined): readonly string[] {
   return [...new Set(without(object, schema ?? {}, ''))];
 }

@@ -2,7 +2,7 @@
 // the list has to be without them. Pure.
 import type { KubeObject, ManagedFieldsEntry } from '../../shared/kube/objects.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
-import type { Crd, Target } from './target.ts';
+import type { Crd, Target } from './observe.ts';
 
 type Entries = readonly ManagedFieldsEntry[];
 

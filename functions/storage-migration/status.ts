@@ -1,5 +1,5 @@
-// What a migration says after each step: its next status, from the one before. Pure. Every way from
-// one phase to another is here.
+// The next status of a migration, from the one before and the result of a step. Every transition
+// from one phase to another is here. Pure.
 import type {
   Delegate,
   Phase,
@@ -8,12 +8,12 @@ import type {
 import { NOT_SWEPT, type Reason } from '../../shared/kube/conditions.ts';
 import { type Migration, NO_PROGRESS } from './migration.ts';
 import { nameOf } from './rewrite.ts';
-import { type Crd, type Target, begunWith } from './target.ts';
+import { type Crd, type Target, begunWith } from './observe.ts';
 
-/** What the status says next, conditions aside. */
+/** The next status, without conditions. */
 export interface StatusUpdate {
   readonly status: Omit<StorageMigrationStatus, 'conditions' | 'observedGeneration' | 'worker'>;
-  /** What is being done, or that nothing is. */
+  /** The reason of condition Progressing. */
   readonly progressing: Reason;
   readonly blocked?: Reason;
 }
@@ -25,7 +25,8 @@ const PASSES_MAX = 20;
 export function begun(migration: Migration, found: Target): StatusUpdate {
   const { spec, status } = migration;
   const { crd } = found;
-  const storedVersions = [...new Set([...seenBefore(status, crd), ...(crd?.storedVersions ?? [])])];
+  const listed = crd?.storedVersions ?? [];
+  const storedVersions = [...new Set([...storedBefore(status, crd), ...listed])];
   return inProgress({
     phase: 'Preflight',
     target: begunWith(migration, found),
@@ -34,11 +35,11 @@ export function begun(migration: Migration, found: Target): StatusUpdate {
   });
 }
 
-/** What may be stored still, whatever the CRD lists by now. */
-function seenBefore({ target, proof, storedVersions = [] }: StorageMigrationStatus, crd?: Crd) {
+/** Versions that may still be stored, whatever the CRD lists by now. */
+function storedBefore({ target, proof, storedVersions = [] }: StorageMigrationStatus, crd?: Crd) {
   if (crd === undefined || target?.crdUid !== crd.uid) return [];
   if (proof === undefined) return storedVersions;
-  // All was stored in it once. Whoever took it out of the CRD since has found the way himself.
+  // All objects were stored in that version; a CRD that no longer defines it was edited since.
   return crd.versions.some(({ name }) => name === proof.version) ? [proof.version] : [];
 }
 
@@ -47,7 +48,7 @@ export const paused = ({ status }: Migration): StatusUpdate => ({
   progressing: { reason: 'Paused', message: 'spec.pause is true; it goes on when that is false.' },
 });
 
-/** What the status says, without what is said anew each time. */
+/** The status without fields that are computed anew at each write. */
 export function ownStatus({
   conditions: _conditions,
   observedGeneration: _generation,
@@ -75,7 +76,7 @@ export const OBJECTS_FAILED = 'ObjectsFailed';
 export const RIGHTS_MISSING = 'RightsMissing';
 /** Waits for a person: to look again is to lose more. */
 export const MANAGED_FIELDS_LOST = 'ManagedFieldsLost';
-/** What another migrator alone, or whoever keeps us from it, can end. */
+/** Only the other migrator, or its administrator, can end these. */
 export const MIGRATOR_SILENT = 'MigratorSilent';
 export const MIGRATOR_REFUSED = 'MigratorRefused';
 /** Waits for a person, too: encrypted values do not open by themselves. */
@@ -116,9 +117,9 @@ export function inProgress(status: StatusUpdate['status']): StatusUpdate {
 /** That another migrator did not do what it was asked to; ours does it then. */
 function failureOf({ delegate }: StorageMigrationStatus): string {
   const { result, name = '', message = 'it did not say why' } = delegate ?? {};
-  const what = ` StorageVersionMigration ${name}`;
-  if (result === 'Failed') return `${what} failed: ${message}`.replace(/[.]?$/, '.');
-  return result === 'Gone' ? `${what} was deleted before its end.` : '';
+  const migrator = ` StorageVersionMigration ${name}`;
+  if (result === 'Failed') return `${migrator} failed: ${message}`.replace(/[.]?$/, '.');
+  return result === 'Gone' ? `${migrator} was deleted before its end.` : '';
 }
 
 const MESSAGES: Readonly<Record<Phase, (status: StorageMigrationStatus) => string>> = {
@@ -271,8 +272,8 @@ export function done(
 }
 
 function dryRunDone(status: StorageMigrationStatus): StatusUpdate {
-  const { done: seen = 0, failed = 0 } = status.progress ?? {};
-  const message = `A dry run: of ${seen} objects ${failed} would be refused; nothing was written.`;
+  const { done: count = 0, failed = 0 } = status.progress ?? {};
+  const message = `A dry run: of ${count} objects ${failed} would be refused; nothing was written.`;
   const { cursor: _cursor, ...rest } = status;
   return done(rest, { message });
 }

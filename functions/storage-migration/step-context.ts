@@ -6,7 +6,7 @@ import type { Migration } from './migration.ts';
 import { type StatusUpdate, blocked } from './status.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { updateStatus } from './write-status.ts';
-import type { Target } from './target.ts';
+import type { Target } from './observe.ts';
 import type { Pass } from './pass.ts';
 
 export interface StepContext {

@@ -35,7 +35,7 @@ import {
   type StepResult,
   type StepHandler,
 } from './step-context.ts';
-import { type Crd, readTarget, isTarget } from './target.ts';
+import { type Crd, observe, isTarget } from './observe.ts';
 
 export async function applyStep(
   context: StepContext,
@@ -67,10 +67,10 @@ function obstacleOfStep(step: string, error: unknown, crd: Crd | undefined): Rea
 const applyPreflight: StepHandler = async (context, migration) => {
   const { deps, target, endsAtMs, signal } = context;
   const { kube, clock } = deps;
-  const isOver = (): boolean => clock.nowMs() > endsAtMs;
+  const isTimeOver = (): boolean => clock.nowMs() > endsAtMs;
   const obstacle =
     etcdMissing(deps.etcd, migration) ??
-    (await preflight({ kube, clock, target, isOver, signal }, migration));
+    (await preflight({ kube, clock, target, isTimeOver, signal }, migration));
   if (obstacle !== undefined) return finishBlocked(context, migration, obstacle);
   return finish(context, migration, cleared(migration.status, nowIsoOf(context), target.crd));
 };
@@ -160,20 +160,23 @@ async function finishWithProof(
   return finish(context, migration, update);
 }
 
-/** What was found is only proved of the CRD under which it was looked for, from first to last. */
+/**
+ * A pass proves something only about one CRD, so the CRD must be the same from the first page to
+ * the last.
+ */
 async function isUnmoved({ deps, target, signal }: StepContext, migration: Migration) {
   if (target.crd === undefined) return true;
-  const now = await readTarget(deps.kube, migration, signal);
+  const now = await observe(deps.kube, migration, signal);
   return (
     isTarget(now) && now.crd?.uid === target.crd.uid && now.crd.generation === target.crd.generation
   );
 }
 
 function fieldsLost({ message }: ManagedFieldsLost): Reason {
-  const what =
+  const explained =
     `${message}: something between us and etcd drops them, such as an admission webhook. Nothing ` +
     'more is written until the spec is edited.';
-  return { reason: MANAGED_FIELDS_LOST, message: what };
+  return { reason: MANAGED_FIELDS_LOST, message: explained };
 }
 
 const applyProbe: StepHandler = async (context, migration) => {

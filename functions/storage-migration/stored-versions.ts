@@ -19,7 +19,7 @@ import {
   type StepResult,
   type StepHandler,
 } from './step-context.ts';
-import { type Crd, storageVersionOf } from './target.ts';
+import { type Crd, storageVersionOf } from './observe.ts';
 
 export const applyTrim: StepHandler = async (context, migration) => {
   const { deps, target, signal } = context;

@@ -12,16 +12,16 @@ import type { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { type Migration, migrationOf } from './migration.ts';
 
-/** What the API's conventions allow is 32,768 characters; a person reads less. */
+/** The API's conventions allow 32,768 characters; a person reads less. */
 const MESSAGE_MAX = 2_000;
 
 /**
- * A step that began just before the end of WORK_SECONDS takes a page more. Whoever takes longer
- * still may find another one at it: that costs a page done twice, and no more.
+ * A step that began just before the end of WORK_SECONDS takes one page more. If an instance takes
+ * even longer, another one may begin beside it: then a page is done twice, and nothing is lost.
  */
 const WORKER_SLACK_MS = 15_000;
 
-export interface SayOptions {
+export interface UpdateOptions {
   /** Whether this instance goes on; otherwise the next look is anybody's. */
   readonly goesOn: boolean;
   readonly signal: AbortSignal;
@@ -31,15 +31,15 @@ export async function updateStatus(
   { kube, clock, id, workMs }: Deps,
   { object, generation }: Migration,
   { status, progressing, blocked }: StatusUpdate,
-  { goesOn, signal }: SayOptions,
+  { goesOn, signal }: UpdateOptions,
 ): Promise<Migration> {
   const nowMs = clock.nowMs();
   const moment = { fieldManager: FIELD_MANAGER, observedGeneration: generation, nowMs };
   const worker = { id, until: timestamp(nowMs + workMs + WORKER_SLACK_MS) };
   const conditions = [
     proved(status),
-    say('Progressing', !RESTING.has(progressing.reason), progressing),
-    say('Blocked', blocked !== undefined, blocked ?? NOT_BLOCKED),
+    condition('Progressing', !RESTING.has(progressing.reason), progressing),
+    condition('Blocked', blocked !== undefined, blocked ?? NOT_BLOCKED),
   ];
   const written = await writeStatus(kube, {
     ref: STORAGE_MIGRATIONS,
@@ -63,7 +63,7 @@ const NOT_BLOCKED = { reason: 'NotBlocked', message: 'Nothing keeps it from goin
 /** Reasons that say that nothing is being done. */
 const RESTING: ReadonlySet<string> = new Set(['Done', 'Blocked', 'Paused']);
 
-function say(
+function condition(
   type: string,
   isSo: boolean,
   { reason, message }: { readonly reason: string; readonly message: string },
@@ -74,7 +74,7 @@ function say(
 function proved({ proof, target }: StorageMigrationStatus): ConditionInput {
   if (proof === undefined) {
     const message = 'Some objects may be stored in another version.';
-    return say('Proved', false, { reason: 'NotProved', message });
+    return condition('Proved', false, { reason: 'NotProved', message });
   }
   const { etcdValues, etcdRevision } = proof;
   const inEtcd =
@@ -85,5 +85,5 @@ function proved({ proof, target }: StorageMigrationStatus): ConditionInput {
     `All ${proof.objects} objects listed at resourceVersion ${proof.resourceVersion} were found ` +
     `stored as ${target?.version ?? proof.version}: none changed when it was written once ` +
     `more.${inEtcd}`;
-  return say('Proved', true, { reason: proof.oracle, message });
+  return condition('Proved', true, { reason: proof.oracle, message });
 }

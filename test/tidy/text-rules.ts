@@ -71,7 +71,8 @@ const registryHost: Rule = {
 };
 
 /** Grows folder by folder, as their comments become plain sentences. */
-const PLAIN_FOLDERS = /^functions\/(?:locate|nats-cluster)\//;
+const PLAIN_FOLDERS =
+  /^functions\/(?:dead-letters|locate|nats-cluster|storage-audit|storage-migration)\//;
 const noSubject = /(?:\/\/|^ *\/?\*+|[.:;]) +(?:What|Who|Whose|Whoever|Of)\b/;
 
 const plainComment: Rule = {

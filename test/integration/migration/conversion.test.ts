@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { clean } from '../../../functions/storage-migration/clean.ts';
 import { Pace } from '../../../functions/storage-migration/pace.ts';
-import { crdOf, type Target } from '../../../functions/storage-migration/target.ts';
+import { crdOf, type Target } from '../../../functions/storage-migration/observe.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../../../shared/kube/objects.ts';

@@ -1,7 +1,7 @@
 // A write that began before the stored version was changed, and ends long after: it stores the old
 // version. No proof may be made before every such write must have ended.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { crdOf } from '../../../functions/storage-migration/target.ts';
+import { crdOf } from '../../../functions/storage-migration/observe.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { CURRENT, OLD, VersionedKind } from '../../builders/versioned-kind.ts';
 import { type Held, holdCreation } from './admission-webhook.ts';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readFile } from 'node:fs/promises';
 import { storageAudit } from '../../../functions/storage-audit/index.ts';
 import { runAudit } from '../../../functions/storage-audit/command.ts';
-import type { Answer } from '../../../functions/storage-audit/look.ts';
+import type { Answer } from '../../../functions/storage-audit/audit.ts';
 import { buildFunction } from '../../../knative/tools/build/build.ts';
 import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';

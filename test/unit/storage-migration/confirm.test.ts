@@ -2,7 +2,7 @@
 // is judged.
 import { expect, test } from 'vitest';
 import { confirmed, unconfirmed } from '../../../functions/storage-migration/confirm.ts';
-import { type EtcdAnswer, judged } from '../../../functions/storage-migration/etcd-verdict.ts';
+import { type EtcdAnswer, judgeStored } from '../../../functions/storage-migration/etcd-verdict.ts';
 import { afterPass } from '../../../functions/storage-migration/status.ts';
 import type { StorageMigrationStatus } from '../../../shared/api/storage-migration.ts';
 import type { StoredCount } from '../../../shared/stored/audit.ts';
@@ -12,9 +12,12 @@ const NOW = '2026-11-21T12:00:00Z';
 const MOMENT = { nowMs: Date.parse(NOW), nowIso: NOW, crd: crd() };
 const CURSOR = { after: '', continue: '', resourceVersion: '500' };
 
-const CURRENT: EtcdAnswer = { says: 'current', revision: '600', values: 9 };
-const OLD: EtcdAnswer = { says: 'old', message: 'One is old.' };
-const SILENT: EtcdAnswer = { says: 'nothing', why: { reason: 'EtcdUnavailable', message: 'No.' } };
+const CURRENT: EtcdAnswer = { result: 'current', revision: '600', values: 9 };
+const OLD: EtcdAnswer = { result: 'old', message: 'One is old.' };
+const SILENT: EtcdAnswer = {
+  result: 'unusable',
+  why: { reason: 'EtcdUnavailable', message: 'No.' },
+};
 const ETCD = { oracle: 'SecondPassAndEtcd', etcdRevision: '600', etcdValues: 9 } as const;
 
 const confirming = (more: StorageMigrationStatus = {}): StorageMigrationStatus =>
@@ -96,7 +99,7 @@ test.each<Row>([
   expect(said.status.cursor !== undefined).toBe(next.phase === 'Blocked');
 });
 
-const ABOUT = { what: 'widgets.example.com', apiVersion: 'example.com/v1', revision: '600' };
+const ABOUT = { kind: 'widgets.example.com', apiVersion: 'example.com/v1', revision: '600' };
 const named = (count: number, ...examples: readonly string[]) => ({ count, examples });
 
 const stored = (
@@ -111,22 +114,25 @@ const stored = (
 
 test.each<[string, StoredCount, object]>([
   ['all in the current version', stored({ v1: named(9, 'a/b') }), CURRENT],
-  ['nothing at all', { ...stored({}), total: 0 }, { says: 'current', values: 0 }],
+  ['nothing at all', { ...stored({}), total: 0 }, { result: 'current', values: 0 }],
   [
     'one in another',
     stored({ v1: named(8, 'a/b'), v1alpha1: named(1, 'a/c') }),
-    { says: 'old', message: expect.stringContaining('1 in example.com/v1alpha1 (a/c)') },
+    { result: 'old', message: expect.stringContaining('1 in example.com/v1alpha1 (a/c)') },
   ],
   [
     'one that is hidden',
     stored({ v1: named(8, 'a/b') }, named(1, 'a/d')),
-    { says: 'nothing', why: { reason: 'EtcdCannotTell', message: expect.stringContaining('a/d') } },
+    {
+      result: 'unusable',
+      why: { reason: 'EtcdCannotTell', message: expect.stringContaining('a/d') },
+    },
   ],
   [
     'one in another and one that is hidden',
     stored({ v2: named(1, 'a/c') }, named(8, 'a/d')),
-    { says: 'old' },
+    { result: 'old' },
   ],
 ])('etcd has %s', (_what, counted, answer) => {
-  expect(judged(counted, ABOUT)).toMatchObject(answer);
+  expect(judgeStored(counted, ABOUT)).toMatchObject(answer);
 });

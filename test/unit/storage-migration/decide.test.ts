@@ -1,7 +1,7 @@
 // Which step a migration takes, from its status and the CRD, as a table.
 import { expect, test } from 'vitest';
 import { decide, type Step } from '../../../functions/storage-migration/decide.ts';
-import type { Target, NoTarget } from '../../../functions/storage-migration/target.ts';
+import type { Target, NoTarget } from '../../../functions/storage-migration/observe.ts';
 import type { StorageMigrationStatus } from '../../../shared/api/storage-migration.ts';
 import {
   at,

@@ -2,7 +2,7 @@
 // object tells, and where the migration goes on from there.
 import { expect, test } from 'vitest';
 import { decide } from '../../../functions/storage-migration/decide.ts';
-import { heard } from '../../../functions/storage-migration/delegate.ts';
+import { delegateStatus } from '../../../functions/storage-migration/delegate.ts';
 import { afterPass, begun, done, settled } from '../../../functions/storage-migration/status.ts';
 import type { StorageMigrationStatus } from '../../../shared/api/storage-migration.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
@@ -27,7 +27,7 @@ const order = (type?: string, { uid = 'd1', message = '', status = 'True' } = {}
 });
 
 const hear = (one: KubeObject | null, afterMs = 0) =>
-  heard(inTree('Delegating'), KNOWN, one, Date.parse(NOW) + afterMs);
+  delegateStatus(inTree('Delegating'), KNOWN, one, Date.parse(NOW) + afterMs);
 
 test.each<[string, KubeObject | null, string]>([
   ['has said nothing', order(), 'it has not begun'],
@@ -67,7 +67,7 @@ test('one that nobody begins for ten minutes blocks, and is looked at again', ()
   };
   const spec = { mode: 'InTree' } as const;
   expect(decide(migration({ spec, status: waits }), target()).type).toBe('delegate');
-  const goesOn = heard(waits, KNOWN, order('Running'), Date.parse(NOW) + 700_000);
+  const goesOn = delegateStatus(waits, KNOWN, order('Running'), Date.parse(NOW) + 700_000);
   expect(goesOn.status.phase).toBe('Delegating');
   expect(goesOn.status.blockedIn).toBeUndefined();
 });

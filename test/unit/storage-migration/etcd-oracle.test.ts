@@ -48,16 +48,16 @@ function ask({ uid, more = 0, refusal, revision = '600', uids = [] }: World) {
   return askEtcd(question, AbortSignal.timeout(5_000));
 }
 
-const ANOTHER = { says: 'nothing', why: { reason: 'EtcdIsAnother' } };
+const ANOTHER = { result: 'unusable', why: { reason: 'EtcdIsAnother' } };
 const TOO_LARGE = 'Too large resource version: 600, current: 550.';
 
 test.each<[string, World, object]>([
   [
     'the same two objects',
     { uid: 'uid-a', more: 1, uids: ['uid-a', 'uid-b'] },
-    { says: 'current', values: 2 },
+    { result: 'current', values: 2 },
   ],
-  ['no objects at all', {}, { says: 'current', values: 0 }],
+  ['no objects at all', {}, { result: 'current', values: 0 }],
   ['one object less', { uid: 'uid-a', more: 1, uids: ['uid-a'] }, ANOTHER],
   ['one object more', { uid: 'uid-a', uids: ['uid-a', 'uid-b'] }, ANOTHER],
   ['another of the same name', { uid: 'uid-a', more: 1, uids: ['uid-x', 'uid-b'] }, ANOTHER],

@@ -2,7 +2,7 @@
 // for: pages are put in by hand, and time is over after the first.
 import { expect, test } from 'vitest';
 import { lossOfFields } from '../../../functions/storage-migration/field-loss.ts';
-import type { Target } from '../../../functions/storage-migration/target.ts';
+import type { Target } from '../../../functions/storage-migration/observe.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { crd, migration, target } from './samples.ts';
@@ -39,8 +39,8 @@ async function said(pages: readonly (readonly object[])[], acceptedLoss: readonl
     },
   } as unknown as KubeClient;
   const { signal } = new AbortController();
-  const look = { kube, target: poorer(), isOver: () => true, signal };
-  return lossOfFields(look, migration({ spec: { acceptedLoss } }));
+  const scan = { kube, target: poorer(), isTimeOver: () => true, signal };
+  return lossOfFields(scan, migration({ spec: { acceptedLoss } }));
 }
 
 const [PLAIN, RICH] = [{ size: 1 }, { size: 1, legacy: 'kept' }];

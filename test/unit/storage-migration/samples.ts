@@ -5,7 +5,7 @@ import {
   crdOf,
   type CrdVersion,
   type Target,
-} from '../../../functions/storage-migration/target.ts';
+} from '../../../functions/storage-migration/observe.ts';
 import type {
   Progress,
   StorageMigrationSpec,

@@ -6,7 +6,7 @@ import {
   undefinedVersionIn,
   withoutStale,
 } from '../../../functions/storage-migration/stale-fields.ts';
-import type { Target } from '../../../functions/storage-migration/target.ts';
+import type { Target } from '../../../functions/storage-migration/observe.ts';
 import type { KubeObject, ManagedFieldsEntry } from '../../../shared/kube/objects.ts';
 import { BUILT_IN, crd, target } from './samples.ts';
 

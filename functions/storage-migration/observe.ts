@@ -1,5 +1,6 @@
-// What a migration is about, as the API server has it now: the kind, the version in which its
-// objects are stored from now on, and, when it is a custom resource, the CRD behind it.
+// Observes the target of a migration in the API server: the kind, the version in which its objects
+// are stored from now on, and the CRD behind a custom resource. Everything that decide.ts needs
+// beside the migration itself.
 import type { MigrationTarget } from '../../shared/api/storage-migration.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
@@ -36,7 +37,7 @@ export interface Target {
   /** A version that is served, to read and write by; the stored one where it is served. */
   readonly ref: ResourceRef;
   readonly kind: string;
-  /** What the API server is to store. */
+  /** The version in which the API server stores objects now. */
   readonly version: string;
   readonly crd: Crd | undefined;
 }
@@ -84,7 +85,7 @@ function changedAt(entries: readonly ManagedFieldsEntry[]): string | undefined {
 export const storageVersionOf = ({ versions }: Crd): string =>
   versions.find(({ storage }) => storage)?.name ?? '';
 
-export async function readTarget(
+export async function observe(
   kube: KubeClient,
   migration: Migration,
   signal: AbortSignal,
@@ -114,7 +115,7 @@ async function readBuiltIn(
   { group, resource }: Omit<ResourceRef, 'version'>,
   signal: AbortSignal,
 ): Promise<Target | NoTarget> {
-  const what = resourceName({ group, resource });
+  const name = resourceName({ group, resource });
   const versions = await servedVersions(kube, group, { signal });
   for (const version of versions) {
     const found = await servedResource(kube, { group, version, resource }, { signal });
@@ -124,11 +125,11 @@ async function readBuiltIn(
     );
     const ref = { group, version: stored ?? version, resource };
     if (stored !== undefined) return { ref, kind: found.kind, version: stored, crd: undefined };
-    const message = `The API server does not serve the version in which it stores ${what}.`;
+    const message = `The API server does not serve the version in which it stores ${name}.`;
     return { reason: 'VersionUnknown', message };
   }
   const next = 'correct spec.resource, or install its CRD.';
-  const message = `The API server has no resource ${what}: ${next}`;
+  const message = `The API server has no resource ${name}: ${next}`;
   return { reason: 'ResourceUnknown', message };
 }
 
@@ -136,7 +137,7 @@ async function readBuiltIn(
 export const servedBy = ({ versions }: Crd): readonly string[] =>
   versions.filter(({ served }) => served).map(({ name }) => name);
 
-/** What a migration that begins is about; another one of these begins it anew. */
+/** The target as the status records it at the beginning; a change of any field begins anew. */
 export function begunWith(migration: Migration, { crd, kind, version }: Target): MigrationTarget {
   const { dryRun, mode } = migration.spec;
   const cleans = crd !== undefined && cleansFields(migration, crd);

@@ -7,7 +7,7 @@ import { type AuditReport, auditStored } from '../../shared/stored/audit.ts';
 import { CRDS, keyPrefixes, USUAL_PREFIXES } from '../../shared/stored/place.ts';
 import type { GroupResource } from '../../shared/stored/built-in.ts';
 
-export interface LookOptions {
+export interface AuditOptions {
   readonly prefixes?: readonly string[] | undefined;
   readonly resources?: readonly GroupResource[] | undefined;
   readonly examplesMax?: number | undefined;
@@ -15,7 +15,7 @@ export interface LookOptions {
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
-/** What was read. */
+/** The source that was read. */
 export interface Origin {
   readonly source: string;
   readonly revision: string;
@@ -30,15 +30,15 @@ export interface Answer extends AuditReport {
   readonly of: Origin;
 }
 
-export function lookAtFile(path: string, options: LookOptions): Promise<Answer> {
+export function auditFile(path: string, options: AuditOptions): Promise<Answer> {
   const { signal, onProgress } = options;
-  return lookAtSnapshot(path, openSnapshot(path, { signal, onProgress }), options);
+  return auditSnapshot(path, openSnapshot(path, { signal, onProgress }), options);
 }
 
-export async function lookAtSnapshot(
+export async function auditSnapshot(
   source: string,
   snapshot: Snapshot,
-  options: LookOptions,
+  options: AuditOptions,
 ): Promise<Answer> {
   const { hasDigest, sizeBytes } = snapshot.facts;
   const report = await auditStored(snapshot.entries(), { ...options, isUnhashed: !hasDigest });
@@ -47,29 +47,30 @@ export async function lookAtSnapshot(
   return { of: { source, revision: `${revision}`, sizeBytes, ...isHashed, records }, ...report };
 }
 
-export async function lookAtEtcd(address: EtcdAddress, options: LookOptions): Promise<Answer> {
+export async function auditEtcd(address: EtcdAddress, options: AuditOptions): Promise<Answer> {
   const etcd = openEtcd(address);
   try {
-    return await lookAtClient(etcd, options);
+    return await auditClient(etcd, options);
   } finally {
     await etcd.close();
   }
 }
 
-export async function lookAtClient(etcd: EtcdClient, options: LookOptions): Promise<Answer> {
+export async function auditClient(etcd: EtcdClient, options: AuditOptions): Promise<Answer> {
   const { resources, prefixes = USUAL_PREFIXES, signal } = options;
   const revision = await etcd.revision(signal);
-  const asked = resources && [...resources, CRDS].flatMap((each) => keyPrefixes(each, prefixes));
+  const requested =
+    resources && [...resources, CRDS].flatMap((each) => keyPrefixes(each, prefixes));
   // Everything, so that what lies elsewhere is told too.
-  const wanted = asked === undefined ? [''] : [...new Set(asked)];
+  const wanted = requested === undefined ? [''] : [...new Set(requested)];
   const report = await auditStored(etcd.entries(wanted, { revision, signal }), options);
   return { of: { source: etcd.endpoints.join(', '), revision }, ...report };
 }
 
-export async function saveAndLook(
+export async function saveAndAudit(
   address: EtcdAddress,
   path: string,
-  options: LookOptions,
+  options: AuditOptions,
 ): Promise<Answer> {
   const etcd = openEtcd(address);
   try {
@@ -77,5 +78,5 @@ export async function saveAndLook(
   } finally {
     await etcd.close();
   }
-  return lookAtFile(path, options);
+  return auditFile(path, options);
 }
