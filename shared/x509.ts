@@ -99,7 +99,7 @@ const sequence = (...items: readonly Buffer[]): Buffer => tagged(0x30, Buffer.co
 /** Hex of the encoded object identifier. */
 const oid = (hex: string): Buffer => tagged(0x06, Buffer.from(hex, 'hex'));
 
-/** What the attributes of a name may hold; verifiers look at the alternative names alone. */
+/** Length of a name's attributes; verifiers read the alternative names alone. */
 const NAME_MAX = 64;
 
 const attribute = (id: string, value: string): Buffer =>

@@ -46,7 +46,9 @@ export interface MetadataFeedStatus {
   /** The sequence up to which the stream was compared with the API server, and when. */
   readonly version?: number;
   readonly sweptAt?: string;
-  /** Of the floor that the last sweep wrote: a stream that lost its end has an older one. */
+  /**
+   * Sequence of the floor that the last sweep wrote: a stream that lost its end has an older one.
+   */
   readonly floorSequence?: number;
   readonly resources?: readonly ResourceStatus[];
   readonly scopes?: readonly ScopeStatus[];
@@ -77,7 +79,7 @@ export interface ResourceStatus {
   readonly oversizeNames?: readonly string[];
 }
 
-/** What the checkpoints of one kind of scope say together. */
+/** The checkpoints of one kind of scope, summed up. */
 export interface ScopeStatus {
   readonly name: 'all' | 'cluster' | 'node';
   readonly scopes: number;

@@ -1,5 +1,5 @@
-// What the function needs to be allowed for one migration, and how its mode is named on a command
-// line: what is printed to be granted, and what is asked for before the first write, are the same.
+// The rights that the function needs for one migration, and the name of its mode on a command line.
+// The same list is printed for an administrator to grant and checked before the first write.
 import { type Mode, ORDER_GROUPS, ORDERS } from './storage-migration.ts';
 
 /** A rule of RBAC. */
@@ -7,7 +7,7 @@ export interface Right {
   readonly group: string;
   readonly resource: string;
   readonly subresource?: string;
-  /** Of the one object that it is about; all when absent. */
+  /** The one object that the right is about; all objects when absent. */
   readonly name?: string;
   readonly verbs: readonly string[];
 }
@@ -16,7 +16,7 @@ export interface MigratedKind {
   readonly group: string;
   readonly resource: string;
   readonly mode: Mode;
-  /** Of a CRD whose list of stored versions is to be set; undefined where there is none. */
+  /** The CRD whose stored versions are trimmed; undefined for a built-in kind. */
   readonly crdName: string | undefined;
 }
 

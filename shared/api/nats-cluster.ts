@@ -13,7 +13,7 @@ export const NATS_CLUSTER_LEASE = 'ballast-nats-cluster';
 /** On everything that belongs to a cluster, with its name as the value. */
 export const NATS_CLUSTER_LABEL = 'ballast.dev/nats-cluster';
 
-/** Of a claim: which pods may mount its volume at the same time. */
+/** The access mode of a claim: which pods may mount its volume at the same time. */
 export type AccessMode = 'ReadWriteOncePod' | 'ReadWriteOnce';
 
 export interface NatsClusterSpec {
@@ -33,7 +33,7 @@ export interface NatsClusterSpec {
   readonly lameDuck: { readonly graceSeconds: number; readonly durationSeconds: number };
   readonly resources: { readonly requests?: Amounts; readonly limits?: Amounts };
   readonly monitoringPort: number;
-  /** Who may connect as a client: everybody, or whom other policies let in; None makes none. */
+  /** Clients that may connect: all, or those that other policies let in; None creates no policy. */
   readonly networkPolicy: 'Open' | 'Closed' | 'None';
   readonly spread: 'Preferred' | 'Required';
   readonly unreplicatedStreams: 'Interrupt' | 'Wait';
@@ -54,7 +54,7 @@ export interface Amounts {
 export interface Account {
   readonly name: string;
   readonly jetStream: boolean;
-  /** Whose streams it holds. */
+  /** Feeds whose streams this account holds. */
   readonly feeds?: readonly string[];
   readonly users: readonly User[];
 }
@@ -78,9 +78,9 @@ export interface User {
 export interface FeedReading {
   readonly feed: string;
   readonly scope: 'Cluster' | 'Node' | 'Namespaces';
-  /** Of scope Node. */
+  /** Set for scope Node. */
   readonly node?: string;
-  /** Of scope Namespaces. */
+  /** Set for scope Namespaces. */
   readonly namespaces?: readonly string[];
 }
 
@@ -121,7 +121,7 @@ export interface ServerStatus {
   readonly ready?: boolean;
   readonly configDigest?: string;
   readonly upToDate?: boolean;
-  /** Of a new one that has not joined the others yet. */
+  /** Set for a new server that has not joined the others yet. */
   readonly startingSince?: string;
   readonly lastContact?: string;
 }

@@ -14,7 +14,7 @@ export const STORAGE_MIGRATION_LEASE = 'ballast-storage-migration';
 /** On a CRD, with the value `true`: it asks for a StorageMigration whenever it needs one. */
 export const MIGRATE_ANNOTATION = 'ballast.dev/migrate-storage';
 
-/** Who rewrites first: we, or another migrator, of which we then prove what it did. */
+/** The first writer: this function, or another migrator, whose result this function then proves. */
 export type Mode = 'Ballast' | OtherMode;
 export type OtherMode = 'InTree' | 'Community';
 
@@ -38,7 +38,7 @@ export interface StorageMigrationSpec {
   readonly cleanManagedFields: boolean;
 }
 
-/** Who has to agree that nothing is stored in another version. */
+/** The oracle that has to agree that nothing is stored in another version. */
 export type Verification = 'SecondPass' | 'Etcd';
 
 export type Phase =
@@ -86,7 +86,7 @@ export interface StorageMigrationStatus {
   readonly conditions?: readonly MigrationCondition[];
 }
 
-/** What was being written when the migration began; anything else begins it anew. */
+/** The target when the migration began; a change of any field begins anew. */
 export interface MigrationTarget {
   readonly version: string;
   readonly kind: string;
@@ -95,7 +95,7 @@ export interface MigrationTarget {
   readonly mode?: OtherMode;
   /** Absent when managedFields are left alone. */
   readonly cleansManagedFields?: boolean;
-  /** What the CRD served since they were cleaned. */
+  /** Versions that the CRD has served since managedFields were cleaned. */
   readonly servedVersions?: readonly string[];
   readonly crdUid?: string;
   readonly crdGeneration?: number;
@@ -110,7 +110,7 @@ export interface Delegate {
   readonly uid: string;
   /** Absent while it is not over. */
   readonly result?: 'Succeeded' | 'Failed' | 'Gone';
-  /** What it said at its end. */
+  /** The message of its last condition. */
   readonly message?: string;
 }
 
@@ -121,7 +121,7 @@ export interface Cursor {
   readonly resourceVersion: string;
 }
 
-/** Of one pass. */
+/** Counts of one pass. */
 export interface Progress {
   readonly total: number;
   readonly done: number;
@@ -147,7 +147,9 @@ export interface Proof {
   readonly objects: number;
   readonly resourceVersion: string;
   readonly crdGeneration?: number;
-  /** Of the second oracle: the moment at which etcd was read, and how many values it had. */
+  /**
+   * Set by the second oracle: the revision at which etcd was read, and the number of values there.
+   */
   readonly etcdRevision?: string;
   readonly etcdValues?: number;
   readonly at: string;

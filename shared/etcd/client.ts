@@ -16,11 +16,14 @@ export interface ReadOptions {
 const PAGE_BYTES = 2 * 1024 * 1024;
 const PAGE_KEYS_FIRST = 100;
 const PAGE_KEYS_MAX = 2_000;
-/** What is asked for follows the values before, and these may be a thousand times as large. */
+/**
+ * The size of a page is a guess from the values before it, and the next ones may be a thousand
+ * times as large.
+ */
 const PAGE_BYTES_MAX = 32 * 1024 * 1024;
 /** A page that is larger is asked for again with so many times fewer keys. */
 const FEWER = 8;
-/** Of a single key, in base64: far more than etcd can be told to take. */
+/** A single key in base64: far more than etcd can be configured to take. */
 const VALUE_BYTES_MAX = 256 * 1024 * 1024;
 
 export function openEtcd(address: EtcdAddress): EtcdClient {

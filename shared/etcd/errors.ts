@@ -1,4 +1,4 @@
-// What etcd refuses, and what keeps us from reaching it, as failures with stable codes.
+// Refusals of etcd, and failures to reach it, with stable codes.
 import { Failure } from '../errors.ts';
 
 /** gRPC's numbers, as etcd's JSON gateway hands them on. */

@@ -31,7 +31,7 @@ export class Answer extends ServerResponse {
   override writeHead(status: number, reason?: string, headers?: Headers): this;
   override writeHead(status: number, headers?: Headers): this;
   override writeHead(status: number, reason?: string | Headers, headers?: Headers): this {
-    // What is left of its request is not the next one, and nobody waits for all of it.
+    // The rest of this request would be read as the next one, and nobody waits for all of it.
     if (!isWhole(this.req)) this.shouldKeepAlive = false;
     return typeof reason === 'string'
       ? super.writeHead(status, reason, headers)

@@ -1,4 +1,4 @@
-// What a request's body must be before a byte of it is read, and how its bytes are taken in.
+// Checks a request's body before a byte of it is read, and reads it in chunks.
 import type { IncomingMessage } from 'node:http';
 import { quoted } from '../cut.ts';
 import { Failure } from '../errors.ts';
@@ -29,8 +29,8 @@ export function assertNotEncoded(contentEncoding: string | undefined): void {
 }
 
 /**
- * Resolves with the end of the body. What `take` throws is the end of the reading: what is still
- * to come flows on and is dropped, so that the answer reaches a sender that writes first.
+ * Resolves with the end of the body. An error that `take` throws ends the reading; bytes that still
+ * arrive are dropped, so that the answer reaches a sender that writes first and reads later.
  */
 export function eachChunk(request: IncomingMessage, take: (chunk: Buffer) => void): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -63,17 +63,14 @@ export function readConfig<Config extends object>(
   };
 }
 
-/**
- * What stands before an @ may be a password, in a list of addresses and in one with a typing error
- * too.
- */
+/** Text before an @ may be a password, also in a list of addresses and in a mistyped one. */
 const USER_INFO = /^([a-z][a-z0-9+.-]*:\/\/)?.*@/is;
 
 const withoutUserInfo = (text: string): string => text.replace(USER_INFO, '$1***@');
 
 /**
- * What is in force, for the one line that is logged at the start: `{ port: 8080, token: '(secret,
- * set)' }`.
+ * The configuration in force, for the one line that is logged at the start: `{ port: 8080, token:
+ * '(secret, set)' }`.
  */
 export function showConfig<Config extends object>(
   config: Config,

@@ -10,7 +10,7 @@ export class Deadlines<Item> {
   readonly #ended = new AbortController();
   #isWatching = false;
 
-  /** Who is over is out before `onOver` hears of it. */
+  /** An item whose time is over is removed before `onOver` is called with it. */
   constructor(clock: Clock, timeMs: number, onOver: (item: Item) => void) {
     this.#clock = clock;
     this.#timeMs = timeMs;

@@ -1,6 +1,6 @@
-// What a function is, in the words of its author: a name, a purpose, the events it wakes on, its
-// configuration, its dependencies (`deps`) and its handler. `defineFunction` refuses at once what
-// could only fail later.
+// Defines a function: a name, a purpose, the events it wakes on, its configuration, its
+// dependencies (`deps`) and its handler. `defineFunction` refuses at once definitions that could
+// only fail later.
 import type { CloudEventV1 } from 'cloudevents';
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
@@ -12,7 +12,7 @@ import { type RuntimeConfig, runtimeShape } from './runtime-config.ts';
 export type IncomingEvent = CloudEventV1<unknown>;
 export type OutgoingEvent = CloudEventV1<unknown>;
 
-/** What lasts as long as the process. */
+/** Lives as long as the process. */
 export interface Scope {
   readonly log: Logger;
   readonly clock: Clock;
@@ -23,7 +23,7 @@ export interface Scope {
   readonly signal: AbortSignal;
 }
 
-/** What lasts as long as one request. */
+/** Lives as long as one request. */
 export interface Context<Deps> {
   readonly deps: Deps;
   readonly clock: Clock;
@@ -50,7 +50,7 @@ export interface RouteRequest {
 /** A route that takes a file instead of JSON. */
 export interface FileBody {
   readonly sizeBytesMax: number;
-  /** What to do with a larger one; ends a sentence. */
+  /** Advice to the sender of a larger one; ends a sentence. */
   readonly advice: string;
 }
 
@@ -58,7 +58,7 @@ export interface Answer {
   /** 200 when absent; never 408, 409 or 500, on which senders drop an event. */
   readonly status?: number;
   readonly body: unknown;
-  /** What a caller that asked for text gets; a table made of the body when absent. */
+  /** The answer to a caller that asked for text; a table made of the body when absent. */
   readonly text?: string;
 }
 
@@ -71,7 +71,7 @@ export interface Route<Deps> {
   handle(request: RouteRequest, context: Context<Deps>): Answer | Promise<Answer>;
 }
 
-/** What a function is to those who call it. */
+/** The function as its callers see it. */
 export interface Behaviour<Deps> {
   readonly name: string;
   /** One sentence. */

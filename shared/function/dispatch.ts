@@ -1,6 +1,6 @@
-// Who answers a request: events and probes are answered straight from node's listener; metrics
-// and everything else are loaded when first asked for, so that neither a cold start nor an event
-// pays for them.
+// Sends each request to its handler. Events and probes are answered straight from node's listener;
+// metrics and everything else are loaded when first asked for, so that neither a cold start nor an
+// event pays for them.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure } from '../errors.ts';
 import { OWN_PATHS } from './define.ts';

@@ -64,7 +64,7 @@ function repeated(name: string): Failure {
   return new Failure('EVENT_ATTRIBUTE_REPEATED', message, { field: name });
 }
 
-/** What may stand in an authority: no blank, and nothing of the parts around it. */
+/** Characters of an authority: no blank, and nothing of the parts around it. */
 const HOST = /^[\w\-.~%!$&'()*+,;=:[\]]*$/;
 
 /** RFC 9112, 3.2: of two names of the host, proxies and servers believe one or the other. */

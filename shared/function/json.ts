@@ -10,7 +10,7 @@ import { Failure } from '../errors.ts';
  */
 const JSON_DEPTH_MAX = 1_000;
 
-/** Of an empty object, with its place in a list: in two bytes of text nothing is larger. */
+/** Memory of an empty object, with its place in a list: no other two bytes of text need more. */
 const VALUE_BYTES = 64;
 
 const COMMA = 0x2c;

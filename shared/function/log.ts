@@ -35,7 +35,10 @@ const ERROR_TEXT_BYTES_MAX = 8 * 1024;
 
 const shortened = (error: Error): unknown => withShortTexts(stdSerializers.errWithCause(error));
 
-/** What else an error carries may hold itself; only what holds errors is gone into. */
+/**
+ * Other properties of an error may refer to the error itself, so only those that hold errors are
+ * followed.
+ */
 function withShortTexts(error: object): unknown {
   const shorten = ([name, value]: [string, unknown]): [string, unknown] => {
     if (typeof value === 'string') return [name, cut(value, ERROR_TEXT_BYTES_MAX)];
@@ -64,7 +67,7 @@ function objectKeyOf(event: IncomingEvent): string | undefined {
   return namespace === '' ? `${resource} ${name}` : `${resource} ${namespace}/${name}`;
 }
 
-/** What a line about this event carries; never its data. */
+/** Fields of a log line about this event; never its data. */
 export function eventFields(
   event: IncomingEvent,
   traceparent: string | undefined,
@@ -83,7 +86,7 @@ export function eventFields(
   };
 }
 
-/** What a line about this failure carries. */
+/** Fields of a log line about this failure. */
 export function failureFields(failure: Failure): Record<string, unknown> {
   const { code, kind, field, object, retryAfterMs } = failure;
   return {

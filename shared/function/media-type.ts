@@ -18,7 +18,7 @@ const PARAMETER = new RegExp(
 );
 /** A cluster has a handful of media types; whoever sends more than this pays for each parse. */
 const REMEMBERED_MAX = 64;
-/** What those have is shorter; text from outside is kept no longer. */
+/** Real media types are shorter; no longer text from outside is remembered. */
 const REMEMBERED_LENGTH_MAX = 256;
 const remembered = new Map<string, MediaType>();
 

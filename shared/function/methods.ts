@@ -1,5 +1,4 @@
-// What a path answers to a method that it does not take: 405 with those it takes, or 204 to who
-// only asked for them.
+// Answers methods that a path does not take: 405 with those it takes, or 204 to OPTIONS.
 import type { ServerResponse } from 'node:http';
 import { quoted } from '../cut.ts';
 import { Failure } from '../errors.ts';

@@ -23,7 +23,7 @@ function problemOf(failure: Failure): Problem {
     title: errorTable[code].title,
     status,
     code,
-    // What a bug says is for the log; the sender can do nothing with it.
+    // The message of a bug is for the log; the sender cannot act on it.
     detail: failure.kind === 'bug' ? `${errorTable[code].title}; send it again later.` : message,
     ...(field === undefined ? {} : { field }),
     ...(object === undefined ? {} : { object }),

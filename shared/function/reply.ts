@@ -40,7 +40,7 @@ function attributeHeaders(
 ): Record<string, string | number> {
   const wakesAgain = rules.wakesOn.has(event.type) || rules.wakesOn.has(EVERY_TYPE);
   if (wakesAgain) throw bad(`its type ${event.type} wakes this very function`);
-  // What an instance of the SDK's class adds beside the attributes.
+  // The SDK's class adds these fields beside the attributes.
   const { data: _data, data_base64: _base64, datacontenttype: _type, ...attributes } = event;
   const headers: Record<string, string | number> = {};
   for (const [name, value] of Object.entries(attributes)) {

@@ -1,5 +1,5 @@
-// Runs a function from its sources: `node shared/function/run.ts functions/metadata`. What ships
-// is the bundle (knative/tools/build); this is for development.
+// Runs a function from its sources: `node shared/function/run.ts functions/metadata`. This is for
+// development; users get the bundle (knative/tools/build).
 import { resolve } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { definitionIn } from './define.ts';

@@ -1,4 +1,4 @@
-// What every function can be told from outside, with the reason for each default.
+// Settings of every function, with the reason for each default.
 import type { ConfigShape } from './config.ts';
 import { flag, integer, list, oneOf, secondsAsMs, text } from './parsers.ts';
 import { addressRanges } from './senders/addresses.ts';
@@ -36,16 +36,16 @@ export const PARKED_MS = KEEP_ALIVE_MS;
 export const REQUEST_TIMEOUT_MS = 30_000;
 /** Bodies on their way at once: several times what is worked on at once, some KB each. */
 export const ARRIVING_MAX = 512;
-/** Of bodies that arrive or are worked on: those of hundreds of pods, or eight of the largest. */
+/** Bodies that arrive or are worked on: hundreds of pods, or eight of the largest. */
 export const HELD_BYTES_MAX = 16 * 1024 * 1024;
 /**
- * Whoever asks and does not read holds megabytes of an answer. Proxies take what they are sent at
- * once, and a network that moves nothing for so long is gone.
+ * A caller that does not read holds megabytes of an answer in memory. Proxies read at once, and a
+ * network that moves nothing for so long is broken.
  */
 export const UNREAD_MS = 30_000;
 /**
- * Of answers that were not read yet. They stand in memory twice until the kernel takes them; the
- * smallest heap has 64 MiB, and the names of 150,000 pods are ten.
+ * Bytes of answers that were not read yet. They are in memory twice until the kernel takes them;
+ * the smallest heap has 64 MiB, and the names of 150,000 pods are ten.
  */
 export const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 /** A sender that writes first has read its refusal by then. */
@@ -114,8 +114,8 @@ export const runtimeShape: ConfigShape<RuntimeConfig> = {
     env: 'DRAIN_MINIMUM_SECONDS',
     meaning: 'how long nobody must have come after SIGTERM before the port closes',
     parse: secondsAsMs(0, 600),
-    // What was written on a warm connection before its sender knew gets an answer, and a probe
-    // that asks every second sees that the instance ends.
+    // A request that was sent on a warm connection before its sender knew gets an answer, and a
+    // probe that comes every second sees that the instance ends.
     fallback: 1_000,
   },
   concurrencyMax: {

@@ -1,5 +1,5 @@
-// What all requests of one running function share: its definition, `deps`, clock, log, counters
-// and admission.
+// Shared by all requests of one running function: its definition, `deps`, clock, log, counters and
+// admission.
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Failure, FailureKind } from '../errors.ts';
@@ -27,8 +27,8 @@ export type Outcome = 'done' | 'replied' | 'gone' | FailureKind;
 /** From a handler that only looked, to one that used its whole deadline. */
 const DURATION_BOUNDS_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /**
- * What the metrics call a type that this function does not wake on: senders must not make up
- * series.
+ * Counts all types that this function does not wake on: else senders could create series without
+ * end.
  */
 const UNKNOWN_TYPE = 'unknown';
 

@@ -88,7 +88,7 @@ export class HttpServer {
       // Node's own refusal has an empty body.
       requireHostHeader: false,
     });
-    // Who has sent all that he wants to may close his half, and still gets his answer.
+    // A client may close its half after its last request, and still gets the answer.
     Object.assign(this.#server, { httpAllowHalfOpen: true });
     // Beyond a number node drops headers without a word; their size is limited already.
     this.#server.maxHeadersCount = 0;
@@ -159,8 +159,8 @@ export class HttpServer {
   }
 
   /**
-   * Who waits to be accepted when the port closes is reset by the kernel. Senders come again when
-   * they have their answer: while nobody has one they all come, and then nobody waits.
+   * When the port closes, the kernel resets connections that wait to be accepted. Answers are held
+   * back meanwhile: senders that wait for one open no further connections.
    */
   async #hush(): Promise<void> {
     const endsAtMs = systemClock.nowMs() + HUSH_MAX_MS;
@@ -204,8 +204,8 @@ export class HttpServer {
   }
 
   /**
-   * Whoever closed his half may have closed all: what is written to him then comes back as a reset,
-   * and the work for nobody ends. An interim answer is the one thing that may be written.
+   * A client that closed its half may be gone. A write to it then comes back as a reset, and work
+   * for nobody ends. An interim answer is the one thing that may be written before the answer.
    */
   async #askWhetherGone(socket: Socket): Promise<void> {
     const last = lastOf(socket);
@@ -219,8 +219,8 @@ export class HttpServer {
   }
 
   /**
-   * Nothing has moved on this connection for its time. Whose answer is being worked on waits in
-   * silence; of the others nobody reads, and what is written to them would lie here for ever.
+   * Nothing moved on a connection for its time. A client whose request is in work may wait in
+   * silence; any other one does not read, and its answer would stay in memory for ever.
    */
   readonly #endStill = (socket: Socket): void => {
     if (lastOf(socket)?.writableEnded === false) socket.setTimeout(this.#times.unreadMs);
@@ -229,7 +229,7 @@ export class HttpServer {
 
   readonly #listen: Listener = (request, response) => {
     const { socket } = request;
-    // What comes after the last answer is no request.
+    // Bytes after the last answer are no request.
     if (this.#leaving.has(socket)) return;
     this.#fresh.delete(socket);
     if (this.#parked.delete(socket)) socket.setTimeout(this.#times.unreadMs);

@@ -9,7 +9,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** Who gave up while he waited takes his turn without working. */
+  /** A caller that gave up while it waited takes its turn without working. */
   async take<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => void this.#line.push(resolve));

@@ -1,4 +1,4 @@
-// What node could not read as a request, as a Failure and in the words of its status line.
+// Requests that node could not parse, as a Failure and in the words of its status line.
 import { Failure } from '../errors.ts';
 import { HEADERS_TIMEOUT_MS, HEADER_BYTES_MAX } from './runtime-config.ts';
 

@@ -1,5 +1,4 @@
-// What a function says about itself to whoever asks `GET /`: in a few lines what it is, what it
-// wakes on, and where to go on reading.
+// The answer to `GET /`: in a few lines the function, the events it wakes on, and where to read on.
 import type { Answer } from './define.ts';
 import type { Runtime } from './runtime.ts';
 

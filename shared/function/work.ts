@@ -28,14 +28,14 @@ export abstract class Work<Deps> implements Context<Deps>, Admitted {
     this.runtime = runtime;
     this.response = response;
     this.startedMs = runtime.clock.nowMs();
-    // What node cannot read of its body, or that no more of it comes.
+    // Node cannot read its body, or no more of it comes.
     response.once('broken', (reason: Failure) => this.expire(reason));
     response.once('close', () => {
       if (!response.writableFinished) this.#abandon();
     });
   }
 
-  /** What every line about this request carries. */
+  /** Fields of every log line about this request. */
   protected abstract logFields(): Record<string, unknown>;
   /** Called once, with how it went. */
   protected abstract count(outcome: Outcome, tookMs: number): void;
@@ -121,7 +121,7 @@ export abstract class Work<Deps> implements Context<Deps>, Admitted {
   }
 }
 
-/** What several wait for ends with the one who began it, and the others are still there. */
+/** Shared work ends with the request that began it, while other callers still wait for it. */
 function cutShort(): Failure {
   const message =
     'The work was shared with a request whose caller went away, and ended with it; send the ' +

@@ -44,8 +44,8 @@ export interface AccessCacheOptions {
 }
 
 /**
- * Reads what grants us access, at most once at a time and not again before it may have changed.
- * What was good stays so when it cannot be read again, until the API server refuses it.
+ * Reads credentials, at most once at a time and not again before they may have changed. Good ones
+ * stay in use when they cannot be read again, until the API server refuses them.
  */
 export class AccessCache {
   readonly #read: ReadAccess;
@@ -72,8 +72,8 @@ export class AccessCache {
   }
 
   /**
-   * What to try after `refused` was answered with 401; several calls that were refused together
-   * read once.
+   * The next credentials to try after `refused` was answered with 401; several calls that were
+   * refused together cause one read.
    */
   async after(refused: Access, signal: AbortSignal): Promise<Access> {
     if (this.#latest !== refused) return this.current(signal);

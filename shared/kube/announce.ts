@@ -25,7 +25,7 @@ export interface Announced {
 
 export interface Announcer {
   readonly kube: KubeClient;
-  /** Who says it. */
+  /** The component in the Event's source. */
   readonly component: string;
   readonly nowMs: number;
 }
@@ -54,7 +54,7 @@ export async function announce(
   try {
     await kube.create(EVENTS, event, { signal });
   } catch (error) {
-    // What it tells is done, and stands in the status as well.
+    // The step is done, and the status tells of it as well.
     if (!isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID', 'KUBE_NOT_FOUND')) throw error;
   }
 }

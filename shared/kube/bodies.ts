@@ -29,7 +29,7 @@ async function skimmed(paths: readonly string[], body: Body): Promise<string> {
 /** A `Status` with the causes of a refusal is a few kilobytes. */
 const REFUSAL_BYTES_MAX = 1024 * 1024;
 
-/** Of a refusal: what follows is dropped. */
+/** The beginning of a refusal's body; the rest is dropped. */
 export async function beginningOf(body: Body): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -63,7 +63,7 @@ export class Calls {
     return this.#counts;
   }
 
-  /** What the API server answers to this request has the shape that the caller names. */
+  /** The caller names the shape of the answer: the API server keeps its objects to their schema. */
   async json<Result>(request: KubeRequest, options: CallOptions): Promise<Result> {
     return (await this.sized<Result>(request, options)).value;
   }

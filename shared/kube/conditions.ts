@@ -28,7 +28,7 @@ export interface Condition extends ConditionInput {
 }
 
 export interface ConditionMoment {
-  /** Who will apply the conditions. */
+  /** The field manager that will apply the conditions. */
   readonly fieldManager: string;
   /** `metadata.generation` of the object that was looked at. */
   readonly observedGeneration?: number | undefined;
@@ -36,9 +36,8 @@ export interface ConditionMoment {
 }
 
 /**
- * What the manager of this moment has to apply: `next`, and as they are those of its conditions
- * that `next` does not name. The conditions of other managers are left out, since to apply is to
- * own.
+ * The conditions for this field manager to apply: `next`, and its other conditions as they are.
+ * Conditions of other managers are left out, since applying them would take them over.
  */
 export function setConditions(
   object: KubeObject,
@@ -63,7 +62,9 @@ export function setConditions(
   return [...result.values()];
 }
 
-/** Of what the status said before its function was not heard of for too long. */
+/**
+ * Reason of conditions whose function was silent for too long, so that they may no longer be true.
+ */
 export const NOT_SWEPT = 'NotSwept';
 
 export function conditionsOf({ status }: KubeObject): readonly Condition[] {

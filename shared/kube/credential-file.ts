@@ -1,7 +1,7 @@
 // Reads a file that holds credentials, as it is between two rotations.
 
 /**
- * Who writes a file anew may empty it first: an empty one is a moment in between, and without a
+ * A program that replaces a file may empty it first. An empty file means "in between": without a
  * token the API server would take us for somebody else.
  */
 export async function readCredential(path: string, signal: AbortSignal): Promise<string> {

@@ -1,5 +1,5 @@
-// What the API server refuses, as failures with stable codes: who asked what of which object,
-// what was answered, and for a 403 the RBAC rule that would have allowed it.
+// Refusals of the API server as failures with stable codes: the verb, the object, the answer, and
+// for a 403 the RBAC rule that would have allowed it.
 import { cut, quoted } from '../cut.ts';
 import { type ErrorCode, Failure } from '../errors.ts';
 import { isRecord, textOf } from './json.ts';
@@ -161,7 +161,8 @@ function judge(about: About, answer: KubeAnswer): readonly [ErrorCode, string, s
     case 410:
       return ['KUBE_EXPIRED', 'no longer has this resourceVersion', 'List again from the start.'];
     case 422:
-      // Of custom resources another uid is called an invalid field, of built-in ones a conflict.
+      // The API server calls another uid an invalid field for custom resources, a conflict for
+      // others.
       if (causes.some(({ field }) => field === 'metadata.uid')) return CONFLICT;
       return ['KUBE_INVALID', 'finds the object invalid', 'Correct the named fields.'];
     case 429:

@@ -1,5 +1,5 @@
-// Credentials that a command prints, as a kubeconfig's `exec` has it. What the command prints is
-// never shown: it is a secret, or may hold one.
+// Credentials from a command, as in a kubeconfig's `exec`. Its output is never shown, because it is
+// or may hold a secret.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { User } from '@kubernetes/client-node/dist/config_types.js';

@@ -81,7 +81,7 @@ function notYaml(path: string, where: string): Failure {
   return new Failure('KUBE_ACCESS_UNREADABLE', message);
 }
 
-/** Of entries with the same name in several files the first counts, as kubectl has it. */
+/** The first of several entries with the same name counts, as in kubectl. */
 function select(files: readonly Kubeconfig[]): Selection {
   const current = files.map(({ raw }) => raw['current-context']).find((name) => name);
   const context = files

@@ -7,7 +7,7 @@ const LINE_BYTES_MAX = 16 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
-/** What follows the last newline is dropped: it is what a cut left of a line. */
+/** Text after the last newline is dropped: it is the beginning of a line that was cut off. */
 export async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
   bytesMax = LINE_BYTES_MAX,

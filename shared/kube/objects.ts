@@ -64,7 +64,7 @@ export interface NamelessManifest extends Omit<Manifest, 'metadata'> {
   };
 }
 
-/** What an update starts from: the object as it was read. */
+/** An update starts from this: the object as it was read. */
 export interface VersionedManifest extends Manifest {
   readonly metadata: Manifest['metadata'] & { readonly resourceVersion: string };
 }

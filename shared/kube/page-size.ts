@@ -1,5 +1,5 @@
-// How many objects the next page of a list may have: as many as weigh a megabyte or two, whatever
-// each of them weighs. What does not fit is asked for again with fewer, down to one.
+// The number of objects on the next page of a list: as many as weigh a megabyte or two together. A
+// page that does not fit is asked for again with fewer objects, down to one.
 
 /**
  * JSON takes up to 19 times its bytes once it is parsed (`[{},{},...]`, which a node selector may
@@ -13,7 +13,7 @@ const PAGE_BYTES_WANTED = PAGE_BYTES_MAX / 2;
  * and then it is text, which takes no more than its bytes when it is parsed.
  */
 const OBJECT_BYTES_MAX = 12 * 1024 * 1024;
-/** Of a kind about which nothing is known. */
+/** The first page of a kind of unknown size. */
 const FIRST = 50;
 const GROWTH_MAX = 4;
 

@@ -1,4 +1,4 @@
-// What the API server says at a path that is no resource, as a function hands it to its runtime.
+// Reads JSON from a path of the API server that is no resource, for the runtime of a function.
 import type { KubeClient } from './client.ts';
 
 /** Keys have a type of their own, and the API server offers them as nothing else. */

@@ -38,7 +38,7 @@ export interface ListOptions extends Selection, CallOptions {
    * objects, and a single one that is too large is KUBE_TOO_LARGE. Needs a limit.
    */
   readonly isBounded?: boolean;
-  /** Of each object the metadata alone. */
+  /** Reads the metadata of each object alone. */
   readonly metadataOnly?: boolean;
   /** From the page before; freshness is then that of the first page. */
   readonly continue?: string;
@@ -49,14 +49,14 @@ export interface PagesOptions extends Omit<ListOptions, 'continue' | 'isBounded'
   /** Objects; pages of large ones have fewer. */
   readonly limit: number;
   /**
-   * What to do with an object that is too large to be read. `fail` (when absent) throws
-   * KUBE_TOO_LARGE; `skim` reads who it is and gives it out as `tooLarge`.
+   * How to treat an object that is too large to be read. `fail` (when absent) throws
+   * KUBE_TOO_LARGE; `skim` reads its identity and returns it as `tooLarge`.
    */
   readonly onTooLarge?: 'fail' | 'skim';
   /**
-   * What to do when the list took so long that the API server forgot the moment of its first
-   * page. `fail` (when absent) throws KUBE_EXPIRED; `inconsistent` goes on with what there is
-   * now, which the resourceVersion of the page tells.
+   * How to treat a list that took so long that the API server compacted the revision of its first
+   * page. `fail` (when absent) throws KUBE_EXPIRED; `inconsistent` goes on with the objects as they
+   * are now, which the resourceVersion of the page tells.
    */
   readonly onExpired?: 'fail' | 'inconsistent';
 }
@@ -214,7 +214,7 @@ export function isAbsence(error: unknown): boolean {
   return reason === 'NotFound' && !message.startsWith('the server could not find');
 }
 
-/** Of metadata alone an empty list comes without any. */
+/** An empty list of metadata alone comes without `items`. */
 type SentList = Omit<KubeList, 'items'> & { readonly items: KubeList['items'] | null };
 
 /**

@@ -30,16 +30,16 @@ export interface KubeRequest {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
-  /** What the answer is brought down to: of objects the metadata alone. */
+  /** Asks for the metadata of objects alone. */
   readonly as?: 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined;
   readonly repeat: Repeat;
   /** More than this is not read: KUBE_TOO_LARGE. */
   readonly bytesMax?: number;
-  /** Of an answer of any size the texts at these paths alone, as one flat JSON object. */
+  /** Reads only the texts at these paths, as one flat JSON object, from an answer of any size. */
   readonly skim?: readonly string[];
 }
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
   /** Ends the call with the signal's own reason. */
   readonly signal?: AbortSignal | undefined;

@@ -13,7 +13,7 @@
 
 export type Repeat = 'always' | 'unsent';
 
-/** What came of one attempt that did not succeed. */
+/** The result of an attempt that did not succeed. */
 export type Setback =
   | {
       readonly statusCode: number;

@@ -3,7 +3,7 @@ import type { KubeObject } from './objects.ts';
 
 const METADATA = ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp'] as const;
 
-/** What is read of an object that is found at this path. */
+/** Paths that are read of an object that is found at this path. */
 export const skimPaths = (at: string): readonly string[] => [
   `${at}.kind`,
   `${at}.apiVersion`,

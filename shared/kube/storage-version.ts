@@ -9,11 +9,11 @@ import type { CallOptions } from './request.ts';
 interface ServedResource {
   readonly name: string;
   readonly kind: string;
-  /** Of what will be written: from group, version and kind. */
+  /** The hash of the version that is written: of group, version and kind. */
   readonly storageVersionHash?: string;
 }
 
-/** What discovery says of one resource in one version. */
+/** The discovery entry of one resource in one version. */
 export async function servedResource(
   kube: KubeClient,
   { group, version, resource }: ResourceRef,

@@ -49,7 +49,7 @@ const FAILING_MAX = 100;
 const PERIODS = 2;
 const SLACK_SECONDS = 60;
 const SWEEP_SECONDS = 60;
-/** Of what somebody else may have written. */
+/** Bounds a value that somebody else may have written. */
 const LASTS_SECONDS_MAX = 200_000;
 
 const lastsSeconds = (sweepSeconds: number): number => PERIODS * sweepSeconds + SLACK_SECONDS;

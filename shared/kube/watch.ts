@@ -31,7 +31,7 @@ export interface WatchOptions extends Selection {
    */
   readonly timeoutSeconds?: number;
   /**
-   * Of an object that weighs more, only who it is is read; the event says so. Absent, such an
+   * Only the identity of a heavier object is read, and the event says so. Without this option an
    * object beyond 16 MiB ends the watch, and comes again with the next.
    */
   readonly skimAboveBytes?: number;
@@ -200,7 +200,7 @@ async function* oneStream(
   }
 }
 
-/** What a pause and another attempt may cure; throws everything else. */
+/** Failures that a pause and another attempt may cure; throws everything else. */
 function passing(error: unknown, signal: AbortSignal, position: Position): Failure {
   signal.throwIfAborted();
   if (isKubeError(error, 'KUBE_EXPIRED') && position.forget()) return error;

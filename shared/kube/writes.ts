@@ -60,7 +60,7 @@ export interface Created {
   readonly isNew: boolean;
 }
 
-/** What must still be true for the object to be deleted. */
+/** Conditions under which the object may be deleted. */
 export type Precondition =
   | { readonly uid: string; readonly resourceVersion?: string }
   | { readonly uid?: string; readonly resourceVersion: string }

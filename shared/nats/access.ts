@@ -1,6 +1,6 @@
-// What a url cannot say of the way into NATS: whom to believe, and who we are by a certificate, an
-// NKey or a JWT. The same names everywhere: the keys of a Secret, the files of one that is mounted,
-// and the options of a program.
+// Credentials for NATS beside the url: the authority to trust, and a certificate, an NKey or a JWT
+// to present. The names are the same everywhere: keys of a Secret, files of a mounted one, and
+// options of a program.
 import { join } from 'node:path';
 
 // Not imported: that evaluates all that node:fs exports, which takes 3 ms of each start.
@@ -21,7 +21,7 @@ export interface AccessSource {
   readonly read: () => NatsAccess;
 }
 
-/** Of all that a Secret holds. */
+/** Picks the credentials from all keys of a Secret. */
 export const accessIn = (data: Readonly<Record<string, string | undefined>>): NatsAccess =>
   Object.fromEntries(
     ACCESS_KEYS.flatMap((key) => (data[key] === undefined ? [] : [[key, data[key]]])),

@@ -35,7 +35,7 @@ export interface Question {
   readonly withinMs: number;
 }
 
-/** Of all that one server sends while one connection lasts. */
+/** Bytes that one server may send while one connection lasts. */
 const RECEIVED_BYTES_MAX = 64 * 2 ** 20;
 /** A look takes some hundred; short ones without end, such as PING, would cost more than bytes. */
 const LINES_MAX = 1_000;
@@ -206,7 +206,10 @@ export class BoundedConnection implements Holder {
     }
   }
 
-  /** What was made of an answer is held, too. Who has let go of all holds nothing ever after. */
+  /**
+   * Counts the memory of a parsed answer. A failed connection has released everything, and must
+   * count nothing more.
+   */
   keep(bytes: number): void {
     if (this.#failure === undefined) this.#allowance.hold(this, bytes);
     if (this.#failure !== undefined) throw this.#failure;

@@ -25,7 +25,7 @@ const CONNECT_TIMEOUT_MS = 2_000;
  */
 const DRAIN_MAX_MS = 1_000;
 
-/** Of the client's words, whose enums would have to be loaded before they are needed. */
+/** Names of the client's events; its enums would have to be loaded before they are needed. */
 const AWAY: ReadonlySet<string> = new Set(['disconnect', 'reconnecting']);
 
 export class Connection {
@@ -88,8 +88,7 @@ export class Connection {
         .catch((cause: unknown) => {
           throw this.#failure(cause, access);
         });
-      // Whoever closes it for good (an expired credential) leaves the next caller to connect
-      // afresh.
+      // When the connection closes for good (an expired credential), the next caller opens another.
       void connection.closed().then(() => {
         this.#opening = undefined;
       });
@@ -121,7 +120,7 @@ export class Connection {
     return new Failure('NATS_UNAVAILABLE', message, { object: this.#host, cause });
   }
 
-  /** What came instead of it while the server is away is for a connection of its own. */
+  /** New credentials that arrive while the server is away are for a connection of their own. */
   async #watch(connection: NatsConnection, used: NatsAccess): Promise<void> {
     for await (const { type } of connection.status()) {
       if (AWAY.has(type) && this.#isOther(used)) await connection.close();
@@ -132,7 +131,7 @@ export class Connection {
     try {
       return JSON.stringify(this.#access.read()) !== JSON.stringify(used);
     } catch {
-      // What cannot be read now may come back; what was read is all there is.
+      // A file that cannot be read now may come back; until then the former credentials are used.
       return false;
     }
   }

@@ -9,17 +9,17 @@ export interface FrameSink {
   kept(bytes: number): void;
 }
 
-/** What a line announces. */
+/** The payload that a line announces. */
 export interface Payload {
   readonly subscription: string;
-  /** Of its beginning, as headers. */
+  /** Bytes at its beginning that are headers. */
   readonly headerBytes: number;
   readonly bytes: number;
 }
 
 /** INFO of a server with hundreds of routes is some kilobytes. */
 const LINE_BYTES_MAX = 65_536;
-/** What some 7,000 streams and consumers take that a server tells of. */
+/** The answer of a server with some 7,000 streams and consumers. */
 const PAYLOAD_BYTES_MAX = 8 * 2 ** 20;
 const NEW_LINE = 10;
 const LINE_END_BYTES = 2;
@@ -30,7 +30,7 @@ export class Frames {
   #lineBytes = 0;
   #payload: Payload | undefined;
   #chunks: Buffer[] = [];
-  /** Of the payload and the end of its line. */
+  /** Bytes that are still to come of the payload and its line end. */
   #missing = 0;
 
   constructor(sink: FrameSink) {

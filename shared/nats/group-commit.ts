@@ -66,7 +66,9 @@ export class GroupCommit {
     }
   }
 
-  /** Whoever waited for the group before is about to come again: the next one takes them in. */
+  /**
+   * Callers that waited for the former group are about to come again: the next group takes them in.
+   */
   #gather(): void {
     if (this.#isGathering || this.#groups === GROUPS_MAX) return;
     this.#isGathering = true;

@@ -103,7 +103,7 @@ function claimsIn(credentials: string): Claims | undefined {
   }
 }
 
-/** Whoever names an authority or a certificate wants TLS, whatever the url says. */
+/** An authority or a certificate means TLS, whatever the url says. */
 function tlsOf({ protocol, hostname }: URL, access: NatsAccess): ConnectionOptions {
   const { 'ca.crt': ca, 'tls.crt': cert, 'tls.key': key } = access;
   if (protocol !== 'tls:' && ca === undefined && cert === undefined && key === undefined) return {};

@@ -33,7 +33,7 @@ export async function readThrough(
       ({ lastSequence: reach } = await stream.state(signal));
       continue;
     }
-    // What was stored last is gone again, and there is no other server.
+    // The message stored last is gone again, and there is no other server.
     if (stream.settings.replicas === 1) return reach;
     looks += 1;
     if (looks === BEHIND_LOOKS_MAX) return undefined;

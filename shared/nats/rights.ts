@@ -1,7 +1,7 @@
-// Who may do what with a feed on NATS: the one place that says it. Streams live in an account that
-// only the function enters. Readers have another account, which imports just what reading needs: in
-// an account that has the stream, whoever may ask for messages may have them sent to any subject of
-// it, `$JS.API.STREAM.DELETE...` included. Pure.
+// Rights on a feed in NATS; no other file defines them. Streams live in an account that only the
+// function enters. Readers have another account, which imports just the subjects that reading
+// needs: in an account that has the stream, a client that may ask for messages may have them sent
+// to any subject of it, `$JS.API.STREAM.DELETE...` included. Pure.
 import {
   FLOOR_SUBJECT,
   MARKER_SUBJECT,
@@ -12,11 +12,11 @@ import {
 } from '../feed/subjects.ts';
 import { type Scope, filtersOf } from './replica/scope.ts';
 
-/** What NATS calls the API of JetStream in the account that has the streams. */
+/** The prefix of JetStream's API in the account that has the streams. */
 export const STREAM_API = '$JS.API';
 /**
- * What readers call it. Under its own name the server answers in every account, and says "JetStream
- * not enabled for account" before the import can answer.
+ * The prefix for readers. Under its own name the server answers in every account, and says
+ * "JetStream not enabled for account" before the import can answer.
  */
 export const READER_API = 'ballast-api';
 
@@ -71,7 +71,7 @@ export function writerRights(feed: string, inbox: string): Permissions {
   };
 }
 
-/** What the stream's account lets these accounts have, as nats-server's configuration says it. */
+/** Exports of the stream's account to these accounts, as nats-server's configuration has them. */
 export function exportsOf(feed: string, accounts: readonly string[]) {
   return [
     ...servicesOf(feed).map(({ service, isMany }) => ({
@@ -83,7 +83,7 @@ export function exportsOf(feed: string, accounts: readonly string[]) {
   ];
 }
 
-/** What the readers' account takes from the stream's. */
+/** Imports of the readers' account from the stream's. */
 export function importsOf(feed: string, account: string) {
   return [
     ...servicesOf(feed).map(({ service: subject }) => ({

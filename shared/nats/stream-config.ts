@@ -1,10 +1,10 @@
-// What a stream is to be, as JetStream says it. Pure.
+// The configuration of a feed's stream in JetStream. Pure.
 
 export interface StreamSettings {
   readonly name: string;
   /** Every subject begins with this; the stream stores all of them. */
   readonly prefix: string;
-  /** What was stored is sent on, once, under this. */
+  /** Every stored message is sent on once under this prefix. */
   readonly livePrefix: string;
   readonly replicas: number;
   readonly storage: 'file' | 'memory';

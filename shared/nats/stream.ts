@@ -1,5 +1,6 @@
 // One JetStream stream that keeps the newest message of each subject: written by compare-and-set,
-// many subjects at once or not at all. Who comes first makes it, and all bring it to its settings.
+// many subjects at once or not at all. The first instance creates it, and all of them apply its
+// settings.
 import { randomBytes } from 'node:crypto';
 import type { MsgHdrs, NatsConnection } from 'nats';
 import { Connection, type NatsOptions } from './connection.ts';
@@ -165,7 +166,7 @@ export class Stream {
     );
   }
 
-  /** What one message may weigh with its headers: the server says so. */
+  /** Maximum size of a message with its headers, as the server announces it. */
   async maxPayloadBytes(signal: AbortSignal): Promise<number> {
     return this.#use(signal, async ({ nats }) => nats.info?.max_payload ?? MAX_PAYLOAD_BYTES);
   }
@@ -245,7 +246,7 @@ export class Stream {
 const isConflict = (error: unknown): boolean =>
   error instanceof JetStreamFailure && error.refusal === 'conflict';
 
-/** What else to try when the bounds of consumers are what is refused. */
+/** Calls `retry` when the server refuses just the limits of consumers. */
 const orOfConsumers =
   (retry: () => Promise<void>) =>
   (error: unknown): Promise<void> => {

@@ -1,7 +1,6 @@
-// What servers answer over the system account, of which this reads what is used here. A server may
-// be anybody, so nothing is believed of its shape: who answers something else than a NATS server
-// has not answered. Measured on nats-server 2.14.9 and 2.15.2; docs/design/20261121-nats-cluster.md
-// says what.
+// Answers of servers over the system account, as far as they are used here. Anybody may pose as a
+// server, so no shape is trusted: an answer of another shape counts as none. Measured on
+// nats-server 2.14.9 and 2.15.2; docs/design/20261121-nats-cluster.md has the results.
 import { isRecord } from './record.ts';
 
 export interface ServerAnswer {

@@ -1,7 +1,7 @@
-// What an administrator asks the servers of a cluster over its system account: how each of them is,
-// and to reload, to pass leadership on, to move streams and to forget a server. One connection to
-// any server reaches all; every wait ends. The servers are run by whoever may make a NatsCluster,
-// so what they answer is bounded in bytes and in count, and believed only in the shape it has.
+// Administration of a cluster's servers over its system account: their health, and requests to
+// reload, to step down, to move streams and to remove a server. One connection to any server
+// reaches all, and every wait ends. Anybody who may create a NatsCluster runs these servers, so
+// their answers are bounded in bytes and in number, and only known shapes are used.
 import { randomInt } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import { Failure } from '../errors.ts';
@@ -32,7 +32,7 @@ export interface SystemOptions {
   readonly tls?: { readonly ca: string; readonly servername: string } | undefined;
 }
 
-/** What came of a request that a server may refuse. */
+/** The result of a request that a server may refuse. */
 export type Done =
   | { readonly isDone: true }
   /** Without an answer it may have been done all the same. */
@@ -51,13 +51,15 @@ const CHANGE_TIMEOUT_MS = 5_000;
 /** More than a cluster has servers, those that are about to end among them. */
 const ANSWERS_MAX = 32;
 /**
- * Of answers that are on their way or being looked at, for all clusters together; the heap of the
+ * Bytes of answers that arrive or are being parsed, for all clusters together; the heap of the
  * function is 128 MB.
  */
 const SHARED_BYTES_MAX = 32 * 2 ** 20;
 /** Small pieces of JSON take twenty times their size; a consumer is 40 pieces in 1,000 bytes. */
 const PIECES_MAX = 350_000;
-/** What is kept of an answer, at most: of its bytes, or by its pieces where these are small. */
+/**
+ * Share of an answer that is kept, at most: of its bytes, or by its pieces where these are small.
+ */
 const KEPT_SHARE = 0.5;
 const KEPT_PIECE_BYTES = 140;
 
@@ -132,7 +134,7 @@ export class System {
     return [...this.#unread];
   }
 
-  /** What each server runs on. */
+  /** The configuration digest and version of each server. */
   servers(expected: readonly string[]): Promise<readonly VarzAnswer[]> {
     return this.#askAll('VARZ', {}, expected, readVarz);
   }
@@ -270,7 +272,7 @@ const piecesIn = (value: unknown): number =>
 
 const [COMMA, LIST, OBJECT] = [',', '[', '{'].map((one) => one.charCodeAt(0));
 
-/** Of so many pieces that it would take far more memory than it has bytes. */
+/** True for JSON of so many pieces that it would take far more memory than it has bytes. */
 function isTooFine(json: Buffer): boolean {
   if (json.length <= PIECES_MAX) return false;
   let pieces = 0;

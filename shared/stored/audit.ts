@@ -23,7 +23,7 @@ export interface AuditReport {
   readonly outcome: Outcome;
   /** One sentence each: what is old, and what could not be told. Empty when clean. */
   readonly findings: readonly string[];
-  /** What would go wrong when a version is removed now, although nothing is stored in it. */
+  /** Trouble that removing a version now would cause, although nothing is stored in it. */
   readonly warnings: readonly string[];
   /** Under the prefixes. */
   readonly values: number;

@@ -1,5 +1,5 @@
-// What Kubernetes' own resources are called in etcd, and in which version 1.36 stores them. Their
-// keys have no group, and some of them keep names that the API dropped years ago.
+// Names of Kubernetes' own resources in etcd, and the version in which 1.36 stores them. Their keys
+// have no group, and some keep names that the API dropped years ago.
 
 export interface GroupResource {
   /** Empty for the core group. */

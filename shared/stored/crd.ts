@@ -1,5 +1,5 @@
-// What a stored CustomResourceDefinition says about versions. Its object is in etcd like any other,
-// as JSON or CBOR.
+// Reads the versions from a stored CustomResourceDefinition, which is in etcd like any other
+// object, as JSON or CBOR.
 import { contentOf, type Stored } from './encoding.ts';
 import { CRDS, groupOf, resourceName } from './place.ts';
 import type { GroupResource } from './built-in.ts';

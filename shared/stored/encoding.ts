@@ -65,7 +65,7 @@ function isJson(head: Uint8Array): boolean {
   return first !== -1 && head[first] === OBJECT;
 }
 
-/** What a value holds when it is an object that can be read without its schema: JSON or CBOR. */
+/** The content of a value that can be read without its schema: JSON or CBOR. */
 export function contentOf(encoding: 'json' | 'cbor', whole: Uint8Array): unknown {
   if (encoding === 'cbor') return decodeCbor(whole);
   const content: unknown = JSON.parse(UTF8.decode(whole));
@@ -75,7 +75,7 @@ export function contentOf(encoding: 'json' | 'cbor', whole: Uint8Array): unknown
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Of two that are alike, JSON.parse keeps one. */
+/** JSON.parse keeps one of two equal keys. */
 function keysIn(content: unknown): number {
   if (typeof content !== 'object' || content === null) return 0;
   const values: readonly unknown[] = Object.values(content);

@@ -1,5 +1,5 @@
-// What an audit has found, in sentences: what is stored in an old version, and what could not be
-// told. Pure.
+// The findings of an audit in sentences: objects in an old version, and parts that could not be
+// read. Pure.
 import { KUBERNETES, versionsWritten, type GroupResource } from './built-in.ts';
 import { isBuiltIn, resourceName, shownVersion } from './place.ts';
 import { idOf, type Row, type Tally } from './tally.ts';
@@ -8,7 +8,7 @@ import { are, type ResourceVerdict } from './verdict.ts';
 interface Findings {
   readonly old: readonly string[];
   readonly unknown: readonly string[];
-  /** What would go wrong later, and is no answer to the question. */
+  /** Trouble to come, which does not change the outcome. */
   readonly warnings: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export function findingsOf(
   asked: Asked,
 ): Findings {
   const defined = new Set(tally.definitions.map(idOf));
-  // Of each resource that nothing in etcd defines, its rows.
+  // The rows of each resource that nothing in etcd defines.
   const others = [...Map.groupBy(rows, idOf)]
     .filter(([id]) => !defined.has(id))
     .map(([, own]): Undefined => ({ name: nameOf(own), own }));
@@ -81,7 +81,7 @@ function mixed({ name, own }: Undefined): readonly string[] {
 const shown = ([first]: readonly Row[], version: string): string =>
   first === undefined ? version : shownVersion(first, version);
 
-/** Of its own kinds it is known what Kubernetes writes; another version may be an old one. */
+/** Kubernetes' own kinds have known versions; another one in etcd may be an old one. */
 function foreign({ name, own }: Undefined): readonly string[] {
   const [first] = own;
   const [only, another] = versionsOf(own);
@@ -98,7 +98,7 @@ function foreign({ name, own }: Undefined): readonly string[] {
 function nothing({ placedCount, elsewhere }: Tally, { resources }: Asked): readonly string[] {
   if (placedCount > 0) return [];
   if (elsewhere.count === 0) {
-    // Of a resource that was asked for, `unseen` says more.
+    // For a resource that was asked for, `unseen` says more.
     if (resources !== undefined) return [];
     return ['There is no key at all: see that this is the etcd of an API server.'];
   }

@@ -11,7 +11,7 @@ const [SMALL_E, LARGE_E, SMALL_U] = [0x65, 0x45, 0x75];
 
 /** Go's decoder goes no deeper. */
 const DEPTH_MAX = 10_000;
-/** What ends the objects and arrays around a value; one value is read at a time. */
+/** Closing characters of the objects and arrays around a value; one value is read at a time. */
 const OPEN = new Uint8Array(DEPTH_MAX);
 
 const BLANK_MAX = 0x20;

@@ -52,7 +52,7 @@ export function topOfJson(bytes: Uint8Array): JsonTop {
   return { apiVersion: said.apiVersion, kind: said.kind, fieldVersions };
 }
 
-/** Of all objects in a JSON value that is one. */
+/** Keys of all objects in a JSON value. */
 export function countKeys(bytes: Uint8Array): number {
   let count = 0;
   for (let at = 0; at < bytes.length;) {

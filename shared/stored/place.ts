@@ -15,7 +15,7 @@ export interface Place {
   readonly name: string;
 }
 
-/** What API servers use when nobody says otherwise: upstream, and OpenShift. */
+/** Default prefixes of API servers: upstream, and OpenShift. */
 export const USUAL_PREFIXES: readonly string[] = ['/registry', '/kubernetes.io'];
 
 export const CRDS: GroupResource = {
@@ -69,7 +69,7 @@ export const groupOf = (apiVersion: string): string =>
 export const apiVersionOf = (group: string, version: string): string =>
   group === '' ? version : `${group}/${version}`;
 
-/** What stands before the definitions of an API server with a prefix of its own. */
+/** The prefix before the definitions of an API server that has its own. */
 export function prefixOfDefinition(key: string): string | undefined {
   const at = key.indexOf(`/${CRDS.group}/${CRDS.resource}/`);
   return at === -1 ? undefined : key.slice(0, at);

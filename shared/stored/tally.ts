@@ -1,6 +1,6 @@
 // Counts stored values by resource, version and encoding, with the names of a few of them, and
-// collects the definitions of custom resources on the way. What cannot be read, or lies elsewhere,
-// is counted and named too.
+// collects the definitions of custom resources on the way. Unreadable and misplaced values are
+// counted and named too.
 import { type Definition, definitionIn } from './crd.ts';
 import { encodingOf, type Stored } from './encoding.ts';
 import { FirstNames } from './first-names.ts';

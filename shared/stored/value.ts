@@ -1,5 +1,5 @@
-// What etcd holds under one key, as every source hands it over: a live etcd, a snapshot file, a
-// test. It says nothing about where it came from.
+// One key of etcd with its value, as every source returns it: a live etcd, a snapshot file, a test.
+// The source is not part of it.
 
 export interface StoredValue {
   readonly key: string;

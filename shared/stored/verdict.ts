@@ -37,7 +37,7 @@ export interface ResourceVerdict extends GroupResource {
   readonly versions: readonly VersionVerdict[];
 }
 
-/** What was found of one resource. */
+/** Everything that was found about one resource. */
 export interface Found {
   readonly rows: readonly Row[];
   /** By version, the objects whose managedFields name it. */
@@ -48,7 +48,7 @@ export function verdictOn(definition: Definition, { rows, fields }: Found): Reso
   const { group, resource, versions: defined, storedVersions } = definition;
   const names = [...defined.map(({ name }) => name), ...storedVersions];
   const stored = rows.flatMap(({ apiVersion }) => apiVersion ?? []);
-  // What managedFields name of other groups is not of this definition.
+  // Versions of other groups in managedFields do not belong to this definition.
   const named = [...fields.keys()].filter((version) => version.startsWith(`${group}/`));
   const all = [...names.map((name) => apiVersionOf(group, name)), ...stored, ...named];
   const hidden = sum(rows.filter(({ apiVersion }) => apiVersion === undefined));

@@ -71,8 +71,7 @@ const registryHost: Rule = {
 };
 
 /** Grows folder by folder, as their comments become plain sentences. */
-const PLAIN_FOLDERS =
-  /^functions\/(?:dead-letters|locate|nats-cluster|storage-audit|storage-migration)\//;
+const PLAIN_FOLDERS = /^(?:functions\/(?!metadata\/)|shared\/)/;
 const noSubject = /(?:\/\/|^ *\/?\*+|[.:;]) +(?:What|Who|Whose|Whoever|Of)\b/;
 
 const plainComment: Rule = {

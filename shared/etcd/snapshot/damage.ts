@@ -1,5 +1,5 @@
-// What is wrong with a snapshot, and at which byte: nothing is ever counted from a file that
-// contradicts itself.
+// Errors about a damaged snapshot, with the byte: nothing is counted from a file that contradicts
+// itself.
 import { Failure } from '../../errors.ts';
 
 /** The reader puts the name of the file before it. */

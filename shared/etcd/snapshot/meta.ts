@@ -39,7 +39,7 @@ export function readMeta(bytes: Bytes): Meta {
   );
 }
 
-/** What snapshots are often kept as, by their first bytes. */
+/** Archive formats in which snapshots are often kept, by their first bytes. */
 const PACKED: readonly (readonly [magic: string, by: string])[] = [
   ['1f8b', 'gzip'],
   ['28b52ffd', 'zstd'],

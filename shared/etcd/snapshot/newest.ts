@@ -23,11 +23,11 @@ interface Place {
   readonly offset: number;
   readonly keyBytes: number;
   readonly valueBytes: number;
-  /** Of the last of a page, where the page does. */
+  /** Set for the last record of a page: the end of the page. */
   readonly endsAt: number | undefined;
 }
 
-/** What is in memory of a record: from its first byte, perhaps not up to its last. */
+/** The part of a record that is in memory: from its first byte, perhaps not up to its last. */
 interface Read {
   readonly bytes: Buffer;
   readonly start: number;

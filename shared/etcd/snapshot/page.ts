@@ -57,7 +57,7 @@ export function readPage(bytes: Bytes, at: PageAt, pageBytes: number, pageCount:
     throw new Damage(offset + 10, `page ${number} has no room for its ${count} elements`);
   }
   const isLeaf = kind === LEAF;
-  // What spans several pages is read piece by piece: its values may be as long as they like.
+  // An element over several pages is read piece by piece, because its value may have any length.
   const isSingle = sizeBytes <= pageBytes;
   const whole = isSingle ? bytes.page(offset, sizeBytes) : undefined;
   const table = (whole ?? bytes.copy(offset, tableEnd)).subarray(0, tableEnd);

@@ -33,7 +33,7 @@ const TAGS: ReadonlySet<number> = new Set([
   VALUE,
   LEASE,
 ]);
-/** What each record has that is no delete: none of these numbers is ever zero. */
+/** Fields of every record that is no delete: none of these numbers is ever zero. */
 const FIELDS = [KEY, CREATE_REVISION, MOD_REVISION, VERSION].reduce(
   (sum, tag) => sum | bit(tag),
   0,

@@ -16,7 +16,9 @@ import { Tree } from './tree.ts';
 
 export interface SnapshotOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Of all bytes of the file, once for its hash and once for its pages. */
+  /**
+   * Reports progress over all bytes of the file, which are read twice: for its hash and its pages.
+   */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 

@@ -10,7 +10,9 @@ import { elementAt, keyAt, type Page, type PageAt, readPage } from './page.ts';
 const DEPTH_MAX = 64;
 const BUCKET = 1;
 
-/** What the branch above says of the keys in a page: from `from` on, and before `before`. */
+/**
+ * Bounds that the branch above sets for the keys in a page: from `from` on, and before `before`.
+ */
 interface Bounds {
   readonly from?: Buffer | undefined;
   readonly before?: Buffer | undefined;
@@ -48,7 +50,7 @@ export class Tree {
     return found;
   }
 
-  /** What a bucket holds under a key; undefined when it holds nothing. */
+  /** The value under a key of a bucket; undefined when there is none. */
   value(root: PageAt, key: string): Buffer | undefined {
     let value: Buffer | undefined;
     for (const page of this.leaves(root)) {

@@ -75,7 +75,9 @@ export class AllowedAddresses {
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-/** What a sender wrote goes back to it, and into the log: only what can be an address does. */
+/**
+ * Shows text from a sender, which goes back to it and into the log, only when it can be an address.
+ */
 const shown = (hop: string): string =>
   isIP(hop) === 0 ? 'a hop that is no address' : hop.replace(/^::ffff:(?=\d+\.)/, '');
 

@@ -1,6 +1,6 @@
-// Whose tokens are believed: the API server's, as it says itself which name it issues under and
-// which keys it signs with. Both are kept for minutes; a key that is not among them is asked for
-// again, though not more often than a stranger with made-up keys may cost.
+// The issuer of tokens that are accepted: the API server, with the name and the keys that it
+// publishes. Both are cached for minutes. An unknown key makes them be read again, but not more
+// often than a stranger with made-up keys may cost.
 import { type JSONWebKeySet, createLocalJWKSet } from 'jose';
 import type { Clock } from '../../clock.ts';
 import { Failure } from '../../errors.ts';
@@ -9,7 +9,7 @@ import { Failure } from '../../errors.ts';
 export type ReadApiServer = (path: string, signal: AbortSignal) => Promise<unknown>;
 
 export interface IssuerKeys {
-  /** What `iss` has to be. */
+  /** The required `iss` of a token. */
   readonly issuer: string;
   readonly find: ReturnType<typeof createLocalJWKSet>;
   /** A token that was issued later may be signed with a key that is not among them. */

@@ -1,6 +1,6 @@
-// Who may send: asked about every event before its body is read, and about plain HTTP where that is
-// configured. By default nobody but this machine; a function in a cluster is told what its senders
-// are known by: tokens that Knative gives them, addresses, or both.
+// Decides which senders are allowed: for every event before its body is read, and for plain HTTP
+// where configured. The default is this machine alone. In a cluster senders are known by tokens
+// from Knative, by their addresses, or both.
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../clock.ts';
 import { Failure } from '../../errors.ts';
@@ -21,14 +21,14 @@ const BELIEVED_MAX_MS = 10 * 60_000;
 
 const BEARER = /^Bearer +([\w.~+/-]+=*)$/i;
 
-/** What a function is to those who send. */
+/** The function as senders address it. */
 export interface Receiver {
   readonly canReadApiServer: boolean;
   /** Otherwise there is plain HTTP alone. */
   readonly takesEvents: boolean;
 }
 
-/** What must not be left unsaid; each ends up in the one error about the configuration. */
+/** Problems of this configuration that must be reported; all of them in one error. */
 export function senderProblems(
   config: SenderConfig,
   { canReadApiServer, takesEvents }: Receiver,

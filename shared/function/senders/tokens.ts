@@ -13,7 +13,10 @@ export interface TokenRules {
 
 /** Clocks of nodes that are kept by NTP differ by less; Knative renews tokens 5 min ahead. */
 const CLOCK_SKEW_SECONDS = 30;
-/** What an API server can be told to sign with; none of them is symmetric, and `none` is not. */
+/**
+ * Algorithms with which an API server can be configured to sign. All are asymmetric: `none` or a
+ * shared secret could be forged.
+ */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512'];
 
 /** A token that was believed needs no second look until then. */

@@ -70,7 +70,7 @@ export class Entry {
     void this.#run();
   }
 
-  /** What may be given out without asking anybody; undefined when there is nothing such. */
+  /** The object when it is fresh enough to be returned without a request; else undefined. */
   get fresh(): Held | undefined {
     return this.#wiring.clock.nowMs() < this.#freshUntilMs ? this.#held : undefined;
   }
@@ -160,7 +160,7 @@ export class Entry {
     }
   }
 
-  /** Who ends every watch at once is not asked at once. */
+  /** A server that ends every watch at once is not asked again at once. */
   #hasLasted(): boolean {
     const wholeForMs = this.#wiring.clock.nowMs() - this.#wholeAtMs;
     return this.#state === 'watching' && wholeForMs >= LASTING_MS;

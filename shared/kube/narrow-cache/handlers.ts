@@ -1,14 +1,14 @@
-// Who is woken by a change of which object. They live apart from what is held of the objects, so
-// that nothing that befalls a watch can lose one.
+// Handlers that are called on changes of an object. They are kept apart from the cached objects, so
+// that no trouble of a watch can lose one.
 import type { KubeLog } from '../log.ts';
 import type { KubeObject } from '../objects.ts';
 import { describeObject } from '../paths.ts';
 import type { Target } from './target.ts';
 
 /**
- * What a reader would now see differently. `old` is undefined when nothing was known of the object
- * before. An object that was deleted and made anew while nobody could look is one change, between
- * two uids.
+ * A change that a reader would see. `old` is undefined when nothing was known of the object before.
+ * An object that was deleted and created again between two reads is one change, from one uid to
+ * another.
  */
 export interface Change extends Target {
   readonly old: KubeObject | null | undefined;
@@ -16,8 +16,8 @@ export interface Change extends Target {
 }
 
 /**
- * Called for each change in its order, and not waited for: it is to wake somebody, who then looks.
- * What it throws is logged, and hurts nobody else.
+ * Called for each change in order, and not awaited: it only wakes a reconcile. An error that it
+ * throws is logged, and disturbs no other handler.
  */
 export type Handler = (change: Change) => void | Promise<void>;
 

@@ -1,4 +1,4 @@
-// What is known of one object, and as of when; how an answer or an event moves that forward, and
+// The cached state of one object, and its version. An answer or an event moves it forward, and
 // never back. Pure.
 import type { KubeObject } from '../objects.ts';
 
@@ -25,7 +25,7 @@ export function afterAnswer(
   return isBefore(answer.version, heldThen.version) && !isKnown ? answer : newer(held, answer);
 }
 
-/** After a change that a watch tells. What a later answer has overtaken is dropped. */
+/** The state after a watch event. An event that a later answer has overtaken is dropped. */
 export function afterEvent(held: Held, { object, version }: Held): Held {
   const isNews = held.version !== version && !isBefore(version, held.version);
   return isNews ? { object, version } : held;

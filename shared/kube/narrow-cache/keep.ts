@@ -1,11 +1,10 @@
-// What is kept of an object that was read, and how it is kept from being changed: many callers
-// look at the same one.
+// Freezes objects for the cache: many callers share the same one.
 import type { KubeObject } from '../objects.ts';
 
 /**
- * The object, frozen to its last field, without `metadata.managedFields`: nobody decides by them
- * here, and they are often the larger part. Who needs them reads the object itself. The object that
- * is given is used up.
+ * The object, frozen to its last field, without `metadata.managedFields`: no function decides by
+ * them, and they are often the larger part. A caller that needs them reads the object itself. The
+ * given object is used up.
  */
 export function keep(object: KubeObject): KubeObject {
   const { managedFields: _, ...metadata } = object.metadata;

@@ -94,7 +94,7 @@ async function* lookByInitialEvents(
     else if (event.type === 'BOOKMARK' && event.isInitialEventsEnd) {
       isWhole = true;
       yield { kind: 'whole', object: found, version: event.resourceVersion };
-      // Whoever keeps it has it; here it would outlive its changes.
+      // The cache has the object now; a reference here would outlive its changes.
       found = null;
     } else {
       for (const { kind, object } of sightsOf(event, target)) {

@@ -1,4 +1,4 @@
-// What the narrow cache counts. It takes the registry by its shape, since the areas of shared/ do
+// Counters of the narrow cache. It takes the registry by its shape, since the areas of shared/ do
 // not import each other.
 
 interface Cell {

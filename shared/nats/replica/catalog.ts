@@ -81,8 +81,8 @@ export class Catalog {
   }
 
   /**
-   * Prepares for lookups, which else the first of them does: some 10 µs for each object held. Who
-   * only follows the changes never pays for it.
+   * Builds the index, which else the first lookup does: some 10 µs for each object. A replica that
+   * only follows changes never pays for it.
    */
   index(): void {
     void this.#held;

@@ -7,8 +7,8 @@ export type Phase = 'connecting' | 'waiting' | 'catching-up' | 'current' | 'wron
 /** How far it is. */
 export interface ReadState {
   /**
-   * `waiting`: the feed is not there, or not whole yet. `wrong`: a checkpoint disagrees, and the
-   * replica is about to heal. What is held stays readable in every phase.
+   * `waiting`: the feed does not exist, or is not whole yet. `wrong`: a checkpoint disagrees, and
+   * the replica is about to heal. Its content stays readable in every phase.
    */
   readonly phase: Phase;
   /** All changes up to here are held. */
