@@ -2,10 +2,13 @@
 // that time stands on, or a later one replaced it. Anything else changed behind our back: a
 // nats-server that is killed brings back messages whose tombstones have expired, and a person may
 // purge a subject.
+import type { Published } from './decide.ts';
 import type { Entry, FingerprintTable } from './fingerprint-table.ts';
 
 /** The time that a scan takes, and the difference of clocks. */
 const SLACK_MS = 60_000;
+/** Compaction leaves fewer, of some kilobytes each. The next sweeps find the rest. */
+const CAME_BACK_MAX = 5_000;
 
 export interface SweepMoment {
   readonly epoch: number;
@@ -26,6 +29,8 @@ export class LastScan {
   /** How many these are, by resource. */
   readonly #left: Map<string, number>;
   readonly #changed = new Set<string>();
+  readonly #cameBack = new Map<string, Published[]>();
+  #kept = 0;
 
   constructor(moment: ScanMoment, table: FingerprintTable, counts: ReadonlyMap<string, number>) {
     this.#moment = moment;
@@ -44,12 +49,28 @@ export class LastScan {
   }
 
   /** Takes each message of the next scan, in its order; a tombstone has no entry. */
-  meet(subject: string, resource: string, sequence: number, entry: Entry | undefined): void {
+  meet(published: Published, resource: string, entry: Entry | undefined): void {
+    const { subject, sequence } = published;
     const before = this.#table.swap(subject, undefined);
     if (before !== undefined) this.#left.set(resource, (this.#left.get(resource) ?? 0) - 1);
     // Stored since: history or a read of the object confirms it.
     if (sequence > this.#moment.version) return;
-    if (before?.high !== entry?.high || before?.low !== entry?.low) this.#changed.add(resource);
+    if (before?.high === entry?.high && before?.low === entry?.low) return;
+    this.#changed.add(resource);
+    if (before === undefined) this.#keep(resource, published);
+  }
+
+  #keep(resource: string, published: Published): void {
+    if (this.#kept === CAME_BACK_MAX) return;
+    this.#kept += 1;
+    const known = this.#cameBack.get(resource);
+    if (known === undefined) this.#cameBack.set(resource, [published]);
+    else known.push(published);
+  }
+
+  /** Messages of a resource that nothing stood for. */
+  cameBack(resource: string): readonly Published[] {
+    return this.#cameBack.get(resource) ?? [];
   }
 
   /** Resources with a message that came back, went, or is another one than it was. */

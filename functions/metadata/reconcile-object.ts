@@ -204,7 +204,13 @@ export async function writeTombstone(
   const decision = decide({ ...desired, shown: [], head: undefined, guarded: [], uid, at }, [
     entry,
   ]);
-  return applyDecision(session, decision, [entry], signal).catch(overtakenOnConflict);
+  return applyDecision(session, decision, [entry], signal).catch((error: unknown) => {
+    if (!isConflict(error)) throw error;
+    // A server of a cluster that was killed may hold a message that the others forgot. Nothing
+    // stands on the subject then, as compare-and-set sees it.
+    const steps = decision.steps.map((step) => ({ ...step, expectedSequence: 0 }));
+    return applyDecision(session, { ...decision, steps }, [], signal).catch(overtakenOnConflict);
+  });
 }
 
 /**

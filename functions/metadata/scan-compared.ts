@@ -3,12 +3,13 @@
 // is listed anew, and the stream is scanned again before anything is said about it.
 import type { ScopeStatus } from '../../shared/api/metadata-feed.ts';
 import { floorTimeMs } from './checkpoints.ts';
+import type { Published } from './decide.ts';
 import type { EpochTask } from './deps.ts';
 import type { ShownResource } from './feed.ts';
 import type { LastScan, SweepMoment } from './last-scan.ts';
 import type { ListProbe } from './list-probe.ts';
 import { isPlaced } from './observation.ts';
-import { addOutcomes, type OutcomeCounts } from './reconcile-object.ts';
+import { addOutcomes, noOutcomes, type OutcomeCounts, writeTombstone } from './reconcile-object.ts';
 import { relistResource } from './relist-resource.ts';
 import type { Replayed } from './replay.ts';
 import { scopesOf } from './status.ts';
@@ -34,16 +35,38 @@ export async function scanCompared(
   const scanned = await scan(before);
   const suspects = suspectsIn(task, scanned, before);
   const compared = new Map(replayed);
-  let repairs = 0;
+  const found = noOutcomes();
   for (const [resource, { isListed }] of replayed) {
     const probe = probes.get(resource);
     if (isListed || probe === undefined || !suspects(resource)) continue;
     const listed = await relistResource(task, resource, probe);
-    addOutcomes(outcomes, listed.outcomes);
-    repairs += listed.outcomes.published + listed.outcomes.unfounded;
     compared.set(resource, listed);
+    addOutcomes(found, listed.outcomes);
+    if (before !== undefined)
+      await endUnlisted(task, listed, before.cameBack(resource.name), found);
   }
-  return { scanned: repairs === 0 ? scanned : await scan(), replayed: compared };
+  addOutcomes(outcomes, found);
+  const isSame = found.published + found.unfounded === 0;
+  return { scanned: isSame ? scanned : await scan(), replayed: compared };
+}
+
+/**
+ * A list ends what it finds in the stream. In a cluster the message may be on one server alone,
+ * which the list does not happen to read.
+ */
+async function endUnlisted(
+  { session, epoch, nowMs, signal }: EpochTask,
+  { resourceVersion, confirmed }: Replayed,
+  entries: readonly Published[],
+  outcomes: OutcomeCounts,
+): Promise<void> {
+  if (session.stream.settings.replicas === 1) return;
+  const options = { epoch, nowMs, resourceVersion, isAuthoritative: false };
+  for (const entry of entries) {
+    if (confirmed.has(entry.subject)) continue;
+    const { outcome } = await writeTombstone(session, entry, options, signal);
+    outcomes[outcome] += 1;
+  }
 }
 
 type IsSuspect = (resource: ShownResource) => boolean;

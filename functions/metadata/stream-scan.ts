@@ -70,12 +70,13 @@ export class StreamSums {
   }
 
   add(stored: StoredMessage): void {
-    const { subject, sequence, message } = publishedFrom(this.#prefix, stored);
+    const published = publishedFrom(this.#prefix, stored);
+    const { subject, sequence, message } = published;
     const place = parseSubject(subject);
     if (place === undefined) return this.#takeOther(subject, stored);
     const isShown = message !== undefined && !isTombstone(message);
     const mark = isShown ? entryOf(subject, stored, message) : undefined;
-    this.#before?.meet(subject, place.key.resource, sequence, mark);
+    this.#before?.meet(published, place.key.resource, mark);
     const before = this.#marks.swap(subject, mark);
     for (const ledger of ledgersOf(subject)) {
       const sum = this.#ledger(ledger);

@@ -111,6 +111,13 @@ export class Servers {
     return urlOf(this.#ports[at % this.#ports.length] ?? 0, user);
   }
 
+  /** It does not end by itself, and reads its files anew. */
+  async killAndStart(at: number): Promise<void> {
+    const server = this.#plane.part(`nats-server-${at}`);
+    await server.kill();
+    await server.start();
+  }
+
   async stop(): Promise<void> {
     await this.admin.close();
     await this.#plane.stop();
