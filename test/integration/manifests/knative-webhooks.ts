@@ -7,12 +7,13 @@ import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.t
 import { moduleConfig } from '../../../knative/try/cluster/knative/module-config.ts';
 import { type PartName, resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { partsSettings } from '../../../knative/try/local/parts/settings.ts';
-import type { Plane } from '../../../knative/try/local/plane/plane.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import type { PartSpec } from '../../../knative/try/local/process/part.ts';
 import { freePort } from '../../../knative/try/local/process/ports.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { Authority } from '../../../knative/try/local/plane/authority.ts';
+import { startOwnPart } from '../../lanes/own-part.ts';
 
 interface Webhook {
   readonly part: PartName;
@@ -42,7 +43,7 @@ const WEBHOOKS: readonly Webhook[] = [
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** Resolves when each answers, and the API server asks them. */
-export async function startWebhooks(plane: Plane, kube: KubeClient): Promise<void> {
+export async function startWebhooks(plane: PlaneAddress, kube: KubeClient): Promise<void> {
   const ca = new Authority('webhooks');
   const config = await moduleConfig(partsSettings());
   const namespaces = WEBHOOKS.map(({ namespace }) => namespace);
@@ -65,7 +66,7 @@ const apply = (kube: KubeClient, objects: readonly Manifest[]): Promise<void> =>
   );
 
 async function startWebhook(
-  plane: Plane,
+  plane: PlaneAddress,
   kube: KubeClient,
   webhook: Webhook,
   ca: Authority,
@@ -77,7 +78,7 @@ async function startWebhook(
     Object.entries(held).map(([file, text]) => [file, base64(text)] as const),
   );
   await apply(kube, [{ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, data }]);
-  const { url } = await plane.add(await specOf(plane, webhook, ca));
+  const { url } = await startOwnPart(plane, await specOf(plane, webhook, ca));
   const reviews = { url, caBundle: base64(ca.certPem) };
   await apply(kube, [
     registration('MutatingWebhookConfiguration', webhook, { ...reviews, path: '/defaulting' }),
@@ -89,7 +90,7 @@ async function startWebhook(
 }
 
 async function specOf(
-  plane: Plane,
+  plane: PlaneAddress,
   { part, namespace, service }: Webhook,
   ca: Authority,
 ): Promise<PartSpec> {
