@@ -4,19 +4,23 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { answer, USAGE } from '../../../knative/tools/rights/command.ts';
+import { UsageError } from '../../../shared/arguments.ts';
 
 const MAIN = fileURLToPath(new URL('../../../knative/tools/rights/main.ts', import.meta.url));
 
-function rights(...args: readonly string[]) {
+const rights = (...args: readonly string[]) =>
+  parseAllDocuments(answer(args)).map((one) => one.toJS());
+
+function run(...args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
     encoding: 'utf8',
   });
-  const objects = status === 0 ? parseAllDocuments(stdout).map((one) => one.toJS()) : [];
-  return { status, stdout, stderr, objects };
+  return { status, stdout, stderr };
 }
 
 test('of nats-cluster: a Role where the clusters are, for the account where it runs', () => {
-  const [role, binding, policy, guard] = rights('nats-cluster', '-n', 'shop').objects;
+  const [role, binding, policy, guard] = rights('nats-cluster', '-n', 'shop');
   expect([role.kind, role.metadata.namespace]).toEqual(['Role', 'shop']);
   expect(binding).toMatchObject({
     kind: 'RoleBinding',
@@ -32,7 +36,7 @@ test('of nats-cluster: a Role where the clusters are, for the account where it r
 
 test('of one cluster: each Secret by its name, and those of the user to be read alone', () => {
   const args = ['nats-cluster', '-n', 'shop', '--cluster', 'nats', '--secret', 'passwords'];
-  const [role] = rights(...args, '--user', 'agent').objects;
+  const [role] = rights(...args, '--user', 'agent');
   const ofSecrets = role.rules.filter((rule: { readonly resources: readonly string[] }) =>
     rule.resources.includes('secrets'),
   );
@@ -46,7 +50,7 @@ test('of one cluster: each Secret by its name, and those of the user to be read 
 });
 
 test('of metadata: each Secret by its name', () => {
-  const { objects } = rights('metadata', '--secret', 'one', '--secret', 'two');
+  const objects = rights('metadata', '--secret', 'one', '--secret', 'two');
   expect(objects.map(({ kind, metadata: { name } }) => `${kind} ${name}`)).toEqual([
     'Role ballast-metadata.one',
     'RoleBinding ballast-metadata.one',
@@ -59,8 +63,14 @@ test('of metadata: each Secret by its name', () => {
 });
 
 test('help is asked for', () => {
-  const { status, stdout } = rights('--help');
-  expect([status, stdout]).toEqual([0, expect.stringMatching(/^usage: npm run -s rights -- /)]);
+  expect(answer(['--help'])).toMatch(/^usage: npm run -s rights -- /);
+});
+
+test('the command prints what can be followed, and else ends with 2 and its usage', () => {
+  const args = ['metadata', '--secret', 'one'];
+  expect(run(...args)).toEqual({ status: 0, stdout: answer(args), stderr: '' });
+  const stderr = `which Secret? Add --secret NAME\n\n${USAGE}`;
+  expect(run('metadata')).toEqual({ status: 2, stdout: '', stderr });
 });
 
 test.each([
@@ -76,8 +86,6 @@ test.each([
   [['metadata', '-n', 'a', '--secret', 'b'], 'it takes --secret alone'],
   [['nats-cluster', '--all'], 'there is no option --all'],
 ])('%j cannot be followed', (args, why) => {
-  const { status, stdout, stderr } = rights(...args);
-  expect([status, stdout]).toEqual([2, '']);
-  expect(stderr).toContain(why);
-  expect(stderr).toContain('usage: npm run -s rights');
+  expect(() => answer(args)).toThrow(UsageError);
+  expect(() => answer(args)).toThrow(why);
 });

@@ -1,5 +1,5 @@
 // What `npm run migrate` prints: rights on one kind and no more, and a migration of just that kind.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -9,21 +9,19 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { answer, USAGE } from '../../../knative/tools/migrate/command.ts';
 import { askWhetherServed } from '../../../knative/tools/migrate/kind.ts';
+import { UsageError } from '../../../shared/arguments.ts';
 
 const MAIN = fileURLToPath(new URL('../../../knative/tools/migrate/main.ts', import.meta.url));
 
-function migrate(...args: readonly string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args, '--offline'], {
-    encoding: 'utf8',
-  });
-  const objects = status === 0 ? parseAllDocuments(stdout).map((one) => one.toJS()) : [];
-  return { status, stdout, stderr, objects };
+async function migrate(...args: readonly string[]) {
+  const documents = parseAllDocuments(await answer([...args, '--offline']));
+  return documents.map((one) => one.toJS());
 }
 
-test('a custom resource: its objects, the status of its CRD, and nothing else', () => {
-  const { objects } = migrate('widgets.demo.example.com');
-  const [role, binding, migration] = objects;
+test('a custom resource: its objects, the status of its CRD, and nothing else', async () => {
+  const [role, binding, migration] = await migrate('widgets.demo.example.com');
   expect(role.rules).toEqual([
     { apiGroups: ['demo.example.com'], resources: ['widgets'], verbs: ['get', 'list', 'patch'] },
     {
@@ -44,8 +42,8 @@ test('a custom resource: its objects, the status of its CRD, and nothing else', 
   });
 });
 
-test('a built-in kind has no CRD', () => {
-  const { objects } = migrate('secrets', '--namespace', 'elsewhere');
+test('a built-in kind has no CRD', async () => {
+  const objects = await migrate('secrets', '--namespace', 'elsewhere');
   expect(objects[0].rules).toHaveLength(1);
   expect(objects[1].subjects[0].namespace).toBe('elsewhere');
   expect(objects[2].spec).toEqual({ resource: { group: '', resource: 'secrets' } });
@@ -54,9 +52,9 @@ test('a built-in kind has no CRD', () => {
 test.each([
   ['in-tree', 'InTree', 'storagemigration.k8s.io'],
   ['community', 'Community', 'migration.k8s.io'],
-])('%s: beside the rest, orders to that migrator', (option, mode, group) => {
-  const plain = migrate('widgets.example.com').objects[0].rules;
-  const { objects } = migrate('widgets.example.com', '--mode', option);
+])('%s: beside the rest, orders to that migrator', async (option, mode, group) => {
+  const [{ rules: plain }] = await migrate('widgets.example.com');
+  const objects = await migrate('widgets.example.com', '--mode', option);
   expect(objects[0].rules).toEqual([
     ...plain,
     { apiGroups: [group], resources: ['storageversionmigrations'], verbs: ['create', 'get'] },
@@ -64,18 +62,17 @@ test.each([
   expect(objects[2].spec.mode).toBe(mode);
 });
 
-test('etcd is asked when that is wanted', () => {
-  const { verify } = migrate('widgets.example.com', '--verify-etcd').objects[2].spec;
-  expect(verify).toEqual(['SecondPass', 'Etcd']);
+test('etcd is asked when that is wanted', async () => {
+  const [, , migration] = await migrate('widgets.example.com', '--verify-etcd');
+  expect(migration.spec.verify).toEqual(['SecondPass', 'Etcd']);
 });
 
-test('a dry run never trims, and rights can be had alone', () => {
-  expect(migrate('widgets.example.com', '--dry-run').objects[2].spec).toMatchObject({
-    dryRun: true,
-    trim: 'Never',
-  });
-  expect(migrate('widgets.example.com', '--never-trim').objects[2].spec.trim).toBe('Never');
-  expect(migrate('widgets.example.com', '--rights').objects).toHaveLength(2);
+test('a dry run never trims, and rights can be had alone', async () => {
+  const [, , dry] = await migrate('widgets.example.com', '--dry-run');
+  expect(dry.spec).toMatchObject({ dryRun: true, trim: 'Never' });
+  const [, , untrimmed] = await migrate('widgets.example.com', '--never-trim');
+  expect(untrimmed.spec.trim).toBe('Never');
+  expect(await migrate('widgets.example.com', '--rights')).toHaveLength(2);
 });
 
 test.each([
@@ -86,17 +83,15 @@ test.each([
   [['widgets', '--mode', 'InTree'], '--mode is ballast, in-tree, community, and not InTree'],
   [['widgets', '--mode', 'in-tree', '--dry-run'], 'another migrator cannot run dry'],
   [['widgets', '--wrong'], 'there is no option --wrong'],
-])('%j is refused with a usage line', (args, why) => {
-  const { status, stderr } = migrate(...args);
-  expect(status).toBe(2);
-  expect(stderr).toContain(why);
-  expect(stderr).toContain('usage: npm run -s migrate');
+])('%j is refused', async (args, why) => {
+  const refused = answer([...args, '--offline']);
+  await expect(refused).rejects.toThrow(UsageError);
+  await expect(refused).rejects.toThrow(why);
 });
 
-test('--help tells the same', () => {
-  const { status, stdout } = migrate('--help');
-  expect(status).toBe(0);
-  expect(stdout).toContain('usage: npm run -s migrate');
+test('--help tells how it is used', async () => {
+  expect(await answer(['--help'])).toBe(USAGE);
+  expect(USAGE).toContain('usage: npm run -s migrate');
 });
 
 /** Discovery of an API server that has widgets alone. */
@@ -149,6 +144,7 @@ test('rights on a kind that the API server has not are refused, not printed', as
     const said = await migrateBeside(kubeconfig, 'nosuch.kind');
     expect([said.status, said.isPrinted]).toEqual([2, false]);
     expect(said.err).toContain('the API server knows no nosuch.kind: ');
+    expect(said.err).toContain(USAGE);
     const asked = async (group: string, resource: string) =>
       (await askWhetherServed(group, resource)).is;
     expect(await asked('example.com', 'gadgets')).toBe('unknown');

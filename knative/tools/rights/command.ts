@@ -1,0 +1,85 @@
+// The answer of `npm run rights` to its arguments: what to apply so that a function has its rights
+// where they are needed. It changes nothing.
+import { stringify } from 'yaml';
+import { readArguments, UsageError } from '../../../shared/arguments.ts';
+import type { Manifest } from '../../../shared/kube/objects.ts';
+import { natsClusterRights, secretRights } from './manifests.ts';
+
+export const USAGE = `\
+usage: npm run -s rights -- nats-cluster -n NAMESPACE [options] | kubectl apply -f -
+       npm run -s rights -- metadata --secret NAME | kubectl apply -f -
+
+nats-cluster: what it needs in a namespace that has NatsClusters, and a guard: as long as one is
+there, neither their definition nor, around those of its own, ballast-system is deleted.
+
+  -n, --namespace NAME  where they are
+  --cluster NAME        only for the NatsCluster of this name, and no Secret but its own
+  --secret NAME         with --cluster: one that its spec names; may be repeated
+  --user NAME           with --cluster: one who has no passwordSecret; may be repeated
+
+metadata: to read a Secret that a MetadataFeed names in spec.nats.secretRef.
+
+  --secret NAME         in ballast-system; may be repeated
+
+  --help                this
+`;
+
+const OPTIONS = {
+  namespace: { type: 'string', short: 'n' },
+  cluster: { type: 'string' },
+  secret: { type: 'string', multiple: true },
+  user: { type: 'string', multiple: true },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+/** Of namespaces, and of NatsClusters. */
+const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+export function answer(args: readonly string[]): string {
+  const { values, positionals } = readArguments(args, OPTIONS);
+  if (values.help === true) return USAGE;
+  const [name, ...more] = positionals;
+  if (name === undefined) throw new UsageError('the rights of which function?');
+  if (more.length > 0) throw new UsageError(`one function at a time, not also ${more.join(' ')}`);
+  return rightsOf(name, values)
+    .map((manifest) => stringify(manifest, { aliasDuplicateObjects: false }))
+    .join('---\n');
+}
+
+type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
+
+function rightsOf(name: string, { namespace, cluster, secret, user }: Values): readonly Manifest[] {
+  const secrets = (secret ?? []).map((one) => checked('--secret', one, NAME));
+  const users = (user ?? []).map((one) => checked('--user', one, LABEL));
+  switch (name) {
+    case 'nats-cluster': {
+      if (namespace === undefined) throw new UsageError('in which namespace? Add -n NAMESPACE');
+      checked('--namespace', namespace, LABEL);
+      if (cluster !== undefined) {
+        return natsClusterRights(namespace, {
+          name: checked('--cluster', cluster, LABEL),
+          users,
+          secrets,
+        });
+      }
+      const narrows = secrets.length > 0 ? '--secret' : '--user';
+      if (secrets.length + users.length === 0) return natsClusterRights(namespace);
+      throw new UsageError(`${narrows} narrows the rights for one cluster: add --cluster NAME`);
+    }
+    case 'metadata': {
+      if (namespace !== undefined || cluster !== undefined || users.length > 0) {
+        throw new UsageError('metadata reads Secrets of ballast-system: it takes --secret alone');
+      }
+      if (secrets.length === 0) throw new UsageError('which Secret? Add --secret NAME');
+      return secrets.flatMap(secretRights);
+    }
+    default:
+      throw new UsageError(`${name} has no rights to be granted: nats-cluster and metadata have`);
+  }
+}
+
+function checked(option: string, value: string, pattern: RegExp): string {
+  if (pattern.test(value)) return value;
+  throw new UsageError(`${option} ${JSON.stringify(value)} is no name that Kubernetes takes`);
+}
