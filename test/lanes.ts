@@ -67,7 +67,8 @@ export const lanes: readonly Lane[] = [
     name: 'feed',
     include: [
       'test/integration/feed/{crd,epochs,forged,function}.test.ts',
-      'test/integration/feed/{questions,reviewed,spec,strays,unswept}.test.ts',
+      'test/integration/feed/{one-server-killed,questions,reviewed,spec}.test.ts',
+      'test/integration/feed/{strays,unswept}.test.ts',
       'test/integration/lanes/streams.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver', 'nats-server'],
