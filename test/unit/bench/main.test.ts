@@ -21,12 +21,6 @@ test.each([
   expect(status).toBe(2);
 });
 
-test('asked for help it shows its usage and ends with 0', () => {
-  const { status, stdout } = run('--help');
-  expect(stdout).toContain('--pairs N');
-  expect(status).toBe(0);
-});
-
 test('the account of a process grows by the time it was busy', async () => {
   const before = await cpuSeconds(process.pid);
   const busy = process.cpuUsage();

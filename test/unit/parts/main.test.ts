@@ -1,22 +1,14 @@
-// The command that builds parts ahead: help, usage errors, progress and the final table.
+// The command that builds parts ahead: usage errors, progress and the final table.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { partNames } from '../../../knative/try/local/parts/catalog.ts';
 import { fakeMachine } from './fake-go.ts';
 
 const MAIN = fileURLToPath(new URL('../../../knative/try/local/parts/main.ts', import.meta.url));
 
 const run = (args: readonly string[], env: Record<string, string> = {}) =>
   spawnSync(process.execPath, [MAIN, ...args], { env, encoding: 'utf8' });
-
-test('--help names every part and every place, and exits 0', () => {
-  const { status, stdout } = run(['--help']);
-  expect(status).toBe(0);
-  const places = ['BALLAST_PARTS', 'KUBEBUILDER_ASSETS', 'PATH', 'cache', 'Go 1.26'];
-  for (const word of [...partNames, ...places]) expect(stdout).toContain(word);
-});
 
 test.each([[['etdc']], [['--fast']]])('%j is a usage error: exit 2 and a usage line', (args) => {
   const { status, stderr, stdout } = run(args);
