@@ -76,8 +76,8 @@ export const checkpointSubject = (ledger: string): string => `${ledger}.${CHECKP
 
 /** Undefined for what is no checkpoint. */
 export function ledgerOfCheckpoint(subject: string): string | undefined {
-  const [scope = '', rest = '', what, ...more] = subject.split('.');
-  if (what !== CHECKPOINT || more.length > 0) return undefined;
+  const [scope = '', rest = '', last, ...more] = subject.split('.');
+  if (last !== CHECKPOINT || more.length > 0) return undefined;
   const isLedger = scope === 'namespace' || placeOf(scope, rest) !== undefined;
   return isLedger ? `${scope}.${rest}` : undefined;
 }

@@ -59,6 +59,6 @@ export const ETCD_CONFIG: ConfigShape<EtcdConfig> = {
 export function etcdConflicts({ certPath, keyPath }: EtcdConfig): readonly string[] {
   if ((certPath === undefined) === (keyPath === undefined)) return [];
   const [one, other] = certPath === undefined ? ['KEY', 'CERT'] : ['CERT', 'KEY'];
-  const what = `ETCD_${one}_FILE is set without ETCD_${other}_FILE`;
-  return [`${what}, so that etcd would be shown no certificate: set both or none`];
+  const problem = `ETCD_${one}_FILE is set without ETCD_${other}_FILE`;
+  return [`${problem}, so that etcd would be shown no certificate: set both or none`];
 }

@@ -61,10 +61,10 @@ function reasonOf(cause: unknown): string {
   const place = /at position \d+|Unexpected end/.exec(cause instanceof Error ? cause.message : '');
   return place === null
     ? 'it does not follow the grammar'
-    : `the mistake is ${wordPlace(place[0])}`;
+    : `the mistake is ${describePlace(place[0])}`;
 }
 
-const wordPlace = (place: string): string =>
+const describePlace = (place: string): string =>
   place.startsWith('at') ? place : 'that it ends too early';
 
 function shapeOf(bytes: Buffer): { readonly depth: number; readonly values: number } {

@@ -74,8 +74,8 @@ export function rawProblem(failure: Failure, reason: string): string {
  */
 export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
-  const what = thrown instanceof Error ? thrown.message : String(thrown);
-  return new Failure('INTERNAL_BUG', `A handler threw what it should not: ${what}`, {
+  const problem = thrown instanceof Error ? thrown.message : String(thrown);
+  return new Failure('INTERNAL_BUG', `A handler threw what it should not: ${problem}`, {
     cause: thrown,
   });
 }

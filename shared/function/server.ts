@@ -50,7 +50,7 @@ const TIMES: ServerTimes = {
 /** Requests on one connection that were sent without waiting for an answer. */
 const AHEAD_MAX = 32;
 /** How often it is looked at connections while the server closes. */
-const LOOK_MS = 10;
+const POLL_MS = 10;
 /** The slowest of many senders has come by then, also on a busy machine. */
 const HUSH_MS = 200;
 const HUSH_MAX_MS = 1_000;
@@ -140,7 +140,7 @@ export class HttpServer {
     const isOver = new AbortController();
     const over = limit().then(() => isOver.abort());
     while (this.#fresh.size > this.#parked.size && !isOver.signal.aborted) {
-      await systemClock.sleep(LOOK_MS);
+      await systemClock.sleep(POLL_MS);
     }
     this.#server.close();
     await Promise.race([closed, over]);
@@ -165,7 +165,7 @@ export class HttpServer {
   async #hush(): Promise<void> {
     const endsAtMs = systemClock.nowMs() + HUSH_MAX_MS;
     while (systemClock.nowMs() < Math.min(this.#acceptedMs + HUSH_MS, endsAtMs)) {
-      await systemClock.sleep(LOOK_MS);
+      await systemClock.sleep(POLL_MS);
     }
   }
 

@@ -136,8 +136,8 @@ const FILE_TYPE = 'application/octet-stream';
 function assertTaken(path: string, contentType: string | undefined, isFile: boolean): void {
   const type = parseMediaType(contentType ?? '');
   if (isFile ? type?.essence === FILE_TYPE : type?.isJson === true) return;
-  const [what, wanted] = isFile ? ['a file', FILE_TYPE] : ['JSON', 'application/json'];
-  const message = `${quoted(path)} takes ${what}; send it with content-type: ${wanted}.`;
+  const [content, wanted] = isFile ? ['a file', FILE_TYPE] : ['JSON', 'application/json'];
+  const message = `${quoted(path)} takes ${content}; send it with content-type: ${wanted}.`;
   throw new Failure('CONTENT_TYPE_UNSUPPORTED', message, { field: 'content-type' });
 }
 

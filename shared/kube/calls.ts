@@ -76,8 +76,8 @@ export class Calls {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       return { value: parseLossless(text) as Result, bytes: text.length };
     } catch (error) {
-      const what = `${describeNotJson(text, error)} (${contentType || 'no content type'})`;
-      throw errorFromTransport(request.about, new Error(`it answered ${what}`));
+      const problem = `${describeNotJson(text, error)} (${contentType || 'no content type'})`;
+      throw errorFromTransport(request.about, new Error(`it answered ${problem}`));
     }
   }
 

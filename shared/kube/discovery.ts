@@ -34,9 +34,9 @@ export class Discovery {
     const ofKind = (resource: DiscoveredResource): boolean => resource.kind === kind;
     const known = this.#known.get(apiVersion)?.find(ofKind);
     if (known !== undefined) return known;
-    const asked = await this.#ask(apiVersion, options);
-    this.#known.set(apiVersion, asked);
-    return asked.find(ofKind);
+    const resources = await this.#ask(apiVersion, options);
+    this.#known.set(apiVersion, resources);
+    return resources.find(ofKind);
   }
 
   async #ask(apiVersion: string, options: CallOptions): Promise<readonly DiscoveredResource[]> {

@@ -107,10 +107,10 @@ function parseRecord(text: string): Record<string, unknown> {
 }
 
 export function errorFromAnswer(about: About, answer: KubeAnswer): KubeError {
-  const [code, what, next] = judge(about, answer);
+  const [code, problem, next] = judge(about, answer);
   const said = answer.message === '' ? '' : ` It said: ${answer.message.replace(/\.?$/, '.')}`;
   const where = `${attempted(about)}: ${answer.statusCode}`;
-  const message = `The API server ${what} (${where}).${said} ${next}`;
+  const message = `The API server ${problem} (${where}).${said} ${next}`;
   return new KubeError(code, message, about, { answer });
 }
 

@@ -30,6 +30,6 @@ export function explainRefusal(about: About, message: string): string {
   const { namespace, name } = 'ref' in about ? about : {};
   const names = name !== undefined && NAMED_VERBS.has(verb) ? `, resourceNames: ["${name}"]` : '';
   const role = namespace === undefined ? 'A ClusterRole' : `A Role in namespace ${namespace}`;
-  const what = `apiGroups: ["${group}"], resources: ["${resource}"], verbs: ["${verb}"]${names}`;
-  return `${role} needs the rule {${what}}.`;
+  const rule = `apiGroups: ["${group}"], resources: ["${resource}"], verbs: ["${verb}"]${names}`;
+  return `${role} needs the rule {${rule}}.`;
 }

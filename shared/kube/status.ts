@@ -33,16 +33,16 @@ const MOVES_MAX = 5;
 export async function writeStatus(kube: KubeClient, write: StatusWrite): Promise<StatusWritten> {
   const { ref, object, ifUnmoved = false, signal, timeoutMs } = write;
   const { name, namespace, uid } = object.metadata;
-  let seen = object;
+  let current = object;
   for (let moves = 0; ; moves += 1) {
     try {
-      return await writeOnce(kube, { ...write, object: seen });
+      return await writeOnce(kube, { ...write, object: current });
     } catch (error) {
       if (ifUnmoved || moves === MOVES_MAX || !isKubeError(error, 'KUBE_CONFLICT')) throw error;
       const target = { name, ...(namespace === undefined ? {} : { namespace }) };
       const now = await kube.get(ref, target, { signal, timeoutMs });
       if (now?.metadata.uid !== uid) throw error;
-      seen = now;
+      current = now;
     }
   }
 }

@@ -1,6 +1,6 @@
-// The Lease that each sweep of a function renews at its end, so that others can tell when nobody
-// looks any more: a function that is dead cannot say so. It costs a read and a write for each
-// sweep, be there one object or a thousand.
+// The Lease that each sweep of a function renews at its end. Without it nobody could tell that a
+// function is dead, since it cannot report that itself. It costs one read and one write for each
+// sweep, for one object or a thousand.
 import { hostname } from 'node:os';
 import type { KubeClient } from './client.ts';
 import { isRecord } from './json.ts';
@@ -23,9 +23,9 @@ export interface SweepLease {
 export interface SweepLeaseState {
   /** Undefined where there is no Lease. */
   readonly renewTime: string | undefined;
-  /** For how long a renewal says that somebody looks. */
+  /** How long a renewal counts. */
   readonly lastsMs: number;
-  /** The objects that could not be looked at, by `namespace/name`, and since when that is so. */
+  /** Objects that could not be reconciled, by `namespace/name`, and since when that is so. */
   readonly failing: ReadonlyMap<string, string>;
 }
 
@@ -37,7 +37,7 @@ export interface Sweep {
   readonly signal: AbortSignal;
 }
 
-/** Nothing more is asked of an object: whoever sweeps many holds no more of them. */
+/** A sweep of many objects holds no more of each in memory. */
 interface Named {
   readonly metadata: { readonly namespace?: string; readonly name: string };
 }
@@ -55,16 +55,16 @@ const LASTS_SECONDS_MAX = 200_000;
 const lastsSeconds = (sweepSeconds: number): number => PERIODS * sweepSeconds + SLACK_SECONDS;
 
 /**
- * Looks at each object and then renews the Lease, with the names of those at which the look failed.
- * One object's failure is no other's: all are tried, and then the first failure is told. A sweep
- * that failed at every object, or at very many, renews nothing.
+ * Reconciles each object and then renews the Lease, with the names of those that failed. A failure
+ * stops no other object: all are tried, and then the first failure is thrown. A sweep that failed
+ * at every object, or at very many, renews nothing.
  */
 export async function sweepEach<Object extends Named>(
   objects: readonly Object[],
-  look: (object: Object) => Promise<void>,
+  reconcile: (object: Object) => Promise<void>,
   sweep: Sweep,
 ): Promise<void> {
-  const settled = await Promise.allSettled(objects.map((object) => look(object)));
+  const settled = await Promise.allSettled(objects.map((object) => reconcile(object)));
   const failed = objects.filter((_, index) => settled[index]?.status === 'rejected').map(sweptKey);
   const isSwept = failed.length === 0 || failed.length < objects.length;
   if (isSwept && failed.length <= FAILING_MAX) await renewOrWarn(failed, sweep);
@@ -76,7 +76,7 @@ export async function sweepEach<Object extends Named>(
 export const sweptKey = ({ metadata: { namespace, name } }: Named): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
 
-/** The work is done, and to do it again would not help: whoever watches the Lease tells it. */
+/** A failed renewal does not repeat the sweep: dead-letters reports a Lease that ran out. */
 async function renewOrWarn(failed: readonly string[], sweep: Sweep): Promise<void> {
   try {
     await renew(failed, sweep);

@@ -24,7 +24,7 @@ export type Reply = Buffer | 'nobody' | undefined;
 /** Whether it was the last one that is waited for. */
 type Take = (reply: Reply) => boolean;
 
-interface Asked {
+interface OpenRequest {
   readonly take: Take;
   readonly done: PromiseWithResolvers<void>;
 }
@@ -43,7 +43,7 @@ const SUBJECT = /^[^\s\p{C}]+$/u;
 
 export class BoundedConnection implements Holder {
   readonly #allowance: Allowance;
-  readonly #asked = new Map<string, Asked>();
+  readonly #requests = new Map<string, OpenRequest>();
   #socket: Socket;
   #frames = new Frames(this.#sink());
   #received = 0;
@@ -170,14 +170,14 @@ export class BoundedConnection implements Holder {
   #payload({ subscription, headerBytes, bytes: size }: Payload, bytes: Buffer | undefined): void {
     // It may have been evicted while it came.
     if (this.#failure !== undefined) return;
-    const asked = this.#asked.get(subscription);
+    const open = this.#requests.get(subscription);
     const header = bytes?.subarray(0, headerBytes).toString() ?? '';
     const isNobody = header.startsWith('NATS/1.0 503');
-    const isLast = asked?.take(isNobody ? 'nobody' : bytes?.subarray(headerBytes));
+    const isLast = open?.take(isNobody ? 'nobody' : bytes?.subarray(headerBytes));
     if (bytes !== undefined) this.#allowance.release(this, size + 2);
     if (isLast !== true) return;
-    this.#asked.delete(subscription);
-    asked?.done.resolve();
+    this.#requests.delete(subscription);
+    open?.done.resolve();
   }
 
   /** Until the last answer that is waited for, or the time is over. */
@@ -189,7 +189,7 @@ export class BoundedConnection implements Holder {
     const id = String(this.#count);
     const inbox = `_INBOX.${randomBytes(12).toString('hex')}`;
     const done = Promise.withResolvers<void>();
-    this.#asked.set(id, { take, done });
+    this.#requests.set(id, { take, done });
     const onAbort = (): void => done.reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     const late = AbortSignal.timeout(withinMs);
@@ -201,7 +201,7 @@ export class BoundedConnection implements Holder {
       await done.promise;
     } finally {
       signal.removeEventListener('abort', onAbort);
-      this.#asked.delete(id);
+      this.#requests.delete(id);
       if (this.#failure === undefined) this.#socket.write(`UNSUB ${id}\r\n`);
     }
   }
@@ -230,7 +230,7 @@ export class BoundedConnection implements Holder {
     this.#allowance.release(this);
     this.#info.reject(error);
     this.#pong.reject(error);
-    for (const { done } of this.#asked.values()) done.reject(error);
+    for (const { done } of this.#requests.values()) done.reject(error);
   }
 }
 

@@ -90,8 +90,8 @@ export async function request<Answer>(
   { subject, data = NOTHING }: ApiRequest,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const asked = nats.request(subject, data, { timeout: REQUEST_TIMEOUT_MS });
-  const reply = asked.catch((cause: unknown) => {
+  const answer = nats.request(subject, data, { timeout: REQUEST_TIMEOUT_MS });
+  const reply = answer.catch((cause: unknown) => {
     throw unavailable(stream, `${subject} got no answer`, cause);
   });
   return accepted(stream, subject, (await orAbort(reply, signal)).json<Answer & Refusable>());
@@ -172,8 +172,8 @@ function pendingOf(endOfBatch: Msg): number {
   return Number(endOfBatch.headers?.get('Nats-Num-Pending') ?? 0);
 }
 
-function unavailable(stream: string, what: string, cause?: unknown): JetStreamFailure {
-  const message = `NATS stream ${stream}: ${what}. It is tried again.`;
+function unavailable(stream: string, problem: string, cause?: unknown): JetStreamFailure {
+  const message = `NATS stream ${stream}: ${problem}. It is tried again.`;
   return new JetStreamFailure('unavailable', message, stream, cause);
 }
 

@@ -6,7 +6,7 @@ import type { Stream } from './stream.ts';
 
 /** A server of a cluster applies within milliseconds what another one has acknowledged. */
 const BEHIND_PAUSE_MS = 50;
-const BEHIND_LOOKS_MAX = 20;
+const BEHIND_READS_MAX = 20;
 
 /**
  * Takes all that is stored, oldest first, and then what comes meanwhile, until nothing is left. A
@@ -21,7 +21,7 @@ export async function readThrough(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<number | undefined> {
   let version = 0;
-  let looks = 0;
+  let reads = 0;
   // No server that has answered so far was ahead of it.
   let { lastSequence: reach } = await stream.state(signal);
   for (;;) {
@@ -35,8 +35,8 @@ export async function readThrough(
     }
     // The message stored last is gone again, and there is no other server.
     if (stream.settings.replicas === 1) return reach;
-    looks += 1;
-    if (looks === BEHIND_LOOKS_MAX) return undefined;
+    reads += 1;
+    if (reads === BEHIND_READS_MAX) return undefined;
     await clock.sleep(BEHIND_PAUSE_MS, signal);
   }
 }

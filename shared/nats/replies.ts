@@ -33,7 +33,7 @@ export class Replies {
   readonly #clock: Clock;
   readonly #waiting = new Map<string, Waiting>();
   #count = 0;
-  #isLooking = false;
+  #isChecking = false;
 
   constructor(nats: NatsConnection, inbox: string, clock: Clock = systemClock) {
     this.#nats = nats;
@@ -51,7 +51,7 @@ export class Replies {
     const token = this.#count.toString(36);
     const done = Promise.withResolvers<readonly Msg[]>();
     this.#waiting.set(token, { replies: [], isLast, done, askedMs: this.#clock.nowMs() });
-    if (!this.#isLooking) void this.#look();
+    if (!this.#isChecking) void this.#check();
     const onAbort = (): void => done.reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
@@ -79,8 +79,8 @@ export class Replies {
     if (waiting.isLast(reply)) waiting.done.resolve(waiting.replies);
   }
 
-  async #look(): Promise<void> {
-    this.#isLooking = true;
+  async #check(): Promise<void> {
+    this.#isChecking = true;
     while (this.#waiting.size > 0) {
       await this.#clock.sleep(LOOK_EVERY_MS);
       const tooOldMs = this.#clock.nowMs() - ANSWER_TIMEOUT_MS;
@@ -88,6 +88,6 @@ export class Replies {
         if (askedMs < tooOldMs) done.reject(new NoAnswer('no answer in time'));
       }
     }
-    this.#isLooking = false;
+    this.#isChecking = false;
   }
 }

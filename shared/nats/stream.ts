@@ -23,7 +23,7 @@ export interface StreamState {
   readonly lastSequence: number;
 }
 
-interface Door {
+interface OpenStream {
   readonly nats: NatsConnection;
   /** Makes them; kept, because asking for its module costs as much as what it makes. */
   readonly headers: () => MsgHdrs;
@@ -53,7 +53,7 @@ export class Stream {
   readonly settings: StreamSettings;
   readonly #connection: Connection;
   readonly #group = new GroupCommit((messages, signal) => this.#send(messages, signal), isConflict);
-  #door: Door | undefined;
+  #opened: OpenStream | undefined;
   #ensured: Promise<void> | undefined;
 
   constructor(options: NatsOptions, settings: StreamSettings) {
@@ -182,16 +182,19 @@ export class Stream {
   }
 
   /** Connected, and the stream is there. */
-  async #use<Result>(signal: AbortSignal, work: (door: Door) => Promise<Result>): Promise<Result> {
-    const door = await this.#open(signal);
+  async #use<Result>(
+    signal: AbortSignal,
+    work: (open: OpenStream) => Promise<Result>,
+  ): Promise<Result> {
+    const open = await this.#open(signal);
     // Shared by all who wait, so it ends by its own timeout and not by the signal of one of them.
     const ensured = (this.#ensured ??= this.#ensure(
-      door.replies,
+      open.replies,
       AbortSignal.timeout(ENSURE_TIMEOUT_MS),
     ));
     try {
       await orAbort(ensured, signal);
-      return await work(door);
+      return await work(open);
     } catch (error) {
       // Nobody answered, or not this stream: it may be gone, with the server's disk or by hand.
       // The next call makes it anew.
@@ -200,17 +203,17 @@ export class Stream {
     }
   }
 
-  async #open(signal: AbortSignal): Promise<Door> {
+  async #open(signal: AbortSignal): Promise<OpenStream> {
     const nats = await orAbort(this.#connection.get(), signal);
     // A connection that was closed for good was replaced by another.
-    if (this.#door?.nats !== nats) {
+    if (this.#opened?.nats !== nats) {
       const { createInbox, headers } = await import('./client.ts');
-      if (this.#door?.nats !== nats) {
+      if (this.#opened?.nats !== nats) {
         const inbox = createInbox(this.#connection.inboxPrefix);
-        this.#door = { nats, headers, replies: new Replies(nats, inbox) };
+        this.#opened = { nats, headers, replies: new Replies(nats, inbox) };
       }
     }
-    return this.#door;
+    return this.#opened;
   }
 
   async #ensure(replies: Replies, signal: AbortSignal): Promise<void> {

@@ -141,8 +141,8 @@ export class System {
 
   /** The meta group and every stream and consumer, as each server sees them. */
   jetStream(expected: readonly string[]): Promise<readonly JszAnswer[]> {
-    const what = { accounts: true, streams: true, consumer: true, config: true };
-    return this.#askAll('JSZ', what, expected, readJsz);
+    const options = { accounts: true, streams: true, consumer: true, config: true };
+    return this.#askAll('JSZ', options, expected, readJsz);
   }
 
   /** Whether all that is assigned to each server is current there. */
@@ -180,7 +180,7 @@ export class System {
 
   /** Those who answer; the silent ones are missing. Others than were expected may answer too. */
   async #askAll<Answer extends ServerAnswer>(
-    what: string,
+    endpoint: string,
     body: object,
     expected: readonly string[],
     read: Read<Answer>,
@@ -190,14 +190,14 @@ export class System {
     let count = 0;
     const take = (reply: Reply): boolean => {
       count += 1;
-      const answer = this.#read(what, reply, read);
+      const answer = this.#read(endpoint, reply, read);
       if (answer !== undefined && !answers.has(answer.server.name)) {
         answers.set(answer.server.name, answer);
         missing.delete(answer.server.name);
       }
       return missing.size === 0 || count >= ANSWERS_MAX;
     };
-    const subject = `$SYS.REQ.SERVER.PING.${what}`;
+    const subject = `$SYS.REQ.SERVER.PING.${endpoint}`;
     try {
       const question = { subject, body, withinMs: ANSWERS_WITHIN_MS };
       await this.#connection.ask(question, this.#signal, take);
@@ -205,15 +205,15 @@ export class System {
       // The stack of an error holds on to all that the functions in it saw.
       answers.clear();
       this.#signal.throwIfAborted();
-      throw new Failure('NATS_UNAVAILABLE', whyOf(cause), { object: what, cause });
+      throw new Failure('NATS_UNAVAILABLE', whyOf(cause), { object: endpoint, cause });
     }
     return [...answers.values()];
   }
 
-  #read<Answer>(what: string, reply: Reply, read: Read<Answer>): Answer | undefined {
+  #read<Answer>(endpoint: string, reply: Reply, read: Read<Answer>): Answer | undefined {
     if (reply === 'nobody') return undefined;
     if (reply === undefined || isTooFine(reply)) {
-      this.#unread.add(`an answer to ${what} is larger than what is read of one`);
+      this.#unread.add(`an answer to ${endpoint} is larger than what is read of one`);
       return undefined;
     }
     try {
@@ -223,7 +223,7 @@ export class System {
       return answer;
     } catch (error) {
       if (!(error instanceof SyntaxError || error instanceof Odd)) throw error;
-      this.#unread.add(`an answer to ${what} is not what a NATS server says`);
+      this.#unread.add(`an answer to ${endpoint} is not what a NATS server says`);
       return undefined;
     }
   }
@@ -243,8 +243,8 @@ export class System {
     if (!isRecord(answer)) return { isDone: false, why: 'no answer', isAnswered: false };
     const { error } = answer;
     if (error === undefined || error === null) return DONE;
-    const words = isRecord(error) ? error['description'] : undefined;
-    const why = typeof words === 'string' ? words : 'it does not say why';
+    const description = isRecord(error) ? error['description'] : undefined;
+    const why = typeof description === 'string' ? description : 'it does not say why';
     return {
       isDone: false,
       why: why.slice(0, WHY_MAX).replaceAll(/\p{C}+/gu, ' '),

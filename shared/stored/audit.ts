@@ -54,8 +54,8 @@ export async function auditStored(
       return verdictOn(definition, { rows: own, fields: tally.fieldsOf(definition) });
     });
   const { prefixes = USUAL_PREFIXES, resources } = options;
-  const asked = { prefixes, resources };
-  const { old, unknown, warnings } = findingsOf(rows, verdicts, tally, asked);
+  const query = { prefixes, resources };
+  const { old, unknown, warnings } = findingsOf(rows, verdicts, tally, query);
   const outcome = old.length > 0 ? 'old' : unknown.length > 0 ? 'unknown' : 'clean';
   const { count: values, unreadable, elsewhere } = tally;
   const findings = [...old, ...unknown];

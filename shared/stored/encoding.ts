@@ -34,7 +34,7 @@ const ENCRYPTED_MAGIC = 'k8s:enc:';
 const CBOR_MAGIC = '\u00D9\u00D9\u00F7';
 const ENCRYPTED = /^k8s:enc:([^:]{1,64}:v\d+):([^:]{1,253}):/;
 /** The longest beginning that any of these rules looks at. */
-const LOOK_BYTES = 400;
+const HEAD_BYTES = 400;
 const [K, CBOR_FIRST] = [0x6b, 0xd9];
 
 /** `whole` is called where `head` is not all of the value, and its end is to be looked at. */
@@ -42,7 +42,7 @@ export function encodingOf(head: Uint8Array, whole: () => Uint8Array): Stored {
   const first = head[0];
   if (first === undefined) return unreadable('is empty');
   if (first === K || first === CBOR_FIRST) {
-    const text = latin1(head.length > LOOK_BYTES ? head.subarray(0, LOOK_BYTES) : head);
+    const text = latin1(head.length > HEAD_BYTES ? head.subarray(0, HEAD_BYTES) : head);
     if (text.startsWith(PROTOBUF_MAGIC)) return protobufType(whole);
     if (text.startsWith(ENCRYPTED_MAGIC)) return encryption(text);
     if (text.startsWith(CBOR_MAGIC)) return cbor(whole);

@@ -12,7 +12,7 @@ interface Findings {
   readonly warnings: readonly string[];
 }
 
-interface Asked {
+interface AuditQuery {
   readonly prefixes: readonly string[];
   /** Everything when absent. */
   readonly resources?: readonly GroupResource[] | undefined;
@@ -22,7 +22,7 @@ export function findingsOf(
   rows: readonly Row[],
   verdicts: readonly ResourceVerdict[],
   tally: Tally,
-  asked: Asked,
+  query: AuditQuery,
 ): Findings {
   const defined = new Set(tally.definitions.map(idOf));
   // The rows of each resource that nothing in etcd defines.
@@ -35,11 +35,11 @@ export function findingsOf(
       ...others.flatMap(mixed),
     ],
     unknown: [
-      ...nothing(tally, asked),
+      ...nothing(tally, query),
       ...misplaced(tally),
       ...others.flatMap(undefinedOnes),
       ...others.flatMap(foreign),
-      ...unseen(rows, tally, asked),
+      ...uncounted(rows, tally, query),
       ...unread(tally),
       ...encrypted(rows),
       ...strays(tally),
@@ -95,7 +95,7 @@ function foreign({ name, own }: Undefined): readonly string[] {
   ];
 }
 
-function nothing({ placedCount, elsewhere }: Tally, { resources }: Asked): readonly string[] {
+function nothing({ placedCount, elsewhere }: Tally, { resources }: AuditQuery): readonly string[] {
   if (placedCount > 0) return [];
   if (elsewhere.count === 0) {
     // For a resource that was asked for, `unseen` says more.
@@ -128,14 +128,14 @@ function undefinedOnes({ name, own }: Undefined): readonly string[] {
 }
 
 /** A wrong name, or a wrong prefix, is not the same as nothing that is stored. */
-function unseen(
+function uncounted(
   rows: readonly Row[],
   { definitions, placedCount }: Tally,
-  { resources = [], prefixes }: Asked,
+  { resources = [], prefixes }: AuditQuery,
 ): readonly string[] {
-  const seen = new Set([...rows, ...definitions].map(idOf));
+  const counted = new Set([...rows, ...definitions].map(idOf));
   const isSeen = (one: GroupResource): boolean =>
-    seen.has(idOf(one)) || (placedCount > 0 && isBuiltIn(one));
+    counted.has(idOf(one)) || (placedCount > 0 && isBuiltIn(one));
   return resources
     .filter((one) => !isSeen(one))
     .map(

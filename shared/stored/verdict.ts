@@ -130,9 +130,9 @@ function sentence(
     case 'named':
       return namedSentence(version, isInSpec, inFields);
     case 'removable': {
-      const what = isInSpec ? 'may be removed' : 'is gone from the CRD';
+      const verdict = isInSpec ? 'may be removed' : 'is gone from the CRD';
       const first = isInStoredVersions ? '; trim status.storedVersions, which lists it, first' : '';
-      return `${version} ${what}: nothing is stored in it${first}.`;
+      return `${version} ${verdict}: nothing is stored in it${first}.`;
     }
     default:
       return standing satisfies never;
@@ -142,8 +142,8 @@ function sentence(
 /** To the API server, an apply is a conversion of these fields as well. */
 function namedSentence(version: string, isInSpec: boolean, inFields: Named): string {
   const { count } = inFields;
-  const whose = count === 1 ? '1 object names it' : `${count} objects name it`;
-  const named = `the managedFields of ${whose}${such(inFields)}`;
+  const holders = count === 1 ? '1 object names it' : `${count} objects name it`;
+  const named = `the managedFields of ${holders}${such(inFields)}`;
   const way = 'a StorageMigration with cleanManagedFields takes it out of them';
   return isInSpec
     ? `${version} may not be removed yet: nothing is stored in it, but ${named}, and no ` +

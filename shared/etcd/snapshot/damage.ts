@@ -6,8 +6,8 @@ import { Failure } from '../../errors.ts';
 export class Damage extends Error {
   readonly offset: number;
 
-  constructor(offset: number, what: string) {
-    super(what);
+  constructor(offset: number, problem: string) {
+    super(problem);
     this.name = 'Damage';
     this.offset = offset;
   }

@@ -1,5 +1,6 @@
-// The keys that were met already, as 64 bits of hash each, in 10 to 13 bytes a key whatever its
-// length. Two of ten million keys share a hash in one of 370,000 files; the seed changes each time.
+// The set of keys that a reader has met, as 64 bits of hash each: 10 to 13 bytes a key, whatever
+// its length. Two of ten million keys share a hash in one of 370,000 files; the seed changes each
+// time.
 import { randomBytes } from 'node:crypto';
 
 /** Tables of their own grow one after the other, so that growing never doubles the memory. */
@@ -18,7 +19,7 @@ interface Table {
   count: number;
 }
 
-export class SeenKeys {
+export class KeySet {
   readonly #tables: Table[] = Array.from({ length: TABLES }, () => ({
     slots: new Uint32Array(2 * SLOTS_FIRST),
     count: 0,

@@ -13,7 +13,7 @@ import {
   type Revision,
   revisionAt,
 } from './record.ts';
-import { SeenKeys } from './seen.ts';
+import { KeySet } from './key-set.ts';
 
 /** Enough of a record in a run of pages: its revisions, its key and the head of its value. */
 const RECORD_HEAD_BYTES = 4096;
@@ -36,7 +36,7 @@ interface Read {
 export class Newest {
   readonly #bytes: Bytes;
   readonly #compacted: Revision | undefined;
-  readonly #seen = new SeenKeys();
+  readonly #known = new KeySet();
   #keys = 0;
   #revision = 0n;
   #records = 0;
@@ -124,7 +124,7 @@ export class Newest {
     }
     const compacted = this.#compacted;
     const isLast = compacted !== undefined && compareMain(revision, compacted) <= 0;
-    if (!this.#seen.add(bytes, keyStart, keyEnd, isLast)) return undefined;
+    if (!this.#known.add(bytes, keyStart, keyEnd, isLast)) return undefined;
     this.#keys += 1;
     if (isTombstone) return undefined;
     const head = bytes.subarray(valueStart, Math.min(bytes.length, valueStart + valueBytes));
@@ -144,8 +144,8 @@ export class Newest {
     else {
       const order = compareMain(revision, before) || revision.sub - before.sub;
       if (order >= 0) {
-        const what = `revision ${mainOf(revision)} lies before ${mainOf(before)}, which is older`;
-        throw new Damage(offset, what);
+        const why = `revision ${mainOf(revision)} lies before ${mainOf(before)}, which is older`;
+        throw new Damage(offset, why);
       }
     }
     this.#before = revision;

@@ -98,8 +98,8 @@ function checkElements(page: Page, number: number): void {
     const { start, keyBytes, valueBytes } = elementAt(page, index);
     if (start !== expected) {
       const offset = page.offset + HEADER_BYTES + index * ELEMENT_BYTES;
-      const what = `element ${index} of page ${number} begins at ${start}, not at ${expected}`;
-      throw new Damage(offset, `${what}, where the one before ends`);
+      const problem = `element ${index} of page ${number} begins at ${start}, not at ${expected}`;
+      throw new Damage(offset, `${problem}, where the one before ends`);
     }
     expected = start + keyBytes + valueBytes;
   }

@@ -58,8 +58,8 @@ export class Snapshot {
       const meta = readMeta(this.#bytes);
       const { hasDigest, sizeBytes } = this.facts;
       if (sizeBytes % meta.pageBytes !== (hasDigest ? DIGEST_BYTES : 0)) {
-        const what = `${sizeBytes} bytes are neither whole pages nor these and a hash`;
-        throw new Damage(meta.pageCount * meta.pageBytes, what);
+        const problem = `${sizeBytes} bytes are neither whole pages nor these and a hash`;
+        throw new Damage(meta.pageCount * meta.pageBytes, problem);
       }
       if (hasDigest) await checkDigest(this.#bytes, sizeBytes, this.#options.signal);
       const tree = new Tree(this.#bytes, meta);

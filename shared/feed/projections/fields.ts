@@ -43,7 +43,7 @@ export function refuseFieldPath(
       "or .metadata.labels['example.com/tier']."
     );
   }
-  const shown = (what: string): string => `The path ${path} holds ${what}, which no feed shows; `;
+  const shown = (value: string): string => `The path ${path} holds ${value}, which no feed shows; `;
   const hidden = steps.find(isHidden);
   if (hidden !== undefined) return `${shown(String(hidden))}name another field.`;
   const [first = '', second, third] = steps;

@@ -11,7 +11,7 @@ import { untilAborted } from '../until-aborted.ts';
 import { afterAnswer, afterEvent, afterGet, type Held, isChange } from './held.ts';
 import type { Change } from './handlers.ts';
 import type { Limits } from './limits.ts';
-import { Looker, type Sight } from './look.ts';
+import { ObjectWatcher, type Observation } from './object-watcher.ts';
 import type { Meters } from './meters.ts';
 import { readOne } from './read.ts';
 import type { Kube, Target } from './target.ts';
@@ -44,7 +44,7 @@ export class Entry {
   /** Since when nobody asks for it. */
   usedAtMs: number;
   readonly #wiring: EntryWiring;
-  readonly #looker: Looker;
+  readonly #watcher: ObjectWatcher;
   readonly #end = new AbortController();
   #state: State = 'starting';
   #held: Held | undefined;
@@ -65,7 +65,7 @@ export class Entry {
   constructor(target: Target, wiring: EntryWiring) {
     this.target = target;
     this.#wiring = wiring;
-    this.#looker = new Looker(target, wiring);
+    this.#watcher = new ObjectWatcher(target, wiring);
     this.usedAtMs = wiring.clock.nowMs();
     void this.#run();
   }
@@ -101,7 +101,7 @@ export class Entry {
     }
   }
 
-  /** Has an immutable object looked at again. */
+  /** Watches an immutable object again. */
   wake(): void {
     if (this.#state !== 'resting') return;
     this.#state = 'starting';
@@ -170,8 +170,8 @@ export class Entry {
   async #follow(): Promise<Outcome> {
     const heldThen = this.#held;
     try {
-      for await (const sight of this.#looker.look(this.#end.signal)) {
-        this.#see(sight, heldThen);
+      for await (const observation of this.#watcher.watch(this.#end.signal)) {
+        this.#see(observation, heldThen);
         if (this.#state === 'resting') return { rests: true };
       }
       return { failure: undefined };
@@ -180,7 +180,7 @@ export class Entry {
     }
   }
 
-  #see({ kind, object, version }: Sight, heldThen: Held | undefined): void {
+  #see({ kind, object, version }: Observation, heldThen: Held | undefined): void {
     const { clock, limits, meters } = this.#wiring;
     if (kind === 'whole' || this.#held === undefined) {
       this.#take(afterAnswer(this.#held, heldThen, { object, version }));

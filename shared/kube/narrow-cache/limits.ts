@@ -19,12 +19,12 @@ export interface Limits {
   readonly readTimeoutMs: number;
   /**
    * An immutable Secret or ConfigMap cannot change, but it can be deleted and made anew: it is
-   * looked at again after this time.
+   * read again after this time.
    */
   readonly immutableMs: number;
   /** Before a watch that was refused is tried again: somebody has to allow it, or make the CRD. */
   readonly refusedPauseMs: number;
-  /** How often idle and immutable objects are looked for. */
+  /** How often idle objects are removed and immutable ones woken. */
   readonly tidyMs: number;
 }
 

@@ -159,12 +159,12 @@ export class NarrowCache {
     while (this.#entries.size > 0 && !signal.aborted) {
       // Only the end of the cache ends the pause early, and the loop sees that.
       await clock.sleep(limits.tidyMs, signal).catch(() => undefined);
-      for (const [key, entry] of this.#entries) this.#look(key, entry);
+      for (const [key, entry] of this.#entries) this.#wakeOrRemove(key, entry);
     }
     this.#isTidying = false;
   }
 
-  #look(key: string, entry: Entry): void {
+  #wakeOrRemove(key: string, entry: Entry): void {
     const { clock, limits } = this.#wiring;
     if (this.#handlers.has(key)) {
       if (entry.fresh === undefined) entry.wake();

@@ -1,5 +1,5 @@
-// One look at one object, as long as its connection lasts: first what there is, then each change.
-// In one request where the API server sends initial events, else by a list and a watch from there.
+// Watches one object for as long as a connection lasts: first its present state, then each change.
+// One request does it where the API server sends initial events, else a list and a watch.
 import type { Clock } from '../../clock.ts';
 import { Failure } from '../../errors.ts';
 import { isKubeError } from '../errors.ts';
@@ -12,30 +12,30 @@ import type { Limits } from './limits.ts';
 import { listOne } from './read.ts';
 import { isOf, type Kube, selection, type Target } from './target.ts';
 
-/** The first sight is `whole`; `mark` says that nothing else happened up to its version. */
-export interface Sight extends Held {
+/** The first one is `whole`; `mark` says that nothing else happened up to its version. */
+export interface Observation extends Held {
   readonly kind: 'whole' | 'change' | 'mark';
 }
 
-interface LookerWiring {
+interface WatcherWiring {
   readonly kube: Kube;
   readonly clock: Clock;
   readonly limits: Pick<Limits, 'answerTimeoutMs'>;
 }
 
-/** Looks at one object again and again, in the way that its API server understands. */
-export class Looker {
+/** Remembers which of the two ways its API server understands. */
+export class ObjectWatcher {
   readonly #target: Target;
-  readonly #wiring: LookerWiring;
+  readonly #wiring: WatcherWiring;
   #isListedFirst = false;
 
-  constructor(target: Target, wiring: LookerWiring) {
+  constructor(target: Target, wiring: WatcherWiring) {
     this.#target = target;
     this.#wiring = wiring;
   }
 
   /** One connection, for as long as it lasts; throws what ends it, and when it says nothing. */
-  async *look(end: AbortSignal): AsyncGenerator<Sight, void, undefined> {
+  async *watch(end: AbortSignal): AsyncGenerator<Observation, void, undefined> {
     const { clock, limits } = this.#wiring;
     const late = new AbortController();
     const inTime = new AbortController();
@@ -46,9 +46,9 @@ export class Looker {
     );
     const isListed = this.#isListedFirst;
     try {
-      for await (const sight of this.#sights(isListed, signal)) {
+      for await (const observation of this.#observations(isListed, signal)) {
         inTime.abort();
-        yield sight;
+        yield observation;
       }
     } catch (error) {
       if (late.signal.aborted) throw late.signal.reason;
@@ -56,32 +56,35 @@ export class Looker {
       // It knows no initial events, and says so.
       this.#isListedFirst = true;
       inTime.abort();
-      yield* this.look(end);
+      yield* this.watch(end);
     } finally {
       inTime.abort();
     }
   }
 
-  #sights(isListed: boolean, signal: AbortSignal): AsyncGenerator<Sight, void, undefined> {
+  #observations(
+    isListed: boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<Observation, void, undefined> {
     const { kube, limits } = this.#wiring;
-    if (!isListed) return lookByInitialEvents(kube, this.#target, signal);
-    return lookByList(kube, this.#target, signal, limits.answerTimeoutMs);
+    if (!isListed) return watchByInitialEvents(kube, this.#target, signal);
+    return watchByList(kube, this.#target, signal, limits.answerTimeoutMs);
   }
 
   #giveUp(late: AbortController): void {
     // An API server that knows no initial events may also keep silent about it.
     this.#isListedFirst = !this.#isListedFirst;
-    const what = describeObject(this.#target.ref, this.#target);
-    const message = `The API server did not say in time what ${what} is. It is asked again.`;
-    late.abort(new Failure('KUBE_TIMEOUT', message, { object: what }));
+    const name = describeObject(this.#target.ref, this.#target);
+    const message = `The API server did not say in time what ${name} is. It is asked again.`;
+    late.abort(new Failure('KUBE_TIMEOUT', message, { object: name }));
   }
 }
 
-async function* lookByInitialEvents(
+async function* watchByInitialEvents(
   kube: Kube,
   target: Target,
   signal: AbortSignal,
-): AsyncGenerator<Sight, void, undefined> {
+): AsyncGenerator<Observation, void, undefined> {
   let found: KubeObject | null = null;
   let isWhole = false;
   const watch = kube.watchOnce(target.ref, {
@@ -90,34 +93,37 @@ async function* lookByInitialEvents(
     signal,
   });
   for await (const event of watch) {
-    if (isWhole) yield* sightsOf(event, target);
+    if (isWhole) yield* observationsOf(event, target);
     else if (event.type === 'BOOKMARK' && event.isInitialEventsEnd) {
       isWhole = true;
       yield { kind: 'whole', object: found, version: event.resourceVersion };
       // The cache has the object now; a reference here would outlive its changes.
       found = null;
     } else {
-      for (const { kind, object } of sightsOf(event, target)) {
+      for (const { kind, object } of observationsOf(event, target)) {
         if (kind === 'change') found = object;
       }
     }
   }
 }
 
-async function* lookByList(
+async function* watchByList(
   kube: Kube,
   target: Target,
   signal: AbortSignal,
   timeoutMs: number,
-): AsyncGenerator<Sight, void, undefined> {
+): AsyncGenerator<Observation, void, undefined> {
   const first = await listOne(kube, target, { signal, timeoutMs });
   yield { kind: 'whole', ...first };
   const from = { resourceVersion: first.version };
   const watch = kube.watchOnce(target.ref, { ...selection(target), from, signal });
-  for await (const event of watch) yield* sightsOf(event, target);
+  for await (const event of watch) yield* observationsOf(event, target);
 }
 
-function* sightsOf(event: WatchEvent, target: Target): Generator<Sight, void, undefined> {
+function* observationsOf(
+  event: WatchEvent,
+  target: Target,
+): Generator<Observation, void, undefined> {
   // A single connection never begins again.
   if (event.type === 'RESTART') return;
   if (event.type === 'BOOKMARK') {

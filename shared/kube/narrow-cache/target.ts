@@ -1,4 +1,4 @@
-// The one object that a look or a read is about, and how the API server is asked for it alone.
+// The one object of a watch or a read, and the selection that asks the API server for it alone.
 import type { KubeClient } from '../client.ts';
 import type { KubeObject, ObjectName, ResourceRef } from '../objects.ts';
 

@@ -184,9 +184,9 @@ export class Ledgers {
     if (state.accused !== sequence) this.#mismatches += 1;
     state.accused = sequence;
     const said = `the checkpoint of ${name} at ${sequence}`;
-    const what = `${checkpoint.objects} objects with digest ${checkpoint.digest}`;
+    const expected = `${checkpoint.objects} objects with digest ${checkpoint.digest}`;
     const here = `${own.objects} with ${digest}`;
-    const why = `${said} says ${what} as of ${version}, but here were ${here}`;
+    const why = `${said} says ${expected} as of ${version}, but here were ${here}`;
     this.#differences.set(name, { sequence, why });
     return false;
   }

@@ -58,11 +58,11 @@ export class Siblings {
       this.#last.clear();
       this.#labels = countOf(labels);
     }
-    this.#last.set(name, sayingsOf(entry));
+    this.#last.set(name, siblingOf(entry));
   }
 }
 
-const sayingsOf = ({ object: { labels, owner }, place }: Entry): Sibling => ({
+const siblingOf = ({ object: { labels, owner }, place }: Entry): Sibling => ({
   labels,
   owner,
   place,
@@ -84,7 +84,7 @@ export function shareTexts(
 ): Entry {
   const { version, fingerprint, key } = entry;
   const object: Open<ObjectMessage> = entry.object;
-  const like = sibling ?? (stood && sayingsOf(stood));
+  const like = sibling ?? (stood && siblingOf(stood));
   object.kind = pool.share(object.kind);
   if (object.namespace !== undefined) object.namespace = pool.share(object.namespace);
   if (object.node !== undefined) object.node = pool.share(object.node);

@@ -98,8 +98,8 @@ export class Source {
     const nats = this.#current();
     const api = `${this.#api}.DIRECT.GET.${this.#stream}.${this.#storedPrefix}${subject}`;
     const { NatsError } = await import('../client.ts');
-    const asked = nats.request(api, undefined, { timeout: REQUEST_TIMEOUT_MS });
-    const reply = await orAbort(asked, signal).catch((error: unknown) => {
+    const answer = nats.request(api, undefined, { timeout: REQUEST_TIMEOUT_MS });
+    const reply = await orAbort(answer, signal).catch((error: unknown) => {
       if (error instanceof NatsError && error.code === NO_RESPONDERS) return undefined;
       throw error;
     });

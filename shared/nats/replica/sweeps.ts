@@ -66,9 +66,9 @@ export class Sweeps {
     if (Number.isFinite(ageMs)) this.#sweptAtMs = this.#clock.nowMs() - ageMs;
     if (ageMs >= this.#limitMs) {
       this.#countdown.abort();
-      return this.#say(true);
+      return this.#report(true);
     }
-    this.#say(false);
+    this.#report(false);
     this.#countDown(this.#limitMs - ageMs);
   }
 
@@ -77,12 +77,12 @@ export class Sweeps {
     if (this.#isClosed) return;
     this.#countdown = new AbortController();
     this.#clock.sleep(ms, this.#countdown.signal).then(
-      () => this.#say(true),
+      () => this.#report(true),
       () => undefined,
     );
   }
 
-  #say(isStale: boolean): void {
+  #report(isStale: boolean): void {
     const sweptAtMs = this.#sweptAtMs;
     this.#tell({
       ...(sweptAtMs === undefined ? {} : { sweptAtMs }),
