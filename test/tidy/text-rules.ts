@@ -71,7 +71,7 @@ const registryHost: Rule = {
 };
 
 /** Grows folder by folder, as their comments become plain sentences. */
-const PLAIN_FOLDERS = /^(?:functions\/(?!metadata\/)|shared\/)/;
+const PLAIN_FOLDERS = /^(?:functions\/(?!metadata\/)|shared\/|knative\/)/;
 const noSubject = /(?:\/\/|^ *\/?\*+|[.:;]) +(?:What|Who|Whose|Whoever|Of)\b/;
 
 const plainComment: Rule = {

@@ -1,5 +1,5 @@
 // Bundles one function's folder into a directory that runs anywhere Node 24 does: `node
-// <dir>/index.js`. What an event does not need stays in chunks of its own, loaded when first
+// <dir>/index.js`. Code that an event does not need stays in chunks of its own, loaded when first
 // used.
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -2,7 +2,7 @@
 import { buildFunction } from './build.ts';
 import { functionNames } from './function-names.ts';
 
-// What a build has begun is ended and removed on the way out (see prime.ts and build.ts).
+// An unfinished build is ended and removed on the way out (see prime.ts and build.ts).
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 const USAGE = 'usage: npm run build -- [--help] [FUNCTION...]';

@@ -23,7 +23,7 @@ async function renameOver(newLink: string, link: string): Promise<void> {
     await rename(newLink, link);
   } catch (error) {
     if (!hasCode(error, 'EISDIR')) throw error;
-    // What was built before there were links is a directory; this happens once.
+    // Builds from before there were links are directories; this happens once.
     await rm(link, { recursive: true, force: true });
     await rename(newLink, link);
   }

@@ -11,17 +11,17 @@ import type { ImageFile, ImageSpec } from './spec.ts';
 const APP = '/app';
 
 /**
- * Of what a build leaves: the program that is also a command is for machines, not for pods; and
- * Node looks for a code cache by the features of the processor and the number of the user, so one
- * that came along would be found on few machines, and make every build's bits its own. It saves
- * 4 ms (docs/images.md).
+ * Files of a build that stay out of the image. The program that is also a command is for machines,
+ * not for pods. Node looks for a code cache by the features of the processor and the number of the
+ * user, so a shipped one would be found on few machines, and make every build's bits its own. It
+ * saves 4 ms (docs/images.md).
  */
 const LEFT_OUT = /^(compile-cache\/|[^/]+\.mjs$)/;
 
 export interface FunctionImage {
   /** The function's own name. */
   readonly name: string;
-  /** Of the image: repository and tag. */
+  /** Repository and tag of the image. */
   readonly image: string;
   readonly purpose: string;
   readonly version: string;

@@ -9,7 +9,7 @@ export interface Image {
   readonly name: string;
   /** The OCI layout. */
   readonly directory: string;
-  /** Of the manifest: what a registry and a kubelet know the image by. */
+  /** The digest of the manifest, by which a registry and a kubelet know the image. */
   readonly digest: string;
   readonly sizeBytes: number;
 }

@@ -54,7 +54,7 @@ export interface SystemPackage {
 
 /** Undefined for a file that no package owns, and on a machine without dpkg. */
 export async function systemPackageOf(path: string): Promise<SystemPackage | undefined> {
-  // What /lib has may be known as a file of /usr/lib, since one is a link to the other.
+  // A file in /lib may be known as one in /usr/lib, since one directory is a link to the other.
   const names = new Set([path, `/usr${path}`, await realpath(path)]);
   for (const file of names) {
     const name = /^[^,:]+/.exec(await dpkg('-S', file))?.[0];
@@ -84,7 +84,7 @@ async function distribution(): Promise<string> {
 /** Interfaces that it numbers, which are no software of their own. */
 const NOT_SOFTWARE = ['node', 'modules', 'napi', 'unicode', 'cldr', 'tz'];
 
-/** What is linked into a Node: name and version. */
+/** Libraries that are linked into a Node: name and version. */
 export async function builtInto(node: string): Promise<[string, string][]> {
   const { stdout } = await run(node, ['-p', 'JSON.stringify(process.versions)']);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all of them are text

@@ -6,7 +6,7 @@ import { buildImage } from './build-image.ts';
 import { UsageError } from '../../../shared/arguments.ts';
 import { imagesOptions, usage } from './options.ts';
 
-// What a build has begun is ended and removed on the way out (see knative/tools/build).
+// An unfinished build is ended and removed on the way out (see knative/tools/build).
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 const MEGABYTE = 1_000_000;

@@ -1,4 +1,4 @@
-// What can be asked of `npm run images`, read from its arguments; every wrong one is named.
+// Command-line options of `npm run images`; every wrong one is named.
 import { resolve } from 'node:path';
 import manifest from '../../../package.json' with { type: 'json' };
 import { readArguments, UsageError } from '../../../shared/arguments.ts';

@@ -14,11 +14,11 @@ export async function programFiles(binary: string, name = basename(binary)): Pro
 }
 
 export interface Program {
-  /** Of the image: repository and tag. */
+  /** Repository and tag of the image. */
   readonly image: string;
   /** On this machine. */
   readonly binary: string;
-  /** What it is called in the image; as on this machine when absent. */
+  /** Its name in the image; as on this machine when absent. */
   readonly name?: string;
   readonly arguments?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ import type { NpmPackage, SystemPackage } from './installed.ts';
 export interface Contents {
   readonly version: string;
   readonly nodeVersion: string;
-  /** Of the program itself, as it lies in the image. */
+  /** The hash of the program itself, as it lies in the image. */
   readonly nodeSha256: string;
   /** Name and version. */
   readonly insideNode: readonly (readonly [string, string])[];

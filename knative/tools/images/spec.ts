@@ -1,5 +1,5 @@
-// What goes into an image, in our words: files, each with the place its content comes from, and how
-// the container starts.
+// The content of an image: files, each with the place its content comes from, and the container's
+// start command.
 
 /** `host` is a path on this machine; `link` is the target of a symbolic link. */
 export type FileSource =

@@ -2,7 +2,7 @@
 // no extension. By hand, since it is a header of 512 bytes, and an async generator gives
 // back-pressure for nothing where a package's streams have to be waited for.
 
-/** What stands in the archive, in the order it is given. */
+/** Entries of the archive, in the given order. */
 export interface TarEntry {
   /** Relative, without a slash at either end. */
   readonly path: string;

@@ -1,5 +1,5 @@
-// What one migration needs in the cluster: the rights on just the kind that it is about, bound to
-// the function's account, and the StorageMigration itself.
+// The manifests of one migration: rights on just its kind, bound to the function's account, and the
+// StorageMigration itself.
 import { type Right, rightsOf } from '../../../shared/api/migration-rights.ts';
 import type { Mode } from '../../../shared/api/storage-migration.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';

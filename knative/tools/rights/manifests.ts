@@ -1,5 +1,5 @@
-// What the accounts of functions are granted where they are needed, and nowhere else: the rights of
-// `nats-cluster` in a namespace that has NatsClusters, with a guard over these, and those of
+// Rights that an administrator grants to functions where they are needed, and nowhere else: those
+// of `nats-cluster` in a namespace that has NatsClusters, with a guard over these, and those of
 // `metadata` on a Secret that a MetadataFeed names.
 import type { Manifest } from '../../../shared/kube/objects.ts';
 
@@ -7,9 +7,9 @@ const RBAC = 'rbac.authorization.k8s.io';
 const SYSTEM = 'ballast-system';
 const NATS_CLUSTER = 'nats-cluster';
 const METADATA = 'metadata';
-/** What a NatsCluster may have at most: spec.replicas, and those that are leaving. */
+/** The most servers of a NatsCluster: spec.replicas, and those that are leaving. */
 const SERVERS_MAX = 9;
-/** Of the Secrets that the function makes, beside those of users whom the spec names. */
+/** Secrets that the function makes, beside those of users whom the spec names. */
 const OWN_SECRETS = ['config', 'system', 'user', 'tls'];
 
 interface Rule {
@@ -73,7 +73,7 @@ function granted(
   ];
 }
 
-/** What is wanted of a namespace, whatever its clusters are called. */
+/** Rights in the namespace, whatever its clusters are called. */
 const NAMESPACE_RULES: readonly Rule[] = [
   rule('', 'secrets', ['create', 'get', 'patch']),
   rule('', 'services', ['create', 'get', 'patch']),
@@ -122,9 +122,9 @@ function rulesFor({ name, users, secrets }: OneCluster): readonly Rule[] {
 const GUARD = 'ballast-nats-cluster-guard';
 
 /**
- * Whoever deletes the definition, or the namespace of the installation, would end the servers with
- * it. It is no part of the installation, since it would go in the same breath. `Ignore`: without
- * the definition nothing is left to be guarded.
+ * Deleting the definition, or the namespace of the installation, would end the servers with it. The
+ * guard is no part of the installation, since it would be deleted in the same breath. `Ignore`:
+ * without the definition nothing is left to be guarded.
  */
 function guardPolicy(): Manifest {
   const rules = [

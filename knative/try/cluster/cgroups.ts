@@ -10,7 +10,7 @@ export interface Hierarchies {
   readonly roots: readonly string[];
 }
 
-/** What a kubelet counts and limits with. */
+/** Controllers with which a kubelet counts and limits. */
 const CONTROLLERS = ['cpu', 'cpuset', 'memory', 'pids'];
 
 /** Killed processes are gone in milliseconds, unless the machine has no time for them. */
@@ -66,7 +66,7 @@ export async function makeCgroup(name: string, { version, roots }: Hierarchies):
   }
 }
 
-/** Of a cluster's processes, below its own directory: made for each node. */
+/** Makes the cgroup of a node below the cluster's own directory. */
 export async function makeChildCgroup(path: string, found: Hierarchies): Promise<void> {
   for (const root of found.roots) {
     const dir = join(root, path);

@@ -69,7 +69,7 @@ export async function findClusters(): Promise<readonly FoundCluster[]> {
   return found.flat();
 }
 
-/** Of clusters whose starter is gone, also of those that got no further than their directory. */
+/** Directories of clusters whose starter is gone, also of those that got no further. */
 export async function deadClusters(): Promise<readonly string[]> {
   const directories = await runDirectories('cluster');
   return directories.flatMap(({ path, isAlive }) => (isAlive ? [] : [path]));

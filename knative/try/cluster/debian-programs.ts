@@ -12,7 +12,7 @@ interface ProgramSet {
   readonly name: string;
   readonly packages: readonly string[];
   readonly programs: readonly string[];
-  /** Of a program that Debian calls otherwise: what to execute, and with what in front. */
+  /** The file to execute, and its first arguments, where Debian names the program otherwise. */
   readonly binary: string;
   readonly isOneOfMany: boolean;
   /** Whether what is on PATH can be used. */

@@ -37,7 +37,7 @@ export async function enterNamespaces(options: InsideOptions): Promise<Inside> {
   const lines: string[] = [];
   const { stdin, stdout, stderr, pid } = child;
   if (stdin === null || stdout === null || stderr === null) throw new Error('no pipes');
-  // Whoever is killed reads no more.
+  // A killed process reads no more.
   stdin.on('error', () => undefined);
   createInterface({ input: stderr }).on('line', (line) => {
     lines.push(line);

@@ -1,4 +1,4 @@
-// What can be asked of `npm run cluster`, read from its arguments; every wrong one is named.
+// Command-line options of `npm run cluster`; every wrong one is named.
 import { readArguments, UsageError, wholeNumber } from '../../../shared/arguments.ts';
 import { addressesIn, DEFAULT_SUBNET, NODES_MAX } from './addresses.ts';
 

@@ -47,7 +47,7 @@ export async function showStatus(subnet: string | undefined, say: Say): Promise<
   }
 }
 
-/** Of a part, and else of a pod. */
+/** Shows the log of a part, or else of a pod. */
 export async function showLogs(of: string, subnet: string | undefined, say: Say): Promise<void> {
   const { dir } = await clusterAt(subnet);
   const rows = await ask<readonly PartRow[]>(controlSocket(dir), '/parts');

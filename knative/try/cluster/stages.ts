@@ -1,5 +1,5 @@
-// What is put onto a cluster that is up, in this order: the seam for whatever turns a bare cluster
-// into one that people work with. `--without-knative` leaves all of it out.
+// Stages that turn a running bare cluster into one that people work with, in this order.
+// `--without-knative` leaves all of them out.
 import { functionsStage } from './functions/stage.ts';
 import { knativeStage } from './knative/stage.ts';
 import type { Stage, StageTurn } from './stage.ts';

@@ -27,7 +27,7 @@ export interface ClusterOptions {
   /** `A.B.0.0/16` of the private networks; the first free one when absent. */
   readonly subnet?: string | undefined;
   readonly onWord?: (word: InsideWord) => void;
-  /** What happens before there is a cluster: parts that are fetched. */
+  /** Called with notes before there is a cluster, such as parts that are fetched. */
   readonly onNote?: (text: string) => void;
   /** Ends a start that is still going on. */
   readonly signal?: AbortSignal | undefined;

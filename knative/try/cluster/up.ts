@@ -63,7 +63,10 @@ function left(say: (text: string) => void): number {
   return 0;
 }
 
-/** What a person wants to know; that something is about to start is not it. */
+/**
+ * Text for people; undefined for messages that interest nobody, such as that a part is about to
+ * start.
+ */
 function textOf(word: InsideWord, started: Set<string>): string | undefined {
   if (word.kind === 'ready') return `${word.what} is ready`;
   if (word.kind === 'trouble') return word.text;

@@ -11,10 +11,12 @@ import { cachedArchive } from '../knative/cached-archive.ts';
 
 const VERSION = partEntry('nats-server').version.slice(1);
 
-/** What Kubernetes looks for where an image has no host. */
+/** Kubernetes looks here for an image without a host. */
 export const publicImage = (image: string): string => `docker.io/library/${image}`;
 
-/** What a NatsCluster runs that names no image, and the same by another name: to change to. */
+/**
+ * The default image of a NatsCluster, and the same by another name, so that a test can change it.
+ */
 const IMAGES = [publicImage(`nats:${VERSION}`), `dev.local/ballast/nats-server:${VERSION}`];
 
 /** The archives that a node imports. */

@@ -15,11 +15,11 @@ import { natsArchives, natsCluster } from './nats.ts';
 import { withOverlay } from './overlay.ts';
 import { whatIsReady } from './ready.ts';
 
-/** What `kubectl apply -k` finds below it is the installation. */
+/** The directory of the installation, as for `kubectl apply -k`. */
 const INSTALLATION = resolve(import.meta.dirname, '../../..');
 const FEEDS = join(INSTALLATION, 'feeds');
 
-/** What leads an event about a NatsCluster to whoever makes its servers. */
+/** Objects that bring an event about a NatsCluster to its function. */
 const NATS_FUNCTION = /^[a-z]+\/nats-cluster/;
 
 /** A minute on an idle machine: images, cold starts, the first sweep of the feed. */
@@ -36,8 +36,8 @@ export const functionsStage: Stage = {
       await Promise.all([importImages(cluster, signal), before]);
       await withOverlay(INSTALLATION, (overlay) => kubectlApply(cluster, overlay, signal));
       const turn = { told: new Set<string>(), onReady, signal };
-      // What is applied before its function can be reached is an event that fails or is lost: it
-      // then waits for the broker's next try, or for the minute's sweep.
+      // An event fails or is lost when its function cannot be reached yet: it then waits for the
+      // broker's next try, or for the minute's sweep.
       await untilReady(kube, turn, (what) => NATS_FUNCTION.test(what));
       const nats = await natsCluster();
       const objects = [...natsClusterRights(nats.metadata.namespace ?? ''), nats];

@@ -1,4 +1,4 @@
-// What the starter tells the supervisor inside the namespaces, in one file.
+// The starter's configuration for the supervisor inside the namespaces, in one file.
 import type { PartName } from '../../local/parts/part-entry.ts';
 import type { Addresses, NodeAddresses } from '../addresses.ts';
 import type { Hierarchies } from '../cgroups.ts';
@@ -26,10 +26,10 @@ export interface InsideConfig {
   readonly images: readonly string[];
 }
 
-/** What the supervisor says, one JSON text a line, on its standard output. */
+/** Messages of the supervisor, one JSON text a line, on its standard output. */
 export type InsideWord =
   | { readonly kind: 'part'; readonly name: string; readonly state: string; readonly note?: string }
   | { readonly kind: 'ready'; readonly what: string }
-  /** What went wrong beside the parts. */
+  /** Trouble that is no part's. */
   | { readonly kind: 'trouble'; readonly text: string }
   | { readonly kind: 'up' };

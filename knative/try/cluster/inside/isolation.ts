@@ -5,7 +5,7 @@ import { access, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../commands.ts';
 
-/** What is written there goes into memory; what the machine has there is read. */
+/** Writes there go into memory; reads show the machine's files. */
 const OVERLAID = '/var/lib';
 /** Nodes, also of this machine, keep their state there: it is not even read. */
 const EMPTY = ['/var/lib/cni', '/var/lib/containerd', '/var/lib/kubelet', '/var/lib/kube-proxy'];
@@ -30,7 +30,7 @@ export async function isolate(): Promise<void> {
   }
 }
 
-/** What the machine has mounted below it would be missing from the overlay. */
+/** File systems that the machine has mounted below it would be missing from the overlay. */
 async function overlay(dir: string, mounts: readonly Mount[]): Promise<void> {
   const [aside, upper, work] = [join(UPPER, 'machine'), join(UPPER, 'upper'), join(UPPER, 'work')];
   for (const path of [aside, upper, work]) await mkdir(path, { recursive: true });
@@ -47,11 +47,11 @@ async function overlay(dir: string, mounts: readonly Mount[]): Promise<void> {
 
 export interface Mount {
   readonly path: string;
-  /** Of the mount, and not of the file system: `rw,nosuid,relatime`. */
+  /** Options of the mount, and not of the file system: `rw,nosuid,relatime`. */
   readonly options: string;
 }
 
-/** Of two at one path, which only the upper shows, the path is there once. */
+/** Two mounts at one path give the path once: only the upper one shows. */
 export function mountsIn(mountinfo: string): readonly Mount[] {
   const rows = mountinfo.split('\n').filter(Boolean);
   const mounts = rows.map((row) => {

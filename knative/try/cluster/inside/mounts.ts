@@ -1,6 +1,6 @@
-// What the file system looks like to the cluster and to nobody else: its own /run, /sys and logs,
-// the machine's files to read and not to write, and kernel settings that read as a kubelet wants
-// them, so that it does not set them for the whole machine.
+// The file system as the cluster alone sees it: its own /run, /sys and logs, the machine's files to
+// read and not to write, and kernel settings that read as a kubelet wants them, so that it does not
+// set them for the whole machine.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../commands.ts';

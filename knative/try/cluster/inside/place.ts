@@ -8,13 +8,13 @@ import type { InsideConfig } from './config.ts';
 export interface NodePlace {
   readonly name: string;
   readonly addresses: NodeAddresses;
-  /** What a node keeps on its disk: images, containers, pods, logs, volumes. */
+  /** The disk of a node: images, containers, pods, logs, volumes. */
   readonly dir: string;
-  /** What a reboot would take. */
+  /** State that a reboot would remove. */
   readonly stateDir: string;
   /** For what runc and others write for a moment: /tmp is the machine's, and read-only here. */
   readonly tmpDir: string;
-  /** Of containerd; short, since the path of a socket may not be long. */
+  /** The socket of containerd; short, since the path of a socket may not be long. */
   readonly socket: string;
   readonly networkDir: string;
   readonly networkPlugins: string;
@@ -39,7 +39,9 @@ export function placeOf(config: InsideConfig, addresses: NodeAddresses): NodePla
   };
 }
 
-/** Of a part: it and all that it starts are counted, and can be found, below `path`. */
+/**
+ * Starts a part in a cgroup: it and all its children are counted, and can be found, below `path`.
+ */
 export function inCgroup(
   path: string,
   hierarchies: Hierarchies,

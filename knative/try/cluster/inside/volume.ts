@@ -1,5 +1,5 @@
-// What has to be done about a claim or a volume of ours: pure, and the same however often it is
-// asked.
+// The next action for a claim or a volume of ours: pure, and the same however often it is asked
+// for.
 import { join, normalize, relative } from 'node:path';
 import type { KubeObject, Manifest } from '../../../../shared/kube/objects.ts';
 import type { ClusterObject } from '../../local/manifests/wiring.ts';
@@ -87,7 +87,10 @@ export function stepForClaim(object: KubeObject, nodesDir: string): ClaimStep {
   return { do: 'provision', path, volume };
 }
 
-/** Who may write a claim or a volume names places, and what is made and removed is made as root. */
+/**
+ * A claim or a volume may name any path, and directories are made and removed as root: only paths
+ * of volumes count.
+ */
 function isOurs(path: string, nodesDir: string): boolean {
   const inside = relative(nodesDir, path);
   return normalize(path) === path && /^[a-z0-9][^/]*\/volumes\/pvc-[^/]+$/.test(inside);

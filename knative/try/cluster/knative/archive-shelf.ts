@@ -20,7 +20,7 @@ function repositoryOf(archive: string): string {
   return /^(.+?)-v?\d[\w.-]*-[0-9a-f]{16}\.tar$/.exec(name)?.[1] ?? name;
 }
 
-/** What a writer that was killed leaves behind. */
+/** Names of files that a killed writer left behind. */
 const UNFINISHED = /^\.layout-|\.tar\.[0-9a-f-]{36}$/;
 
 /** False when it is not there. */

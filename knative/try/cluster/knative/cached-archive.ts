@@ -1,5 +1,6 @@
-// Images as the archive that containerd imports: written once for what goes into it, and kept in
-// the parts cache. What is handed out can be read for an hour, whoever writes others meanwhile.
+// Images as the archive that containerd imports: written once for its content, and kept in the
+// parts cache. An archive that was returned can be read for an hour, whatever others write
+// meanwhile.
 import { createHash, type Hash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -11,14 +12,15 @@ import { handOut, prune } from './archive-shelf.ts';
 
 const KEY_LENGTH = 16;
 
-/** What turns a spec into bits: with another of these, an archive may be another. */
+/** Sources that turn a spec into bits: after a change of these, an archive may be another. */
 const WRITERS = ['image', 'layer', 'layout', 'spec', 'tar'].map((name) =>
   resolve(import.meta.dirname, `../../../tools/images/${name}.ts`),
 );
 
 /**
- * Up to here content decides: a bundle is written anew for each start. What is larger is a program,
- * whose size and time tell: to read a gigabyte would take longer than all the rest of a start.
+ * Up to this size the content decides: a bundle is written anew for each start. A larger file is a
+ * program, whose size and time decide: reading a gigabyte would take longer than all the rest of a
+ * start.
  */
 const READ_BYTES_MAX = 4 * 1024 * 1024;
 

@@ -29,7 +29,7 @@ const components = [
 interface ComponentImage {
   readonly part: PartName;
   readonly image: string;
-  /** What Knative's manifests call it. */
+  /** Its name in Knative's manifests. */
   readonly standsFor: string;
 }
 

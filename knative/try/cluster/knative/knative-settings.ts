@@ -1,5 +1,5 @@
-// What Knative's own settings are on a cluster of our own making: Kourier as the ingress, a domain
-// that only this machine knows, and gateways whose addresses are known beforehand.
+// Knative's own settings on a local cluster: Kourier as the ingress, a domain that only this
+// machine knows, and gateways whose addresses are known beforehand.
 import type { Manifest } from '../../../../shared/kube/objects.ts';
 
 /**

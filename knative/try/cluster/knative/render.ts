@@ -16,7 +16,7 @@ export interface KnativeManifests {
   readonly own: readonly Manifest[];
 }
 
-/** What others of the same list need first; kinds that are not named come after these. */
+/** Kinds that others of the same list need first; all other kinds come after these. */
 const KIND_ORDER = [
   'Namespace',
   'ServiceAccount',

@@ -25,7 +25,7 @@ interface Deployment extends Manifest {
   };
 }
 
-/** What the scheduler adds up; the processes take what they need. */
+/** The scheduler adds these up; the processes take as much as they need. */
 const REQUESTS = { cpu: '10m', memory: '32Mi' } as const;
 
 /** Asked often, a pod is seen ready within a second of being so. */

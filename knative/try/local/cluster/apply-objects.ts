@@ -65,7 +65,7 @@ async function resourceFor(
   }
 }
 
-/** What a definition is: accepted, established, and why not. */
+/** The state of a definition: accepted, established, and why not. */
 function saidBy(definition: KubeObject | null): string {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const { conditions = [] } = (definition?.['status'] ?? {}) as {

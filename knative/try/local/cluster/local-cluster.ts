@@ -28,9 +28,9 @@ export interface ClusterOptions {
   readonly plane?: PlaneOptions;
   /** An empty cluster when absent. */
   readonly population?: PopulationOptions;
-  /** What to run for a function, as arguments of node: its bundle or its sources. */
+  /** The command of a function, as arguments of node: its bundle or its sources. */
   readonly commandOf: (functionName: string) => readonly string[];
-  /** What goes wrong beside the parts: a change or a renewal that the API server did not take. */
+  /** Called with trouble that is no part's: a change or a renewal that the API server refused. */
   readonly onError: (error: unknown) => void;
   /** Ends a start that is still going on; what was started by then is ended too. */
   readonly signal?: AbortSignal;
@@ -54,7 +54,7 @@ const PART_OF_HOST: Readonly<Record<string, string>> = {
  * waits for its own writes: whoever tries a migration out need not wait a minute.
  */
 const NO_SLOW_WRITES = { LONGEST_WRITE_SECONDS: '0' } as const;
-/** What looks after servers in pods would only wait here: no pod runs anything. */
+/** This function looks after servers in pods, and would only wait here: no pod runs anything. */
 const NEEDS_PODS = 'nats-cluster';
 /** Two processes of one kind at a time: more only wait for the two cores of a small machine. */
 const STARTS_AT_ONCE = 2;

@@ -97,6 +97,6 @@ const brokerKey = ({ namespace, broker }: TriggerWiring): string => `${namespace
 
 function hopsLeft({ attributes }: Event): number {
   const hops = attributes[TTL];
-  // What is no number was not set by a broker, so the event has not been here yet.
+  // A broker sets only numbers, so with any other value the event has not been here yet.
   return hops === undefined || !/^-?\d+$/.test(hops) ? REPLY_HOPS_MAX : Number(hops) - 1;
 }

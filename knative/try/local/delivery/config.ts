@@ -1,5 +1,4 @@
-// What the broker process is told when it starts: the wiring of the manifests, and where the
-// functions listen.
+// Configuration of the broker process: the wiring of the manifests, and the addresses of functions.
 import type { BrokerWiring, Destination, PingWiring, TriggerWiring } from '../manifests/wiring.ts';
 import { keyOf } from '../manifests/wiring.ts';
 

@@ -159,7 +159,7 @@ export class Dispatcher {
     return this.#url({ kind: 'Broker', namespace, name: broker });
   }
 
-  /** What the queue-proxy would do with a function that does not answer. */
+  /** The queue-proxy's timeout for a function that does not answer. */
   #timeoutMs(destination: Destination): number {
     if (destination.kind !== 'Service') return ANSWER_TIMEOUT_MS;
     const service = this.#options.config.services[keyOf(destination)];

@@ -1,4 +1,4 @@
-// What bounds the memory of the broker process, and the waits that no manifest states.
+// Bounds of the broker process' memory, and waits that no manifest states.
 
 /** Twice what a function takes: a limit that is met here would hide the function's own. */
 export const EVENT_BYTES_MAX = 4 * 1024 * 1024;

@@ -26,7 +26,7 @@ export class Poster {
     }
   }
 
-  /** What is under way, and what comes later, gets no answer. */
+  /** Ends requests under way, and refuses later ones. */
   close(): void {
     this.#closed.abort(new Error('the sender ends'));
     this.#agent.destroy();

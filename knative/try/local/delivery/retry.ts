@@ -1,5 +1,4 @@
-// Who retries what, and when: Knative's two sets of rules, the one of brokers and the one of
-// sources.
+// Retries by Knative's two sets of rules, the one of brokers and the one of sources.
 import type { Clock } from '../../../../shared/clock.ts';
 import type { DeliverySpec } from '../manifests/wiring.ts';
 
@@ -9,7 +8,7 @@ export interface Attempt {
   readonly status: number;
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
-  /** What went wrong, for people; undefined when all went well. */
+  /** The problem, for people; undefined when all went well. */
   readonly problem?: string;
 }
 

@@ -12,7 +12,7 @@ import { StatsBook } from './stats.ts';
 
 export interface RunningDelivery {
   readonly url: string;
-  /** What is pending is lost, as with an in-memory channel. */
+  /** Pending events are lost, as with an in-memory channel. */
   stop(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// What `GET /stats` of the broker process tells: enough for a live view, and bounded however odd
+// The answer to `GET /stats` of the broker process: enough for a live view, and bounded however odd
 // the traffic is.
 import type { Clock } from '../../../../shared/clock.ts';
 import { COUNTED_TYPES_MAX, LAST_ERRORS_MAX } from './limits.ts';

@@ -21,8 +21,8 @@ export async function readKustomization(root: string, dir: string): Promise<read
   const resources = fields.texts('resources');
   const components = fields.texts('components');
   const generators = fields.objects('configMapGenerator');
-  // Images say what a cluster pulls; here functions run from their bundles. Of the configurations
-  // nothing is needed where names get no hash.
+  // Images are for a cluster; here functions run from their bundles. The configurations of names
+  // are not needed where names get no hash.
   fields.accept('images');
   await checkComplete(fields, dir, [...resources, ...fields.texts('configurations')]);
   fields.end();

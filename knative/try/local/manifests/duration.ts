@@ -5,8 +5,8 @@ const DURATION = new RegExp(
   `^P(?:${NUMBER}W)?(?:${NUMBER}D)?(?:T(?:${NUMBER}H)?(?:${NUMBER}M)?(?:${NUMBER}S)?)?$`,
 );
 /**
- * Of a week, a day, an hour, a minute, a second. Years and months have no fixed length and are
- * refused.
+ * Milliseconds of a week, a day, an hour, a minute, a second. Years and months have no fixed length
+ * and are refused.
  */
 const UNIT_MS = [604_800_000, 86_400_000, 3_600_000, 60_000, 1_000];
 

@@ -142,7 +142,7 @@ function addKnative(draft: Draft, fields: Fields, type: string): ObjectName {
 
 const isKnative = (type: string): type is keyof typeof KNATIVE_KINDS => type in KNATIVE_KINDS;
 
-/** What stands in it beyond its name is the API server's to judge. */
+/** The API server judges everything in it beyond its name. */
 function readClusterObject(fields: Fields): ClusterObject['object'] {
   const metadata = fields.object('metadata');
   const namespace = metadata.optionalText('namespace');

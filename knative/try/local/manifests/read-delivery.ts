@@ -3,7 +3,7 @@ import { durationMs } from './duration.ts';
 import type { Fields } from './fields.ts';
 import type { DeliverySpec, Destination } from './wiring.ts';
 
-/** What Knative's config-br-defaults gives a broker that says nothing. */
+/** Defaults of a broker without a delivery spec, as in Knative's config-br-defaults. */
 export const DEFAULT_DELIVERY: DeliverySpec = {
   retries: 10,
   backoff: { policy: 'exponential', delayMs: 200 },

@@ -1,5 +1,5 @@
-// Reads a Knative Service as far as a local process can be it. What only a container has (image,
-// probes, resources, security) is accepted by name.
+// Reads a Knative Service as far as a local process can be it. Settings of containers alone (image,
+// probes, resources, security) are accepted by name.
 import { type EnvValue, readEnvValue } from './config-map.ts';
 import type { Fields } from './fields.ts';
 import { readMetadata } from './read-objects.ts';

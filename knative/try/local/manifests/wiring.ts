@@ -1,5 +1,5 @@
-// What is wired to what, as the manifests say: the one list from which adapters, broker, ping
-// sources and functions of an embedded control plane are started.
+// The wiring of the manifests: the one list from which adapters, broker, ping sources and functions
+// of an embedded control plane are started.
 
 export interface ObjectName {
   readonly namespace: string;

@@ -34,7 +34,7 @@ export async function buildGroup(
   };
   await withLock(lockName(settings), lockOptions, async () => {
     const before = await checkCache(names, dir, options.check);
-    // Whoever held the lock before may have built just this.
+    // The former holder of the lock may have built just this.
     if (before.state === 'whole') return reporter.drop(names);
     if (before.state === 'corrupt') {
       reporter.note(`The cached ${before.reason}: ${dir} is built again.`);

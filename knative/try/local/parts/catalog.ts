@@ -34,7 +34,7 @@ const etcdTool = {
 const CONTAINERD = 'github.com/containerd/containerd/v2';
 const CNI = 'github.com/containernetworking/plugins';
 
-/** What makes a machine a node; taken as built, or as somebody has put it into a directory. */
+/** Parts of a node; taken as built, or as somebody has put them into a directory. */
 const ofCluster = {
   stamps: {},
   minorSkew: 0,
@@ -143,7 +143,7 @@ const entries: readonly PartEntry[] = [
     name: 'kubectl',
     package: 'k8s.io/kubernetes/cmd/kubectl',
     versionArgs: ['version', '--client'],
-    // What Kubernetes' version skew policy allows a kubectl.
+    // Kubernetes' version skew policy allows a kubectl this.
     minorSkew: 1,
   },
   {
@@ -204,16 +204,16 @@ const namesFor = (...users: readonly PartEntry['user'][]): readonly PartName[] =
 
 export const partNames: readonly PartName[] = entries.map((entry) => entry.name);
 
-/** What the tests on the local control plane need. */
+/** Parts for the tests on the local control plane. */
 export const planePartNames: readonly PartName[] = namesFor(undefined, 'tests');
 
-/** What makes this machine a node, beside the control plane's own parts. */
+/** Parts of a node, beside the control plane's own. */
 export const nodePartNames: readonly PartName[] = namesFor('cluster');
 
-/** What Knative on such a machine runs, and the command for it. */
+/** Parts of Knative on such a machine, and the command for it. */
 export const knativePartNames: readonly PartName[] = namesFor('knative');
 
-/** What `npm start` brings up. */
+/** Parts for `npm start`. */
 export const startPartNames: readonly PartName[] = namesFor(undefined);
 
 export const isPartName = (name: string): name is PartName =>

@@ -2,7 +2,7 @@
 // below.
 import type { PartEntry } from './part-entry.ts';
 
-/** What the go.mod files beside this one say; a test holds it against them. */
+/** The Go version in the go.mod files beside this one; a test compares the two. */
 export const GO_WANTED = '1.26';
 
 interface Diagnosis {

@@ -73,7 +73,7 @@ export interface PartEntry {
   readonly package: string;
   readonly module: string;
   readonly version: string;
-  /** What the binary cannot know by itself, handed to the linker as `-X`. */
+  /** Values that the binary cannot know by itself, for the linker's `-X`. */
   readonly stamps: Readonly<Record<string, string>>;
   /** Undefined when the binary cannot tell its version; it is then never taken from PATH. */
   readonly versionArgs?: readonly string[];

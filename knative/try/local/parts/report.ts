@@ -45,7 +45,7 @@ export function buildReporter(output: ReporterOutput = process.stderr): BuildRep
   return output.isTTY === true ? new TerminalReporter(output) : new PlainReporter(output);
 }
 
-/** What both have in common: which part is in which step, and since when. */
+/** Shared by both reporters: which part is in which step, and since when. */
 abstract class TimedReporter implements BuildReporter {
   #current: BuildProgress | undefined;
   #planned: readonly string[] = [];

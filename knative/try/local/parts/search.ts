@@ -26,9 +26,7 @@ const VERSION_TIMEOUT_MS = 5_000;
 
 const run = promisify(execFile);
 
-/**
- * Whoever names a directory answers for what is in it: its binaries are not asked their version.
- */
+/** A directory that the user named is trusted: its binaries are not asked for their version. */
 export async function findInNamedDirs(
   entry: PartEntry,
   settings: PartsSettings,

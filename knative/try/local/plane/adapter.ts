@@ -6,7 +6,9 @@ import type { PartSpec } from '../process/part.ts';
 
 export interface AdapterOptions {
   readonly binary: string;
-  /** Of the source's service account: the adapter sees what its RBAC shows it. */
+  /**
+   * Access of the source's service account: the adapter sees only objects that its RBAC shows it.
+   */
   readonly kubeconfigPath: string;
   readonly sinkUrl: string;
   /** Where it tells its goroutines, by which its readiness is known. */
@@ -35,8 +37,8 @@ export function adapterPart(source: ApiServerSourceWiring, options: AdapterOptio
       PROFILING_PORT: String(profilingPort),
     },
     url: '',
-    // Its probe port is 8080 for every adapter, taken or not, and says "ready" before the first
-    // watch. What counts is that each watch is open: what happens from then on becomes an event.
+    // The probe port is 8080 for every adapter, taken or not, and says "ready" before the first
+    // watch. So each watch has to be open: changes from then on become events.
     ready: async (signal) => {
       const [open, wanted] = [await openWatches(profilingPort, signal), watchCount(source)];
       if (open >= wanted) return true;
@@ -79,8 +81,8 @@ export function guessedPlural(kind: string): string {
 }
 
 /**
- * Of several namespaces a kind has one watch each; that none of these kinds is cluster-scoped is up
- * to the caller.
+ * A kind has one watch for each of several namespaces; the caller makes sure that none of these
+ * kinds is cluster-scoped.
  */
 function watchCount({ resources, namespaces }: ApiServerSourceWiring): number {
   return resources.length * (namespaces?.length ?? 1);

@@ -15,7 +15,7 @@ export interface ApiServerOptions {
   readonly dir: string;
   /** `kube-apiserver` when absent. */
   readonly name?: string | undefined;
-  /** Of loopback; 127.0.0.1 when absent. */
+  /** An address of loopback; 127.0.0.1 when absent. */
   readonly address?: string | undefined;
   readonly port: number;
   readonly etcdUrl: string;
@@ -26,7 +26,7 @@ export interface ApiServerOptions {
   readonly cluster?: ClusterApi;
 }
 
-/** What the API server of a whole cluster has that one on loopback does without. */
+/** Settings for a whole cluster that an API server on loopback does without. */
 export interface ClusterApi {
   /** Where nodes, pods and people reach it. */
   readonly address: string;
@@ -64,7 +64,7 @@ export async function prepareApiServer(dir: string, users: readonly StaticUser[]
   await writeFile(tokensPath(dir), `${rows.join('\n')}\n`, { mode: 0o600 });
 }
 
-/** Of a whole cluster: beside the keys, the certificates that its authority signs. */
+/** Prepares a whole cluster: beside the keys, the certificates that its authority signs. */
 export async function prepareClusterApi(dir: string, cluster: ClusterApi): Promise<void> {
   await prepareApiServer(dir, []);
   const { address, authority, serviceAddress } = cluster;

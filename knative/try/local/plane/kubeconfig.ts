@@ -6,7 +6,7 @@ import type { Identity } from '../../../../shared/x509.ts';
 
 export interface KubeconfigOptions {
   readonly server: string;
-  /** Of the server: the path of a file, or what goes into the kubeconfig. */
+  /** The server's authority: the path of a file, or text for the kubeconfig. */
   readonly ca: { readonly path: string } | { readonly certPem: string };
   readonly user: string;
   /**

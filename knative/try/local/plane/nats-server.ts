@@ -16,9 +16,9 @@ export interface NatsOptions {
 }
 
 export interface NatsWithAccountsOptions extends NatsOptions {
-  /** Who reads beside `locate` and `reader`, who read everything. */
+  /** Readers beside `locate` and `reader`, who read everything. */
   readonly readers?: readonly Omit<Reader, 'password'>[] | undefined;
-  /** What else the configuration says. */
+  /** Further settings of the configuration. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 

@@ -100,7 +100,7 @@ class LocalPlane implements Plane {
   readonly #parts = new Map<string, PartProcess>();
   readonly #partsFile: PartsFile;
   readonly #adminToken = randomBytes(24).toString('hex');
-  /** Whoever still starts parts then would leave them behind. */
+  /** A part that is started after this would be left behind. */
   #isStopping = false;
 
   constructor(run: RunDirectory, options: PlaneOptions) {
@@ -138,7 +138,7 @@ class LocalPlane implements Plane {
     if (this.#parts.has(spec.name)) throw new Error(`a part named ${spec.name} is there already`);
     const part = new PartProcess(spec, this.#run.mark, this.#supervisor.onChange);
     this.#parts.set(spec.name, part);
-    // Whoever wants the end does not wait for a part that may never be ready.
+    // An abort does not wait for a part that may never be ready.
     const { signal } = this.#options;
     const onAbort = (): void => void part.kill();
     signal?.addEventListener('abort', onAbort, { once: true });

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { get as httpGet } from 'node:http';
 import { get as httpsGet } from 'node:https';
 
-/** What is not ready of a server that says so: the checks that fail, in Kubernetes' own words. */
+/** The checks that fail on a server that is not ready, in Kubernetes' own words. */
 const FAILED_CHECK = /^\[-\](\S+)/gm;
 /** One line of a log. */
 const SAID_MAX = 200;

@@ -1,5 +1,5 @@
-// What lives in the embedded cluster: nodes, namespaces, and workloads with their owner chains, as
-// plain objects. Pure: the same numbers give the same cluster.
+// Objects of the embedded cluster: nodes, namespaces, and workloads with their owner chains. Pure:
+// the same numbers give the same cluster.
 import { createHash } from 'node:crypto';
 import type { KubeObject, Manifest } from '../../../../shared/kube/objects.ts';
 
@@ -11,7 +11,7 @@ export interface Workload {
 
 const NAMESPACES = ['shop', 'payments', 'search', 'media'] as const;
 const APPS = ['web', 'api', 'worker', 'cache', 'queue'] as const;
-/** Who answers requests from elsewhere, and so has a service. */
+/** This app answers requests from elsewhere, and so has a service. */
 const SERVED_APP = 'web';
 export const SERVED_LABEL = `app=${SERVED_APP}`;
 /** More than this, and the API server refuses the slice; a real controller would write several. */
@@ -87,7 +87,9 @@ export function services(all: readonly Workload[]): readonly Manifest[] {
     }));
 }
 
-/** Of the pods that have an address; one on its way out is still named, as terminating. */
+/**
+ * Endpoints of the pods that have an address; a pod on its way out is still named, as terminating.
+ */
 export function endpointSlice(service: KubeObject, pods: readonly KubeObject[]): Manifest {
   const { name, namespace = '' } = service.metadata;
   return {

@@ -31,7 +31,9 @@ const SCHEMA = {
   },
 };
 
-/** What a kept cluster has already is left as it is: somebody may be trying things on it. */
+/**
+ * Objects that a kept cluster has already stay as they are: somebody may be trying things on them.
+ */
 export async function fillTryOut(kube: KubeClient, signal?: AbortSignal): Promise<void> {
   const before = await kube.get(CRDS, { name: NAME }, { signal });
   if (before !== null && storedVersions(before).includes(CURRENT)) return;

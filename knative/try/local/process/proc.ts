@@ -1,5 +1,5 @@
-// What Linux tells about processes under /proc. Everything here answers `undefined` for a process
-// that is gone.
+// Reads processes under Linux' /proc. Everything here answers `undefined` for a process that is
+// gone.
 import { readdir, readFile } from 'node:fs/promises';
 
 /** A pid alone can be reused; a pid with its start time (in clock ticks since boot) cannot. */
@@ -8,7 +8,7 @@ export async function startTimeTicks(pid: number): Promise<number | undefined> {
   return fields?.[19] === undefined ? undefined : Number(fields[19]);
 }
 
-/** Of the processor, in clock ticks, by all its threads. */
+/** Processor time of all its threads, in clock ticks. */
 export async function usedTicks(pid: number): Promise<number | undefined> {
   const fields = await statFields(pid);
   return fields === undefined ? undefined : Number(fields[11]) + Number(fields[12]);

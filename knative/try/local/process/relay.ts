@@ -4,7 +4,7 @@ import { connect, createServer, type ListenOptions, type NetConnectOpts } from '
 import { pipeline } from 'node:stream';
 
 export interface Relay {
-  /** Of a TCP relay; undefined for a socket file. */
+  /** The port of a TCP relay; undefined for a socket file. */
   readonly port: number | undefined;
 }
 

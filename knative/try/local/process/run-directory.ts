@@ -1,6 +1,5 @@
-// Where a running plane keeps what it must not leave behind: one directory per plane, marked with
-// its owner. Whoever starts next ends the processes, and removes the directory, of every plane
-// whose owner is gone.
+// Directories of running planes, marked with their owner. The next start ends the processes, and
+// removes the directory, of every plane whose owner is gone, so nothing is left behind.
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// What a person can do with a running plane: where its kubeconfig is, and commands to try that work
-// as they stand.
+// Advice for a running plane: the path of its kubeconfig, and commands to try that work as they
+// stand.
 import { resolvePart } from '../parts/resolve.ts';
 import { tryOutAdvice } from '../population/try-out.ts';
 import type { Plane } from '../plane/plane.ts';

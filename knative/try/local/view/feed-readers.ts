@@ -1,4 +1,4 @@
-// Who reads a feed: the connections of a NATS server that subscribe to its live messages.
+// Readers of a feed: the connections of a NATS server that subscribe to its live messages.
 import { livePrefix } from '../../../../shared/feed/subjects.ts';
 
 interface Connections {

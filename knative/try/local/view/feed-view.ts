@@ -13,7 +13,7 @@ export interface FeedView {
   readonly sweptMsAgo: number | undefined;
   readonly healed: number;
   readonly unfounded: number;
-  /** What the feed's Ready and InSync conditions come to in one word. */
+  /** The feed's Ready and InSync conditions in one word. */
   readonly state: string;
 }
 

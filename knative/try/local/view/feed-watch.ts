@@ -1,5 +1,5 @@
-// Looks at the feeds of a running plane: how their versions climb, who reads them, and what the
-// sweeps found. Whoever does not answer in time keeps the numbers it had.
+// Observes the feeds of a running plane: their versions, readers and sweeps. A part that does not
+// answer in time keeps its last numbers.
 import { METADATA_FEEDS } from '../../../../shared/api/metadata-feed.ts';
 import { streamName } from '../../../../shared/feed/subjects.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';

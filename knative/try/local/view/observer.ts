@@ -1,6 +1,6 @@
-// Looks at a running plane: its parts' processes, what its broker took in, and what its functions
-// answered. Whoever does not answer in time keeps the numbers it had; the view says elsewhere that
-// it is dead.
+// Observes a running plane: its parts' processes, the events of its broker, and the answers of its
+// functions. A part that does not answer in time keeps its last numbers; the view says elsewhere
+// that it is dead.
 import { readDeliveryStats } from '../delivery/part.ts';
 import type { DeliveryStats } from '../delivery/stats.ts';
 import type { Part, PartChange } from '../process/part.ts';

@@ -1,4 +1,4 @@
-// What can be asked of a session, read from its arguments; every wrong one is named.
+// Command-line options of a session; every wrong one is named.
 import { join } from 'node:path';
 import { readArguments, UsageError, wholeNumber } from '../../../../shared/arguments.ts';
 
@@ -17,7 +17,7 @@ export interface SessionOptions {
 
 /** Enough to look like a cluster, and no more than a laptop carries along idly. */
 const DEFAULTS = { nodes: 20, pods: 300, churn: 2 };
-/** What one API server and one etcd still take on one machine. */
+/** The most that one API server and one etcd take on one machine. */
 const MOST = { nodes: 5_000, pods: 50_000, churn: 500 };
 const PORT_MAX = 65_535;
 

@@ -10,7 +10,7 @@ import { type LiveView, describeDeath, describeWait } from './view.ts';
 
 /** Six lines a minute tell whether events flow without filling a log. */
 const SUMMARY_EVERY_MS = 10_000;
-/** Of each sort; a line has to be read at a glance. */
+/** Clauses of each sort; a line has to be read at a glance. */
 const CLAUSES_MAX = 4;
 
 export class PlainView implements LiveView {

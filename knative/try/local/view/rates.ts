@@ -15,7 +15,7 @@ const WINDOW_MS = 5_000;
 
 export class Rates {
   #samples: readonly Sample[] = [];
-  /** What counters had reached before their process was started anew. */
+  /** Counters as they were before their process was started anew. */
   readonly #before = new Map<string, number>();
   readonly #lastRaw = new Map<string, number>();
 
@@ -35,7 +35,10 @@ export class Rates {
     return new Map(counted);
   }
 
-  /** As it was read last. What began anew counts from there: a version is of one stream. */
+  /**
+   * The last value that was read. A counter that began anew counts from there: a version belongs to
+   * one stream.
+   */
   lastRead(key: string): number | undefined {
     return this.#lastRaw.get(key);
   }

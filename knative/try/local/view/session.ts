@@ -131,7 +131,7 @@ class Session {
     this.#bell.ring();
   }
 
-  /** Who works on a function wants to read its log; a part that runs as it ships is left alone. */
+  /** The developer of a function wants to read its log; parts that run as shipped stay silent. */
   #sayWhatTheFunctionPrints(): void {
     const part = this.#parts.get(`function/${this.#options.devFunction ?? ''}`);
     const lines = part === undefined ? [] : this.#tail.look(part);
@@ -172,15 +172,15 @@ function openView({ isPlain }: SessionOptions): LiveView {
 }
 
 /**
- * Aborts when somebody wants the end: Ctrl-C, a polite kill, a closed terminal, no reader left. Who
- * asks twice does not want to wait: then everything is killed.
+ * Aborts on Ctrl-C, a polite kill, a closed terminal, or when no reader is left. A second signal
+ * means that nobody wants to wait: then everything is killed.
  */
 function endOnSignal(view: LiveView): AbortSignal {
   const abort = new AbortController();
   const onEnd = (): void => {
     if (abort.signal.aborted) return void killOwnPlanes();
     abort.abort();
-    // What is said from here on stands below the last picture.
+    // Text from here on stands below the last picture.
     view.close();
     view.say('Ending.');
   };

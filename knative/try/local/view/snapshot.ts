@@ -1,4 +1,4 @@
-// What the live view shows at one moment, as plain data.
+// The content of the live view at one moment, as plain data.
 import type { PartState } from '../process/part.ts';
 import type { FeedView } from './feed-view.ts';
 import type { Counted } from './rates.ts';
@@ -13,7 +13,7 @@ export interface PartView {
   readonly deaths: number;
 }
 
-/** What became of the events that passed the filter of one trigger. */
+/** Results of the events that passed the filter of one trigger. */
 export interface TriggerView {
   readonly name: string;
   readonly pending: number;
@@ -30,7 +30,7 @@ export interface Snapshot {
   readonly events: ReadonlyMap<string, Counted>;
   readonly feeds: readonly FeedView[];
   readonly triggers: readonly TriggerView[];
-  /** What each function answered, by outcome. */
+  /** Answers of each function, by outcome. */
   readonly answers: ReadonlyMap<string, ReadonlyMap<string, Counted>>;
 }
 

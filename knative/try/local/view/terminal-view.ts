@@ -49,7 +49,7 @@ export class TerminalView implements LiveView {
 
   close(): void {
     this.#terminal.off('resize', this.#onResize);
-    // What comes after stands below the last frame, which stays.
+    // Later text stands below the last frame, which stays.
     this.#snapshot = undefined;
     this.#paintedLines = 0;
   }

@@ -1,5 +1,5 @@
-// What shows a running plane to a person. Two kinds: one that repaints itself on a terminal, one
-// that writes lines.
+// Views of a running plane for a person: one that repaints itself on a terminal, one that writes
+// lines.
 import type { PartChange } from '../process/part.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -15,7 +15,7 @@ export interface LiveView {
 /** Enough to see why, short enough to leave the rest of the screen. */
 const LAST_LINES = 5;
 
-/** What a part that takes long waits for. */
+/** The thing that a slow part waits for. */
 export function describeWait(change: PartChange): string | undefined {
   const { part, awaits } = change;
   if (awaits === undefined) return undefined;

@@ -16,7 +16,7 @@ const CLUSTER_NATS = {
 const SERVICES = { group: '', version: 'v1', resource: 'services' } as const;
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' } as const;
 
-/** Of a user who reads the feed. */
+/** The url of a user who reads the feed. */
 export async function natsUrlOfPlane(chosen: string | undefined): Promise<string> {
   const found = await runningHere(chosen);
   return found.isCluster

@@ -1,8 +1,8 @@
-// What is different between two states of an object, in a few words.
+// The difference between two states of an object, in a few words.
 import { isDeepStrictEqual } from 'node:util';
 import type { ContainerMessage, ObjectMessage } from '../../../../shared/feed/messages.ts';
 
-/** What every change changes. */
+/** Every change changes these fields. */
 const BOOKKEEPING = new Set(['epoch', 'resourceVersion']);
 
 export function differenceInWords(before: ObjectMessage, after: ObjectMessage): string {

@@ -1,5 +1,5 @@
-// What a feed ought to show of one scope, asked of the API server itself: its lists, projected as
-// the metadata function does it.
+// The content that a feed ought to show of one scope, from the API server itself: its lists,
+// projected as the metadata function does it.
 import { type Feed, feedOf, selects, showPlan } from '../../../../functions/metadata/feed.ts';
 import { METADATA_FEEDS } from '../../../../shared/api/metadata-feed.ts';
 import type { FeedMessage, ObjectMessage } from '../../../../shared/feed/messages.ts';

@@ -1,4 +1,4 @@
-// What the watch prints: one line per change or state, for people or as JSON.
+// Lines of the watch: one per change or state, for people or as JSON.
 import type { Change } from '../../../../shared/nats/replica/changes.ts';
 import type { Entry } from '../../../../shared/nats/replica/entry.ts';
 import type { ReplicaState } from '../../../../shared/nats/replica/state.ts';

@@ -1,4 +1,4 @@
-// What can be asked of `npm run watch`, read from its arguments; every wrong one is named.
+// Command-line options of `npm run watch`; every wrong one is named.
 import { readFileSync } from 'node:fs';
 import { readArguments, refuseWords, UsageError } from '../../../../shared/arguments.ts';
 import { accessIn, type AccessSource, type NatsAccess } from '../../../../shared/nats/access.ts';
@@ -10,7 +10,7 @@ export interface WatchOptions {
   readonly natsUrl: string | undefined;
   /** Undefined when the url is all that is needed. */
   readonly access: AccessSource | undefined;
-  /** What JetStream's API is called there; undefined for what readers' accounts call it. */
+  /** The prefix of JetStream's API there; undefined for the prefix of readers' accounts. */
   readonly apiPrefix: string | undefined;
   readonly planeDir: string | undefined;
   readonly feed: string;
@@ -22,7 +22,7 @@ export interface WatchOptions {
   readonly kubeconfigPath: string | undefined;
 }
 
-/** Of the MetadataFeed in knative/feeds. */
+/** The MetadataFeed in knative/feeds. */
 const FEED = 'cluster';
 
 /** A lost event is made good by the sweep, which comes each minute and takes some seconds. */

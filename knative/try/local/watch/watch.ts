@@ -29,7 +29,9 @@ export async function showChanges(
   }
 }
 
-/** What is held at one moment at which it is current; fails when the feed knows no such place. */
+/**
+ * Shows the content at one moment at which it is current; fails when the feed knows no such place.
+ */
 export async function showOnce(
   replica: Replica,
   scope: Scope,
