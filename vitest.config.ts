@@ -78,6 +78,8 @@ export default defineConfig({
       tier('cluster', 180_000, {
         exclude: ['test/cluster/knative/**'],
         globalSetup: 'test/cluster/support/global-setup.ts',
+        // One drains a node where another wants its servers on three.
+        fileParallelism: false,
       }),
       tier('knative', 180_000, {
         include: ['test/cluster/knative/**/*.test.ts'],

@@ -10,12 +10,10 @@ import { Kubectl } from './support/kubectl.ts';
 import { NODE_PATH } from './support/node-image.ts';
 import { claim, pod, service, WEB } from './support/pods.ts';
 import { providedCluster } from './support/provided-cluster.ts';
-import { takeTurn, TURN_WITHIN_MS } from './support/turn.ts';
 
 let dir: string;
 let cluster: ReachedCluster;
 let kubectl: Kubectl;
-let endTurn: () => Promise<void>;
 
 const NODES = ['node-1', 'node-2', 'node-3'];
 const within = { timeout: 60_000, interval: 200 };
@@ -42,7 +40,6 @@ const fetchIn = (name: string, url: string): Promise<string> =>
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'ballast-cluster-test-'));
-  endTurn = await takeTurn('nodes');
   cluster = await providedCluster();
   kubectl = await Kubectl.at(cluster.kubeconfigPath, dir);
   await kubectl.apply(
@@ -50,12 +47,11 @@ beforeAll(async () => {
     service('web-node-1'),
   );
   await Promise.all(NODES.map((node) => ready(`web-${node}`)));
-}, TURN_WITHIN_MS);
+});
 
 afterAll(async () => {
   // `kubectl drain` refuses a node with pods that nobody would make anew.
   await kubectl?.run('delete', 'pod', '--all', '--now');
-  await endTurn?.();
   await rm(dir, { recursive: true, force: true });
 });
 

@@ -6,7 +6,7 @@ import { access, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ask } from '../../knative/try/cluster/control.ts';
 import { Kubectl } from './support/kubectl.ts';
 import {
@@ -18,7 +18,6 @@ import {
 } from './support/machine-state.ts';
 import { nodeArchive } from './support/node-image.ts';
 import { claim, pod, service, WEB } from './support/pods.ts';
-import { takeTurn, TURN_WITHIN_MS } from './support/turn.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../knative/try/cluster/main.ts');
 /** Beside the one that a person may be running. */
@@ -37,14 +36,6 @@ let scratch: string;
 let clusters: string;
 let before: MachineState;
 let started: Started | undefined;
-let endTurn: () => Promise<void>;
-
-beforeAll(async () => {
-  // A machine that somebody is changing is not as it was before.
-  endTurn = await takeTurn('machine');
-}, TURN_WITHIN_MS);
-
-afterAll(() => endTurn?.());
 
 beforeEach(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'ballast-leftovers-'));

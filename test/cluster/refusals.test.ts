@@ -4,9 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { machineState, type MachineState } from './support/machine-state.ts';
-import { takeTurn, TURN_WITHIN_MS } from './support/turn.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../knative/try/cluster/main.ts');
 const SUBNET = '10.196.0.0/16';
@@ -17,13 +16,6 @@ const TIMEOUT_MS = 20_000;
 
 let scratch: string;
 let before: MachineState;
-let endTurn: () => Promise<void>;
-
-beforeAll(async () => {
-  endTurn = await takeTurn('machine');
-}, TURN_WITHIN_MS);
-
-afterAll(() => endTurn?.());
 
 beforeEach(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'ballast-refusals-'));

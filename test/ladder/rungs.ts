@@ -33,8 +33,6 @@ export interface Rung {
   readonly needs: readonly RungName[];
   /** Of the machine's slots: how much it does at once. */
   readonly slots: number;
-  /** Rungs with the same address in the machine's network are not climbed at once. */
-  readonly subnet?: string;
   /** `tests` counts each vitest test, `one` counts the rung as a whole. */
   readonly counts: 'one' | 'tests';
   /** Long rungs show their output as it comes, short ones only when they fail. */
@@ -117,9 +115,6 @@ const ofNodes = {
   parts: [...planePartNames, ...nodePartNames, ...knativePartNames],
 };
 
-/** Both start their cluster at the address that a cluster has when none is asked for. */
-const subnet = 'the default';
-
 /** Asked for a rung, the ladder climbs its lanes too. */
 const lane = ({ rung, name, parts }: Lane): Rung =>
   tests(`${rung}:${name}`, `files that share one ${parts.join(', ')}`, ['bundles', 'parts'], {
@@ -148,7 +143,6 @@ export const rungs: readonly Rung[] = [
   }),
   ...lanes.map(lane),
   machine('node', 'root, namespaces, cgroups; kubelet, containerd and the rest', ['parts']),
-  // One file at a time: one drains a node where another wants its servers on three.
-  tests('cluster', 'real nodes and pods', ['node'], { subnet, ...ofNodes }),
-  tests('knative', 'the functions on real Knative', ['bundles', 'node'], { subnet, ...ofNodes }),
+  tests('cluster', 'real nodes and pods', ['node'], ofNodes),
+  tests('knative', 'the functions on real Knative', ['bundles', 'node'], ofNodes),
 ];

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { createStorageClass } from '../../builders/storage-class.ts';
 import { SCENARIO_MS } from '../../integration/nats-cluster/scene.ts';
-import { takeTurn, TURN_WITHIN_MS } from '../support/turn.ts';
 import { bringCertificate, bringUnfitCertificate } from './certificates.ts';
 import { PodPlace } from './pod-place.ts';
 import { begunBeside, callsForHelp, makeStuck, removeStuck, STUCK_REASONS } from './stuck.ts';
@@ -12,19 +11,16 @@ import { timed } from './timed.ts';
 
 let place: PodPlace;
 let ours: RunningFunction;
-let endTurn: () => Promise<void>;
 const settings = { timeout: SCENARIO_MS };
 
 beforeAll(async () => {
-  endTurn = await takeTurn('nodes');
   place = await PodPlace.open();
   await place.namespace('small');
   ours = await place.startFunction();
-}, TURN_WITHIN_MS);
+}, SCENARIO_MS);
 
 afterAll(async () => {
   await place?.close();
-  await endTurn?.();
 }, SCENARIO_MS);
 
 test(

@@ -6,7 +6,6 @@ import type { RunningFunction } from '../../../shared/function/start.ts';
 import { reported } from '../../integration/nats-cluster/report.ts';
 import { OLD_IMAGE, SCENARIO_MS } from '../../integration/nats-cluster/scene.ts';
 import { type Traffic, untilTrafficFlows } from '../../integration/nats-cluster/traffic.ts';
-import { takeTurn, TURN_WITHIN_MS } from '../support/turn.ts';
 import { mortalNatsCluster } from './mortal.ts';
 import { PodPlace } from './pod-place.ts';
 import {
@@ -27,8 +26,6 @@ const cluster = { namespace: 'shop', name: 'nats' };
 /** Two servers more and two less are records, a StatefulSet, moves, peers and claims. */
 const SCALE_WRITES_MIN = 8;
 const settings = { timeout: SCENARIO_MS };
-/** Of those that wait until nobody else needs the nodes. */
-const inTurn = { timeout: TURN_WITHIN_MS + SCENARIO_MS };
 const stage = () => ({ place, ours, cluster });
 
 beforeAll(async () => {
@@ -141,78 +138,62 @@ test('all servers are killed at once', settings, async () => {
   expect(await restarts()).toEqual(before.map((count) => count + 1));
 });
 
-/** While nobody else needs the nodes of the rung. */
-async function withNodes(work: () => Promise<void>): Promise<void> {
-  const endTurn = await takeTurn('nodes');
-  try {
-    await work();
-  } finally {
-    await endTurn();
-  }
-}
-
-test('kubectl drains a node, and the budget keeps a second one', inTurn, () =>
-  withNodes(async () => {
-    const [first, second] = [
-      await place.nodeOf(cluster, 'nats-0'),
-      await place.nodeOf(cluster, 'nats-1'),
-    ];
-    const drain = (node: string, ...more: readonly string[]): Promise<string> =>
-      place.kubectl.run('drain', node, '--ignore-daemonsets', '--delete-emptydir-data', ...more);
-    const done = await timed('node drained, and back to Ready', () =>
-      endure(stage(), traffic, async () => {
-        try {
-          await drain(first);
-          // Its volume is on that node, and so nats-0 waits there.
-          await expect(drain(second, '--timeout=3s')).rejects.toThrow('disruption budget');
-          await untilTrafficFlows(traffic);
-        } finally {
-          await place.kubectl.run('uncordon', first);
-          await place.kubectl.run('uncordon', second);
-        }
-      }),
-    );
-    expect(done).toEqual([]);
-  }),
-);
-
-test('a node loses its power with its pods, and gets both back', inTurn, () =>
-  withNodes(async () => {
-    const node = place.nodes.node(await place.nodeOf(cluster, 'nats-1'));
-    const [uid, before] = [await uidOf('nats-1'), await restarts()];
-    const done = await timed('node off, on, and back to Ready', () =>
-      endure(stage(), traffic, async () => {
-        await node.kill();
-        await expect(place.healthOf(cluster, 'nats-1')).rejects.toThrow('fetch failed');
+test('kubectl drains a node, and the budget keeps a second one', settings, async () => {
+  const [first, second] = [
+    await place.nodeOf(cluster, 'nats-0'),
+    await place.nodeOf(cluster, 'nats-1'),
+  ];
+  const drain = (node: string, ...more: readonly string[]): Promise<string> =>
+    place.kubectl.run('drain', node, '--ignore-daemonsets', '--delete-emptydir-data', ...more);
+  const done = await timed('node drained, and back to Ready', () =>
+    endure(stage(), traffic, async () => {
+      try {
+        await drain(first);
+        // Its volume is on that node, and so nats-0 waits there.
+        await expect(drain(second, '--timeout=3s')).rejects.toThrow('disruption budget');
         await untilTrafficFlows(traffic);
-        await place.wakeUntil(ours, cluster, 'the loss to be seen', async () =>
-          (await place.condition(cluster, 'Ready')).startsWith('False'),
-        );
-        await node.start();
-      }),
-    );
-    expect(done).toEqual([]);
-    expect(await uidOf('nats-1')).toBe(uid);
-    expect(await restarts()).toEqual(before.map((count, index) => count + (index === 1 ? 1 : 0)));
-  }),
-);
+      } finally {
+        await place.kubectl.run('uncordon', first);
+        await place.kubectl.run('uncordon', second);
+      }
+    }),
+  );
+  expect(done).toEqual([]);
+});
 
-test('a node whose kubelet is stopped keeps its pods', inTurn, () =>
-  withNodes(async () => {
-    const node = place.nodes.node(await place.nodeOf(cluster, 'nats-2'));
-    const before = await restarts();
-    const done = await timed('kubelet off, on, and Ready', () =>
-      endure(stage(), traffic, async () => {
-        await node.stop();
-        expect(await place.healthOf(cluster, 'nats-2')).toBe(200);
-        await untilTrafficFlows(traffic);
-        await node.start();
-      }),
-    );
-    expect(done).toEqual([]);
-    expect(await restarts()).toEqual(before);
-  }),
-);
+test('a node loses its power with its pods, and gets both back', settings, async () => {
+  const node = place.nodes.node(await place.nodeOf(cluster, 'nats-1'));
+  const [uid, before] = [await uidOf('nats-1'), await restarts()];
+  const done = await timed('node off, on, and back to Ready', () =>
+    endure(stage(), traffic, async () => {
+      await node.kill();
+      await expect(place.healthOf(cluster, 'nats-1')).rejects.toThrow('fetch failed');
+      await untilTrafficFlows(traffic);
+      await place.wakeUntil(ours, cluster, 'the loss to be seen', async () =>
+        (await place.condition(cluster, 'Ready')).startsWith('False'),
+      );
+      await node.start();
+    }),
+  );
+  expect(done).toEqual([]);
+  expect(await uidOf('nats-1')).toBe(uid);
+  expect(await restarts()).toEqual(before.map((count, index) => count + (index === 1 ? 1 : 0)));
+});
+
+test('a node whose kubelet is stopped keeps its pods', settings, async () => {
+  const node = place.nodes.node(await place.nodeOf(cluster, 'nats-2'));
+  const before = await restarts();
+  const done = await timed('kubelet off, on, and Ready', () =>
+    endure(stage(), traffic, async () => {
+      await node.stop();
+      expect(await place.healthOf(cluster, 'nats-2')).toBe(200);
+      await untilTrafficFlows(traffic);
+      await node.start();
+    }),
+  );
+  expect(done).toEqual([]);
+  expect(await restarts()).toEqual(before);
+});
 
 test('a lost volume is replaced once, and its streams come back', settings, async () => {
   const work = () => replaceLostVolume(stage(), traffic);

@@ -87,12 +87,6 @@ test('a small rung passes a large one that has to wait', async () => {
   expect((await climbed(2, ...ladder)).states).toEqual(['passed', 'passed', 'passed']);
 });
 
-test('two clusters at one address are not up at once', async () => {
-  const subnet = '10.0.0.0/16';
-  const ladder = [rung('cluster', isAlone(), { subnet }), rung('knative', isAlone(), { subnet })];
-  expect((await climbed(3, ...ladder)).states).toEqual(['passed', 'passed']);
-});
-
 test('what rungs print beside each other stands under their names', async () => {
   const shows = 'always';
   const one = rung('parts', `${awaits('b', "console.log('one'); ")} ${says('a')}`, { shows });
