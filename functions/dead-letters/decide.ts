@@ -49,9 +49,9 @@ export function eventOnBroker(
 ): Manifest {
   const { subject } = letter;
   const about = subject === undefined ? '' : ` about a ${quoted(subject.kind)}`;
-  const words = letter.code === undefined ? '' : `${errorTable[letter.code].title}.`;
+  const refusal = letter.code === undefined ? '' : `${errorTable[letter.code].title}.`;
   // Does not name the object: thousands of objects would be thousands of Events.
-  return eventOn(brokerOf({ namespace, broker }), letter, reporter, noteOf(letter, about, words));
+  return eventOn(brokerOf({ namespace, broker }), letter, reporter, noteOf(letter, about, refusal));
 }
 
 /** One Event for all letters beyond those that are told apart. */
@@ -114,10 +114,10 @@ const WITHOUT_STATUS: ReadonlyMap<string, string> = new Map([
   ['other', 'with a rare status'],
 ]);
 
-function noteOf(letter: Letter, about: string, words: string): string {
+function noteOf(letter: Letter, about: string, refusal: string): string {
   const { functionName, type, status, code } = letter;
   const answer = code ?? WITHOUT_STATUS.get(status) ?? status;
-  const why = words === '' ? '' : `: ${words}`;
+  const why = refusal === '' ? '' : `: ${refusal}`;
   return (
     `The function ${functionName} did not take the event ${quoted(type)}${about}, and nobody ` +
     `sends it again; it answered ${answer}${why}`

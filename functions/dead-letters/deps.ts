@@ -68,7 +68,7 @@ export class Deps {
   readonly leaseAges = new LeaseAges();
   readonly #counter: Counter;
   /** Hashes only: ids and sources may have any length. */
-  readonly #seen = new Set<string>();
+  readonly #known = new Set<string>();
   readonly #writing = new Map<string, Promise<void>>();
   readonly #waiting = new Map<string, Batch>();
   readonly #objects: FirstNamesOfMinute;
@@ -89,10 +89,10 @@ export class Deps {
   /** Counts a letter once, however often it is delivered. */
   count(letter: string, labels: { readonly function: string; readonly code: string }): void {
     const id = createHash('sha256').update(letter).digest('base64url');
-    if (this.#seen.has(id)) return;
-    this.#seen.add(id);
-    const [oldest] = this.#seen;
-    if (this.#seen.size > SEEN_MAX && oldest !== undefined) this.#seen.delete(oldest);
+    if (this.#known.has(id)) return;
+    this.#known.add(id);
+    const [oldest] = this.#known;
+    if (this.#known.size > SEEN_MAX && oldest !== undefined) this.#known.delete(oldest);
     this.#counter.add(1, labels);
   }
 

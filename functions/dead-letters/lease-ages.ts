@@ -2,28 +2,28 @@
 // clock. For a Lease that has not changed yet it has to trust renewTime, and so that clocks agree
 // to within a minute.
 
-interface Seen {
+interface Renewal {
   readonly renewTime: string | undefined;
   readonly sinceMs: number;
   readonly hasMoved: boolean;
 }
 
 export class LeaseAges {
-  readonly #seen = new Map<string, Seen>();
+  readonly #renewals = new Map<string, Renewal>();
 
   /**
    * Call it at each check. The age of a Lease that does not exist is the time for which that was
    * seen.
    */
   ageMs(lease: string, renewTime: string | undefined, nowMs: number): number {
-    const before = this.#seen.get(lease);
+    const before = this.#renewals.get(lease);
     const isSame = before !== undefined && before.renewTime === renewTime;
     const hasMoved = before !== undefined;
-    const seen = isSame ? before : { renewTime, sinceMs: nowMs, hasMoved };
-    this.#seen.set(lease, seen);
-    const watchedMs = nowMs - seen.sinceMs;
-    const saidMs = seen.hasMoved ? 0 : nowMs - Date.parse(renewTime ?? '');
+    const renewal = isSame ? before : { renewTime, sinceMs: nowMs, hasMoved };
+    this.#renewals.set(lease, renewal);
+    const watchedMs = nowMs - renewal.sinceMs;
+    const reportedMs = renewal.hasMoved ? 0 : nowMs - Date.parse(renewTime ?? '');
     // A renewTime that is missing or in the future says nothing, so the time watched counts.
-    return saidMs > watchedMs ? saidMs : watchedMs;
+    return reportedMs > watchedMs ? reportedMs : watchedMs;
   }
 }

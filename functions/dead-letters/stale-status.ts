@@ -84,12 +84,12 @@ function messageOf(key: string, watched: WatchedKind, found: Staleness): string 
       `The log of ${functionName} says why.`
     );
   }
-  const what =
+  const gap =
     renewTime === undefined
       ? `Nobody is known to look at this ${kind}: there is no Lease ${lease}`
       : `Nobody has looked at this ${kind} since ${renewTime}, when Lease ${lease} was renewed`;
   return (
-    `${what}, as each sweep does. ${before} Look at the function ${functionName}: whether it is ` +
+    `${gap}, as each sweep does. ${before} Look at the function ${functionName}: whether it is ` +
     `installed, its pods, its log, and the PingSource ${functionName}-sweep.`
   );
 }

@@ -46,7 +46,7 @@ export const WHO: QueryRoute = {
     const holders = catalog.byIpAt(ip, atMs).map(shownHolder);
     if (holders.length > 0) return { body: { ip, at, reachesBackTo, holders } };
     const hint = `What ended before ${reachesBackTo} is forgotten.`;
-    throw notFound({ what: `holder of ${ip} at ${at}`, field: IP.name, hint }, observation);
+    throw notFound({ subject: `holder of ${ip} at ${at}`, field: IP.name, hint }, observation);
   },
 };
 

@@ -70,23 +70,23 @@ export const POD: QueryRoute = {
 function lookupFor(query: Query): { readonly lookup: Lookup; readonly search: Search } {
   const uid = query.get(UID);
   if (uid !== undefined) {
-    return { lookup: byUid(uid), search: { what: `object with uid ${uid}`, field: UID.name } };
+    return { lookup: byUid(uid), search: { subject: `object with uid ${uid}`, field: UID.name } };
   }
   const ip = query.get(IP);
   if (ip !== undefined) {
     const hint = 'GET /who says who had it before.';
-    const search = { what: `object with address ${ip}`, field: IP.name, hint };
+    const search = { subject: `object with address ${ip}`, field: IP.name, hint };
     return { lookup: byIp(ip), search };
   }
   const id = query.get(CONTAINER);
   if (id !== undefined) {
     const among = { resource: 'pods' };
-    const search = { what: `container ${id}`, field: CONTAINER.name, among };
+    const search = { subject: `container ${id}`, field: CONTAINER.name, among };
     return { lookup: byContainer(id), search };
   }
   const { namespace = '', name = '' } = query.get(POD_NAME) ?? {};
   const among = { resource: 'pods', namespace };
-  const search = { what: `pod ${namespace}/${name}`, field: POD_NAME.name, among };
+  const search = { subject: `pod ${namespace}/${name}`, field: POD_NAME.name, among };
   return { lookup: byName({ namespace, name }), search };
 }
 

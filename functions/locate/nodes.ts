@@ -46,7 +46,7 @@ function podsFor(
     const pods = [...catalog.select({ ...among, labels })];
     const where = within === undefined ? '' : ` in ${within}`;
     if (pods.length > 0) return [`pods by labels${where}`, pods];
-    throw notFound({ what: 'pod with such labels', field: SELECTOR.name, among }, observation);
+    throw notFound({ subject: 'pod with such labels', field: SELECTOR.name, among }, observation);
   }
   if (within !== undefined) {
     throw invalid(IN.name, `The parameter ${IN.name} narrows a selector, and there is none.`);
@@ -56,11 +56,11 @@ function podsFor(
   for (const [resource, parameter] of WORKLOADS) {
     const name = query.get(parameter);
     if (name === undefined) continue;
-    const what = `${parameter.name} ${name.namespace}/${name.name}`;
+    const subject = `${parameter.name} ${name.namespace}/${name.name}`;
     const key = { resource, ...name };
-    if (catalog.find(key) !== undefined) return [what, catalog.podsOf(key)];
+    if (catalog.find(key) !== undefined) return [subject, catalog.podsOf(key)];
     const among = { resource, namespace: name.namespace };
-    throw notFound({ what, field: parameter.name, among }, observation);
+    throw notFound({ subject, field: parameter.name, among }, observation);
   }
   return ['nothing', []];
 }
@@ -70,7 +70,7 @@ function podsIn(name: string, observation: Observation): readonly Entry[] {
   const pods = observation.catalog.podsOf(key);
   if (pods.length > 0 || observation.catalog.find(key) !== undefined) return pods;
   const among = { resource: 'namespaces' };
-  throw notFound({ what: `namespace ${name}`, field: NAMESPACE.name, among }, observation);
+  throw notFound({ subject: `namespace ${name}`, field: NAMESPACE.name, among }, observation);
 }
 
 const isDone = ({ object }: Entry): boolean =>

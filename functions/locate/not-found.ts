@@ -5,7 +5,7 @@ import type { Observation } from './query-route.ts';
 
 export interface Search {
   /** As `deployment shop/web`. */
-  readonly what: string;
+  readonly subject: string;
   /** The parameter that named the object. */
   readonly field: string;
   /** The objects that were searched; all when absent. */
@@ -14,7 +14,7 @@ export interface Search {
 }
 
 export function notFound(
-  { what, field, among = {}, hint }: Search,
+  { subject, field, among = {}, hint }: Search,
   observation: Observation,
 ): Failure {
   const { resource, namespace } = among;
@@ -26,7 +26,7 @@ export function notFound(
       : (counts[resource] ?? 0);
   const more = hint === undefined ? '' : ` ${hint}`;
   const message =
-    `There is no ${what}: looked through ${count} ${resource ?? 'objects'}${where}, ` +
+    `There is no ${subject}: looked through ${count} ${resource ?? 'objects'}${where}, ` +
     `at version ${observation.state.version} of the feed.${more}`;
-  return new Failure('OBJECT_UNKNOWN', message, { field, object: what });
+  return new Failure('OBJECT_UNKNOWN', message, { field, object: subject });
 }

@@ -101,6 +101,6 @@ const nameIn = ({ namespace, name }: Cluster): string => `${namespace}/${name}`;
 export function isOfCluster(cluster: Cluster, certificate: string): boolean {
   if (Number.isNaN(endsAtMs(certificate))) return false;
   const { CN: name } = new X509Certificate(certificate).toLegacyObject().subject;
-  const [first, , whose] = String(name).split(' ');
-  return first === 'NatsCluster' && whose === nameIn(cluster);
+  const [first, , owner] = String(name).split(' ');
+  return first === 'NatsCluster' && owner === nameIn(cluster);
 }

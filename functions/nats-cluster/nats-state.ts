@@ -76,7 +76,7 @@ export function natsStateOf(
 ): NatsState {
   const healthErrors = new Map(health.map((one) => [one.server.name, healthErrorsIn(one)]));
   const reporters = new Set(jetStream.map(({ server }) => server.name));
-  const seen = servers.map(({ server: { name, id, ver: version }, data }) => ({
+  const states = servers.map(({ server: { name, id, ver: version }, data }) => ({
     name,
     id,
     version,
@@ -85,7 +85,7 @@ export function natsStateOf(
     reportsStreams: reporters.has(name),
   }));
   return {
-    servers: new Map(seen.map((one) => [one.name, one])),
+    servers: new Map(states.map((one) => [one.name, one])),
     meta: metaIn(jetStream),
     groups: groupsIn(jetStream),
   };

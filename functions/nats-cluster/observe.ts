@@ -114,9 +114,9 @@ async function readNats(
   const reachable = pods.filter(({ ip, isEnding }) => ip !== undefined && !isEnding);
   if (reachable.length === 0 || parts.systemPassword === undefined) return NO_ANSWERS;
   const names = reachable.map(({ name }) => name);
-  const asked = { cluster, parts, pods };
+  const target = { cluster, parts, pods };
   try {
-    const nats = await withSystem(deps, asked, signal, async (system) => {
+    const nats = await withSystem(deps, target, signal, async (system) => {
       const answers = [
         system.servers(names),
         system.jetStream(names),
@@ -125,7 +125,7 @@ async function readNats(
       return { ...natsStateOf(...(await Promise.all(answers))), rejectedAnswers: system.unread };
     });
     const silent = reachable.filter(({ name, isReady }) => isReady && !nats.servers.has(name));
-    return { ...nats, refusingPassword: await refusingAmong(deps, asked, silent, signal) };
+    return { ...nats, refusingPassword: await refusingAmong(deps, target, silent, signal) };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof Failure)) throw error;
@@ -137,13 +137,13 @@ async function readNats(
 /** Other servers answer: these are tried at their own address, to learn why they do not. */
 async function refusingAmong(
   deps: Deps,
-  asked: Pick<State, 'cluster' | 'parts' | 'pods'>,
+  target: Pick<State, 'cluster' | 'parts' | 'pods'>,
   silent: readonly Pod[],
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const refusals = silent.map(async (pod) => {
     try {
-      await withSystem(deps, { ...asked, pods: [pod] }, signal, async () => undefined);
+      await withSystem(deps, { ...target, pods: [pod] }, signal, async () => undefined);
       return [];
     } catch (error) {
       signal.throwIfAborted();

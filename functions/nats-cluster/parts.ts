@@ -58,8 +58,8 @@ export async function readParts(
   const configAt = { namespace, name: `${name}${CONFIG_SUFFIX}` };
   const config = await kube.get(SECRETS, configAt, { signal });
   const lastConfig = lastConfigIn(config, cluster);
-  const seen = versionsOf(config);
-  const secretsDeps = { ...deps, seen, running: uidsOf(cluster, pods) };
+  const versions = versionsOf(config);
+  const secretsDeps = { ...deps, versions, running: uidsOf(cluster, pods) };
   const secrets = await readSecrets(secretsDeps, cluster, config);
   const { lacking, credentials, system, systemPassword } = secrets;
   const { formerPasswords = [], trustedCa = '', beforeTls = [], notice } = secrets;
@@ -85,7 +85,7 @@ export async function readParts(
     trustedCa,
     beforeTls,
     notice,
-    secrets: seen,
+    secrets: versions,
     ...readBack(lastConfig),
     rendered,
     found,

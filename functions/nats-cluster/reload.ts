@@ -25,9 +25,9 @@ function isToReload(state: State, server: string): boolean {
 
 /** A silent server counts as up to date: nothing could be asked of it. */
 export function isOnWantedConfig({ nats, parts }: State, server: string): boolean {
-  const seen = nats.servers.get(server);
-  if (seen === undefined || parts.rendered === undefined) return true;
-  return seen.digest === configDigest(parts.rendered.config, server);
+  const answered = nats.servers.get(server);
+  if (answered === undefined || parts.rendered === undefined) return true;
+  return answered.digest === configDigest(parts.rendered.config, server);
 }
 
 /** A running server refuses some settings; it takes them over at its next start. */

@@ -172,9 +172,9 @@ export function awayReason(state: State, server: string): Reason | undefined {
     if (message !== undefined) return { reason: 'ClaimPending', message };
     return podReason(pod) ?? away(`${server} is not ready.`);
   }
-  const seen = state.nats.servers.get(server);
-  if (seen === undefined) return away(`${server} does not answer${unreadNote(state)}.`);
-  const own = seen.healthErrors.find(({ stream }) => stream === undefined);
+  const answered = state.nats.servers.get(server);
+  if (answered === undefined) return away(`${server} does not answer${unreadNote(state)}.`);
+  const own = answered.healthErrors.find(({ stream }) => stream === undefined);
   return own === undefined
     ? unreportedBlockers(state, server)[0]
     : away(`${server} is not healthy: ${own.error ?? 'no reason given'}.`);

@@ -38,7 +38,7 @@ export interface SecretsDeps {
   /** A server was reached with TLS since the configuration says so. */
   readonly hasSeenTls?: boolean | undefined;
   /** Collects the versions of the cluster's own Secrets, by name. */
-  readonly seen?: Map<string, string>;
+  readonly versions?: Map<string, string>;
   /** Content of Secrets that have no copy elsewhere, as last read, by the end of their names. */
   readonly kept?: Map<string, SecretData> | undefined;
 }
@@ -56,7 +56,7 @@ export interface OwnSecret {
  * and one of a former NatsCluster of this name holds passwords that go with it.
  */
 export async function readOwn(
-  { kube, signal, seen }: SecretsDeps,
+  { kube, signal, versions }: SecretsDeps,
   cluster: Cluster,
   suffix: string,
 ): Promise<{ readonly own?: OwnSecret; readonly lacking?: Reason }> {
@@ -64,7 +64,7 @@ export async function readOwn(
   const secret = await kube.get(SECRETS, target, { signal });
   if (secret === null) return {};
   if (!isOurs(secret, cluster)) return { lacking: nameTaken(secret) };
-  seen?.set(target.name, secret.metadata.resourceVersion);
+  versions?.set(target.name, secret.metadata.resourceVersion);
   return { own: { data: dataOf(secret), resourceVersion: secret.metadata.resourceVersion } };
 }
 

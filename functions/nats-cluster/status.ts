@@ -80,11 +80,11 @@ const definedFields = ({ account, stream, consumer, reason }: StreamAtRisk): Str
 
 function serverStatus(state: State, name: string, contacts: Contacts): ServerStatus {
   const before = (state.cluster.status.servers ?? []).find((one) => one.name === name);
-  const seen = state.nats.servers.get(name);
+  const answered = state.nats.servers.get(name);
   const { meta } = state.nats;
   const since = startingSince(state, name);
   const starting = since === undefined ? {} : { startingSince: since };
-  if (seen === undefined) {
+  if (answered === undefined) {
     const lastContact = silentSince(state, before, contacts.get(name));
     const { version } = before ?? {};
     return {
@@ -97,10 +97,10 @@ function serverStatus(state: State, name: string, contacts: Contacts): ServerSta
   }
   const now: ServerStatus = {
     name,
-    version: seen.version,
+    version: answered.version,
     ...(meta === undefined ? {} : { role: meta.leader === name ? 'MetaLeader' : 'Follower' }),
     ready: isUp(state, name),
-    configDigest: seen.digest,
+    configDigest: answered.digest,
     upToDate: isPodCurrent(state, name) && isOnWantedConfig(state, name),
     ...starting,
   };

@@ -31,7 +31,7 @@ export function rightsOf({ group, resource, mode, crdName }: MigratedKind): read
   ];
 }
 
-/** It is also how a version that was taken off without proof comes back. */
+/** The same right puts a version back that was taken off without proof. */
 const statusOf = (name: string): Right => ({
   group: 'apiextensions.k8s.io',
   resource: 'customresourcedefinitions',

@@ -84,7 +84,7 @@ export interface FeedReading {
   readonly namespaces?: readonly string[];
 }
 
-/** None of the lists is empty, but in objects of before that was refused. */
+/** No list is empty, except in objects from before that was refused. */
 export interface Rights {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];

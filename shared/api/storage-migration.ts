@@ -99,7 +99,7 @@ export interface MigrationTarget {
   readonly servedVersions?: readonly string[];
   readonly crdUid?: string;
   readonly crdGeneration?: number;
-  /** As it was when the last verification began. */
+  /** The list as it was when the last verification began. */
   readonly crdResourceVersion?: string;
 }
 

@@ -24,7 +24,7 @@ export class Digest {
     return this.#objects;
   }
 
-  /** As it is now. */
+  /** The digest of the present content. */
   get sum(): Fingerprint {
     return { high: this.#high, low: this.#low };
   }

@@ -173,7 +173,7 @@ export function decodeMarker(data: Uint8Array): Marker | undefined {
   return value as unknown as Marker;
 }
 
-/** One that another can follow. */
+/** True for an epoch that another one can follow. */
 const isEpoch = (epoch: unknown): boolean =>
   Number.isSafeInteger(epoch) && Number(epoch) >= 0 && Number(epoch) < Number.MAX_SAFE_INTEGER;
 

@@ -4,7 +4,7 @@ import type { ConfigShape } from './config.ts';
 import { list, text, url } from './parsers.ts';
 
 export interface EtcdConfig {
-  /** None: there is no etcd to read. */
+  /** Empty when there is no etcd to read. */
   readonly endpoints: readonly string[];
   readonly caPath: string | undefined;
   readonly certPath: string | undefined;

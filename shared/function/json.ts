@@ -32,7 +32,7 @@ export function decodeText(bytes: Buffer, field: string): string {
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
 
-/** Told what a text will weigh in memory before it is read; throws when that is too much. */
+/** Estimates how much memory a text will take before it is parsed; throws when that is too much. */
 export type Weigh = (sizeBytes: number) => void;
 
 export function decodeJson(bytes: Buffer, field: string, weigh?: Weigh): unknown {

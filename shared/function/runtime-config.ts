@@ -149,7 +149,7 @@ export const runtimeShape: ConfigShape<RuntimeConfig> = {
     env: 'SENDERS_ONLY',
     meaning: 'whether plain HTTP, too, is only for senders; probes and metrics never are',
     parse: flag,
-    // They change nothing, and people ask with curl.
+    // Reads change nothing, and people use curl.
     fallback: false,
   },
 };

@@ -257,7 +257,7 @@ export class HttpServer {
   }
 
   readonly #answerClientError = (error: NodeJS.ErrnoException, socket: Duplex): void => {
-    // It has its last answer, or will have it, and ends by itself.
+    // The connection has its last answer, or will have it, and ends by itself.
     if (this.#leaving.has(socket) && error.code !== 'ECONNRESET') return;
     if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
     else if (isUnused(socket)) this.#park(socket);
@@ -278,7 +278,7 @@ export class HttpServer {
       this.#onRefused(failure);
       this.#linger(socket, rawProblem(failure, reason));
     };
-    // Else it would be taken for the answer to what was asked before.
+    // Else the sender would take it for the answer to an earlier request.
     if (last === undefined || last.closed) answer();
     else last.once('close', answer);
   }

@@ -44,7 +44,7 @@ export function createWeb<Deps>(runtime: Runtime<Deps>): Express {
   app.disable('x-powered-by');
   // Answers come from a world that moves: nothing is to be compared with yesterday's.
   app.disable('etag');
-  // It gives each response another prototype than that of the server.
+  // Express gives each response another prototype than the server's.
   const own = Object.getOwnPropertyDescriptor(HttpAnswer.prototype, 'writeHead');
   Object.defineProperty(app.response, 'writeHead', own ?? {});
   const methods = new Map<string, Set<string>>([['/', new Set(READ_METHODS)]]);

@@ -68,7 +68,7 @@ export interface KubeOptions {
   /** In [0, 1): spreads pauses. */
   readonly random?: () => number;
   readonly log?: KubeLog;
-  /** Told before each repetition of a call or watch. */
+  /** Called before each repetition of a call or watch. */
   readonly onRetry?: (retry: Retry) => void;
 }
 

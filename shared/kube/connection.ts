@@ -105,7 +105,7 @@ export class Connection {
     if (this.#current?.key === key) return this.#current;
     const undici = await import('./undici.ts');
     this.#refuseWhenClosed();
-    // Somebody else may have made them while undici was loading.
+    // Another call may have created them while undici was loading.
     if (this.#current?.key === key) return this.#current;
     const retired = this.#current;
     this.#current = this.#make(undici, key, access);

@@ -89,7 +89,7 @@ export function readStatus(
   };
 }
 
-/** It comes to stand in statuses, Events and logs, and may quote a whole object, or a webhook. */
+/** The text appears in statuses, Events and logs, and may quote a whole object, or a webhook. */
 const MESSAGE_BYTES_MAX = 2_000;
 const CAUSE_BYTES_MAX = 500;
 const CAUSES_MAX = 100;

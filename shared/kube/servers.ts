@@ -24,7 +24,7 @@ const SERVICE = {
   namespace: 'default',
   labelSelector: 'kubernetes.io/service-name=kubernetes',
 } as const;
-/** One that stands still must not take the whole request with it. */
+/** A server that hangs must not take the whole request with it. */
 const ASK_TIMEOUT_MS = 3_000;
 
 interface Server {

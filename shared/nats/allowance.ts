@@ -1,9 +1,9 @@
 // Memory that many share and nobody owns: whoever holds most when it is used up has to let go. So
 // what one sends without end is paid for by itself, and not by the others.
 
-/** Somebody who holds some of it. */
+/** A holder of some of the allowance. */
 export interface Holder {
-  /** It is to let go of all that it holds, by `release`, and to ask for no more. */
+  /** Must release everything it holds, by `release`, and ask for no more. */
   evict(): void;
 }
 

@@ -16,7 +16,7 @@ export interface Login {
   readonly tls?: { readonly ca: string; readonly servername: string } | undefined;
 }
 
-/** Somebody is there, and does not know the password. */
+/** The server answers, and does not accept the password. */
 export class LoginRefused extends Error {}
 
 /** The payload; undefined when it was too large, and `nobody` when nobody takes the subject. */
@@ -168,7 +168,7 @@ export class BoundedConnection implements Holder {
   }
 
   #payload({ subscription, headerBytes, bytes: size }: Payload, bytes: Buffer | undefined): void {
-    // It may have been evicted while it came.
+    // The connection may have been evicted while the message arrived.
     if (this.#failure !== undefined) return;
     const open = this.#requests.get(subscription);
     const header = bytes?.subarray(0, headerBytes).toString() ?? '';

@@ -44,7 +44,10 @@ const WRONG_LAST_SEQUENCE = 10071;
 const WRONG_LAST_SEQUENCE_IN_FLIGHT = 10164;
 const STREAM_NOT_FOUND = 10059;
 const STREAM_DIFFERS = 10058;
-/** They have no numbers of their own: a consumer that exceeds a new bound, and nats-server 2.12. */
+/**
+ * Refusals without a number of their own: a consumer that exceeds a new bound, and nats-server
+ * 2.12.
+ */
 const CONSUMER_BOUNDS = /limits violates consumers|can not change MaxConsumers/;
 const DESCRIPTION_BYTES_MAX = 500;
 

@@ -2,7 +2,7 @@
 
 /** As `work`, or rejects with the signal's reason as soon as it aborts. */
 export async function orAbort<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  // Nobody waits for it any more when the signal comes first.
+  // When the signal comes first, nobody awaits the promise any more.
   void work.catch(() => undefined);
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();

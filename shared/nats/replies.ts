@@ -18,7 +18,7 @@ interface Waiting {
   readonly askedMs: number;
 }
 
-/** Nobody takes this subject: the stream is not there, or JetStream is off. */
+/** No server takes this subject: the stream does not exist, or JetStream is off. */
 class NoResponders extends Error {}
 /** The server says nothing. */
 class NoAnswer extends Error {}

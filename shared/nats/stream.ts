@@ -196,8 +196,7 @@ export class Stream {
       await orAbort(ensured, signal);
       return await work(open);
     } catch (error) {
-      // Nobody answered, or not this stream: it may be gone, with the server's disk or by hand.
-      // The next call makes it anew.
+      // No server answered for this stream: it may be gone, with the server's disk or by hand.
       if (!isConflict(error) && this.#ensured === ensured) this.#ensured = undefined;
       throw error;
     }

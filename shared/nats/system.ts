@@ -178,7 +178,7 @@ export class System {
     this.#connection.close();
   }
 
-  /** Those who answer; the silent ones are missing. Others than were expected may answer too. */
+  /** Answers of all servers; silent ones are missing, and unexpected ones may be there. */
   async #askAll<Answer extends ServerAnswer>(
     endpoint: string,
     body: object,

@@ -37,7 +37,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
 const NO_TLS = 'SERVER_OPT_NA';
 /** With TLS 1.3 a server that misses a certificate closes what is open already. */
 const SILENT = 'TIMEOUT';
-/** Those of Node and OpenSSL. */
+/** Error codes of Node and OpenSSL. */
 const OTHER_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
 const OUT_OF_TIME: ReadonlySet<string> = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
 const UNKNOWN_SIGNER: ReadonlySet<string> = new Set([

@@ -65,7 +65,7 @@ export async function auditStored(
 /** How the objects of one resource are stored. */
 export interface StoredCount {
   readonly total: number;
-  /** By apiVersion, with examples. */
+  /** Counts by apiVersion, with examples. */
   readonly versions: ReadonlyMap<string, Named>;
   /** Values whose version cannot be read: encrypted ones, and those that are nothing known. */
   readonly hidden: Named;

@@ -105,7 +105,7 @@ export class FieldVersions {
   }
 }
 
-/** As it is meant; undefined when it is no text. */
+/** The text of a JSON string; undefined when it is none. */
 function textAt(bytes: Uint8Array, at: number): string | undefined {
   if (bytes[at] !== QUOTE) return undefined;
   const end = textEnd(bytes, at);

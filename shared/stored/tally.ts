@@ -28,7 +28,7 @@ export interface TallyOptions {
 
 /** Values that are alike in everything but their names. */
 export interface Row extends GroupResource {
-  /** As it is stored, with its group. Undefined when it cannot be told. */
+  /** The stored version with its group. Undefined when it cannot be told. */
   readonly apiVersion: string | undefined;
   readonly encoding: Stored['encoding'];
   /** Only of encrypted values: `aescbc:v1`, and the name of the key. */
@@ -45,7 +45,7 @@ export class Tally {
   readonly #options: TallyOptions;
   /** The longest first: one may begin as another does. */
   readonly #prefixes: readonly string[];
-  /** Those that end as a group does. */
+  /** Names that end as a group does. */
   readonly #groupPrefixes: readonly string[];
   readonly #cells = new Map<string, Cell>();
   readonly #definitions: Definition[] = [];
@@ -103,7 +103,7 @@ export class Tally {
     return this.#hasHiddenDefinition;
   }
 
-  /** By version, the objects whose managedFields name it; of custom resources alone. */
+  /** Objects of custom resources whose managedFields name a version, by version. */
   fieldsOf(resource: GroupResource): ReadonlyMap<string, Named> {
     const counted = this.#fields.get(idOf(resource)) ?? [];
     return new Map(

@@ -40,7 +40,7 @@ export interface ResourceVerdict extends GroupResource {
 /** Everything that was found about one resource. */
 export interface Found {
   readonly rows: readonly Row[];
-  /** By version, the objects whose managedFields name it. */
+  /** The number of objects whose managedFields name a version, by version. */
   readonly fields: ReadonlyMap<string, Named>;
 }
 

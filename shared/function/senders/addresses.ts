@@ -17,7 +17,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   loopback: LOOPBACK,
 };
 
-/** Nobody but this machine: what is safe where nobody has said who sends. */
+/** This machine alone: a safe default where no sender is configured. */
 export const NOBODY_ELSE: readonly string[] = LOOPBACK;
 
 /** Ranges, separated by commas; throws an Error that ends the sentence "SENDER_ADDRESSES is …". */

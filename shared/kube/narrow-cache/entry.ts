@@ -57,7 +57,7 @@ export class Entry {
   /** Why it may not be listed, and for how long that is believed. */
   #refusal: KubeError | undefined;
   #refusedUntilMs = -Infinity;
-  /** Said once for each way to be broken. */
+  /** The last reported code, so that each is reported once. */
   #toldCode: string | undefined;
   #reading: Promise<KubeObject | null> | undefined;
   #waiting = 0;
@@ -83,12 +83,14 @@ export class Entry {
     return this.#state === 'broken';
   }
 
-  /** Somebody waits for it, so it must not end. */
+  /** True while a caller waits for the entry, so it must not end. */
   get isAwaited(): boolean {
     return this.#waiting > 0;
   }
 
-  /** As it is now. The signal ends the waiting alone: others may wait for the same answer. */
+  /**
+   * The object as it is now. The signal ends this wait alone: others may wait for the same answer.
+   */
   async read(signal: AbortSignal | undefined): Promise<KubeObject | null> {
     this.#waiting += 1;
     const ended = this.#end.signal;
@@ -137,7 +139,7 @@ export class Entry {
     }
     if (refusal !== known) this.#refusedUntilMs = clock.nowMs() + limits.refusedPauseMs;
     this.#refusal = refusal;
-    // Nobody says as of when it is absent, so this is told and not held.
+    // A 404 has no version, so it is returned and not cached.
     if (answer === undefined) return null;
     return this.#take(afterGet(this.#held, heldThen, answer)).object;
   }

@@ -53,7 +53,7 @@ export class ObjectWatcher {
     } catch (error) {
       if (late.signal.aborted) throw late.signal.reason;
       if (isListed || !isKubeError(error, 'KUBE_INVALID', 'KUBE_BAD_REQUEST')) throw error;
-      // It knows no initial events, and says so.
+      // The API server knows no initial events, and says so.
       this.#isListedFirst = true;
       inTime.abort();
       yield* this.watch(end);

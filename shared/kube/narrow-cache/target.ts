@@ -11,7 +11,7 @@ export interface Target extends Name {
   readonly ref: ResourceRef;
 }
 
-/** By the name alone, so that a role with this resourceName is enough. */
+/** Selects by the name alone, so that a role with this resourceName is enough. */
 export const selection = ({ namespace, name }: Target) => ({
   ...(namespace === undefined ? {} : { namespace }),
   fieldSelector: `metadata.name=${name.replaceAll(/[\\,=]/g, '\\$&')}`,

@@ -13,9 +13,9 @@ export type Change =
   | {
       readonly type: 'removed';
       readonly version: number;
-      /** As it was held last. */
+      /** The object as it was last. */
       readonly entry: Entry;
-      /** It is elsewhere now; who may see that place is told of it as added. */
+      /** The object is elsewhere now; readers of that place are told of it as added. */
       readonly moved?: true;
     }
   /** Forget everything: `missed` changes were lost, and what is held follows as added. */

@@ -34,7 +34,7 @@ export class Healing {
     if (this.#ledgers.difference === undefined) this.#pauses.reset();
     if (this.#isPlanned || !this.#isDue()) return;
     this.#isPlanned = true;
-    // It rejects only when the replica is closed, and then there is nothing left to do.
+    // Rejects only when the replica is closed, and then there is nothing left to do.
     void this.#later(signal).catch(() => undefined);
   }
 

@@ -57,7 +57,7 @@ export class History {
     if (ms > this.#latestMs) this.#latestMs = ms;
   }
 
-  /** Told twice, as a snapshot may, it is kept once. */
+  /** A snapshot may bring a message twice; it is kept once. */
   end(holder: Holder, toMs: number, ips: readonly string[]): void {
     const past: Past = { ...holder, toMs: Math.max(toMs, holder.fromMs) };
     this.sawTime(past.toMs);

@@ -85,7 +85,7 @@ export class Ledgers {
     this.#stateOf(ledger).digest.remove(fingerprint);
   }
 
-  /** It is about to change by the message with this sequence. */
+  /** The message with this sequence is about to change the ledger. */
   touch(ledger: string, sequence: number): void {
     const state = this.#stateOf(ledger);
     if (this.#isFollowing) this.#past.note(state, sequence, this.#nowMs());
@@ -152,7 +152,7 @@ export class Ledgers {
     }
   }
 
-  /** Those of before may be of a stream that lost its end: they would keep out the newer ones. */
+  /** Former checkpoints may be of a stream that lost its end, and would keep out the newer ones. */
   forgetSequences(): void {
     this.#unknownUpTo = 0;
     this.startCatchingUp();

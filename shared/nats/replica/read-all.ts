@@ -40,7 +40,7 @@ export async function readAll(
   // While the later ones were read, the earlier ones went on: each is looked at once more, so that
   // all are whole up to the newest message of any.
   for (const [index, reader] of readers.slice(0, -1).entries()) {
-    // One that waited for long has ended by itself.
+    // A reader that waited for long has ended by itself.
     await rest(reader, take).catch(async () => {
       const end = ends[index] ?? 0;
       const again = await source.read(

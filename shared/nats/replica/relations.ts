@@ -54,7 +54,10 @@ function podsOfService(catalog: Lookups, { key, object }: Entry): readonly Entry
   return [...uids].flatMap((uid) => catalog.byUid(uid)).filter(isPod);
 }
 
-/** By the endpoint slices; by selectors where the namespace has none, as in a feed without them. */
+/**
+ * Services of a pod by endpoint slices; by selectors where the namespace has no slices, as in a
+ * feed without them.
+ */
 export function servicesOf(catalog: Lookups, { key, object }: Entry): readonly Entry[] {
   const { namespace } = key;
   const slices = catalog.slicesWith(object.uid);

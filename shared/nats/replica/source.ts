@@ -14,7 +14,7 @@ import { READER_API } from '../rights.ts';
 import { type PageReader, type StoredMessage, readPage } from './page.ts';
 
 export interface NewestMessage extends StoredMessage {
-  /** By the clock of the server; NaN when it does not say. */
+  /** Time by the server's clock; NaN when it does not say. */
   readonly storedAtMs: number;
 }
 
@@ -37,7 +37,7 @@ export interface SourceOptions {
 
 export interface SourceEvents {
   onMessage(message: LiveMessage): void;
-  /** It came on a live subject, and not from the stream. */
+  /** Called for a message on a live subject that does not come from the stream. */
   onForeign(): void;
   /** From here on live messages may be lost, until `open` has answered again. */
   onLost(why: string): void;

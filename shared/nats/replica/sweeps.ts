@@ -6,7 +6,10 @@ import type { Marker } from '../../feed/messages.ts';
 export interface SweepState {
   /** When the feed was last swept, as far as is known here, by the clock of this process. */
   readonly sweptAtMs?: number;
-  /** Nobody swept for two periods and a minute: what is held may be old, whatever the phase. */
+  /**
+   * True when no sweep came for two periods and a minute: the content may be old, whatever the
+   * phase.
+   */
   readonly isStale?: true;
 }
 
