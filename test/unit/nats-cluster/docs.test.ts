@@ -1,4 +1,4 @@
-// Whoever reads for what a cluster waits finds it in the documents, and what to do.
+// Every reason for which a cluster waits is in the documents, with what to do.
 import { readFile, readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 
@@ -12,7 +12,7 @@ const BY_OTHERS = 'NotSwept';
 async function reasonsInCode(): Promise<readonly string[]> {
   const names = (await readdir(FUNCTION)).filter((name) => name.endsWith('.ts'));
   const texts = await Promise.all(names.map((name) => readFile(new URL(name, FUNCTION), 'utf8')));
-  const found = [...texts.join('\n').matchAll(/(?:reason: |said\()'([A-Z]\w+)'/g)].map(
+  const found = [...texts.join('\n').matchAll(/(?:reason: |reasonFrom\()'([A-Z]\w+)'/g)].map(
     ([, word = '']) => word,
   );
   return [...new Set(found)].filter((word) => !WELL.includes(word)).toSorted();
