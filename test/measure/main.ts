@@ -14,6 +14,7 @@ npm run measure -- soak --minutes 5            over a shorter time
 npm run measure -- floods                      memory of each function in every flood
 npm run measure -- floods --only locate        of those that are named, with commas between them
 npm run measure -- floods --like labels        only floods with this in their names
+npm run measure -- floods --only locate --shown 100000   with so many pods in its feed
 `;
 
 /** What a shell expects after Ctrl-C. */
@@ -26,6 +27,7 @@ interface Asked {
   readonly only: readonly string[];
   readonly events: number;
   readonly like: string;
+  readonly shown: number;
 }
 
 function readOptions(args: readonly string[]): Asked {
@@ -35,6 +37,7 @@ function readOptions(args: readonly string[]): Asked {
       minutes: { type: 'string', default: '60' },
       like: { type: 'string', default: '' },
       events: { type: 'string', default: '100000' },
+      shown: { type: 'string', default: '0' },
       only: { type: 'string', default: FUNCTIONS.join(',') },
       help: { type: 'boolean', short: 'h', default: false },
     });
@@ -48,17 +51,19 @@ function readOptions(args: readonly string[]): Asked {
     const what = values.help ? 'help' : positionals.join(' ');
     const { like } = values;
     const events = whole('--events', values.events);
-    return { what, sizes, minutes: whole('--minutes', values.minutes), only, events, like };
+    const shown = values.shown === '0' ? 0 : whole('--shown', values.shown);
+    const minutes = whole('--minutes', values.minutes);
+    return { what, sizes, minutes, only, events, like, shown };
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 
-async function run({ what, sizes, minutes, only, events, like }: Asked): Promise<number> {
+async function run({ what, sizes, minutes, only, events, like, shown }: Asked): Promise<number> {
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   if (what === 'scale') await scale(sizes, print);
   else if (what === 'soak') await soak(minutes, print);
-  else if (what === 'floods') await floods({ only, events, like }, print);
+  else if (what === 'floods') await floods({ only, events, like, shown }, print);
   else if (what === 'help') print(usage.trimEnd());
   else throw new UsageError(`There is no measurement ${what}.`);
   return 0;

@@ -9,6 +9,7 @@ import { systemClock } from '../../../shared/clock.ts';
 import { openEtcd } from '../../../shared/etcd/client.ts';
 import { row } from '../table.ts';
 import { applyManifests } from './apply.ts';
+import { fillFeed } from './full-feed.ts';
 import { type EventOf, type Flood, httpFloods, validEvents } from './http-floods.ts';
 import { migrationFloods } from './migration-floods.ts';
 import {
@@ -119,6 +120,8 @@ const HEAD = [
 const AT_ONCE_MAX = 100;
 const FLAT_RATIO = 0.9;
 const QUIET_MS = 3_000;
+/** In a fraction of it a reader has a full feed. */
+const FILLED_MS = 15_000;
 
 export interface FloodsAsked {
   readonly only: readonly string[];
@@ -126,10 +129,12 @@ export interface FloodsAsked {
   readonly events: number;
   /** In the names of the floods that are tried. */
   readonly like: string;
+  /** Pods in the feed that locate reads; 0 is what metadata has published. */
+  readonly shown: number;
 }
 
 export async function floods(
-  { only, events, like }: FloodsAsked,
+  { only, events, like, shown }: FloodsAsked,
   print: (line: string) => void,
 ): Promise<void> {
   print(row(...HEAD));
@@ -137,7 +142,10 @@ export async function floods(
   await withWorld(async (world) => {
     await applyManifests(world.kube, natsClusterRights(TENANT));
     for (const name of FUNCTIONS.filter((one) => only.includes(one))) {
+      const isFull = name === 'locate' && shown > 0;
+      if (isFull) await fillFeed(world, shown);
       const victim = await startVictim(world, name);
+      if (isFull) await systemClock.sleep(FILLED_MS);
       const trial = TRIALS[name];
       const all = await trial.floods(world, events);
       for (const flood of all.filter((one) => one.name.includes(like))) {
