@@ -24,7 +24,7 @@ export interface ScanMoment extends SweepMoment {
 
 export class LastScan {
   readonly #moment: ScanMoment;
-  /** Of messages that the next scan has not met yet. */
+  /** Fingerprints of messages that the next scan has not met yet. */
   readonly #table: FingerprintTable;
   /** How many these are, by resource. */
   readonly #left: Map<string, number>;

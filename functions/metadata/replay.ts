@@ -50,7 +50,7 @@ const WATCH_SECONDS = 4;
 /** Limits of the changes in memory: their number, and the size of the messages to show. */
 const HISTORY_MAX = 1_000;
 const HISTORY_BYTES_MAX = 1024 * 1024;
-/** Of a larger object only the metadata is read. It is then read by itself. */
+/** A larger object is read by itself, and only its metadata. */
 const CHANGE_BYTES_MAX = 4 * 1024 * 1024;
 /** Lower than any sequence. */
 const UNCONFIRMED = 0;

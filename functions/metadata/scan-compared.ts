@@ -17,7 +17,7 @@ import { scanStream, type StreamScan } from './stream-scan.ts';
 
 export interface Compared {
   readonly scanned: StreamScan;
-  /** What was listed anew takes the place of its replay. */
+  /** A resource that was listed anew has its list here instead of its replay. */
   readonly replayed: ReadonlyMap<ShownResource, Replayed>;
 }
 
