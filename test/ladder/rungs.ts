@@ -31,7 +31,7 @@ export interface Rung {
   readonly boundMs: number;
   /** Rungs that must have passed, or this one is left out. */
   readonly needs: readonly RungName[];
-  /** Of the machine's slots: how much it does at once. */
+  /** Its share of the machine's slots: as many as it keeps cores busy. */
   readonly slots: number;
   /** `tests` counts each vitest test, `one` counts the rung as a whole. */
   readonly counts: 'one' | 'tests';
@@ -78,15 +78,21 @@ const check = (
   shows: 'on failure',
 });
 
+interface OfVitest {
+  readonly project?: string;
+  /** Files at once. */
+  readonly workers?: number;
+}
+
 const tests = (
   name: RungName,
   title: string,
   needs: readonly RungName[],
-  { project = name, slots = 1, ...more }: Partial<Rung> & { readonly project?: string } = {},
+  { project = name, slots = 1, workers = slots, ...more }: Partial<Rung> & OfVitest = {},
 ): Rung => ({
   name,
   title,
-  commands: [['vitest', 'run', '--project', project, `--maxWorkers=${Math.ceil(slots)}`]],
+  commands: [['vitest', 'run', '--project', project, `--maxWorkers=${workers}`]],
   boundMs: realBoundMs,
   needs,
   slots,
@@ -115,6 +121,7 @@ const ofNodes = {
   parts: [...planePartNames, ...nodePartNames, ...knativePartNames],
   // They wait for pods: each takes a fourth of a core.
   slots: 0.5,
+  workers: 1,
 };
 
 /** Asked for a rung, the ladder climbs its lanes too. */
@@ -139,8 +146,10 @@ export const rungs: readonly Rung[] = [
     unreached: [],
   }),
   tests('contract', "Knative's rules against its real adapter", ['parts'], ofPlane),
+  // Each of its files waits for half of its time.
   tests('integration', 'the real control plane', ['bundles', 'parts'], {
-    slots: cores,
+    slots: cores / 2,
+    workers: cores,
     ...ofPlane,
   }),
   ...lanes.map(lane),
