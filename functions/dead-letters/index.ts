@@ -12,7 +12,7 @@
 //   steps          creates the Event, or adds to the count of its series
 // and on the tick:
 //   watchdog       reads the Leases and feeds, and writes their status
-//   stale-status   when a condition that is True becomes Unknown
+//   not-swept      when a condition that is True becomes Unknown
 //   lease-ages     how long ago a Lease was renewed, without trust in other clocks
 // beside them:
 //   deps           the client, and what bounds the cost of a flood

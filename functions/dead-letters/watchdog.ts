@@ -17,7 +17,7 @@ import {
   staleFeedConditions,
   WATCHED_KINDS,
   type WatchedKind,
-} from './stale-status.ts';
+} from './not-swept.ts';
 
 /**
  * True for this function's own tick, and false for another function's tick that became a dead

@@ -1,7 +1,7 @@
 // Applies the steps of a decision. Each step names the sequence that it replaces (compare-and-set),
 // so a second instance, or a second try, changes nothing that it did not see.
 import { Failure } from '../../shared/errors.ts';
-import { fits } from '../../shared/feed/limits.ts';
+import { fits } from '../../shared/feed/message-size.ts';
 import { encodeMessage, isTombstone } from '../../shared/feed/messages.ts';
 import type { Publication } from '../../shared/nats/group-commit.ts';
 import { holdsObject, type Published, type Step } from './decide.ts';

@@ -23,9 +23,10 @@
 //   parts              reads them and compares them with how they are rendered
 //   pods, lost         pods and why they do not run; volumes that cannot come back; pending
 //   claim-template     the access mode of claims
-//   secrets            passwords and certificates: system-secret, users, secret-data, credentials
+//   secrets            passwords and certificates: system-secret, user-secrets,
+//                      secret-data, credentials
 //   certificates       made and renewed; authorities, lost-authority, unfit
-//   owner, rights      objects of others with our names; rights that are missing
+//   owner              objects of others with our names; missing-rights: of our account
 //   render/            the objects of a cluster as they should be
 import { NATS_CLUSTER_LEASE } from '../../shared/api/nats-cluster.ts';
 import { defineFunction } from '../../shared/function/define.ts';

@@ -22,7 +22,7 @@ import { selectorText } from './render/labels.ts';
 import { CONFIG_KEY, CONFIG_SUFFIX } from './render/config.ts';
 import { quantityOf } from './render/quantity.ts';
 import { accountsIn, type KnownPasswords, passwordsIn, saysTlsIn } from './render/read-back.ts';
-import { policyRefusalOf } from './rights.ts';
+import { policyRefusalOf } from './missing-rights.ts';
 import { dataOf, type SecretData } from './secret-data.ts';
 import { readSecrets } from './secrets.ts';
 import { forgetFormer } from './system-secret.ts';

@@ -14,7 +14,7 @@ import { type Decision, waitFor } from './decision.ts';
 import type { Deps } from './deps.ts';
 import { holdBack } from './attempts.ts';
 import { observe } from './observe.ts';
-import { policyRefusalOf, rightsMissing } from './rights.ts';
+import { policyRefusalOf, rightsMissing } from './missing-rights.ts';
 import { updateStatus, updateStatusUnobserved } from './write-status.ts';
 import { applyStep, type StepResult } from './steps.ts';
 import type { State, Records } from './state.ts';

@@ -19,7 +19,7 @@ import {
   SYSTEM_SUFFIX,
   TRUSTED,
 } from './system-secret.ts';
-import { readUsers } from './users.ts';
+import { readUsers } from './user-secrets.ts';
 
 export async function readSecrets(
   deps: SecretsDeps,

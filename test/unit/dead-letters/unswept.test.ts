@@ -1,6 +1,6 @@
 // Which feeds claim to be Ready though nobody looked.
 import { expect, test } from 'vitest';
-import { staleFeedConditions } from '../../../functions/dead-letters/stale-status.ts';
+import { staleFeedConditions } from '../../../functions/dead-letters/not-swept.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');

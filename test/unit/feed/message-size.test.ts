@@ -1,6 +1,6 @@
 // What fits into one message of NATS.
 import { expect, test } from 'vitest';
-import { fits } from '../../../shared/feed/limits.ts';
+import { fits } from '../../../shared/feed/message-size.ts';
 import { encodeMessage } from '../../../shared/feed/messages.ts';
 import { show } from '../../../shared/feed/projections/show.ts';
 import { object, plan } from './objects.ts';

@@ -5,7 +5,7 @@ import {
   stalenessOf,
   staleConditions,
   WATCHED_KINDS,
-} from '../../../functions/dead-letters/stale-status.ts';
+} from '../../../functions/dead-letters/not-swept.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { readSweepLease } from '../../../shared/kube/sweep-lease.ts';
 
