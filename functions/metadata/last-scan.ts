@@ -7,8 +7,10 @@ import type { Entry, FingerprintTable } from './fingerprint-table.ts';
 
 /** The time that a scan takes, and the difference of clocks. */
 const SLACK_MS = 60_000;
-/** Compaction leaves fewer, of some kilobytes each. The next sweeps find the rest. */
-const CAME_BACK_MAX = 5_000;
+/** Of messages kept until their resource is listed anew. The next sweeps find the rest. */
+const CAME_BACK_BYTES_MAX = 4 * 1_048_576;
+/** What one costs beside its own bytes. */
+const ENTRY_BYTES = 300;
 
 export interface SweepMoment {
   readonly epoch: number;
@@ -30,7 +32,7 @@ export class LastScan {
   readonly #left: Map<string, number>;
   readonly #changed = new Set<string>();
   readonly #cameBack = new Map<string, Published[]>();
-  #kept = 0;
+  #keptBytes = 0;
 
   constructor(moment: ScanMoment, table: FingerprintTable, counts: ReadonlyMap<string, number>) {
     this.#moment = moment;
@@ -61,8 +63,9 @@ export class LastScan {
   }
 
   #keep(resource: string, published: Published): void {
-    if (this.#kept === CAME_BACK_MAX) return;
-    this.#kept += 1;
+    const bytes = ENTRY_BYTES + published.subject.length + published.bytes;
+    if (this.#keptBytes + bytes > CAME_BACK_BYTES_MAX) return;
+    this.#keptBytes += bytes;
     const known = this.#cameBack.get(resource);
     if (known === undefined) this.#cameBack.set(resource, [published]);
     else known.push(published);

@@ -2,6 +2,7 @@
 // came back, went or changed is something that neither events nor history tell of, so its resource
 // is listed anew, and the stream is scanned again before anything is said about it.
 import type { ScopeStatus } from '../../shared/api/metadata-feed.ts';
+import { forEachLimited } from '../../shared/function/for-each-limited.ts';
 import { floorTimeMs } from './checkpoints.ts';
 import type { Published } from './decide.ts';
 import type { EpochTask } from './deps.ts';
@@ -62,11 +63,11 @@ async function endUnlisted(
 ): Promise<void> {
   if (session.stream.settings.replicas === 1) return;
   const options = { epoch, nowMs, resourceVersion, isAuthoritative: false };
-  for (const entry of entries) {
-    if (confirmed.has(entry.subject)) continue;
+  const unlisted = entries.filter(({ subject }) => !confirmed.has(subject));
+  await forEachLimited(unlisted, signal, async (entry) => {
     const { outcome } = await writeTombstone(session, entry, options, signal);
     outcomes[outcome] += 1;
-  }
+  });
 }
 
 type IsSuspect = (resource: ShownResource) => boolean;
