@@ -7,9 +7,9 @@ import type { Entry, FingerprintTable } from './fingerprint-table.ts';
 
 /** The time that a scan takes, and the difference of clocks. */
 const SLACK_MS = 60_000;
-/** Of messages kept until their resource is listed anew. The next sweeps find the rest. */
+/** Messages kept until their resource is listed anew. The next sweeps find the rest. */
 const CAME_BACK_BYTES_MAX = 4 * 1_048_576;
-/** What one costs beside its own bytes. */
+/** An entry costs so much beside its own bytes. */
 const ENTRY_BYTES = 300;
 
 export interface SweepMoment {

@@ -6,6 +6,7 @@
 // The files, in the order of a reconcile:
 //   reconciler             the entry: reconciles a migration step by step until time is over
 //   migration              a StorageMigration as read
+//   worker-lease           which instance works on it: only that one walks over objects
 //   observe                the target: kind, stored version and CRD, as the API server has them
 //   decide                 the next step
 //   steps                  applies it; step-context has what every step gets

@@ -6,16 +6,15 @@ import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import { settleAll } from '../../shared/function/settle-all.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
-import { conditionsOf, NOT_SWEPT } from '../../shared/kube/conditions.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
 import { sweepEach } from '../../shared/kube/sweep-lease.ts';
 import { decide } from './decide.ts';
-import { unchanged } from './status.ts';
 import type { Deps } from './deps.ts';
-import { type Migration, migrationOf, resourceOf } from './migration.ts';
+import { migrationOf, resourceOf } from './migration.ts';
 import { updateStatus } from './write-status.ts';
 import { applyStep } from './steps.ts';
 import { Pass } from './pass.ts';
+import { acquire, isHeldByOther, release } from './worker-lease.ts';
 import { crdOf, isTarget, observe, storageVersionOf } from './observe.ts';
 
 /** Once a minute: every migration, and every CRD that asks for one. */
@@ -81,6 +80,7 @@ async function applySteps(name: string, { deps, signal, log }: Context<Deps>): P
       goesOn = step.update.blocked === undefined;
       now = await updateStatus(deps, now, step.update, { goesOn, signal });
     } else if (isTarget(target)) {
+      if (step.type === 'pass') now = await acquire(now, deps, signal);
       const stepContext = { deps, target, pass: currentPass, endsAtMs, signal };
       ({ migration: now, goesOn } = await applyStep(stepContext, step, now));
     }
@@ -89,24 +89,6 @@ async function applySteps(name: string, { deps, signal, log }: Context<Deps>): P
     if (!goesOn || clock.nowMs() > endsAtMs) break;
   }
   await release(now, deps, signal);
-}
-
-/** Another instance holds the lease in `status.worker`, and it has not expired. */
-function isHeldByOther({ status: { worker } }: Migration, { clock, id }: Deps): boolean {
-  if (worker === undefined || worker.id === id) return false;
-  const leftMs = Date.parse(worker.until) - clock.nowMs();
-  return leftMs > 0 && leftMs <= LEASE_MAX_MS;
-}
-
-/** The maximum of WORK_SECONDS, and a minute for clocks that differ. */
-const LEASE_MAX_MS = 400_000;
-
-/** Gives up the lease. The change of the status is the event that wakes the next request. */
-async function release(now: Migration, deps: Deps, signal: AbortSignal): Promise<void> {
-  // dead-letters wrote that this function does not sweep; only a status of our own corrects that.
-  const isCalledNotSwept = conditionsOf(now.object).some(({ reason }) => reason === NOT_SWEPT);
-  if (now.status.worker === undefined && !isCalledNotSwept) return;
-  await updateStatus(deps, now, unchanged(now.status), { goesOn: false, signal });
 }
 
 const CRDS_AT_ONCE = 500;

@@ -10,8 +10,11 @@ import type { Pace } from './pace.ts';
 
 export type Rewritten =
   | { readonly outcome: 'changed' | 'current' | 'gone' }
-  /** Somebody wrote it meanwhile, and it is `now` this. */
-  | { readonly outcome: 'conflicts'; readonly now: KubeObject }
+  /**
+   * Somebody wrote it meanwhile, and it is `now` this. It may have been us, when an earlier write
+   * got no answer.
+   */
+  | { readonly outcome: 'conflicts'; readonly now: KubeObject; readonly isMaybeOurs: boolean }
   /** `cause` when it was the server that failed, and maybe fails for all. */
   | { readonly outcome: 'failed'; readonly failed: FailedObject; readonly cause?: KubeError };
 
@@ -50,12 +53,17 @@ export const ATTEMPTS_MAX = 5;
 /** `conflicts` is one that somebody writes all the time: how it is stored nobody has seen. */
 export async function rewrite(task: RewriteTask, listed: KubeObject): Promise<Rewritten> {
   let object = listed;
+  let isMaybeOurs = false;
   for (let attempt = 1; ; attempt += 1) {
     const before = object;
     const rewritten = await tryToWrite(task, before, () => rewriteOnce(task, before));
-    if (rewritten.outcome !== 'conflicts' || attempt === ATTEMPTS_MAX) return rewritten;
+    const { outcome } = rewritten;
+    // A change that nobody counts would make a pass a proof that is none.
+    if (outcome === 'current' && isMaybeOurs) return { outcome: 'changed' };
+    if (outcome !== 'conflicts' || attempt === ATTEMPTS_MAX) return rewritten;
     // The other writer may have used an API server that stores another version.
     object = rewritten.now;
+    isMaybeOurs ||= rewritten.isMaybeOurs;
   }
 }
 
@@ -74,6 +82,7 @@ export async function tryToWrite(
   object: KubeObject,
   once: () => Promise<Rewritten>,
 ): Promise<Rewritten> {
+  let isUnanswered = false;
   for (let attempt = 1; ; attempt += 1) {
     const startedMs = task.clock.nowMs();
     try {
@@ -90,7 +99,10 @@ export async function tryToWrite(
       // It says when that is over, and it is no fault of the object.
       const triesMax = isThrottled ? Infinity : TRIES_MAX;
       if (isThrottled && isOver) throw error;
-      if (!MAY_PASS.has(code) || attempt >= triesMax || isOver) return asItIs(task, object, error);
+      if (!MAY_PASS.has(code) || attempt >= triesMax || isOver) {
+        return asItIs(task, object, error, isUnanswered);
+      }
+      isUnanswered ||= UNANSWERED.has(code);
       await task.clock.sleep(
         isThrottled ? Math.max(PAUSE_MS, retryAfterMs) : PAUSE_MS,
         task.signal,
@@ -105,6 +117,9 @@ const MAY_PASS: ReadonlySet<string> = new Set([
   'KUBE_TIMEOUT',
   'KUBE_UNAUTHORIZED',
 ]);
+
+/** It may have been written all the same. */
+const UNANSWERED: ReadonlySet<string> = new Set(['KUBE_UNAVAILABLE', 'KUBE_TIMEOUT']);
 
 export const placeOf = ({ name, namespace }: ObjectName): ObjectName =>
   namespace === undefined ? { name } : { name, namespace };
@@ -154,6 +169,7 @@ async function asItIs(
   { kube, ref, signal }: WriteTask,
   object: KubeObject,
   error: KubeError,
+  isMaybeOurs: boolean,
 ): Promise<Rewritten> {
   const refused = { outcome: 'failed', failed: failedOf(error, object) } as const;
   // A server that fails is not asked more than it must be.
@@ -163,7 +179,7 @@ async function asItIs(
     const now = await kube.get(ref, placeOf(object.metadata), options);
     if (now?.metadata.uid !== object.metadata.uid) return { outcome: 'gone' };
     const isSame = now.metadata.resourceVersion === object.metadata.resourceVersion;
-    return isSame ? refused : { outcome: 'conflicts', now };
+    return isSame ? refused : { outcome: 'conflicts', now, isMaybeOurs };
   } catch (again) {
     if (!isKubeError(again)) throw again;
     return refused;

@@ -1,7 +1,7 @@
 // The function is killed at every write of a whole migration, once just before it is sent and once
 // just after it was carried out. Whoever comes next goes on, and ends as if nothing had been.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Moment } from '../../builders/mortal.ts';
+import { Killed, type Moment } from '../../builders/mortal.ts';
 import {
   CURRENT,
   type KindVersion,
@@ -20,7 +20,7 @@ let world: MigrationWorld;
 
 beforeAll(async () => {
   world = new MigrationWorld(sharedPlane());
-  await world.prepare('befores', 'afters', 'flickers');
+  await world.prepare('befores', 'afters', 'flickers', 'doubles');
 });
 
 afterAll(async () => {
@@ -77,6 +77,23 @@ test.concurrent('the definition moves at the last moment: no proof is claimed', 
   expect(await world.status(kind.crdName)).toMatchObject({ phase: 'Done', rewritten: 1 });
   expect(claims.length).toBeGreaterThan(0);
   expect([...new Set(claims.map((one) => JSON.stringify(one)))]).toEqual(['{"v1":3}']);
+});
+
+test.concurrent('two instances wake at once: one writes, and its changes are counted', async () => {
+  const kind = await world.kind('doubles', OBJECTS);
+  await world.migrate(kind);
+  const one = new Lives(world.kube, kind.crdName);
+  await one.live(undefined, async () => {
+    if ((await world.status(kind.crdName)).phase === 'Rewriting') throw new Killed();
+  });
+  const other = one.beside();
+  let isFirst = true;
+  await one.live(undefined, async (word) => {
+    if (word !== 'apply doubles' || !isFirst) return;
+    isFirst = false;
+    await other.live();
+  });
+  expect(await world.status(kind.crdName)).toMatchObject({ phase: 'Done', rewritten: OBJECTS });
 });
 
 const count = (words: readonly string[], beginning: string): number =>

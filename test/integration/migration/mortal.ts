@@ -28,6 +28,13 @@ export class Lives {
     this.#event = { id: migration, source: 'test', specversion: '1.0', type, data };
   }
 
+  /** Instances that live at the same times. */
+  beside(): Lives {
+    const other = new Lives(this.#kube, this.#event.id);
+    other.#aheadMs = this.#aheadMs;
+    return other;
+  }
+
   /** One event of the migration, taken by a new instance, up to its death. */
   async live(death?: Death, meanwhile?: Meanwhile): Promise<LastWord> {
     this.#aheadMs += LEASE_MS;

@@ -166,17 +166,13 @@ test.each([
   expect(last.cameBack('pods').map(({ subject }) => subject)).toEqual(told);
 });
 
-test('messages that come back are kept up to so many bytes, and the resource is listed anew', () => {
+test('messages that come back are kept up to so many bytes, and their resource is listed', () => {
   const stream = new Stream();
   const { last } = scannedAfter(stream);
   const bytes = 1_000_000;
   for (let index = 1; index <= 10; index += 1) {
-    const published = {
-      subject: `node.n1.pods.web.${index}`,
-      sequence: 0,
-      bytes,
-      message: undefined,
-    };
+    const subject = `node.n1.pods.web.${index}`;
+    const published = { subject, sequence: 0, bytes, message: undefined };
     last.meet(published, 'pods', { high: index, low: index, nodes: 0 });
   }
   expect(last.cameBack('pods')).toHaveLength(4);

@@ -101,6 +101,16 @@ const ROWS: readonly (readonly [what: string, world: World, outcome: object])[] 
     { outcome: 'changed', tries: 2 },
   ],
   [
+    'a write got no answer, and somebody wrote it: that may have been us',
+    { answers: [AWAY, refusal(409, 'Conflict'), MOVED], found: MOVED },
+    { outcome: 'changed', tries: 3 },
+  ],
+  [
+    'there was too much to do, and somebody wrote it',
+    { answers: [BUSY, refusal(409, 'Conflict'), MOVED], found: MOVED },
+    { outcome: 'current', tries: 3 },
+  ],
+  [
     'somebody deleted it',
     { answers: [refusal(409, 'Conflict')], found: null },
     { outcome: 'gone', tries: 1 },
