@@ -29,8 +29,7 @@
 //   feed               a MetadataFeed, with its defaults
 //
 // The same for every function: retries on 429 (shared/kube/retry.ts), the limit of a request's body
-// (BODY_BYTES_MAX in shared/function/runtime-config.ts), draining on SIGTERM
-// (shared/function/start.ts).
+// (shared/function/body.ts), draining on SIGTERM (shared/function/drain.ts).
 import type { Variable } from '../../shared/function/config.ts';
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';

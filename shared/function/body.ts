@@ -1,7 +1,13 @@
-// Checks a request's body before a byte of it is read, and reads it in chunks.
+// Limits a request's body, checks it before a byte of it is read, and reads it in chunks.
 import type { IncomingMessage } from 'node:http';
 import { quoted } from '../cut.ts';
 import { Failure } from '../errors.ts';
+
+/**
+ * An object has 1.5 MB at most in etcd; its JSON with the attributes of a structured event stays
+ * below this.
+ */
+export const BODY_BYTES_MAX = 2 * 1024 * 1024;
 
 /** The sender hung up: there is nobody to answer. */
 export class CallerGone extends Error {

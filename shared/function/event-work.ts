@@ -4,13 +4,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { quoted } from '../cut.ts';
 import { Failure } from '../errors.ts';
-import { assertAnnouncedLength } from './body.ts';
+import { BODY_BYTES_MAX, assertAnnouncedLength } from './body.ts';
 import type { Behaviour, IncomingEvent } from './define.ts';
 import { type EventMode, parseEvent } from './event.ts';
 import { type ScannedHeaders, asTraceparent } from './headers.ts';
 import { eventFields } from './log.ts';
 import { sendEvent, sendNothing } from './reply.ts';
-import { BODY_BYTES_MAX } from './runtime-config.ts';
 import type { Outcome, Runtime } from './runtime.ts';
 import { EVERY_TYPE } from './sources.ts';
 import { Work } from './work.ts';

@@ -51,11 +51,6 @@ export const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 /** A sender that writes first has read its refusal by then. */
 export const LINGER_MS = 2_000;
 /**
- * An object has 1.5 MB at most in etcd; its JSON with the attributes of a structured event stays
- * below this.
- */
-export const BODY_BYTES_MAX = 2 * 1024 * 1024;
-/**
  * Subject, source and the four ApiServerSource extensions need 1 KiB when names are as long as
  * they may be.
  */

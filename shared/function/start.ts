@@ -5,15 +5,10 @@ import { type Clock, systemClock } from '../clock.ts';
 import { ConfigError, type Environment, readConfig, showConfig } from './config.ts';
 import type { FunctionDefinition } from './define.ts';
 import { createDispatch } from './dispatch.ts';
+import { closeDeps, drain } from './drain.ts';
 import { createLog } from './log.ts';
-import { instanceEnds } from './admission.ts';
 import { Metrics } from './metrics.ts';
-import {
-  CLOSE_DEPS_MS,
-  LAST_BYTES_MS,
-  type RuntimeConfig,
-  runtimeShape,
-} from './runtime-config.ts';
+import { type RuntimeConfig, runtimeShape } from './runtime-config.ts';
 import { type BuildInfo, Runtime } from './runtime.ts';
 import { Senders, senderProblems } from './senders/senders.ts';
 import type { ReadApiServer } from './senders/issuer.ts';
@@ -81,25 +76,6 @@ export async function startFunction<Config extends object, Deps>(
   return { port, log, stop: () => (stopping ??= stop()) };
 }
 
-/** Until nobody works, nobody comes and nobody listens. */
-async function drain<Deps>(
-  { admission, intake, clock, log }: Runtime<Deps>,
-  server: HttpServer,
-  { drainGraceMs, drainMinimumMs }: RuntimeConfig,
-  ending: AbortController,
-): Promise<void> {
-  const sinceMs = clock.nowMs();
-  log.info({ inFlight: admission.inFlight, graceMs: drainGraceMs }, 'draining');
-  const [{ cutShort }] = await Promise.all([
-    admission.drain(drainGraceMs),
-    admission.quiet(drainMinimumMs, drainGraceMs),
-  ]);
-  if (cutShort > 0) log.warn({ cutShort }, 'the grace was too short for all requests');
-  intake.dismissAll(instanceEnds('This instance ends before the request is there; send it again.'));
-  ending.abort();
-  await server.close(sinceMs, () => clock.sleep(LAST_BYTES_MS));
-}
-
 function readerOf<Config extends object, Deps>(
   definition: FunctionDefinition<Config, Deps>,
   deps: Deps,
@@ -131,25 +107,4 @@ function readBoth<Config extends object, Deps>(
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return { runtime: runtime.config(), own: own.config() };
-}
-
-/** A dependency that fails to close, or hangs, is logged and holds nothing up. */
-async function closeDeps<Config extends object, Deps>(
-  definition: FunctionDefinition<Config, Deps>,
-  deps: Deps,
-  clock: Clock,
-  log: Logger,
-): Promise<void> {
-  const done = new AbortController();
-  const limit = clock.sleep(CLOSE_DEPS_MS, done.signal).then(
-    () => log.warn({ limitMs: CLOSE_DEPS_MS }, 'dependencies did not close in time'),
-    () => undefined,
-  );
-  try {
-    await Promise.race([definition.close?.(deps), limit]);
-  } catch (err) {
-    log.error({ err }, 'dependencies failed to close');
-  } finally {
-    done.abort();
-  }
 }

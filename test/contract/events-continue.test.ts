@@ -1,7 +1,7 @@
 // `Expect: 100-continue`: whoever asks before he sends a body is told to go on just when the body
 // is going to be read, whatever its size may be there; else he is told why not, and sends nothing.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BODY_BYTES_MAX } from '../../shared/function/runtime-config.ts';
+import { BODY_BYTES_MAX } from '../../shared/function/body.ts';
 import { RawConnection, head, sendRaw } from './raw-http.ts';
 import { type Started, eventHeaders, started } from './started.ts';
 
