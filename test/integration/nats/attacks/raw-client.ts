@@ -13,7 +13,8 @@ export class RawClient {
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.setEncoding('latin1').on('data', (data: string) => this.#read(data));
-    socket.on('close', () => this.#heard());
+    // A server that refuses may reset the connection; a close follows.
+    socket.on('error', () => undefined).on('close', () => this.#heard());
   }
 
   static async open(url: string): Promise<RawClient> {
