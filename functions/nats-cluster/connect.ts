@@ -52,6 +52,7 @@ async function openSecure(
 ): Promise<System> {
   const { trustedCa: ca, saysTls } = parts;
   const servers = addressesOf(pods);
+  // To TLS an empty list means everybody whom the machine trusts.
   if (ca === '') {
     const message = `No authority is known yet by which ${servers.join(', ')} could be believed.`;
     throw new Failure('NATS_UNAVAILABLE', message, { object: servers.join(',') });

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { issue, makeAuthority } from '../../shared/x509.ts';
+import { type Identity, issue, makeAuthority } from '../../shared/x509.ts';
 
 export interface RecordingListener extends AsyncDisposable {
   /** All that came, of all connections, and of what TLS hid. */
@@ -16,6 +16,8 @@ export interface RecordingOptions {
   readonly port?: number;
   /** He speaks TLS, with a certificate for this name that nobody we know has signed. */
   readonly certificateFor?: string;
+  /** The one that he shows instead: by an authority of the test's choice. */
+  readonly identity?: Identity | undefined;
 }
 
 const HOUR_MS = 3_600_000;
@@ -24,9 +26,9 @@ export async function startRecordingListener({
   host,
   port = 4_222,
   certificateFor,
+  identity = certificateFor === undefined ? undefined : strangerFor(certificateFor),
 }: RecordingOptions): Promise<RecordingListener> {
   const sockets = new Set<Socket>();
-  const identity = certificateFor === undefined ? undefined : strangerFor(certificateFor);
   let heard = '';
   const listen = (socket: Socket): void => {
     socket.on('error', () => undefined);
@@ -35,6 +37,7 @@ export async function startRecordingListener({
       if (bytes.includes('PING')) socket.write('PONG\r\n');
     });
   };
+  const own = { cert: identity?.certPem, key: identity?.keyPem };
   let connections = 0;
   const server = createServer((socket) => {
     connections += 1;
@@ -42,9 +45,7 @@ export async function startRecordingListener({
     socket.on('close', () => sockets.delete(socket)).on('error', () => undefined);
     const tls = identity !== undefined;
     socket.write(`INFO {"server_id":"x","version":"2.15.2","tls_required":${tls}}\r\n`);
-    listen(
-      identity === undefined ? socket : new TLSSocket(socket, { isServer: true, ...identity }),
-    );
+    listen(identity === undefined ? socket : new TLSSocket(socket, { isServer: true, ...own }));
   });
   server.listen(port, host);
   await once(server, 'listening');
@@ -58,10 +59,9 @@ export async function startRecordingListener({
   };
 }
 
-function strangerFor(name: string): { readonly cert: string; readonly key: string } {
+function strangerFor(name: string): Identity {
   const nowMs = Date.now();
   const validity = { fromMs: nowMs - HOUR_MS, toMs: nowMs + HOUR_MS };
   const authority = makeAuthority('a stranger', validity);
-  const { certPem, keyPem } = issue(authority, { commonName: name, hosts: [name] }, validity);
-  return { cert: certPem, key: keyPem };
+  return issue(authority, { commonName: name, hosts: [name] }, validity);
 }
