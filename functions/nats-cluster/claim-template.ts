@@ -25,6 +25,10 @@ export function claimTemplateIn(object: object): TemplateSpec | undefined {
   return spec?.volumeClaimTemplates?.[0]?.spec;
 }
 
+/** The size of each claim; undefined without claims. */
+export const storageIn = (object: object): string | undefined =>
+  claimTemplateIn(object)?.resources.requests.storage;
+
 export const modeAmong = (accessModes: readonly string[] = []): AccessMode =>
   accessModes.includes(SAFE) ? SAFE : 'ReadWriteOnce';
 

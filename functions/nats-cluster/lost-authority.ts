@@ -49,12 +49,13 @@ function isOfOurs(
   served: SecretData,
   nowMs: number,
 ): boolean {
-  const { certificate = '', key = '', ca = '' } = fileNames(listener, served);
+  const { certificate = '', key = '', ca = '' } = filesIn(listener, served);
   if (unfit({ certificate, key, ca }, hostOf(cluster, listener), nowMs) !== undefined) return false;
   return certificatesIn(ca).every((one) => isOfCluster(cluster, one));
 }
 
-const fileNames = (listener: Listener, served: SecretData) => ({
+/** Its files in the Secret of the configuration. */
+export const filesIn = (listener: Listener, served: SecretData) => ({
   certificate: served[`${listener}.crt`],
   key: served[`${listener}.key`],
   ca: served[`${listener}-ca.crt`],

@@ -2,8 +2,7 @@
 // pods and claims of its servers, and their answers. Types, and small questions about them. Pure.
 import type { AccessMode, Leaving, Replacing, Restarting } from '../../shared/api/nats-cluster.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
-import type { KubeObject, Manifest, ResourceRef } from '../../shared/kube/objects.ts';
-import { isRecord } from '../../shared/kube/json.ts';
+import type { Manifest, ResourceRef } from '../../shared/kube/objects.ts';
 import { type Cluster, ordinalOf, serverName, serverNames } from './cluster.ts';
 import type { KnownPasswords } from './render/read-back.ts';
 import type { PartKey, Rendered, RenderedPart } from './render/manifests.ts';
@@ -57,12 +56,38 @@ export interface SecretToMake {
   readonly manifest: Manifest;
 }
 
+/** Fields of the spec whose edits may be refused, while all else goes on. */
+export type Field = 'image' | 'accounts';
+
+/** The parts of a spec, some of whose fields are as servers have them now. */
+export interface Rendering {
+  readonly keeps: readonly Field[];
+  readonly image: string;
+  readonly rendered: Rendered;
+  /** Parts that are missing, or differ from how they are rendered. */
+  readonly wrong: readonly RenderedPart[];
+}
+
+/** The part of an object that is kept: others may have written anything else into it. */
+export interface FoundPart {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** Set for the StatefulSet alone. */
+  readonly replicas?: number;
+  /** The size of the claims that the StatefulSet makes. */
+  readonly storage?: string | undefined;
+}
+
 /** The parts as observed, perhaps by an earlier reconcile. */
 export interface Parts {
   /** The next Secret to make: Secrets come before all other parts. */
   readonly toMake: SecretToMake | undefined;
   /** The reason why the configuration cannot be written: something of the user's is missing. */
   readonly lacking: Reason | undefined;
+  /** The reason why a field of the spec is kept as servers have it; everything else goes on. */
+  readonly refused: Reason | undefined;
+  /** Set when `rendered` and `wrong` are without the edits that are refused now. */
+  readonly isKeptBack?: boolean;
   /** The password of the system account; undefined before there is one. */
   readonly systemPassword: string | undefined;
   /** Former passwords that servers may still have. */
@@ -85,7 +110,9 @@ export interface Parts {
   readonly accounts: readonly string[] | undefined;
   /** Undefined as long as secrets are missing. */
   readonly rendered: Rendered | undefined;
-  readonly found: ReadonlyMap<PartKey, KubeObject>;
+  /** The way of the spec comes first, then others, for when it cannot be gone. */
+  readonly renderings: readonly Rendering[];
+  readonly found: ReadonlyMap<PartKey, FoundPart>;
   /** Parts that are missing, or differ from how they are rendered. */
   readonly wrong: readonly RenderedPart[];
   /** The reason why the NetworkPolicy cannot be made; everything else goes on without it. */
@@ -112,11 +139,8 @@ export interface State {
 }
 
 /** How many servers the StatefulSet has; undefined before it is there. */
-export function sizeOf({ found }: Pick<Parts, 'found'>): number | undefined {
-  const spec = found.get('statefulSet')?.['spec'];
-  const replicas = isRecord(spec) ? spec['replicas'] : undefined;
-  return typeof replicas === 'number' ? replicas : undefined;
-}
+export const sizeOf = ({ found }: Pick<Parts, 'found'>): number | undefined =>
+  found.get('statefulSet')?.replicas;
 
 export const isSingle = ({ cluster }: State): boolean => cluster.spec.replicas === 1;
 

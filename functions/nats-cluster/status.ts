@@ -183,7 +183,8 @@ function progressing({ next, step, waitsFor, trouble }: Decision): ConditionInpu
 
 const NOT_DEGRADED: Reason = { reason: 'NotDegraded', message: 'Nothing needs a person.' };
 
-function degraded(state: State, { next, waitsFor, trouble }: Decision): ConditionInput {
+function degraded(state: State, decision: Decision): ConditionInput {
+  const { next, waitsFor, trouble = decision.refused } = decision;
   if (trouble !== undefined) return condition('Degraded', 'True', trouble);
   const stuck = stuckReasons(state);
   if (stuck[0] !== undefined) {

@@ -82,10 +82,12 @@ export function state(differences: Differences = {}): State {
   const { size = own.spec.replicas, refusals = new Map(), nowMs = NOW_MS } = differences;
   const rendered = render(own, CREDENTIALS, { size, accessMode: 'ReadWriteOncePod' });
   const servers = serverNames(own, size);
-  const statefulSet = { spec: { replicas: size } } as never;
+  const statefulSet = { uid: 'set', resourceVersion: '5', replicas: size, storage: '10Gi' };
   const parts: Parts = {
     toMake: undefined,
     lacking: undefined,
+    refused: undefined,
+    renderings: [],
     systemPassword: 'system',
     formerPasswords: [],
     trustedCa: '',
