@@ -29,6 +29,16 @@ const FAILED_SHOWN_MAX = 20;
 /** A list that failed for so long is reported in the status, with its cause. */
 const LIST_TIMEOUT_MS = 8_000;
 
+/** A page failed after it had changed objects. The next one finds them current: count them now. */
+export class PageCut extends Error {
+  readonly update: StatusUpdate;
+
+  constructor(update: StatusUpdate, cause: unknown) {
+    super('the page was cut', { cause });
+    this.update = update;
+  }
+}
+
 export class Pass {
   readonly #deps: Deps;
   readonly #pace: Pace;
@@ -54,8 +64,8 @@ export class Pass {
     const startedMs = clock.nowMs();
     const whole = await this.#read(target, migration);
     if (whole === 'expired') return inProgress(restarted(migration));
-    const counted = await this.#write(target, whole.list.items, migration, endsAtMs);
-    const page = await this.#upTo(target, whole, counted.done);
+    const counted = new Counted();
+    const page = await this.#walk(target, whole, migration, { endsAtMs, counted });
     if (page === undefined) return inProgress(doneAgain(migration, counted));
     const nowMs = clock.nowMs();
     if (nowMs - startedMs < PAGE_MS) this.#pageSize = Math.min(2 * this.#pageSize, this.#pageMax);
@@ -64,6 +74,22 @@ export class Pass {
     const nowIso = timestamp(nowMs);
     if (isCleaning(migration)) return afterCleaning(migration, status, nowIso, target.crd);
     return afterPass(status, page.metadata.resourceVersion, nowIso, target.crd);
+  }
+
+  /** The part of the page that was done; undefined when it has to be done again. */
+  async #walk(
+    target: Target,
+    whole: Page,
+    migration: Migration,
+    { endsAtMs, counted }: { readonly endsAtMs: number; readonly counted: Counted },
+  ): Promise<KubeList | undefined> {
+    try {
+      await this.#write(target, whole.list.items, migration, { endsAtMs, counted });
+      return await this.#upTo(target, whole, counted.done);
+    } catch (error) {
+      if (counted.counts.changed === 0) throw error;
+      throw new PageCut(inProgress(doneAgain(migration, counted)), error);
+    }
   }
 
   async #read({ ref }: Target, { status: { cursor } }: Migration): Promise<Page | 'expired'> {
@@ -116,13 +142,12 @@ export class Pass {
     target: Target,
     items: readonly KubeObject[],
     migration: Migration,
-    endsAtMs: number,
-  ): Promise<Counted> {
-    const counted = new Counted();
+    { endsAtMs, counted }: { readonly endsAtMs: number; readonly counted: Counted },
+  ): Promise<void> {
     // The usual page has nothing to clean, and needs no turn among those who write.
     if (isCleaning(migration) && !items.some((item) => hasStaleFields(target, item))) {
       for (let count = items.length; count > 0; count -= 1) counted.note({ outcome: 'current' });
-      return counted;
+      return;
     }
     const { kube, clock } = this.#deps;
     const isDelicate = isCleaning(migration) && target.crd?.hasWebhook === true;
@@ -145,7 +170,6 @@ export class Pass {
       await outage.note(rewritten);
     });
     await outage.ended();
-    return counted;
   }
 }
 

@@ -73,7 +73,9 @@ async function rewriteOnce(task: RewriteTask, object: KubeObject): Promise<Rewri
     return { outcome: 'failed', failed: { ...placeOf(object.metadata), ...loss } };
   }
   const bounds = { dryRun: task.dryRun, timeoutMs: WRITE_TIMEOUT_MS };
-  return judged(object, await applyAsItIs(task, object, bounds));
+  // A write that began is answered, also when the request is over: a change has to be counted.
+  const { kube, ref, kind } = task;
+  return judged(object, await applyAsItIs({ kube, ref, kind }, object, bounds));
 }
 
 /** Until it is written, or the object itself says why not. */
@@ -128,7 +130,7 @@ export const placeOf = ({ name, namespace }: ObjectName): ObjectName =>
 export const nameOf = ({ name, namespace }: ObjectName): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
 
-export type Apply = Pick<WriteTask, 'kube' | 'ref' | 'kind' | 'signal'>;
+export type Apply = Pick<WriteTask, 'kube' | 'ref' | 'kind'> & { readonly signal?: AbortSignal };
 
 /** Applies an object as it is: the API server stores it anew, and nothing in it changes. */
 export function applyAsItIs(
@@ -151,7 +153,7 @@ export function applyAsItIs(
   // and lose who owns what. With uid and resourceVersion it never makes an object, nor touches one
   // that somebody wrote meanwhile.
   const how = { fieldManager: FIELD_MANAGER, force: false, metadataOnly: true, isOnce: true };
-  return kube.apply(ref, manifest, { ...how, ...bounds, signal });
+  return kube.apply(ref, manifest, { ...how, ...bounds, ...(signal && { signal }) });
 }
 
 function judged({ metadata: before }: KubeObject, { metadata: after }: KubeObject): Rewritten {

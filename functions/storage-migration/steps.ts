@@ -23,6 +23,7 @@ import { applyRestore, applyTrim } from './stored-versions.ts';
 import type { Migration } from './migration.ts';
 import { obstacleIn, preflight, refusedSample } from './preflight.ts';
 import { probeFailed, probeUnclean } from './probe.ts';
+import { PageCut } from './pass.ts';
 import { ManagedFieldsLost } from './rewrite.ts';
 import { updateStatus } from './write-status.ts';
 import { awaitStorageVersion } from './await-storage-version.ts';
@@ -46,12 +47,30 @@ export async function applyStep(
     if (step.type === 'delegate') return await applyDelegate(context, migration, step.mode);
     if (step.type === 'restore') return await applyRestore(context, migration, step.lacking);
     return await HANDLERS[step.type](context, migration);
-  } catch (error) {
+  } catch (thrown) {
+    const [error, counted] =
+      thrown instanceof PageCut ? [thrown.cause, thrown.update] : [thrown, undefined];
     // It is tried again when the reason is gone.
     const obstacle = obstacleOfStep(step.type, error, context.target.crd);
-    if (obstacle === undefined) throw error;
-    return finishBlocked(context, migration, obstacle);
+    if (obstacle !== undefined) {
+      const status = counted?.status ?? migration.status;
+      return finishBlocked(context, { ...migration, status }, obstacle);
+    }
+    if (counted !== undefined) await noteChanges(context.deps, migration, counted);
+    throw error;
   }
+}
+
+const NOTE_TIMEOUT_MS = 5_000;
+
+/** The request may be over already, so that its signal would end this write too. */
+async function noteChanges(
+  deps: StepContext['deps'],
+  migration: Migration,
+  counted: StatusUpdate,
+): Promise<void> {
+  const signal = AbortSignal.timeout(NOTE_TIMEOUT_MS);
+  await updateStatus(deps, migration, counted, { goesOn: false, signal });
 }
 
 /** Steps that ask for every object: a server that fails then may do so for long. */

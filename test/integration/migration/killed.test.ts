@@ -20,7 +20,7 @@ let world: MigrationWorld;
 
 beforeAll(async () => {
   world = new MigrationWorld(sharedPlane());
-  await world.prepare('befores', 'afters', 'flickers', 'doubles');
+  await world.prepare('befores', 'afters', 'flickers', 'doubles', 'cuts');
 });
 
 afterAll(async () => {
@@ -93,6 +93,26 @@ test.concurrent('two instances wake at once: one writes, and its changes are cou
     isFirst = false;
     await other.live();
   });
+  expect(await world.status(kind.crdName)).toMatchObject({ phase: 'Done', rewritten: OBJECTS });
+});
+
+test.concurrent('a request ends in the middle of a page: its changes are counted', async () => {
+  const kind = await world.kind('cuts', OBJECTS);
+  await world.migrate(kind, { budget: { concurrency: 1 } });
+  const lives = new Lives(world.kube, kind.crdName);
+  const ending = new AbortController();
+  const cut = lives.live(
+    undefined,
+    async (word) => {
+      if (word === 'apply cuts') ending.abort(new Error('the caller is gone'));
+    },
+    ending,
+  );
+  await expect(cut).rejects.toThrow('the caller is gone');
+  const status = await world.status(kind.crdName);
+  expect(status).toMatchObject({ phase: 'Rewriting', rewritten: 1, progress: { done: 0 } });
+  expect(status.worker).toBeUndefined();
+  await lives.live();
   expect(await world.status(kind.crdName)).toMatchObject({ phase: 'Done', rewritten: OBJECTS });
 });
 

@@ -36,7 +36,11 @@ export class Lives {
   }
 
   /** One event of the migration, taken by a new instance, up to its death. */
-  async live(death?: Death, meanwhile?: Meanwhile): Promise<LastWord> {
+  async live(
+    death?: Death,
+    meanwhile?: Meanwhile,
+    { signal }: AbortController = new AbortController(),
+  ): Promise<LastWord> {
     this.#aheadMs += LEASE_MS;
     const aheadMs = this.#aheadMs;
     const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
@@ -45,7 +49,6 @@ export class Lives {
     const openServer = (): KubeClient => kube;
     const deps = new Deps({ kube, openServer, clock, workMs: WORK_MS, lease, ...AT_ONCE });
     const log = pino({ level: 'silent' });
-    const { signal } = new AbortController();
     const metrics = new Metrics();
     const context: Context<Deps> = { deps, clock, metrics, log, signal, traceparent: undefined };
     try {
