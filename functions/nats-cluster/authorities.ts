@@ -21,6 +21,9 @@ export interface Authorities {
   readonly data: SecretData;
 }
 
+/** The fields of a Secret in which they stand. */
+export const OF_AUTHORITIES = ['ca.crt', 'ca.key', 'next-ca.crt', 'next-ca.key'] as const;
+
 export const forDays = (nowMs: number, days: number): Validity => ({
   fromMs: nowMs - BEFORE_MS,
   toMs: nowMs + days * DAY_MS,

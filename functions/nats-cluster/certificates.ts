@@ -2,7 +2,15 @@
 // ones are made and renewed, in one Secret with their authority.
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { type Identity, issue, type Validity } from '../../shared/x509.ts';
-import { authoritiesAt, DAY_MS, forDays, hasKey, hasSigner, successorOf } from './authorities.ts';
+import {
+  OF_AUTHORITIES,
+  authoritiesAt,
+  DAY_MS,
+  forDays,
+  hasKey,
+  hasSigner,
+  successorOf,
+} from './authorities.ts';
 import { type Cluster, headlessHost, serviceHost } from './cluster.ts';
 import type { CertificateFiles } from './credentials.ts';
 import {
@@ -58,13 +66,20 @@ export async function readManaged(
   const { data: before } = own;
   const data = dataAt(cluster, nowMs, before);
   if (data !== before) return { toMake: renewedSecret(cluster, TLS_SUFFIX, own, data) };
-  kept?.set(TLS_SUFFIX, data);
+  keep(kept, data);
   const files = {
     certificate: data[`${listener}.crt`] ?? '',
     key: data[`${listener}.key`] ?? '',
     ca: data['ca.crt'] ?? '',
   };
   return hasKey(data) ? { files } : { files, notice: noticeOf(cluster, data) };
+}
+
+/** Keeps our own fields of the Secret, since the keys in it have no copy. */
+function keep(kept: SecretsDeps['kept'], data: SecretData): void {
+  const names = [...OF_AUTHORITIES, ...LISTENERS.flatMap((one) => [`${one}.crt`, `${one}.key`])];
+  const own = names.flatMap((name) => (data[name] === undefined ? [] : [[name, data[name]]]));
+  kept?.set(TLS_SUFFIX, Object.fromEntries(own));
 }
 
 /** The wanted content of the Secret: the very same object when no certificate has to be renewed. */

@@ -1,5 +1,6 @@
 // Everything this function holds while it is awake: the API server, and for each cluster a cache
 // that saves reads between two reconciles. All of it may be lost.
+import { serialize } from 'node:v8';
 import type { Clock } from '../../shared/clock.ts';
 import { Slots } from '../../shared/function/slots.ts';
 import { KeyedMutex } from '../../shared/function/keyed-mutex.ts';
@@ -8,6 +9,7 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import type { SweepLease } from '../../shared/kube/sweep-lease.ts';
 import type { openSystem } from '../../shared/nats/system.ts';
 import type { AttemptLog } from './attempts.ts';
+import type { Cluster } from './cluster.ts';
 import type { KnownPasswords } from './render/read-back.ts';
 import type { SecretData } from './secret-data.ts';
 import type { Parts } from './state.ts';
@@ -25,6 +27,8 @@ export interface DepsOptions {
 export interface Memory {
   /** From the last reconcile that read all parts, for this generation of the spec. */
   parts?: { readonly value: Parts; readonly generation: number; readonly atMs: number };
+  /** The size of what was read for it. */
+  bytes?: number;
   /**
    * Passwords of the last configuration that was read: when its Secret is gone, servers still have
    * them.
@@ -49,6 +53,21 @@ export interface Memory {
  * step per turn, so one with many steps does not hold up the others.
  */
 const RECONCILES_MAX = 8;
+
+/**
+ * Others may write a megabyte into what parts are made of. The largest are read anew by each look,
+ * so that whoever writes much costs nobody else anything; a usual cluster takes 20 KB.
+ */
+const REMEMBERED_BYTES_MAX = 24 * 2 ** 20;
+
+const sizeOf = ({ bytes = 0 }: Memory): number => bytes;
+
+function forget(memory: Memory): void {
+  delete memory.parts;
+  delete memory.known;
+  delete memory.bytes;
+  memory.kept.clear();
+}
 
 export class Deps {
   readonly kube: KubeClient;
@@ -89,6 +108,21 @@ export class Deps {
     };
     this.#memories.set(uid, memory);
     return memory;
+  }
+
+  /** Keeps what was read of a cluster, as long as all of it together is not too much. */
+  remember({ uid, generation }: Cluster, parts: Parts): void {
+    const memory = this.memoryOf(uid);
+    memory.parts = { value: parts, generation, atMs: this.clock.nowMs() };
+    memory.known = parts.known ?? memory.known;
+    memory.bytes = serialize([parts, memory.known, memory.kept]).byteLength;
+    const all = [...this.#memories.values()].toSorted((a, b) => sizeOf(b) - sizeOf(a));
+    let bytes = all.reduce((sum, one) => sum + sizeOf(one), 0);
+    for (const largest of all) {
+      if (bytes <= REMEMBERED_BYTES_MAX) return;
+      bytes -= sizeOf(largest);
+      forget(largest);
+    }
   }
 
   /** Frees the memory of clusters that are gone. */

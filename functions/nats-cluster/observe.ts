@@ -58,8 +58,7 @@ export async function observe(
   const isGood = remembered !== undefined && (await areAsRead(partsDeps, cluster, remembered));
   const parts = isGood ? remembered : await readParts(partsDeps, cluster, pods);
   if (!isGood) {
-    memory.parts = { value: parts, generation: cluster.generation, atMs: clock.nowMs() };
-    memory.known = parts.known ?? memory.known;
+    deps.remember(cluster, parts);
     if (parts.saysTls === false) memory.hasSeenTls = false;
   }
   const nats = await readNats(deps, cluster, { parts, pods }, signal);

@@ -16,6 +16,7 @@ import { CONFIG_SUFFIX } from './render/config.ts';
 import { type PartKey, type RenderedPart, SECRETS, STATEFUL_SETS } from './render/manifests.ts';
 import { accountsIn, type KnownPasswords, passwordsIn, saysTlsIn } from './render/read-back.ts';
 import type { Shape } from './render/stateful-set.ts';
+import { USER_SUFFIX } from './user-secrets.ts';
 import { configTextOf, type SecretData, type SecretsRead } from './secret-data.ts';
 import { readSecrets } from './secrets.ts';
 import { forgetFormer } from './system-secret.ts';
@@ -97,16 +98,32 @@ function renderingsOf(
 }
 
 /**
- * No event tells that a Secret was deleted or edited, so every reconcile compares their versions.
+ * Secrets of users that are compared in one minute. They cannot be listed, since a right to list
+ * them would show those of everybody in the namespace.
+ */
+const USERS_AT_ONCE = 8;
+const TURN_MS = 60_000;
+
+/**
+ * No event tells that a Secret was deleted or edited, so every reconcile compares their versions;
+ * of many users some at a time, in turn.
  */
 export async function areAsRead(
-  { kube, signal }: PartsDeps,
-  { namespace }: Cluster,
+  { kube, nowMs, signal }: PartsDeps,
+  cluster: Cluster,
   { secrets }: Parts,
 ): Promise<boolean> {
-  for (const [name, version] of secrets) {
-    const now = await kube.get(SECRETS, { namespace, name }, { signal });
-    if (now?.metadata.resourceVersion !== version) return false;
+  const { namespace } = cluster;
+  const isOfUser = (name: string): boolean => name.startsWith(`${cluster.name}${USER_SUFFIX}`);
+  const [users, others] = [true, false].map((wanted) =>
+    [...secrets.keys()].filter((name) => isOfUser(name) === wanted),
+  );
+  const turns = Math.max(1, Math.ceil((users?.length ?? 0) / USERS_AT_ONCE));
+  const first = (Math.floor(nowMs / TURN_MS) % turns) * USERS_AT_ONCE;
+  const inTurn = users?.slice(first, first + USERS_AT_ONCE) ?? [];
+  for (const name of [...(others ?? []), ...inTurn]) {
+    const now = await kube.get(SECRETS, { namespace, name }, { metadataOnly: true, signal });
+    if (now?.metadata.resourceVersion !== secrets.get(name)) return false;
   }
   return true;
 }

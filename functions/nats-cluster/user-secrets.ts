@@ -24,11 +24,14 @@ interface UsersRead {
   readonly lacking?: Reason;
 }
 
+/** The end of the names of users' Secrets begins with it. */
+export const USER_SUFFIX = '-user';
+
 /**
  * The end of the name of a user's Secret. A spec without accounts has one user, and needs no name.
  */
 const suffixOf = ({ spec: { accounts = [] } }: Cluster, user: User): string =>
-  accounts.length === 0 ? '-user' : `-user-${user.name}`;
+  accounts.length === 0 ? USER_SUFFIX : `${USER_SUFFIX}-${user.name}`;
 
 /**
  * Makes or names the first missing Secret; the others are read all the same. `ca` signed the

@@ -20,6 +20,8 @@ export type ListFreshness = Freshness | { readonly exact: string };
 export interface GetOptions extends CallOptions {
   /** `latest` when absent. */
   readonly freshness?: Freshness;
+  /** Reads the metadata of the object alone. */
+  readonly metadataOnly?: boolean;
 }
 
 export interface Selection {
@@ -72,6 +74,7 @@ export async function getObject(
     method: 'GET',
     path: resourcePath(ref, target),
     query: getQuery(options.freshness ?? 'latest'),
+    as: options.metadataOnly === true ? 'PartialObjectMetadata' : undefined,
     repeat: 'always',
   };
   try {

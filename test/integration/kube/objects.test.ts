@@ -63,6 +63,18 @@ describe('passing objects through', () => {
     expect(items).toEqual([await read(kube, configMaps, 'typed')]);
   });
 
+  test('the metadata of an object can be read alone, and is that of the object', async () => {
+    const spec = { secret: 'x' };
+    const { metadata } = await kube.apply(things, thing('alone', spec), { force: true });
+    const target = { namespace, name: 'alone' };
+    const found = await kube.get(things, target, { metadataOnly: true });
+    expect(found?.metadata).toMatchObject({ name: 'alone', uid: metadata.uid });
+    expect(found?.metadata.resourceVersion).toBe(metadata.resourceVersion);
+    expect(found).not.toHaveProperty('spec');
+    const gone = { namespace, name: 'nobody' };
+    expect(await kube.get(things, gone, { metadataOnly: true })).toBeNull();
+  });
+
   test('a name with colons and dots finds its object', async () => {
     const roles = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' };
     const name = 'ballast.dev:test:a.b';
