@@ -60,6 +60,9 @@ sandbox = ${text(PAUSE_IMAGE)}
 # Without CAP_SYS_RESOURCE nobody can be protected better than containerd itself is.
 restrict_oom_score_adj = true
 enable_cdi = false
+# Every second by default, from the shim of each container; nobody here asks for these.
+stats_collect_period = '10m'
+stats_retention_period = '10m'
 
 [plugins.'io.containerd.cri.v1.runtime'.cni]
 bin_dirs = [${text(node.networkPlugins)}]
