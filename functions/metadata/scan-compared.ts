@@ -72,12 +72,13 @@ async function endUnlisted(
 
 type IsSuspect = (resource: ShownResource) => boolean;
 
-function suspectsIn(
-  { session }: EpochTask,
+export function suspectsIn(
+  { session }: Pick<EpochTask, 'session'>,
   { version, sums }: StreamScan,
   before: LastScan | undefined,
 ): IsSuspect {
-  // Servers that do not agree show a mixture of times.
+  // Servers that do not agree show a mixture of times. Then InSync is Unknown, and the status says
+  // no digests, by which the next sweep suspects everything, whichever instance runs it.
   if (version === undefined) return () => false;
   if (before !== undefined) {
     const { changed } = before;

@@ -36,6 +36,8 @@ export interface Swept {
   readonly blocked: ReadonlyMap<string, Blocked>;
   readonly outcomes: Readonly<OutcomeCounts>;
   readonly sums: StreamSums;
+  /** False when the servers of the stream did not agree on its end, so that sums are of no time. */
+  readonly isOfOneTime: boolean;
 }
 
 /** The API conventions allow 32,768 characters. A person reads fewer. */
@@ -106,7 +108,8 @@ export async function writeSwept(
     floorSequence: swept.floorSequence,
     sweptAt: timestamp(deps.clock.nowMs()),
     resources: swept.resources.map(({ isVerified: _verified, isListed: _listed, ...row }) => row),
-    scopes: scopesOf(swept.sums),
+    // Without them the next sweep lists everything anew: what is wrong now would look like before.
+    ...(swept.isOfOneTime ? { scopes: scopesOf(swept.sums) } : {}),
     events: addUp(before.events, session, swept),
   };
   return write(deps, feed, status, conditionsOf(swept), signal);
@@ -202,7 +205,7 @@ const say = (
 ): ConditionInput => ({ type, status, reason, message });
 
 function inSync(
-  { blocked, outcomes, version }: Swept,
+  { blocked, outcomes, version, isOfOneTime }: Swept,
   unverified: readonly string[],
 ): ConditionInput {
   if (unverified.length > 0) return say('InSync', 'False', 'NotVerified', late(unverified));
@@ -210,6 +213,7 @@ function inSync(
     const names = [...blocked.keys()].join(', ');
     return say('InSync', 'False', 'ResourceBlocked', `Cannot be compared: ${names}.`);
   }
+  if (!isOfOneTime) return say('InSync', 'Unknown', 'ServersDiffer', SERVERS_DIFFER);
   const healed = outcomes.published + outcomes.unfounded;
   const reason = healed > 0 ? 'Healed' : 'Verified';
   return say('InSync', 'True', reason, found(healed, outcomes.unfounded, version));
@@ -232,6 +236,10 @@ function degraded(blocked: Swept['blocked'], resources: Swept['resources']): Con
   const message = 'Every resource is read, every object fits.';
   return say('Degraded', 'False', 'AsExpected', message);
 }
+
+const SERVERS_DIFFER =
+  'The servers of the stream did not agree in time on what it holds, so it was not compared. The ' +
+  'next sweep lists all resources anew.';
 
 const late = (names: readonly string[]): string =>
   `Not yet compared up to the present: ${names.join(', ')}. The next sweep goes on.`;

@@ -66,6 +66,7 @@ export async function sweep(task: FeedTask): Promise<Swept> {
     blocked,
     outcomes,
     sums,
+    isOfOneTime: scanned.version !== undefined,
   };
   await setReady(session, swept, signal);
   session.feed = await writeSwept(deps, session, feed, swept, signal);
