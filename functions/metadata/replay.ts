@@ -3,7 +3,8 @@
 // resource is listed anew.
 import { parseSubject } from '../../shared/feed/subjects.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
-import type { KubeList, KubeObject } from '../../shared/kube/objects.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+import type { Change } from '../../shared/kube/watch.ts';
 import { compareVersions, holdsObject } from './decide.ts';
 import type { EpochTask } from './deps.ts';
 import type { ShownResource } from './feed.ts';
@@ -101,33 +102,27 @@ async function readHistory(task: ReplayTask, from: string): Promise<History> {
   const isPresent = (): boolean => compareVersions(seen, probe.resourceVersion) >= 0;
   const isFull = (): boolean =>
     projections.length + unverified.length >= HISTORY_MAX || bytes >= HISTORY_BYTES_MAX;
+  // Only the projection is kept: of an object with ten thousand labels few are shown.
+  const take = ({ object, type, isSkimmed }: Change): void => {
+    seen = object.metadata.resourceVersion;
+    const isGone = type === 'DELETED';
+    const how = { isGone, resourceVersion: seen, isTooLarge: isSkimmed === true };
+    const projection = project(session.feed, { resource, object, ...how }, epoch);
+    const { key, subjects } = projection.placement;
+    if (isSkimmed === true && !isGone) unverified.push({ key, subjects: new Set(subjects) });
+    else projections.push(projection);
+    bytes += weightOf(projection);
+  };
   const options = {
     from: { resourceVersion: from },
     timeoutSeconds: WATCH_SECONDS,
     skimAboveBytes: CHANGE_BYTES_MAX,
+    take,
     signal,
   };
   for await (const event of deps.kube.watch(resource.ref, options)) {
     if (event.type === 'RESTART') continue;
     if (event.type === 'BOOKMARK') seen = event.resourceVersion;
-    else {
-      const { object, type, isSkimmed = false } = event;
-      seen = object.metadata.resourceVersion;
-      const isGone = type === 'DELETED';
-      // Only the projection is kept: of an object with ten thousand labels few are shown.
-      const observation = {
-        resource,
-        object,
-        isGone,
-        resourceVersion: seen,
-        isTooLarge: isSkimmed,
-      };
-      const projection = project(session.feed, observation, epoch);
-      const { key, subjects } = projection.placement;
-      if (isSkimmed && !isGone) unverified.push({ key, subjects: new Set(subjects) });
-      else projections.push(projection);
-      bytes += weightOf(projection);
-    }
     if (isPresent() || isFull()) break;
   }
   return { projections, unverified, seen, isFull: isFull(), isPresent: isPresent() };
@@ -154,13 +149,23 @@ async function relist(task: ReplayTask): Promise<Replayed> {
   const progress = noProgress();
   let resourceVersion = '';
   const { ref } = task.resource;
-  const pages = task.deps.kube.pages(ref, { limit: PAGE_SIZE, onTooLarge: 'skim', signal });
+  let projections: Projection[] = [];
+  const take = (object: KubeObject): void => {
+    projections.push(projectionOf(task, object, false));
+  };
+  const options = { limit: PAGE_SIZE, onTooLarge: 'skim', take, signal } as const;
+  const pages = task.deps.kube.pages(ref, options);
   const takePage = async (): Promise<boolean> => {
     const { value: page } = await pages.next();
     if (page === undefined) return false;
     // All pages of a list show the state as of the first page.
     resourceVersion ||= page.metadata.resourceVersion;
-    await reconcileRound(task, projectionsOf(task, page), progress);
+    for (const object of page.tooLarge ?? []) {
+      projections.push(projectionOf(task, object, true));
+    }
+    const round = projections;
+    projections = [];
+    await reconcileRound(task, round, progress);
     return true;
   };
   try {
@@ -172,20 +177,14 @@ async function relist(task: ReplayTask): Promise<Replayed> {
   return replayed(progress, { resourceVersion, isVerified: true, isListed: true });
 }
 
-/** Keeps the projections and nothing else of the page. */
-function projectionsOf(
+function projectionOf(
   { session, resource, epoch }: ReplayTask,
-  { items, tooLarge = [] }: KubeList,
-): readonly Projection[] {
-  const placement = (object: KubeObject, isTooLarge: boolean): Projection => {
-    const { resourceVersion } = object.metadata;
-    const observation = { resource, object, isGone: false, isTooLarge, resourceVersion };
-    return project(session.feed, observation, epoch);
-  };
-  return [
-    ...items.map((object) => placement(object, false)),
-    ...tooLarge.map((object) => placement(object, true)),
-  ];
+  object: KubeObject,
+  isTooLarge: boolean,
+): Projection {
+  const { resourceVersion } = object.metadata;
+  const observation = { resource, object, isGone: false, isTooLarge, resourceVersion };
+  return project(session.feed, observation, epoch);
 }
 
 function replayed(

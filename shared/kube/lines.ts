@@ -3,36 +3,52 @@
 import type { Skim } from './skim.ts';
 
 /** etcd takes objects up to 1.5 MB; their JSON with escapes, in an event, stays far below this. */
-const LINE_BYTES_MAX = 16 * 1024 * 1024;
+export const LINE_BYTES_MAX = 16 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
+
+/** For readers who want all of each line. */
+export const refuseAbove = (bytesMax: number) => (): never => {
+  throw new Error(`a line has more than ${bytesMax} bytes`);
+};
 
 /** Text after the last newline is dropped: it is the beginning of a line that was cut off. */
 export async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
   bytesMax = LINE_BYTES_MAX,
 ): AsyncGenerator<string, void, undefined> {
-  for await (const line of splitOrSkim(chunks, bytesMax, () => {
-    throw new Error(`a line has more than ${bytesMax} bytes`);
-  })) {
+  for await (const line of splitOrSkim(chunks, bytesMax, refuseAbove(bytesMax))) {
     if (typeof line === 'string') yield line;
   }
 }
 
 /** A line that is too long is not kept: it is given to a skim while it passes by. */
-export async function* splitOrSkim(
+export const splitOrSkim = (
   chunks: AsyncIterable<Uint8Array>,
   bytesMax: number,
   makeSkim: () => Skim,
-): AsyncGenerator<string | Skim, void, undefined> {
+): AsyncGenerator<string | Skim, void, undefined> =>
+  readLines(chunks, { bytesMax, makeSkim, read: (line) => line });
+
+export interface LineReader<Result> {
+  readonly bytesMax: number;
+  readonly makeSkim: () => Skim;
+  /** Reads a line at once, so that only the result waits until somebody wants the next. */
+  readonly read: (line: string | Skim) => Result;
+}
+
+export async function* readLines<Result>(
+  chunks: AsyncIterable<Uint8Array>,
+  { bytesMax, makeSkim, read }: LineReader<Result>,
+): AsyncGenerator<Result, void, undefined> {
   const line = new Line(bytesMax, makeSkim);
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
       line.add(chunk.subarray(start, end));
       start = end + 1;
-      const whole = line.take();
-      if (whole !== '') yield whole;
+      if (line.isEmpty) continue;
+      yield line.take(read);
     }
     if (start < chunk.length) line.add(chunk.subarray(start));
   }
@@ -63,11 +79,16 @@ class Line {
     else this.#skim.feed(part);
   }
 
-  take(): string | Skim {
+  get isEmpty(): boolean {
+    return this.#bytes === 0;
+  }
+
+  /** A generator would keep the text of the line while it waits; this ends before. */
+  take<Result>(read: (line: string | Skim) => Result): Result {
     const whole = this.#skim ?? Buffer.concat(this.#begun).toString('utf8');
     this.#begun = [];
     this.#bytes = 0;
     this.#skim = undefined;
-    return whole;
+    return read(whole);
   }
 }

@@ -56,6 +56,11 @@ export interface PagesOptions extends Omit<ListOptions, 'continue' | 'isBounded'
    */
   readonly onTooLarge?: 'fail' | 'skim';
   /**
+   * Takes each object of a page as soon as it was read, once. The page that follows has no items,
+   * so that nothing large waits with it.
+   */
+  readonly take?: (object: KubeObject) => void;
+  /**
    * How to treat a list that took so long that the API server compacted the revision of its first
    * page. `fail` (when absent) throws KUBE_EXPIRED; `inconsistent` goes on with the objects as they
    * are now, which the resourceVersion of the page tells.
@@ -115,7 +120,7 @@ function listRequest(ref: ResourceRef, options: ListOptions): KubeRequest {
 async function boundedPage(
   calls: Calls,
   ref: ResourceRef,
-  options: ListOptions,
+  options: ListOptions & Pick<PagesOptions, 'take'>,
   size: PageSize,
 ): Promise<KubeList> {
   for (;;) {
@@ -125,7 +130,9 @@ async function boundedPage(
       const { value, bytes } = await calls.sized<SentList>(request, options);
       const items = withTypes(value);
       size.came(items.length, bytes);
-      return { ...value, items };
+      if (options.take === undefined) return { ...value, items };
+      for (const item of items) options.take(item);
+      return { ...value, items: [] };
     } catch (error) {
       if (!isKubeError(error, 'KUBE_TOO_LARGE') || !size.shrink()) throw error;
     }

@@ -9,7 +9,7 @@ import type { KubeLog } from './log.ts';
 import type { Pool } from './connection.ts';
 import { errorFromAnswer, errorFromTransport, isKubeError, readStatus } from './errors.ts';
 import { describeNotJson, isRecord, parseLossless } from './json.ts';
-import { splitLines, splitOrSkim } from './lines.ts';
+import { LINE_BYTES_MAX, readLines, refuseAbove } from './lines.ts';
 import type { KubeObject, ResourceRef } from './objects.ts';
 import { type Query, resourcePath } from './paths.ts';
 import { aboutSelection, type Selection } from './reads.ts';
@@ -35,17 +35,24 @@ export interface WatchOptions extends Selection {
    * object beyond 16 MiB ends the watch, and comes again with the next.
    */
   readonly skimAboveBytes?: number;
+  /**
+   * Takes each change as it is read, once. The event that follows has nothing of the object but its
+   * identity, so that no large object waits with it.
+   */
+  readonly take?: (change: Change) => void;
   /** Ends the watch with the signal's reason. */
   readonly signal: AbortSignal;
 }
 
+export interface Change {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: KubeObject;
+  /** Nothing of the object is there but who it is. */
+  readonly isSkimmed?: true;
+}
+
 export type WatchEvent =
-  | {
-      readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-      readonly object: KubeObject;
-      /** Nothing of the object is there but who it is. */
-      readonly isSkimmed?: true;
-    }
+  | Change
   | {
       readonly type: 'BOOKMARK';
       readonly resourceVersion: string;
@@ -190,7 +197,7 @@ async function* oneStream(
     pool,
   );
   try {
-    for await (const event of eventsIn(about, body, options.skimAboveBytes)) {
+    for await (const event of eventsIn(about, body, options)) {
       position.note(event);
       yield event;
     }
@@ -210,20 +217,29 @@ function passing(error: unknown, signal: AbortSignal, position: Position): Failu
   throw error;
 }
 
-async function* eventsIn(
+function eventsIn(
   about: AboutResource,
   body: AsyncIterable<Uint8Array>,
-  skimAboveBytes: number | undefined,
+  { skimAboveBytes, take }: Pick<WatchOptions, 'skimAboveBytes' | 'take'>,
 ): AsyncGenerator<WatchEvent, void, undefined> {
-  if (skimAboveBytes === undefined) {
-    for await (const line of splitLines(body)) yield parseEvent(about, line);
-    return;
-  }
   const makeSkim = (): Skim => new Skim(['type', ...skimPaths('object')]);
-  for await (const line of splitOrSkim(body, skimAboveBytes, makeSkim)) {
-    yield typeof line === 'string' ? parseEvent(about, line) : skimmedEvent(about, line);
+  const read = (line: string | Skim): WatchEvent => {
+    const event = typeof line === 'string' ? parseEvent(about, line) : skimmedEvent(about, line);
+    if (take === undefined || !('object' in event)) return event;
+    take(event);
+    return { ...event, object: identityOf(event.object) };
+  };
+  if (skimAboveBytes !== undefined) {
+    return readLines(body, { bytesMax: skimAboveBytes, makeSkim, read });
   }
+  return readLines(body, { bytesMax: LINE_BYTES_MAX, makeSkim: refuseAbove(LINE_BYTES_MAX), read });
 }
+
+const identityOf = ({ apiVersion, kind, metadata }: KubeObject): KubeObject => {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  const space = namespace === undefined ? {} : { namespace };
+  return { apiVersion, kind, metadata: { name, ...space, uid, resourceVersion } };
+};
 
 function skimmedEvent(about: AboutResource, { found }: Skim): WatchEvent {
   const type = found.get('type');
