@@ -36,10 +36,9 @@ export function awaitAccounts(state: State): Decision | undefined {
   if (going.length === 0 || state.parts.accounts === undefined) return undefined;
   const unseen = unseenBlockers(state);
   if (unseen.length === 0) return undefined;
-  const held =
-    ' What else the servers are to be waits too: to have that first, put ' +
-    `${listed(going)} back for now.`;
-  const message = `It may have a stream there.${state.parts.isKeptBack === true ? '' : held}`;
+  const message =
+    'It may have a stream there. What else the servers are to be waits too: to have that first, ' +
+    `put ${listed(going)} back for now.`;
   return waitFor(nextFor(going), [...unseen, { reason: 'ServerAway', message }]);
 }
 
@@ -61,7 +60,7 @@ function refusal({ cluster, nats }: State, going: readonly string[]): Reason | u
   const message =
     `These streams would be out of reach without their accounts: ${listed(names)}. Put the ` +
     'accounts back into spec.accounts with jetStream: true (DEFAULT too, which a spec without ' +
-    'accounts has), delete the streams, or waive them. No account is changed before.';
+    'accounts has), delete the streams, or waive them. Nothing is changed before.';
   return { reason: 'AccountInUse', message };
 }
 

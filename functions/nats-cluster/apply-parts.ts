@@ -1,11 +1,11 @@
 // Plans the parts of a cluster: makes them in their order, and applies again those that differ from
 // how they are rendered. Refuses edits that a running server would not survive. A changed pod
 // template restarts no pod; roll.ts does that. Pure.
-import { awaitAccounts } from './accounts.ts';
+import { awaitAccounts, refuseAccounts } from './accounts.ts';
 import { storageIn } from './claim-template.ts';
 import { type Decision, waitFor } from './decision.ts';
-import { refuse } from './refusals.ts';
 import type { PartKey, RenderedPart } from './render/manifests.ts';
+import { isBackTooFar, versionIn } from './version.ts';
 import type { FoundPart, State } from './state.ts';
 
 export function applyParts(state: State): Decision | undefined {
@@ -18,8 +18,25 @@ export function applyParts(state: State): Decision | undefined {
   if (lacking !== undefined) return waitFor('Write the configuration', [lacking], lacking);
   // Only missing together with one of the two.
   if (rendered === undefined) return undefined;
-  const refused = state.parts.isKeptBack ? undefined : refuse(state);
-  return refused ?? refuseMode(state) ?? grow(state) ?? applyNext(state);
+  const refused = refuseDowngrade(state) ?? refuseAccounts(state) ?? refuseMode(state);
+  return refused ?? grow(state) ?? applyNext(state);
+}
+
+/**
+ * An older server cannot read what a newer one stored. A server that is silent now counts too: its
+ * files stay.
+ */
+function refuseDowngrade({ cluster, nats }: State): Decision | undefined {
+  const wanted = versionIn(cluster.spec.image);
+  const silent = (cluster.status.servers ?? []).filter(({ name }) => !nats.servers.has(name));
+  const running = [...nats.servers.values(), ...silent].flatMap(({ version }) => version ?? []);
+  const newer = running.find((version) => wanted !== undefined && isBackTooFar(version, wanted));
+  if (newer === undefined) return undefined;
+  const message =
+    `Image ${cluster.spec.image} is more than one minor version behind ${newer}, which has ` +
+    'written files that it cannot read; choose a later one.';
+  const blocker = { reason: 'DowngradeRefused', message };
+  return waitFor(`Change the image to ${cluster.spec.image}`, [blocker], blocker);
 }
 
 /** Claims outlive their NatsCluster; a new one cannot have what its claims do not. */
@@ -68,7 +85,7 @@ const nextOf = ({ claim, size }: NonNullable<State['parts']['growth']>): string 
 
 function applyNext(state: State): Decision | undefined {
   const { wrong, found } = state.parts;
-  const isHeld = !state.parts.isKeptBack && awaitAccounts(state) !== undefined;
+  const isHeld = awaitAccounts(state) !== undefined;
   const part = wrong.find(({ key }) => !isHeld || !OF_SERVERS.includes(key));
   if (part === undefined) return undefined;
   const { kind, metadata } = part.manifest;

@@ -1,5 +1,4 @@
 // The secret part of the configuration: passwords and certificates, as read from the Secrets.
-import type { ConfigObject } from './render/config-object.ts';
 
 export interface Credentials {
   readonly systemPassword: string;
@@ -10,8 +9,6 @@ export interface Credentials {
     readonly clients?: CertificateFiles;
     readonly routes?: CertificateFiles;
   };
-  /** The accounts of before, as servers have them, while those of the spec cannot be. */
-  readonly accounts?: ConfigObject | undefined;
 }
 
 /** As PEM. */

@@ -7,7 +7,6 @@ import type { Cluster } from './cluster.ts';
 import { type Decision, joined, NOTHING, waitFor } from './decision.ts';
 import { atRisk, blockersOf } from './safety.ts';
 import { reportRefusedPasswords } from './refused-passwords.ts';
-import { reportRefused } from './refusals.ts';
 import { reload } from './reload.ts';
 import { replace } from './replace.ts';
 import { restart, roll } from './roll.ts';
@@ -24,12 +23,11 @@ const PLANNERS: readonly Planner[] = [
   replace,
   leave,
   restart,
-  unkeptAccounts,
+  awaitAccounts,
   reload,
   scaleUp,
   roll,
   scaleDown,
-  reportRefused,
   heal,
   refuseGrowth,
   reportRefusedPolicy,
@@ -39,22 +37,11 @@ export function decide(state: State): Decision {
   const { object, spec } = state.cluster;
   if (object.metadata.deletionTimestamp !== undefined) return NOTHING;
   if (spec.paused) return { next: 'Nothing', waitsFor: PAUSED };
-  const refused = reportRefused(state)?.trouble;
-  const decision = firstOf(state);
-  return refused === undefined ? decision : { ...decision, refused };
-}
-
-function firstOf(state: State): Decision {
   for (const planner of PLANNERS) {
     const decision = planner(state);
     if (decision !== undefined) return decision;
   }
   return NOTHING;
-}
-
-/** Servers would be told of accounts that may have to stay. */
-function unkeptAccounts(state: State): Decision | undefined {
-  return state.parts.isKeptBack === true ? undefined : awaitAccounts(state);
 }
 
 const PAUSED = { reason: 'Paused', message: 'spec.paused is true.' };
@@ -72,9 +59,8 @@ function heal(state: State): Decision | undefined {
 }
 
 /** True when the cluster is as the spec says and nothing is missing. */
-export function isConverged(state: State, decision: Decision): boolean {
-  const { step, waitsFor, trouble, refused } = decision;
-  const isAtRest = [step, waitsFor, trouble, refused].every((one) => one === undefined);
+export function isConverged(state: State, { step, waitsFor, trouble }: Decision): boolean {
+  const isAtRest = step === undefined && waitsFor === undefined && trouble === undefined;
   return isAtRest && isWhole(state);
 }
 

@@ -41,8 +41,6 @@ export interface Decision {
   readonly waitsFor?: Reason;
   /** A reason that needs a person; Degraded shows it. */
   readonly trouble?: Reason;
-  /** An edit that is refused while all else goes on; Degraded shows it when nothing else is. */
-  readonly refused?: Reason;
 }
 
 export const NOTHING: Decision = { next: 'Nothing' };

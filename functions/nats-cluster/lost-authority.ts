@@ -49,13 +49,12 @@ function isOfOurs(
   served: SecretData,
   nowMs: number,
 ): boolean {
-  const { certificate = '', key = '', ca = '' } = filesIn(listener, served);
+  const { certificate = '', key = '', ca = '' } = fileNames(listener, served);
   if (unfit({ certificate, key, ca }, hostOf(cluster, listener), nowMs) !== undefined) return false;
   return certificatesIn(ca).every((one) => isOfCluster(cluster, one));
 }
 
-/** Its files in the Secret of the configuration. */
-export const filesIn = (listener: Listener, served: SecretData) => ({
+const fileNames = (listener: Listener, served: SecretData) => ({
   certificate: served[`${listener}.crt`],
   key: served[`${listener}.key`],
   ca: served[`${listener}-ca.crt`],

@@ -6,7 +6,6 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import type { Cluster } from './cluster.ts';
 import { withSystem } from './connect.ts';
 import type { Deps, Memory } from './deps.ts';
-import { keepBack } from './keep-back.ts';
 import { areAsRead, readParts } from './parts.ts';
 import { podOf } from './pods.ts';
 import { configDigest } from './render/config.ts';
@@ -43,18 +42,10 @@ export async function observe(
   const memory = deps.memoryOf(cluster.uid);
   const pods = await readPods(deps, cluster, signal);
   const remembered = rememberedParts(memory, cluster, clock);
-  const { known, kept: contents, hasSeenTls } = memory;
+  const { known, kept, hasSeenTls } = memory;
   const nowReadMs = clock.nowMs();
   const policyRefusal = policyRefusalIn(memory, nowReadMs);
-  const partsDeps = {
-    kube,
-    nowMs: nowReadMs,
-    signal,
-    known,
-    kept: contents,
-    policyRefusal,
-    hasSeenTls,
-  };
+  const partsDeps = { kube, nowMs: nowReadMs, signal, known, kept, policyRefusal, hasSeenTls };
   const isGood = remembered !== undefined && (await areAsRead(partsDeps, cluster, remembered));
   const parts = isGood ? remembered : await readParts(partsDeps, cluster, pods);
   if (!isGood) {
@@ -66,8 +57,8 @@ export async function observe(
   // are read again and that is written next.
   if (memory.hasSeenTls === true && parts.beforeTls.length > 0) delete memory.parts;
   const nowMs = clock.nowMs();
-  const kept = keepBack({ cluster, nowMs, parts, pods, nats, refusals: new Map() });
-  const state = { ...kept, refusals: refusalsOf(memory, kept.parts.rendered) };
+  const refusals = refusalsOf(memory, parts.rendered);
+  const state = { cluster, nowMs, parts, pods, nats, refusals };
   // A foreign server may answer under any name, and under a new one each time: only expected names
   // are kept, or memory would grow without end.
   const answered = expected(state).filter((server) => nats.servers.has(server));

@@ -7,20 +7,24 @@ import { accessModeOf } from './claim-template.ts';
 import { attainableBy, findGrowth, readClaims, sizeAmong } from './claims.ts';
 import { type Cluster, ordinalOf, serverName } from './cluster.ts';
 import { foundPartOf, isAsRendered } from './compare.ts';
-import { imageIn, renderAll } from './keep-back.ts';
 import { findLost } from './lost.ts';
 import { policyRefusalOf } from './missing-rights.ts';
 import { isOurs, nameTaken } from './owner.ts';
 import { findPending } from './pending.ts';
-import { CONFIG_SUFFIX } from './render/config.ts';
-import { type PartKey, type RenderedPart, SECRETS, STATEFUL_SETS } from './render/manifests.ts';
+import { CONFIG_KEY, CONFIG_SUFFIX } from './render/config.ts';
+import {
+  type PartKey,
+  render,
+  type RenderedPart,
+  SECRETS,
+  STATEFUL_SETS,
+} from './render/manifests.ts';
 import { accountsIn, type KnownPasswords, passwordsIn, saysTlsIn } from './render/read-back.ts';
-import type { Shape } from './render/stateful-set.ts';
 import { USER_SUFFIX } from './user-secrets.ts';
-import { configTextOf, type SecretData, type SecretsRead } from './secret-data.ts';
+import { dataOf, type SecretData } from './secret-data.ts';
 import { readSecrets } from './secrets.ts';
 import { forgetFormer } from './system-secret.ts';
-import { type FoundPart, type Parts, type Pod, type Rendering, sizeOf } from './state.ts';
+import { type FoundPart, type Parts, type Pod, sizeOf } from './state.ts';
 
 export interface PartsDeps {
   readonly kube: KubeClient;
@@ -45,11 +49,11 @@ export async function readParts(
   const { name, namespace, spec } = cluster;
   const configAt = { namespace, name: `${name}${CONFIG_SUFFIX}` };
   const config = await kube.get(SECRETS, configAt, { signal });
-  const lastConfig = configTextOf(cluster, config);
+  const lastConfig = lastConfigIn(config, cluster);
   const versions = versionsOf(config);
   const secretsDeps = { ...deps, versions, running: uidsOf(cluster, pods) };
   const secrets = await readSecrets(secretsDeps, cluster, config);
-  const { system, systemPassword, notice, refused } = secrets;
+  const { credentials, system, systemPassword, notice } = secrets;
   const { formerPasswords = [], trustedCa = '', beforeTls = [] } = secrets;
   const statefulSet = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });
   const found = new Map<PartKey, FoundPart>();
@@ -58,16 +62,15 @@ export async function readParts(
   const size = sizeOf({ found }) ?? sizeAmong(cluster, pods, claims);
   const accessMode = accessModeOf(cluster, statefulSet ?? undefined, claims);
   const growth = await findGrowth(deps, cluster, claims);
-  const shape = { size, accessMode };
-  const renderings = renderingsOf(attainableBy(cluster, growth), secrets, shape, statefulSet);
+  const attainable = attainableBy(cluster, growth);
+  const rendered = credentials && render(attainable, credentials, { size, accessMode });
   const early = { statefulSet, config };
-  const compared = await compareAll(deps, cluster, { renderings, early, found });
-  const rendered = renderings[0]?.rendered;
+  const parts = rendered?.parts ?? [];
+  const compared = await compareAll(deps, cluster, { parts, early, found });
   const old = rendered && system && forgetFormer(cluster, system, rendered);
   return {
     toMake: secrets.toMake ?? old,
     lacking: secrets.lacking ?? compared.taken,
-    refused,
     systemPassword,
     formerPasswords,
     trustedCa,
@@ -76,25 +79,14 @@ export async function readParts(
     secrets: versions,
     ...readBack(lastConfig),
     rendered,
-    renderings: compared.renderings,
     found,
-    wrong: compared.renderings[0]?.wrong ?? [],
+    wrong: compared.wrong,
     policyRefusal: compared.policyRefusal,
     claims,
     lost: await findLost(deps, pods, claims),
     pending: await findPending(deps, cluster, pods, claims),
     growth,
   };
-}
-
-function renderingsOf(
-  cluster: Cluster,
-  { credentials, accounts }: SecretsRead,
-  shape: Shape,
-  statefulSet: KubeObject | null,
-) {
-  const present = { image: imageIn(statefulSet), accounts };
-  return credentials === undefined ? [] : renderAll(cluster, credentials, shape, present);
 }
 
 /**
@@ -129,14 +121,14 @@ export async function areAsRead(
 }
 
 interface ToCompare {
-  readonly renderings: readonly Omit<Rendering, 'wrong'>[];
+  readonly parts: readonly RenderedPart[];
   /** Parts that were needed for rendering. */
   readonly early: Early;
   readonly found: Map<PartKey, FoundPart>;
 }
 type Early = Readonly<Partial<Record<PartKey, KubeObject | null>>>;
 
-interface Compared extends Pick<Parts, 'renderings' | 'policyRefusal'> {
+interface Compared extends Pick<Parts, 'wrong' | 'policyRefusal'> {
   /** Set when a part is somebody else's. */
   readonly taken: Reason | undefined;
 }
@@ -145,24 +137,21 @@ interface Compared extends Pick<Parts, 'renderings' | 'policyRefusal'> {
 async function compareAll(
   deps: PartsDeps,
   cluster: Cluster,
-  { renderings, early, found }: ToCompare,
+  { parts, early, found }: ToCompare,
 ): Promise<Compared> {
   let { policyRefusal } = deps;
   let taken: Reason | undefined;
-  const compared = renderings.map((one) => ({ ...one, wrong: new Array<RenderedPart>() }));
-  for (const [index, part] of (renderings[0]?.rendered.parts ?? []).entries()) {
+  const wrong: RenderedPart[] = [];
+  for (const part of parts) {
     const { key } = part;
     const { object, refusal } = await readPart(deps, cluster, part, early);
     policyRefusal = refusal ?? policyRefusal;
     if (object !== null) found.set(key, foundPartOf(key, object));
     if (object !== null && !isOurs(object, cluster)) taken ??= nameTaken(object);
     if (key === 'networkPolicy' && policyRefusal !== undefined) continue;
-    for (const { rendered, wrong } of compared) {
-      const wanted = rendered.parts[index];
-      if (wanted !== undefined && !isAsRendered(wanted, object)) wrong.push(wanted);
-    }
+    if (!isAsRendered(part, object)) wrong.push(part);
   }
-  return { renderings: compared, policyRefusal, taken };
+  return { wrong, policyRefusal, taken };
 }
 
 /** The NetworkPolicy alone may be forbidden. */
@@ -186,6 +175,12 @@ async function readPart(
 
 const versionsOf = (config: KubeObject | null): Map<string, string> =>
   new Map(config === null ? [] : [[config.metadata.name, config.metadata.resourceVersion]]);
+
+/**
+ * The configuration that servers were given last; empty when the Secret belongs to somebody else.
+ */
+const lastConfigIn = (config: KubeObject | null, cluster: Cluster): string =>
+  config !== null && isOurs(config, cluster) ? (dataOf(config)[CONFIG_KEY] ?? '') : '';
 
 const readBack = (config: string): Pick<Parts, 'known' | 'accounts' | 'saysTls'> => ({
   known: passwordsIn(config),

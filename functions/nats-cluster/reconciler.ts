@@ -215,7 +215,7 @@ async function orRefusal(
 /** The message changes all the time; the status is written when the plan or reason differs. */
 function hasChanged(
   { status, generation }: Cluster,
-  { next, refused, trouble = refused, waitsFor }: Decision,
+  { next, trouble, waitsFor }: Decision,
 ): boolean {
   const degraded = status.conditions?.find(({ type }) => type === 'Degraded');
   const isWaiting = status.plan?.waitsFor !== undefined;

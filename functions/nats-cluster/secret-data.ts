@@ -7,8 +7,6 @@ import type { KubeObject, Manifest } from '../../shared/kube/objects.ts';
 import type { Cluster } from './cluster.ts';
 import type { Credentials } from './credentials.ts';
 import { isOurs, nameTaken } from './owner.ts';
-import { CONFIG_KEY } from './render/config.ts';
-import type { ConfigObject } from './render/config-object.ts';
 import { owned, SECRETS } from './render/manifests.ts';
 import type { KnownPasswords } from './render/read-back.ts';
 import type { SecretToMake } from './state.ts';
@@ -26,11 +24,7 @@ export interface SecretsRead {
   readonly notice?: string;
   readonly toMake?: SecretToMake;
   readonly lacking?: Reason;
-  /** Why servers keep accounts or certificates that the spec no longer wants. */
-  readonly refused?: Reason | undefined;
   readonly credentials?: Credentials;
-  /** Accounts as servers have them, with the passwords of now; undefined when nobody can tell. */
-  readonly accounts?: ConfigObject | undefined;
 }
 
 export interface SecretsDeps {
@@ -93,12 +87,6 @@ export function dataOf(secret: KubeObject): SecretData {
   ]);
   return Object.fromEntries(decoded);
 }
-
-/**
- * The configuration that servers were given last; empty when the Secret belongs to somebody else.
- */
-export const configTextOf = (cluster: Cluster, config: KubeObject | null): string =>
-  config !== null && isOurs(config, cluster) ? (dataOf(config)[CONFIG_KEY] ?? '') : '';
 
 /** Reports `lost` only where servers exist, since these have another password or authority. */
 export const newSecret = (

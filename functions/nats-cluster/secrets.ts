@@ -6,16 +6,8 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import { readByo, readManaged } from './certificates.ts';
 import type { Cluster } from './cluster.ts';
 import type { CertificateFiles, Credentials } from './credentials.ts';
-import { filesIn, type KnownSecrets, type Listener } from './lost-authority.ts';
-import { SYSTEM_USER } from './render/config.ts';
-import { accountsBefore } from './render/read-back.ts';
-import {
-  configTextOf,
-  dataOf,
-  readOwn,
-  type SecretsDeps,
-  type SecretsRead,
-} from './secret-data.ts';
+import type { KnownSecrets } from './lost-authority.ts';
+import { readOwn, type SecretsDeps, type SecretsRead } from './secret-data.ts';
 import {
   beforeTlsIn,
   formerPasswords,
@@ -71,33 +63,19 @@ async function readRest(
   // Secrets of users contain the authority of the servers, so certificates come first.
   const { certificates, ...more } = await readCertificates(deps, cluster, knownSecrets);
   if (more.toMake !== undefined) return more;
-  const speaksTls = certificates === undefined || certificates.clients !== undefined;
-  const { passwords, lacking, ...users } = await readUsers(
-    deps,
-    speaksTls ? cluster : withoutTls(cluster),
-    certificates?.clients?.ca,
-  );
+  const { passwords, ...users } = await readUsers(deps, cluster, certificates?.clients?.ca);
   if (passwords === undefined) return users;
-  const { [PASSWORD]: systemPassword = '', [ROUTE_PASSWORD]: routePassword = '' } =
-    knownSecrets.system;
-  const text = configTextOf(cluster, knownSecrets.config);
-  const accounts = accountsBefore(text, new Map([...passwords, [SYSTEM_USER, systemPassword]]));
-  if (lacking !== undefined && accounts === undefined) return { ...users, lacking };
   if (certificates === undefined) return more;
-  const kept = lacking === undefined ? {} : { accounts };
   return {
     ...users,
     ...more,
-    refused: more.refused ?? lacking,
-    accounts,
-    credentials: { systemPassword, routePassword, passwords, certificates, ...kept },
+    credentials: {
+      systemPassword: knownSecrets.system[PASSWORD] ?? '',
+      routePassword: knownSecrets.system[ROUTE_PASSWORD] ?? '',
+      passwords,
+      certificates,
+    },
   };
-}
-
-/** While TLS for clients cannot be turned on, they are told the way without it. */
-function withoutTls(cluster: Cluster): Cluster {
-  const { clients: _, ...tls } = cluster.spec.tls ?? {};
-  return { ...cluster, spec: { ...cluster.spec, tls } };
 }
 
 async function readCertificates(
@@ -108,31 +86,16 @@ async function readCertificates(
   const { tls = {} } = cluster.spec;
   const listeners = (['clients', 'routes'] as const).filter((one) => tls[one] !== undefined);
   const certificates: Partial<Record<'clients' | 'routes', CertificateFiles>> = {};
-  let more: Pick<SecretsRead, 'notice' | 'refused'> = {};
+  let notices: Pick<SecretsRead, 'notice'> = {};
   for (const listener of listeners) {
     const { secretName } = tls[listener] ?? {};
-    const { lacking, ...rest } =
+    const { files, ...rest } =
       secretName === undefined
         ? await readManaged(deps, cluster, listener, knownSecrets)
         : await readByo(deps, cluster, listener, secretName);
-    if (rest.toMake !== undefined) return rest;
-    const served = lacking && servedFiles(cluster, knownSecrets, listener);
-    if (lacking !== undefined && served === undefined) return { lacking };
-    const { files = served?.files, notice } = rest;
-    if (files !== undefined) certificates[listener] = files;
-    const told = notice === undefined ? {} : { notice };
-    more = { ...more, ...told, refused: more.refused ?? lacking };
+    if (files === undefined) return rest;
+    certificates[listener] = files;
+    notices = { ...notices, ...rest };
   }
-  return { ...more, certificates };
-}
-
-/** The files of a listener as servers have them; undefined when nobody can tell. */
-function servedFiles(
-  cluster: Cluster,
-  { config }: KnownSecrets,
-  listener: Listener,
-): { readonly files?: CertificateFiles } | undefined {
-  if (config === null || knownIn(cluster, config) === undefined) return undefined;
-  const { certificate = '', key = '', ca = '' } = filesIn(listener, dataOf(config));
-  return certificate === '' ? {} : { files: { certificate, key, ca } };
+  return { ...notices, certificates };
 }

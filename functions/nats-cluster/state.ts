@@ -56,18 +56,6 @@ export interface SecretToMake {
   readonly manifest: Manifest;
 }
 
-/** Fields of the spec whose edits may be refused, while all else goes on. */
-export type Field = 'image' | 'accounts';
-
-/** The parts of a spec, some of whose fields are as servers have them now. */
-export interface Rendering {
-  readonly keeps: readonly Field[];
-  readonly image: string;
-  readonly rendered: Rendered;
-  /** Parts that are missing, or differ from how they are rendered. */
-  readonly wrong: readonly RenderedPart[];
-}
-
 /** The part of an object that is kept: others may have written anything else into it. */
 export interface FoundPart {
   readonly uid: string;
@@ -84,10 +72,6 @@ export interface Parts {
   readonly toMake: SecretToMake | undefined;
   /** The reason why the configuration cannot be written: something of the user's is missing. */
   readonly lacking: Reason | undefined;
-  /** The reason why a field of the spec is kept as servers have it; everything else goes on. */
-  readonly refused: Reason | undefined;
-  /** Set when `rendered` and `wrong` are without the edits that are refused now. */
-  readonly isKeptBack?: boolean;
   /** The password of the system account; undefined before there is one. */
   readonly systemPassword: string | undefined;
   /** Former passwords that servers may still have. */
@@ -110,8 +94,6 @@ export interface Parts {
   readonly accounts: readonly string[] | undefined;
   /** Undefined as long as secrets are missing. */
   readonly rendered: Rendered | undefined;
-  /** The way of the spec comes first, then others, for when it cannot be gone. */
-  readonly renderings: readonly Rendering[];
   readonly found: ReadonlyMap<PartKey, FoundPart>;
   /** Parts that are missing, or differ from how they are rendered. */
   readonly wrong: readonly RenderedPart[];

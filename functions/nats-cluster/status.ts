@@ -183,8 +183,7 @@ function progressing({ next, step, waitsFor, trouble }: Decision): ConditionInpu
 
 const NOT_DEGRADED: Reason = { reason: 'NotDegraded', message: 'Nothing needs a person.' };
 
-function degraded(state: State, decision: Decision): ConditionInput {
-  const { next, waitsFor, trouble = decision.refused } = decision;
+function degraded(state: State, { next, waitsFor, trouble }: Decision): ConditionInput {
   if (trouble !== undefined) return condition('Degraded', 'True', trouble);
   const stuck = stuckReasons(state);
   if (stuck[0] !== undefined) {

@@ -4,12 +4,12 @@
 import { randomBytes } from 'node:crypto';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import type { Cluster } from './cluster.ts';
-import { configDigest, SYSTEM_USER } from './render/config.ts';
+import { isOurs } from './owner.ts';
+import { CONFIG_KEY, configDigest, SYSTEM_USER } from './render/config.ts';
 import type { Rendered } from './render/manifests.ts';
 import { type KnownPasswords, passwordsIn, saysTlsIn } from './render/read-back.ts';
 import {
   certificatesIn,
-  configTextOf,
   dataOf,
   newSecret,
   type OwnSecret,
@@ -57,7 +57,9 @@ export function newSystem(
 
 /** Undefined for a configuration of somebody else, or of a cluster that is gone. */
 export const knownIn = (cluster: Cluster, config: KubeObject | null): KnownPasswords | undefined =>
-  passwordsIn(configTextOf(cluster, config));
+  config !== null && isOurs(config, cluster)
+    ? passwordsIn(dataOf(config)[CONFIG_KEY] ?? '')
+    : undefined;
 
 /** The present configuration, and the authority of the next one. */
 interface Change {
@@ -91,7 +93,8 @@ function withoutTls(
   system: SecretData,
   { config, clientsCa }: Change,
 ): SecretData {
-  const saysTls = saysTlsIn(configTextOf(cluster, config));
+  const text = config !== null && isOurs(config, cluster) ? dataOf(config)[CONFIG_KEY] : '';
+  const saysTls = saysTlsIn(text ?? '');
   const isTurnedOn = saysTls === false && clientsCa !== undefined;
   const isOver = saysTls === false || hasSeenTls === true;
   const now = system[BEFORE_TLS] ?? '[]';

@@ -18,7 +18,7 @@ import { newPassword } from './system-secret.ts';
 import type { SecretToMake } from './state.ts';
 
 interface UsersRead {
-  /** By the name of the user; undefined while a Secret is to be made. */
+  /** By the name of the user; undefined while one is missing. */
   readonly passwords?: ReadonlyMap<string, string>;
   readonly toMake?: SecretToMake;
   readonly lacking?: Reason;
@@ -33,10 +33,7 @@ export const USER_SUFFIX = '-user';
 const suffixOf = ({ spec: { accounts = [] } }: Cluster, user: User): string =>
   accounts.length === 0 ? USER_SUFFIX : `${USER_SUFFIX}-${user.name}`;
 
-/**
- * Makes or names the first missing Secret; the others are read all the same. `ca` signed the
- * certificates that clients see.
- */
+/** Makes or names the first missing Secret. `ca` signed the certificates that clients see. */
 export async function readUsers(
   deps: SecretsDeps,
   cluster: Cluster,
@@ -44,31 +41,18 @@ export async function readUsers(
 ): Promise<UsersRead> {
   const passwords = new Map<string, string>();
   const theirs = new Map<string, SecretData | undefined>();
-  const twice = new Set<string>();
   let toMake: SecretToMake | undefined;
-  let lacking: Reason | undefined;
   for (const user of accountsOf(cluster.spec).flatMap(({ users }) => users)) {
-    if (passwords.has(user.name)) {
-      twice.add(user.name);
-      lacking ??= duplicateUser(user.name);
-      continue;
-    }
+    if (passwords.has(user.name)) return { lacking: duplicateUser(user.name) };
     const one =
       user.passwordSecret === undefined
         ? await readManagedUser(deps, cluster, { ...user, ca })
         : await readGivenUser(deps, cluster, { ...user, secret: user.passwordSecret, theirs });
-    if (one.password === undefined && one.toMake !== undefined) return one;
-    if (one.password !== undefined) passwords.set(user.name, one.password);
-    lacking ??= one.lacking;
+    if (one.password === undefined) return one;
+    passwords.set(user.name, one.password);
     toMake ??= one.toMake;
   }
-  // It is not known which of the two is theirs.
-  for (const name of twice) passwords.delete(name);
-  return {
-    passwords,
-    ...(toMake === undefined ? {} : { toMake }),
-    ...(lacking === undefined ? {} : { lacking }),
-  };
+  return { passwords, ...(toMake === undefined ? {} : { toMake }) };
 }
 
 interface UserWithCa extends User {

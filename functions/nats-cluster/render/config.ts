@@ -5,10 +5,14 @@ import { createHash } from 'node:crypto';
 import type { Account, NatsClusterSpec, Rights, User } from '../../../shared/api/nats-cluster.ts';
 import { CLIENT_PORT, type Cluster, headlessHost, ROUTE_PORT, serverNames } from '../cluster.ts';
 import type { Credentials } from '../credentials.ts';
-import type { ConfigObject, ConfigValue } from './config-object.ts';
 import { feedPermissions, feedsOf } from './feeds.ts';
 import { hashOf, sorted } from './hash.ts';
 import { quantityOf } from './quantity.ts';
+
+export interface ConfigObject {
+  readonly [key: string]: ConfigValue;
+}
+type ConfigValue = string | number | boolean | readonly ConfigValue[] | ConfigObject;
 
 /** Where the volumes are mounted. */
 export const CONFIG_DIR = '/etc/nats';
@@ -49,7 +53,7 @@ export function natsConfig(cluster: Cluster, credentials: Credentials): ConfigOb
     ...(spec.replicas === 1 ? {} : { cluster: clusteringOf(cluster, credentials) }),
     ...(clients === undefined ? {} : { tls: tlsOf('clients') }),
     system_account: SYSTEM_ACCOUNT,
-    accounts: credentials.accounts ?? loginsOf(cluster, credentials),
+    accounts: loginsOf(cluster, credentials),
     // A renewed certificate changes no other line, and the digest has to change with it.
     server_metadata: { certificates: hashOf(credentials.certificates) },
   };

@@ -2,7 +2,6 @@
 // may be running. Pure.
 import { isRecord, textOf } from '../../../shared/kube/json.ts';
 import { SYSTEM_ACCOUNT } from './config.ts';
-import type { ConfigObject } from './config-object.ts';
 
 export interface KnownPasswords {
   readonly system: string;
@@ -36,29 +35,6 @@ export function accountsIn(text: string): readonly string[] | undefined {
   return Object.entries(accounts).flatMap(([name, account]) =>
     isRecord(account) && account['jetstream'] === 'enabled' ? [name] : [],
   );
-}
-
-/**
- * The accounts of the last configuration with these passwords, for users who have another one by
- * now; undefined when somebody else wrote it.
- */
-export function accountsBefore(
-  text: string,
-  passwords: ReadonlyMap<string, string>,
-): ConfigObject | undefined {
-  const accounts = valueOf(text, 'accounts');
-  if (!isRecord(accounts)) return undefined;
-  const renewed = Object.entries(accounts).map(([name, account]) => {
-    const users: unknown = isRecord(account) ? account['users'] : undefined;
-    if (!isRecord(account) || !Array.isArray(users)) return [name, account];
-    return [name, { ...account, users: users.map((login) => withPassword(login, passwords)) }];
-  });
-  return Object.fromEntries(renewed);
-}
-
-function withPassword(login: unknown, passwords: ReadonlyMap<string, string>): unknown {
-  const password = isRecord(login) ? passwords.get(textOf(login['user'])) : undefined;
-  return isRecord(login) && password !== undefined ? { ...login, password } : login;
 }
 
 /** Passwords by the names of users. */

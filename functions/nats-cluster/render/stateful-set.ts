@@ -6,12 +6,12 @@ import {
   CONFIG_DIR,
   CONFIG_KEY,
   CONFIG_SUFFIX,
+  type ConfigObject,
   DATA_DIR,
   PID_FILE,
   restartOnly,
   RUN_DIR,
 } from './config.ts';
-import type { ConfigObject } from './config-object.ts';
 import { hashOf } from './hash.ts';
 import { labelsOf, selectorOf } from './labels.ts';
 import { quantityOf } from './quantity.ts';

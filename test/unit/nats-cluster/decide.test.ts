@@ -1,7 +1,6 @@
 // Which step comes next, from what was seen, as tables.
 import { describe, expect, test } from 'vitest';
 import { decide, isConverged } from '../../../functions/nats-cluster/decide.ts';
-import type { Reason } from '../../../shared/kube/conditions.ts';
 import type { NatsClusterStatus } from '../../../shared/api/nats-cluster.ts';
 import { reticent, type Row, shown, silent } from './rows.ts';
 import {
@@ -227,19 +226,6 @@ test('nor is it taken while the servers that wrote these files do not answer', (
   const status = { servers: [{ name: 'nats-0', version: '2.15.2' }] };
   const one = { spec: { image: 'nats:2.13.1', replicas: 1 }, status, nats };
   expect(decide(state(one)).trouble?.reason).toBe('DowngradeRefused');
-});
-
-test('an edit that is refused is told while all else goes on, and is never at rest', () => {
-  const kept = { spec: { image: 'nats:2.13.1' }, parts: { isKeptBack: true } };
-  const waiting = { pods: outdated('nats-2'), nats: withGroups(late) };
-  const decision = decide(state({ ...kept, ...waiting }));
-  expect(shown(decision)).toBe('wait: Restart nats-2 [StreamAtRisk]');
-  expect(decision.refused?.reason).toBe('DowngradeRefused');
-  const left = decide(state(kept));
-  expect(left.trouble?.reason).toBe('DowngradeRefused');
-  expect(isConverged(state(kept), { next: 'Nothing', refused: left.refused as Reason })).toBe(
-    false,
-  );
 });
 
 test('a version that cannot read the files of the one that runs is refused', () => {

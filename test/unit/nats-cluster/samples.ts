@@ -86,8 +86,6 @@ export function state(differences: Differences = {}): State {
   const parts: Parts = {
     toMake: undefined,
     lacking: undefined,
-    refused: undefined,
-    renderings: [],
     systemPassword: 'system',
     formerPasswords: [],
     trustedCa: '',

@@ -3,8 +3,10 @@
 // and throws where one is.
 import { claimTemplateIn } from '../../../../functions/nats-cluster/claim-template.ts';
 import type { KubeObject } from '../../../../shared/kube/objects.ts';
-import { configDigest } from '../../../../functions/nats-cluster/render/config.ts';
-import type { ConfigObject } from '../../../../functions/nats-cluster/render/config-object.ts';
+import {
+  configDigest,
+  type ConfigObject,
+} from '../../../../functions/nats-cluster/render/config.ts';
 import { CLAIMS, PODS } from '../../../../functions/nats-cluster/render/manifests.ts';
 import { KubeModel } from './kube-model.ts';
 
