@@ -1,5 +1,4 @@
 // JSON that came from outside, before anybody knows what it is.
-import { randomUUID } from 'node:crypto';
 
 declare global {
   /** In V8 since Node 22, and not yet in TypeScript's library. */
@@ -22,7 +21,7 @@ const INTEGER = /^-?[1-9]\d{15,}$/;
 export function parseLossless(text: string): unknown {
   if (!LONG_INTEGER.test(text)) return JSON.parse(text);
   // Nobody else knows the mark, so that no text can begin with it.
-  const mark = `${randomUUID()} `;
+  const mark = `${crypto.randomUUID()} `;
   const marked = withMarked(text, mark);
   const value: unknown = JSON.parse(marked);
   return marked === text ? value : restored(value, mark);
