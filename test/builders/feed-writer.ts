@@ -23,7 +23,7 @@ import {
   subjectOf,
 } from '../../shared/feed/subjects.ts';
 import { configOf } from '../../shared/nats/stream-config.ts';
-import { loginOf } from './nats-login.ts';
+import { ANSWER_WITHIN, loginOf } from './nats-login.ts';
 
 const TOMBSTONE_TTL = '600s';
 
@@ -163,7 +163,7 @@ export class FeedWriter {
     data: Uint8Array | string,
     header: Readonly<Record<string, string>> = {},
   ): Promise<number> {
-    const options = { timeout: 5_000, headers: headersOf(header) };
+    const options = { ...ANSWER_WITHIN, headers: headersOf(header) };
     const reply = await this.#nats.request(this.#stored(subject), data, options);
     const answer = reply.json<{ seq: number; error?: { description: string } }>();
     if (answer.error !== undefined) throw new Error(`${subject}: ${answer.error.description}`);
@@ -222,7 +222,11 @@ export class FeedWriter {
   }
 
   async #api(subject: string, body: object): Promise<void> {
-    const reply = await this.#nats.request(`$JS.API.${subject}`, JSON.stringify(body));
+    const reply = await this.#nats.request(
+      `$JS.API.${subject}`,
+      JSON.stringify(body),
+      ANSWER_WITHIN,
+    );
     const { error } = reply.json<{ error?: { description: string } }>();
     if (error !== undefined) throw new Error(`${subject}: ${error.description}`);
   }

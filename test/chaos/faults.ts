@@ -8,7 +8,7 @@ import type { Random } from './random.ts';
 import type { Mangling } from './relay.ts';
 import { ADAPTER, API_SERVER, FEED, FUNCTION, NATS, type Rig } from './rig.ts';
 import { connect } from 'nats';
-import { loginOf } from '../builders/nats-login.ts';
+import { ANSWER_WITHIN, loginOf } from '../builders/nats-login.ts';
 import { streamName } from '../../shared/feed/subjects.ts';
 
 export type Lift = () => Promise<void>;
@@ -95,7 +95,7 @@ const STREAM_DELETED: Fault = {
   weight: 1,
   begin: async ({ plane }) => {
     const nats = await connect(loginOf(plane.part(NATS).url));
-    await nats.request(`$JS.API.STREAM.DELETE.${streamName(FEED)}`);
+    await nats.request(`$JS.API.STREAM.DELETE.${streamName(FEED)}`, '', ANSWER_WITHIN);
     await nats.close();
     return async () => undefined;
   },

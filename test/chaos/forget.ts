@@ -1,7 +1,7 @@
 // Time passes for a stream: its tombstones end, as NATS ends them after their time to live, and the
 // floor is where the function would have put it.
 import { connect } from 'nats';
-import { loginOf } from '../builders/nats-login.ts';
+import { ANSWER_WITHIN, loginOf } from '../builders/nats-login.ts';
 import {
   decodeMessage,
   encodeMessage,
@@ -32,7 +32,7 @@ export async function forgetTombstones(url: string, feed: string): Promise<void>
       const isObject = parseSubject(subject.slice(prefix.length + 1)) !== undefined;
       if (!isObject || message === undefined || !isTombstone(message)) continue;
       const filter = JSON.stringify({ filter: subject });
-      await nats.request(`$JS.API.STREAM.PURGE.${name}`, filter);
+      await nats.request(`$JS.API.STREAM.PURGE.${name}`, filter, ANSWER_WITHIN);
     }
     const floor: Floor = { version: (await stream.state(signal)).lastSequence };
     await nats.jetstream().publish(`${prefix}.${FLOOR_SUBJECT}`, encodeMessage(floor));

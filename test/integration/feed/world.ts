@@ -2,7 +2,7 @@
 // stream: events are sent by hand, so that each test decides which ones are lost, late, doubled or
 // forged.
 import { connect } from 'nats';
-import { loginOf } from '../../builders/nats-login.ts';
+import { ANSWER_WITHIN, loginOf } from '../../builders/nats-login.ts';
 import { metadata } from '../../../functions/metadata/index.ts';
 import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import { METADATA_FEEDS, type MetadataFeedStatus } from '../../../shared/api/metadata-feed.ts';
@@ -166,7 +166,7 @@ export class FeedWorld {
 
   async #jetStream(subject: string, body: string): Promise<void> {
     const nats = await connect(loginOf(this.plane.part('nats-server').url));
-    await nats.request(`$JS.API.${subject}`, body);
+    await nats.request(`$JS.API.${subject}`, body, ANSWER_WITHIN);
     await nats.close();
   }
 

@@ -12,7 +12,7 @@ import { freePort } from '../../../knative/try/local/process/ports.ts';
 import type { StoredMessage } from '../../../shared/nats/jetstream.ts';
 import { Stream } from '../../../shared/nats/stream.ts';
 import type { StreamSettings } from '../../../shared/nats/stream-config.ts';
-import { loginOf } from '../../builders/nats-login.ts';
+import { ANSWER_WITHIN, loginOf } from '../../builders/nats-login.ts';
 
 const soon = (): AbortSignal => AbortSignal.timeout(10_000);
 
@@ -162,7 +162,7 @@ test('settings that the server can change are changed in place', async () => {
 test('one consumer that was made to stay does not keep a stream from its settings', async () => {
   const nats = await connect(loginOf(plane.part('nats-server').url));
   const asked = async (verb: string, body: object): Promise<Record<string, unknown>> =>
-    (await nats.request(`$JS.API.${verb}`, JSON.stringify(body))).json();
+    (await nats.request(`$JS.API.${verb}`, JSON.stringify(body), ANSWER_WITHIN)).json();
   const idle = async () => {
     const { config } = await asked('STREAM.INFO.elder', {});
     return Object(Object(config).consumer_limits).inactive_threshold;
