@@ -1,7 +1,14 @@
 // A feed for tests of its readers: written as the protocol says, by hand, so that a test can also
 // write what the real writer never would.
 import { randomUUID } from 'node:crypto';
-import { type MsgHdrs, type NatsConnection, connect, headers } from 'nats';
+import {
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+  type RequestOptions,
+  connect,
+  headers,
+} from 'nats';
 import { Digest, fingerprint } from '../../shared/feed/digest.ts';
 import {
   type Marker,
@@ -163,8 +170,7 @@ export class FeedWriter {
     data: Uint8Array | string,
     header: Readonly<Record<string, string>> = {},
   ): Promise<number> {
-    const options = { ...ANSWER_WITHIN, headers: headersOf(header) };
-    const reply = await this.#nats.request(this.#stored(subject), data, options);
+    const reply = await this.#request(this.#stored(subject), data, { headers: headersOf(header) });
     const answer = reply.json<{ seq: number; error?: { description: string } }>();
     if (answer.error !== undefined) throw new Error(`${subject}: ${answer.error.description}`);
     this.#version = answer.seq;
@@ -222,13 +228,22 @@ export class FeedWriter {
   }
 
   async #api(subject: string, body: object): Promise<void> {
-    const reply = await this.#nats.request(
-      `$JS.API.${subject}`,
-      JSON.stringify(body),
-      ANSWER_WITHIN,
-    );
+    const reply = await this.#request(`$JS.API.${subject}`, JSON.stringify(body));
     const { error } = reply.json<{ error?: { description: string } }>();
     if (error !== undefined) throw new Error(`${subject}: ${error.description}`);
+  }
+
+  /**
+   * The client loses what is sent while it has no server, and waits for the answer nonetheless.
+   * So a writer without a server refuses at once, as `rtt` does, and a test that polls tries again.
+   */
+  async #request(
+    subject: string,
+    data: Uint8Array | string,
+    options: Partial<RequestOptions> = {},
+  ): Promise<Msg> {
+    await this.#nats.rtt();
+    return this.#nats.request(subject, data, { ...ANSWER_WITHIN, ...options });
   }
 }
 

@@ -101,17 +101,22 @@ test('back from an older disk: what was read of the lost end does not outlive it
   await replica.whenCurrent();
   const bookmark = stored(replica);
   await server.stop();
+  await untilPhase(replica, 'connecting');
   await rm(data, { recursive: true });
   await cp(`${data}-old`, data, { recursive: true });
   await server.start();
   feed.held.clear();
   for (const [subject, held] of known) feed.held.set(subject, held);
   const again = world.reader(feed, node1, { resumeFrom: bookmark });
-  await again.whenCurrent();
+  for (const each of [replica, again]) await untilPhase(each, 'current');
   await untilWritable(feed);
   await feed.put(node1, pod('a'), { phase: 'Failed' });
   await feed.checkpoint('node.n1');
-  for (const each of [replica, again]) {
+  const late = world.reader(feed, node1, { resumeFrom: bookmark });
+  await late.whenCurrent();
+  // Nothing was said since it came. The next sweep says something.
+  await untilWritable(feed);
+  for (const each of [replica, again, late]) {
     await untilEqual(each, feed);
     await untilPhase(each, 'current');
     expect(heldBy(each)).toEqual(feed.alive());
