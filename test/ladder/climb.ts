@@ -5,7 +5,11 @@ import { climbOne, type ClimbOne, type Climbed } from './climb-one.ts';
 import type { Climb, Outcome } from './outcome.ts';
 import type { Rung, RungName } from './rungs.ts';
 
-/** Of the rungs that can begin the first does; the outcomes stand in the same order. */
+/**
+ * Of the rungs that can begin the first does, and none passes one that waits for room: else a
+ * large one would begin when all small ones are over, and end alone. The outcomes stand in the same
+ * order.
+ */
 export async function climb(chosen: readonly Rung[], by: Climb): Promise<Outcome[]> {
   const waiting = new Set(chosen);
   const running = new Map<Rung, Promise<void>>();
@@ -26,6 +30,7 @@ export async function climb(chosen: readonly Rung[], by: Climb): Promise<Outcome
   while (!by.signal.aborted) {
     for (const rung of waiting) {
       const turn = turnOf(rung, { outcomes, running: [...running.keys()], slots: by.slots });
+      if (turn === 'no room') break;
       if (turn === 'later') continue;
       waiting.delete(rung);
       if (turn === 'now') begin(rung);
@@ -56,7 +61,7 @@ function turnOf(rung: Rung, { outcomes, running, slots }: Standing): string {
   const taken = running.reduce((sum, one) => sum + one.slots, 0);
   // A rung that wants more than the machine has is climbed alone.
   const fits = taken === 0 || taken + rung.slots <= slots;
-  return fits ? 'now' : 'later';
+  return fits ? 'now' : 'no room';
 }
 
 const isGood = ({ state }: Outcome): boolean => state === 'passed' || state === 'unchanged';

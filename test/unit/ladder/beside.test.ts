@@ -78,10 +78,20 @@ test('a rung that wants more than the machine has is climbed alone', async () =>
   expect((await climbed(2, ...ladder)).states).toEqual(['passed', 'passed']);
 });
 
-test('a small rung passes a large one that has to wait', async () => {
+test('no small rung passes a large one that waits for room', async () => {
+  const fails = `process.exitCode = fs.existsSync(${at('small')}) ? 1 : 0;`;
+  const ladder = [
+    rung('types', 'setTimeout(() => undefined, 200);'),
+    rung('unit', fails, { slots: 2 }),
+    rung('lint', says('small')),
+  ];
+  expect((await climbed(2, ...ladder)).states).toEqual(['passed', 'passed', 'passed']);
+});
+
+test('a small rung passes a large one that waits for what it needs', async () => {
   const ladder = [
     rung('types', awaits('small')),
-    rung('unit', '', { slots: 2 }),
+    rung('unit', '', { slots: 2, needs: ['types'] }),
     rung('lint', says('small')),
   ];
   expect((await climbed(2, ...ladder)).states).toEqual(['passed', 'passed', 'passed']);
