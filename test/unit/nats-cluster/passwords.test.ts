@@ -54,17 +54,15 @@ test('a system Secret that somebody deleted comes back as the servers know it', 
 });
 
 test('a system password that somebody changed comes to the servers', async () => {
-  for (const when of ['before', 'after'] as const) {
-    for (let at = 0; ; at += 1) {
-      const run = await atRest();
-      setPassword(run, 'another');
-      run.crashAt({ at, when });
-      await goOn(run);
-      expect([at, ...passwordsOf(run)]).toEqual([at, 'another', 'another', 'another']);
-      expect(run.isReady()).toBe(true);
-      expect(Object.keys(systemOf(run))).toEqual(['username', 'password', 'route-password']);
-      if (!run.hasCrashed) break;
-    }
+  const run = await atRest();
+  setPassword(run, 'another');
+  const left = await run.deathsIn(() => goOn(run));
+  expect(left.length).toBeGreaterThan(4);
+  for (const one of left) await goOn(one);
+  for (const [at, one] of [run, ...left].entries()) {
+    expect([at, ...passwordsOf(one)]).toEqual([at, 'another', 'another', 'another']);
+    expect(one.isReady()).toBe(true);
+    expect(Object.keys(systemOf(one))).toEqual(['username', 'password', 'route-password']);
   }
 });
 

@@ -1,6 +1,6 @@
 // An API server as far as the function nats-cluster uses one: resourceVersions, preconditions,
-// server-side apply, and counts. Writes can fail at a chosen one, before or after they are done;
-// reads can be old.
+// server-side apply, and counts. A test can look at all that is there around each write; reads can
+// be old.
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import { KubeError } from '../../../../shared/kube/errors.ts';
 import type {
@@ -10,14 +10,6 @@ import type {
   ResourceRef,
 } from '../../../../shared/kube/objects.ts';
 
-export class Crash extends Error {}
-
-/** When the process dies: at this write, before it is done or after. */
-export interface CrashPoint {
-  readonly at: number;
-  readonly when: 'before' | 'after';
-}
-
 type Body = Record<string, unknown>;
 
 export class KubeModel {
@@ -25,7 +17,8 @@ export class KubeModel {
   reads = 0;
   /** In the order in which they were done, as `delete pods nats-2`. */
   readonly writes: string[] = [];
-  crash: CrashPoint | undefined;
+  /** Before each write is done, and after. */
+  aroundWrite: () => void = () => undefined;
   /** How many changes ago a read is from; 0 is now. */
   staleness: () => number = () => 0;
   /** What others are quick enough to do between a look and its delete. */
@@ -205,17 +198,10 @@ export class KubeModel {
 
   /** A point at which the process may die; what is changed in NATS has one too. */
   async write<Result>(what: string, change: () => Result): Promise<Result> {
-    const isHere = this.crash?.at === this.writes.length;
-    if (isHere && this.crash?.when === 'before') {
-      this.crash = undefined;
-      throw new Crash(what);
-    }
+    this.aroundWrite();
     this.writes.push(what);
     const result = change();
-    if (isHere) {
-      this.crash = undefined;
-      throw new Crash(what);
-    }
+    this.aroundWrite();
     return result;
   }
 }

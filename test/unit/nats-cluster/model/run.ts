@@ -1,5 +1,5 @@
 // Runs the function on the model: sweeps and moments in turn until the cluster is what its spec
-// says, through crashes that a test asks for.
+// says, and again from each moment at which the process may have died.
 import { pino } from 'pino';
 import { Deps } from '../../../../functions/nats-cluster/deps.ts';
 import { sweepAll } from '../../../../functions/nats-cluster/reconciler.ts';
@@ -7,7 +7,6 @@ import { NATS_CLUSTER_LEASE, NATS_CLUSTERS } from '../../../../shared/api/nats-c
 import type { Context } from '../../../../shared/function/define.ts';
 import { isKubeError } from '../../../../shared/kube/errors.ts';
 import { SPEC } from '../samples.ts';
-import { Crash, type CrashPoint } from './kube-model.ts';
 import { systemOf } from './system-model.ts';
 import { NAME, NAMESPACE, ClusterModel } from './cluster-model.ts';
 
@@ -100,8 +99,7 @@ export class Run {
     try {
       await sweepAll(context as unknown as Context<Deps>);
     } catch (error) {
-      if (error instanceof Crash) this.#deps = this.#makeDeps();
-      else if (!isKubeError(error)) throw error;
+      if (!isKubeError(error)) throw error;
     }
   }
 
@@ -152,12 +150,21 @@ export class Run {
     return warning.map(([, { reason }]) => String(reason));
   }
 
-  crashAt(point: CrashPoint): void {
+  /**
+   * What a process leaves behind that dies in this work, for each moment at which it may die:
+   * before a write, or after. The next one has nothing in memory, and begins a moment later.
+   * Nothing happens between two writes of one moment: after the first is before the second.
+   */
+  async deathsIn(work: () => Promise<void>): Promise<readonly Run[]> {
     const { kube } = this.model;
-    kube.crash = { ...point, at: kube.writes.length + point.at };
-  }
-
-  get hasCrashed(): boolean {
-    return this.model.kube.crash === undefined;
+    const left = new Map<string, Run>();
+    kube.aroundWrite = () => {
+      const moment = `${kube.writes.length} ${this.model.nowMs}`;
+      if (!left.has(moment)) left.set(moment, new Run(this.model.copy()));
+    };
+    await work();
+    kube.aroundWrite = () => undefined;
+    for (const { model } of left.values()) model.tick();
+    return [...left.values()];
   }
 }
