@@ -59,18 +59,34 @@ const bannedCall = (ban: Ban): Rule => ({
   reason: ban.reason,
   look: perFile(function* (source) {
     if (!ban.within.test(source.path) || ban.except.test(source.path)) return;
-    for (const [name, line] of namesUsed(source)) {
+    for (const { name, lineOf } of namesIn(source)) {
       if (ban.of.test(name))
-        yield { line, message: `${name} is not for this file: ${ban.instead}` };
+        yield { line: lineOf(), message: `${name} is not for this file: ${ban.instead}` };
     }
   }),
 });
 
+interface Use {
+  readonly name: string;
+  readonly lineOf: () => number;
+}
+
+const known = new WeakMap<Source, readonly Use[]>();
+
+/** Found once for all bans. */
+function namesIn(source: Source): readonly Use[] {
+  const uses = known.get(source) ?? [...namesUsed(source)];
+  known.set(source, uses);
+  return uses;
+}
+
 /** Member accesses, plain calls, and names imported from node's own modules. */
-function* namesUsed({ syntax, text, imports }: Source): Generator<[string, number]> {
+function* namesUsed({ syntax, text, imports }: Source): Generator<Use> {
   for (const { from, names, line } of imports) {
     if (/^node:(process|timers|timers\/promises|perf_hooks)$/.test(from)) {
-      for (const name of names) yield [from === 'node:process' ? `process.${name}` : name, line];
+      for (const one of names) {
+        yield { name: from === 'node:process' ? `process.${one}` : one, lineOf: () => line };
+      }
     }
   }
   if (syntax === undefined) return;
@@ -79,7 +95,7 @@ function* namesUsed({ syntax, text, imports }: Source): Generator<[string, numbe
     const isPlainCall = isNode(callee) && callee.type === 'Identifier';
     const named = node.type === 'MemberExpression' ? node : isPlainCall ? callee : undefined;
     const name = dotted(named)?.replace(/^globalThis\./, '');
-    if (name !== undefined) yield [name, lineAt(text, node.start)];
+    if (name !== undefined) yield { name, lineOf: () => lineAt(text, node.start) };
   }
 }
 

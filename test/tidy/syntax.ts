@@ -11,16 +11,30 @@ export interface Node {
 export const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
 
-export const lineAt = (text: string, offset: number): number =>
-  text.slice(0, offset).split('\n').length;
+export function lineAt(text: string, offset: number): number {
+  let line = 1;
+  for (
+    let end = text.indexOf('\n');
+    end !== -1 && end < offset;
+    end = text.indexOf('\n', end + 1)
+  ) {
+    line += 1;
+  }
+  return line;
+}
 
-export function* walk(node: Node, parents: readonly Node[] = []): Generator<[Node, Node[]]> {
-  yield [node, [...parents]];
-  const inner = [...parents, node];
-  for (const value of Object.values(node)) {
-    for (const child of Array.isArray(value) ? value : [value]) {
-      if (isNode(child)) yield* walk(child, inner);
-    }
+/** All nodes in the order of the text: no generator in another, which costs most of a rule. */
+export function* walk(root: Node): Generator<readonly [Node, readonly Node[]]> {
+  const open: (readonly [Node, readonly Node[]])[] = [[root, []]];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    yield next;
+    const [node, parents] = next;
+    const children = Object.values(node)
+      .flat()
+      .filter((child) => isNode(child));
+    if (children.length === 0) continue;
+    const inner = [...parents, node];
+    for (const child of children.toReversed()) open.push([child, inner]);
   }
 }
 
