@@ -1,5 +1,5 @@
-// The metadata function as it ships: its bundle, in a process of its own, with the memory that its
-// manifest gives it.
+// The metadata function as it ships: its bundle, in a process of its own, with a share of the heap
+// that its manifest gives it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -22,11 +22,12 @@ export interface Shipped {
 
 export async function startShipped(
   environment: Readonly<Record<string, string>>,
+  heapShare: number,
 ): Promise<Shipped> {
   const dir = await mkdtemp(join(tmpdir(), 'ballast-shipped-'));
   await bundleFunction('metadata', dir);
   const child = spawn(process.execPath, [join(dir, 'index.js')], {
-    env: { PORT: '0', NODE_OPTIONS: await nodeOptions(), ...environment },
+    env: { PORT: '0', NODE_OPTIONS: await nodeOptions(heapShare), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'close');
@@ -54,11 +55,13 @@ export async function startShipped(
   };
 }
 
-async function nodeOptions(): Promise<string> {
+async function nodeOptions(heapShare: number): Promise<string> {
   const path = join(ROOT, 'knative/functions/metadata/service.yaml');
-  const found = /name: NODE_OPTIONS\n\s+value: (.+)/.exec(await readFile(path, 'utf8'))?.[1];
-  if (found === undefined) throw new Error(`${path} gives no NODE_OPTIONS`);
-  return found;
+  const options = /name: NODE_OPTIONS\n\s+value: (.+)/.exec(await readFile(path, 'utf8'))?.[1];
+  const heap = /--max-old-space-size=(\d+)/.exec(options ?? '');
+  if (options === undefined || heap === null) throw new Error(`${path} bounds no heap`);
+  const megabytes = Math.floor(Number(heap[1]) * heapShare);
+  return options.replace(heap[0], `--max-old-space-size=${megabytes}`);
 }
 
 async function portOf(child: ChildProcess, log: Record<string, unknown>[]): Promise<number> {
