@@ -20,7 +20,10 @@ function minorOf(version: string): Minor {
 
 /** The oldest and the newest, as one text: `2.14.9`, or `2.14.9 to 2.15.2`. */
 export function rangeOf(versions: readonly string[]): string | undefined {
-  const ordered = versions.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+  // Mostly there is one, and to compare two makes a collator.
+  const ordered = [...new Set(versions)].toSorted((a, b) =>
+    a.localeCompare(b, 'en', { numeric: true }),
+  );
   const [oldest, newest] = [ordered.at(0), ordered.at(-1)];
   return oldest === newest ? oldest : `${oldest} to ${newest}`;
 }
