@@ -44,6 +44,8 @@ export interface Rung {
   readonly unreached?: readonly string[];
   /** The binaries that its tests start. */
   readonly parts?: readonly PartName[];
+  /** Node keeps what it has compiled, for the next process: many small ones do the same. */
+  readonly keepsCompiled?: boolean;
   /** It asks what a machine has, which is no fault of the code; else it says `cannotBeHadCode`. */
   readonly isAboutMachine?: boolean;
 }
@@ -141,6 +143,7 @@ export const rungs: readonly Rung[] = [
   tests('unit', 'pure parts, small servers, and the tidy rules', [], {
     workers: cores,
     unreached: [],
+    keepsCompiled: true,
   }),
   tests('contract', "Knative's rules against its real adapter", ['parts'], ofPlane),
   // With one slot, beside both clusters and a lane, its tests met their bounds. Its files wait for

@@ -1,7 +1,7 @@
 // Climbs small ladders made of real commands: order, rungs left out, hangs, and giving up.
 
 import { existsSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Outcome } from '../../ladder/outcome.ts';
 import { climb, total } from '../../ladder/climb.ts';
 import type { Rung } from '../../ladder/rungs.ts';
@@ -55,6 +55,15 @@ describe('a climb', () => {
   test('shows what a long rung prints as it comes', async () => {
     const { said } = await climbed(rung('parts', "console.log('etcd')", { shows: 'always' }));
     expect(said).toMatch(/^etcd\nparts +passed/);
+  });
+
+  test('has Node keep what it compiles in the rungs that say so, and in no other', async () => {
+    vi.stubEnv('NODE_COMPILE_CACHE', '');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const keeps = "process.exitCode = process.env['NODE_COMPILE_CACHE'] === '' ? 1 : 0";
+    const ladder = [rung('unit', keeps, { keepsCompiled: true }), rung('contract', keeps)];
+    const { outcomes } = await climbed(...ladder);
+    expect(outcomes.map(({ state }) => state)).toEqual(['passed', 'failed']);
   });
 
   test('stops a rung at its first command that fails', async () => {
