@@ -1,10 +1,10 @@
 // Creates an Event about a step on the NatsCluster: `kubectl describe natscluster` shows it.
 import { NATS_CLUSTERS } from '../../shared/api/nats-cluster.ts';
+import { hashOf } from '../../shared/hash.ts';
 import { announce, type Announcement } from '../../shared/kube/announce.ts';
 import type { Cluster } from './cluster.ts';
 import type { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
-import { hashOf } from './render/hash.ts';
 
 export async function announceOn(
   { namespace, name, uid, object }: Cluster,

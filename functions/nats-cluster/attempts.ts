@@ -1,10 +1,10 @@
 // Holds back steps that change nothing: somebody reverts them, or the API server keeps the object
 // otherwise than asked. They are tried a few times, then after longer and longer pauses, and
 // reported; so a cluster that never settles costs the others nothing.
+import { hashOf } from '../../shared/hash.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import type { Step } from './decision.ts';
-import { hashOf } from './render/hash.ts';
 import { recordsOf, type State } from './state.ts';
 
 /** How often one step was applied, and since when. */

@@ -2,11 +2,11 @@
 // for.
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
+import { quantityOf } from '../../shared/kube/quantity.ts';
 import { modeAmong } from './claim-template.ts';
 import { CLAIM, claimName, type Cluster, serverName, serverNames } from './cluster.ts';
 import { selectorText } from './render/labels.ts';
 import { CLAIMS } from './render/manifests.ts';
-import { quantityOf } from './render/quantity.ts';
 import type { Claim, Parts, Pod } from './state.ts';
 
 interface ClaimsDeps {

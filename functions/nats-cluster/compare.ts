@@ -2,9 +2,9 @@
 // with rights in the namespace may write more than a megabyte into each. Pure.
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
+import { quantityOf } from '../../shared/kube/quantity.ts';
 import { storageIn } from './claim-template.ts';
 import { HASH_ANNOTATION, type PartKey, type RenderedPart } from './render/manifests.ts';
-import { quantityOf } from './render/quantity.ts';
 import type { FoundPart } from './state.ts';
 
 export function foundPartOf(key: PartKey, object: KubeObject): FoundPart {

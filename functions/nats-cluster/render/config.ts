@@ -3,11 +3,11 @@
 // reports for it can be computed here. Pure.
 import { createHash } from 'node:crypto';
 import type { Account, NatsClusterSpec, Rights, User } from '../../../shared/api/nats-cluster.ts';
+import { hashOf, sorted } from '../../../shared/hash.ts';
+import { quantityOf } from '../../../shared/kube/quantity.ts';
 import { CLIENT_PORT, type Cluster, headlessHost, ROUTE_PORT, serverNames } from '../cluster.ts';
 import type { Credentials } from '../credentials.ts';
 import { feedPermissions, feedsOf } from './feeds.ts';
-import { hashOf, sorted } from './hash.ts';
-import { quantityOf } from './quantity.ts';
 
 export interface ConfigObject {
   readonly [key: string]: ConfigValue;

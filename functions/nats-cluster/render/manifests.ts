@@ -2,11 +2,11 @@
 // still as rendered, and belongs to the NatsCluster. Claims belong to nobody, so that data outlives
 // the NatsCluster. Pure.
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
+import { hashOf } from '../../../shared/hash.ts';
 import type { Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import { CLIENT_PORT, type Cluster, headlessName, ROUTE_PORT } from '../cluster.ts';
 import type { Credentials } from '../credentials.ts';
 import { CONFIG_KEY, CONFIG_SUFFIX, type ConfigObject, configText, natsConfig } from './config.ts';
-import { hashOf } from './hash.ts';
 import { labelsOf, selectorOf } from './labels.ts';
 import { networkPolicySpec } from './network-policy.ts';
 import { type Shape, statefulSetSpec } from './stateful-set.ts';

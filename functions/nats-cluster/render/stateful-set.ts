@@ -1,6 +1,8 @@
 // The StatefulSet of a cluster. All servers start at once, because none is ready without the
 // others. A changed template restarts no pod, because roll.ts decides which server is next. Pure.
 import type { AccessMode, Amounts } from '../../../shared/api/nats-cluster.ts';
+import { hashOf } from '../../../shared/hash.ts';
+import { quantityOf } from '../../../shared/kube/quantity.ts';
 import { CLAIM, CLIENT_PORT, type Cluster, headlessName, ROUTE_PORT } from '../cluster.ts';
 import {
   CONFIG_DIR,
@@ -12,9 +14,7 @@ import {
   restartOnly,
   RUN_DIR,
 } from './config.ts';
-import { hashOf } from './hash.ts';
 import { labelsOf, selectorOf } from './labels.ts';
-import { quantityOf } from './quantity.ts';
 
 export const TEMPLATE_ANNOTATION = 'ballast.dev/template';
 

@@ -9,7 +9,6 @@ import {
 } from '../../../functions/nats-cluster/render/config.ts';
 import { render } from '../../../functions/nats-cluster/render/manifests.ts';
 import { passwordsIn } from '../../../functions/nats-cluster/render/read-back.ts';
-import { quantityOf } from '../../../functions/nats-cluster/render/quantity.ts';
 import { versionIn } from '../../../functions/nats-cluster/version.ts';
 import type { NatsClusterSpec, Rights } from '../../../shared/api/nats-cluster.ts';
 import { cluster, CREDENTIALS } from './samples.ts';
@@ -93,19 +92,6 @@ test.each<[string, Rights, object]>([
 
 test('a single server has no cluster', () => {
   expect(natsConfig(cluster({ spec: { replicas: 1 } }), CREDENTIALS)['cluster']).toBeUndefined();
-});
-
-test.each([
-  ['10Gi', 10 * 2 ** 30],
-  ['1k', 1_000],
-  ['500m', 0.5],
-  ['16777216000000u', 16_777_216],
-  ['16777216000000000n', 16_777_216],
-  ['1.5Gi', 1.5 * 2 ** 30],
-  ['1e3', 1_000],
-  ['ten', Number.NaN],
-])('%s is %d', (text, amount) => {
-  expect(quantityOf(text)).toBe(amount);
 });
 
 test.each([

@@ -1,6 +1,5 @@
 // Short names for what objects hold: equal exactly when the content is. Pure.
 import { createHash } from 'node:crypto';
-import { isRecord } from '../../../shared/kube/json.ts';
 
 /** Enough that two contents of one object never meet. */
 const HASH_LENGTH = 16;
@@ -14,7 +13,8 @@ export const hashOf = (value: unknown): string =>
 /** The same with the fields of every object in the order of their names. */
 export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => sorted(item));
-  if (!isRecord(value)) return value;
-  const names = Object.keys(value).toSorted();
-  return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = new Map<string, unknown>(Object.entries(value));
+  const names = [...fields.keys()].toSorted();
+  return Object.fromEntries(names.map((name) => [name, sorted(fields.get(name))]));
 }

@@ -1,0 +1,24 @@
+// The short name of what an object holds: the same for the same content, whoever wrote it down.
+import { expect, test } from 'vitest';
+import { hashOf, sorted } from '../../shared/hash.ts';
+
+const CONTENT = { b: [{ d: 1, c: null }], a: 'text' };
+
+test('the order in which fields were written changes no hash', () => {
+  const same = { a: 'text', b: [{ c: null, d: 1 }] };
+  expect(hashOf(same)).toBe(hashOf(CONTENT));
+  expect(JSON.stringify(sorted(CONTENT))).toBe(JSON.stringify(same));
+});
+
+test.each<[string, unknown]>([
+  ['value', { ...CONTENT, a: 'other' }],
+  ['field', { ...CONTENT, e: 1 }],
+  ['order in a list', { ...CONTENT, b: [{ d: 1, c: null }, 0].toReversed() }],
+])('another %s is another hash', (_, other) => {
+  expect(hashOf(other)).not.toBe(hashOf({ ...CONTENT, b: [{ d: 1, c: null }, 0] }));
+  expect(hashOf(other)).not.toBe(hashOf(CONTENT));
+});
+
+test('objects that exist carry such hashes, so the same content has the same for ever', () => {
+  expect(hashOf(CONTENT)).toBe('c7f4f3a80f0a9e2c');
+});
