@@ -3,7 +3,8 @@
 // servers have reported that the account holds none. Pure.
 import type { NatsClusterSpec } from '../../shared/api/nats-cluster.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
-import { type Decision, listed, waitFor } from './decision.ts';
+import { listed, waitFor } from '../../shared/stateful/decision.ts';
+import type { Decision } from './decision.ts';
 import { covers, awayReason } from './safety.ts';
 import { accountsOf } from './render/config.ts';
 import { startingSince } from './starting.ts';

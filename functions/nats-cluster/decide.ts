@@ -1,10 +1,11 @@
 // Decides the next step. The first planner that has a step, or something to wait for, wins: a
 // change under way is finished before another begins, and nothing begins while safety is unknown.
 // Pure.
+import { joined, NOTHING, waitFor } from '../../shared/stateful/decision.ts';
 import { awaitAccounts } from './accounts.ts';
 import { applyParts, reportRefusedPolicy, refuseGrowth } from './apply-parts.ts';
 import type { Cluster } from './cluster.ts';
-import { type Decision, joined, NOTHING, waitFor } from './decision.ts';
+import type { Decision } from './decision.ts';
 import { atRisk, blockersOf } from './safety.ts';
 import { reportRefusedPasswords } from './refused-passwords.ts';
 import { reload } from './reload.ts';

@@ -1,5 +1,5 @@
-// The result of a plan: at most one step, the next action in words, and the reason to wait.
-import type { Reason } from '../../shared/kube/conditions.ts';
+// The steps that change a NATS cluster, one of which a decision may take.
+import type { Decision as DecisionOf } from '../../shared/stateful/decision.ts';
 import type { RenderedPart } from './render/manifests.ts';
 import type { Claim, Pod, Records, SecretToMake } from './state.ts';
 
@@ -33,41 +33,4 @@ export interface WriteRecords {
   readonly records: Records;
 }
 
-export interface Decision {
-  /** Undefined when it has to wait, or when there is nothing to do. */
-  readonly step?: Step;
-  /** The next action, for people: `Restart nats-2`. */
-  readonly next: string;
-  readonly waitsFor?: Reason;
-  /** A reason that needs a person; Degraded shows it. */
-  readonly trouble?: Reason;
-}
-
-export const NOTHING: Decision = { next: 'Nothing' };
-
-/** Thousands of streams may be late at once; a person begins with the first. */
-const REASONS_SHOWN_MAX = 8;
-
-/** Messages as one text. */
-export function joined(reasons: readonly Reason[]): string {
-  const shown = reasons.slice(0, REASONS_SHOWN_MAX).map(({ message }) => message);
-  const left = reasons.length - shown.length;
-  return [...shown, ...(left > 0 ? [`And ${left} more.`] : [])].join(' ');
-}
-
-/** Names in a sentence. */
-export function listed(names: readonly string[]): string {
-  const left = names.length - REASONS_SHOWN_MAX;
-  const shown = names.slice(0, REASONS_SHOWN_MAX).join(', ');
-  return left > 0 ? `${shown} and ${left} more` : shown;
-}
-
-/** A decision to wait, with the first blocker as the reason and all of them in the message. */
-export const waitFor = (next: string, blockers: readonly Reason[], trouble?: Reason): Decision => ({
-  next,
-  waitsFor: {
-    reason: blockers[0]?.reason ?? 'Waiting',
-    message: joined(blockers),
-  },
-  ...(trouble === undefined ? {} : { trouble }),
-});
+export type Decision = DecisionOf<Step>;

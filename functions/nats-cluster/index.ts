@@ -3,12 +3,13 @@
 // NatsClusters and of their parts wake it, and the sweep's tick. Its memory is the status of the
 // NatsCluster: two instances at once, lost events and a killed process cost time, never a stream.
 //
-// The files, in the order of a reconcile:
+// The files, in the order of a reconcile; `shared/stateful` has what is no matter of NATS:
 //   reconciler         the entry: reconciles a cluster step by step until WORK_SECONDS are over
 //   cluster            a NatsCluster as read, and the names of its parts
 //   observe            reads the state: pods, parts, and the answers of the servers
 //   state, nats-state  the state as types, and questions about it
-//   decide             the one order in which planners are asked for the next step; decision
+//   decide             the one order in which planners are asked for the next step
+//   decision           the steps there are
 //   attempts           holds back a step that was applied again and again and changed nothing
 //   steps              applies one step; connect opens the system account of the servers
 //   status             conditions and plan; write-status writes them, announce creates Events

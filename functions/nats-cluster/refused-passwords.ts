@@ -1,6 +1,7 @@
 // Servers that accept none of the known passwords cannot be reached over NATS, and a restart might
 // lose streams. The configuration is written again, and a person has the servers read it. Pure.
-import { type Decision, listed, waitFor } from './decision.ts';
+import { listed, waitFor } from '../../shared/stateful/decision.ts';
+import type { Decision } from './decision.ts';
 import { PID_FILE } from './render/config.ts';
 import { expected, type State } from './state.ts';
 

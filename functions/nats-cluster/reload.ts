@@ -1,7 +1,8 @@
 // Reloads servers whose configuration is outdated and needs no restart. Each is asked to read it
 // until it reports the wanted digest; the kubelet takes a while to bring the file, so it may have
 // to be asked several times. Pure.
-import { type Decision, waitFor } from './decision.ts';
+import { waitFor } from '../../shared/stateful/decision.ts';
+import type { Decision } from './decision.ts';
 import { configDigest } from './render/config.ts';
 import { expected, isPodCurrent, podOf, type State } from './state.ts';
 

@@ -3,8 +3,9 @@
 // status before anything is deleted. Pure.
 import type { Replacing } from '../../shared/api/nats-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
+import { waitFor } from '../../shared/stateful/decision.ts';
 import { claimName } from './cluster.ts';
-import { type Decision, waitFor } from './decision.ts';
+import type { Decision } from './decision.ts';
 import { blockersOf } from './safety.ts';
 import { expected, isUp, type Pod, podOf, recordsOf, type State } from './state.ts';
 

@@ -4,7 +4,8 @@
 import type { Restarting } from '../../shared/api/nats-cluster.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
-import { type Decision, joined, waitFor } from './decision.ts';
+import { joined, waitFor } from '../../shared/stateful/decision.ts';
+import type { Decision } from './decision.ts';
 import { blockersOf } from './safety.ts';
 import { needsRestart } from './reload.ts';
 import {

@@ -3,8 +3,9 @@
 // the recorded one and no other. Pure.
 import type { Leaving } from '../../shared/api/nats-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
+import { listed, waitFor } from '../../shared/stateful/decision.ts';
 import { claimName, ordinalOf, serverName, serverNames } from './cluster.ts';
-import { type Decision, listed, waitFor } from './decision.ts';
+import type { Decision } from './decision.ts';
 import { covers, blockersAround, blockersOf, nameOf, unseenBlockers } from './safety.ts';
 import type { RenderedPart } from './render/manifests.ts';
 import type { Group } from './nats-state.ts';

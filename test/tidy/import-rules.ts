@@ -17,9 +17,13 @@ function areaOf(path: string): string {
 /** What is agreed between several parties; it imports nobody's insides. */
 const PROTOCOLS = ['shared/feed', 'shared/api'];
 
+/** Made of these clients, for every function that keeps servers, whatever they serve. */
+const STATEFUL = { area: 'shared/stateful', of: ['shared/function', 'shared/kube'] };
+
 function mayImport(from: string, to: string): boolean {
   const [fromTop = ''] = from.split('/');
   if (PROTOCOLS.includes(to)) return true;
+  if (from === STATEFUL.area && STATEFUL.of.includes(to)) return true;
   const [toTop = ''] = to.split('/');
   if (from === to || toTop === 'shared')
     return fromTop !== 'shared' || from === to || to === 'shared';

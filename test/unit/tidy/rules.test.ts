@@ -155,6 +155,20 @@ const samples: readonly Sample[] = [
   },
   {
     rule: 'import-direction',
+    case: 'a piece for all stateful servers that knows one of them',
+    bad: file('shared/stateful/a.ts', "import { x } from '../nats/stream.ts';"),
+    at: 'shared/stateful/a.ts:1',
+    good: file('shared/stateful/a.ts', "import { x } from '../kube/client.ts';"),
+  },
+  {
+    rule: 'import-direction',
+    case: 'a client that imports what is made of it',
+    bad: file('shared/kube/a.ts', "import { x } from '../stateful/pods.ts';"),
+    at: 'shared/kube/a.ts:1',
+    good: file('functions/a/index.ts', "import { x } from '../../shared/stateful/pods.ts';"),
+  },
+  {
+    rule: 'import-direction',
     case: 'a product that imports its tests',
     bad: file('shared/a.ts', "const x = await import('../test/x.ts');"),
     at: 'shared/a.ts:1',
