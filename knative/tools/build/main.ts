@@ -1,5 +1,4 @@
 // `npm run build [-- name ...]`: builds the named functions, or all of them.
-import { buildFunction } from './build.ts';
 import { functionNames } from './function-names.ts';
 
 // An unfinished build is ended and removed on the way out (see prime.ts and build.ts).
@@ -7,10 +6,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 const USAGE = 'usage: npm run build -- [--help] [FUNCTION...]';
 
-const asked = process.argv.slice(2);
+const named = process.argv.slice(2);
 const known = await functionNames();
-const unknown = asked.filter((name) => !known.includes(name));
-if (asked.includes('--help') || asked.includes('-h')) {
+const unknown = named.filter((name) => !known.includes(name));
+if (named.includes('--help') || named.includes('-h')) {
   process.stdout.write(
     `${USAGE}\n\nBundles functions into dist, all of them ` +
       `when none is named.\nFunctions: ${known.join(', ')}.\n`,
@@ -21,7 +20,8 @@ if (asked.includes('--help') || asked.includes('-h')) {
   );
   process.exitCode = 2;
 } else {
-  for (const name of asked.length > 0 ? asked : known) {
+  const { buildFunction } = await import('./build.ts');
+  for (const name of named.length > 0 ? named : known) {
     const { dir } = await buildFunction(name);
     process.stdout.write(`${name}: ${dir}\n`);
   }

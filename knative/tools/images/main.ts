@@ -2,7 +2,6 @@
 // digests go to stdout, what is under way to stderr.
 import { relative } from 'node:path';
 import { functionNames } from '../build/function-names.ts';
-import { buildImage } from './build-image.ts';
 import { UsageError } from '../../../shared/arguments.ts';
 import { imagesOptions, usage } from './options.ts';
 
@@ -19,6 +18,7 @@ async function main(args: readonly string[]): Promise<number> {
       process.stdout.write(usage(known));
       return 0;
     }
+    const { buildImage } = await import('./build-image.ts');
     for (const name of options.functions) {
       process.stderr.write(`${name}: bundling, and writing its image...\n`);
       const { directory, sizeBytes, digest, ...image } = await buildImage({ ...options, name });

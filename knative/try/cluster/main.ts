@@ -1,28 +1,20 @@
 // `npm run cluster`: a real cluster on this machine, and what can be asked of a running one.
 import { UsageError } from '../../../shared/arguments.ts';
-import { HELP, readRequest, type Request, USAGE } from './options.ts';
+import { HELP, readRequest, USAGE } from './options.ts';
 import { CannotRunHere } from './preflight.ts';
-import { endCluster, showLogs, showStatus } from './running.ts';
-import { stages } from './stages.ts';
-import { holdUp } from './up.ts';
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
-
-async function follow(request: Request): Promise<number> {
-  if (request.do === 'up') {
-    const { nodes, subnet, withKnative } = request;
-    return holdUp({ nodes, subnet, say, stages: withKnative ? stages : [] });
-  }
-  if (request.do === 'help') say(HELP);
-  if (request.do === 'status') await showStatus(request.subnet, say);
-  if (request.do === 'logs') await showLogs(request.of, request.subnet, say);
-  if (request.do === 'down') await endCluster(request.subnet, say);
-  return 0;
-}
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 async function main(): Promise<number> {
   try {
-    return await follow(readRequest(process.argv.slice(2)));
+    const request = readRequest(process.argv.slice(2));
+    if (request.do === 'help') {
+      print(HELP);
+      return 0;
+    }
+    // Help and refusals need none of it, and it takes half a second to load.
+    const { follow } = await import('./requests.ts');
+    return await follow(request, print);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const isUsage = error instanceof UsageError;

@@ -8,6 +8,7 @@ import { natsClusterRights } from '../../../knative/tools/rights/manifests.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { openEtcd } from '../../../shared/etcd/client.ts';
 import { row } from '../table.ts';
+import { FUNCTIONS } from '../options.ts';
 import { applyManifests } from './apply.ts';
 import { fillFeed } from './full-feed.ts';
 import { type EventOf, type Flood, httpFloods, validEvents } from './http-floods.ts';
@@ -30,14 +31,6 @@ import {
 } from './shipped.ts';
 import { type Asked, Crowd, Neighbour, eventHeaders, once } from './traffic.ts';
 
-export const FUNCTIONS = [
-  'metadata',
-  'locate',
-  'nats-cluster',
-  'storage-migration',
-  'storage-audit',
-  'dead-letters',
-] as const;
 type Name = (typeof FUNCTIONS)[number];
 
 /** Of which nothing is there: it is looked up. */

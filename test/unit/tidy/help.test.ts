@@ -1,7 +1,7 @@
-// Every command of package.json explains itself with --help. Each is started once for it, so all
-// that its help has to tell is asked here.
+// Every command of package.json explains itself with --help, at once. Each is started once for it,
+// so all that is asked of its help is asked here.
 import { spawnSync } from 'node:child_process';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { partNames } from '../../../knative/try/local/parts/catalog.ts';
@@ -20,17 +20,34 @@ const TOLD: Readonly<Record<string, readonly string[]>> = {
   images: ['usage: npm run images', 'Functions: ', 'metadata'],
 };
 
+/** A command that loads its program before it has read its options takes most of a second. */
+const FILES_MAX = 40;
+/** They read feeds and etcd: most of their program is what their options are about. */
+const LARGER: Readonly<Record<string, number>> = { watch: 95, audit: 85 };
+/** The manifests that commands print are written with it. */
+const PACKAGES = ['yaml'];
+const TELL_LOADED = join(import.meta.dirname, 'tell-loaded.ts');
+
 /** Ends a command that does not know the option and begins its work. Busy machines are slow. */
 const TIME_MS = 60_000;
+
+interface Loaded {
+  readonly files: number;
+  readonly packages: readonly string[];
+}
 
 test.each(ours)(
   'npm run %s explains itself when asked for help',
   (name, line) => {
     const [, ...words] = line.split(' ');
     const options = { cwd: root, encoding: 'utf8', timeout: TIME_MS } as const;
-    const { status, stdout } = spawnSync(process.execPath, [...words, '--help'], options);
+    const args = ['--import', TELL_LOADED, ...words, '--help'];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, options);
     expect([status, stdout]).toEqual([0, expect.stringContaining('npm ')]);
     for (const word of TOLD[name] ?? []) expect(stdout).toContain(word);
+    const loaded = JSON.parse(stderr.split('\n').at(-1) ?? '') as Loaded;
+    expect(loaded.packages.filter((one) => !PACKAGES.includes(one))).toEqual([]);
+    expect(loaded.files).toBeLessThanOrEqual(LARGER[name] ?? FILES_MAX);
   },
   TIME_MS + 10_000,
 );

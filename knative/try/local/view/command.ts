@@ -1,7 +1,6 @@
 // A command line that runs a session: its help, its usage errors, its exit codes.
 import { UsageError } from '../../../../shared/arguments.ts';
 import { OPTIONS_HELP, sessionOptions } from './options.ts';
-import { runSession } from './session.ts';
 
 export interface SessionCommand {
   readonly usage: string;
@@ -17,9 +16,13 @@ export async function runCommand(
 ): Promise<number> {
   try {
     const options = sessionOptions(args, functions);
-    if (options !== undefined) return await runSession(options);
-    process.stdout.write(`usage: ${usage}\n\n${about}\n${OPTIONS_HELP}`);
-    return 0;
+    if (options === undefined) {
+      process.stdout.write(`usage: ${usage}\n\n${about}\n${OPTIONS_HELP}`);
+      return 0;
+    }
+    // Help and refusals need none of it, and it takes a third of a second to load.
+    const { runSession } = await import('./session.ts');
+    return await runSession(options);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     process.stderr.write(`${error.message}\nusage: ${usage}\n`);

@@ -1,0 +1,20 @@
+// Follows a request to `npm run cluster`.
+import type { Request } from './options.ts';
+import { endCluster, showLogs, showStatus } from './running.ts';
+import { stages } from './stages.ts';
+import { holdUp } from './up.ts';
+
+/** Resolves with the exit code. */
+export async function follow(
+  request: Exclude<Request, { readonly do: 'help' }>,
+  print: (text: string) => void,
+): Promise<number> {
+  if (request.do === 'up') {
+    const { nodes, subnet, withKnative } = request;
+    return holdUp({ nodes, subnet, say: print, stages: withKnative ? stages : [] });
+  }
+  if (request.do === 'status') await showStatus(request.subnet, print);
+  if (request.do === 'logs') await showLogs(request.of, request.subnet, print);
+  if (request.do === 'down') await endCluster(request.subnet, print);
+  return 0;
+}
