@@ -1,7 +1,6 @@
 // A real cluster on this machine, as a library: etcd, API server, controllers, scheduler, nodes
 // with containerd, kubelet and runc, Services, names and volumes. It ends with its starter, however
 // that ends.
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { nodePartNames } from '../local/parts/catalog.ts';
@@ -10,6 +9,7 @@ import { withLock } from '../local/parts/lock.ts';
 import { resolveParts } from '../local/parts/resolve.ts';
 import { partsSettings } from '../local/parts/settings.ts';
 import { makeRunDirectory } from '../local/process/run-directory.ts';
+import { type Reaper, startReaper } from '../local/process/start-reaper.ts';
 import { type Addresses, addressesIn, nodeAddresses } from './addresses.ts';
 import { hierarchies, makeCgroup, makeChildCgroup } from './cgroups.ts';
 import { cleanUp, cleanUpLeftovers } from './clean-up.ts';
@@ -63,7 +63,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const path = [found.iptablesDir, dirname(parts['containerd'] ?? ''), systemPath].join(':');
   const programs = { parts, path, runc: found.runc };
   const { dir, addresses } = await claimAddresses(options);
-  const reaper = startReaper(dir);
+  const reaper = startReaper(REAPER, dir);
   try {
     const config = await writeConfig(dir, addresses, options.nodes, programs);
     const inside = await startInside(config, options);
@@ -74,10 +74,12 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       () => true,
       () => false,
     );
-    if (isClean) dismiss(reaper);
+    if (isClean) reaper.dismiss();
     throw error;
   }
 }
+
+const REAPER = join(import.meta.dirname, 'reaper.ts');
 
 /** From the record on, nobody else takes these addresses. */
 async function claimAddresses({
@@ -175,32 +177,12 @@ async function startInside(config: InsideConfig, options: ClusterOptions): Promi
   }
 }
 
-/** A shell that waits for a word; without one, its starter was killed, and it cleans up. */
-function startReaper(dir: string): ChildProcess {
-  const reap = [process.execPath, join(import.meta.dirname, 'reaper.ts'), dir];
-  const child = spawn('sh', ['-c', 'read word || exec "$@"', 'sh', ...reap], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
-  child.stdin?.on('error', () => undefined);
-  child.unref();
-  return child;
-}
-
-function dismiss(reaper: ChildProcess): void {
-  reaper.stdin?.end('done\n');
-}
-
 class RunningCluster extends ReachedCluster implements Cluster {
   readonly ended: Promise<string>;
   readonly #inside: Inside;
-  readonly #reaper: ChildProcess;
+  readonly #reaper: Reaper;
 
-  constructor(
-    { hostDir: dir, addresses, nodes }: InsideConfig,
-    inside: Inside,
-    reaper: ChildProcess,
-  ) {
+  constructor({ hostDir: dir, addresses, nodes }: InsideConfig, inside: Inside, reaper: Reaper) {
     super({ dir, addresses, nodes: nodes.length });
     this.#inside = inside;
     this.#reaper = reaper;
@@ -210,6 +192,6 @@ class RunningCluster extends ReachedCluster implements Cluster {
   async stop(): Promise<void> {
     await this.#inside.end();
     await cleanUp(this.dir);
-    dismiss(this.#reaper);
+    this.#reaper.dismiss();
   }
 }

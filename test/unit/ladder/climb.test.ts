@@ -1,6 +1,8 @@
 // Climbs small ladders made of real commands: order, rungs left out, hangs, and giving up.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Outcome } from '../../ladder/outcome.ts';
 import { climb, total } from '../../ladder/climb.ts';
@@ -126,7 +128,35 @@ describe('a climb', () => {
     const pid = Number(/^pid (\d+)$/m.exec(said)?.[1]);
     await expect.poll(() => isAlive(pid)).toBe(false);
   });
+
+  test('ends the parts of planes too, which are no processes of the group', async () => {
+    // Another start under the same directory would end them too.
+    const scratch = mkdtempSync(join(tmpdir(), 'ballast-climb-'));
+    vi.stubEnv('TMPDIR', scratch);
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+      rmSync(scratch, { recursive: true });
+    });
+    const stop = new AbortController();
+    const commands = [['node', resolve(import.meta.dirname, '../process/hold-plane.ts')]];
+    let said = '';
+    const say = (text: string): void => {
+      said += text;
+      if (text.includes('}')) stop.abort();
+    };
+    const ladder = [rung('parts', '', { shows: 'always', commands })];
+    await climb(ladder, { signal: stop.signal, slots: 1, say });
+    const { dir, pids } = JSON.parse(/^\{.*\}$/m.exec(said)?.[0] ?? '') as HeldPlane;
+    expect(pids).toHaveLength(2);
+    await expect.poll(() => pids.filter(isAlive)).toEqual([]);
+    await expect.poll(() => existsSync(dir)).toBe(false);
+  });
 });
+
+interface HeldPlane {
+  readonly dir: string;
+  readonly pids: readonly number[];
+}
 
 /** A killed orphan may stay in the table until the machine's first process takes its leave. */
 function isAlive(pid: number): boolean {

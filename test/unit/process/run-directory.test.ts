@@ -1,4 +1,5 @@
-// What a crashed starter left is found by its mark and ended; a running plane is left alone.
+// Parts of a starter that crashed are found by their mark and ended, at once by its reaper or else
+// by the next start; a running plane is left alone.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
@@ -32,6 +33,22 @@ test('processes and directory of a crashed plane are removed', async () => {
   expect(await sweepLeftovers(root)).toEqual([{ path, pids: [pid] }]);
   await expect.poll(() => startTimeTicks(pid)).toBeUndefined();
   await expect(stat(path)).rejects.toThrow('ENOENT');
+  await rm(root, { recursive: true });
+});
+
+test('a starter that is killed takes its parts along, also those that stand still', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'ballast-killed-'));
+  const starter = spawn(process.execPath, [join(import.meta.dirname, 'hold-plane.ts')], {
+    env: { ...process.env, TMPDIR: root },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(starter.stdout.setEncoding('utf8'), 'data');
+  const { dir, pids } = JSON.parse(String(line)) as { dir: string; pids: readonly number[] };
+  const running = () => Promise.all(pids.map(startTimeTicks));
+  expect(await running()).toEqual([expect.any(Number), expect.any(Number)]);
+  starter.kill('SIGKILL');
+  await expect.poll(running).toEqual([undefined, undefined]);
+  await expect.poll(() => stat(dir).catch(() => undefined)).toBeUndefined();
   await rm(root, { recursive: true });
 });
 

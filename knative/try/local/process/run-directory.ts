@@ -1,9 +1,10 @@
-// Directories of running planes, marked with their owner. The next start ends the processes, and
-// removes the directory, of every plane whose owner is gone, so nothing is left behind.
+// Directories of running planes, marked with their owner. When the owner is gone, its reaper ends
+// the processes and removes the directory; when that was killed too, the next start does.
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { pidsWithEnvironment, startTimeTicks } from './proc.ts';
+import { startReaper } from './start-reaper.ts';
 
 /** A plane is processes; a cluster is more, and whoever made it cleans up after it. */
 export type RunKind = 'plane' | 'cluster';
@@ -23,6 +24,8 @@ export interface Leftover {
 const MARK_NAME = 'BALLAST_PLANE';
 const OWNER_FILE = 'owner';
 
+const REAPER = join(import.meta.dirname, 'reaper.ts');
+
 const runRoot = (): string => join(tmpdir(), `ballast-${userInfo().uid}`);
 export const markOf = (path: string): string => `${MARK_NAME}=${path}`;
 
@@ -31,7 +34,11 @@ export async function makeRunDirectory(kind: RunKind = 'plane'): Promise<RunDire
   // The owner's pid is in the name, so that a plane killed before it wrote its owner file is known
   // too.
   const path = await mkdtemp(join(runRoot(), `${kind}-${process.pid}-`));
-  const remove = (): Promise<void> => rm(path, { recursive: true, force: true });
+  const reaper = kind === 'plane' ? startReaper(REAPER, path) : undefined;
+  const remove = async (): Promise<void> => {
+    await rm(path, { recursive: true, force: true });
+    reaper?.dismiss();
+  };
   try {
     await writeOwner(path);
   } catch (cause) {
@@ -108,7 +115,11 @@ export async function runDirectories(
 export const ownerPid = (path: string): number => Number(/-(\d+)-[^/]*$/.exec(path)?.[1]);
 
 async function sweepPlane(path: string): Promise<Leftover | undefined> {
-  if (await isOwnerAlive(path)) return undefined;
+  return (await isOwnerAlive(path)) ? undefined : endPlane(path);
+}
+
+/** Ends its processes and removes its directory, whoever owns it. */
+export async function endPlane(path: string): Promise<Leftover> {
   const pids = await pidsWithEnvironment(markOf(path));
   for (const pid of pids) endIfThere(pid);
   await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
