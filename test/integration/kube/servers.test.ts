@@ -132,12 +132,12 @@ test('a killed API server fails a get in clear words; once back, all is as it wa
       (error: { code: string }) => error.code,
     );
   expect(await code()).toBe('2');
-  await expect.poll(code, { timeout: 5_000 }).toBe('KUBE_UNAVAILABLE');
+  await expect.poll(code).toBe('KUBE_UNAVAILABLE');
   await plane.part('kube-apiserver').start();
   await write(admin, 'killed', '3');
-  await expect.poll(() => told, { timeout: 15_000 }).toEqual(['?>1', '1>2', '2>3']);
+  await expect.poll(() => told).toEqual(['?>1', '1>2', '2>3']);
   expect(await valueIn(rig, 'killed')).toBe('3');
-  await expect.poll(() => toldDirectly, { timeout: 15_000 }).toEqual(told);
+  await expect.poll(() => toldDirectly).toEqual(told);
   await direct.close();
   await rig.close();
 });
@@ -175,7 +175,7 @@ test('after etcd was restored from an older disk a get shows what is, not what w
   await etcd.start();
   const rig = await openRig(plane);
   const { told } = follow(rig, 'restored');
-  await expect.poll(() => told, { timeout: 15_000 }).toEqual(['?>before']);
+  await expect.poll(() => told).toEqual(['?>before']);
   // The API server writes something too when it starts: its revisions must not catch up.
   for (let round = 0; round < 100; round += 1) await write(admin, 'other', `${round}`);
   await write(admin, 'restored', 'after');
@@ -186,7 +186,7 @@ test('after etcd was restored from an older disk a get shows what is, not what w
   await etcd.start();
   await apiServer.start();
   const whole = ['?>before', 'before>after', 'after>before'];
-  await expect.poll(() => told, { timeout: 15_000 }).toEqual(whole);
+  await expect.poll(() => told).toEqual(whole);
   expect(await valueIn(rig, 'restored')).toBe('before');
   await rig.close();
 });
