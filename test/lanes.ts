@@ -4,7 +4,7 @@
 import type { CorePart } from '../knative/try/local/plane/plane.ts';
 
 export interface Lane {
-  /** What it is a part of, and climbed with. */
+  /** The rung that it is a part of, and climbed with. */
   readonly rung: 'contract' | 'integration';
   /** The name of its vitest project. */
   readonly name: string;

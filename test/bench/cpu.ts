@@ -1,4 +1,4 @@
-// What a process has cost, read from the kernel's own accounts under /proc (Linux only).
+// The processor time of a process, read from the kernel's own accounts under /proc (Linux only).
 
 import { readFile } from 'node:fs/promises';
 import { residentBytes as residentBytesIfAlive } from '../../knative/try/local/process/proc.ts';

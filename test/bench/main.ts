@@ -46,7 +46,7 @@ function readPairs(given: string | undefined, bench: Bench): number {
 async function measure(bench: Bench, pairs: number, json: boolean): Promise<number> {
   const opened = await bench.open();
   const giveUp = (): void => {
-    // What the bench started must not outlive it; 130 is what a shell expects after Ctrl-C.
+    // Nothing that the bench started may outlive it; 130 is what a shell expects after Ctrl-C.
     void opened.close().finally(() => process.exit(130));
   };
   process.once('SIGINT', giveUp).once('SIGTERM', giveUp);

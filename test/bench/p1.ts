@@ -98,7 +98,7 @@ async function measure({ crew, counts, nameOf, ...task }: Task): Promise<Sample>
   }
 }
 
-/** What the API server spends on one change, and writes. */
+/** The API server's processor time for one change, and the bytes that it writes. */
 async function costOfChange(
   { system, writer }: Pick<Task, 'system' | 'writer'>,
   witness: { readonly crew: Crew; readonly sightings: number },

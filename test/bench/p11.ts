@@ -184,7 +184,7 @@ async function forgetStrangers(plane: Plane, kube: KubeClient): Promise<void> {
   await fetch(`${plane.part('etcd').url}/v3/kv/compaction`, { method: 'POST', body });
 }
 
-/** What its reads have given it since it began: sockets and files, and of files few by now. */
+/** Bytes that it has read since it began: from sockets mostly, few from files by now. */
 async function bytesRead(pid: number): Promise<number> {
   const io = await readFile(`/proc/${pid}/io`, 'utf8');
   return Number(/^rchar: (\d+)$/m.exec(io)?.[1]);

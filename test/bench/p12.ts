@@ -46,7 +46,7 @@ export const bench: Bench = {
     const least = {
       writes: LEAST_WRITES,
       restReads: LOOK_READS,
-      // Of a ratio the denominator cannot be nothing: none against one is 0.
+      // The denominator of a ratio cannot be 0, so none is counted as 1.
       restWrites: 1,
       statusWrites: LEAST_WRITES,
       reads: LEAST_WRITES,

@@ -79,7 +79,7 @@ async function audit(bundle: string, file: string, sizeBytes: number): Promise<S
   const work = new Promise<void>((resolve, reject) => {
     const child = execFile(process.execPath, [bundle, file], { env: {} }, (error, out, err) => {
       clearInterval(looking);
-      // What it finds is old: a third of the objects are in v1alpha1.
+      // The audit finds old objects: a third of the objects are in v1alpha1.
       if (error?.code === 1 && out.includes('v1alpha1')) resolve();
       else reject(new Error(`the audit ended with ${error?.code ?? 0}: ${out}${err}`));
     });

@@ -18,7 +18,7 @@ const RATES = [50, 200] as const;
 const SECONDS = 6;
 /** The last answer comes a little after the last request. */
 const LATE_MAX = 1.1;
-/** What a reader may be later than the watch, whatever their ratio. */
+/** A reader may be later than the watch by this much, whatever their ratio. */
 const P50_MORE_MS = 3;
 const P99_MORE_MS = 10;
 

@@ -19,7 +19,7 @@ const lazy = 'pipelined, not synced';
 const unit = 'messages/s';
 const higher = { unit, ours, better: 'higher', sample: 'rate' } as const;
 
-/** What the feed shows of an ordinary pod. */
+/** As large as the message about an ordinary pod. */
 const MESSAGE = new Uint8Array(400).fill(120);
 const IN_FLIGHT = 200;
 const MESSAGES = { [ours]: 20_000, [naive]: 1_000, [lazy]: 10_000 } as const;

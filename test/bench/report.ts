@@ -15,7 +15,7 @@ function limitOf({ better, limit }: Figure): string {
   return `${better === 'higher' ? '>=' : '<='} ${limit}`;
 }
 
-/** What must be known to measure the same again. */
+/** The machine and versions, so that the same can be measured again. */
 function surroundings(): string {
   const root = resolve(import.meta.dirname, '../..');
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {

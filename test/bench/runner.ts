@@ -56,8 +56,8 @@ export const pairsMin = 5;
 const controlSide = (bench: Bench): string => bench.figures[0]?.ours ?? '';
 
 /**
- * Who runs when in a pair. Odd pairs turn the order round, and so do the two runs of the control:
- * ours, others, ours again; then ours again, others reversed, ours.
+ * The order of the sides in a pair. Odd pairs turn the order round, and so do the two runs of the
+ * control: ours, others, ours again; then ours again, others reversed, ours.
  */
 export function orderOf(pair: number, sides: readonly string[], ours: string): readonly string[] {
   const order = [ours, ...sides.filter((name) => name !== ours), again];

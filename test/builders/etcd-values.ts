@@ -1,5 +1,5 @@
-// What etcd holds of a custom resource, read past the API server through etcd's own HTTP gateway:
-// in which version each object is stored is told nowhere else.
+// Reads the stored objects of a custom resource past the API server, through etcd's own HTTP
+// gateway: only there is the version told in which each one is stored.
 import type { PlaneAddress } from '../../knative/try/local/plane/address.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 
@@ -8,7 +8,7 @@ interface RangeAnswer {
   readonly kvs?: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** What stands behind the prefix, and the value. */
+/** The key without its prefix, and the value. */
 type Stored = readonly [name: string, value: string];
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

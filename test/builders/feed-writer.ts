@@ -42,7 +42,7 @@ export interface Held {
 
 export class FeedWriter {
   readonly feed: string;
-  /** What the stream holds, by subject relative to the feed. */
+  /** The messages in the stream, by subject relative to the feed. */
   readonly held = new Map<string, Held>();
   readonly #nats: NatsConnection;
   readonly #replicas: number;
@@ -128,7 +128,7 @@ export class FeedWriter {
     this.held.delete(subject);
   }
 
-  /** What is written meanwhile is stored, but told to nobody. */
+  /** Stores messages meanwhile without telling any reader. */
   async silently(work: () => Promise<void>): Promise<void> {
     const { republish, ...quiet } = streamConfig(this.feed, this.#replicas);
     await this.#api(`STREAM.UPDATE.${quiet.name}`, quiet);

@@ -13,7 +13,7 @@ export interface KindVersionOf {
   /** True when absent. */
   readonly isServed?: boolean;
   readonly isStored?: boolean;
-  /** Of `spec`; whatever there is when absent. */
+  /** Fields of `spec`; any field is kept when absent. */
   readonly fields?: readonly string[];
 }
 
@@ -69,7 +69,7 @@ export class GrownKind {
     return object;
   }
 
-  /** What etcd holds, by `namespace/name`, or by name. */
+  /** The objects in etcd, by `namespace/name`, or by name. */
   stored(): Promise<ReadonlyMap<string, KubeObject>> {
     return storedObjects(this.#plane, GROUP, this.plural);
   }

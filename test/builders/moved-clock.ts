@@ -19,7 +19,7 @@ export class MovedClock implements Clock {
   async advance(ms: number): Promise<void> {
     this.#nowMs += ms;
     for (const sleeper of this.#sleepers) if (sleeper.untilMs <= this.#nowMs) sleeper.wake();
-    // Whoever was woken runs before the test goes on.
+    // Awaiting code runs before the test goes on.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

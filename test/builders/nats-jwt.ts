@@ -20,7 +20,7 @@ const LIMITS = { ...ANY, imports: -1, exports: -1, wildcards: true, conn: -1, le
 const JETSTREAM = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 };
 
 export interface Operator {
-  /** What the configuration of a server says. */
+  /** The configuration of a server. */
   readonly config: object;
   /** The text of a `.creds` file. */
   creds(name: string, rights: { publish: readonly string[]; subscribe: readonly string[] }): string;

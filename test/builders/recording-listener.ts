@@ -1,5 +1,5 @@
-// Whoever listens where a NATS server is thought to be: he greets as one, in clear text or with a
-// certificate of his own, takes any password, and keeps all that he is told.
+// An impostor of a NATS server: it greets as one, in clear text or with a certificate of its own,
+// takes any password, and keeps all that it is sent.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';

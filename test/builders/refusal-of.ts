@@ -1,4 +1,4 @@
-// What the API server has against an object.
+// The reason why the API server refuses an object.
 import { isKubeError } from '../../shared/kube/errors.ts';
 
 /** The empty text when it takes it. */

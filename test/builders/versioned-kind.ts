@@ -142,7 +142,7 @@ export class VersionedKind {
     return stored?.apiVersion;
   }
 
-  /** What etcd holds, by name. */
+  /** The objects in etcd, by name. */
   async stored(): Promise<ReadonlyMap<string, KubeObject>> {
     const all = await storedObjects(this.#plane, GROUP, this.plural);
     return new Map([...all].map(([key, object]) => [key.split('/')[1] ?? '', object]));

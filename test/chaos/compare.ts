@@ -1,4 +1,5 @@
-// What a feed should show, from the API server's own lists, and how two pictures differ.
+// Computes from the API server's own lists the picture that a feed should show, and how two
+// pictures differ.
 import type { FeedMessage } from '../../shared/feed/messages.ts';
 import { BUILT_IN } from '../../shared/feed/projections/built-in.ts';
 import { show } from '../../shared/feed/projections/show.ts';

@@ -1,5 +1,4 @@
-// What can go wrong, one thing at a time: each fault says what it is done to, is begun, and answers
-// how it is lifted.
+// The faults: each names its target, is begun, and returns the function that lifts it.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Part } from '../../knative/try/local/process/part.ts';
@@ -147,7 +146,7 @@ export const FAULTS: readonly Fault[] = [
   SWEPT,
 ];
 
-/** Of different things, in the order in which they begin. */
+/** Faults with different targets, in the order in which they begin. */
 export function chooseFaults(
   random: Random,
   count: number,

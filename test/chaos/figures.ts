@@ -1,4 +1,4 @@
-// What a run of many seeds adds up to.
+// The sums over a run of many seeds.
 import { MANGLINGS, type Relay } from './relay.ts';
 import type { SeedResult } from './seed.ts';
 
@@ -39,7 +39,7 @@ export class Figures {
     return `seed ${seed}: WRONG: ${what}\n${complaint(seed, wrong, this.#without)}\n`;
   }
 
-  /** What each rig's relay did to events. */
+  /** Adds the counts of a rig's relay. */
   addRelay({ mangled, received, lost }: Relay): void {
     this.#received += received;
     this.#lost += lost;

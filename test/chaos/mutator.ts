@@ -28,7 +28,7 @@ import {
 const TIMEOUT_MS = 1_500;
 const REMOVED_BY_HAND = { precondition: 'none', because: 'the rig owns the cluster' } as const;
 
-/** What is not the mutator's own. */
+/** Objects that are not the mutator's own. */
 const KEPT: ReadonlySet<string> = new Set(['kubernetes', BEATING]);
 
 interface Operation {
@@ -113,7 +113,7 @@ export class Mutator {
   }
 
   async mutate(random: Random): Promise<void> {
-    // What an operation chooses must not depend on whether the one before was taken.
+    // The choices of an operation must not depend on whether the one before was taken.
     const own = random.fork(String(random.next()));
     try {
       await own.weighted(OPERATIONS).run(this, own);

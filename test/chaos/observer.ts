@@ -25,7 +25,7 @@ export class Observer {
     this.#isSlandered = isSlandered;
   }
 
-  /** What was forged is forgotten: from here on revisions are to be believed again. */
+  /** Forgets forged messages: from here on revisions are to be believed again. */
   startOver(): void {
     this.violations = [];
     this.#sequences = new Map();

@@ -48,7 +48,7 @@ export class Reader {
     this.#following = this.#follow(replica);
   }
 
-  /** What it held is on its disk. */
+  /** Keeps its bookmark on disk. */
   async close(): Promise<void> {
     this.#bookmark = this.#replica?.bookmark() ?? this.#bookmark;
     await this.#replica?.close();
@@ -56,7 +56,9 @@ export class Reader {
     this.#replica = undefined;
   }
 
-  /** What it holds and should not, or lacks; and whether it says itself that all is well. */
+  /**
+   * Objects that it holds and should not, or lacks; and whether it says itself that all is well.
+   */
   differences(expected: View): readonly string[] {
     const held = new Map(
       [...this.replica.catalog.entries()].map(({ subject, object }) => [

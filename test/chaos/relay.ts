@@ -74,7 +74,7 @@ export class Relay {
     this.#random = random;
   }
 
-  /** What is still held back is sent now, in the order in which it should not be. */
+  /** Sends now all that is still held back, in the wrong order. */
   async straighten(): Promise<void> {
     this.#odds = {};
     const held = [...this.#late.map(({ event }) => event), ...this.#window];
@@ -102,7 +102,7 @@ export class Relay {
       if (status >= 500) this.lost += 1;
       return status;
     } catch {
-      // Whoever cannot be reached takes nothing, whatever the reason.
+      // A target that cannot be reached takes nothing, whatever the reason.
       this.lost += 1;
       return AWAY;
     } finally {

@@ -25,7 +25,7 @@ import { NAMESPACE } from './shapes.ts';
 
 export const FEED = 'cluster';
 export const NATS = 'nats-server';
-/** What is read, each by a user who may read just that. */
+/** The scopes that are read, each by a user who may read just that. */
 export const SCOPES: readonly Scope[] = [
   ...['n0', 'n1', 'n2', 'elsewhere'].map((node) => ({ node })),
   { namespaces: [NAMESPACE] },

@@ -12,7 +12,7 @@ export interface SeedResult {
   readonly healed: number;
   /** From the last fault being lifted until all readers were right. */
   readonly wholeAfterMs: number;
-  /** What is wrong; a line each. */
+  /** Errors; a line each. */
   readonly wrong: readonly string[];
 }
 

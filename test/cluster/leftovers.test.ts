@@ -81,7 +81,7 @@ async function startBusy(nodes = 1): Promise<Started> {
   return { starter, dir, namespaces: await namespacesInside(dir) };
 }
 
-/** Of the supervisor: whoever shares one of them belongs to the cluster. */
+/** The namespaces of the supervisor: a process that shares one belongs to the cluster. */
 async function namespacesInside(dir: string): Promise<readonly string[]> {
   const own = await namespacesOf(process.pid);
   const pids = await pidsBelow(Number(/cluster-(\d+)-/.exec(dir)?.[1]));
@@ -110,7 +110,7 @@ const isGone = (path: string): Promise<boolean> =>
 async function expectNothingLeft({ dir, namespaces }: Started): Promise<void> {
   await vi.waitFor(async () => expect(await isGone(dir)).toBe(true), within);
   expect(namespaces.length).toBeGreaterThanOrEqual(5);
-  // Of whom nobody is left to wait for, the machine's own first process does, in its own time.
+  // Orphans are reaped by the machine's first process, in its own time.
   await vi.waitFor(async () => expect(await processesIn(namespaces)).toEqual([]), within);
   expect(await look()).toEqual(before);
 }

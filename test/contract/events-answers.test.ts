@@ -1,4 +1,4 @@
-// What an event is answered with, and what everything that is not an event gets, over real HTTP.
+// Answers to events, and to everything that is no event, over real HTTP.
 import { CloudEvent } from 'cloudevents';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../shared/errors.ts';

@@ -1,5 +1,5 @@
-// What `npm run build` makes: a directory that can be moved anywhere, starts alone, and loads its
-// lazy chunks there.
+// The output of `npm run build` is a directory that can be moved anywhere, starts alone, and loads
+// its lazy chunks there.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {

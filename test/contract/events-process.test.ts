@@ -52,7 +52,7 @@ async function listening(running: Running): Promise<string> {
   return `http://127.0.0.1:${String((await running.said('listening'))['port'])}`;
 }
 
-/** What an event on a connection of its own comes to: a status, or why there is none. */
+/** Sends an event on a connection of its own; resolves with its status, or why there is none. */
 function outcome(port: number): Promise<string> {
   const options = { port, method: 'POST', agent: false, headers: { ...eventHeaders } };
   return new Promise((done) => {

@@ -1,4 +1,4 @@
-// What one sender does to the memory of a function: it is bounded, and others are served.
+// The memory that one sender takes of a function is bounded, and others are served.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, expect, it } from 'vitest';

@@ -67,7 +67,7 @@ export class RawConnection {
   private constructor(socket: Socket) {
     this.socket = socket;
     socket.setEncoding('latin1').on('data', (part: string) => (this.text += part));
-    // What it was told is in the text; a reset ends it as well as a good end.
+    // The text has all that it was told; a reset ends it as well as a good end.
     socket.on('error', () => undefined);
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
   }

@@ -88,7 +88,7 @@ async function whenWidgetsAreThere(): Promise<void> {
 
 test('npm start takes no function, and says so', () => {
   const args = ['knative/try/local/start.ts', 'metadata'];
-  // Who takes it runs until it is ended, and nobody could say so meanwhile.
+  // A command that takes the option runs until it is ended, so the test could not go on.
   const options = { cwd: ROOT, encoding: 'utf8', timeout: READY_TIMEOUT_MS } as const;
   const { status, stderr } = spawnSync(process.execPath, args, options);
   expect([status, stderr]).toEqual([

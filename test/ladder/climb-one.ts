@@ -18,7 +18,7 @@ export interface Climbed {
 }
 
 export interface ClimbOne extends Climb {
-  /** Of the names before each line; undefined where no other rung speaks. */
+  /** Width of the names before each line; undefined where no other rung prints. */
   readonly prefixWidth: number | undefined;
 }
 

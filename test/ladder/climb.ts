@@ -6,8 +6,8 @@ import type { Climb, Outcome } from './outcome.ts';
 import type { Rung, RungName } from './rungs.ts';
 
 /**
- * Of the rungs that can begin the first does, and none passes one that waits for room: else a
- * large one would begin when all small ones are over, and end alone. The outcomes stand in the same
+ * The first of the rungs that can begin does, and none passes one that waits for room: else a large
+ * one would begin when all small ones are over, and end alone. The outcomes stand in the same
  * order.
  */
 export async function climb(chosen: readonly Rung[], by: Climb): Promise<Outcome[]> {

@@ -9,7 +9,7 @@ import { childrenSeconds } from './processor.ts';
 export interface Ended {
   readonly how: 'exit' | 'too long' | 'stopped' | 'not started';
   readonly code: number;
-  /** Of the command and all that it waited for. */
+  /** Processor time of the command and of all that it waited for. */
   readonly cpuSeconds: number;
 }
 
@@ -27,12 +27,12 @@ export interface RunOptions {
   readonly onOutput: (text: string) => void;
 }
 
-/** Of children that are over, and counted. */
+/** Processor time of children that are over, and counted. */
 let countedSeconds = 0;
 
 /**
- * Of the child that just ended: the kernel adds a child's time to ours when it is over. Of two that
- * end in the same moment one gets the time of both.
+ * Processor time of the child that just ended: the kernel adds a child's time to ours when it is
+ * over. When two end in the same moment, one gets the time of both.
  */
 function secondsOfEnded(): number {
   const before = countedSeconds;

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 export interface Counts {
   readonly passed: number;
   readonly failed: number;
-  /** What the numbers alone do not tell: files that broke, tests that were skipped. */
+  /** Failures that the numbers alone do not tell: files that broke, tests that were skipped. */
   readonly notes: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// What a person may say to the ladder, and the ways to say it wrong.
+// Command-line options of the ladder; every wrong one is named.
 
 import type { RungName } from './rungs.ts';
 import { rungs } from './rungs.ts';

@@ -13,7 +13,7 @@ export interface Outcome {
   readonly tookMs: number;
   readonly cpuSeconds: number;
   readonly notes: readonly string[];
-  /** Of a rung of tests; in no order. */
+  /** Times of the files of a rung of tests; in no order. */
   readonly files: readonly FileTime[];
 }
 

@@ -5,10 +5,10 @@ import { planePartNames } from '../../knative/try/local/parts/catalog.ts';
 import { partsSettings } from '../../knative/try/local/parts/settings.ts';
 import { haveParts } from './have-parts.ts';
 
-/** Of Knative: what the manifests are tried against. */
+/** Knative's definitions, which the manifests are tried against. */
 const judges = ['kn', 'eventing-webhook', 'serving-webhook'] as const;
 
 process.exitCode = await haveParts([...planePartNames, ...judges], async (signal) => {
-  // What Knative's modules say of its kinds, kept beside the parts.
+  // The definitions of Knative's kinds, kept beside the parts.
   await moduleConfig(partsSettings(), signal);
 });

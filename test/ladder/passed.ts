@@ -34,7 +34,7 @@ export class Passed {
   /** A rung that failed is forgotten, also when it passed with the same inputs before. */
   async note(rung: Rung, inputs: string | undefined, hasPassed: boolean): Promise<void> {
     if (inputs === undefined) return;
-    // Whoever edits a file meanwhile knows nothing of either state.
+    // A file that is edited meanwhile makes the result count for neither state.
     const isSure = hasPassed && (await this.inputs(rung)) === inputs;
     const all = this.#read();
     const others = (all[rung.name] ?? []).filter((one) => one !== inputs);

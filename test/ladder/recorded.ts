@@ -27,7 +27,7 @@ export function record(outcomes: readonly Taken[]): void {
   writeFileSync(PLACE, `${JSON.stringify(next, undefined, 2)}\n`);
 }
 
-/** What was not climbed keeps its time. */
+/** Rungs that were not climbed keep their times. */
 export function withTimes(
   { rungs, files }: Recorded,
   outcomes: readonly Taken[],

@@ -31,7 +31,7 @@ export interface Rung {
   readonly boundMs: number;
   /** Rungs that must have passed, or this one is left out. */
   readonly needs: readonly RungName[];
-  /** Of the machine's slots: how much it does at once. */
+  /** How many of the machine's slots it takes. */
   readonly slots: number;
   /** `tests` counts each vitest test, `one` counts the rung as a whole. */
   readonly counts: 'one' | 'tests';

@@ -1,4 +1,4 @@
-// What the rungs and their test files cost: the time that a person waits, and the time of the
+// The cost of the rungs and their test files: the time that a person waits, and the time of the
 // processors, which everybody pays at every change.
 
 import { readFile } from 'node:fs/promises';

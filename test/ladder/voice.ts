@@ -4,14 +4,14 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Rung } from './rungs.ts';
 
-/** What a failing tool printed last is what matters; this keeps a runaway one out of memory. */
+/** The last output of a failing tool matters; this keeps a runaway one out of memory. */
 const HELD_CHARS_MAX = 200_000;
 
 /** With this vitest begins to tell what failed, after the last file. */
 const FAILURES_BEGIN = /^⎯+ (Failed (Suites|Tests) \d+|Unhandled (Errors?|Rejections?)) ⎯+$/;
 
 export interface Speaks {
-  /** Of the names before each line; undefined where no other rung speaks. */
+  /** Width of the names before each line; undefined where no other rung prints. */
   readonly prefixWidth: number | undefined;
   say(text: string): void;
 }
@@ -37,7 +37,7 @@ export class Voice {
     else this.#takeLines(text);
   }
 
-  /** What has to be shown whole. */
+  /** Output to be shown whole. */
   end(state: 'passed' | 'failed' | 'left out'): string {
     if (this.#begun !== '') this.take('\n');
     const isShown = this.#rung.shows === 'always' || state === 'failed';

@@ -48,7 +48,7 @@ export async function settledState(etcdUrl: string): Promise<EtcdState> {
 /** Returns when the API server has noticed. Fails when somebody goes on to write, and names it. */
 export async function putBack(etcdUrl: string, to: EtcdState, withinMs = WITHIN_MS): Promise<void> {
   const endsAtMs = systemClock.nowMs() + withinMs;
-  // What is new goes without being read: it may be a hundred megabytes.
+  // New values are deleted without being read: one may be a hundred megabytes.
   const keys = (await range(etcdUrl, { keys_only: true })).map(({ key }) => key);
   await write(
     etcdUrl,

@@ -12,9 +12,9 @@ interface ProvidedPlane extends Omit<PlaneAddress, 'part'> {
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Of a lane only. */
+    /** Only in a lane. */
     readonly plane?: ProvidedPlane;
-    /** Of a lane whose API server keeps one. */
+    /** Only in a lane whose API server keeps one. */
     readonly auditLog?: string;
   }
 }

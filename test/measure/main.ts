@@ -3,7 +3,7 @@
 import { UsageError } from '../../shared/arguments.ts';
 import { readOptions, USAGE } from './options.ts';
 
-/** What a shell expects after Ctrl-C. */
+/** A shell expects it after Ctrl-C. */
 const ENDED_BY_SIGNAL = 130;
 
 async function main(): Promise<number> {

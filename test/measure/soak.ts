@@ -37,7 +37,7 @@ export async function soak(minutes: number, print: (line: string) => void): Prom
         const held = [...pids, ...readers].map((pid) => residentBytes(pid ?? 0));
         print(row(String(minute), ...(await Promise.all(held)).map(mega)));
         if (minute < minutes) await oneMinute(system, writer, minute);
-        // What they saw is counted and let go.
+        // Their changes are counted and let go.
         await Promise.all([cluster.take(), node.take()]);
       }
     } finally {

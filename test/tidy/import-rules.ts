@@ -14,7 +14,7 @@ function areaOf(path: string): string {
   return split ? `${top}/${second}` : top;
 }
 
-/** What is agreed between several parties; it imports nobody's insides. */
+/** Agreements between several parties; they import nobody's insides. */
 const PROTOCOLS = ['shared/feed', 'shared/api'];
 
 /** Made of these clients, for every function that keeps servers, whatever they serve. */
@@ -66,7 +66,7 @@ const oneOwner: Rule = {
   }),
 };
 
-/** What others import, by the name that `exports` in package.json gives it. */
+/** The file that others import, by the name that `exports` in package.json gives it. */
 const LIBRARY = 'shared/nats/replica/library.ts';
 
 const barrel: Rule = {

@@ -1,11 +1,11 @@
-// What a tidy rule is: a name, a reason, and a look at the files that ends in findings.
+// A tidy rule has a name, a reason, and a check of the files that yields findings.
 
 import type { Source } from './sources.ts';
 
 export interface Finding {
   readonly path: string;
   readonly line: number;
-  /** What is wrong here, and what to do instead. */
+  /** Says what is wrong here, and what to do instead. */
   readonly message: string;
 }
 

@@ -70,8 +70,8 @@ const registryHost: Rule = {
   }),
 };
 
-/** Folders that ship; tests follow. */
-const PLAIN_FOLDERS = /^(?:functions|shared|knative)\//;
+/** All that is ours. */
+const PLAIN_FOLDERS = /^(?:functions|shared|knative|test)\//;
 const noSubject = /(?:\/\/|^ *\/?\*+|[.:;]) +(?:What|Who|Whose|Whoever|Of)\b/;
 
 const plainComment: Rule = {

@@ -1,5 +1,5 @@
-// What a stretch of work has cost each process of the system, from the kernel's accounts, and what
-// the API server holds in memory, from its own.
+// The cost of a stretch of work for each process of the system, from the kernel's accounts, and the
+// memory that the API server holds, from its own.
 import { systemClock } from '../../../shared/clock.ts';
 import { readFile } from 'node:fs/promises';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -14,10 +14,10 @@ const IDLE_MS = 1_500;
 const QUIET_LOOK_MS = 300;
 /** In a row: between two events there may be a pause. */
 const QUIET_LOOKS = 3;
-/** Of a core: the kernel's accounts are no finer in so short a look. */
+/** A share of one core: the kernel's accounts are no finer in so short a time. */
 const QUIET_SHARE = 0.1;
 
-/** Of all processes; one without a pid costs nothing. */
+/** The processor time of all processes; one without a pid costs nothing. */
 async function cpuMs(pids: Pids): Promise<Cpu> {
   const rows = Object.entries(pids).map(async ([name, pid]): Promise<readonly [string, number]> => {
     return [name, pid === undefined ? 0 : (await cpuSeconds(pid)) * 1_000];
@@ -25,7 +25,7 @@ async function cpuMs(pids: Pids): Promise<Cpu> {
   return Object.fromEntries(await Promise.all(rows));
 }
 
-/** What the work cost, and what it answered. */
+/** The cost of the work, and its result. */
 export async function costOf<Result>(
   pids: Pids,
   work: () => Promise<Result>,
@@ -75,9 +75,9 @@ const COLLECTIONS = 2;
 const GARBAGE_LIST_MAX = 500;
 
 /**
- * What the API server really holds: its live heap after two collections, and its stacks. Resident
- * memory would not do, because Go keeps what it once had. Collections come with garbage, so lists
- * are asked for until there were enough.
+ * The memory that the API server really needs: its live heap after two collections, and its stacks.
+ * Resident memory would not do, because Go keeps what it once had. Collections come with garbage,
+ * so lists are asked for until there were enough.
  */
 export async function heldBytes(kube: KubeClient): Promise<number> {
   const first = await goMetrics(kube);

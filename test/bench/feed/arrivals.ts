@@ -1,5 +1,5 @@
-// What a reader has seen of the writer's changes: how many, and of each turn the first time. Times
-// are the machine's monotonic clock, which every process reads alike.
+// Counts the writer's changes that a reader has seen, and notes when the first of each turn came.
+// Times are the machine's monotonic clock, which every process reads alike.
 export const TURN_LABEL = 'bench-turn';
 
 export const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;

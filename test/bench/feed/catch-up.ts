@@ -1,6 +1,6 @@
 // One catch-up in a cold process, P4's work: ours takes up a stored bookmark and reads what it
-// missed; the peer lists everything again. What is loaded before the clock starts is what either
-// would have loaded anyway: its code, and for ours the bytes of the bookmark.
+// missed; the peer lists everything again. Before the clock starts each loads only what it would
+// have loaded anyway: its code, and for ours the bytes of the bookmark.
 import { readFile } from 'node:fs/promises';
 import { Agent, get } from 'node:https';
 import { buffer } from 'node:stream/consumers';
@@ -19,7 +19,7 @@ export type CatchUpQuestion =
 
 export interface CaughtUp {
   readonly ms: number;
-  /** Of which until a reader could begin to ask: for ours, taking up the bookmark. */
+  /** The part until a reader could begin to ask: for ours, taking up the bookmark. */
   readonly restoredMs: number;
   readonly objects: number;
   /** How it was done, so that nobody measures something else. */

@@ -27,7 +27,7 @@ export class Child<Question extends object, Reply> {
     ...args: readonly string[]
   ): Promise<Child<Question, Reply>> {
     const child = new Child<Question, Reply>(script, args);
-    // What it imports is loaded by now.
+    // Its imports are loaded by now.
     await child.#answer();
     return child;
   }
@@ -74,7 +74,7 @@ export function answerWith(answer: (question: never) => Promise<unknown>): void 
       (error: unknown) => process.send?.({ error: String(error) }),
     );
   });
-  // Whoever asked is gone, and what is open here would keep the process for ever.
+  // The parent is gone, and open connections would keep this process for ever.
   process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
   process.send?.({ value: 'ready' });
 }

@@ -19,7 +19,7 @@ export function seenAt(
     const [turn = Number.NaN, atMs = Number.NaN] = [times[at], times[at + 1]];
     for (let index = turn - firstTurn; index >= 0 && index < changes; index -= pods) {
       const before = seen[index] ?? Number.NaN;
-      // What is earlier than one that was seen was seen with it.
+      // A change was seen when a later one was.
       if (before <= atMs) break;
       seen[index] = atMs;
     }

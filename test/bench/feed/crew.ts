@@ -22,12 +22,12 @@ export class Crew {
     this.#children = children;
   }
 
-  /** Of the feed. */
+  /** Reads the feed. */
   static readers(system: FeedSystem, options: CrewOptions = {}): Promise<Crew> {
     return Crew.#start('readers.ts', system.readerUrl, options);
   }
 
-  /** Of the API server. */
+  /** Watches the API server. */
   static watchers(system: FeedSystem, options: CrewOptions = {}): Promise<Crew> {
     return Crew.#start('watchers.ts', system.plane.kubeconfigPath, options);
   }

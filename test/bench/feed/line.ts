@@ -5,7 +5,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** Of the least squares. */
+/** By least squares. */
 export function slope(points: readonly Point[]): number {
   const mean = (of: (point: Point) => number): number =>
     points.reduce((sum, point) => sum + of(point), 0) / points.length;

@@ -69,7 +69,7 @@ export class FeedSystem {
   /** Starts it and makes of it what is wanted; what was started ends with a failure. */
   static async prepare<Result>(work: (system: FeedSystem) => Promise<Result>): Promise<Result> {
     const system = await FeedSystem.#start();
-    // What was started must not outlive whoever is told to end meanwhile.
+    // A signal while it starts must leave nothing running.
     const told = Promise.withResolvers<never>();
     const giveUp = (): void => told.reject(new Interrupted('Told to end.'));
     process.once('SIGINT', giveUp).once('SIGTERM', giveUp);
@@ -153,7 +153,10 @@ export class FeedSystem {
     await this.sweep();
   }
 
-  /** What readers left behind when they caught up has expired: from here on it costs nothing. */
+  /**
+   * The consumers that readers left when they caught up have expired: from here on it costs
+   * nothing.
+   */
   async untilNoConsumers(): Promise<void> {
     while ((await this.streamState()).consumer_count !== 0) await systemClock.sleep(POLL_MS);
   }

@@ -75,7 +75,7 @@ class Peer {
   }
 
   async end(): Promise<void> {
-    // Whoever waited for it is told before.
+    // Callers that wait for it are rejected first.
     this.#child.kill('SIGKILL');
     await this.ended;
   }

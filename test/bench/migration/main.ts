@@ -18,7 +18,7 @@ const SIDES: ReadonlyMap<string, () => MigrationSide> = new Map([
 async function measure({ sides: names, objects, runs }: Options): Promise<void> {
   const sides = names.flatMap((name) => SIDES.get(name)?.() ?? []);
   const world = await MigrationWorld.open(objects);
-  // What it started must not outlive it: whoever is at work then fails, and the process ends.
+  // Nothing that it started may outlive it: work under way then fails, and the process ends.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void world.close().catch(() => undefined));
   }

@@ -79,7 +79,7 @@ export class MigrationWorld {
       const busy = await this.#whileReading(() => side.migrate(this));
       const { firstMs, seconds } = await writes.all();
       await this.#check(side);
-      // What the API server does anyway, and for the reads, is not the migration's.
+      // The API server's idle work, and its reads, are not part of the migration.
       const cpu = busy.cpuSeconds - (idle.cpuSeconds / idle.ms) * busy.ms;
       return {
         firstWriteMs: firstMs - busy.startedMs,

@@ -55,7 +55,7 @@ const web = (replicas: number): Manifest => ({
   },
 });
 
-/** Of nats-cluster, which no test ticks: its Lease says when. */
+/** No test ticks nats-cluster, so its Lease says when it swept last. */
 async function lastSweep(): Promise<string> {
   const lease = await world.rig.kube.get(LEASES, { namespace: OURS, name: NATS_CLUSTER_LEASE });
   return String(Object(lease?.['spec']).renewTime);

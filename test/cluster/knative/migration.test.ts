@@ -16,7 +16,7 @@ import { type KnativeWorld, openWorld, OPEN_WITHIN_MS } from './support/world.ts
 const SERVICES = { group: 'serving.knative.dev', version: 'v1', resource: 'services' } as const;
 const NAME = 'widgets.demo.ballast.dev';
 const FUNCTION = { namespace: OURS, name: 'storage-migration' } as const;
-/** What the try-out leaves behind. */
+/** Objects that the try-out leaves behind. */
 const WIDGETS = 300;
 /** 15 s for both passes, and so several requests. */
 const PER_SECOND = 40;

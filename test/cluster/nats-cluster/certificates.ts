@@ -10,7 +10,7 @@ import { podUids, type Stage } from './scenarios.ts';
 
 const forAnHour = (): Validity => ({ fromMs: Date.now() - 60_000, toMs: Date.now() + 3_600_000 });
 
-/** What the certificates of clients are for. */
+/** The host name in the certificates that clients see. */
 const serviceOf = ({ cluster: { name, namespace } }: Stage): string => `${name}.${namespace}.svc`;
 
 /** The certificate that a server shows to a client now. */

@@ -110,7 +110,7 @@ export class PodPlace extends Scene {
   }
 
   /**
-   * What becomes of the pod after `before` while that one's server still holds the volume: the
+   * The state of the pod after `before` while that one's server still holds the volume: the
    * kubelet's refusal to mount it, or undefined when its server runs.
    */
   async refusalAfter({ namespace }: Named, server: string, before: string): Promise<unknown> {
@@ -170,7 +170,7 @@ export class PodPlace extends Scene {
     await rm(this.#onThisMachine(String(path)), { recursive: true });
   }
 
-  /** What a node calls its directory is elsewhere for us. */
+  /** The path of a node's directory, as this machine sees it. */
   #onThisMachine(path: string): string {
     const at = path.indexOf('/nodes/');
     return join(this.nodes.dir, path.slice(at));

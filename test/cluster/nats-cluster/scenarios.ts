@@ -1,4 +1,4 @@
-// What is done to a running cluster in real pods, and what it comes to.
+// Changes and faults of a running cluster in real pods, and their outcomes.
 import { expect } from 'vitest';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { reported } from '../../integration/nats-cluster/report.ts';
@@ -93,7 +93,7 @@ export async function scaleBackToThree(
   return place.claims(cluster);
 }
 
-/** Of the three servers that stay. */
+/** The claims of the three servers that stay. */
 const claimUids = ({ place, cluster }: Stage): Promise<readonly (string | undefined)[]> =>
   Promise.all([0, 1, 2].map((ordinal) => place.claimUid(cluster, `data-nats-${ordinal}`)));
 

@@ -63,8 +63,8 @@ export async function callsForHelp({ place }: OnPods): Promise<readonly string[]
 export const STUCK_REASONS = STUCK.map(([, , reason]) => reason);
 
 /**
- * Whoever is stuck keeps a sweep for as long as a request may go on: while none of them comes back
- * from its pause, the sweep begins with another one.
+ * A stuck cluster takes a sweep as long as a request may go on: while none of them is due after its
+ * pause, the sweep begins with another one.
  */
 export async function begunBeside({ place, ours }: OnPods): Promise<void> {
   let goOn = (): void => undefined;

@@ -1,4 +1,4 @@
-// What NATS in real pods goes through, at its owner's wish and against it, with publishers and a
+// NATS in real pods goes through changes of its spec and through faults, with publishers and a
 // durable consumer on a stream of three replicas all the while: nothing that was acknowledged is
 // lost. Each scenario leaves the cluster Ready to the next.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -88,7 +88,7 @@ test('a changed account is reloaded, and no pod is made anew', settings, async (
 const uidOf = async (server: string): Promise<string | undefined> =>
   (await place.pods(cluster)).find(({ metadata }) => metadata.name === server)?.metadata.uid;
 
-/** Of the containers in the pods that there are. */
+/** Restart counts of the containers in the present pods. */
 const restarts = async (): Promise<readonly number[]> =>
   (await place.pods(cluster)).map(({ status }) =>
     Number(Object(Object(status).containerStatuses?.[0]).restartCount),

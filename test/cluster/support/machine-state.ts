@@ -1,4 +1,4 @@
-// What a cluster could leave on this machine, read in one look: two looks can be compared.
+// Reads all that a cluster could leave on this machine; two readings can be compared.
 import { execFile } from 'node:child_process';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -25,10 +25,10 @@ const WATCHED = [
  * files say nothing; that a cluster cannot write there is what `writableFrom` looks at.
  */
 const WHOLE = ['/boot', '/etc', '/media', '/opt', '/srv', '/var'];
-/** Of a hundred thousand files of packages, the directories that somebody could add to. */
+/** Packages have a hundred thousand files; only directories that somebody could add to are read. */
 const PACKAGES = '/usr';
 const PACKAGES_DEPTH = '3';
-/** What a machine writes by itself at any time. */
+/** Directories that a machine writes to by itself at any time. */
 const BESIDE = ['/var/cache', '/var/log', '/var/tmp', '/var/lib/apt', '/var/lib/systemd'];
 
 /** Settings of the whole machine that a kubelet or a proxy would like otherwise. */

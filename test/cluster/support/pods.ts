@@ -3,7 +3,7 @@ import { NODE_IMAGE } from './node-image.ts';
 
 export interface PodOptions {
   readonly name: string;
-  /** What node runs in it. */
+  /** The script that node runs in it. */
   readonly script: string;
   readonly node?: string;
   /** A claim that is mounted at /data. */

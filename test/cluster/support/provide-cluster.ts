@@ -17,7 +17,7 @@ declare module 'vitest' {
 interface Wanted {
   readonly nodes: number;
   readonly stages: readonly Stage[];
-  /** What no test changes: images, definitions. */
+  /** Prepares what no test changes: images, definitions. */
   readonly prepare: (cluster: ReachedCluster) => Promise<void>;
 }
 

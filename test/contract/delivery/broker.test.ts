@@ -1,6 +1,6 @@
 // The road of the manifests, with real ends: the real adapter sends to our broker process, which
-// dispatches to a scripted subscriber in the function's place. What the adapter alone would drop,
-// the broker retries.
+// dispatches to a scripted subscriber in the function's place. The broker retries events that the
+// adapter alone would drop.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';

@@ -1,5 +1,4 @@
-// What the ingress of our broker answers to each kind of request, and that it changes nothing in an
-// event.
+// The ingress of our broker answers each kind of request, and changes nothing in an event.
 import { readFile, readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';

@@ -1,5 +1,5 @@
-// What we read from the manifests is what `kubectl apply -k` would apply, as far as anything here
-// depends on it, and the API server takes it.
+// Our reading of the manifests agrees with what `kubectl apply -k` would apply, as far as anything
+// here depends on it, and the API server takes it.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

@@ -1,5 +1,5 @@
-// Who may send by address: nobody but this machine unless somebody says so, and then only through
-// hops that are all allowed.
+// Senders by address: nobody but this machine unless somebody says so, and then only through hops
+// that are all allowed.
 import type { IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

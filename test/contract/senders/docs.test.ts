@@ -1,4 +1,4 @@
-// What docs/security.md tells people to put into a kustomization of theirs does what it says there.
+// The patches in docs/security.md for a kustomization of one's own do what it says there.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -68,7 +68,7 @@ export class TestIssuer {
     await once(server, 'close');
   }
 
-  /** What a function is given to ask with. */
+  /** The reader that a function asks the API server with. */
   readonly read = async (_: unknown, path: string, signal: AbortSignal): Promise<unknown> => {
     const answer = await fetch(`http://127.0.0.1:${this.#port}${path}`, { signal });
     return answer.json();

@@ -1,5 +1,5 @@
-// Who may send when tokens are asked for: the cluster's own, for us, in time, of a sender that is
-// named. Everybody else is refused, and while nobody can tell, nobody is let in.
+// Senders by token: a token of the cluster, for our audience, in its time, of a sender that is
+// named. All others are refused, and while tokens cannot be checked everybody is.
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Started, postEvent, started } from '../started.ts';

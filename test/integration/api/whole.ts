@@ -22,7 +22,7 @@ type Whole<Value> = Value extends readonly (infer Item)[]
 
 export interface WholeKind {
   readonly kind: string;
-  /** Of the resource; objects follow. */
+  /** Path of the resource; objects follow. */
   readonly path: string;
   /** Fields that exclude each other stand in different ones. */
   readonly specs: Readonly<Record<string, object>>;

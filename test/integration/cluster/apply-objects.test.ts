@@ -20,7 +20,7 @@ afterAll(async () => {
   await kube?.close();
 });
 
-/** Of the kind Thing of a group, which it serves or not. */
+/** For the kind Thing of a group, which it serves or not. */
 function definition(group: string, served: boolean): ClusterObject {
   const schema = { openAPIV3Schema: { type: 'object' } };
   const versions = [

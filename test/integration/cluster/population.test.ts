@@ -1,4 +1,4 @@
-// What lives in the embedded cluster hangs together as in a real one: pods belong to replica sets
+// Objects of the embedded cluster refer to each other as in a real one: pods belong to replica sets
 // and those to deployments, and the endpoints of a service are its pods, also after they changed.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';

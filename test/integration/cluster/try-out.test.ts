@@ -1,4 +1,4 @@
-// What `npm start` leaves to be migrated: widgets that are stored in a version that is not the
+// `npm start` leaves something to be migrated: widgets that are stored in a version that is not the
 // current one, also when the start was cut short, and never again when somebody has worked on them.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';

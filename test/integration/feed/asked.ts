@@ -12,7 +12,7 @@ export class Asked {
   readonly most = { atHand: 0, latest: 0, both: 0 };
   readonly #now = { atHand: 0, latest: 0 };
   readonly #real: KubeClient;
-  /** What there is at hand, whatever is asked about. */
+  /** Answers from the cache, whatever the question. */
   frozen: KubeList | undefined;
   /** It is behind for so many questions. */
   frozenFor = Infinity;

@@ -29,7 +29,7 @@ const feed = (spec?: unknown, name = 'f'): Manifest => ({
   ...(spec === undefined ? {} : { spec }),
 });
 
-/** What the API server says to a feed; the empty text when it takes it. */
+/** The API server's refusal of a feed; the empty text when it takes it. */
 function refusal(manifest: Manifest): Promise<string> {
   return refusalOf(kube.create(METADATA_FEEDS, manifest, { dryRun: true }));
 }
@@ -68,7 +68,7 @@ const NAMESPACE = 'Write the whole name of a namespace';
 const STREAM = 'The name is part of every subject on NATS; use 1 to 63 letters, digits';
 const SECRET = 'Write the name of a Secret in the namespace of this feed';
 
-/** What it is, the spec, the field that is named, and words of what is said about it. */
+/** A name, the spec, the field that the refusal names, and words of its message. */
 type Refused = readonly [what: string, spec: object, field: string, words: string];
 
 const STREAMS: readonly Refused[] = [

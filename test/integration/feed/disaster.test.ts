@@ -1,5 +1,5 @@
-// What takes a feed's ground away: NATS without its disk, an API server whose revisions went back,
-// either of them away. After each, the feed is whole again within a sweep or two.
+// Disasters of a feed: NATS without its disk, an API server whose revisions went back, either of
+// them away. After each, the feed is whole again within a sweep or two.
 import { execFile } from 'node:child_process';
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -20,7 +20,7 @@ withFeedEach(async (given) => {
 
 const difference = (): Promise<readonly string[]> => world.difference(stream);
 
-/** What the source would send about a pod from its birth to its end. */
+/** The events that the source would send about a pod from its birth to its end. */
 async function lifeOf(
   name: string,
 ): Promise<readonly { readonly verb: 'add' | 'update' | 'delete'; readonly object: KubeObject }[]> {

@@ -1,6 +1,6 @@
-// What a tenant may write with rights on one namespace must not end the function that serves all of
-// them: objects as large as the API server takes them, and specs that take twenty times their size
-// once they are read, of every kind that has a pod in it. One function meets them all.
+// A tenant with rights on one namespace must not be able to end the function that serves all of
+// them: by objects as large as the API server takes them, and specs that take twenty times their
+// size once they are read, of every kind that has a pod in it. One function meets them all.
 import { afterAll, expect, test } from 'vitest';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import { BUILT_IN } from '../../../shared/feed/projections/built-in.ts';
@@ -21,15 +21,15 @@ const BACKGROUND = { propagationPolicy: 'Background' } as const;
 const HUGE = { 'app.kubernetes.io/part-of': 'huge' };
 
 /**
- * Of the heap as shipped, for objects of half the size that etcd takes: what holds on to two of
- * them ends it.
+ * A part of the heap as shipped, for objects of half the size that etcd takes: code that holds on
+ * to two of them ends the process.
  */
 const HEAP_SHARE = 3 / 8;
 /** The pod may have 384 MiB in all, of which the heap would be 80 MiB more than here. */
 const PEAK_BYTES = 240 * 1024 * 1024;
 /** An empty term is 2 bytes in etcd, 3 in JSON and some 60 in memory. */
 const TERMS = 350_000;
-/** Of pods there are more than a page may have bytes. */
+/** There are more pods than a page may have bytes. */
 const PODS = 3;
 
 let world: FeedWorld;

@@ -47,7 +47,7 @@ function sessionOf(url: string): Session {
   return new Session(feed, { url, access: NO_ACCESS });
 }
 
-/** What so many reads, one after another, find on the subject. */
+/** The results of so many reads of the subject, one after another. */
 async function found(place: string): Promise<readonly string[]> {
   const all = new Set<string>();
   for (let left = READS; left > 0; left -= 1) {

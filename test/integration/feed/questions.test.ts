@@ -1,4 +1,4 @@
-// What the questions about events cost the API server, and how old their answers may be: the real
+// The cost of questions about events for the API server, and how old their answers may be: the real
 // API server, asked through a client that counts, and that can be behind.
 import { expect, test } from 'vitest';
 import { Deps, type DepsOptions } from '../../../functions/metadata/deps.ts';
@@ -101,7 +101,7 @@ test('a flood of invented pods asks four questions at once, no honest one waits'
     return outcome;
   });
   expect(await tell(pod)).toBe('published');
-  // Whoever insists waits by himself.
+  // A caller that insists waits alone.
   expect(left).toBeGreaterThan(0);
   expect(new Set(await Promise.all(flood))).toEqual(new Set(['unchanged']));
   expect(asked.most.both).toBeLessThanOrEqual(4);

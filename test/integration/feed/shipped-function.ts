@@ -31,7 +31,7 @@ export async function startShipped(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'close');
-  // What V8 writes when it ends is many lines.
+  // V8 writes many lines when it ends.
   child.stderr.resume();
   const log: Record<string, unknown>[] = [];
   const port = await portOf(child, log);

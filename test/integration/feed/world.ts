@@ -101,7 +101,7 @@ export class FeedWorld {
     };
   }
 
-  /** Of the function. */
+  /** The function's. */
   get natsUrl(): string {
     return this.plane.part('nats-server').urls?.['metadata'] ?? '';
   }
@@ -170,7 +170,7 @@ export class FeedWorld {
     await nats.close();
   }
 
-  /** What stands in the stream about objects, tombstones included, by subject. */
+  /** The messages about objects in the stream, tombstones included, by subject. */
   async published(stream: Stream): Promise<ReadonlyMap<string, FeedMessage>> {
     const { prefix } = stream.settings;
     const found = new Map<string, FeedMessage>();
@@ -182,7 +182,7 @@ export class FeedWorld {
     return found;
   }
 
-  /** What the stream shows, without what two looks may differ in. */
+  /** The picture that the stream shows, without fields that may differ between two readings. */
   async shown(stream: Stream): Promise<ReadonlyMap<string, unknown>> {
     const live = [...(await this.published(stream))].filter(([, message]) => !isTombstone(message));
     return new Map(live.map(([subject, message]) => [subject, comparable(message)]));
@@ -209,7 +209,7 @@ export class FeedWorld {
     });
   }
 
-  /** What it should show: the API server's own lists. */
+  /** The picture that it should show, from the API server's own lists. */
   async expected(): Promise<ReadonlyMap<string, unknown>> {
     const plan = { epoch: 0, podLabels: ['*'], podAnnotations: [], fields: [] };
     const lists = BUILT_IN.map(async ({ resource, ref }) => {

@@ -1,4 +1,4 @@
-// What a function says in a status, and what talking to the API server costs it.
+// The status that a function writes, and the cost of its requests to the API server.
 
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';

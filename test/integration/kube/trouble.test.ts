@@ -1,4 +1,4 @@
-// What a client does when the API server refuses, throttles, or loses an answer.
+// A client whose API server refuses, throttles, or loses an answer.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -40,7 +40,7 @@ const write = (name: string, value: string, labels: Record<string, string> = {})
 };
 const now = async (): Promise<string> => (await admin.list(configMaps)).metadata.resourceVersion;
 
-/** What came so far, in short: `ADDED a=1`. */
+/** The events so far, in short: `ADDED a=1`. */
 function follow(options: Omit<WatchOptions, 'signal'>) {
   const all: string[] = [];
   // The API server sends bookmarks when it likes to: they are in `all` only.
@@ -52,7 +52,7 @@ function follow(options: Omit<WatchOptions, 'signal'>) {
       if (inShort(event) !== 'BOOKMARK') events.push(inShort(event));
     }
   })();
-  // Whoever looks at how it ended still sees it.
+  // Its end is still seen by a later reader.
   ended.catch(() => undefined);
   return { all, events, ended };
 }

@@ -1,4 +1,4 @@
-// What these tests work on: ConfigMaps, and a kind of their own whose spec takes unknown fields.
+// The objects of these tests: ConfigMaps, and a kind of their own whose spec takes unknown fields.
 
 import { afterAll, beforeAll } from 'vitest';
 import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';

@@ -16,7 +16,7 @@ export interface Attempt {
 
 export interface Outcome {
   readonly status: number;
-  /** Of a refusal; of an answer all of it. */
+  /** The message of a refusal; the whole text of any other answer. */
   readonly text: string;
 }
 
@@ -102,7 +102,7 @@ const rightsOf = ({ verbs, apiGroups, resources, resourceNames = [''] }: Reviewe
     ),
   );
 
-/** What whoever is known may ask: what he may do himself, and who he is. */
+/** Every known account may ask what it may do itself, and who it is. */
 const isEverybodys = (right: string): boolean =>
   /^create selfsubject\w+[.](authorization|authentication)[.]k8s[.]io$/.test(right);
 

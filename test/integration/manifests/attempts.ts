@@ -1,4 +1,4 @@
-// What somebody would try who has the token of an account and wants more than it is for.
+// Attempts of somebody who has the token of an account and wants more than it is for.
 import type { Attempt } from './accounts-at-work.ts';
 
 const create = (path: string, body: object): Attempt => ({ method: 'POST', path, body });

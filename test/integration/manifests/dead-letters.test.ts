@@ -1,5 +1,5 @@
 // A function that always fails, on the real road: adapter, broker by its manifest, dead-letters as
-// itself. Whoever looks at the object sees what was not done about it, and metrics count it.
+// itself. An Event on the object tells what was not done about it, and metrics count it.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// What the account of nats-cluster would write in the wrong hands, where it may write at all: each
-// with what the admission policy says of it.
+// Writes of the account of nats-cluster in the wrong hands, where it may write at all: each with
+// the answer of the admission policy.
 import { serversOf } from './servers-of.ts';
 
 export const CLUSTER = 'nats';

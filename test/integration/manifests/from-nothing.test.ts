@@ -36,7 +36,7 @@ beforeAll(async () => {
     ['kubectl', takesInput],
   ]) {
     const path = join(dir, name ?? '');
-    // What a pipe is fed by comes first.
+    // The command that feeds a pipe comes first.
     await writeFile(path, `#!/bin/sh\n${more}\n${NOTE}\n`);
     await chmod(path, 0o755);
   }

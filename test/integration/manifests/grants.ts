@@ -1,4 +1,4 @@
-// What the manifests allow each account, and what of it was asked.
+// The rights that the manifests give each account, and those that it used.
 import type { ClusterObject } from '../../../knative/try/local/manifests/wiring.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import type { Asked } from './installed.ts';

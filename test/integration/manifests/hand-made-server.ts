@@ -1,5 +1,5 @@
 // A NatsCluster of one server where nobody runs pods: the claim and the pod are put there by hand,
-// and lost with their node. What its function asks of the API server is the same.
+// and lost with their node. Its function sends the API server the same requests.
 import {
   NATS_CLUSTER_LABEL,
   NATS_CLUSTERS,
@@ -46,7 +46,7 @@ export class HandMadeServer {
     });
   }
 
-  /** What it says after its type: `True Whole: Every server ...`. */
+  /** The condition after its type: `True Whole: Every server ...`. */
   async condition(type: string): Promise<string> {
     const object = await this.#kube.get(NATS_CLUSTERS, CLUSTER);
     const { conditions = [] } = (object?.['status'] ?? {}) as NatsClusterStatus;

@@ -18,7 +18,7 @@ const REPO = fileURLToPath(new URL('../../..', import.meta.url));
 /** Reading the modules for the first time downloads them. */
 const NAMESPACE = 'ballast-system';
 const PREPARE_MS = 180_000;
-/** What Knative's two controllers put beside our container, and what it is for an adapter. */
+/** The containers that Knative's two controllers put beside ours, and that of an adapter. */
 const RESTRICTED = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
@@ -42,7 +42,7 @@ function run(args: readonly string[], input = ''): Promise<Told> {
   return new Promise((resolve) => {
     const options = { cwd: REPO, maxBuffer: 10_000_000 };
     const child = execFile(kubectl, all, options, (_error, out, stderr) => {
-      // Of a refusal kubectl shows the whole patch.
+      // kubectl shows the whole patch with a refusal.
       resolve({ status: child.exitCode, out, err: stderr.replaceAll(/^\{.*$/gm, '') });
     });
     child.stdin?.end(input);
@@ -112,7 +112,7 @@ const clusterIn = (namespace: string): string =>
   });
 const AS = '--as=system:serviceaccount:ballast-system:nats-cluster';
 
-/** What `npm run -s rights` prints. */
+/** The output of `npm run -s rights`. */
 function rightsIn(namespace: string): string {
   const args = ['knative/tools/rights/main.ts', 'nats-cluster', '-n', namespace];
   return spawnSync(process.execPath, args, { cwd: REPO }).stdout.toString();
@@ -262,7 +262,7 @@ test(
     for (let again = 0; again < 2; again += 1) {
       const { status, err } = await run(away);
       expect(status).toBe(1);
-      // Of several it names one.
+      // It names one of several.
       expect(err).toMatch(
         /"natsclusters.ballast.dev" is [^\n]*NatsCluster [a-z-]+[/]nats is still/,
       );

@@ -36,7 +36,7 @@ export class Installed {
   readonly accounts: ServiceAccounts;
   readonly #functions: RunningFunction[] = [];
   readonly #auditLog: string;
-  /** What the files before it made is not its own. */
+  /** Objects of the files before it are not its own. */
   readonly #auditedBytes: number;
 
   private constructor(wiring: Wiring, auditLog: string, auditedBytes: number) {
@@ -87,7 +87,7 @@ export class Installed {
     return running;
   }
 
-  /** What was asked until now, oldest first. */
+  /** The requests until now, oldest first. */
   async asked(): Promise<readonly Asked[]> {
     const own = (await readFile(this.#auditLog)).subarray(this.#auditedBytes);
     const lines = own

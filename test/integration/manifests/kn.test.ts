@@ -1,6 +1,6 @@
 // The lines of docs/install.md that install with kn, run as they are written, by the real kn on a
-// real API server with the definitions of the real Knative. What they make is what the manifests
-// say, but for what kn cannot say; each such field is named here.
+// real API server with the definitions of the real Knative. They make the objects of the manifests,
+// but for fields that kn cannot set; each such field is named here.
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -68,7 +68,7 @@ afterAll(async () => {
   await rm(bin, { recursive: true });
 });
 
-/** What `one` says and `other` does not, or otherwise, by path. */
+/** Values in `one` that `other` lacks or has otherwise, by path. */
 function differences(one: unknown, other: unknown, path = ''): readonly string[] {
   if (Object.is(one, other)) return [];
   if (!isObject(one) || !isObject(other)) return [path];
@@ -82,10 +82,10 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
 const CONTAINER = 'spec.template.spec.containers.0';
-/** Of each kind: what differs, and nothing else may. */
+/** Allowed differences by kind; nothing else may differ. */
 const LACKING: Readonly<Record<string, readonly string[]>> = {
   Service: [
-    // What kn notes for itself.
+    // Annotations that kn writes for itself.
     'spec.template.metadata.annotations.client.knative.dev/updateTimestamp',
     'spec.template.metadata.annotations.client.knative.dev/user-image',
     'spec.template.metadata.creationTimestamp',
@@ -93,7 +93,7 @@ const LACKING: Readonly<Record<string, readonly string[]>> = {
     // The one that there is, which Serving would take as well.
     `${CONTAINER}.livenessProbe.httpGet.port`,
     `${CONTAINER}.readinessProbe.httpGet.port`,
-    // What the API server adds.
+    // Fields that the API server adds.
     `${CONTAINER}.ports.0.protocol`,
     `${CONTAINER}.securityContext.readOnlyRootFilesystem`,
   ],

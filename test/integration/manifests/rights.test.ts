@@ -46,7 +46,7 @@ const RARE: Readonly<Record<string, string>> = {
   'nats-cluster: get /events in default': 'died just after a write',
 };
 
-/** What the API server lets whoever is known ask: what he may do himself. */
+/** The API server lets every known account ask what it may do itself. */
 const EVERYBODYS: ReadonlySet<string> = new Set(['selfsubjectaccessreviews']);
 
 const LONG_AGO = '2026-01-01T00:00:00Z';
@@ -113,7 +113,10 @@ async function startSource(name: string, port: number): Promise<void> {
   await startOwnPart(installed.plane, spec);
 }
 
-/** What the account asked for and may not, was refused, or may and never asked for. */
+/**
+ * Requests of the account that its role does not cover or that were refused, and rights that it
+ * never used.
+ */
 async function misfits(account: string): Promise<Misfits> {
   const asked = (await installed.asked()).filter(
     (one, index) => one.account === account && (one.isAllowed || index >= forgiven),

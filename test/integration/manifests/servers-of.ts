@@ -5,7 +5,7 @@ import { natsConfig } from '../../../functions/nats-cluster/render/config.ts';
 import { statefulSetSpec } from '../../../functions/nats-cluster/render/stateful-set.ts';
 
 interface Changes {
-  /** Of the pod, and of its one container. */
+  /** Fields of the pod's spec, and of its one container. */
   readonly spec?: object;
   readonly container?: object;
 }

@@ -1,5 +1,5 @@
-// What each account could do if its process were taken over: docs/security.md has it as a table,
-// and each line of it is tried on a real API server with all that we ship applied to it.
+// The reach of each account if its process were taken over: docs/security.md has it as a table, and
+// each line of it is tried on a real API server with all that we ship applied to it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { STATEFUL_SETS } from '../../../functions/nats-cluster/render/manifests.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
@@ -18,7 +18,7 @@ import { isAt, rowsOfPage } from './page-of-rights.ts';
 const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
 /** `shop` has a NatsCluster and the rights for it, `other` neither. */
 const NAMESPACES = ['shop', 'other', 'ballast-system', 'default', 'kube-system'];
-/** What the page calls a Secret that a feed names. */
+/** The page's words for a Secret that a feed names. */
 const FEED_SECRET = 'feed-nats';
 
 let installed: Installed;
@@ -176,7 +176,7 @@ describe('nats-cluster where it is granted', () => {
     const labels = { 'ballast.dev/nats-cluster': CLUSTER };
     const of = (path: string) => `/api/v1/namespaces/shop/${path}`;
     const body = { metadata: owned('nats-tls') };
-    // Of the right name, and somebody else's.
+    // An object of the right name that belongs to somebody else.
     const metadata = { namespace: 'shop', name: 'nats-tls' };
     await kube.create(core('secrets'), { apiVersion: 'v1', kind: 'Secret', metadata });
     const taken = await one.try({ method: 'PATCH', path: of('secrets/nats-tls'), body });

@@ -54,7 +54,7 @@ export interface Held {
   readonly end: () => Promise<void>;
 }
 
-/** Whoever makes this object waits until it is released, as behind a webhook that is slow. */
+/** The creation of this object waits until it is released, as behind a slow webhook. */
 export async function holdCreation(
   plane: PlaneAddress,
   kube: KubeClient,
@@ -78,7 +78,7 @@ export async function holdCreation(
   return { begun: begun.promise, release: () => released.resolve(), end };
 }
 
-/** What is answered ends it. */
+/** An answer ends it. */
 async function serve(
   plane: PlaneAddress,
   kube: KubeClient,

@@ -38,7 +38,7 @@ async function begin(plural: string): Promise<VersionedKind> {
 
 const listed = async (kind: VersionedKind) => (await kind.read()).status.storedVersions;
 
-/** What the API server lets anybody do who may write the status. */
+/** The API server lets anybody do this who may write the status. */
 const trimByHand = ({ crdName: name }: VersionedKind) =>
   world.kube.patch(
     CRDS,

@@ -11,7 +11,7 @@ import { GROUP, NAMESPACE, until } from '../../builders/versioned-kind.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { MigrationWorld } from './world.ts';
 
-/** What takes every field. */
+/** A schema that takes every field. */
 const SCHEMA = {
   openAPIV3Schema: {
     type: 'object',
@@ -229,7 +229,7 @@ test('a kind without CRD has nothing to clean, and is migrated all the same', as
 
 const ANY = { precondition: 'none', because: 'nobody else is there' } as const;
 
-/** What is said to an apply; nothing when it is taken. */
+/** The refusal of an apply; undefined when it is taken. */
 async function applyOf(name: string): Promise<string> {
   try {
     await jugs.apply(name, 'v1', 'eve');

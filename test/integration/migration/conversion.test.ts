@@ -131,7 +131,7 @@ test('it is slow: it takes longer, and no more', async () => {
 test('it hangs: that is said in the time that a request has', async () => {
   const kind = await world.kind('gears', 6, webhook.conversion);
   const before = await kind.stored();
-  // What the API server has at hand it lists all the same; single objects it has to convert.
+  // The API server still lists from its cache; single objects it has to convert.
   await world.kube.list(kind.ref());
   webhook.behave({ delayMs: 60_000 });
   await world.migrate(kind);

@@ -39,7 +39,7 @@ const PATH = 'Write the path as status.message names it, such as .spec.legacy.';
 const SECOND = 'The second pass is always made, because etcd alone does not show';
 const DRY = 'A dry run proves nothing, so nothing can be trimmed after it; set trim to Never';
 
-/** What it is, the spec, the field that is named, and words of what is said about it. */
+/** A name, the spec, the field that the refusal names, and words of its message. */
 type Row = readonly [what: string, spec: object | undefined, field: string, words: string];
 
 const WISHES: readonly Row[] = [

@@ -27,7 +27,7 @@ export class Keys {
     return keys;
   }
 
-  /** What is written from then on is under another key; the API server has to be restarted. */
+  /** Writes from then on use another key; the API server has to be restarted. */
   change(): Promise<void> {
     return this.#write([makeKey('second'), this.#first]);
   }
@@ -36,7 +36,7 @@ export class Keys {
     return rm(dirname(this.path), { recursive: true });
   }
 
-  /** Of what etcd holds. */
+  /** The name of the key that a stored value was encrypted with. */
   static nameIn(value: string): string {
     return /^k8s:enc:aescbc:v1:([^:]+):/.exec(value)?.[1] ?? 'none';
   }

@@ -1,5 +1,6 @@
 // The function is killed at every write of a whole migration, once just before it is sent and once
-// just after it was carried out. Whoever comes next goes on, and ends as if nothing had been.
+// just after it was carried out. The next process goes on, and the end is the same as without a
+// death.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Killed, type Moment } from '../../builders/mortal.ts';
 import {

@@ -1,6 +1,7 @@
 // Another migrator does the rewriting: Kubernetes' own, as it is, and one of the community's API,
-// whose part the test plays. What they say proves nothing, and what they leave is rewritten. The
-// first also trims storedVersions when it failed; what of that we notice is put back.
+// whose part the test plays. Their reports prove nothing, and objects that they leave are
+// rewritten. The first also trims storedVersions when it failed; we put back the part that we
+// notice.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
 import type { Plane } from '../../../knative/try/local/plane/plane.ts';

@@ -9,10 +9,10 @@ import { Metrics } from '../../../shared/function/metrics.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type Death, Killed, kubeWriting, lifeUntil } from '../../builders/mortal.ts';
 
-/** What happens after a write, such as `apply storagemigrations`. */
+/** A point after a write, such as `apply storagemigrations`. */
 export type Meanwhile = (written: string) => Promise<void>;
 
-/** What the dead one did last, in the same words; undefined when it outlived all. */
+/** The last write of the dead process, in the same words; undefined when it outlived all. */
 export type LastWord = string | undefined;
 
 /** The lives of instances, one after the other: each begins when the lease of the last is over. */

@@ -93,7 +93,7 @@ test('etcd forgets the moment of the list: the pass goes on behind the cursor', 
   });
   const { cursor, progress } = await world.status(name);
   await compact(world.plane);
-  // What the API server remembers itself goes with it.
+  // The API server's own memory goes with it.
   await world.plane.part('kube-apiserver').restart();
   const next = world.kube.list(kind.ref(), { limit: 1, continue: cursor?.continue ?? '' });
   await expect(next).rejects.toMatchObject({ code: 'KUBE_EXPIRED' });

@@ -1,5 +1,5 @@
-// What the owner of a migration can say: a dry run, a pause, a budget, which fields may be lost;
-// and what nobody can say to it: forged events and leases.
+// Options of a migration's owner: a dry run, a pause, a budget, fields that may be lost; and forged
+// events and leases, which change nothing.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';

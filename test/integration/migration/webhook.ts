@@ -27,7 +27,7 @@ type Lie = 'review-uid' | 'object-uid' | 'drop-extra';
 
 export interface Behaviour {
   readonly delayMs?: number;
-  /** Of HTTP; nothing is converted. */
+  /** A status of HTTP; nothing is converted. */
   readonly failsWith?: number;
   readonly lie?: Lie;
   /** Names of the objects that it lies about; all when absent. */
@@ -53,7 +53,7 @@ const NOBODY = 'f0000000-0000-4000-8000-000000000000';
 export class ConversionWebhook {
   /** In the order in which it was asked. */
   readonly asked: Asked[] = [];
-  /** What the CRD has to say. */
+  /** The `conversion` of the CRD. */
   readonly conversion: Conversion;
   readonly #port: number;
   readonly #tls: { readonly cert: Buffer; readonly key: Buffer };
@@ -99,7 +99,7 @@ export class ConversionWebhook {
 
   async comeBack(): Promise<void> {
     this.#server = createServer(this.#tls, (request, response) => {
-      // Whoever asked and does not wait any more need not be told.
+      // A caller that no longer waits needs no answer.
       this.#answer(request, response).catch(() => response.destroy());
     });
     await once(this.#server.listen(this.#port, '127.0.0.1'), 'listening');

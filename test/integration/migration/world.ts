@@ -99,7 +99,7 @@ export class MigrationWorld<P extends PlaneAddress = PlaneAddress> {
     return found === undefined ? '' : `${found.reason}: ${found.message}`;
   }
 
-  /** What was said of the CRD in events. */
+  /** The messages of Events on the CRD. */
   async announced({ crdName }: AnyKind): Promise<readonly string[]> {
     const fieldSelector = `involvedObject.name=${crdName}`;
     const { items } = await this.kube.list(EVENTS, { namespace: 'default', fieldSelector });

@@ -54,7 +54,7 @@ const TIMEOUT_MS = 2_000;
 const nameOf = (writer: number, index: number): string =>
   index % 2 === 0 ? oldName(writer * OBJECTS_EACH + index) : `new-${writer}-${index}`;
 
-/** What the object has then; its color, or null for none. */
+/** The color of the object after the write, or null for none. */
 async function change(
   kube: KubeClient,
   kind: VersionedKind,

@@ -80,7 +80,7 @@ test('while nobody answers Ready is not True, and Unknown once it lasts', settin
   skippedMs += 61_000;
   await readyUntil('Unknown NoContact');
   expect((await place.status(cluster)).servers?.every(({ lastContact }) => lastContact)).toBe(true);
-  // Whoever counts what was acknowledged waits for the servers, too.
+  // The count of acknowledged messages waits for the servers, too.
   const counting = orders.stop();
   for (const server of SERVERS) place.release(cluster, server);
   const [counted] = await Promise.all([counting, place.wakeUntilReady(ours, cluster)]);

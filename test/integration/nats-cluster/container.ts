@@ -41,12 +41,12 @@ export type Files = Readonly<Record<string, string>>;
 
 export interface ContainerOptions {
   readonly plane: Plane;
-  /** Of the pod: gone with it. */
+  /** The pod's own directory: gone with it. */
   readonly root: string;
   readonly podName: string;
   readonly ip: string;
   readonly spec: PodSpec;
-  /** What the image holds. */
+  /** The program of the image. */
   readonly binary: string;
   /** Where the claim's data is while no pod has it. */
   readonly claimDir: string | undefined;

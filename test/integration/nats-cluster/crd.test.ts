@@ -1,5 +1,5 @@
-// What the API server takes of a NatsCluster and what it refuses, in the words of the definition;
-// and that kubectl scales one.
+// The API server takes and refuses NatsClusters in the words of the definition; and kubectl scales
+// one.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';

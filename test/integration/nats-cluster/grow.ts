@@ -28,7 +28,9 @@ beforeAll(async () => {
   }
 }, SCENARIO_MS);
 
-/** Of a cluster of before there was a choice, which was deleted and is made again. */
+/**
+ * The claims are of a cluster from before there was a choice, which was deleted and is made again.
+ */
 async function createOldClaim(storageClassName: string): Promise<void> {
   const { namespace, name } = growing;
   await place.kube.create(CLAIMS, {
@@ -64,7 +66,7 @@ async function claimSpecs(namespace: string): Promise<readonly ClaimSpec[]> {
 const sizes = async ({ namespace }: Named): Promise<readonly string[]> =>
   (await claimSpecs(namespace)).map(({ resources }) => resources.requests.storage);
 
-/** Of the claims, and of those that the StatefulSet would make. */
+/** Access modes of the claims, and of those that the StatefulSet would make. */
 async function modes({ namespace, name }: Named): Promise<readonly string[]> {
   const set = await place.kube.get(STATEFUL_SETS, { namespace, name });
   const { volumeClaimTemplates: templates = [] } = (set?.['spec'] ?? {}) as {

@@ -1,6 +1,6 @@
 // Plays the kubelet and the scheduler for the pods of one plane: gives each pod a node and an
 // address, runs its container as a real process, keeps its Secrets fresh, says how it is, and
-// honours its deletion. What it does not know of a pod it leaves alone.
+// honours its deletion. Fields of a pod that it does not know it leaves alone.
 import { mkdir, rm } from 'node:fs/promises';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';

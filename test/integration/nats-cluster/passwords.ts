@@ -22,7 +22,7 @@ const settings = { timeout: SCENARIO_MS };
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' };
 const SYSTEM = { namespace: NAMESPACE, name: 'nats-system' };
 const SERVICE = `nats.${NAMESPACE}.svc`;
-/** What was read of the parts is read anew. */
+/** Parts that were read are read anew. */
 const FRESH_MS = 301_000;
 
 beforeAll(async () => {
@@ -123,7 +123,7 @@ test(
   },
 );
 
-/** Of a user, at the first server. */
+/** A user's connection to the first server. */
 async function urlIn(secret: string): Promise<string> {
   const [address = ''] = await place.addresses(cluster);
   const { username = '', password = '' } = await place.secret(cluster, secret);
@@ -188,7 +188,7 @@ test(
     await remove('nats-tls');
     await place.wakeUntilReady(ours, cluster);
     expect(await tls()).toEqual(first);
-    // Of one that was started since then nobody knows the key.
+    // Nobody knows the key of a server that was started since then.
     const other = await place.startFunction({ clock: later });
     await remove('nats-tls');
     await place.wakeUntil(other, cluster, 'the authority to be planned', async (status, object) => {
@@ -223,7 +223,7 @@ test(
       stack.use(await startRecordingListener({ host: plain ?? '' })),
       stack.use(await startRecordingListener({ host: stranger ?? '', ...name })),
     ];
-    // Who starts now remembers nothing, and nothing was said of this spec yet.
+    // A process that starts now remembers nothing, and the status says nothing of this spec yet.
     const other = await place.startFunction({ clock: later });
     await place.edit(cluster, { unreplicatedStreams: 'Wait' });
     for (let look = 0; look < 2; look += 1) {

@@ -1,5 +1,5 @@
-// What the permissions of a spec come to on a real nats-server: subjects that the definition lets
-// through never stop a server, and a list without subjects lets nobody do anything.
+// The permissions of a spec on a real nats-server: subjects that the definition lets through never
+// stop a server, and a list without subjects lets nobody do anything.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Of a single server whose only user has these. */
+/** The configuration of a single server whose only user has these permissions. */
 async function configured(publish: Rights, subscribe: Rights): Promise<string> {
   const permissions = { publish, subscribe, allowResponses: false };
   const users = [{ name: 'shop', passwordSecret: { name: 's', key: 'k' }, permissions }];
@@ -54,7 +54,7 @@ async function configured(publish: Rights, subscribe: Rights): Promise<string> {
 const env = { POD_NAME: 'nats-0' };
 const TRIED = ['a', '>', '*', 'a.*.>', 'é.$JS.API', ...MISTAKES()];
 
-/** What people write, and some of what they would never write. */
+/** Subjects that people write, and some that they never would. */
 function MISTAKES(): readonly string[] {
   const blanks = [' ', '\t', '\n', '\v', '\f', '\u0000', '\u0001', '\u0085', '\u00a0', '\u2028'];
   const apart = ['a b c', 'a..b', '.a', 'a.', 'a.>.b', 'a*', '*a', 'a>', 'a.>b', '', '.', '> > >'];

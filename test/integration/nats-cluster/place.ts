@@ -61,8 +61,8 @@ export class Place extends Scene {
   }
 
   /**
-   * What a server has of this Raft group cannot be read any more: it comes back with everything but
-   * one stream, or consumer.
+   * The files of this Raft group on a server cannot be read any more: it comes back with everything
+   * but one stream, or consumer.
    */
   async breakGroup({ namespace }: Named, server: string, group: string): Promise<void> {
     const key = `${namespace}/${server}`;

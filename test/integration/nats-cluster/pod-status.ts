@@ -1,4 +1,4 @@
-// What a kubelet writes and reads: the status of a pod that runs, and the files of a Secret.
+// Plays a kubelet's writes and reads: the status of a pod that runs, and the files of a Secret.
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import type { Files } from './container.ts';
 

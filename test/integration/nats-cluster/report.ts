@@ -1,5 +1,4 @@
-// What a scenario's traffic went through: the promise is held, and the figures are written down for
-// whoever runs the tests.
+// Checks that a scenario's traffic lost nothing, and prints its figures.
 import { expect } from 'vitest';
 import type { TrafficReport } from './traffic.ts';
 

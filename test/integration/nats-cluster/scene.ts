@@ -20,17 +20,17 @@ const NAMESPACES = core('namespaces');
 const SECRETS = core('secrets');
 const EVENTS = core('events');
 
-/** What a spec means that names none. */
+/** The default when a spec names none. */
 export const NEW_IMAGE = 'nats:2.15.2';
 export const OLD_IMAGE = 'nats:2.14.9';
-/** What a whole scenario may take on a machine that others use too. */
+/** The time of a whole scenario on a machine that others use too. */
 export const SCENARIO_MS = 300_000;
 /** Shorter than the scenario, so that whoever waits in vain says how everything is. */
 const WOKEN_MS = 240_000;
 /** The account that the manifests make for the function. */
 const ACCOUNT = { namespace: 'ballast-system', name: 'nats-cluster' };
 
-/** What the function pauses for between two looks is no longer; what is longer is a deadline. */
+/** The function pauses no longer between two reads; a longer timer is a deadline. */
 const PAUSE_MAX_MS = 1_000;
 const HASTE = 3;
 /** Looks come sooner than in a cluster, and nothing else is otherwise. */
@@ -49,14 +49,14 @@ export abstract class Scene {
   readonly #functions: RunningFunction[] = [];
   readonly #traffics: Traffic[] = [];
 
-  /** Of an account, with its rights and no others. */
+  /** A client of an account, with its rights and no others. */
   protected abstract kubeconfigOf(account: Named): Promise<string>;
   /** Where clients may connect. */
   abstract addresses(cluster: Named): Promise<readonly string[]>;
-  /** What the place has against itself; for whoever reads why a scenario failed. */
+  /** Errors of the place itself, for the reader of a failed scenario. */
   protected abstract trouble(): string;
 
-  /** What tests have started, whether or not they came to their end. */
+  /** Everything that tests have started, whether or not they came to their end. */
   protected async stopStarted(): Promise<void> {
     await Promise.all(this.#traffics.map((one) => one.close()));
     await Promise.all(this.#functions.map((one) => one.stop()));

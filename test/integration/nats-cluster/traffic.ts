@@ -13,7 +13,7 @@ export interface TrafficOptions {
   readonly stream: string;
   readonly tls?: { readonly ca: string; readonly servername: string };
   readonly publishers?: number;
-  /** Of the stream. */
+  /** The stream's. */
   readonly replicas?: number;
 }
 
@@ -41,7 +41,7 @@ const BETWEEN_MS = 50;
 const SOME = 20;
 const DURABLE = 'worker';
 const DRAINED_WITHIN_MS = 60_000;
-/** What one pull asks for; it comes back after this, also with nothing. */
+/** Messages of one pull; it returns after this time, also with nothing. */
 const PULL_MS = 1_000;
 const READ_AT_ONCE = 500;
 /** In which a leader that was told to step down has heard of the next one. */

@@ -1,5 +1,5 @@
-// What happens to NATS, and what a replica makes of it: it goes on by itself, keeps what it holds
-// meanwhile, and is exact again.
+// Faults of NATS and a replica: it goes on by itself, keeps what it holds meanwhile, and is exact
+// again.
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';

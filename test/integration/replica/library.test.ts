@@ -30,7 +30,7 @@ test('a program that has the package beside it imports ballast/replica', async (
   const directory = await mkdtemp(join(tmpdir(), 'ballast-library-'));
   try {
     await mkdir(join(directory, 'node_modules'));
-    // What npm makes of `npm install ../ballast`.
+    // The files of `npm install ../ballast`.
     await symlink(ROOT, join(directory, 'node_modules', 'ballast'));
     await writeFile(join(directory, 'agent.mjs'), PROGRAM);
     const env = { ...process.env, NATS_URL: world.url, FEED: feed.feed };

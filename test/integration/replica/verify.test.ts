@@ -77,7 +77,7 @@ function churn(feed: FeedWriter): () => Promise<void> {
     let nextMs = Date.now();
     while (!over.signal.aborted) {
       for (let left = PER_ROUND; left > 0; left -= 1) await one();
-      // Who was held up writes more at once, but not for ever.
+      // A writer that was held up writes more at once, but not for ever.
       nextMs = Math.max(nextMs, Date.now() - ROUND_MS) + ROUND_MS;
       const leftMs = Math.max(0, nextMs - Date.now());
       await systemClock.sleep(leftMs, over.signal).catch(() => undefined);

@@ -1,4 +1,4 @@
-// What the tests of the replica share: a feed on a server, readers that are closed with it, and a
+// Shared by the tests of the replica: a feed on a server, readers that are closed with it, and a
 // witness that no reader was ever shown an older state.
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
@@ -39,12 +39,12 @@ export class World {
     this.#server = server;
   }
 
-  /** Of those who read. */
+  /** With the login of the readers' account. */
   get url(): string {
     return this.#server.urls?.['reader'] ?? '';
   }
 
-  /** Of the account that has the streams. */
+  /** With that of the account that has the streams. */
   get writerUrl(): string {
     return this.#server.url;
   }
@@ -96,7 +96,7 @@ export async function untilPhase(replica: Replica, phase: string): Promise<void>
   await expect.poll(() => replica.state.phase, PATIENCE).toBe(phase);
 }
 
-/** What a consumer was told, in a few words each. */
+/** The changes that a consumer was told, in a few words each. */
 export function told(replica: Replica): string[] {
   const lines: string[] = [];
   void (async () => {

@@ -103,7 +103,7 @@ describe('a token of the API server', () => {
 });
 
 describe.each([
-  // What it answers to whom it lets in: nobody gave it an etcd, or a NATS that there is.
+  // The answer to an admitted caller: the function has no etcd, and a NATS that does not exist.
   ['storage-audit', storageAudit, '/audit', 'ETCD_UNSET', {}],
   ['locate', locate, '/feed', 'connecting', { NATS_URL: 'nats://127.0.0.1:1' }],
 ] as const)('%s, told to ask who asks', (_name, definition, path, code, more) => {

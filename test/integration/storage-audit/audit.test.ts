@@ -196,7 +196,7 @@ test('the API server alone cannot tell: 2, with what would', async () => {
   expect(out).toContain(
     'whether any of its 4 objects is stored in v1alpha1 the API server does not',
   );
-  // Of a definition as it was made, with one version.
+  // The definition as it was made, with one version.
   const single = crd('v1', ['v1']);
   single.metadata.name = 'gadgets.example.com';
   single.spec.names = {

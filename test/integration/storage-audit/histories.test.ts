@@ -1,5 +1,5 @@
-// What we read of an etcd with a history, live, from snapshots and from its own db file, against
-// what etcdctl and etcdutl say of the same data.
+// Our reading of an etcd with a history, live, from snapshots and from its own db file, agrees with
+// etcdctl and etcdutl.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** What etcdctl lists, against live reading and two snapshots: who says otherwise is named. */
+/** Compares etcdctl's list with live reading and two snapshots, and names each that differs. */
 async function whoDisagrees(name: string): Promise<string[]> {
   const witness = await witnessed(url);
   const expected = { ...witness, totalKey: Object.keys(witness.picture).length };
@@ -68,7 +68,7 @@ async function whoDisagrees(name: string): Promise<string[]> {
   return disagree;
 }
 
-/** What a restore leaves of it: the db of a member that has not been started yet. */
+/** The result of a restore: the db of a member that has not been started yet. */
 async function restored(name: string): Promise<string> {
   const data = join(dir, `${name}-restored`);
   const bump = ['--bump-revision', '1000000', '--mark-compacted'];

@@ -1,4 +1,4 @@
-// What these tests work on: a real etcd, written to through its gateway, and etcd's own tools as
+// Shared by these tests: a real etcd, written to through its gateway, and etcd's own tools as
 // witnesses of what it holds.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

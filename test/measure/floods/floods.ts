@@ -33,7 +33,7 @@ import { type Asked, Crowd, Neighbour, eventHeaders, once } from './traffic.ts';
 
 type Name = (typeof FUNCTIONS)[number];
 
-/** Of which nothing is there: it is looked up. */
+/** Nothing of the kind is there, so it is looked up. */
 const eventOf =
   (kind: string): EventOf =>
   (index) => ({
@@ -47,7 +47,7 @@ const eventOf =
 
 interface Trial {
   readonly floods: (world: World, events: number) => Promise<readonly Flood[]>;
-  /** What a neighbour asks meanwhile. */
+  /** The request of a neighbour meanwhile. */
   readonly asked: (index: number) => Asked;
 }
 

@@ -1,4 +1,4 @@
-// What anybody who reaches a function can send it, whatever it wakes on.
+// Floods that anybody who reaches a function can send, whatever it wakes on.
 import type { Socket } from 'node:net';
 import { systemClock } from '../../../shared/clock.ts';
 import type { Victim } from './shipped.ts';
@@ -98,7 +98,7 @@ function ofText(eventOf: EventOf): readonly Flood[] {
   ];
 }
 
-/** What comes after the head is up to the sender. */
+/** The sender decides what follows the head. */
 const headOf = (eventOf: EventOf, ...lines: readonly string[]): string => {
   const { headers = {} } = asked(eventOf, 0);
   const all = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);

@@ -1,5 +1,5 @@
-// What each function can be flooded with beside plain requests: by objects that tenants write, by
-// letters and ticks that somebody makes up, by questions, by files.
+// Floods of each function beside plain requests: by objects that tenants write, by letters and
+// ticks that somebody makes up, by questions, by files.
 import { NATS_CLUSTER_LABEL } from '../../../shared/api/nats-cluster.ts';
 import { inParallel } from '../../../knative/try/local/cluster/in-parallel.ts';
 import type { Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
@@ -68,7 +68,7 @@ const hugeNatsCluster = (name: string): Manifest => ({
 const names = (what: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${what}-${index}`);
 
-/** Of many pods of another tenant, each again and again. */
+/** Events of many pods of another tenant, each again and again. */
 export const podEvent: EventOf = (index) => ({
   type: 'dev.knative.apiserver.resource.update',
   data: {

@@ -8,7 +8,7 @@ const HOLD_MS = 5_000;
 
 const question = (path: string): Buffer => Buffer.from(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
 
-/** Whoever asks and does not read: the answers wait for him. */
+/** A caller that asks and does not read, so that answers wait for it. */
 const unread = (name: string, count: number, path: string, times = 1): Flood => ({
   name,
   run: async ({ port }) => {

@@ -28,7 +28,7 @@ export interface Victim {
   readonly part: Part;
   readonly url: string;
   readonly port: number;
-  /** Of its pod. */
+  /** The memory limit of its pod. */
   readonly limitBytes: number;
   readonly atOnce: number;
 }

@@ -112,7 +112,7 @@ const RETRY_MS = 1_000;
 export class Neighbour {
   served = 0;
   slowestMs = 0;
-  /** What was never answered well before the end. */
+  /** Requests without a good answer before the end. */
   unserved = 0;
   /** Answers that no sender repeats. */
   readonly refused: Answers = new Map();

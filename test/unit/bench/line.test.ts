@@ -1,4 +1,4 @@
-// What one more reader costs, and how late the slowest are.
+// The cost of one more reader, and how late the slowest are.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { percentile, slope } from '../../bench/feed/line.ts';

@@ -1,4 +1,4 @@
-// What of the machine is mounted where, as the kernel tells it.
+// Mounts of the machine's directories, as the kernel lists them.
 import { expect, test } from 'vitest';
 import { mountsIn } from '../../../knative/try/cluster/inside/isolation.ts';
 

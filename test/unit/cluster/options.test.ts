@@ -1,4 +1,4 @@
-// What can be asked of `npm run cluster`, and the ways to ask it wrong.
+// Requests to `npm run cluster`, and the ways to ask it wrong.
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// What is done about a claim: nothing before its place is known, a directory then, growth later;
-// and what is done about a volume that nobody claims any more.
+// Steps for a claim: none before its place is known, a directory then, growth later; and for a
+// volume that nobody claims any more.
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { pathToRemove, stepForClaim } from '../../../knative/try/cluster/inside/volume.ts';

@@ -1,4 +1,4 @@
-// What becomes of a letter: one Event for one cause about one object.
+// A letter becomes one Event for one cause about one object.
 import { expect, test } from 'vitest';
 import { eventAbout, eventOfMany, eventOnBroker } from '../../../functions/dead-letters/decide.ts';
 import { readLetter } from '../../../functions/dead-letters/letter.ts';
@@ -97,7 +97,7 @@ test('whatever senders invent is one Event', () => {
     knativeerrordata: base64({ code: `CODE_${at}` }),
   }));
   const names = new Set(invented.map((changes) => onBroker(changes).metadata.name));
-  // What proxies answer is told apart.
+  // Answers of proxies are told apart.
   expect(names.size).toBeLessThan(20);
   expect(names).not.toContain(eventOfMany(PLACE, BY).metadata.name);
 });

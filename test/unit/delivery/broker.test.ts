@@ -1,4 +1,4 @@
-// What the broker does with an event before anybody is asked: hops, room, and who is to get it.
+// The broker's checks of an event before any function is asked: hops, room, and who is to get it.
 import { expect, test } from 'vitest';
 import { Broker, type Letter } from '../../../knative/try/local/delivery/broker.ts';
 import { PENDING_MAX } from '../../../knative/try/local/delivery/limits.ts';

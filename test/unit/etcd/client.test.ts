@@ -1,5 +1,5 @@
-// What the client does when etcd, or what stands in its place, misbehaves: a server of our own
-// breaks off, lies and hangs up as a real etcd cannot be made to.
+// The client when etcd, or a server in its place, misbehaves: a server of our own breaks off, lies
+// and hangs up as a real etcd cannot be made to.
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -121,7 +121,7 @@ describe('a question', () => {
         const one = JSON.stringify(limits.length === 1 ? small : large);
         const kvs = Array.from({ length: limit }, (_, index) => (index === 0 ? one : `,${one}`));
         const parts = ['{"header":{"revision":"7"},"more":true,"kvs":[', ...kvs, ']}'];
-        // Who asked hangs up once it is too much.
+        // The client hangs up once it is too much.
         await pipeline(Readable.from(parts), response).catch(() => undefined);
       })();
     });

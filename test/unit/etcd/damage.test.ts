@@ -256,7 +256,7 @@ describe('a file without a hash', () => {
       const lost = Buffer.from(plain);
       lost.writeUInt32LE(0, element + 12);
       const outcome = await outcomeOf(lost);
-      // Of a delete it is no record any more, and neither of anything else.
+      // The changed bytes are no record of a delete any more, nor of anything else.
       expect(outcome, `page ${page}`).toMatch(/^SNAPSHOT_DAMAGED.*none of etcd/);
     }
     expect(pages.length).toBeGreaterThan(3);

@@ -1,4 +1,4 @@
-// What must not be seen is not seen, whatever objects look like; and no object makes the feed fail.
+// Secret values are never shown, whatever objects look like; and no object makes the feed fail.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeMessage } from '../../../shared/feed/messages.ts';
@@ -73,7 +73,7 @@ const containerStatus = part({
 });
 const port = part({ name: text, port: fc.nat(), protocol: text, targetPort: fc.nat() });
 const condition = part({ type: fc.constant('Ready'), status: text, message: secret });
-/** What is shown as it is: a selector, and what kinds of others are asked for by name. */
+/** Shown as they are: a selector, and fields of others' kinds that are asked for by name. */
 const named = fc.record({
   selector: fc.record({ matchLabels: textMap, matchExpressions: odd }),
   visible: text,

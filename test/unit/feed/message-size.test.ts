@@ -1,11 +1,11 @@
-// What fits into one message of NATS.
+// The size limit of one message of NATS.
 import { expect, test } from 'vitest';
 import { fits } from '../../../shared/feed/message-size.ts';
 import { encodeMessage } from '../../../shared/feed/messages.ts';
 import { show } from '../../../shared/feed/projections/show.ts';
 import { object, plan } from './objects.ts';
 
-/** What a NATS server takes unless it was told otherwise. */
+/** The default limit of a NATS server. */
 const MAX_PAYLOAD_BYTES = 1_048_576;
 
 test('a pod of a thousand containers with long names fits', () => {

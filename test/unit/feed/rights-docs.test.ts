@@ -1,4 +1,5 @@
-// What docs/feed.md gives to readers and to the function is what is printed, and so what is tried.
+// The rights in docs/feed.md for readers and for the function are those that are printed, and so
+// those that are tried.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

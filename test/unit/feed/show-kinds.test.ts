@@ -1,4 +1,4 @@
-// What a feed shows of nodes, services, workloads and kinds of others, row by row.
+// A feed's messages about nodes, services, workloads and kinds of others, row by row.
 import { expect, test } from 'vitest';
 import { BUILT_IN } from '../../../shared/feed/projections/built-in.ts';
 import { show } from '../../../shared/feed/projections/show.ts';
@@ -7,7 +7,7 @@ import { object, plan } from './objects.ts';
 
 type Parts = Readonly<Record<string, unknown>>;
 
-/** What is said beyond the identity that all kinds have. */
+/** The fields beyond the identity that all kinds have. */
 function aspect(resource: string, rest: Parts, metadata: Parts = {}): Parts {
   const [shown, ...more] = show(resource, object('Widget', metadata, rest), plan);
   if (shown === undefined || more.length > 0) throw new Error('shown once');

@@ -1,4 +1,4 @@
-// What a feed shows of a pod, row by row.
+// A feed's message about a pod, row by row.
 import { expect, test } from 'vitest';
 import type { ObjectMessage } from '../../../shared/feed/messages.ts';
 import { type Shown, show } from '../../../shared/feed/projections/show.ts';

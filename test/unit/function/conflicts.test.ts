@@ -7,7 +7,7 @@ import type { ConfigError } from '../../../shared/function/config.ts';
 import type { FunctionDefinition } from '../../../shared/function/define.ts';
 import { startFunction } from '../../../shared/function/start.ts';
 
-/** What keeps it from starting; it is stopped when nothing does. */
+/** The conflict that keeps it from starting; it is stopped when there is none. */
 async function problemsOf<Config extends object, Deps>(
   definition: FunctionDefinition<Config, Deps>,
   more: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-// What others wrote is cut by bytes, and never within a character.
+// Texts of others are cut by bytes, and never within a character.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cut, isLongerThan } from '../../../shared/cut.ts';

@@ -106,7 +106,7 @@ describe('attributes', () => {
   });
 
   it('gives back whatever text was percent-encoded', () => {
-    // Of all planes, and not fast-check's own unit of a million characters, which takes seconds.
+    // Characters of all planes, and not fast-check's own unit of a million, which takes seconds.
     const character = fc
       .oneof(fc.nat(0x2ff), fc.nat(0xffff), fc.nat(0x10ffff))
       .map((code) =>

@@ -1,4 +1,4 @@
-// What every function of ours can be told about its senders.
+// The settings of every function about its senders.
 import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { functionNames } from '../../../knative/tools/build/function-names.ts';

@@ -1,4 +1,4 @@
-// What becomes of Knative's manifests on the way to a small cluster: images, order, settings.
+// Changes of Knative's manifests for a small cluster: images, order, settings.
 import { describe, expect, test } from 'vitest';
 import {
   ENVOY_IMAGE,

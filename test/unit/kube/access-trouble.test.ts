@@ -25,7 +25,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true });
 });
 
-/** Of a user whose credential is what this script prints. */
+/** The kubeconfig of a user whose credential this script prints. */
 const kubeconfigWith = async (script: string): Promise<string> => {
   const command = join(dir, 'plugin');
   await writeFile(command, `#!/bin/sh\n${script}\n`);

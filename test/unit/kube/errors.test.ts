@@ -1,4 +1,4 @@
-// What the API server answers, as codes, sentences and rules.
+// Answers of the API server, as codes, sentences and rules.
 import { describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../../shared/errors.ts';
 import { errorFromAnswer, isKubeError, readStatus } from '../../../shared/kube/errors.ts';

@@ -20,7 +20,7 @@ let server: Server;
 let kube: KubeClient;
 /** How many bytes of labels each object has. */
 let sizes: readonly number[];
-/** Of each page: how many objects were asked for. */
+/** How many objects were asked for, by page. */
 let limits: number[];
 /** The moment of the first page is forgotten after it; a token goes on with what there is. */
 let isForgetful: boolean;
@@ -62,7 +62,7 @@ function serve(url: string, response: ServerResponse): void {
   }
   const isCut = isCutShort && limits.length > 1;
   const body = Readable.from(isCut ? ['{"kind":"PodList","items":['] : pageText(first, limit));
-  // Whoever has had enough hangs up.
+  // A client that has had enough hangs up.
   pipeline(body, response).catch(() => undefined);
 }
 

@@ -1,4 +1,4 @@
-// What is sent again, and when.
+// Requests that are sent again, and when.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {

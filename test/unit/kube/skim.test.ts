@@ -1,4 +1,5 @@
-// Who an object is, read out of JSON of any size and cut anywhere, without keeping the rest.
+// The identity of an object is read out of JSON of any size, cut anywhere, without keeping the
+// rest.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { splitOrSkim } from '../../../shared/kube/lines.ts';

@@ -1,4 +1,4 @@
-// What may be said to the ladder, and what it makes of it.
+// Options of the ladder, and the rungs that they choose.
 
 import { describe, expect, test } from 'vitest';
 import { readOptions, usage } from '../../ladder/options.ts';

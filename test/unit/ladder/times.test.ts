@@ -1,4 +1,4 @@
-// What the rungs and files cost: read from what test files note, and put into a table.
+// The cost of rungs and files: read from the notes of test files, and put into a table.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

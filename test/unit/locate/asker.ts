@@ -26,7 +26,7 @@ export class World {
   readonly catalog = new Catalog({ historySeconds: 3_600 });
   state: Reader['state'] = { phase: 'current', version: 100 };
   counts: Record<string, number> = {};
-  /** What waiting for the first whole picture, or for a version, comes to. */
+  /** The outcome of waiting for the first whole picture, or for a version. */
   whenCurrent: Reader['whenCurrent'] = (options) =>
     new Promise((_, reject) => {
       const signal = options?.signal;

@@ -1,5 +1,5 @@
-// What locate refuses, with the parameter at fault; what it does not find; and what it does not
-// know yet.
+// Refusals of locate, with the parameter at fault; objects that it does not find; and those that it
+// does not know yet.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { World, description } from './asker.ts';
 
@@ -195,7 +195,7 @@ test('the description names exactly what is taken', async () => {
           query.set(other.name, String(other.example));
         }
         const told = await world.ask(`${path}?${query.toString()}`, body);
-        // Of its form it is; whether it makes a question alone is another matter.
+        // Its form is right; it may still need another parameter beside it.
         expect(told.status === 400 ? told.message : 'is missing').toContain('is missing');
         const refused = await world.ask(`${path}?${name}=`, body);
         expect(refused).toMatchObject({ status: 400, field: name });

@@ -1,4 +1,4 @@
-// What locate answers, of a small cluster that stands still.
+// Answers of locate about a small cluster that stands still.
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { NOW, World, description } from './asker.ts';
 

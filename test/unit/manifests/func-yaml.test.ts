@@ -86,7 +86,7 @@ test.each(names)('%s', async (name) => {
   });
 });
 
-/** Of func's filters there are exact ones only: that of the function's name is one. */
+/** func has exact filters only: that of the function's name is one. */
 async function subscriptions(name: string): Promise<object> {
   const triggers = (await readdir(`${REPO}knative/functions/${name}`)).filter((file) =>
     file.endsWith('trigger.yaml'),

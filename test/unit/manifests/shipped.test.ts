@@ -27,7 +27,7 @@ interface Manifest {
   readonly value: {
     readonly kind: string;
     readonly metadata: { readonly name: string };
-    // What is looked at differs by kind; the tests below say what they expect there.
+    // The fields differ by kind; the tests below say which they expect there.
     readonly spec?: Readonly<Record<string, never>>;
     readonly rules?: readonly {
       readonly apiGroups: readonly string[];

@@ -1,4 +1,4 @@
-// What the stream lacks to agree with the API server about one object, as a table.
+// The messages that the stream lacks to agree with the API server about one object, as a table.
 import { expect, test } from 'vitest';
 import {
   compareVersions,

@@ -1,4 +1,4 @@
-// What is read of the stream about many objects at once, against what may be in memory.
+// Reads of the stream about many objects at once stay within the limit of memory.
 import { expect, test } from 'vitest';
 import { readPublishedWithin } from '../../../functions/metadata/observe.ts';
 import type { Session } from '../../../functions/metadata/session.ts';

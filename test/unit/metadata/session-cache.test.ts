@@ -1,4 +1,5 @@
-// What an instance remembers of the stream: all of what is asked for, or nothing; and never much.
+// The memory of an instance about the stream: all messages that are asked for, or none; and never
+// many.
 import { expect, test } from 'vitest';
 import { LatestAbsences, PublishedCache } from '../../../functions/metadata/session-cache.ts';
 
@@ -9,7 +10,7 @@ const entry = (subject: string, sequence: number, bytes = 600) => ({
   message: undefined,
 });
 
-/** Of these it still knows. */
+/** Those of the subjects that it still knows. */
 const known = (cache: PublishedCache, subjects: readonly string[]): readonly string[] =>
   subjects.filter((subject) => cache.find([subject]) !== undefined);
 

@@ -18,7 +18,7 @@ const subjects = [
   `node.n1.${SLICES}.web.s`,
 ];
 
-/** What stands, as a server would answer it. */
+/** The messages of a stream, as a server would answer them. */
 class Stream {
   readonly standing = new Map<string, StoredMessage>();
   sequence = 0;
@@ -116,7 +116,7 @@ test('sums have no version when the servers do not agree on the end of the strea
 
 const SWEEP = { epoch: 1, streamId: 's', nowMs: 0 };
 
-/** What a scan of the whole stream finds that changed behind our back since the one before. */
+/** The changes behind our back that a scan of the whole stream finds since the one before. */
 function scannedAfter(stream: Stream, before?: LastScan) {
   const sums = new StreamSums('p', before);
   for (const stored of stream.from(0)) sums.add(stored);

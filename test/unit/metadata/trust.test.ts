@@ -1,4 +1,4 @@
-// Whose word is published: nobody's, unless senders show tokens or somebody says so.
+// Trust in events: none is published unconfirmed, unless senders show tokens or somebody says so.
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { metadata } from '../../../functions/metadata/index.ts';

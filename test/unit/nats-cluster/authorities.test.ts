@@ -48,7 +48,7 @@ async function filesAt(
   return { clients: await one('clients'), routes: await one('routes') };
 }
 
-/** What servers had after each of so many renewals, of which the last one is now. */
+/** The files of servers after each of so many renewals, the last of which is now. */
 async function history(renewals: number): Promise<readonly Files[]> {
   const kube = new KubeModel();
   const nowMs = Date.now();
@@ -141,7 +141,7 @@ test('whoever asks the servers believes all that they may have, old and new', as
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' };
 const AT = { namespace: 'shop', name: 'nats-tls' };
 
-/** What the configuration has of them. */
+/** The passwords and certificates in the configuration. */
 function toldOf(files: Files): KnownSecrets {
   const shape = { size: 3, accessMode: 'ReadWriteOncePod' } as const;
   const [config] = render(OWN, { ...CREDENTIALS, certificates: files }, shape).parts;
@@ -196,7 +196,7 @@ test.each([
     expect(await believes('routes', other.routes, one.routes)).toBe('believed');
     expect(await believes('clients', one.clients, other.clients)).toBe('believed');
   }
-  // Who never fetched the list with both does not believe the next.
+  // A client that never fetched the list with both does not trust the next.
   expect(await believes('clients', first.clients, renewed.clients)).not.toBe('believed');
 });
 

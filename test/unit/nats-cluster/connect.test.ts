@@ -30,7 +30,10 @@ interface Case {
   readonly hasSeenTls?: boolean;
   /** All servers have reported what the spec says now. */
   readonly isSettled?: boolean;
-  /** Who greets with TLS, and whose authority signed his certificate, which has the right name. */
+  /**
+   * Servers that greet with TLS, and the authority that signed each one's certificate, which has
+   * the right name.
+   */
   readonly tls?: Readonly<Record<string, Identity>>;
 }
 
@@ -80,7 +83,7 @@ async function toldTo(
   return SERVERS.filter((_, index) => listeners[index]?.heard().includes('"pass":"system"'));
 }
 
-/** Of several that are asked together the first that lets us in is enough. */
+/** The first of several that lets us in is enough. */
 const EACH = SERVERS.map((server) => [server]);
 const old = { beforeTls: ['pod-nats-0'] };
 const all = (authority: Identity) =>

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 
 const FUNCTION = new URL('../../../functions/nats-cluster/', import.meta.url);
 const PAGE = new URL('../../../docs/nats.md', import.meta.url);
-/** What the conditions say when nothing is amiss. */
+/** Reasons of the conditions when nothing is amiss. */
 const WELL = ['Changing', 'NotDegraded', 'Settled', 'Whole'];
-/** What dead-letters says while the function is dead. */
+/** The reason that dead-letters writes while the function is dead. */
 const BY_OTHERS = 'NotSwept';
 
 async function reasonsInCode(): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
-// What is remembered of a cluster between looks, when its servers say whatever they like, and
-// others write whatever they like into its parts.
+// The memory kept of a cluster between observations stays small, whatever its servers say and
+// whatever others write into its parts.
 import { serialize } from 'node:v8';
 import { expect, test } from 'vitest';
 import { type Cluster, clusterOf } from '../../../functions/nats-cluster/cluster.ts';

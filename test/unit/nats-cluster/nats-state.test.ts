@@ -1,4 +1,4 @@
-// What is made of the servers' answers: whose word counts, and who is current.
+// The reading of the servers' answers: which answer counts, and which replica is current.
 import { expect, test } from 'vitest';
 import { natsStateOf } from '../../../functions/nats-cluster/nats-state.ts';
 import type { JszAnswer, PeerInfo } from '../../../shared/nats/system-answers.ts';

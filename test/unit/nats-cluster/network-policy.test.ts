@@ -1,4 +1,4 @@
-// Who gets through to the servers by the policy that is made for them: read as Kubernetes reads it.
+// Access to the servers under the policy that is made for them, read as Kubernetes reads it.
 import { expect, test } from 'vitest';
 import { networkPolicySpec } from '../../../functions/nats-cluster/render/network-policy.ts';
 import { render } from '../../../functions/nats-cluster/render/manifests.ts';
@@ -22,7 +22,7 @@ interface Spec {
 }
 interface Caller {
   readonly namespace: string;
-  /** Of that namespace, beside its name. */
+  /** Labels of that namespace, beside its name. */
   readonly marked?: Labels;
   readonly pod: Labels;
 }
@@ -57,7 +57,7 @@ const CALLERS: Readonly<Record<string, Caller>> = {
   scraper: { namespace: 'metrics', marked: { 'ballast.dev/may-scrape': 'true' }, pod: {} },
 };
 
-/** Who reaches the port. */
+/** The pods that reach the port. */
 function through(networkPolicy: 'Open' | 'Closed', port: number): readonly string[] {
   const own = cluster({ spec: { networkPolicy, monitoringPort: 8223 } });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the API server takes it

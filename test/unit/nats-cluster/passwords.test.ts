@@ -107,7 +107,7 @@ test.each([
   [['-system']],
   [['-config']],
   [['-user', '-system']],
-  // What the instance remembers of the configuration is enough.
+  // The instance's memory of the configuration is enough.
   [['-system', '-config']],
   [['-user', '-system', '-config']],
 ])('Secrets %j that are deleted are back after one sweep, with what they had', async (gone) => {
@@ -145,7 +145,7 @@ test('passwords that nobody can tell any more are no deadlock without a word', a
   expect(message).toContain('nats-server --signal reload=/var/run/nats/nats.pid');
   expect(run.warnings).toEqual(['PasswordLost', 'PasswordLost', 'PasswordRefused']);
   expect(run.writes.filter((one) => one.startsWith('delete'))).toEqual([]);
-  // What the person does.
+  // The person restarts the servers with the new file.
   for (const [name, server] of run.model.servers) Object.assign(server, run.model.fileOf(name));
   await run.converge();
   expect(run.condition('Degraded').status).toBe('False');

@@ -1,5 +1,5 @@
-// What a pod says of why it does not run reaches whoever reads the NatsCluster: its reason at once,
-// a call for help after two minutes, and each sentence in one place alone.
+// The reason why a pod does not run reaches the status of the NatsCluster: its name at once, a call
+// for help after two minutes, and each sentence in one place alone.
 import { expect, test } from 'vitest';
 import { decide } from '../../../functions/nats-cluster/decide.ts';
 import { podOf } from '../../../functions/nats-cluster/pods.ts';

@@ -1,4 +1,4 @@
-// What is rendered of a spec: the configuration that servers read, and how it differs.
+// The rendering of a spec: the configuration that servers read, and how it differs.
 import { createPublicKey, X509Certificate } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { issue, makeAuthority } from '../../../shared/x509.ts';
@@ -52,7 +52,7 @@ test('each server has a digest of its own', () => {
 test.each([
   ['a"b\\c\u0001é<>&', String.raw`a\"b\\c\x01é<>&`],
   ['\b\f\n', String.raw`\x08\x0c\n`],
-  // Who writes these six characters means them.
+  // These six characters stay as they are written.
   [String.raw`\u0041\b`, String.raw`\\u0041\\b`],
 ])('a password keeps its odd characters (%j) in the way that NATS can read', (password, as) => {
   const users = [{ name: 'shop', passwordSecret: { name: 's', key: 'k' } }];

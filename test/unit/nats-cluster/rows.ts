@@ -3,7 +3,7 @@
 import type { Decision } from '../../../functions/nats-cluster/decision.ts';
 import type { Differences } from './samples.ts';
 
-/** What it is, what differs from a cluster at rest, and the decision in a word. */
+/** A name, the differences from a cluster at rest, and the decision in a word. */
 export type Row = readonly [what: string, differences: Differences, decision: string];
 
 export function shown({ step, next, waitsFor, trouble }: Decision): string {

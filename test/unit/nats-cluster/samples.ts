@@ -38,7 +38,7 @@ export interface Differences {
   readonly spec?: Partial<NatsClusterSpec>;
   readonly status?: NatsClusterStatus;
   readonly deletionTimestamp?: string;
-  /** Of the StatefulSet; as the spec says when absent. */
+  /** Replicas of the StatefulSet; as the spec says when absent. */
   readonly size?: number;
   readonly parts?: Partial<Parts>;
   readonly pods?: (pods: readonly Pod[]) => readonly Pod[];
@@ -49,7 +49,7 @@ export interface Differences {
 
 export const NOW_MS = Date.parse('2026-01-02T00:00:00Z');
 
-/** Of servers that were whole when they were looked at last. */
+/** The status of servers that were whole when they were observed last. */
 const known = (count: number): NatsClusterStatus => ({
   servers: serverNames({ name: 'nats' }, count).map((name) => ({
     name,

@@ -1,4 +1,4 @@
-// What the conditions say of a state and a decision.
+// The conditions for a state and a decision.
 import { expect, test } from 'vitest';
 import { decide } from '../../../functions/nats-cluster/decide.ts';
 import { statusUpdateOf } from '../../../functions/nats-cluster/status.ts';

@@ -1,5 +1,5 @@
-// What goes with a url of NATS is looked at before a server is shown any of it; what cannot be used
-// is said by its name, and never by what it holds.
+// A login of NATS is checked before any server sees it; a file that cannot be used is named, and
+// its content never shown.
 import { nkeys } from 'nats';
 import { expect, test } from 'vitest';
 import type { NatsAccess } from '../../../shared/nats/access.ts';

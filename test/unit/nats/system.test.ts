@@ -1,5 +1,5 @@
-// What a server of a NatsCluster may answer: anything, and it costs nobody else anything. Real TCP
-// against a server that floods, lies and says null where there should be an object.
+// A server of a NatsCluster may answer anything, at no cost to others. Real TCP against a server
+// that floods, lies and says null where there should be an object.
 import type { Socket } from 'node:net';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -202,7 +202,7 @@ async function flooded(...args: readonly string[]): Promise<Record<string, numbe
   return JSON.parse(stdout) as Record<string, number>;
 }
 
-/** Of the 256 MB of the function's pod. */
+/** A part of the 256 MB of the function's pod. */
 const PEAK_MB = 220;
 
 test('memory stays flat while twelve servers flood, and another one is served', async () => {

@@ -17,7 +17,7 @@ const groups = buildOrder(partNames);
 const goMod = (group: (typeof groups)[number]): string =>
   readFileSync(join(moduleDir(group), 'go.mod'), 'utf8');
 
-/** What the `tool` directives name, in either of their forms. */
+/** The tools of the `tool` directives, in either of their forms. */
 function tools(text: string): readonly string[] {
   const block = /^tool \(\n([^)]*)\)/m.exec(text)?.[1]?.trim().split(/\s+/) ?? [];
   const single = [...text.matchAll(/^tool (\S+\/\S+)$/gm)].map((match) => match[1] ?? '');

@@ -1,5 +1,4 @@
-// What a person sees of a build: in a terminal one line that changes, in a pipe lines with signs
-// of life.
+// The progress of a build: in a terminal one line that changes, in a pipe lines with signs of life.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   type BuildReporter,

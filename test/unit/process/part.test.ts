@@ -128,7 +128,7 @@ test('what a part started ends with it, though it holds its output open', async 
   const grandchild = Number(part.lastLines(1)[0]);
   process.kill(part.pid ?? 0, 'SIGKILL');
   await expect.poll(() => part.state).toBe('dead');
-  // Whoever inherits it may be slow to bury it; what counts is that it holds nothing any more.
+  // Its new parent may be slow to reap it; it must hold no memory any more.
   await expect.poll(() => residentBytes(grandchild)).toBeUndefined();
 });
 

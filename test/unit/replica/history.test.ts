@@ -1,4 +1,5 @@
-// Who had an address at a time: among what lives, and among what ended and is still kept.
+// The pod that had an address at a time: among those that live, and those that ended and are still
+// kept.
 import { beforeEach, expect, test } from 'vitest';
 import type { Tombstone } from '../../../shared/feed/messages.ts';
 import { Catalog } from '../../../shared/nats/replica/catalog.ts';

@@ -1,5 +1,5 @@
-// What messages do to what is held: in any order, doubled or not, the newest of each subject wins,
-// and the sums of the ledgers are those of what is held.
+// Messages change what is held: in any order, doubled or not, the newest of each subject wins, and
+// the sums of the ledgers are those of what is held.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Digest, fingerprint } from '../../../shared/feed/digest.ts';

@@ -1,4 +1,4 @@
-// What is kept of the live messages while a replica catches up.
+// Live messages that are kept while a replica catches up.
 import { expect, test } from 'vitest';
 import { LiveBuffer } from '../../../shared/nats/replica/live-buffer.ts';
 

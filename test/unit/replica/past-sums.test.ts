@@ -1,4 +1,4 @@
-// What ledgers added up to a while ago, within bounds.
+// Sums of ledgers from a while ago, within bounds.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Digest, digestText } from '../../../shared/feed/digest.ts';

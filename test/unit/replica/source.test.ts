@@ -1,5 +1,5 @@
-// What a reader takes for an answer when the server, or somebody who speaks in its place, says
-// something else. Real TCP against a server that says whatever a test wants.
+// A reader takes nothing else for an answer, whatever the server, or somebody in its place, sends.
+// Real TCP against a server that says whatever a test wants.
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../shared/clock.ts';
@@ -86,7 +86,7 @@ const RIGHT = {
 };
 type Headers = Partial<Record<keyof typeof RIGHT, string>>;
 
-/** What a reader makes of a message on a live subject with these headers. */
+/** The reader's reaction to a message on a live subject with these headers. */
 async function hearing(headers: Headers): Promise<readonly string[]> {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `NATS/1.0\r\n${lines.join('')}\r\n`;

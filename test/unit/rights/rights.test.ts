@@ -1,5 +1,5 @@
-// What `npm run rights` prints: rights in one namespace or on one Secret, and a refusal of whatever
-// it cannot follow.
+// `npm run rights` prints rights in one namespace or on one Secret, and refuses arguments that it
+// cannot follow.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

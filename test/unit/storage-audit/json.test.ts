@@ -1,5 +1,5 @@
-// What a program reads: every answer of the command against docs/storage-audit.schema.json, errors
-// too; and what a person reads, of names that would draw on the terminal.
+// Every JSON answer of the command follows docs/storage-audit.schema.json, errors too; and the page
+// for people shows no name that would draw on the terminal.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// What cleaning one object comes to, by what the API server answers and who else writes it, as a
+// The outcome of cleaning one object, by the API server's answers and by others' writes, as a
 // table. Answers are put in by hand: no API server loses managedFields on demand.
 import { expect, test } from 'vitest';
 import { clean } from '../../../functions/storage-migration/clean.ts';
@@ -45,7 +45,7 @@ interface World {
   /** To one question after the other, and to one write after the other; the last one for ever. */
   readonly dry?: readonly (KubeObject | Error)[];
   readonly wet?: readonly (KubeObject | Error)[];
-  /** What the object is when it is read again. */
+  /** The object when it is read again. */
   readonly found?: readonly (KubeObject | null)[];
 }
 

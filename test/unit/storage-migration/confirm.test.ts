@@ -1,5 +1,5 @@
-// What comes of the second pass where etcd has to agree, answer by answer; and how what etcd holds
-// is judged.
+// The outcome of the second pass where etcd has to agree, answer by answer; and how stored objects
+// are judged.
 import { expect, test } from 'vitest';
 import { confirmed, unconfirmed } from '../../../functions/storage-migration/confirm.ts';
 import { type EtcdAnswer, judgeStored } from '../../../functions/storage-migration/etcd-verdict.ts';

@@ -19,7 +19,7 @@ const UNKNOWN: NoTarget = { reason: 'ResourceUnknown', message: 'There is none.'
 const blockedBy = (reason: string, more: StorageMigrationStatus = {}): StorageMigrationStatus =>
   at('Blocked', { conditions: [condition('Blocked', reason)], ...more });
 
-/** What it is, what was said, what is found, and the step in a word, with the phase it says. */
+/** A name, the status before, the observation, and the step in a word, with its phase. */
 type Row = readonly [
   what: string,
   changes: MigrationChanges,
@@ -130,7 +130,7 @@ const doneWith = (servedVersions?: readonly string[]): StorageMigrationStatus =>
 };
 const BOTH = ['v1alpha1', 'v1'];
 
-/** Who unserves a version, or skips that and removes it, breaks nobody's applies. */
+/** To unserve a version, or to remove it at once, breaks nobody's applies. */
 const UNSERVED: readonly Row[] = [
   ['all is served as it was', { spec: CLEANING, status: doneWith(BOTH) }, trimmedTo([]), 'nothing'],
   [

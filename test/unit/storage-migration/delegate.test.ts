@@ -1,4 +1,4 @@
-// What comes of a rewriting that another migrator was asked for: when it is handed over, what its
+// The outcome of a rewriting that another migrator was asked for: when it is handed over, what its
 // object tells, and where the migration goes on from there.
 import { expect, test } from 'vitest';
 import { decide } from '../../../functions/storage-migration/decide.ts';

@@ -1,10 +1,10 @@
-// Whoever reads a reason of Blocked finds it in the documents, and what to do.
+// The documents have every reason of Blocked, and what to do about it.
 import { readFile, readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 
 const FUNCTION = new URL('../../../functions/storage-migration/', import.meta.url);
 const PAGE = new URL('../../../docs/storage-migration.md', import.meta.url);
-/** What the other conditions, and the Events on a CRD, say. */
+/** Reasons of the other conditions, and of the Events on a CRD. */
 const OTHERS = [
   'Blocked',
   'Done',

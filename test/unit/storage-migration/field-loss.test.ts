@@ -1,5 +1,5 @@
-// What is said of fields that would be lost when there are more objects than a request has time
-// for: pages are put in by hand, and time is over after the first.
+// The report of fields that would be lost when there are more objects than a request has time for:
+// pages are put in by hand, and time is over after the first.
 import { expect, test } from 'vitest';
 import { lossOfFields } from '../../../functions/storage-migration/field-loss.ts';
 import type { Target } from '../../../functions/storage-migration/observe.ts';

@@ -1,4 +1,4 @@
-// What `npm run migrate` prints: rights on one kind and no more, and a migration of just that kind.
+// `npm run migrate` prints rights on one kind and no more, and a migration of just that kind.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

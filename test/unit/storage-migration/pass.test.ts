@@ -1,4 +1,4 @@
-// What a pass says of a page that has to be done again: the API server does not know any more where
+// The status of a pass whose page has to be done again: the API server does not know any more where
 // the next one begins.
 import { expect, test } from 'vitest';
 import type { Deps } from '../../../functions/storage-migration/deps.ts';

@@ -27,7 +27,7 @@ interface World {
   readonly found?: KubeObject | null;
   readonly patched?: KubeObject | Error;
   readonly applied?: KubeObject | Error;
-  /** What it is when it is read once more. */
+  /** The object when it is read once more. */
   readonly later?: KubeObject;
 }
 

@@ -1,5 +1,5 @@
-// What one write of an object means, by what the API server answers to it and what the object is
-// then, as a table. Answers are put in by hand: no API server loses managedFields on demand.
+// The outcome of one write of an object, by the API server's answer and by the object after it, as
+// a table. Answers are put in by hand: no API server loses managedFields on demand.
 import { expect, test } from 'vitest';
 import { Pace } from '../../../functions/storage-migration/pace.ts';
 import { rewrite } from '../../../functions/storage-migration/rewrite.ts';
@@ -23,7 +23,7 @@ const refusal = (code: number, reason: string, message = 'No.') =>
 interface World {
   /** To one write after the other; the last one to all that follow. */
   readonly answers: readonly (KubeObject | Error)[];
-  /** What the object is when it is read again. */
+  /** The object when it is read again. */
   readonly found?: KubeObject | null | Error | (() => KubeObject);
   readonly endsAtMs?: number;
   readonly loss?: { readonly reason: string; readonly message: string };

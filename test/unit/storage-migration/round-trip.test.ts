@@ -54,11 +54,11 @@ interface World {
   readonly hasWebhook?: boolean;
   readonly changes?: CrdChanges;
   readonly acceptedLoss?: readonly string[];
-  /** What it is by now, in the old version. */
+  /** The object by now, in the old version. */
   readonly found?: KubeObject | null;
 }
 
-/** Of an object that forgets `spec.a` on its way; with the versions in which it was asked about. */
+/** Checks an object that loses `spec.a` on its way; with the versions in which it was read. */
 async function asked({ hasWebhook = true, changes = {}, acceptedLoss = [], ...world }: World) {
   const { found = widget('1', { a: 1, b: 2 }) } = world;
   const versions: string[] = [];

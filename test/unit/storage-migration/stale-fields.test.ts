@@ -56,7 +56,7 @@ const SEED = {
   fieldsV1: { 'f:metadata': { 'f:name': {} } },
 };
 
-/** What it is, the entries, what stays, and the version that is not defined at all. */
+/** A name, the entries, those that stay, and the version that is not defined at all. */
 type Row = readonly [
   what: string,
   entries: readonly ManagedFieldsEntry[],

@@ -1,4 +1,4 @@
-// What a migration says after a step: every way from one phase to another, as tables.
+// The status of a migration after a step: every way from one phase to another, as tables.
 import { expect, test } from 'vitest';
 import {
   afterPass,

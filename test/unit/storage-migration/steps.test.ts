@@ -1,5 +1,5 @@
-// What becomes of a step that the API server does not let us take: what lasts is said in the status
-// and waited for, what passes is told to whoever woke us.
+// A step that the API server refuses: a lasting refusal is written to the status and waited for, a
+// passing one fails the request.
 import { describe, expect, test } from 'vitest';
 import type { Deps } from '../../../functions/storage-migration/deps.ts';
 import { applyStep } from '../../../functions/storage-migration/steps.ts';

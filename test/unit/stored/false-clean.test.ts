@@ -1,5 +1,5 @@
 // Ways in which the only old object could vanish from an audit: by a prefix, by its key, by its
-// group, by how its value is written. What cannot be told is never clean.
+// group, by how its value is written. A value that cannot be judged is never clean.
 import { describe, expect, test } from 'vitest';
 import { auditStored } from '../../../shared/stored/audit.ts';
 import type { StoredSource } from '../../../shared/stored/value.ts';

@@ -77,6 +77,13 @@ const samples: readonly Sample[] = [
     good: file('functions/locate/a.ts', '// Bounds a text. It says of what.\nf("Of");'),
   },
   {
+    rule: 'plain-comment',
+    case: 'a comment of a test that begins with Who',
+    bad: file('test/unit/a.test.ts', '// Owns it. Who asks is told.'),
+    at: 'test/unit/a.test.ts:1',
+    good: file('test/unit/a.test.ts', '// Owns it. A caller that asks is told.'),
+  },
+  {
     rule: 'environment',
     case: 'process.env outside the config',
     bad: file('functions/a/observe.ts', "f(process.env['PORT']);"),

@@ -1,5 +1,5 @@
-// Holds every file of the repository against our own rules, one test per rule. What the linter
-// can say is said in .oxlintrc.json; these are the rules it has no words for.
+// Holds every file of the repository against our own rules, one test per rule. The linter's own
+// rules are in .oxlintrc.json; these are the rules that it does not have.
 
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';

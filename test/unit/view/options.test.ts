@@ -1,4 +1,4 @@
-// What can be asked of a session, and how a wrong wish is answered.
+// Options of a session, and the refusals of wrong ones.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// What the views write, for terminals and for pipes.
+// The output of the views, for terminals and for pipes.
 import { describe, expect, test } from 'vitest';
 import type { Part, PartChange, PartState } from '../../../knative/try/local/process/part.ts';
 import { frame } from '../../../knative/try/local/view/frame.ts';

@@ -26,7 +26,7 @@ const server = createServer((request, response) => {
       for (const name of ['ce-specversion', 'ce-source']) {
         response.setHeader(name, String(headers[name]));
       }
-      // Whose object it was tells a test its own replies.
+      // The name of the object lets a test know its own replies.
       response.setHeader('ce-about', String(headers['ce-name'] ?? ''));
       response.setHeader('ce-id', `reply-to-${id}`).setHeader('ce-type', REPLY_TYPE);
       return response.setHeader('content-type', 'application/json').end(JSON.stringify({ id }));

@@ -156,11 +156,11 @@ export class Rig {
     return String(Object(service?.['spec']).clusterIP);
   }
 
-  /** What a service of the test's function has got since its pod was started. */
+  /** The requests that a service of the test's function has got since its pod was started. */
   async seen(service: string): Promise<readonly Seen[]> {
     const { statusCode, text } = await this.call(service);
     if (statusCode !== 200) throw new Error(`${service} answers ${statusCode}: ${text}`);
-    // What echo-server.ts writes.
+    // The lines that echo-server.ts writes.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return JSON.parse(text) as readonly Seen[];
   }

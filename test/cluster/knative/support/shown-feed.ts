@@ -34,8 +34,8 @@ export class ShownFeed {
   }
 
   /**
-   * What it still shows otherwise than the API server has it when its time is over. `sweep` is done
-   * between two looks: what no event told is found by that alone.
+   * The differences from the API server that are left when its time is over. `sweep` runs between
+   * two comparisons: only a sweep finds a change whose event was lost.
    */
   async differences(sweep = (): Promise<void> => Promise.resolve()): Promise<readonly string[]> {
     const { kube } = this.#rig;

@@ -6,7 +6,7 @@ import { ECHO_IMAGE } from './echo-image.ts';
 export interface EchoOptions {
   readonly namespace: string;
   readonly name: string;
-  /** What it answers to an event: nothing, an event, JSON, or a status. */
+  /** The answer to an event: nothing, an event, JSON, or a status. */
   readonly answer: 'nothing' | 'event' | 'json' | '500';
   /** Kept running from the start; 0 lets it go to zero as soon as Serving allows. */
   readonly minScale: 0 | 1;

@@ -4,7 +4,7 @@ import type { Received } from './scripted-sink.ts';
 
 export interface RecordedEvent {
   readonly headers: Readonly<Record<string, string>>;
-  /** Of `JSON.stringify` it makes the adapter's own bytes again: fields keep their order. */
+  /** `JSON.stringify` makes the adapter's own bytes of it again: fields keep their order. */
   readonly body: unknown;
 }
 

@@ -1,5 +1,5 @@
-// What a feed of another kind was seen to get wrong, each a test by its number; those that are not
-// here are named in docs/design/20261121-metadata-feed-faults.md with the test that has them.
+// Mistakes that a feed of another kind was seen to make, each a test by its number; those that are
+// not here are named in docs/design/20261121-metadata-feed-faults.md with the test that has them.
 import { expect, test } from 'vitest';
 import type { Reader } from '../../../chaos/reader.ts';
 import { LATE, NATS } from '../../../chaos/rig.ts';

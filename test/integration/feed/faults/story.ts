@@ -1,4 +1,4 @@
-// What every test of a fault tells: a small cluster whose feed is right; things happen to it in the
+// The story of every test of a fault: a small cluster's feed is right; objects change during the
 // fault, one of each kind; the fault ends, one sweep, and every reader is right again, none of them
 // ever having seen an object go back.
 import { afterAll, beforeAll, beforeEach } from 'vitest';
@@ -9,7 +9,7 @@ import { openScene } from '../../../chaos/scene.ts';
 import { PODS, SERVICES, SLICES, endpoints, pod, service, slice } from '../../../chaos/shapes.ts';
 
 export const LONG = { timeout: 40_000, interval: 50 };
-/** What happens beside the story, so that no two tests are quite the same. */
+/** Changes beside the story, so that no two tests are quite the same. */
 const CHANGES = 25;
 /** They take a tenth of it, on two idle cores. */
 const EVENTS_WITHIN_MS = 2_000;
@@ -94,7 +94,7 @@ class Story {
     return this.picture();
   }
 
-  /** What is wrong, once nothing more becomes right or this time is over. */
+  /** The differences that are left once nothing more becomes right or this time is over. */
   async picture(withinMs?: number): Promise<Picture> {
     const wrong = await this.rig.differences(withinMs);
     return { wrong, wentBack: this.rig.violations };

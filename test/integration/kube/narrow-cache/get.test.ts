@@ -1,4 +1,4 @@
-// What a get of the narrow cache answers, what it costs, and what it leaves behind.
+// A get of the narrow cache: its answers, its cost, and what it leaves behind.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PlaneAddress } from '../../../../knative/try/local/plane/address.ts';
 import { CRDS } from '../../../../shared/kube/crds.ts';
@@ -101,7 +101,7 @@ describe('a get', () => {
     const object = await rig.cache.get(configMaps, named('frozen'));
     expect(object?.metadata).not.toHaveProperty('managedFields');
     expect(() => Object.assign(object?.['data'] as object, { value: '2' })).toThrow(TypeError);
-    // What a watch brings is kept like what was there first.
+    // An object that a watch brings is kept like those that were there first.
     await write(admin, 'frozen', '2');
     await expect.poll(() => valueIn(rig, 'frozen')).toBe('2');
     const changed = await rig.cache.get(configMaps, named('frozen'));

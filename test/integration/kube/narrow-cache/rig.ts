@@ -1,5 +1,5 @@
-// What the tests of the narrow cache share: a cache behind a front that can cut it off, and an
-// admin beside it whose writes it has to see.
+// Shared by the tests of the narrow cache: a cache behind a front that can cut it off, and an admin
+// beside it whose writes it has to see.
 import type { PlaneAddress } from '../../../../knative/try/local/plane/address.ts';
 import { Metrics } from '../../../../shared/function/metrics.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
@@ -63,7 +63,7 @@ export async function remove(admin: KubeClient, name: string): Promise<void> {
 const valueOf = (object: KubeObject | null): string | null =>
   object === null ? null : ((object['data'] as { value?: string } | undefined)?.value ?? '');
 
-/** What a cache says of a ConfigMap now. */
+/** The value of a ConfigMap, as the cache answers now. */
 export const valueIn = async ({ cache }: Rig, name: string): Promise<string | null> =>
   valueOf(await cache.get(configMaps, named(name)));
 

@@ -1,4 +1,4 @@
-// Whoever has rights on a feed may do what they say, whatever he sends: all of JetStream's API, all
+// Nobody can do more than his rights on a feed say, whatever he sends: all of JetStream's API, all
 // subjects, every form of answering somewhere else. On the accounts of `npm start` and of a
 // NatsCluster, on one server, and on three with everybody at another one.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -29,7 +29,7 @@ export class RawClient {
     return client;
   }
 
-  /** What it said so far that the server did not let pass, as the server names it. */
+  /** The refusals of the server so far, in its words. */
   get refused(): ReadonlySet<string> {
     return this.#refused;
   }

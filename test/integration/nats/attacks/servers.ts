@@ -20,7 +20,7 @@ import { CREDENTIALS, cluster as sample } from '../../../unit/nats-cluster/sampl
 
 const PASSWORD = randomUUID();
 export const FEED = 'f';
-/** Of the same account, and of nobody who reads the first one. */
+/** A user of the same account that may not read the first stream. */
 export const OTHER_FEED = 'g';
 
 export const READERS: Readonly<Record<string, Scope>> = {
@@ -123,7 +123,7 @@ export class Servers {
     await this.#plane.stop();
   }
 
-  /** What the function made and nobody else may change. */
+  /** The objects that the function made and nobody else may change. */
   async state(): Promise<unknown> {
     const streams = await this.#ask<{ streams: readonly StreamInfo[] }>('STREAM.LIST');
     return streams.streams

@@ -2,7 +2,7 @@
 // rights lets pass.
 import { READER_API, STREAM_API } from '../../../../shared/nats/rights.ts';
 
-/** What JetStream's API of 2.15 knows of a stream; `c` is a consumer. */
+/** The requests about a stream in JetStream's API of 2.15; `c` is a consumer. */
 const ABOUT_STREAM = (
   'STREAM.CREATE STREAM.UPDATE STREAM.INFO STREAM.DELETE STREAM.PURGE STREAM.SNAPSHOT ' +
   'STREAM.RESTORE STREAM.MSG.DELETE STREAM.MSG.GET STREAM.PEER.REMOVE STREAM.LEADER.STEPDOWN ' +

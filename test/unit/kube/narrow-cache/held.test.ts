@@ -1,4 +1,4 @@
-// What is held of an object goes forward only: the table of answers and events that come in the
+// The held state of an object goes forward only: the table of answers and events that come in the
 // wrong order.
 import { expect, test } from 'vitest';
 import {

@@ -1,5 +1,5 @@
-// What no real API server does on demand: it keeps silent about initial events, ignores a selector,
-// or answers a read between two events that are still on their way.
+// Cases that no real API server makes on demand: it keeps silent about initial events, ignores a
+// selector, or answers a read between two events that are still on their way.
 import { once } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Clock } from '../../../../shared/clock.ts';

@@ -31,7 +31,7 @@ interface ServerModel {
   readonly name: string;
   readonly id: string;
   digest: string;
-  /** Of its system account. */
+  /** The password of its system account. */
   password: string;
   readonly version: string;
 }
@@ -51,7 +51,7 @@ export class ClusterModel {
   readonly servers = new Map<string, ServerModel>();
   metaLeader: string | undefined;
   readonly metaPeers = new Set<string>();
-  /** What NATS says to whoever wants a stream moved; undefined when it does so. */
+  /** The refusal of NATS to move a stream; undefined when it moves it. */
   refusesMoves: string | undefined;
   movesRefused = 0;
   nowMs = Date.parse('2026-01-02T00:00:00Z');
@@ -103,13 +103,13 @@ export class ClusterModel {
     return this.kube.objects.get(`statefulsets/${NAMESPACE}/${NAME}`);
   }
 
-  /** Of the claims that the StatefulSet makes. */
+  /** Access modes of the claims that the StatefulSet makes. */
   accessModes(): readonly string[] {
     const set = this.#statefulSet();
     return (set === undefined ? undefined : claimTemplateIn(set))?.accessModes ?? [];
   }
 
-  /** What the function may destroy, and when. */
+  /** Throws when the function destroys what it must not destroy now. */
   #judge(resource: string, { metadata }: KubeObject): void {
     const { name, uid } = metadata;
     if (resource === 'pods') {
@@ -242,7 +242,7 @@ export class ClusterModel {
     this.kube.change(PODS, { namespace: NAMESPACE, name }, { status: READY });
   }
 
-  /** What the file says to a server that reads it now. */
+  /** The file's digest and password for a server that reads it now. */
   fileOf(server: string): Pick<ServerModel, 'digest' | 'password'> {
     const secret = this.kube.objects.get(`secrets/${NAMESPACE}/${NAME}-config`);
     const data = (secret?.['data'] ?? {}) as Record<string, string>;

@@ -21,9 +21,9 @@ export class KubeModel {
   aroundWrite: () => void = () => undefined;
   /** How many changes ago a read is from; 0 is now. */
   staleness: () => number = () => 0;
-  /** What others are quick enough to do between a look and its delete. */
+  /** The change that others make between an observation and its delete. */
   beforeDelete: (resource: string, name: string) => void = () => undefined;
-  /** Of which kind it takes nothing now. */
+  /** Resources whose writes it refuses now. */
   refuses: (resource: string) => boolean = () => false;
   onDelete: (resource: string, object: KubeObject) => void = () => undefined;
   #version = 100;
@@ -212,7 +212,7 @@ const ENDING = { deletionTimestamp: '2026-01-01T00:00:00Z' };
 const keyOf = ({ resource }: ResourceRef, { namespace = '', name }: ObjectName): string =>
   `${resource}/${namespace}/${name}`;
 
-/** Of a StatefulSet; the same for everything else. */
+/** The claims in a StatefulSet; the same text for everything else. */
 const claimsIn = (object: object): string =>
   JSON.stringify((object as { readonly spec?: Body }).spec?.['volumeClaimTemplates'] ?? []);
 

@@ -63,7 +63,7 @@ export class Run {
     return copy;
   }
 
-  /** What the process had in memory is gone, as when it slept. */
+  /** Forgets the memory of the process, as when it slept. */
   forget(): void {
     this.#deps = this.#makeDeps();
   }
@@ -151,7 +151,7 @@ export class Run {
   }
 
   /**
-   * What a process leaves behind that dies in this work, for each moment at which it may die:
+   * The cluster as a process leaves it that dies in this work, for each moment at which it may die:
    * before a write, or after. The next one has nothing in memory, and begins a moment later.
    * Nothing happens between two writes of one moment: after the first is before the second.
    */

@@ -1,4 +1,4 @@
-// What the model's servers answer over their system account.
+// Answers of the model's servers over their system account.
 import type { Done, System } from '../../../../shared/nats/system.ts';
 import type { ClusterModel } from './cluster-model.ts';
 
