@@ -1,9 +1,9 @@
 // Plans the parts of a cluster: makes them in their order, and applies again those that differ from
 // how they are rendered. Refuses edits that a running server would not survive. A changed pod
 // template restarts no pod; roll.ts does that. Pure.
+import { storageIn } from '../../shared/stateful/claim-template.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import { awaitAccounts, refuseAccounts } from './accounts.ts';
-import { storageIn } from './claim-template.ts';
 import type { Decision } from './decision.ts';
 import type { PartKey, RenderedPart } from './render/manifests.ts';
 import { isBackTooFar, versionIn } from './version.ts';

@@ -39,6 +39,8 @@ export const ordinalOf = (server: string): number =>
 /** The volume claim template, and so how claims begin. */
 export const CLAIM = 'data';
 
+export const isClaim = (name: string): boolean => name.startsWith(`${CLAIM}-`);
+
 export const claimName = (server: string): string => `${CLAIM}-${server}`;
 
 export const headlessName = ({ name }: Pick<Cluster, 'name'>): string => `${name}-headless`;

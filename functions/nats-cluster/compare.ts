@@ -3,7 +3,7 @@
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { quantityOf } from '../../shared/kube/quantity.ts';
-import { storageIn } from './claim-template.ts';
+import { storageIn } from '../../shared/stateful/claim-template.ts';
 import { HASH_ANNOTATION, type PartKey, type RenderedPart } from './render/manifests.ts';
 import type { FoundPart } from './state.ts';
 

@@ -4,11 +4,12 @@
 // reached through servers that speak TLS.
 import { Failure } from '../../shared/errors.ts';
 import type { System } from '../../shared/nats/system.ts';
+import type { Pod } from '../../shared/stateful/pods.ts';
 import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
 import type { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import { SYSTEM_USER } from './render/config.ts';
-import type { Parts, Pod, State } from './state.ts';
+import type { Parts, State } from './state.ts';
 
 export type Administrator = Omit<System, 'close'>;
 type ConnectState = Pick<State, 'cluster' | 'parts' | 'pods'>;

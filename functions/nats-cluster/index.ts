@@ -22,8 +22,7 @@
 //   accounts, reload   accounts with streams stay; configuration that needs no restart
 // parts, and what their Secrets hold:
 //   parts              reads them and compares them with how they are rendered
-//   pods, lost         pods and why they do not run; volumes that cannot come back; pending
-//   claim-template     the access mode of claims
+//   claims             how many servers they were made for, and the size that they can have
 //   secrets            passwords and certificates: system-secret, user-secrets,
 //                      secret-data, credentials
 //   certificates       made and renewed; authorities, lost-authority, unfit

@@ -3,16 +3,17 @@
 import type { Clock } from '../../shared/clock.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
+import { selectorText } from '../../shared/kube/label-selector.ts';
+import { type Pod, readPods } from '../../shared/stateful/pods.ts';
 import type { Cluster } from './cluster.ts';
 import { withSystem } from './connect.ts';
 import type { Deps, Memory } from './deps.ts';
 import { areAsRead, readParts } from './parts.ts';
-import { podOf } from './pods.ts';
 import { configDigest } from './render/config.ts';
-import { selectorText } from './render/labels.ts';
-import { PODS, type Rendered } from './render/manifests.ts';
+import { selectorOf } from './render/labels.ts';
+import type { Rendered } from './render/manifests.ts';
 import { NO_ANSWERS, type NatsState, natsStateOf } from './nats-state.ts';
-import { expected, type Parts, type Pod, type State } from './state.ts';
+import { expected, type Parts, type State } from './state.ts';
 
 /**
  * Some changes send no event, such as a new password: the first observation after this sees them.
@@ -20,12 +21,6 @@ import { expected, type Parts, type Pod, type State } from './state.ts';
 const PARTS_FRESH_MS = 300_000;
 /** While the cluster is not Ready, the reason may be among its parts. */
 const PARTS_FRESH_IN_TROUBLE_MS = 10_000;
-
-/**
- * Anybody who may create pods in the namespace may label a megabyte as a server: pages bound
- * memory.
- */
-const PODS_PER_PAGE = 500;
 
 export interface Observation {
   readonly state: State;
@@ -40,7 +35,8 @@ export async function observe(
 ): Promise<Observation> {
   const { kube, clock } = deps;
   const memory = deps.memoryOf(cluster.uid);
-  const pods = await readPods(deps, cluster, signal);
+  const labelSelector = selectorText(selectorOf(cluster));
+  const pods = await readPods(deps, { ...cluster, labelSelector }, signal);
   const remembered = rememberedParts(memory, cluster, clock);
   const { known, kept, hasSeenTls } = memory;
   const nowReadMs = clock.nowMs();
@@ -86,21 +82,6 @@ function refusalsOf({ refusals }: Memory, rendered: Rendered | undefined) {
       rendered !== undefined && digest === configDigest(rendered.config, server),
   );
   return new Map(held.map(([server, { why }]) => [server, why]));
-}
-
-async function readPods(
-  { kube, clock }: Deps,
-  cluster: Cluster,
-  signal: AbortSignal,
-): Promise<readonly Pod[]> {
-  const labelSelector = selectorText(cluster);
-  const { namespace } = cluster;
-  const pods: Pod[] = [];
-  const options = { namespace, labelSelector, limit: PODS_PER_PAGE, signal };
-  for await (const { items } of kube.pages(PODS, options)) {
-    pods.push(...items.map((one) => podOf(one, clock.nowMs())));
-  }
-  return pods;
 }
 
 /** Asks all servers that can be reached. That none can be is an answer too. */

@@ -2,29 +2,28 @@
 // after changes and every few minutes.
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
+import { selectorText } from '../../shared/kube/label-selector.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
-import { accessModeOf } from './claim-template.ts';
-import { attainableBy, findGrowth, readClaims, sizeAmong } from './claims.ts';
-import { type Cluster, ordinalOf, serverName } from './cluster.ts';
+import { accessModeOf } from '../../shared/stateful/claim-template.ts';
+import { type ClaimSelection, readClaims } from '../../shared/stateful/claims.ts';
+import { findLost } from '../../shared/stateful/lost.ts';
+import { SECRETS, STATEFUL_SETS } from '../../shared/stateful/parts.ts';
+import { findPending, type PendingOf } from '../../shared/stateful/pending.ts';
+import type { Pod } from '../../shared/stateful/pods.ts';
+import { attainableBy, growthOf, sizeAmong } from './claims.ts';
+import { claimName, type Cluster, isClaim, ordinalOf, serverName } from './cluster.ts';
 import { foundPartOf, isAsRendered } from './compare.ts';
-import { findLost } from './lost.ts';
 import { policyRefusalOf } from './missing-rights.ts';
 import { isOurs, nameTaken } from './owner.ts';
-import { findPending } from './pending.ts';
 import { CONFIG_KEY, CONFIG_SUFFIX } from './render/config.ts';
-import {
-  type PartKey,
-  render,
-  type RenderedPart,
-  SECRETS,
-  STATEFUL_SETS,
-} from './render/manifests.ts';
+import { selectorOf } from './render/labels.ts';
+import { type PartKey, render, type RenderedPart } from './render/manifests.ts';
 import { accountsIn, type KnownPasswords, passwordsIn, saysTlsIn } from './render/read-back.ts';
 import { USER_SUFFIX } from './user-secrets.ts';
 import { dataOf, type SecretData } from './secret-data.ts';
 import { readSecrets } from './secrets.ts';
 import { forgetFormer } from './system-secret.ts';
-import { type FoundPart, type Parts, type Pod, sizeOf } from './state.ts';
+import { type FoundPart, type Parts, sizeOf } from './state.ts';
 
 export interface PartsDeps {
   readonly kube: KubeClient;
@@ -46,7 +45,8 @@ export async function readParts(
   pods: readonly Pod[],
 ): Promise<Parts> {
   const { kube, signal } = deps;
-  const { name, namespace, spec } = cluster;
+  const { name, namespace } = cluster;
+  const { fileStorage } = cluster.spec.jetStream;
   const configAt = { namespace, name: `${name}${CONFIG_SUFFIX}` };
   const config = await kube.get(SECRETS, configAt, { signal });
   const lastConfig = lastConfigIn(config, cluster);
@@ -58,10 +58,10 @@ export async function readParts(
   const statefulSet = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });
   const found = new Map<PartKey, FoundPart>();
   if (statefulSet !== null) found.set('statefulSet', foundPartOf('statefulSet', statefulSet));
-  const claims = spec.jetStream.fileStorage === undefined ? [] : await readClaims(deps, cluster);
+  const claims = fileStorage === undefined ? [] : await readClaims(deps, claimsOf(cluster));
   const size = sizeOf({ found }) ?? sizeAmong(cluster, pods, claims);
-  const accessMode = accessModeOf(cluster, statefulSet ?? undefined, claims);
-  const growth = await findGrowth(deps, cluster, claims);
+  const accessMode = accessModeOf(fileStorage?.accessMode, statefulSet ?? undefined, claims);
+  const growth = await growthOf(deps, cluster, claims);
   const attainable = attainableBy(cluster, growth);
   const rendered = credentials && render(attainable, credentials, { size, accessMode });
   const early = { statefulSet, config };
@@ -83,11 +83,24 @@ export async function readParts(
     wrong: compared.wrong,
     policyRefusal: compared.policyRefusal,
     claims,
-    lost: await findLost(deps, pods, claims),
-    pending: await findPending(deps, cluster, pods, claims),
+    lost: await findLost(deps, pods, claims, claimName),
+    pending: await findPending(deps, pendingOf(cluster), pods, claims),
     growth,
   };
 }
+
+const claimsOf = (cluster: Cluster): ClaimSelection => ({
+  namespace: cluster.namespace,
+  labelSelector: selectorText(selectorOf(cluster)),
+  isOwn: isClaim,
+});
+
+const pendingOf = ({ namespace }: Cluster): PendingOf => ({
+  kind: 'NatsCluster',
+  namespace,
+  accessModeField: 'jetStream.fileStorage.accessMode',
+  claimName,
+});
 
 /**
  * Secrets of users that are compared in one minute. They cannot be listed, since a right to list

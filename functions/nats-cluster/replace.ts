@@ -4,10 +4,11 @@
 import type { Replacing } from '../../shared/api/nats-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
+import type { Pod } from '../../shared/stateful/pods.ts';
 import { claimName } from './cluster.ts';
 import type { Decision } from './decision.ts';
 import { blockersOf } from './safety.ts';
-import { expected, isUp, type Pod, podOf, recordsOf, type State } from './state.ts';
+import { expected, isUp, podOf, recordsOf, type State } from './state.ts';
 
 export function replace(state: State): Decision | undefined {
   const { replacing, restarting, leaving } = state.cluster.status;

@@ -5,19 +5,11 @@ import type { Restarting } from '../../shared/api/nats-cluster.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { joined, waitFor } from '../../shared/stateful/decision.ts';
+import type { Pod } from '../../shared/stateful/pods.ts';
 import type { Decision } from './decision.ts';
 import { blockersOf } from './safety.ts';
 import { needsRestart } from './reload.ts';
-import {
-  byOrdinal,
-  expected,
-  isPodCurrent,
-  isUp,
-  type Pod,
-  podOf,
-  recordsOf,
-  type State,
-} from './state.ts';
+import { byOrdinal, expected, isPodCurrent, isUp, podOf, recordsOf, type State } from './state.ts';
 
 /** A server that is not back by then is reported as trouble; the rollout still waits for it. */
 const BACK_WITHIN_MS = 600_000;

@@ -4,9 +4,10 @@ import type { StreamAtRisk, Waiver } from '../../shared/api/nats-cluster.ts';
 import { cut } from '../../shared/cut.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { HealthError } from '../../shared/nats/system-answers.ts';
+import type { Pod } from '../../shared/stateful/pods.ts';
 import { ordinalOf } from './cluster.ts';
 import type { Group, Peer } from './nats-state.ts';
-import { expected, isSingle, isUp, type Pod, podOf, type State } from './state.ts';
+import { expected, isSingle, isUp, podOf, type State } from './state.ts';
 
 /** Blockers of taking `server` away for a while, or, without one, of any change. */
 export function blockersOf(state: State, server?: string): readonly Reason[] {

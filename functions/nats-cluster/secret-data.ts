@@ -4,10 +4,11 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject, Manifest } from '../../shared/kube/objects.ts';
+import { SECRETS } from '../../shared/stateful/parts.ts';
 import type { Cluster } from './cluster.ts';
 import type { Credentials } from './credentials.ts';
 import { isOurs, nameTaken } from './owner.ts';
-import { owned, SECRETS } from './render/manifests.ts';
+import { owned } from './render/manifests.ts';
 import type { KnownPasswords } from './render/read-back.ts';
 import type { SecretToMake } from './state.ts';
 

@@ -1,8 +1,10 @@
 // The observed state of a cluster, on which the next step is decided: the object, its parts, the
 // pods and claims of its servers, and their answers. Types, and small questions about them. Pure.
-import type { AccessMode, Leaving, Replacing, Restarting } from '../../shared/api/nats-cluster.ts';
+import type { Leaving, Replacing, Restarting } from '../../shared/api/nats-cluster.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { Manifest, ResourceRef } from '../../shared/kube/objects.ts';
+import type { Claim, Growth } from '../../shared/stateful/claims.ts';
+import type { Pod } from '../../shared/stateful/pods.ts';
 import { type Cluster, ordinalOf, serverName, serverNames } from './cluster.ts';
 import type { KnownPasswords } from './render/read-back.ts';
 import type { PartKey, Rendered, RenderedPart } from './render/manifests.ts';
@@ -13,38 +15,6 @@ export interface Records {
   readonly restarting?: Restarting;
   readonly leaving?: Leaving;
   readonly replacing?: Replacing;
-}
-
-export interface Pod {
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly ip: string | undefined;
-  readonly isReady: boolean;
-  /** Its deletion was requested. */
-  readonly isEnding: boolean;
-  /** Hash of the template that it was made from. */
-  readonly templateHash: string | undefined;
-  /** Since when it has found no node; undefined when it has one. */
-  readonly placelessSince: string | undefined;
-  /** Why it is not ready, as far as the scheduler or the kubelet says. */
-  readonly trouble: Reason | undefined;
-  readonly unreadySince: string | undefined;
-}
-
-export interface Claim {
-  readonly name: string;
-  readonly uid: string;
-  readonly phase: string;
-  readonly size: string;
-  readonly storageClassName: string | undefined;
-  readonly accessMode: AccessMode;
-  readonly createdAt: string | undefined;
-  /** The node that its volume was made for; others may reach it too. */
-  readonly node: string | undefined;
-  /** Undefined as long as it has none. */
-  readonly volume: string | undefined;
-  readonly isEnding: boolean;
 }
 
 /** A Secret to create or renew. */
@@ -105,9 +75,7 @@ export interface Parts {
   /** Servers that cannot start because their claim gets no volume, and why. */
   readonly pending: ReadonlyMap<string, string>;
   /** Undefined when nothing has to grow. */
-  readonly growth:
-    | { readonly claim: Claim; readonly size: string; readonly isAllowed: boolean }
-    | undefined;
+  readonly growth: Growth | undefined;
 }
 
 export interface State {

@@ -14,7 +14,8 @@ import { isConverged } from './decide.ts';
 import type { Decision } from './decision.ts';
 import { atRisk, stuckReasons, awayReason } from './safety.ts';
 import { isOnWantedConfig } from './reload.ts';
-import { selectorText } from './render/labels.ts';
+import { selectorText } from '../../shared/kube/label-selector.ts';
+import { selectorOf } from './render/labels.ts';
 import { isStarting, startingSince } from './starting.ts';
 import { rangeOf } from './version.ts';
 import { expected, isPodCurrent, isUp, sizeOf, type State, type Records } from './state.ts';
@@ -54,7 +55,7 @@ export function statusUpdateOf(
   const status = {
     observedGeneration: cluster.generation,
     replicas: sizeOf(state.parts) ?? 0,
-    selector: selectorText(cluster),
+    selector: selectorText(selectorOf(cluster)),
     ready: `${up}/${Math.max(servers.length, cluster.spec.replicas)}`,
     ...(version === undefined ? {} : { version }),
     ...(nats.meta === undefined ? {} : { metaLeader: nats.meta.leader }),

@@ -4,13 +4,13 @@ import { Failure } from '../../shared/errors.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { Done } from '../../shared/nats/system.ts';
 import type { Announcement } from '../../shared/kube/announce.ts';
+import { CLAIMS, PODS, STATEFUL_SETS } from '../../shared/stateful/parts.ts';
 import type { Cluster } from './cluster.ts';
 import { type Administrator, withSystem } from './connect.ts';
 import type { WriteRecords, Step } from './decision.ts';
 import type { Deps } from './deps.ts';
 import { nameOf } from './safety.ts';
 import { configDigest } from './render/config.ts';
-import { CLAIMS, PODS, STATEFUL_SETS } from './render/manifests.ts';
 import type { State } from './state.ts';
 
 export type AppliedStep = Exclude<Step, WriteRecords>;

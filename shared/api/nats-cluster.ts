@@ -1,5 +1,6 @@
 // NatsCluster as the API server stores it: what a cluster is to be, and how it is.
 // knative/crds/nats-cluster.yaml is the source of truth; defaults are filled in by the API server.
+import type { AccessMode, Amounts } from './servers.ts';
 
 export const NATS_CLUSTERS = {
   group: 'ballast.dev',
@@ -12,9 +13,6 @@ export const NATS_CLUSTER_LEASE = 'ballast-nats-cluster';
 
 /** On everything that belongs to a cluster, with its name as the value. */
 export const NATS_CLUSTER_LABEL = 'ballast.dev/nats-cluster';
-
-/** The access mode of a claim: which pods may mount its volume at the same time. */
-export type AccessMode = 'ReadWriteOncePod' | 'ReadWriteOnce';
 
 export interface NatsClusterSpec {
   readonly replicas: number;
@@ -44,11 +42,6 @@ export interface NatsClusterSpec {
 /** Without a Secret of the user's they are made and renewed for him. */
 export interface Certificates {
   readonly secretName?: string;
-}
-
-export interface Amounts {
-  readonly cpu?: string;
-  readonly memory?: string;
 }
 
 export interface Account {

@@ -14,9 +14,3 @@ export function labelsOf({ name }: Pick<Cluster, 'name'>): Readonly<Record<strin
 export const selectorOf = ({ name }: Pick<Cluster, 'name'>): Readonly<Record<string, string>> => ({
   [NATS_CLUSTER_LABEL]: name,
 });
-
-/** As kubectl and the API take it. */
-export const selectorText = (cluster: Pick<Cluster, 'name'>): string =>
-  Object.entries(selectorOf(cluster))
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');

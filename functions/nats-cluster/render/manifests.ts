@@ -4,26 +4,19 @@
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { hashOf } from '../../../shared/hash.ts';
 import type { Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
+import {
+  BUDGETS,
+  NETWORK_POLICIES,
+  SECRETS,
+  SERVICES,
+  STATEFUL_SETS,
+} from '../../../shared/stateful/parts.ts';
 import { CLIENT_PORT, type Cluster, headlessName, ROUTE_PORT } from '../cluster.ts';
 import type { Credentials } from '../credentials.ts';
 import { CONFIG_KEY, CONFIG_SUFFIX, type ConfigObject, configText, natsConfig } from './config.ts';
 import { labelsOf, selectorOf } from './labels.ts';
 import { networkPolicySpec } from './network-policy.ts';
 import { type Shape, statefulSetSpec } from './stateful-set.ts';
-
-const core = (resource: string): ResourceRef => ({ group: '', version: 'v1', resource });
-
-export const SECRETS = core('secrets');
-const SERVICES = core('services');
-export const PODS = core('pods');
-export const CLAIMS = core('persistentvolumeclaims');
-export const STATEFUL_SETS = { group: 'apps', version: 'v1', resource: 'statefulsets' } as const;
-const NETWORK_POLICIES = {
-  group: 'networking.k8s.io',
-  version: 'v1',
-  resource: 'networkpolicies',
-} as const;
-const BUDGETS = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' } as const;
 
 /** The parts that are applied and kept as rendered, in the order in which they are made. */
 export type PartKey =

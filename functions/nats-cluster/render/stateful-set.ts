@@ -1,8 +1,9 @@
 // The StatefulSet of a cluster. All servers start at once, because none is ready without the
 // others. A changed template restarts no pod, because roll.ts decides which server is next. Pure.
-import type { AccessMode, Amounts } from '../../../shared/api/nats-cluster.ts';
+import type { AccessMode, Amounts } from '../../../shared/api/servers.ts';
 import { hashOf } from '../../../shared/hash.ts';
 import { quantityOf } from '../../../shared/kube/quantity.ts';
+import { TEMPLATE_ANNOTATION } from '../../../shared/stateful/pods.ts';
 import { CLAIM, CLIENT_PORT, type Cluster, headlessName, ROUTE_PORT } from '../cluster.ts';
 import {
   CONFIG_DIR,
@@ -15,8 +16,6 @@ import {
   RUN_DIR,
 } from './config.ts';
 import { labelsOf, selectorOf } from './labels.ts';
-
-export const TEMPLATE_ANNOTATION = 'ballast.dev/template';
 
 /** Any user but root will do. */
 const UID = 1_000;

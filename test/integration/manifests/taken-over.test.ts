@@ -1,12 +1,12 @@
 // The reach of each account if its process were taken over: docs/security.md has it as a table, and
 // each line of it is tried on a real API server with all that we ship applied to it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { STATEFUL_SETS } from '../../../functions/nats-cluster/render/manifests.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { natsClusterRights, secretRights } from '../../../knative/tools/rights/manifests.ts';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
+import { STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { serversOf } from './servers-of.ts';
 import { type Outcome, StolenAccount } from './accounts-at-work.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../../functions/nats-cluster/secret-data.ts';
 import { readSecrets } from '../../../functions/nats-cluster/secrets.ts';
 import { issue, makeAuthority } from '../../../shared/x509.ts';
-import { KubeModel } from './model/kube-model.ts';
+import { KubeModel } from '../stateful/kube-model.ts';
 import { cluster, CREDENTIALS } from './samples.ts';
 
 const DAY_MS = 86_400_000;

@@ -12,7 +12,7 @@ import type { NatsClusterSpec } from '../../../shared/api/nats-cluster.ts';
 import { openSystem } from '../../../shared/nats/system.ts';
 import { type Identity, issue, makeAuthority } from '../../../shared/x509.ts';
 import { startRecordingListener } from '../../builders/recording-listener.ts';
-import { KubeModel } from './model/kube-model.ts';
+import { KubeModel } from '../stateful/kube-model.ts';
 import { state } from './samples.ts';
 
 const HOUR_MS = 3_600_000;

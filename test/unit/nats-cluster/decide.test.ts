@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { decide, isConverged } from '../../../functions/nats-cluster/decide.ts';
 import type { NatsClusterStatus } from '../../../shared/api/nats-cluster.ts';
+import { NOW_MS } from '../stateful/samples.ts';
 import { reticent, type Row, shown, silent } from './rows.ts';
 import {
   type Differences,
   misconfigured,
-  NOW_MS,
   outdated,
   peer,
   stream,

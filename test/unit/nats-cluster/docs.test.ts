@@ -9,10 +9,25 @@ const WELL = ['Changing', 'NotDegraded', 'Settled', 'Whole'];
 /** The reason that dead-letters writes while the function is dead. */
 const BY_OTHERS = 'NotSwept';
 
-async function reasonsInCode(): Promise<readonly string[]> {
+/** The function's own files, and the pieces for stateful servers that they are made with. */
+async function textsOfCode(): Promise<readonly string[]> {
   const names = (await readdir(FUNCTION)).filter((name) => name.endsWith('.ts'));
-  const texts = await Promise.all(names.map((name) => readFile(new URL(name, FUNCTION), 'utf8')));
-  const found = [...texts.join('\n').matchAll(/(?:reason: |reasonFrom\()'([A-Z]\w+)'/g)].map(
+  const toRead = names.map((name) => new URL(name, FUNCTION).href);
+  const texts = new Map<string, string>();
+  for (let file = toRead.pop(); file !== undefined; file = toRead.pop()) {
+    if (texts.has(file)) continue;
+    const text = await readFile(new URL(file), 'utf8');
+    texts.set(file, text);
+    const imported = [...text.matchAll(/ from '(\.[^']+)'/g)].map(([, from = '']) => from);
+    const pieces = imported.map((from) => new URL(from, file).href);
+    toRead.push(...pieces.filter((one) => one.includes('/shared/stateful/')));
+  }
+  return [...texts.values()];
+}
+
+async function reasonsInCode(): Promise<readonly string[]> {
+  const text = (await textsOfCode()).join('\n');
+  const found = [...text.matchAll(/(?:reason: |reasonFrom\()'([A-Z]\w+)'/g)].map(
     ([, word = '']) => word,
   );
   return [...new Set(found)].filter((word) => !WELL.includes(word)).toSorted();

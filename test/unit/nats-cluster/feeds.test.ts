@@ -2,10 +2,11 @@
 // Secrets of users who name none.
 import { expect, test } from 'vitest';
 import { natsConfig } from '../../../functions/nats-cluster/render/config.ts';
-import { render, SECRETS } from '../../../functions/nats-cluster/render/manifests.ts';
+import { render } from '../../../functions/nats-cluster/render/manifests.ts';
 import type { Account } from '../../../shared/api/nats-cluster.ts';
 import { feedAccounts } from '../../../shared/nats/accounts.ts';
 import { readerRights } from '../../../shared/nats/rights.ts';
+import { SECRETS } from '../../../shared/stateful/parts.ts';
 import { Run } from './model/run.ts';
 import { NAMESPACE } from './model/cluster-model.ts';
 import { CREDENTIALS, cluster } from './samples.ts';

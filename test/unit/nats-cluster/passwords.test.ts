@@ -1,7 +1,7 @@
 // The password by which the servers are asked, when somebody deletes its Secret or edits it:
 // servers keep what they have until they are told otherwise, and only who knows it can tell them.
 import { expect, test } from 'vitest';
-import { SECRETS } from '../../../functions/nats-cluster/render/manifests.ts';
+import { SECRETS } from '../../../shared/stateful/parts.ts';
 import { Run } from './model/run.ts';
 import { NAMESPACE } from './model/cluster-model.ts';
 

@@ -2,73 +2,16 @@
 // for help after two minutes, and each sentence in one place alone.
 import { expect, test } from 'vitest';
 import { decide } from '../../../functions/nats-cluster/decide.ts';
-import { podOf } from '../../../functions/nats-cluster/pods.ts';
 import { statusUpdateOf } from '../../../functions/nats-cluster/status.ts';
 import { recordsOf } from '../../../functions/nats-cluster/state.ts';
-import { PODS } from '../../../functions/nats-cluster/render/manifests.ts';
+import { PODS } from '../../../shared/stateful/parts.ts';
+import { NOW_MS } from '../stateful/samples.ts';
 import { Run } from './model/run.ts';
 import { NAMESPACE } from './model/cluster-model.ts';
-import { type Differences, NOW_MS, outdated, state } from './samples.ts';
+import { type Differences, outdated, state } from './samples.ts';
 
-const waiting = (reason: string, message = 'Why.') => ({
+const waiting = (reason: string, message: string) => ({
   containerStatuses: [{ state: { waiting: { reason, message } } }],
-});
-const placeless = {
-  type: 'PodScheduled',
-  status: 'False',
-  reason: 'Unschedulable',
-  message: '0/3 nodes are available: 3 Insufficient cpu.',
-};
-const ended = (reason: string, exitCode: number) => ({
-  terminated: { reason, exitCode, finishedAt: '2026-01-01T23:59:00Z' },
-});
-const running = { running: { startedAt: '2026-01-01T23:59:30Z' } };
-const looping = { state: { waiting: { reason: 'CrashLoopBackOff' } }, restartCount: 4 };
-
-const troubleOf = (status: object) => {
-  const metadata = { name: 'nats-1', uid: 'u', resourceVersion: '1' };
-  return podOf({ apiVersion: 'v1', kind: 'Pod', metadata, status }, NOW_MS).trouble;
-};
-
-test.each<[object, string, string]>([
-  [waiting('ErrImagePull'), 'ImagePullBackOff', 'ErrImagePull: Why'],
-  [waiting('ImagePullBackOff'), 'ImagePullBackOff', 'ImagePullBackOff: Why'],
-  [waiting('InvalidImageName'), 'ImagePullBackOff', 'InvalidImageName'],
-  [waiting('CreateContainerConfigError'), 'CreateContainerError', 'CreateContainerConfigError'],
-  [{ conditions: [placeless] }, 'Unschedulable', '3 Insufficient cpu'],
-  [{ phase: 'Failed', reason: 'Evicted', message: 'Low on disk.' }, 'PodFailed', 'Evicted: Low'],
-  [
-    { containerStatuses: [{ ...looping, lastState: ended('Error', 1) }] },
-    'CrashLoopBackOff',
-    'it ends with code 1',
-  ],
-  [
-    { containerStatuses: [{ ...looping, lastState: ended('OOMKilled', 137) }] },
-    'OOMKilled',
-    'resources.limits.memory',
-  ],
-  [{ containerStatuses: [{ state: ended('OOMKilled', 137) }] }, 'OOMKilled', 'more memory'],
-  [
-    { containerStatuses: [{ state: running, lastState: ended('Error', 2), restartCount: 3 }] },
-    'CrashLoopBackOff',
-    'code 2',
-  ],
-  [waiting('ErrImagePull', `a\u001b[31m\n${'x'.repeat(5_000)}`), 'ImagePullBackOff', 'a [31m x'],
-])('a pod with %j is in trouble: %s', (status, reason, message) => {
-  const trouble = troubleOf(status);
-  expect(trouble?.reason).toBe(reason);
-  expect(trouble?.message).toContain(message);
-  expect(trouble?.message.length).toBeLessThan(500);
-});
-
-test.each<[object]>([
-  [{}],
-  [waiting('ContainerCreating', '')],
-  [{ containerStatuses: [{ state: running }] }],
-  // It died once, long ago.
-  [{ containerStatuses: [{ state: running, lastState: ended('Error', 2), restartCount: 1 }] }],
-])('a pod with %j is on its way', (status) => {
-  expect(troubleOf(status)).toBeUndefined();
 });
 
 const stuck =

@@ -2,8 +2,9 @@
 // the streams named; and a revert is all it takes to be well again.
 import { expect, test } from 'vitest';
 import { decide } from '../../../functions/nats-cluster/decide.ts';
-import { type PartKey, SECRETS } from '../../../functions/nats-cluster/render/manifests.ts';
+import type { PartKey } from '../../../functions/nats-cluster/render/manifests.ts';
 import type { Account } from '../../../shared/api/nats-cluster.ts';
+import { SECRETS } from '../../../shared/stateful/parts.ts';
 import { Run } from './model/run.ts';
 import { NAMESPACE } from './model/cluster-model.ts';
 import { type Row, shown, silent } from './rows.ts';

@@ -1,5 +1,6 @@
 // A cluster of three servers at rest, for the unit tests in this folder: each test says only what
 // differs.
+import { claim, NOW_MS, pod } from '../stateful/samples.ts';
 import { clusterOf, serverNames } from '../../../functions/nats-cluster/cluster.ts';
 import type { Credentials } from '../../../functions/nats-cluster/credentials.ts';
 import { configDigest } from '../../../functions/nats-cluster/render/config.ts';
@@ -10,8 +11,9 @@ import type {
   Peer,
   ServerState,
 } from '../../../functions/nats-cluster/nats-state.ts';
-import type { Claim, Parts, Pod, State } from '../../../functions/nats-cluster/state.ts';
+import type { Parts, State } from '../../../functions/nats-cluster/state.ts';
 import type { NatsClusterSpec, NatsClusterStatus } from '../../../shared/api/nats-cluster.ts';
+import type { Pod } from '../../../shared/stateful/pods.ts';
 
 /** As the API server fills it in. */
 export const SPEC: NatsClusterSpec = {
@@ -46,8 +48,6 @@ export interface Differences {
   readonly refusals?: ReadonlyMap<string, string>;
   readonly nowMs?: number;
 }
-
-export const NOW_MS = Date.parse('2026-01-02T00:00:00Z');
 
 /** The status of servers that were whole when they were observed last. */
 const known = (count: number): NatsClusterStatus => ({
@@ -99,13 +99,13 @@ export function state(differences: Differences = {}): State {
     found: new Map([['statefulSet', statefulSet]]),
     wrong: [],
     policyRefusal: undefined,
-    claims: servers.map(claim),
+    claims: servers.map((name) => claim(name)),
     lost: new Map(),
     pending: new Map(),
     growth: undefined,
     ...differences.parts,
   };
-  const pods = servers.map((name) => pod(name, rendered.templateHash));
+  const pods = servers.map((name) => pod(name, { templateHash: rendered.templateHash }));
   const seen = servers.map((name): [string, ServerState] => {
     const digest = configDigest(rendered.config, name);
     const told = { digest, healthErrors: [], reportsStreams: true };
@@ -125,32 +125,6 @@ export function state(differences: Differences = {}): State {
     refusals,
   };
 }
-
-const pod = (name: string, templateHash: string): Pod => ({
-  name,
-  uid: `pod-${name}`,
-  resourceVersion: '7',
-  ip: '10.0.0.1',
-  isReady: true,
-  isEnding: false,
-  templateHash,
-  placelessSince: undefined,
-  trouble: undefined,
-  unreadySince: '2026-01-01T00:00:00Z',
-});
-
-const claim = (server: string): Claim => ({
-  name: `data-${server}`,
-  uid: `claim-${server}`,
-  phase: 'Bound',
-  size: '10Gi',
-  storageClassName: 'standard',
-  accessMode: 'ReadWriteOncePod',
-  createdAt: '2026-01-01T00:00:00Z',
-  node: undefined,
-  volume: `volume-${server}`,
-  isEnding: false,
-});
 
 export const peer = (server: string, isCurrent = true): Peer => ({
   server,

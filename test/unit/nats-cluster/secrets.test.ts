@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { render } from '../../../functions/nats-cluster/render/manifests.ts';
 import { readSecrets } from '../../../functions/nats-cluster/secrets.ts';
 import { issue, makeAuthority } from '../../../shared/x509.ts';
-import { KubeModel } from './model/kube-model.ts';
+import { KubeModel } from '../stateful/kube-model.ts';
 import { cluster } from './samples.ts';
 
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' };

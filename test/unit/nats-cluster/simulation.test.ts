@@ -3,8 +3,8 @@
 // or a claim goes without a record or with the last copy of a stream.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PODS, STATEFUL_SETS } from '../../../functions/nats-cluster/render/manifests.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
+import { PODS, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { type Edit, Run } from './model/run.ts';
 import { type ClusterModel, NAME, NAMESPACE } from './model/cluster-model.ts';
 

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { decide } from '../../../functions/nats-cluster/decide.ts';
 import { statusUpdateOf } from '../../../functions/nats-cluster/status.ts';
 import { recordsOf } from '../../../functions/nats-cluster/state.ts';
-import { type Differences, NOW_MS, outdated, peer, state } from './samples.ts';
+import { NOW_MS } from '../stateful/samples.ts';
+import { type Differences, outdated, peer, state } from './samples.ts';
 
 function said(type: string, differences: Differences): string {
   const one = state({ nowMs: NOW_MS, ...differences });

@@ -1,14 +1,14 @@
 // A cluster of NATS servers as far as the function nats-cluster can tell one from real ones, and
 // the StatefulSet controller and kubelet around it. It holds the rules that must never be broken,
 // and throws where one is.
-import { claimTemplateIn } from '../../../../functions/nats-cluster/claim-template.ts';
 import type { KubeObject } from '../../../../shared/kube/objects.ts';
 import {
   configDigest,
   type ConfigObject,
 } from '../../../../functions/nats-cluster/render/config.ts';
-import { CLAIMS, PODS } from '../../../../functions/nats-cluster/render/manifests.ts';
-import { KubeModel } from './kube-model.ts';
+import { claimTemplateIn } from '../../../../shared/stateful/claim-template.ts';
+import { CLAIMS, PODS } from '../../../../shared/stateful/parts.ts';
+import { KubeModel } from '../../stateful/kube-model.ts';
 
 export interface StreamModel {
   readonly account: string;

@@ -1,10 +1,10 @@
 // Which volumes are taken for lost: their claims are deleted, so only those that no node can have
 // any more.
 import { expect, test } from 'vitest';
-import { findLost } from '../../../functions/nats-cluster/lost.ts';
-import type { Claim, Pod } from '../../../functions/nats-cluster/state.ts';
-import { KubeModel } from './model/kube-model.ts';
-import { NOW_MS, state } from './samples.ts';
+import type { Claim } from '../../../shared/stateful/claims.ts';
+import { findLost } from '../../../shared/stateful/lost.ts';
+import { KubeModel } from './kube-model.ts';
+import { claim, claimName, NOW_MS, pod } from './samples.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
 const at = (agoMs: number): string => new Date(NOW_MS - agoMs).toISOString();
@@ -29,19 +29,15 @@ async function isLost(scene: Scene): Promise<boolean> {
   kube.put(core('persistentvolumes'), {
     apiVersion: 'v1',
     kind: 'PersistentVolume',
-    metadata: { namespace: '', name: 'volume-nats-0' },
+    metadata: { namespace: '', name: 'volume-db-0' },
     spec: reachable === undefined ? {} : { nodeAffinity },
   });
   const placeless = { isReady, placelessSince: at(placelessMs) };
-  const pods = state().pods.slice(0, 1);
-  const claims = state().parts.claims.slice(0, 1);
+  const pods = [pod('db-0', placeless)];
+  const claims = [claim('db-0', { node: 'node-a', ...scene.claim })];
   const deps = { kube: kube.client, nowMs: NOW_MS, signal: new AbortController().signal };
-  const lost = await findLost(
-    deps,
-    pods.map((one): Pod => ({ ...one, ...placeless })),
-    claims.map((one): Claim => ({ ...one, node: 'node-a', ...scene.claim })),
-  );
-  return lost.has('nats-0');
+  const lost = await findLost(deps, pods, claims, claimName);
+  return lost.has('db-0');
 }
 
 const HOST = 'kubernetes.io/hostname';

@@ -1,14 +1,14 @@
-// An API server as far as the function nats-cluster uses one: resourceVersions, preconditions,
-// server-side apply, and counts. A test can look at all that is there around each write; reads can
-// be old.
-import type { KubeClient } from '../../../../shared/kube/client.ts';
-import { KubeError } from '../../../../shared/kube/errors.ts';
+// An API server as far as functions that keep servers in pods use one: resourceVersions,
+// preconditions, server-side apply, and counts. A test can look at all that is there around each
+// write; reads can be old.
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { KubeError } from '../../../shared/kube/errors.ts';
 import type {
   KubeObject,
   Manifest,
   ObjectName,
   ResourceRef,
-} from '../../../../shared/kube/objects.ts';
+} from '../../../shared/kube/objects.ts';
 
 type Body = Record<string, unknown>;
 
@@ -80,7 +80,7 @@ export class KubeModel {
   async apply(
     ref: ResourceRef,
     manifest: Manifest,
-    { subresource }: { readonly subresource?: string },
+    options: { readonly subresource?: string; readonly fieldManager?: string },
   ) {
     const { name, resourceVersion } = manifest.metadata;
     if (ref.resource === 'leases') return this.put(ref, manifest);
@@ -92,13 +92,14 @@ export class KubeModel {
       const message = 'requests must be less than or equal to memory limit';
       throw new KubeError('KUBE_INVALID', message, { verb: 'patch', ref });
     }
+    const { subresource, fieldManager = '' } = options;
     const where = subresource === undefined ? '' : `/${subresource}`;
     if (present !== undefined && claimsIn(present) !== claimsIn(manifest)) {
       throw new KubeError('KUBE_INVALID', 'Claim templates do not change.', { verb: 'patch', ref });
     }
     return this.write(`apply ${ref.resource}${where} ${name}`, () =>
       subresource === 'status' && present !== undefined
-        ? this.#putStatus(ref, present, manifest['status'] as Body)
+        ? this.#putStatus(ref, present, manifest['status'] as Body, fieldManager)
         : this.put(ref, manifest),
     );
   }
@@ -155,10 +156,10 @@ export class KubeModel {
     this.objects.delete(keyOf(ref, target));
   }
 
-  #putStatus(ref: ResourceRef, present: KubeObject, status: Body): KubeObject {
+  #putStatus(ref: ResourceRef, present: KubeObject, status: Body, manager: string): KubeObject {
     const fields = Object.fromEntries(Object.keys(status).map((name) => [`f:${name}`, {}]));
     const entry = {
-      manager: 'ballast-nats-cluster',
+      manager,
       operation: 'Apply',
       subresource: 'status',
       apiVersion: present.apiVersion,

@@ -1,15 +1,24 @@
 // Servers that cannot start because their claim gets no volume: the message of the last Event about
 // the claim, which mostly comes from the provisioner, and advice when it cannot do what was asked.
-import type { KubeClient } from '../../shared/kube/client.ts';
-import { isRecord, textOf } from '../../shared/kube/json.ts';
-import type { KubeList, KubeObject } from '../../shared/kube/objects.ts';
-import { claimName, type Cluster } from './cluster.ts';
-import type { Claim, Pod } from './state.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { isRecord, textOf } from '../kube/json.ts';
+import type { KubeList, KubeObject } from '../kube/objects.ts';
+import type { Claim } from './claims.ts';
+import type { Pod } from './pods.ts';
 
-interface PendingDeps {
+export interface PendingDeps {
   readonly kube: KubeClient;
   readonly nowMs: number;
   readonly signal: AbortSignal;
+}
+
+/** The owner of the servers, and how things of his are called where they are told. */
+export interface PendingOf {
+  readonly kind: string;
+  readonly namespace: string;
+  /** The field of its spec that holds the access mode. */
+  readonly accessModeField: string;
+  readonly claimName: (server: string) => string;
 }
 
 const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
@@ -18,21 +27,22 @@ const EVENTS_PER_PAGE = 500;
 /** Time for a provisioner that reports no failure: some make their disks far away. */
 const PROVISIONED_WITHIN_MS = 60_000;
 
+/** By the name of the server, which is its pod's, and why. */
 export async function findPending(
   { kube, nowMs, signal }: PendingDeps,
-  { namespace }: Cluster,
+  owner: PendingOf,
   pods: readonly Pod[],
   claims: readonly Claim[],
 ): Promise<ReadonlyMap<string, string>> {
   const waiting = pods.flatMap(({ name: server, isReady }) => {
-    const claim = claims.find(({ name }) => name === claimName(server));
+    const claim = claims.find(({ name }) => name === owner.claimName(server));
     const isWaiting = claim?.phase === 'Pending' && !claim.isEnding && !isReady;
     return isWaiting ? [{ server, claim }] : [];
   });
   if (waiting.length === 0) return new Map();
   const events = await eventsAbout(new Set(waiting.map(({ claim }) => claim.uid)), () =>
     kube.pages(EVENTS, {
-      namespace,
+      namespace: owner.namespace,
       fieldSelector: 'involvedObject.kind=PersistentVolumeClaim',
       limit: EVENTS_PER_PAGE,
       signal,
@@ -44,7 +54,7 @@ export async function findPending(
     return isLate || event?.['type'] === 'Warning' ? [{ server, claim, event }] : [];
   });
   // The advice is the same for all claims, so it is given once.
-  const help = helpFor(claims);
+  const help = helpFor(owner, claims);
   return new Map(
     reported.map(({ server, claim, event }, index) => [
       server,
@@ -88,11 +98,11 @@ function sentence(server: string, claim: Claim, event: KubeObject | undefined): 
 }
 
 /** Deleting claims that never had a volume loses nothing, so only then it is advised. */
-function helpFor(claims: readonly Claim[]): string {
+function helpFor({ kind, accessModeField }: PendingOf, claims: readonly Claim[]): string {
   const isFresh = claims.every(({ phase }) => phase === 'Pending');
   if (!isFresh || claims[0]?.accessMode !== 'ReadWriteOncePod') return '';
   return (
-    ' If that storage class cannot make ReadWriteOncePod, delete this NatsCluster and its ' +
-    'claims, which are empty, and create it with jetStream.fileStorage.accessMode: ReadWriteOnce.'
+    ` If that storage class cannot make ReadWriteOncePod, delete this ${kind} and its claims, ` +
+    `which are empty, and create it with ${accessModeField}: ReadWriteOnce.`
   );
 }

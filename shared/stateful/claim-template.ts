@@ -1,8 +1,6 @@
 // The claim template of a StatefulSet, and the access mode of claims. Neither a template nor a
 // claim can change its mode, so an existing one decides before the spec does. Pure.
-import type { AccessMode } from '../../shared/api/nats-cluster.ts';
-import type { Cluster } from './cluster.ts';
-import type { Claim } from './state.ts';
+import type { AccessMode } from '../api/servers.ts';
 
 /**
  * The kubelet mounts such a volume for no second pod while the first one has a container that runs,
@@ -15,7 +13,7 @@ interface TemplateSpec {
   readonly resources: { readonly requests: { readonly storage: string } };
 }
 
-/** Reads a StatefulSet of this function, rendered or read; undefined when it has no claims. */
+/** Reads a StatefulSet of ours, rendered or read; undefined when it has no claims. */
 export function claimTemplateIn(object: object): TemplateSpec | undefined {
   // Ours, and the API server's: both have this shape.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -33,15 +31,16 @@ export const modeAmong = (accessModes: readonly string[] = []): AccessMode =>
   accessModes.includes(SAFE) ? SAFE : 'ReadWriteOnce';
 
 /**
- * Clusters of before there was a choice do not say it, and theirs is not the default: while their
- * StatefulSet is made anew around its pods the claims tell.
+ * The mode for a StatefulSet, of which the spec says one or none. Objects of before there was a
+ * choice say none, and theirs is not the default: while their StatefulSet is made anew around its
+ * pods the claims tell.
  */
 export function accessModeOf(
-  { spec }: Pick<Cluster, 'spec'>,
+  said: AccessMode | undefined,
   statefulSet: object | undefined,
-  claims: readonly Pick<Claim, 'accessMode'>[],
+  claims: readonly { readonly accessMode: AccessMode }[],
 ): AccessMode {
   const template = statefulSet && claimTemplateIn(statefulSet);
   if (template !== undefined) return modeAmong(template.accessModes);
-  return spec.jetStream.fileStorage?.accessMode ?? claims[0]?.accessMode ?? SAFE;
+  return said ?? claims[0]?.accessMode ?? SAFE;
 }

@@ -1,12 +1,12 @@
 // Finds servers whose volume cannot come back: it is lost, or it is on the disk of a node that is
 // gone. A volume that another node could mount is never called lost, however long its pod finds no
 // node, because a lost volume is deleted.
-import type { KubeClient } from '../../shared/kube/client.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
-import { claimName } from './cluster.ts';
-import type { Claim, Pod } from './state.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { KubeObject } from '../kube/objects.ts';
+import type { Claim } from './claims.ts';
+import type { Pod } from './pods.ts';
 
-interface LostDeps {
+export interface LostDeps {
   readonly kube: KubeClient;
   readonly nowMs: number;
   readonly signal: AbortSignal;
@@ -19,10 +19,12 @@ const VOLUMES = core('persistentvolumes');
 /** A pod that has found no node for so long may never find one. */
 const PLACELESS_MS = 300_000;
 
+/** By the name of the server, which is its pod's, and why. */
 export async function findLost(
   deps: LostDeps,
   pods: readonly Pod[],
   claims: readonly Claim[],
+  claimName: (server: string) => string,
 ): Promise<ReadonlyMap<string, string>> {
   const lost = new Map<string, string>();
   for (const pod of pods) {

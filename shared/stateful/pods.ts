@@ -1,10 +1,31 @@
 // The servers' pods as listed, and the reason why one of them is not ready: a word that stays the
 // same while the scheduler or the kubelet tries again, and their own message.
-import { cut } from '../../shared/cut.ts';
-import type { Reason } from '../../shared/kube/conditions.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
-import { TEMPLATE_ANNOTATION } from './render/stateful-set.ts';
-import type { Pod } from './state.ts';
+import type { Clock } from '../clock.ts';
+import { cut } from '../cut.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Reason } from '../kube/conditions.ts';
+import type { KubeObject } from '../kube/objects.ts';
+import { PODS } from './parts.ts';
+
+/** On pods: the hash of the template that they were made from. */
+export const TEMPLATE_ANNOTATION = 'ballast.dev/template';
+
+export interface Pod {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly ip: string | undefined;
+  readonly isReady: boolean;
+  /** Its deletion was requested. */
+  readonly isEnding: boolean;
+  /** Hash of the template that it was made from. */
+  readonly templateHash: string | undefined;
+  /** Since when it has found no node; undefined when it has one. */
+  readonly placelessSince: string | undefined;
+  /** Why it is not ready, as far as the scheduler or the kubelet says. */
+  readonly trouble: Reason | undefined;
+  readonly unreadySince: string | undefined;
+}
 
 interface PodCondition {
   readonly type: string;
@@ -36,6 +57,35 @@ interface PodStatus {
   readonly message?: string;
   readonly conditions?: readonly PodCondition[];
   readonly containerStatuses?: readonly ContainerStatus[];
+}
+
+/**
+ * Anybody who may create pods in the namespace may label a megabyte as a server: pages bound
+ * memory.
+ */
+const PODS_PER_PAGE = 500;
+
+export interface PodsDeps {
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+}
+
+export interface PodSelection {
+  readonly namespace: string;
+  readonly labelSelector: string;
+}
+
+export async function readPods(
+  { kube, clock }: PodsDeps,
+  { namespace, labelSelector }: PodSelection,
+  signal: AbortSignal,
+): Promise<readonly Pod[]> {
+  const pods: Pod[] = [];
+  const options = { namespace, labelSelector, limit: PODS_PER_PAGE, signal };
+  for await (const { items } of kube.pages(PODS, options)) {
+    pods.push(...items.map((one) => podOf(one, clock.nowMs())));
+  }
+  return pods;
 }
 
 export function podOf(object: KubeObject, nowMs: number): Pod {
