@@ -3,11 +3,12 @@
 // template restarts no pod; roll.ts does that. Pure.
 import { storageIn } from '../../shared/stateful/claim-template.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
+import type { FoundPart } from '../../shared/stateful/parts.ts';
 import { awaitAccounts, refuseAccounts } from './accounts.ts';
 import type { Decision } from './decision.ts';
 import type { PartKey, RenderedPart } from './render/manifests.ts';
 import { isBackTooFar, versionIn } from './version.ts';
-import type { FoundPart, State } from './state.ts';
+import type { State } from './state.ts';
 
 export function applyParts(state: State): Decision | undefined {
   const { toMake, lacking, rendered } = state.parts;

@@ -26,7 +26,7 @@
 //   secrets            passwords and certificates: system-secret, user-secrets,
 //                      secret-data, credentials
 //   certificates       made and renewed; authorities, lost-authority, unfit
-//   owner              objects of others with our names; missing-rights: of our account
+//   owner              the NatsCluster as theirs; missing-rights: rights that our account lacks
 //   render/            the objects of a cluster as they should be
 import { NATS_CLUSTER_LEASE } from '../../shared/api/nats-cluster.ts';
 import { defineFunction } from '../../shared/function/define.ts';

@@ -4,9 +4,9 @@
 // time.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
+import { isOurs } from '../../shared/stateful/parts.ts';
 import { isOfCluster } from './authorities.ts';
 import { type Cluster, headlessHost, serverName, serviceHost } from './cluster.ts';
-import { isOurs } from './owner.ts';
 import { certificatesIn, dataOf, type SecretData, type SecretsDeps } from './secret-data.ts';
 import { TRUSTED } from './system-secret.ts';
 import { unfit } from './unfit.ts';

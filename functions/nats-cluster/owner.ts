@@ -1,15 +1,18 @@
-// Tells whether an object with a name of ours was made for this NatsCluster. Pure.
-import type { Reason } from '../../shared/kube/conditions.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
+// A NatsCluster as the owner of its parts. Pure.
+import { NATS_CLUSTERS } from '../../shared/api/nats-cluster.ts';
+import type { Owner } from '../../shared/stateful/parts.ts';
 import type { Cluster } from './cluster.ts';
+import { labelsOf } from './render/labels.ts';
 
-/** False for an object of somebody else, and of a former NatsCluster of the same name. */
-export const isOurs = ({ metadata }: KubeObject, { uid }: Pick<Cluster, 'uid'>): boolean =>
-  (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid);
-
-export const nameTaken = ({ kind, metadata }: KubeObject): Reason => ({
-  reason: 'NameTaken',
-  message:
-    `${kind} ${metadata.name} is there already and is not ours; delete it, or choose another ` +
-    'name.',
+export const ownerOf = ({
+  name,
+  namespace,
+  uid,
+}: Pick<Cluster, 'name' | 'namespace' | 'uid'>): Owner => ({
+  apiVersion: `${NATS_CLUSTERS.group}/${NATS_CLUSTERS.version}`,
+  kind: 'NatsCluster',
+  name,
+  namespace,
+  uid,
+  labels: labelsOf({ name }),
 });

@@ -7,14 +7,20 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import { accessModeOf } from '../../shared/stateful/claim-template.ts';
 import { type ClaimSelection, readClaims } from '../../shared/stateful/claims.ts';
 import { findLost } from '../../shared/stateful/lost.ts';
-import { SECRETS, STATEFUL_SETS } from '../../shared/stateful/parts.ts';
+import {
+  type FoundPart,
+  foundPartOf,
+  isAsRendered,
+  isOurs,
+  nameTaken,
+  SECRETS,
+  STATEFUL_SETS,
+} from '../../shared/stateful/parts.ts';
 import { findPending, type PendingOf } from '../../shared/stateful/pending.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
 import { attainableBy, growthOf, sizeAmong } from './claims.ts';
 import { claimName, type Cluster, isClaim, ordinalOf, serverName } from './cluster.ts';
-import { foundPartOf, isAsRendered } from './compare.ts';
 import { policyRefusalOf } from './missing-rights.ts';
-import { isOurs, nameTaken } from './owner.ts';
 import { CONFIG_KEY, CONFIG_SUFFIX } from './render/config.ts';
 import { selectorOf } from './render/labels.ts';
 import { type PartKey, render, type RenderedPart } from './render/manifests.ts';
@@ -23,7 +29,7 @@ import { USER_SUFFIX } from './user-secrets.ts';
 import { dataOf, type SecretData } from './secret-data.ts';
 import { readSecrets } from './secrets.ts';
 import { forgetFormer } from './system-secret.ts';
-import { type FoundPart, type Parts, sizeOf } from './state.ts';
+import { type Parts, sizeOf } from './state.ts';
 
 export interface PartsDeps {
   readonly kube: KubeClient;
@@ -57,7 +63,7 @@ export async function readParts(
   const { formerPasswords = [], trustedCa = '', beforeTls = [] } = secrets;
   const statefulSet = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });
   const found = new Map<PartKey, FoundPart>();
-  if (statefulSet !== null) found.set('statefulSet', foundPartOf('statefulSet', statefulSet));
+  if (statefulSet !== null) found.set('statefulSet', foundPartOf(statefulSet));
   const claims = fileStorage === undefined ? [] : await readClaims(deps, claimsOf(cluster));
   const size = sizeOf({ found }) ?? sizeAmong(cluster, pods, claims);
   const accessMode = accessModeOf(fileStorage?.accessMode, statefulSet ?? undefined, claims);
@@ -159,7 +165,7 @@ async function compareAll(
     const { key } = part;
     const { object, refusal } = await readPart(deps, cluster, part, early);
     policyRefusal = refusal ?? policyRefusal;
-    if (object !== null) found.set(key, foundPartOf(key, object));
+    if (object !== null) found.set(key, foundPartOf(object));
     if (object !== null && !isOurs(object, cluster)) taken ??= nameTaken(object);
     if (key === 'networkPolicy' && policyRefusal !== undefined) continue;
     if (!isAsRendered(part, object)) wrong.push(part);

@@ -4,11 +4,10 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject, Manifest } from '../../shared/kube/objects.ts';
-import { SECRETS } from '../../shared/stateful/parts.ts';
+import { isOurs, nameTaken, owned, SECRETS } from '../../shared/stateful/parts.ts';
 import type { Cluster } from './cluster.ts';
 import type { Credentials } from './credentials.ts';
-import { isOurs, nameTaken } from './owner.ts';
-import { owned } from './render/manifests.ts';
+import { ownerOf } from './owner.ts';
 import type { KnownPasswords } from './render/read-back.ts';
 import type { SecretToMake } from './state.ts';
 
@@ -128,7 +127,7 @@ function manifestOf(cluster: Cluster, suffix: string, data: SecretData): Manifes
     Buffer.from(value).toString('base64'),
   ]);
   const body = { type: 'Opaque', data: Object.fromEntries(encoded) };
-  return owned(cluster, 'v1', 'Secret', suffix, body);
+  return owned(ownerOf(cluster), 'v1', 'Secret', `${cluster.name}${suffix}`, body);
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;

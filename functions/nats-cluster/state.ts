@@ -4,6 +4,7 @@ import type { Leaving, Replacing, Restarting } from '../../shared/api/nats-clust
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { Manifest, ResourceRef } from '../../shared/kube/objects.ts';
 import type { Claim, Growth } from '../../shared/stateful/claims.ts';
+import type { FoundPart } from '../../shared/stateful/parts.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
 import { type Cluster, ordinalOf, serverName, serverNames } from './cluster.ts';
 import type { KnownPasswords } from './render/read-back.ts';
@@ -24,16 +25,6 @@ export interface SecretToMake {
   readonly lost?: Reason;
   readonly ref: ResourceRef;
   readonly manifest: Manifest;
-}
-
-/** The part of an object that is kept: others may have written anything else into it. */
-export interface FoundPart {
-  readonly uid: string;
-  readonly resourceVersion: string;
-  /** Set for the StatefulSet alone. */
-  readonly replicas?: number;
-  /** The size of the claims that the StatefulSet makes. */
-  readonly storage?: string | undefined;
 }
 
 /** The parts as observed, perhaps by an earlier reconcile. */

@@ -3,8 +3,8 @@
 // client with the former password can ask it to reload.
 import { randomBytes } from 'node:crypto';
 import type { KubeObject } from '../../shared/kube/objects.ts';
+import { isOurs } from '../../shared/stateful/parts.ts';
 import type { Cluster } from './cluster.ts';
-import { isOurs } from './owner.ts';
 import { CONFIG_KEY, configDigest, SYSTEM_USER } from './render/config.ts';
 import type { Rendered } from './render/manifests.ts';
 import { type KnownPasswords, passwordsIn, saysTlsIn } from './render/read-back.ts';

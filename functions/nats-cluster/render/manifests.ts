@@ -1,20 +1,21 @@
 // Renders the parts of a cluster. Each carries a hash of itself, which shows later whether it is
 // still as rendered, and belongs to the NatsCluster. Claims belong to nobody, so that data outlives
 // the NatsCluster. Pure.
-import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
-import { hashOf } from '../../../shared/hash.ts';
 import type { Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
 import {
   BUDGETS,
   NETWORK_POLICIES,
+  owned,
+  type RenderedPart as RenderedPartOf,
   SECRETS,
   SERVICES,
   STATEFUL_SETS,
 } from '../../../shared/stateful/parts.ts';
 import { CLIENT_PORT, type Cluster, headlessName, ROUTE_PORT } from '../cluster.ts';
 import type { Credentials } from '../credentials.ts';
+import { ownerOf } from '../owner.ts';
 import { CONFIG_KEY, CONFIG_SUFFIX, type ConfigObject, configText, natsConfig } from './config.ts';
-import { labelsOf, selectorOf } from './labels.ts';
+import { selectorOf } from './labels.ts';
 import { networkPolicySpec } from './network-policy.ts';
 import { type Shape, statefulSetSpec } from './stateful-set.ts';
 
@@ -27,11 +28,7 @@ export type PartKey =
   | 'networkPolicy'
   | 'statefulSet';
 
-export interface RenderedPart {
-  readonly key: PartKey;
-  readonly ref: ResourceRef;
-  readonly manifest: Manifest;
-}
+export type RenderedPart = RenderedPartOf<PartKey>;
 
 export interface Rendered {
   readonly config: ConfigObject;
@@ -40,11 +37,10 @@ export interface Rendered {
   readonly templateHash: string;
 }
 
-export const HASH_ANNOTATION = 'ballast.dev/rendered';
-
 export function render(cluster: Cluster, credentials: Credentials, shape: Shape): Rendered {
   const config = natsConfig(cluster, credentials);
   const { spec, templateHash } = statefulSetSpec(cluster, config, shape);
+  const owner = ownerOf(cluster);
   const part = (key: PartKey, ref: ResourceRef, manifest: Manifest): RenderedPart => ({
     key,
     ref,
@@ -64,40 +60,10 @@ export function render(cluster: Cluster, credentials: Credentials, shape: Shape)
         : [part('networkPolicy', NETWORK_POLICIES, networkPolicy(cluster))]),
       // The size is no part of the hash: a scaled StatefulSet is still as rendered.
       part('statefulSet', STATEFUL_SETS, {
-        ...owned(cluster, 'apps/v1', 'StatefulSet', '', { spec: { ...spec, replicas: 0 } }),
+        ...owned(owner, 'apps/v1', 'StatefulSet', cluster.name, { spec: { ...spec, replicas: 0 } }),
         spec,
       }),
     ],
-  };
-}
-
-/** Renders an object that is deleted with the NatsCluster. */
-export function owned(
-  cluster: Cluster,
-  apiVersion: string,
-  kind: string,
-  suffix: string,
-  body: Readonly<Record<string, unknown>>,
-): Manifest {
-  const { name, namespace, uid } = cluster;
-  const owner = {
-    apiVersion: `${NATS_CLUSTERS.group}/${NATS_CLUSTERS.version}`,
-    kind: 'NatsCluster',
-    name,
-    uid,
-    controller: true,
-  };
-  return {
-    apiVersion,
-    kind,
-    metadata: {
-      name: `${name}${suffix}`,
-      namespace,
-      labels: labelsOf(cluster),
-      annotations: { [HASH_ANNOTATION]: hashOf(body) },
-      ownerReferences: [owner],
-    },
-    ...body,
   };
 }
 
@@ -118,7 +84,10 @@ function configSecret(
     [`${listener}-ca.crt`, base64(ca)],
   ]);
   const data = { [CONFIG_KEY]: base64(configText(config)), ...Object.fromEntries(files) };
-  return owned(cluster, 'v1', 'Secret', CONFIG_SUFFIX, { type: 'Opaque', data });
+  return owned(ownerOf(cluster), 'v1', 'Secret', `${cluster.name}${CONFIG_SUFFIX}`, {
+    type: 'Opaque',
+    data,
+  });
 }
 
 const port = (name: string, number: number) => ({
@@ -140,20 +109,26 @@ function headlessService(cluster: Cluster): Manifest {
       port('monitor', cluster.spec.monitoringPort),
     ],
   };
-  return owned(cluster, 'v1', 'Service', headlessName(cluster).slice(cluster.name.length), {
+  return owned(ownerOf(cluster), 'v1', 'Service', headlessName(cluster), {
     spec,
   });
 }
 
 function clientService(cluster: Cluster): Manifest {
   const spec = { selector: selectorOf(cluster), ports: [port('client', CLIENT_PORT)] };
-  return owned(cluster, 'v1', 'Service', '', { spec });
+  return owned(ownerOf(cluster), 'v1', 'Service', cluster.name, { spec });
 }
 
 function budget(cluster: Cluster): Manifest {
   const spec = { maxUnavailable: 1, selector: { matchLabels: selectorOf(cluster) } };
-  return owned(cluster, 'policy/v1', 'PodDisruptionBudget', '', { spec });
+  return owned(ownerOf(cluster), 'policy/v1', 'PodDisruptionBudget', cluster.name, { spec });
 }
 
 const networkPolicy = (cluster: Cluster): Manifest =>
-  owned(cluster, 'networking.k8s.io/v1', 'NetworkPolicy', '', networkPolicySpec(cluster));
+  owned(
+    ownerOf(cluster),
+    'networking.k8s.io/v1',
+    'NetworkPolicy',
+    cluster.name,
+    networkPolicySpec(cluster),
+  );

@@ -5,8 +5,7 @@ import { expect, test } from 'vitest';
 import { type Cluster, clusterOf } from '../../../functions/nats-cluster/cluster.ts';
 import { Deps } from '../../../functions/nats-cluster/deps.ts';
 import { observe } from '../../../functions/nats-cluster/observe.ts';
-import { HASH_ANNOTATION } from '../../../functions/nats-cluster/render/manifests.ts';
-import { SECRETS } from '../../../shared/stateful/parts.ts';
+import { HASH_ANNOTATION, SECRETS } from '../../../shared/stateful/parts.ts';
 import { Run } from './model/run.ts';
 import { systemOf } from './model/system-model.ts';
 
