@@ -38,6 +38,7 @@ export const errorTable = {
   ETCD_ACCESS_UNREADABLE: retry('A certificate or key for etcd cannot be read'),
   ETCD_UNAVAILABLE: retry('etcd cannot be reached or failed'),
   ETCD_REFUSED: retry('etcd refused a request'),
+  ETCD_IN_DOUBT: retry('A change to etcd may have been made, or may not'),
   ETCD_COMPACTED: retry('etcd forgot the revision that was being read'),
   ETCD_SNAPSHOT_BROKEN: retry('The snapshot did not arrive whole'),
   SNAPSHOT_DAMAGED: reject('The file is no whole database of etcd', 422),

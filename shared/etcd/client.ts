@@ -1,10 +1,12 @@
 // A client of a running etcd, read-only: the keys under prefixes as of one revision, page by page,
 // and its whole database as a snapshot file. Opening it calls nobody.
 import type { EtcdEntries, EtcdEntry } from './entry.ts';
+import { readText } from './bounded.ts';
 import { Failure } from '../errors.ts';
 import { brokenAnswer, unavailable } from './errors.ts';
 import { saveSnapshot, type Saved, type SaveOptions } from './save.ts';
-import { type EtcdAddress, type TlsFiles, Transport } from './transport.ts';
+import type { TlsFiles } from './tls.ts';
+import { type EtcdAddress, Transport } from './transport.ts';
 
 export interface ReadOptions {
   /** From `revision()`: all pages are of this moment. */
@@ -105,21 +107,6 @@ export class EtcdClient {
       throw error instanceof Failure ? error : unavailable([endpoint], error);
     }
   }
-}
-
-/** Undefined, and no more of it read, when it is longer. */
-async function readText(
-  body: AsyncIterable<Buffer>,
-  sizeBytesMax: number,
-): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of body) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > sizeBytesMax) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 interface Page {

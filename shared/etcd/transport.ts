@@ -1,21 +1,14 @@
 // Requests to the JSON gateway that every etcd member serves beside gRPC, over TLS with a client
 // certificate where one is given; the next endpoint is asked when one cannot be reached.
-import { readFile } from 'node:fs/promises';
 import type { Dispatcher } from 'undici';
 import { Failure } from '../errors.ts';
-import { failureFromAnswer, reasonOf, unavailable } from './errors.ts';
+import { failureFromAnswer, unavailable } from './errors.ts';
+import { type EtcdTls, readTls } from './tls.ts';
 
 export interface EtcdAddress {
   /** Client URLs of members, as `https://10.0.0.1:2379`. */
   readonly endpoints: readonly string[];
-  readonly tls?: TlsFiles | undefined;
-}
-
-/** Paths of PEM files. */
-export interface TlsFiles {
-  readonly caPath?: string | undefined;
-  readonly certPath?: string | undefined;
-  readonly keyPath?: string | undefined;
+  readonly tls?: EtcdTls | undefined;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -98,7 +91,7 @@ export class Transport {
   }
 
   async #open(endpoint: string): Promise<Dispatcher> {
-    const [{ Pool }, tls] = await Promise.all([import('./undici.ts'), this.#readTls()]);
+    const [{ Pool }, tls] = await Promise.all([import('./undici.ts'), readTls(this.#address.tls)]);
     return new Pool(new URL(endpoint).origin, {
       connections: CONNECTIONS_MAX,
       allowH2: false,
@@ -114,23 +107,6 @@ export class Transport {
     if (this.#pools.get(endpoint) === pool) this.#pools.delete(endpoint);
     // Others may still be reading through it.
     void pool.then((opened) => opened.close()).catch(() => undefined);
-  }
-
-  async #readTls(): Promise<Record<string, string>> {
-    const { caPath, certPath, keyPath } = this.#address.tls ?? {};
-    const read = async (name: string, path: string | undefined): Promise<Record<string, string>> =>
-      path === undefined ? {} : { [name]: await readPem(path) };
-    const parts = [read('ca', caPath), read('cert', certPath), read('key', keyPath)];
-    return Object.assign({}, ...(await Promise.all(parts)));
-  }
-}
-
-async function readPem(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    const message = `The PEM file for etcd cannot be read (${reasonOf(cause)}): name one that can.`;
-    throw new Failure('ETCD_ACCESS_UNREADABLE', message, { object: path, cause });
   }
 }
 

@@ -1,2 +1,2 @@
-// The piece of undici that is used here, in a file of its own: it is loaded by the first call.
-export { Pool } from 'undici';
+// The pieces of undici that are used here, in a file of its own: it is loaded by the first call.
+export { buildConnector, Client, Pool } from 'undici';

@@ -10,7 +10,7 @@ import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.t
 import { freePort } from '../../../knative/try/local/process/ports.ts';
 import { type EtcdClient, openEtcd } from '../../../shared/etcd/client.ts';
 import { openSnapshot } from '../../../shared/etcd/snapshot/snapshot.ts';
-import type { TlsFiles } from '../../../shared/etcd/transport.ts';
+import type { TlsFiles } from '../../../shared/etcd/tls.ts';
 import { pictureOf } from './world.ts';
 
 let plane: Plane;
