@@ -1,59 +1,16 @@
-// Holds back steps that change nothing: somebody reverts them, or the API server keeps the object
-// otherwise than asked. They are tried a few times, then after longer and longer pauses, and
-// reported; so a cluster that never settles costs the others nothing.
+// Tells steps apart, so that one is held back that was applied again and again and changed nothing.
+// Pure.
 import { hashOf } from '../../shared/hash.ts';
-import type { Reason } from '../../shared/kube/conditions.ts';
-import { timestamp } from '../../shared/kube/timestamp.ts';
+import type { Attempt } from '../../shared/stateful/attempts.ts';
 import type { Step } from './decision.ts';
 import { recordsOf, type State } from './state.ts';
 
-/** How often one step was applied, and since when. */
-export interface Attempts {
-  readonly times: number;
-  readonly sinceMs: number;
-  readonly lastMs: number;
-}
-
-/** Keyed by step. */
-export type AttemptLog = Map<string, Attempts>;
-
-/** A stale read or a second instance may repeat a step two or three times. */
-const TIMES_MAX = 3;
-/** A changed Secret is in the pods within two minutes; until then a reload finds the old file. */
-const PATIENCE_MS = 180_000;
-const PAUSE_MS = 15_000;
-const PAUSE_MAX_MS = 300_000;
-/**
- * Servers send no event when they are ready for the step, so it is tried again after this pause.
- */
-const ASKING_PAUSE_MS = 60_000;
-/** Longer than the longest pause. */
-const FORGOTTEN_MS = 600_000;
-
 const ASKING: readonly Step['type'][] = ['reload', 'step-down', 'move', 'remove-peer'];
 
-/** Counts the step as applied; or returns the reason why it must not be applied now. */
-export function holdBack(
-  attempts: AttemptLog,
-  step: Step,
-  next: string,
-  state: State,
-): Reason | undefined {
-  const { nowMs, parts } = state;
-  for (const [key, { lastMs }] of attempts) {
-    if (nowMs - lastMs >= FORGOTTEN_MS) attempts.delete(key);
-  }
-  const key = hashOf({
-    type: step.type,
-    next,
-    target: targetOf(step, state) ?? parts.rendered?.config,
-  });
-  const before = attempts.get(key);
-  const reason = before && heldBack(before, step, next, nowMs);
-  if (reason !== undefined) return reason;
-  const { times = 0, sinceMs = nowMs } = before ?? {};
-  attempts.set(key, { times: times + 1, sinceMs, lastMs: nowMs });
-  return undefined;
+export function attemptOf(step: Step, next: string, state: State): Attempt {
+  const { type } = step;
+  const target = targetOf(step, state) ?? state.parts.rendered?.config;
+  return { key: hashOf({ type, next, target }), next, isAsking: ASKING.includes(type) };
 }
 
 /** Tells two steps of the same type and with the same `next` apart. */
@@ -72,27 +29,4 @@ function targetOf(step: Step, state: State): unknown {
     default:
       return undefined;
   }
-}
-
-function heldBack(
-  before: Attempts,
-  { type }: Step,
-  next: string,
-  nowMs: number,
-): Reason | undefined {
-  const { times, sinceMs, lastMs } = before;
-  const isAsking = ASKING.includes(type);
-  const isPatient = isAsking ? nowMs - sinceMs < PATIENCE_MS : times < TIMES_MAX;
-  const pauseMs = isAsking
-    ? ASKING_PAUSE_MS
-    : Math.min(PAUSE_MS * 2 ** (times - TIMES_MAX), PAUSE_MAX_MS);
-  return isPatient || nowMs - lastMs >= pauseMs ? undefined : noEffect(next, before);
-}
-
-function noEffect(next: string, { times, sinceMs }: Attempts): Reason {
-  const message =
-    `${next}: done ${times} times since ${timestamp(sinceMs)}, and it changed nothing. A webhook ` +
-    'or a server keeps it as it was, or somebody takes it back: compare what is there with the ' +
-    'spec (kubectl get -o yaml --show-managed-fields). It is tried again more rarely.';
-  return { reason: 'NoEffect', message };
 }

@@ -8,7 +8,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { SweepLease } from '../../shared/kube/sweep-lease.ts';
 import type { openSystem } from '../../shared/nats/system.ts';
-import type { AttemptLog } from './attempts.ts';
+import type { AttemptLog } from '../../shared/stateful/attempts.ts';
 import type { Cluster } from './cluster.ts';
 import type { KnownPasswords } from './render/read-back.ts';
 import type { SecretData } from './secret-data.ts';

@@ -10,7 +10,7 @@
 //   state, nats-state  the state as types, and questions about it
 //   decide             the one order in which planners are asked for the next step
 //   decision           the steps there are
-//   attempts           holds back a step that was applied again and again and changed nothing
+//   attempts           tells steps apart: one that changes nothing is held back
 //   steps              applies one step; connect opens the system account of the servers
 //   status             conditions and plan; write-status writes them, announce creates Events
 // planners, each for one kind of change:

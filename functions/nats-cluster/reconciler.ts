@@ -7,13 +7,14 @@ import { isKubeError } from '../../shared/kube/errors.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { sweepEach } from '../../shared/kube/sweep-lease.ts';
+import { holdBack } from '../../shared/stateful/attempts.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import { announceOn } from './announce.ts';
 import { type Cluster, clusterOf } from './cluster.ts';
 import { decide, isConverged } from './decide.ts';
 import type { Decision } from './decision.ts';
 import type { Deps } from './deps.ts';
-import { holdBack } from './attempts.ts';
+import { attemptOf } from './attempts.ts';
 import { observe } from './observe.ts';
 import { policyRefusalOf, rightsMissing } from './missing-rights.ts';
 import { updateStatus, updateStatusUnobserved } from './write-status.ts';
@@ -142,7 +143,7 @@ async function reconcileOnce(
     return 0;
   }
   if (step !== undefined && !isTimeOver) {
-    const held = holdBack(memory.attempts, step, next, state);
+    const held = holdBack(memory.attempts, attemptOf(step, next, state), state.nowMs);
     if (held !== undefined) {
       await updateStatus(deps, state, waitFor(next, [held], held), { signal });
       return undefined;

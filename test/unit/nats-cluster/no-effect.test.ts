@@ -1,8 +1,7 @@
-// A step that comes to nothing is given up for a while and told, and what one cluster does again
-// and again holds up no other one.
+// A step that comes to nothing is given up for a while and told.
 import { expect, test } from 'vitest';
-import { holdBack } from '../../../functions/nats-cluster/attempts.ts';
-import { Slots } from '../../../shared/function/slots.ts';
+import { attemptOf } from '../../../functions/nats-cluster/attempts.ts';
+import { holdBack } from '../../../shared/stateful/attempts.ts';
 import { Run } from './model/run.ts';
 import { state } from './samples.ts';
 
@@ -37,31 +36,11 @@ test('a reload is asked for until the file is there, and then no more than each 
   const attempts = new Map();
   const step = { type: 'reload', server: 'nats-1', id: 'ID' } as const;
   const at = (seconds: number) =>
-    holdBack(attempts, step, 'Reload nats-1', { ...state(), nowMs: seconds * 1_000 });
+    holdBack(attempts, attemptOf(step, 'Reload nats-1', state()), seconds * 1_000);
   const taken = Array.from({ length: 600 }, (_, seconds) => at(seconds)).filter(
     (one) => one === undefined,
   );
   // Three minutes long each second.
   expect(taken).toHaveLength(180 + 7);
   expect(at(600)?.reason).toBe('NoEffect');
-});
-
-test('who takes many turns waits between them for all the others', async () => {
-  const slots = new Slots(1);
-  const order: string[] = [];
-  const worker = async (name: string, turns: number): Promise<void> => {
-    for (let turn = 0; turn < turns; turn += 1) {
-      await slots.take(async () => void order.push(name));
-    }
-  };
-  await Promise.all([worker('busy', 20), worker('a', 2), worker('b', 2)]);
-  expect(order.indexOf('b')).toBeLessThan(4);
-  expect(order.lastIndexOf('b')).toBeLessThan(8);
-  expect(order).toHaveLength(24);
-});
-
-test('work that fails gives its place back', async () => {
-  const slots = new Slots(1);
-  await expect(slots.take(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
-  expect(await slots.take(async () => 'yes')).toBe('yes');
 });
