@@ -6,7 +6,7 @@ import { isWhole, type ShownResource } from './feed.ts';
 import { isBlocked, type ListProbe, probeList } from './list-probe.ts';
 import { SLICES } from './observation.ts';
 import { addOutcomes, type OutcomeCounts } from './reconcile-object.ts';
-import { relistResource } from './relist-resource.ts';
+import { repairResource } from './repair-resource.ts';
 import type { Replayed } from './replay.ts';
 import type { Session } from './session.ts';
 import type { StreamSums } from './stream-scan.ts';
@@ -44,7 +44,7 @@ export async function checkCounts(
     if (names.length === 0) continue;
     const again = await countAgain(task, resource, sums, now);
     if (!names.some((name) => again[name] > 0)) continue;
-    const more = await relistResource(task, resource, probe);
+    const more = await repairResource(task, resource, probe);
     addOutcomes(outcomes, more.outcomes);
     counted.set(resource, { lacking: 0, stray: 0, ...omittedByList(more) });
   }

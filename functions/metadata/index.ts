@@ -18,6 +18,7 @@
 //   list-probe         newest resourceVersion and number of objects, by a list of one
 //   epoch              when a new epoch begins, as after a restore of etcd or a lost stream
 //   replay             history by watch; relists on 410 Gone
+//   repair-resource    lists a resource anew whose messages were found to be wrong
 //   verify-live        reads from the API server what history did not confirm
 //   stream-scan        reads the stream once: digests, counts, foreign messages; fingerprint-table
 //   checkpoints        writes what readers verify themselves against, and the floor
@@ -29,7 +30,8 @@
 //   feed               a MetadataFeed, with its defaults
 //
 // The same for every function: retries on 429 (shared/kube/retry.ts), the limit of a request's body
-// (shared/function/body.ts), draining on SIGTERM (shared/function/drain.ts).
+// (shared/function/body.ts), readiness (shared/function/health.ts), draining on SIGTERM
+// (shared/function/drain.ts).
 import type { Variable } from '../../shared/function/config.ts';
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';

@@ -11,7 +11,7 @@ import type { LastScan, SweepMoment } from './last-scan.ts';
 import type { ListProbe } from './list-probe.ts';
 import { isPlaced } from './observation.ts';
 import { addOutcomes, noOutcomes, type OutcomeCounts, writeTombstone } from './reconcile-object.ts';
-import { relistResource } from './relist-resource.ts';
+import { repairResource } from './repair-resource.ts';
 import type { Replayed } from './replay.ts';
 import { scopesOf } from './status.ts';
 import { scanStream, type StreamScan } from './stream-scan.ts';
@@ -40,7 +40,7 @@ export async function scanCompared(
   for (const [resource, { isListed }] of replayed) {
     const probe = probes.get(resource);
     if (isListed || probe === undefined || !suspects(resource)) continue;
-    const listed = await relistResource(task, resource, probe);
+    const listed = await repairResource(task, resource, probe);
     compared.set(resource, listed);
     addOutcomes(found, listed.outcomes);
     if (before !== undefined)

@@ -1,14 +1,15 @@
 // Plans the parts of a cluster: makes them in their order, and applies again those that differ from
-// how they are rendered. Refuses edits that a running server would not survive. A changed pod
-// template restarts no pod; roll.ts does that. Pure.
+// how they are rendered. An edit that a running server would not survive is refused before. A
+// changed pod template restarts no pod; roll.ts does that. Pure.
 import { storageIn } from '../../shared/stateful/claim-template.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import type { FoundPart } from '../../shared/stateful/parts.ts';
 import { awaitAccounts, refuseAccounts } from './accounts.ts';
 import type { Decision } from './decision.ts';
+import { grow } from './growth.ts';
 import type { PartKey, RenderedPart } from './render/manifests.ts';
-import { isBackTooFar, versionIn } from './version.ts';
 import type { State } from './state.ts';
+import { refuseDowngrade } from './version.ts';
 
 export function applyParts(state: State): Decision | undefined {
   const { toMake, lacking, rendered } = state.parts;
@@ -22,23 +23,6 @@ export function applyParts(state: State): Decision | undefined {
   if (rendered === undefined) return undefined;
   const refused = refuseDowngrade(state) ?? refuseAccounts(state) ?? refuseMode(state);
   return refused ?? grow(state) ?? applyNext(state);
-}
-
-/**
- * An older server cannot read what a newer one stored. A server that is silent now counts too: its
- * files stay.
- */
-function refuseDowngrade({ cluster, nats }: State): Decision | undefined {
-  const wanted = versionIn(cluster.spec.image);
-  const silent = (cluster.status.servers ?? []).filter(({ name }) => !nats.servers.has(name));
-  const running = [...nats.servers.values(), ...silent].flatMap(({ version }) => version ?? []);
-  const newer = running.find((version) => wanted !== undefined && isBackTooFar(version, wanted));
-  if (newer === undefined) return undefined;
-  const message =
-    `Image ${cluster.spec.image} is more than one minor version behind ${newer}, which has ` +
-    'written files that it cannot read; choose a later one.';
-  const blocker = { reason: 'DowngradeRefused', message };
-  return waitFor(`Change the image to ${cluster.spec.image}`, [blocker], blocker);
 }
 
 /** Claims outlive their NatsCluster; a new one cannot have what its claims do not. */
@@ -55,24 +39,6 @@ function refuseMode({ cluster, parts: { claims, found }, pods }: State): Decisio
   return waitFor(`Create StatefulSet ${cluster.name}`, [blocker], blocker);
 }
 
-/** Before the StatefulSet and the configuration count on the larger size. */
-function grow({ parts: { growth } }: State): Decision | undefined {
-  if (growth === undefined || !growth.isAllowed) return undefined;
-  const { claim, size } = growth;
-  return { step: { type: 'grow', claim, size }, next: nextOf(growth) };
-}
-
-/** All else is as the spec says. */
-export function refuseGrowth({ parts: { growth } }: State): Decision | undefined {
-  if (growth === undefined || growth.isAllowed) return undefined;
-  const { claim } = growth;
-  const message =
-    `Storage class ${claim.storageClassName ?? 'of the cluster'} does not let claims grow, so ` +
-    `${claim.name} stays at ${claim.size}; create another NatsCluster, or allow it there.`;
-  const blocker = { reason: 'StorageCannotGrow', message };
-  return waitFor(nextOf(growth), [blocker], blocker);
-}
-
 /** All else is done before it is told. */
 export function reportRefusedPolicy({
   cluster,
@@ -81,9 +47,6 @@ export function reportRefusedPolicy({
   if (policyRefusal === undefined) return undefined;
   return waitFor(`Create NetworkPolicy ${cluster.name}`, [policyRefusal], policyRefusal);
 }
-
-const nextOf = ({ claim, size }: NonNullable<State['parts']['growth']>): string =>
-  `Let claim ${claim.name} grow to ${size}`;
 
 function applyNext(state: State): Decision | undefined {
   const { wrong, found } = state.parts;

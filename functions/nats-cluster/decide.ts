@@ -3,9 +3,10 @@
 // Pure.
 import { joined, NOTHING, waitFor } from '../../shared/stateful/decision.ts';
 import { awaitAccounts } from './accounts.ts';
-import { applyParts, reportRefusedPolicy, refuseGrowth } from './apply-parts.ts';
+import { applyParts, reportRefusedPolicy } from './apply-parts.ts';
 import type { Cluster } from './cluster.ts';
 import type { Decision } from './decision.ts';
+import { refuseGrowth } from './growth.ts';
 import { atRisk, blockersOf } from './safety.ts';
 import { reportRefusedPasswords } from './refused-passwords.ts';
 import { reload } from './reload.ts';

@@ -15,7 +15,8 @@
 //   status             conditions and plan; write-status writes them, announce creates Events
 // planners, each for one kind of change:
 //   safety             blockers: reasons why a server must not be taken away now
-//   apply-parts        makes and updates Secrets, Services and the StatefulSet; refuses some edits
+//   apply-parts        makes and updates Secrets, Services and the StatefulSet
+//   version, growth    refuses a downgrade; lets claims grow
 //   refused-passwords  servers that accept none of the known passwords
 //   replace            a new volume for a server whose volume is lost
 //   scale, roll        more or fewer servers; restarts one after the other; starting: new servers

@@ -1,6 +1,26 @@
-// Versions of nats-server, as images and servers name them. Pure.
+// Versions of nats-server, as images and servers name them, and the refusal of a downgrade. Pure.
+import { waitFor } from '../../shared/stateful/decision.ts';
+import type { Decision } from './decision.ts';
+import type { State } from './state.ts';
 
 type Minor = readonly [major: number, minor: number];
+
+/**
+ * An older server cannot read what a newer one stored. A server that is silent now counts too: its
+ * files stay.
+ */
+export function refuseDowngrade({ cluster, nats }: State): Decision | undefined {
+  const wanted = versionIn(cluster.spec.image);
+  const silent = (cluster.status.servers ?? []).filter(({ name }) => !nats.servers.has(name));
+  const running = [...nats.servers.values(), ...silent].flatMap(({ version }) => version ?? []);
+  const newer = running.find((version) => wanted !== undefined && isBackTooFar(version, wanted));
+  if (newer === undefined) return undefined;
+  const message =
+    `Image ${cluster.spec.image} is more than one minor version behind ${newer}, which has ` +
+    'written files that it cannot read; choose a later one.';
+  const blocker = { reason: 'DowngradeRefused', message };
+  return waitFor(`Change the image to ${cluster.spec.image}`, [blocker], blocker);
+}
 
 /** `2.15.2` in `nats:2.15.2-alpine`; undefined when the tag does not tell. */
 export function versionIn(image: string): string | undefined {
@@ -8,7 +28,7 @@ export function versionIn(image: string): string | undefined {
 }
 
 /** NATS reads what one minor version later has written, and no more. */
-export function isBackTooFar(from: string, to: string): boolean {
+function isBackTooFar(from: string, to: string): boolean {
   const [[fromMajor, fromMinor], [toMajor, toMinor]] = [minorOf(from), minorOf(to)];
   return fromMajor === toMajor ? fromMinor - toMinor > 1 : fromMajor > toMajor;
 }

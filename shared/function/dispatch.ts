@@ -7,6 +7,7 @@ import { OWN_PATHS } from './define.ts';
 import { eventModeOf } from './event.ts';
 import { receiveEvent, refuseEvent } from './event-work.ts';
 import { scanHeaders } from './headers.ts';
+import { sendLiveness, sendReadiness } from './health.ts';
 import type { MetricsPage } from './metrics-page.ts';
 import { READ_METHODS, refuseMethod } from './methods.ts';
 import { refuseAsBug, refuseRequest } from './refuse.ts';
@@ -69,26 +70,6 @@ function notAnEvent(): Failure {
     'data as the body, or application/cloudevents+json. This request has neither; GET / says ' +
     'what this function wakes on.';
   return new Failure('NOT_AN_EVENT', message, { field: 'ce-specversion' });
-}
-
-/**
- * Never calls out: an outage elsewhere must not take every instance of every function out of
- * service.
- */
-function sendReadiness<Deps>({ admission }: Runtime<Deps>, response: ServerResponse): void {
-  if (admission.isDraining) sendState(response, 503, 'draining');
-  else sendState(response, 200, 'ready');
-}
-
-function sendLiveness<Deps>({ admission }: Runtime<Deps>, response: ServerResponse): void {
-  if (admission.isStuck) sendState(response, 503, 'stuck');
-  else sendState(response, 200, 'alive');
-}
-
-function sendState(response: ServerResponse, status: number, state: string): void {
-  const body = JSON.stringify({ state });
-  const headers = { 'content-type': 'application/json', 'content-length': body.length };
-  response.writeHead(status, headers).end(body);
 }
 
 async function sendMetrics<Deps>(

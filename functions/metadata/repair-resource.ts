@@ -1,12 +1,12 @@
-// Lists one resource anew and brings its messages up to date, also those that claim to be newer
-// than the list.
+// Repairs the messages of one resource: lists it anew and brings them up to date, also those that
+// claim to be newer than the list.
 import type { EpochTask } from './deps.ts';
 import type { ShownResource } from './feed.ts';
 import type { ListProbe } from './list-probe.ts';
 import { replay, type Replayed } from './replay.ts';
 import { verifyLive } from './verify-live.ts';
 
-export async function relistResource(
+export async function repairResource(
   task: EpochTask,
   resource: ShownResource,
   probe: ListProbe,
