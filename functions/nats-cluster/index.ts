@@ -4,7 +4,7 @@
 // NatsCluster: two instances at once, lost events and a killed process cost time, never a stream.
 //
 // The files, in the order of a reconcile; `shared/stateful` has what is no matter of NATS:
-//   reconciler         the entry: reconciles a cluster step by step until WORK_SECONDS are over
+//   reconciler         the entry: one reconcile of a cluster
 //   cluster            a NatsCluster as read, and the names of its parts
 //   observe            reads the state: pods, parts, and the answers of the servers
 //   state, nats-state  the state as types, and questions about it
@@ -75,9 +75,9 @@ export const natsCluster = defineFunction({
   readApiServer: readJson,
   close: (deps) => deps.close(),
   handle: async (event, context) => {
-    const { sweepAll, takeChange } = await import('./reconciler.ts');
-    if (event.type === SWEEP) await sweepAll(context);
-    else await takeChange(event, context);
+    const { reconciler } = await import('./reconciler.ts');
+    if (event.type === SWEEP) await reconciler.sweepAll(context);
+    else await reconciler.takeChange(event, context);
     return undefined;
   },
 });

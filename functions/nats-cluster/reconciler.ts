@@ -1,14 +1,12 @@
-// The reconciler: an event or the sweep names clusters. Each is observed, decided on and moved on
-// by one step, again and again until WORK_SECONDS are over. The rest is left to the next event.
+// One reconcile of a cluster: it is observed, decided on and moved on by one step. The reconciler
+// does so with each cluster that an event or the sweep names.
 import { NATS_CLUSTER_LABEL, NATS_CLUSTERS } from '../../shared/api/nats-cluster.ts';
-import type { Context, IncomingEvent } from '../../shared/function/define.ts';
+import type { Context } from '../../shared/function/define.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
-import { isRecord, textOf } from '../../shared/kube/json.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
-import { sweepEach } from '../../shared/kube/sweep-lease.ts';
 import { holdBack } from '../../shared/stateful/attempts.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
+import { Reconciler } from '../../shared/stateful/reconciler.ts';
 import { announceOn } from './announce.ts';
 import { type Cluster, clusterOf } from './cluster.ts';
 import { decide, isConverged } from './decide.ts';
@@ -24,90 +22,20 @@ import type { State, Records } from './state.ts';
 /** No event tells that a server is current again, so servers are polled while a step waits. */
 const POLL_MS = 1_000;
 
-/** Only names are held in memory: tenants may write objects of any size. */
-const CLUSTERS_PER_PAGE = 500;
-
-/** Reconciles every cluster, once a minute. */
-export async function sweepAll(context: Context<Deps>): Promise<void> {
-  const { deps, log, signal } = context;
-  const { kube, lease, clock } = deps;
-  const found: { readonly metadata: Place }[] = [];
-  const uids = new Set<string>();
-  const options = { limit: CLUSTERS_PER_PAGE, metadataOnly: true, signal };
-  for await (const { items } of kube.pages(NATS_CLUSTERS, options)) {
-    for (const { metadata } of items) {
-      found.push({ metadata: placeOf(metadata) });
-      uids.add(metadata.uid);
-    }
-  }
-  deps.keepOnly(uids);
-  const nowMs = (): number => clock.nowMs();
-  const reconcileOne = ({ metadata }: { readonly metadata: Place }) => reconcile(metadata, context);
-  await sweepEach(found, reconcileOne, { kube, lease, nowMs, log, signal });
-}
-
-interface Place {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-const placeOf = ({ namespace = '', name }: KubeObject['metadata']): Place => ({ namespace, name });
-
-/** An event only names an object; its state is read again: events come late, twice or forged. */
-export async function takeChange({ data }: IncomingEvent, context: Context<Deps>): Promise<void> {
-  const { deps, signal } = context;
-  const { kind, metadata } = isRecord(data) ? data : {};
-  const { namespace: space, name: own, labels } = isRecord(metadata) ? metadata : {};
-  const label = isRecord(labels) ? textOf(labels[NATS_CLUSTER_LABEL]) : '';
-  const [namespace, name] = [textOf(space), kind === 'NatsCluster' ? textOf(own) : label];
-  if (namespace === '' || name === '') return;
-  const object = await deps.kube.get(NATS_CLUSTERS, { namespace, name }, { signal });
-  if (object === null) return;
-  // A part of the cluster changed, perhaps by somebody else: the cached parts are no longer true.
-  if (kind !== 'NatsCluster' && kind !== 'Pod') delete deps.memoryOf(object.metadata.uid).parts;
-  await reconcile({ namespace, name }, context, object);
-}
-
-async function reconcile(place: Place, context: Context<Deps>, first?: KubeObject): Promise<void> {
-  const { deps, log } = context;
-  const natsCluster = `${place.namespace}/${place.name}`;
-  await deps.serialized(natsCluster, async (hasWaited) => {
-    try {
-      // Events that waited together are answered by one reconcile, so it has to read the object
-      // after all of them arrived.
-      await reconcileUntilDone(place, context, hasWaited ? undefined : first);
-    } catch (error) {
-      // Another instance or a person changed or deleted the cluster. That change is an event of
-      // its own, which begins from the new state.
-      if (!isKubeError(error, 'KUBE_CONFLICT', 'KUBE_NOT_FOUND')) throw error;
-      log.info({ natsCluster }, 'somebody else was first');
-    }
-  });
-}
-
-async function reconcileUntilDone(
-  { namespace, name }: Place,
-  context: Context<Deps>,
-  first: KubeObject | undefined,
-): Promise<void> {
-  const { deps, signal } = context;
-  const { clock, kube, workMs } = deps;
-  const endsAtMs = clock.nowMs() + workMs;
-  let unused = first;
-  const reconcileNow = async (): Promise<number | undefined> => {
-    const object = unused ?? (await kube.get(NATS_CLUSTERS, { namespace, name }, { signal }));
-    unused = undefined;
-    if (object === null) return undefined;
+export const reconciler = new Reconciler<Deps>({
+  ref: NATS_CLUSTERS,
+  kind: 'NatsCluster',
+  label: NATS_CLUSTER_LABEL,
+  logField: 'natsCluster',
+  reconcileOnce: (object, context, isTimeOver) => {
     const cluster = clusterOf(object);
-    const reconciling = reconcileOnce(cluster, context, clock.nowMs() > endsAtMs);
-    return orMissingRights(reconciling, cluster, context);
-  };
-  for (;;) {
-    const pauseMs = await deps.inTurn(reconcileNow);
-    if (pauseMs === undefined) return;
-    if (pauseMs > 0) await clock.sleep(pauseMs, signal);
-  }
-}
+    return orMissingRights(reconcileOnce(cluster, context, isTimeOver), cluster, context);
+  },
+  // Pods are read by each observation.
+  partChanged: (partKind, { metadata }, deps) => {
+    if (partKind !== 'Pod') delete deps.memoryOf(metadata.uid).parts;
+  },
+});
 
 /** Missing rights in one namespace are written to its status, and hold up no other namespace. */
 async function orMissingRights<Result>(

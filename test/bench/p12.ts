@@ -3,7 +3,7 @@
 // and what a look at a cluster at rest costs.
 import { pino } from 'pino';
 import { Deps } from '../../functions/nats-cluster/deps.ts';
-import { sweepAll } from '../../functions/nats-cluster/reconciler.ts';
+import { reconciler } from '../../functions/nats-cluster/reconciler.ts';
 import { NATS_CLUSTER_LEASE } from '../../shared/api/nats-cluster.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Context } from '../../shared/function/define.ts';
@@ -110,7 +110,11 @@ async function isReadyAfterSweep(
 const log = pino({ level: 'silent' });
 
 const sweep = (deps: Deps): Promise<void> =>
-  sweepAll({ deps, log, signal: new AbortController().signal } as unknown as Context<Deps>);
+  reconciler.sweepAll({
+    deps,
+    log,
+    signal: new AbortController().signal,
+  } as unknown as Context<Deps>);
 
 /**
  * Events aside: they are what people are told. The Lease, too: a sweep reads and renews it once,

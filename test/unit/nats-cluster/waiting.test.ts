@@ -3,7 +3,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { Deps } from '../../../functions/nats-cluster/deps.ts';
-import { takeChange } from '../../../functions/nats-cluster/reconciler.ts';
+import { reconciler } from '../../../functions/nats-cluster/reconciler.ts';
 import type { Context, IncomingEvent } from '../../../shared/function/define.ts';
 import { Run } from './model/run.ts';
 import { systemOf } from './model/system-model.ts';
@@ -32,7 +32,7 @@ test('a change that comes while another event waits is seen before it is answere
     signal,
   } as unknown as Context<Deps>;
   const data = { kind: 'NatsCluster', metadata: { namespace: 'shop', name: 'nats' } };
-  const change = () => takeChange({ data } as unknown as IncomingEvent, context);
+  const change = () => reconciler.takeChange({ data } as unknown as IncomingEvent, context);
   const first = change();
   await isAsked.promise;
   const { reads } = model.kube;

@@ -2,7 +2,7 @@
 // says, and again from each moment at which the process may have died.
 import { pino } from 'pino';
 import { Deps } from '../../../../functions/nats-cluster/deps.ts';
-import { sweepAll } from '../../../../functions/nats-cluster/reconciler.ts';
+import { reconciler } from '../../../../functions/nats-cluster/reconciler.ts';
 import { NATS_CLUSTER_LEASE, NATS_CLUSTERS } from '../../../../shared/api/nats-cluster.ts';
 import type { Context } from '../../../../shared/function/define.ts';
 import { isKubeError } from '../../../../shared/kube/errors.ts';
@@ -97,7 +97,7 @@ export class Run {
   async sweep(): Promise<void> {
     const context = { deps: this.#deps, log, signal: new AbortController().signal };
     try {
-      await sweepAll(context as unknown as Context<Deps>);
+      await reconciler.sweepAll(context as unknown as Context<Deps>);
     } catch (error) {
       if (!isKubeError(error)) throw error;
     }

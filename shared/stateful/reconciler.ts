@@ -1,0 +1,125 @@
+// The reconciler: an event or the sweep names objects of one kind. Each is reconciled one step at a
+// time, again and again until WORK_SECONDS are over. The rest is left to the next event.
+import type { Context, IncomingEvent } from '../function/define.ts';
+import { isKubeError } from '../kube/errors.ts';
+import { isRecord, textOf } from '../kube/json.ts';
+import type { KubeObject, ResourceRef } from '../kube/objects.ts';
+import { sweepEach } from '../kube/sweep-lease.ts';
+import type { StatefulDeps } from './deps.ts';
+
+type ReconcilerDeps = Pick<
+  StatefulDeps<never>,
+  'kube' | 'clock' | 'workMs' | 'lease' | 'serialized' | 'inTurn' | 'keepOnly'
+>;
+
+/** The objects that a function keeps, and how it does. */
+export interface Reconciled<Deps> {
+  readonly ref: ResourceRef;
+  readonly kind: string;
+  /** On the parts of an object: its name. */
+  readonly label: string;
+  /** The field of log lines that names the object. */
+  readonly logField: string;
+  /**
+   * Observes, decides, and applies at most one step, none when the time is over. Returns how long
+   * to wait before the next time; undefined when that is left to the next event.
+   */
+  readonly reconcileOnce: (
+    object: KubeObject,
+    context: Context<Deps>,
+    isTimeOver: boolean,
+  ) => Promise<number | undefined>;
+  /** A part changed, perhaps by somebody else: some of the memory may no longer be true. */
+  readonly partChanged: (partKind: string, object: KubeObject, deps: Deps) => void;
+}
+
+interface Place {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Only names are held in memory: tenants may write objects of any size. */
+const OBJECTS_PER_PAGE = 500;
+
+export class Reconciler<Deps extends ReconcilerDeps> {
+  readonly #of: Reconciled<Deps>;
+
+  constructor(of: Reconciled<Deps>) {
+    this.#of = of;
+  }
+
+  /** Reconciles every object, once a minute. */
+  async sweepAll(context: Context<Deps>): Promise<void> {
+    const { deps, log, signal } = context;
+    const { kube, lease, clock } = deps;
+    const found: { readonly metadata: Place }[] = [];
+    const uids = new Set<string>();
+    const options = { limit: OBJECTS_PER_PAGE, metadataOnly: true, signal };
+    for await (const { items } of kube.pages(this.#of.ref, options)) {
+      for (const { metadata } of items) {
+        const { namespace = '', name, uid } = metadata;
+        found.push({ metadata: { namespace, name } });
+        uids.add(uid);
+      }
+    }
+    deps.keepOnly(uids);
+    const nowMs = (): number => clock.nowMs();
+    const each = ({ metadata }: { readonly metadata: Place }) => this.#reconcile(metadata, context);
+    await sweepEach(found, each, { kube, lease, nowMs, log, signal });
+  }
+
+  /** An event only names an object; its state is read again: events come late, twice or forged. */
+  async takeChange({ data }: IncomingEvent, context: Context<Deps>): Promise<void> {
+    const { deps, signal } = context;
+    const { kind: own, ref, label: key, partChanged } = this.#of;
+    const { kind, metadata } = isRecord(data) ? data : {};
+    const { namespace: space, name: its, labels } = isRecord(metadata) ? metadata : {};
+    const label = isRecord(labels) ? textOf(labels[key]) : '';
+    const [namespace, name] = [textOf(space), kind === own ? textOf(its) : label];
+    if (namespace === '' || name === '') return;
+    const object = await deps.kube.get(ref, { namespace, name }, { signal });
+    if (object === null) return;
+    if (kind !== own) partChanged(textOf(kind), object, deps);
+    await this.#reconcile({ namespace, name }, context, object);
+  }
+
+  async #reconcile(place: Place, context: Context<Deps>, first?: KubeObject): Promise<void> {
+    const { deps, log } = context;
+    const key = `${place.namespace}/${place.name}`;
+    await deps.serialized(key, async (hasWaited) => {
+      try {
+        // Events that waited together are answered by one reconcile, so it has to read the object
+        // after all of them arrived.
+        await this.#reconcileUntilDone(place, context, hasWaited ? undefined : first);
+      } catch (error) {
+        // Another instance or a person changed or deleted the object. That change is an event of
+        // its own, which begins from the new state.
+        if (!isKubeError(error, 'KUBE_CONFLICT', 'KUBE_NOT_FOUND')) throw error;
+        log.info({ [this.#of.logField]: key }, 'somebody else was first');
+      }
+    });
+  }
+
+  async #reconcileUntilDone(
+    { namespace, name }: Place,
+    context: Context<Deps>,
+    first: KubeObject | undefined,
+  ): Promise<void> {
+    const { deps, signal } = context;
+    const { clock, kube, workMs } = deps;
+    const { ref, reconcileOnce } = this.#of;
+    const endsAtMs = clock.nowMs() + workMs;
+    let unused = first;
+    const reconcileNow = async (): Promise<number | undefined> => {
+      const object = unused ?? (await kube.get(ref, { namespace, name }, { signal }));
+      unused = undefined;
+      if (object === null) return undefined;
+      return reconcileOnce(object, context, clock.nowMs() > endsAtMs);
+    };
+    for (;;) {
+      const pauseMs = await deps.inTurn(reconcileNow);
+      if (pauseMs === undefined) return;
+      if (pauseMs > 0) await clock.sleep(pauseMs, signal);
+    }
+  }
+}

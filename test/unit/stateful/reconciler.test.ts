@@ -1,0 +1,180 @@
+// Objects that events and sweeps name: each is reconciled step by step, in turns with all others,
+// and a failure of one is no failure of another.
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import type { Context, IncomingEvent } from '../../../shared/function/define.ts';
+import { KubeError } from '../../../shared/kube/errors.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { StatefulDeps } from '../../../shared/stateful/deps.ts';
+import { type Reconciled, Reconciler } from '../../../shared/stateful/reconciler.ts';
+import { KubeModel } from './kube-model.ts';
+
+const DATABASES = { group: 'example.org', version: 'v1', resource: 'databases' };
+const WORK_MS = 5_000;
+
+class Deps extends StatefulDeps<{ bytes?: number; looks: number }> {}
+
+class Scene {
+  readonly kube = new KubeModel();
+  /** Everything that was done, in its order. */
+  readonly said: string[] = [];
+  nowMs = 0;
+  readonly deps: Deps;
+  readonly #reconciler: Reconciler<Deps>;
+  readonly #context: Context<Deps>;
+
+  constructor(reconcileOnce: (name: string, isTimeOver: boolean) => Promise<number | undefined>) {
+    const sleep = async (ms: number) => {
+      this.said.push(`sleep ${ms}`);
+      this.nowMs += ms;
+    };
+    this.deps = new Deps(
+      {
+        kube: this.kube.client,
+        clock: { nowMs: () => this.nowMs, sleep },
+        workMs: WORK_MS,
+        lease: { namespace: 'n', name: 'lease', sweepSeconds: 60 },
+      },
+      { make: () => ({ looks: 0 }), forget: () => undefined },
+    );
+    const of: Reconciled<Deps> = {
+      ref: DATABASES,
+      kind: 'Database',
+      label: 'example.org/database',
+      logField: 'database',
+      reconcileOnce: async ({ metadata }, { deps }, isTimeOver) => {
+        if (this.said.length > 100) throw new Error('it never ends');
+        this.said.push(`look at ${metadata.namespace ?? ''}/${metadata.name}`);
+        deps.memoryOf(metadata.uid).looks += 1;
+        return reconcileOnce(metadata.name, isTimeOver);
+      },
+      partChanged: (kind, { metadata }) => void this.said.push(`${kind} of ${metadata.name}`),
+    };
+    this.#reconciler = new Reconciler(of);
+    const log = pino({ level: 'silent' });
+    const { signal } = new AbortController();
+    this.#context = { deps: this.deps, log, signal } as unknown as Context<Deps>;
+  }
+
+  put(name: string): KubeObject {
+    const metadata = { namespace: 'shop', name };
+    return this.kube.put(DATABASES, { apiVersion: 'example.org/v1', kind: 'Database', metadata });
+  }
+
+  change(data: unknown): Promise<void> {
+    return this.#reconciler.takeChange({ data } as IncomingEvent, this.#context);
+  }
+
+  sweep(): Promise<void> {
+    return this.#reconciler.sweepAll(this.#context);
+  }
+}
+
+const ofDatabase = (name: string) => ({ kind: 'Database', metadata: { namespace: 'shop', name } });
+const ofPart = (kind: string, name: string) => ({
+  kind,
+  metadata: { namespace: 'shop', name: 'any', labels: { 'example.org/database': name } },
+});
+
+test('an object is looked at when it changes, and when a part with its label does', async () => {
+  const scene = new Scene(async () => undefined);
+  scene.put('one');
+  scene.put('two');
+  await scene.change(ofDatabase('one'));
+  await scene.change(ofPart('Pod', 'two'));
+  expect(scene.said).toEqual(['look at shop/one', 'Pod of two', 'look at shop/two']);
+});
+
+test.each<[string, unknown]>([
+  ['nothing', undefined],
+  ['an object that is gone', ofDatabase('gone')],
+  ['a part of nobody', { kind: 'Pod', metadata: { namespace: 'shop', name: 'one' } }],
+  ['an object of no namespace', { kind: 'Database', metadata: { name: 'one' } }],
+  [
+    'a label that is no text',
+    { metadata: { namespace: 'shop', labels: { 'example.org/database': {} } } },
+  ],
+])('an event that names %s is answered without a look', async (_, data) => {
+  const scene = new Scene(async () => undefined);
+  scene.put('one');
+  await scene.change(data);
+  expect(scene.said).toEqual([]);
+});
+
+test('steps follow each other at once or after a pause, until there is none', async () => {
+  const pauses = [0, 250, undefined];
+  const scene = new Scene(async () => pauses.shift());
+  scene.put('one');
+  await scene.change(ofDatabase('one'));
+  const look = 'look at shop/one';
+  expect(scene.said).toEqual([look, look, 'sleep 250', look]);
+});
+
+test('when the time of a request is over, the one who looks is told', async () => {
+  const told: boolean[] = [];
+  const scene = new Scene(async (_, isTimeOver) => {
+    told.push(isTimeOver);
+    return isTimeOver ? undefined : WORK_MS / 2;
+  });
+  scene.put('one');
+  await scene.change(ofDatabase('one'));
+  expect(told).toEqual([false, false, false, true]);
+});
+
+test('each look is at the object as it is then, and one that is gone ends the work', async () => {
+  const scene = new Scene(async () => {
+    scene.kube.remove(DATABASES, { namespace: 'shop', name: 'one' });
+    return 0;
+  });
+  scene.put('one');
+  await scene.change(ofDatabase('one'));
+  expect(scene.said).toEqual(['look at shop/one']);
+});
+
+const failing = (code: 'KUBE_CONFLICT' | 'KUBE_NOT_FOUND' | 'KUBE_FORBIDDEN') =>
+  new Scene(async (name) => {
+    if (name === 'one') throw new KubeError(code, 'No.', { verb: 'patch', ref: DATABASES });
+    return undefined;
+  });
+
+test.each(['KUBE_CONFLICT', 'KUBE_NOT_FOUND'] as const)(
+  'somebody else who was first (%s) is no failure',
+  async (code) => {
+    const scene = failing(code);
+    scene.put('one');
+    await scene.change(ofDatabase('one'));
+    expect(scene.said).toEqual(['look at shop/one']);
+  },
+);
+
+test('a sweep looks at every object, tells of one that fails, and forgets those gone', async () => {
+  const scene = failing('KUBE_FORBIDDEN');
+  const uids = ['one', 'two', 'three'].map((name) => scene.put(name).metadata.uid);
+  await expect(scene.sweep()).rejects.toMatchObject({ code: 'KUBE_FORBIDDEN' });
+  const looks = () => uids.map((uid) => scene.deps.memoryOf(uid).looks);
+  expect(looks()).toEqual([1, 1, 1]);
+  scene.kube.remove(DATABASES, { namespace: 'shop', name: 'two' });
+  await expect(scene.sweep()).rejects.toMatchObject({ code: 'KUBE_FORBIDDEN' });
+  expect(looks()).toEqual([2, 0, 2]);
+});
+
+test('eight objects are looked at at once, and each by one alone', async () => {
+  let [now, most] = [0, 0];
+  const underWay = new Set<string>();
+  const scene = new Scene(async (name) => {
+    expect(underWay).not.toContain(name);
+    underWay.add(name);
+    now += 1;
+    most = Math.max(most, now);
+    await new Promise((resolve) => void setImmediate(resolve));
+    now -= 1;
+    underWay.delete(name);
+    return undefined;
+  });
+  const names = Array.from({ length: 30 }, (_, index) => `db-${index}`);
+  for (const name of names) scene.put(name);
+  const events = names.flatMap((name) => [ofDatabase(name), ofPart('Pod', name)]);
+  const changes = events.map((event) => scene.change(event));
+  await Promise.all([scene.sweep(), ...changes]);
+  expect(most).toBe(8);
+});
