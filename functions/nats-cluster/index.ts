@@ -12,7 +12,7 @@
 //   decision           the steps there are
 //   attempts           tells steps apart: one that changes nothing is held back
 //   steps              applies one step; connect opens the system account of the servers
-//   status             conditions and plan; write-status writes them, announce creates Events
+//   status             conditions and plan; write-status writes them
 // planners, each for one kind of change:
 //   safety             blockers: reasons why a server must not be taken away now
 //   apply-parts        makes and updates Secrets, Services and the StatefulSet

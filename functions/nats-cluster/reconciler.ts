@@ -7,7 +7,6 @@ import { isKubeError } from '../../shared/kube/errors.ts';
 import { holdBack } from '../../shared/stateful/attempts.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import { Reconciler } from '../../shared/stateful/reconciler.ts';
-import { announceOn } from './announce.ts';
 import { type Cluster, clusterOf } from './cluster.ts';
 import { decide, isConverged } from './decide.ts';
 import type { Decision } from './decision.ts';
@@ -15,7 +14,7 @@ import type { Deps } from './deps.ts';
 import { attemptOf } from './attempts.ts';
 import { observe } from './observe.ts';
 import { policyRefusalOf, rightsMissing } from './missing-rights.ts';
-import { updateStatus, updateStatusUnobserved } from './write-status.ts';
+import { announceStep, updateStatus, updateStatusUnobserved } from './write-status.ts';
 import { applyStep, type StepResult } from './steps.ts';
 import type { State, Records } from './state.ts';
 
@@ -121,7 +120,7 @@ async function apply(
   }
   const { event, isSlow } = result;
   delete deps.memoryOf(cluster.uid).parts;
-  if (event !== undefined) await announceOn(cluster, event, deps, signal);
+  if (event !== undefined) await announceStep(deps, cluster, event, signal);
   if (!isSlow) return 0;
   if (hasChanged(cluster, decision)) await updateStatus(deps, state, decision, { signal });
   return POLL_MS;
