@@ -1,4 +1,5 @@
 // The secret part of the configuration: passwords and certificates, as read from the Secrets.
+import type { CertificateFiles } from '../../shared/stateful/certificates/secret-data.ts';
 
 export interface Credentials {
   readonly systemPassword: string;
@@ -9,11 +10,4 @@ export interface Credentials {
     readonly clients?: CertificateFiles;
     readonly routes?: CertificateFiles;
   };
-}
-
-/** As PEM. */
-export interface CertificateFiles {
-  readonly certificate: string;
-  readonly key: string;
-  readonly ca: string;
 }

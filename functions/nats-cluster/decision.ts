@@ -1,9 +1,10 @@
 // The steps that change a NATS cluster, one of which a decision may take.
+import type { SecretToMake } from '../../shared/stateful/certificates/secret-data.ts';
 import type { Claim } from '../../shared/stateful/claims.ts';
 import type { Decision as DecisionOf } from '../../shared/stateful/decision.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
 import type { RenderedPart } from './render/manifests.ts';
-import type { Records, SecretToMake } from './state.ts';
+import type { Records } from './state.ts';
 
 /** One change that others can see. */
 export type Step =

@@ -3,11 +3,11 @@
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { openSystem } from '../../shared/nats/system.ts';
 import type { AttemptLog } from '../../shared/stateful/attempts.ts';
+import type { SecretData } from '../../shared/stateful/certificates/secret-data.ts';
 import { StatefulDeps, type StatefulOptions } from '../../shared/stateful/deps.ts';
 import type { Weighed } from '../../shared/stateful/memory.ts';
 import type { Cluster } from './cluster.ts';
 import type { KnownPasswords } from './render/read-back.ts';
-import type { SecretData } from './secret-data.ts';
 import type { Parts } from './state.ts';
 
 export interface DepsOptions extends StatefulOptions {

@@ -26,7 +26,7 @@
 //   claims             how many servers they were made for, and the size that they can have
 //   secrets            passwords and certificates: system-secret, user-secrets,
 //                      secret-data, credentials
-//   certificates       made and renewed; authorities, lost-authority, unfit
+//   certificates       names they are for; lost-authority: copies of them in configurations
 //   owner              the NatsCluster as theirs; missing-rights: rights that our account lacks
 //   render/            the objects of a cluster as they should be
 import { NATS_CLUSTER_LEASE } from '../../shared/api/nats-cluster.ts';

@@ -1,18 +1,24 @@
-// Recovers when Secret <name>-tls is gone, and with it the key of an authority that clients trust.
-// While this instance remembers it, the Secret comes back as it was. Else servers keep the
-// certificates in their configuration; the key has no copy, on purpose, so a successor signs in
-// time.
+// Recovers when Secret <name>-tls is gone, and with it the key of an authority that clients trust,
+// and no instance remembers it: servers keep the certificates in their configuration; the key has
+// no copy, on purpose, so a successor signs in time.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
+import type { RecoveredAuthority } from '../../shared/stateful/certificates/managed.ts';
+import { isOfOwner } from '../../shared/stateful/certificates/authorities.ts';
+import {
+  certificatesIn,
+  dataOf,
+  type SecretData,
+} from '../../shared/stateful/certificates/secret-data.ts';
+import { unfit } from '../../shared/stateful/certificates/unfit.ts';
 import { isOurs } from '../../shared/stateful/parts.ts';
-import { isOfCluster } from './authorities.ts';
 import { type Cluster, headlessHost, serverName, serviceHost } from './cluster.ts';
-import { certificatesIn, dataOf, type SecretData, type SecretsDeps } from './secret-data.ts';
+import { ownerOf } from './owner.ts';
+import { reported } from './secret-data.ts';
 import { TRUSTED } from './system-secret.ts';
-import { unfit } from './unfit.ts';
 
 export type Listener = 'clients' | 'routes';
-export const LISTENERS: readonly Listener[] = ['clients', 'routes'];
+const LISTENERS: readonly Listener[] = ['clients', 'routes'];
 export const TLS_SUFFIX = '-tls';
 
 /** Other Secrets that still tell which certificates servers have. */
@@ -21,25 +27,26 @@ export interface KnownSecrets {
   readonly config: KubeObject | null;
 }
 
-export interface RecoveredAuthority {
-  readonly data: SecretData;
-  /** Set when clients have to fetch the authority again. */
-  readonly lost?: Reason;
-}
-
 export function recoverAuthority(
-  { kept, nowMs }: SecretsDeps,
+  nowMs: number,
   cluster: Cluster,
   { system, config }: KnownSecrets,
 ): RecoveredAuthority {
-  const remembered = kept?.get(TLS_SUFFIX);
-  if (remembered !== undefined) return { data: remembered };
   const served = config !== null && isOurs(config, cluster) ? dataOf(config) : {};
   const ours = LISTENERS.filter((one) => isOfOurs(cluster, one, served, nowMs));
-  if (ours.length > 0) return { data: filesOf(served, ours), lost: keyLost(cluster) };
+  if (ours.length > 0) return recovered(cluster, filesOf(served, ours), keyLost(cluster));
   // Clients trust these authorities, and nothing tells which certificates servers have of them.
-  const had = certificatesIn(system[TRUSTED]).some((one) => isOfCluster(cluster, one));
-  return { data: {}, ...(had ? { lost: allLost(cluster) } : {}) };
+  const had = certificatesIn(system[TRUSTED]).some((one) => isOfOwner(ownerOf(cluster), one));
+  return recovered(cluster, {}, had ? allLost(cluster) : undefined);
+}
+
+function recovered(
+  cluster: Cluster,
+  data: SecretData,
+  why: Reason | undefined,
+): RecoveredAuthority {
+  const lost = reported(cluster, why);
+  return { data, ...(lost === undefined ? {} : { lost }) };
 }
 
 /** True when servers have a managed certificate here that they can go on with. */
@@ -51,7 +58,7 @@ function isOfOurs(
 ): boolean {
   const { certificate = '', key = '', ca = '' } = fileNames(listener, served);
   if (unfit({ certificate, key, ca }, hostOf(cluster, listener), nowMs) !== undefined) return false;
-  return certificatesIn(ca).every((one) => isOfCluster(cluster, one));
+  return certificatesIn(ca).every((one) => isOfOwner(ownerOf(cluster), one));
 }
 
 const fileNames = (listener: Listener, served: SecretData) => ({

@@ -3,11 +3,12 @@
 // either made next, or named in the status.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
-import { readByo, readManaged } from './certificates.ts';
+import { type CertificateFiles, readOwn } from '../../shared/stateful/certificates/secret-data.ts';
+import { readCertificate } from './certificates.ts';
 import type { Cluster } from './cluster.ts';
-import type { CertificateFiles, Credentials } from './credentials.ts';
+import type { Credentials } from './credentials.ts';
 import type { KnownSecrets } from './lost-authority.ts';
-import { readOwn, type SecretsDeps, type SecretsRead } from './secret-data.ts';
+import type { SecretsDeps, SecretsRead } from './secret-data.ts';
 import {
   beforeTlsIn,
   formerPasswords,
@@ -88,11 +89,7 @@ async function readCertificates(
   const certificates: Partial<Record<'clients' | 'routes', CertificateFiles>> = {};
   let notices: Pick<SecretsRead, 'notice'> = {};
   for (const listener of listeners) {
-    const { secretName } = tls[listener] ?? {};
-    const { files, ...rest } =
-      secretName === undefined
-        ? await readManaged(deps, cluster, listener, knownSecrets)
-        : await readByo(deps, cluster, listener, secretName);
+    const { files, ...rest } = await readCertificate(deps, cluster, listener, knownSecrets);
     if (files === undefined) return rest;
     certificates[listener] = files;
     notices = { ...notices, ...rest };

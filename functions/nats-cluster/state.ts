@@ -2,7 +2,7 @@
 // pods and claims of its servers, and their answers. Types, and small questions about them. Pure.
 import type { Leaving, Replacing, Restarting } from '../../shared/api/nats-cluster.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
-import type { Manifest, ResourceRef } from '../../shared/kube/objects.ts';
+import type { SecretToMake } from '../../shared/stateful/certificates/secret-data.ts';
 import type { Claim, Growth } from '../../shared/stateful/claims.ts';
 import type { FoundPart } from '../../shared/stateful/parts.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
@@ -16,15 +16,6 @@ export interface Records {
   readonly restarting?: Restarting;
   readonly leaving?: Leaving;
   readonly replacing?: Replacing;
-}
-
-/** A Secret to create or renew. */
-export interface SecretToMake {
-  readonly why: 'Create' | 'Renew';
-  /** Set when it existed before and no copy of its content is left but with servers and clients. */
-  readonly lost?: Reason;
-  readonly ref: ResourceRef;
-  readonly manifest: Manifest;
 }
 
 /** The parts as observed, perhaps by an earlier reconcile. */

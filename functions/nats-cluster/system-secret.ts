@@ -1,24 +1,24 @@
 // Secret <name>-system: the passwords of the system account and of the routes, and former ones that
 // servers may still have. A server keeps its password and authority until a reload, and only a
 // client with the former password can ask it to reload.
-import { randomBytes } from 'node:crypto';
 import type { KubeObject } from '../../shared/kube/objects.ts';
-import { isOurs } from '../../shared/stateful/parts.ts';
-import type { Cluster } from './cluster.ts';
-import { CONFIG_KEY, configDigest, SYSTEM_USER } from './render/config.ts';
-import type { Rendered } from './render/manifests.ts';
-import { type KnownPasswords, passwordsIn, saysTlsIn } from './render/read-back.ts';
 import {
   certificatesIn,
   dataOf,
+  newPassword,
   newSecret,
   type OwnSecret,
-  passwordLost,
   renewedSecret,
   type SecretData,
-  type SecretsDeps,
-} from './secret-data.ts';
-import type { SecretToMake } from './state.ts';
+  type SecretToMake,
+} from '../../shared/stateful/certificates/secret-data.ts';
+import { isOurs } from '../../shared/stateful/parts.ts';
+import type { Cluster } from './cluster.ts';
+import { ownerOf } from './owner.ts';
+import { CONFIG_KEY, configDigest, SYSTEM_USER } from './render/config.ts';
+import type { Rendered } from './render/manifests.ts';
+import { type KnownPasswords, passwordsIn, saysTlsIn } from './render/read-back.ts';
+import { passwordLost, reported, type SecretsDeps } from './secret-data.ts';
 
 export const SYSTEM_SUFFIX = '-system';
 export const PASSWORD = 'password';
@@ -31,9 +31,6 @@ const FORMER = 'former-passwords';
 const BEFORE_TLS = 'pods-before-tls';
 /** The former one and those of interrupted changes; authorities with their successors. */
 const FORMER_MAX = 6;
-
-/** 24 random bytes as text that needs no quoting anywhere. */
-export const newPassword = (): string => randomBytes(24).toString('base64url');
 
 /**
  * Keeps the passwords that servers have, as long as one copy of them is known; else makes new ones.
@@ -52,7 +49,7 @@ export function newSystem(
     ...(ca === '' ? {} : { [TRUSTED]: certificatesIn(ca).join('') }),
   };
   const lost = known === undefined ? passwordLost(cluster, SYSTEM_SUFFIX) : undefined;
-  return newSecret(cluster, SYSTEM_SUFFIX, data, lost);
+  return newSecret(ownerOf(cluster), SYSTEM_SUFFIX, data, reported(cluster, lost));
 }
 
 /** Undefined for a configuration of somebody else, or of a cluster that is gone. */
@@ -81,7 +78,7 @@ export function keepKnown(
     ...withoutTls(deps, cluster, system, { config, clientsCa }),
   };
   if (Object.keys(more).length === 0) return undefined;
-  return renewedSecret(cluster, SYSTEM_SUFFIX, own, { ...system, ...more });
+  return renewedSecret(ownerOf(cluster), SYSTEM_SUFFIX, own, { ...system, ...more });
 }
 
 /**
@@ -141,5 +138,5 @@ export function forgetFormer(
   const { servers = [] } = cluster.status;
   const isOver = servers.every((one) => one.configDigest === configDigest(config, one.name));
   if (former === undefined || servers.length === 0 || !isOver) return undefined;
-  return renewedSecret(cluster, SYSTEM_SUFFIX, own, rest);
+  return renewedSecret(ownerOf(cluster), SYSTEM_SUFFIX, own, rest);
 }

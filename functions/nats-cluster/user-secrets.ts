@@ -2,20 +2,20 @@
 // with a URL and an authority that a client can use as they are.
 import type { User } from '../../shared/api/nats-cluster.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
-import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
-import { accountsOf } from './render/config.ts';
 import {
+  newPassword,
   newSecret,
   type OwnSecret,
-  passwordLost,
   readData,
   readOwn,
   renewedSecret,
   type SecretData,
-  type SecretsDeps,
-} from './secret-data.ts';
-import { newPassword } from './system-secret.ts';
-import type { SecretToMake } from './state.ts';
+  type SecretToMake,
+} from '../../shared/stateful/certificates/secret-data.ts';
+import { CLIENT_PORT, type Cluster, serviceHost } from './cluster.ts';
+import { ownerOf } from './owner.ts';
+import { accountsOf } from './render/config.ts';
+import { passwordLost, reported, type SecretsDeps } from './secret-data.ts';
 
 interface UsersRead {
   /** By the name of the user; undefined while one is missing. */
@@ -108,7 +108,7 @@ function newUser({ known }: SecretsDeps, cluster: Cluster, user: UserWithCa): Se
   const data = { username: user.name, password, ...connectionData(cluster, user, password) };
   // A user in no known configuration is new: no password was lost.
   const lost = known === undefined ? passwordLost(cluster, suffix) : undefined;
-  return newSecret(cluster, suffix, data, lost);
+  return newSecret(ownerOf(cluster), suffix, data, reported(cluster, lost));
 }
 
 /** Renews the Secret when TLS, the authority or the password of the user changed. */
@@ -120,7 +120,7 @@ function renewedUser(cluster: Cluster, user: UserWithCa, own: OwnSecret): Secret
     own.data['password'] ?? '',
   );
   if (own.data['url'] === way.url && before === way[CA]) return undefined;
-  return renewedSecret(cluster, suffixOf(cluster, user), own, { ...rest, ...way });
+  return renewedSecret(ownerOf(cluster), suffixOf(cluster, user), own, { ...rest, ...way });
 }
 
 /** Address and authority beside the password, so that a pod can mount the Secret and connect. */

@@ -2,9 +2,12 @@
 // clients are given long before it signs, and the former one until it ends. Time alone decides
 // which is which.
 import { randomBytes, X509Certificate } from 'node:crypto';
-import { type Identity, makeAuthority, type Validity } from '../../shared/x509.ts';
-import type { Cluster } from './cluster.ts';
+import { type Identity, makeAuthority, type Validity } from '../../x509.ts';
+import type { Owner } from '../parts.ts';
 import { certificatesIn, endsAtMs, type SecretData } from './secret-data.ts';
+
+/** The owner as its authorities are named after it. */
+export type OwnerName = Pick<Owner, 'kind' | 'namespace' | 'name'>;
 
 export const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3_650;
@@ -31,7 +34,7 @@ export const forDays = (nowMs: number, days: number): Validity => ({
 
 /** Authorities that can sign for so many days, from the Secret where it has them; else new ones. */
 export function authoritiesAt(
-  cluster: Cluster,
+  owner: OwnerName,
   nowMs: number,
   signsForDays: number,
   before: SecretData = {},
@@ -41,9 +44,9 @@ export function authoritiesAt(
   const current = identityIn(before, '');
   const planned = identityIn(before, 'next-');
   const signer =
-    [current, planned].find((one) => lasts(one, signsForDays)) ?? newAuthority(cluster, nowMs);
+    [current, planned].find((one) => lasts(one, signsForDays)) ?? newAuthority(owner, nowMs);
   const isToPlan = signer === current && !lasts(current, SUCCESSOR_BEFORE_DAYS);
-  const next = isToPlan ? (planned ?? newAuthority(cluster, nowMs)) : undefined;
+  const next = isToPlan ? (planned ?? newAuthority(owner, nowMs)) : undefined;
   const known = knownAt(nowMs, before);
   const bundle = new Set([signer.certPem, ...(next === undefined ? [] : [next.certPem]), ...known]);
   const data = {
@@ -58,8 +61,8 @@ export function authoritiesAt(
  * Plans a successor when the key of the signer is lost, while its certificates still serve: servers
  * and clients trust the successor first, and it signs when all had time to take it.
  */
-export function successorOf(cluster: Cluster, nowMs: number, before: SecretData): Authorities {
-  const signer = newAuthority(cluster, nowMs);
+export function successorOf(owner: OwnerName, nowMs: number, before: SecretData): Authorities {
+  const signer = newAuthority(owner, nowMs);
   const bundle = [...knownAt(nowMs, before), signer.certPem].join('');
   return {
     signer,
@@ -92,18 +95,18 @@ function identityIn(data: SecretData, prefix: string): Identity | undefined {
  * Gives every authority a name of its own: OpenSSL finds an issuer by name, and does not try a
  * second one of the same name.
  */
-const newAuthority = (cluster: Cluster, nowMs: number): Identity =>
+const newAuthority = (owner: OwnerName, nowMs: number): Identity =>
   makeAuthority(
-    `NatsCluster ${randomBytes(4).toString('hex')} ${nameIn(cluster)}`,
+    `${owner.kind} ${randomBytes(4).toString('hex')} ${nameIn(owner)}`,
     forDays(nowMs, AUTHORITY_DAYS),
   );
 
-const nameIn = ({ namespace, name }: Cluster): string => `${namespace}/${name}`;
+const nameIn = ({ namespace, name }: OwnerName): string => `${namespace}/${name}`;
 
-/** True for an authority of this cluster, by its name, which nobody else gives. */
-export function isOfCluster(cluster: Cluster, certificate: string): boolean {
+/** True for an authority of this owner, by its name, which nobody else gives. */
+export function isOfOwner(owner: OwnerName, certificate: string): boolean {
   if (Number.isNaN(endsAtMs(certificate))) return false;
   const { CN: name } = new X509Certificate(certificate).toLegacyObject().subject;
-  const [first, , owner] = String(name).split(' ');
-  return first === 'NatsCluster' && owner === nameIn(cluster);
+  const [kind, , named] = String(name).split(' ');
+  return kind === owner.kind && named === nameIn(owner);
 }

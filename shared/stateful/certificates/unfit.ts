@@ -1,8 +1,7 @@
 // Checks whether servers can show a certificate: it covers the right name, has not expired, has its
 // key, and an authority in its `ca.crt` signed it. Pure.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import type { CertificateFiles } from './credentials.ts';
-import { certificatesIn } from './secret-data.ts';
+import { type CertificateFiles, certificatesIn } from './secret-data.ts';
 
 /** The reason why not; undefined when they can. */
 export function unfit(
