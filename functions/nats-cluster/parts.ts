@@ -7,29 +7,22 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import { dataOf, type SecretData } from '../../shared/stateful/certificates/secret-data.ts';
 import { accessModeOf } from '../../shared/stateful/claim-template.ts';
 import { type ClaimSelection, readClaims } from '../../shared/stateful/claims.ts';
+import { type Compared, compareParts } from '../../shared/stateful/compare-parts.ts';
 import { findLost } from '../../shared/stateful/lost.ts';
-import {
-  type FoundPart,
-  foundPartOf,
-  isAsRendered,
-  isOurs,
-  nameTaken,
-  SECRETS,
-  STATEFUL_SETS,
-} from '../../shared/stateful/parts.ts';
+import { foundPartOf, isOurs, SECRETS, STATEFUL_SETS } from '../../shared/stateful/parts.ts';
 import { findPending, type PendingOf } from '../../shared/stateful/pending.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
 import { attainableBy, growthOf, sizeAmong } from './claims.ts';
 import { claimName, type Cluster, isClaim, ordinalOf, serverName } from './cluster.ts';
-import { policyRefusalOf } from './missing-rights.ts';
+import { refusedPolicy } from './missing-rights.ts';
 import { CONFIG_KEY, CONFIG_SUFFIX } from './render/config.ts';
 import { selectorOf } from './render/labels.ts';
-import { type PartKey, render, type RenderedPart } from './render/manifests.ts';
+import { type PartKey, render, type Rendered } from './render/manifests.ts';
 import { accountsIn, type KnownPasswords, passwordsIn, saysTlsIn } from './render/read-back.ts';
 import { USER_SUFFIX } from './user-secrets.ts';
 import { readSecrets } from './secrets.ts';
 import { forgetFormer } from './system-secret.ts';
-import { type Parts, sizeOf } from './state.ts';
+import type { Parts } from './state.ts';
 
 export interface PartsDeps {
   readonly kube: KubeClient;
@@ -62,17 +55,13 @@ export async function readParts(
   const { credentials, system, systemPassword, notice } = secrets;
   const { formerPasswords = [], trustedCa = '', beforeTls = [] } = secrets;
   const statefulSet = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });
-  const found = new Map<PartKey, FoundPart>();
-  if (statefulSet !== null) found.set('statefulSet', foundPartOf(statefulSet));
   const claims = fileStorage === undefined ? [] : await readClaims(deps, claimsOf(cluster));
-  const size = sizeOf({ found }) ?? sizeAmong(cluster, pods, claims);
+  const size = replicasIn(statefulSet) ?? sizeAmong(cluster, pods, claims);
   const accessMode = accessModeOf(fileStorage?.accessMode, statefulSet ?? undefined, claims);
   const growth = await growthOf(deps, cluster, claims);
   const attainable = attainableBy(cluster, growth);
   const rendered = credentials && render(attainable, credentials, { size, accessMode });
-  const early = { statefulSet, config };
-  const parts = rendered?.parts ?? [];
-  const compared = await compareAll(deps, cluster, { parts, early, found });
+  const compared = await compareWith(deps, cluster, rendered, { statefulSet, config });
   const old = rendered && system && forgetFormer(cluster, system, rendered);
   return {
     toMake: secrets.toMake ?? old,
@@ -85,15 +74,18 @@ export async function readParts(
     secrets: versions,
     ...readBack(lastConfig),
     rendered,
-    found,
+    found: compared.found,
     wrong: compared.wrong,
-    policyRefusal: compared.policyRefusal,
+    policyRefusal: compared.refusal,
     claims,
     lost: await findLost(deps, pods, claims, claimName),
     pending: await findPending(deps, pendingOf(cluster), pods, claims),
     growth,
   };
 }
+
+const replicasIn = (statefulSet: KubeObject | null): number | undefined =>
+  statefulSet === null ? undefined : foundPartOf(statefulSet).replicas;
 
 const claimsOf = (cluster: Cluster): ClaimSelection => ({
   namespace: cluster.namespace,
@@ -139,58 +131,30 @@ export async function areAsRead(
   return true;
 }
 
-interface ToCompare {
-  readonly parts: readonly RenderedPart[];
-  /** Parts that were needed for rendering. */
-  readonly early: Early;
-  readonly found: Map<PartKey, FoundPart>;
-}
-type Early = Readonly<Partial<Record<PartKey, KubeObject | null>>>;
-
-interface Compared extends Pick<Parts, 'wrong' | 'policyRefusal'> {
-  /** Set when a part is somebody else's. */
-  readonly taken: Reason | undefined;
+interface Early {
+  readonly statefulSet: KubeObject | null;
+  readonly config: KubeObject | null;
 }
 
-/** Reads one part after the other, and keeps none of them: each may hold more than a megabyte. */
-async function compareAll(
+const compareWith = (
   deps: PartsDeps,
   cluster: Cluster,
-  { parts, early, found }: ToCompare,
-): Promise<Compared> {
-  let { policyRefusal } = deps;
-  let taken: Reason | undefined;
-  const wrong: RenderedPart[] = [];
-  for (const part of parts) {
-    const { key } = part;
-    const { object, refusal } = await readPart(deps, cluster, part, early);
-    policyRefusal = refusal ?? policyRefusal;
-    if (object !== null) found.set(key, foundPartOf(object));
-    if (object !== null && !isOurs(object, cluster)) taken ??= nameTaken(object);
-    if (key === 'networkPolicy' && policyRefusal !== undefined) continue;
-    if (!isAsRendered(part, object)) wrong.push(part);
-  }
-  return { wrong, policyRefusal, taken };
-}
-
-/** The NetworkPolicy alone may be forbidden. */
-async function readPart(
-  { kube, signal }: PartsDeps,
-  cluster: Cluster,
-  { key, ref, manifest }: RenderedPart,
-  early: Early,
-): Promise<{ readonly object: KubeObject | null; readonly refusal?: Reason | undefined }> {
-  const known = early[key];
-  if (known !== undefined) return { object: known };
-  const { name, namespace = '' } = manifest.metadata;
-  try {
-    return { object: await kube.get(ref, { namespace, name }, { signal }) };
-  } catch (error) {
-    const refusal = key === 'networkPolicy' ? policyRefusalOf(cluster, error) : undefined;
-    if (refusal === undefined) throw error;
-    return { object: null, refusal };
-  }
-}
+  rendered: Rendered | undefined,
+  { statefulSet, config }: Early,
+): Promise<Compared<PartKey>> =>
+  compareParts(deps, {
+    owner: cluster,
+    parts: rendered?.parts ?? [],
+    early: new Map<PartKey, KubeObject | null>([
+      ['statefulSet', statefulSet],
+      ['config', config],
+    ]),
+    forbidden: {
+      key: 'networkPolicy',
+      refusal: deps.policyRefusal,
+      refusalOf: (error) => refusedPolicy(cluster, error),
+    },
+  });
 
 const versionsOf = (config: KubeObject | null): Map<string, string> =>
   new Map(config === null ? [] : [[config.metadata.name, config.metadata.resourceVersion]]);

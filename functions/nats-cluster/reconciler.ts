@@ -13,7 +13,7 @@ import type { Decision } from './decision.ts';
 import type { Deps } from './deps.ts';
 import { attemptOf } from './attempts.ts';
 import { observe } from './observe.ts';
-import { policyRefusalOf, rightsMissing } from './missing-rights.ts';
+import { missingFor, refusedPolicy } from './missing-rights.ts';
 import { announceStep, updateStatus, updateStatusUnobserved } from './write-status.ts';
 import { applyStep, type StepResult } from './steps.ts';
 import type { State, Records } from './state.ts';
@@ -26,32 +26,16 @@ export const reconciler = new Reconciler<Deps>({
   kind: 'NatsCluster',
   label: NATS_CLUSTER_LABEL,
   logField: 'natsCluster',
-  reconcileOnce: (object, context, isTimeOver) => {
-    const cluster = clusterOf(object);
-    return orMissingRights(reconcileOnce(cluster, context, isTimeOver), cluster, context);
-  },
+  reconcileOnce: (object, context, isTimeOver) =>
+    reconcileOnce(clusterOf(object), context, isTimeOver),
+  rightsMissing: (object, error) => missingFor(clusterOf(object), error),
+  reportUnobserved: (object, reason, { deps, signal }) =>
+    updateStatusUnobserved(deps, clusterOf(object), reason, signal),
   // Pods are read by each observation.
   partChanged: (partKind, { metadata }, deps) => {
     if (partKind !== 'Pod') delete deps.memoryOf(metadata.uid).parts;
   },
 });
-
-/** Missing rights in one namespace are written to its status, and hold up no other namespace. */
-async function orMissingRights<Result>(
-  reconciling: Promise<Result>,
-  cluster: Cluster,
-  { deps, signal, log }: Context<Deps>,
-): Promise<Result | undefined> {
-  try {
-    return await reconciling;
-  } catch (error) {
-    const reason = rightsMissing(cluster, error);
-    if (reason === undefined) throw error;
-    log.warn({ natsCluster: `${cluster.namespace}/${cluster.name}` }, reason.message);
-    await updateStatusUnobserved(deps, cluster, reason, signal);
-    return undefined;
-  }
-}
 
 /** How long to wait before the next reconcile; undefined when that is left to the next event. */
 async function reconcileOnce(
@@ -136,7 +120,7 @@ async function orRefusal(
     return await applying;
   } catch (error) {
     if (!isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID')) throw error;
-    const refused = isPolicy ? policyRefusalOf(cluster, error) : rightsMissing(cluster, error);
+    const refused = isPolicy ? refusedPolicy(cluster, error) : missingFor(cluster, error);
     return refused ?? { reason: 'ApiServerRefused', message: error.message };
   }
 }

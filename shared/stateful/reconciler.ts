@@ -1,6 +1,7 @@
 // The reconciler: an event or the sweep names objects of one kind. Each is reconciled one step at a
 // time, again and again until WORK_SECONDS are over. The rest is left to the next event.
 import type { Context, IncomingEvent } from '../function/define.ts';
+import type { Reason } from '../kube/conditions.ts';
 import { isKubeError } from '../kube/errors.ts';
 import { isRecord, textOf } from '../kube/json.ts';
 import type { KubeObject, ResourceRef } from '../kube/objects.ts';
@@ -29,6 +30,14 @@ export interface Reconciled<Deps> {
     context: Context<Deps>,
     isTimeOver: boolean,
   ) => Promise<number | undefined>;
+  /** Names the rights that lack; undefined for any other failure. */
+  readonly rightsMissing: (object: KubeObject, error: unknown) => Reason | undefined;
+  /** Writes into the status that nothing could be observed. */
+  readonly reportUnobserved: (
+    object: KubeObject,
+    reason: Reason,
+    context: Context<Deps>,
+  ) => Promise<void>;
   /** A part changed, perhaps by somebody else: some of the memory may no longer be true. */
   readonly partChanged: (partKind: string, object: KubeObject, deps: Deps) => void;
 }
@@ -107,19 +116,37 @@ export class Reconciler<Deps extends ReconcilerDeps> {
   ): Promise<void> {
     const { deps, signal } = context;
     const { clock, kube, workMs } = deps;
-    const { ref, reconcileOnce } = this.#of;
     const endsAtMs = clock.nowMs() + workMs;
     let unused = first;
     const reconcileNow = async (): Promise<number | undefined> => {
-      const object = unused ?? (await kube.get(ref, { namespace, name }, { signal }));
+      const object = unused ?? (await kube.get(this.#of.ref, { namespace, name }, { signal }));
       unused = undefined;
       if (object === null) return undefined;
-      return reconcileOnce(object, context, clock.nowMs() > endsAtMs);
+      return this.#reconcileOnce(object, context, clock.nowMs() > endsAtMs);
     };
     for (;;) {
       const pauseMs = await deps.inTurn(reconcileNow);
       if (pauseMs === undefined) return;
       if (pauseMs > 0) await clock.sleep(pauseMs, signal);
+    }
+  }
+
+  /** Missing rights in one namespace are written to its status, and hold up no other namespace. */
+  async #reconcileOnce(
+    object: KubeObject,
+    context: Context<Deps>,
+    isTimeOver: boolean,
+  ): Promise<number | undefined> {
+    const { reconcileOnce, rightsMissing, reportUnobserved, logField } = this.#of;
+    try {
+      return await reconcileOnce(object, context, isTimeOver);
+    } catch (error) {
+      const reason = rightsMissing(object, error);
+      if (reason === undefined) throw error;
+      const { namespace = '', name } = object.metadata;
+      context.log.warn({ [logField]: `${namespace}/${name}` }, reason.message);
+      await reportUnobserved(object, reason, context);
+      return undefined;
     }
   }
 }

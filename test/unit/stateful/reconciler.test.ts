@@ -3,7 +3,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { Context, IncomingEvent } from '../../../shared/function/define.ts';
-import { KubeError } from '../../../shared/kube/errors.ts';
+import { isKubeError, KubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { StatefulDeps } from '../../../shared/stateful/deps.ts';
 import { type Reconciled, Reconciler } from '../../../shared/stateful/reconciler.ts';
@@ -48,6 +48,12 @@ class Scene {
         deps.memoryOf(metadata.uid).looks += 1;
         return reconcileOnce(metadata.name, isTimeOver);
       },
+      rightsMissing: (_, error) =>
+        isKubeError(error, 'KUBE_UNAUTHORIZED')
+          ? { reason: 'R', message: 'No rights.' }
+          : undefined,
+      reportUnobserved: async ({ metadata }, { message }) =>
+        void this.said.push(`${metadata.name} is told: ${message}`),
       partChanged: (kind, { metadata }) => void this.said.push(`${kind} of ${metadata.name}`),
     };
     this.#reconciler = new Reconciler(of);
@@ -131,7 +137,9 @@ test('each look is at the object as it is then, and one that is gone ends the wo
   expect(scene.said).toEqual(['look at shop/one']);
 });
 
-const failing = (code: 'KUBE_CONFLICT' | 'KUBE_NOT_FOUND' | 'KUBE_FORBIDDEN') =>
+const failing = (
+  code: 'KUBE_CONFLICT' | 'KUBE_NOT_FOUND' | 'KUBE_FORBIDDEN' | 'KUBE_UNAUTHORIZED',
+) =>
   new Scene(async (name) => {
     if (name === 'one') throw new KubeError(code, 'No.', { verb: 'patch', ref: DATABASES });
     return undefined;
@@ -146,6 +154,17 @@ test.each(['KUBE_CONFLICT', 'KUBE_NOT_FOUND'] as const)(
     expect(scene.said).toEqual(['look at shop/one']);
   },
 );
+
+test('rights that lack are told on their object, and are no failure of a sweep', async () => {
+  const scene = failing('KUBE_UNAUTHORIZED');
+  for (const name of ['one', 'two']) scene.put(name);
+  await scene.sweep();
+  expect(scene.said.toSorted()).toEqual([
+    'look at shop/one',
+    'look at shop/two',
+    'one is told: No rights.',
+  ]);
+});
 
 test('a sweep looks at every object, tells of one that fails, and forgets those gone', async () => {
   const scene = failing('KUBE_FORBIDDEN');
