@@ -68,7 +68,7 @@ export const lanes: readonly Lane[] = [
     include: [
       'test/integration/feed/{crd,epochs,forged,function}.test.ts',
       'test/integration/feed/{one-server-killed,questions,reviewed,spec}.test.ts',
-      'test/integration/feed/{strays,unswept}.test.ts',
+      'test/integration/feed/{not-swept,strays}.test.ts',
       'test/integration/lanes/streams.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver', 'nats-server'],

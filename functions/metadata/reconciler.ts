@@ -18,7 +18,7 @@ export async function sweepDueFeeds(context: Context<Deps>): Promise<void> {
   const { deps, signal } = context;
   await deps.refresh(signal);
   const nowMs = deps.clock.nowMs();
-  // The longest unswept feed comes first: one tick may not have the time for all.
+  // The feed that was swept longest ago comes first: one tick may not have the time for all.
   const due = (await deps.sessions(signal))
     .filter(({ feed }) => isDue(feed, nowMs))
     .toSorted((a, b) => sweptMs(a.feed) - sweptMs(b.feed));

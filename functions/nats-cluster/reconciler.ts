@@ -14,7 +14,7 @@ import type { Deps } from './deps.ts';
 import { attemptOf } from './attempts.ts';
 import { observe } from './observe.ts';
 import { missingFor, refusedPolicy } from './missing-rights.ts';
-import { announceStep, updateStatus, updateStatusUnobserved } from './write-status.ts';
+import { recordStepEvent, updateStatus, updateStatusUnobserved } from './write-status.ts';
 import { applyStep, type StepResult } from './steps.ts';
 import type { State, Records } from './state.ts';
 
@@ -104,7 +104,7 @@ async function apply(
   }
   const { event, isSlow } = result;
   delete deps.memoryOf(cluster.uid).parts;
-  if (event !== undefined) await announceStep(deps, cluster, event, signal);
+  if (event !== undefined) await recordStepEvent(deps, cluster, event, signal);
   if (!isSlow) return 0;
   if (hasChanged(cluster, decision)) await updateStatus(deps, state, decision, { signal });
   return POLL_MS;

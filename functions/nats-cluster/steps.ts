@@ -3,7 +3,7 @@
 import { Failure } from '../../shared/errors.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { Done } from '../../shared/nats/system.ts';
-import type { Announcement } from '../../shared/kube/announce.ts';
+import type { ObjectEvent } from '../../shared/kube/event-recorder.ts';
 import { CLAIMS, PODS, STATEFUL_SETS } from '../../shared/stateful/parts.ts';
 import type { Cluster } from './cluster.ts';
 import { type Administrator, withSystem } from './connect.ts';
@@ -17,7 +17,7 @@ export type AppliedStep = Exclude<Step, WriteRecords>;
 
 export interface StepResult {
   /** Absent when there is nothing to report yet. */
-  readonly event?: Announcement;
+  readonly event?: ObjectEvent;
   /** The step takes effect later: an observation right after it would see nothing new. */
   readonly isSlow: boolean;
 }

@@ -1,9 +1,9 @@
 // Writes the status of a cluster, and the Events that tell of its steps.
 import { NATS_CLUSTERS } from '../../shared/api/nats-cluster.ts';
-import type { Announcement } from '../../shared/kube/announce.ts';
+import type { ObjectEvent } from '../../shared/kube/event-recorder.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import {
-  announceOn,
+  recordEventOn,
   reportStatus,
   reportUnobserved,
   type StatusWriter,
@@ -43,13 +43,13 @@ export async function updateStatusUnobserved(
   await reportUnobserved(writerOf(deps), object, why, signal);
 }
 
-export async function announceStep(
+export async function recordStepEvent(
   deps: Deps,
   { object }: Cluster,
-  event: Announcement,
+  event: ObjectEvent,
   signal: AbortSignal,
 ): Promise<void> {
-  await announceOn(writerOf(deps), object, event, signal);
+  await recordEventOn(writerOf(deps), object, event, signal);
 }
 
 const writerOf = ({ kube, clock }: Deps): StatusWriter => ({

@@ -1,6 +1,6 @@
 // The process of the command: arguments, terminal and signals in, the exit code out.
+import { setFlagsFromString } from 'node:v8';
 import { CANNOT_TELL, runAudit } from './command.ts';
-import { keepMemoryFlat } from './flat-memory.ts';
 import type { FindEtcd } from './options.ts';
 
 export async function runAsProgram(findEtcd?: FindEtcd): Promise<void> {
@@ -25,4 +25,13 @@ export async function runAsProgram(findEtcd?: FindEtcd): Promise<void> {
   });
   const code = await runAudit(process.argv.slice(2), terminal, end.signal);
   if (!isLost) process.exitCode = code;
+}
+
+/**
+ * Keeps V8 from growing its heap with the length of the work: a large snapshot makes gigabytes of
+ * short-lived objects, and left alone V8 takes up to 150 MB more to collect them less often. The
+ * nursery stays as small as it begins; docs/design has the figures.
+ */
+function keepMemoryFlat(): void {
+  setFlagsFromString('--semi-space-growth-factor=1');
 }

@@ -1,6 +1,6 @@
 // The steps that change the CRD's list of stored versions: `trim` removes the versions that are
 // proved unused, `restore` puts back versions that somebody removed without proof.
-import { type Announcement, announce } from '../../shared/kube/announce.ts';
+import { type ObjectEvent, recordEvent } from '../../shared/kube/event-recorder.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
@@ -61,10 +61,10 @@ async function applyTrimmed(
     return finish(context, migration, done(status, { message }));
   }
   const message = `Took ${trimmed.join(', ')} off the stored versions: ${proof}.`;
-  const announcement = { type: 'Normal', reason: 'StoredVersionsTrimmed', message } as const;
+  const event = { type: 'Normal', reason: 'StoredVersionsTrimmed', message } as const;
   // As of the CRD that was verified: whoever says it again says it under the same name.
   const asVerified = { ...crd, resourceVersion: status.target?.crdResourceVersion ?? '' };
-  await announceOn(asVerified, announcement, context.deps, context.signal);
+  await recordEventOn(asVerified, event, context.deps, context.signal);
   return finish(context, migration, done(status, { message, trimmed }));
 }
 
@@ -96,8 +96,8 @@ export async function applyRestore(
   const message =
     `Put ${lacking.join(', ')} back on the stored versions: somebody took it off, and it is not ` +
     'proved yet that nothing is stored in it.';
-  const announcement = { type: 'Warning', reason: 'StoredVersionsRestored', message } as const;
-  await announceOn(crd, announcement, deps, signal);
+  const event = { type: 'Warning', reason: 'StoredVersionsRestored', message } as const;
+  await recordEventOn(crd, event, deps, signal);
   const update = restored(migration.status, lacking, message);
   return {
     migration: await updateStatus(deps, migration, update, { goesOn: true, signal }),
@@ -125,19 +125,19 @@ async function setStoredVersions(
 }
 
 /** Writes an event on the CRD: `kubectl describe crd` then shows it beside the list. */
-async function announceOn(
+async function recordEventOn(
   { name, uid, resourceVersion }: Pick<Crd, 'name' | 'uid' | 'resourceVersion'>,
-  announcement: Announcement,
+  event: ObjectEvent,
   { kube, clock }: Pick<Deps, 'kube' | 'clock'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const announced = {
+  const involved = {
     apiVersion: `${CRDS.group}/${CRDS.version}`,
     kind: 'CustomResourceDefinition',
     name,
     uid,
-    key: `${announcement.reason.toLowerCase()}.${resourceVersion}`,
+    key: `${event.reason.toLowerCase()}.${resourceVersion}`,
   };
-  const announcer = { kube, component: FIELD_MANAGER, nowMs: clock.nowMs() };
-  await announce(announcer, announced, announcement, signal);
+  const recorder = { kube, component: FIELD_MANAGER, nowMs: clock.nowMs() };
+  await recordEvent(recorder, involved, event, signal);
 }

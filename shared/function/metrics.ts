@@ -16,14 +16,6 @@ export interface HistogramCell {
   sum: number;
 }
 
-export interface Instrument<Kind extends string, Series> {
-  readonly kind: Kind;
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: readonly string[];
-  readonly cells: Iterable<Series>;
-}
-
 /**
  * A label value comes from outside more often than not; beyond this many series the rest is
  * counted together.
@@ -64,63 +56,62 @@ class Family<Series extends { readonly labels: Labels }> {
   }
 }
 
-export class Counter implements Instrument<'counter', Cell> {
-  readonly kind = 'counter';
+abstract class Instrument<Series extends { readonly labels: Labels }> {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly string[];
-  readonly #family: Family<Cell>;
+  readonly #family: Family<Series>;
 
-  constructor(name: string, help: string, labelNames: readonly string[]) {
+  constructor(
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    make: (labels: Labels) => Series,
+  ) {
     this.name = name;
     this.help = help;
     this.labelNames = labelNames;
-    this.#family = new Family(labelNames, (labels) => ({ labels, value: 0 }));
+    this.#family = new Family(labelNames, make);
   }
 
-  get cells(): Iterable<Cell> {
+  get cells(): Iterable<Series> {
     return this.#family.all();
   }
 
-  of(labels: Labels): Cell {
+  of(labels: Labels): Series {
     return this.#family.of(labels);
+  }
+}
+
+const makeCell = (labels: Labels): Cell => ({ labels, value: 0 });
+
+export class Counter extends Instrument<Cell> {
+  readonly kind = 'counter';
+
+  constructor(name: string, help: string, labelNames: readonly string[]) {
+    super(name, help, labelNames, makeCell);
   }
 
   add(count: number, labels: Labels = {}): void {
-    this.#family.of(labels).value += count;
+    this.of(labels).value += count;
   }
 }
 
-export class Gauge implements Instrument<'gauge', Cell> {
+export class Gauge extends Instrument<Cell> {
   readonly kind = 'gauge';
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: readonly string[];
-  readonly #family: Family<Cell>;
 
   constructor(name: string, help: string, labelNames: readonly string[]) {
-    this.name = name;
-    this.help = help;
-    this.labelNames = labelNames;
-    this.#family = new Family(labelNames, (labels) => ({ labels, value: 0 }));
-  }
-
-  get cells(): Iterable<Cell> {
-    return this.#family.all();
+    super(name, help, labelNames, makeCell);
   }
 
   set(value: number, labels: Labels = {}): void {
-    this.#family.of(labels).value = value;
+    this.of(labels).value = value;
   }
 }
 
-export class Histogram implements Instrument<'histogram', HistogramCell> {
+export class Histogram extends Instrument<HistogramCell> {
   readonly kind = 'histogram';
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: readonly string[];
   readonly bounds: readonly number[];
-  readonly #family: Family<HistogramCell>;
 
   constructor(
     name: string,
@@ -128,23 +119,12 @@ export class Histogram implements Instrument<'histogram', HistogramCell> {
     labelNames: readonly string[],
     bounds: readonly number[],
   ) {
-    this.name = name;
-    this.help = help;
-    this.labelNames = labelNames;
-    this.bounds = bounds;
-    this.#family = new Family(labelNames, (labels) => ({
+    super(name, help, labelNames, (labels) => ({
       labels,
       counts: Array.from({ length: bounds.length + 1 }, () => 0),
       sum: 0,
     }));
-  }
-
-  get cells(): Iterable<HistogramCell> {
-    return this.#family.all();
-  }
-
-  of(labels: Labels): HistogramCell {
-    return this.#family.of(labels);
+    this.bounds = bounds;
   }
 
   observe(cell: HistogramCell, value: number): void {

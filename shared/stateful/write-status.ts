@@ -4,7 +4,7 @@
 import type { Clock } from '../clock.ts';
 import { cut } from '../cut.ts';
 import { hashOf } from '../hash.ts';
-import { announce, type Announcement } from '../kube/announce.ts';
+import { recordEvent, type ObjectEvent } from '../kube/event-recorder.ts';
 import type { KubeClient } from '../kube/client.ts';
 import {
   type ConditionInput,
@@ -53,7 +53,7 @@ export async function reportStatus(
   const trouble = shown.find(({ type, status }) => type === 'Degraded' && status === 'True');
   if (trouble !== undefined && isNew(object, trouble)) {
     const { reason, message } = trouble;
-    await announceOn(writer, object, { type: 'Warning', reason, message }, moment.signal);
+    await recordEventOn(writer, object, { type: 'Warning', reason, message }, moment.signal);
   }
 }
 
@@ -109,16 +109,16 @@ function isNew(object: KubeObject, { reason }: ConditionInput): boolean {
 const generationOf = ({ metadata: { generation = 0 } }: KubeObject): number => generation;
 
 /** Creates an Event on the object, which `kubectl describe` shows. */
-export async function announceOn(
+export async function recordEventOn(
   { kube, clock, fieldManager }: Announcer,
   { apiVersion, kind, metadata }: KubeObject,
-  announcement: Announcement,
+  event: ObjectEvent,
   signal: AbortSignal,
 ): Promise<void> {
-  const { reason, message } = announcement;
+  const { reason, message } = event;
   const { namespace = '', name, uid, resourceVersion } = metadata;
   const key = hashOf({ resourceVersion, reason, message });
-  const announced = { apiVersion, kind, namespace, name, uid, key };
-  const announcer = { kube, component: fieldManager, nowMs: clock.nowMs() };
-  await announce(announcer, announced, announcement, signal);
+  const involved = { apiVersion, kind, namespace, name, uid, key };
+  const recorder = { kube, component: fieldManager, nowMs: clock.nowMs() };
+  await recordEvent(recorder, involved, event, signal);
 }

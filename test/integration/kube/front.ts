@@ -11,8 +11,11 @@ import {
 } from 'node:http';
 import { Agent, request as requestTls } from 'node:https';
 import { join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
 import { parse, stringify } from 'yaml';
 import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { openTestKube, withSharedPlane } from './world.ts';
 
 export interface Fault {
   /** Which requests it is for; it is spent by the first. */
@@ -33,6 +36,33 @@ export interface Front {
   readonly faults: Fault[];
   cutAll(): void;
   close(): Promise<void>;
+}
+
+export interface Given {
+  readonly plane: PlaneAddress;
+  readonly admin: KubeClient;
+  readonly front: Front;
+  /** Its calls go through the front. */
+  readonly kube: KubeClient;
+}
+
+/** A front, and a client behind it, for each test of a file. */
+export function withFrontEach(use: (given: Given) => void): void {
+  let shared: Pick<Given, 'plane' | 'admin'>;
+  let own: Pick<Given, 'front' | 'kube'>;
+  withSharedPlane((plane, admin) => {
+    shared = { plane, admin };
+    return undefined;
+  });
+  beforeEach(async () => {
+    const front = await openFront(shared.plane);
+    own = { front, kube: openTestKube(shared.plane, front.kubeconfigPath) };
+    use({ ...shared, ...own });
+  });
+  afterEach(async () => {
+    await own.kube.close();
+    await own.front.close();
+  });
 }
 
 export async function openFront(plane: PlaneAddress): Promise<Front> {

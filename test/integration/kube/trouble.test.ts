@@ -2,13 +2,13 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import { writeKubeconfig } from '../../../knative/try/local/plane/kubeconfig.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { type Fault, type Front, openFront } from './front.ts';
-import { configMap, configMaps, namespace, openTestKube, read, withSharedPlane } from './world.ts';
+import { type Fault, type Front, withFrontEach } from './front.ts';
+import { configMap, configMaps, namespace, openTestKube, read } from './world.ts';
 
 const accounts = { group: '', version: 'v1', resource: 'serviceaccounts' };
 const rbac = (resource: string) => ({
@@ -22,19 +22,8 @@ let admin: KubeClient;
 let front: Front;
 let kube: KubeClient;
 
-withSharedPlane((started, client) => {
-  [plane, admin] = [started, client];
-  return undefined;
-});
-
-beforeEach(async () => {
-  front = await openFront(plane);
-  kube = openTestKube(plane, front.kubeconfigPath);
-});
-
-afterEach(async () => {
-  await kube.close();
-  await front.close();
+withFrontEach((given) => {
+  ({ plane, admin, front, kube } = given);
 });
 
 const tokenOf = async (name: string): Promise<string> => {

@@ -1,34 +1,25 @@
 // Watches that outlive what happens to connections and API servers, and never outrun their reader.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { WatchEvent, WatchOptions } from '../../../shared/kube/watch.ts';
-import { type Front, openFront } from './front.ts';
-import { configMap, configMaps, namespace, openTestKube, withSharedPlane } from './world.ts';
+import { type Front, withFrontEach } from './front.ts';
+import { configMap, configMaps, namespace } from './world.ts';
 
-let plane: PlaneAddress;
 let admin: KubeClient;
 let front: Front;
 let kube: KubeClient;
 let end: AbortController;
 
-withSharedPlane((started, client) => {
-  [plane, admin] = [started, client];
-  return undefined;
+withFrontEach((given) => {
+  ({ admin, front, kube } = given);
 });
 
-beforeEach(async () => {
-  front = await openFront(plane);
-  kube = openTestKube(plane, front.kubeconfigPath);
+beforeEach(() => {
   end = new AbortController();
 });
 
-afterEach(async () => {
-  end.abort(new Error('the test is over'));
-  await kube.close();
-  await front.close();
-});
+afterEach(() => end.abort(new Error('the test is over')));
 
 const write = (name: string, value: string, labels: Record<string, string> = {}) => {
   const manifest = configMap(name, { value });

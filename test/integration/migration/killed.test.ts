@@ -51,7 +51,7 @@ test.concurrent.each(MOMENTS)(
       await kind.flip(current);
     }
     // Each trim was told once, whoever told it; the last one was told by somebody who outlived it.
-    expect((await world.announced(kind)).length).toBe(lastWords.length + 1);
+    expect((await world.eventsOn(kind)).length).toBe(lastWords.length + 1);
     expect(count(lastWords, 'apply before') + count(lastWords, 'apply after')).toBe(2 * OBJECTS);
     expect(count(lastWords, 'patch customresourcedefinitions')).toBe(1);
     expect(count(lastWords, 'create events')).toBe(1);
@@ -144,7 +144,7 @@ async function expectDone(
   expect(status.worker).toBeUndefined();
   expect((await kind.read()).status.storedVersions).toEqual([current]);
   expect(await world.stored(kind)).toEqual({ [current]: OBJECTS });
-  expect(await world.announced(kind)).toContain(
+  expect(await world.eventsOn(kind)).toContain(
     `StoredVersionsTrimmed: Took ${current === OLD ? CURRENT : OLD} off the stored versions: ` +
       `all 2 objects are proved to be stored as ${current}.`,
   );

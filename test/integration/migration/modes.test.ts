@@ -246,7 +246,7 @@ test('it fails and trims all the same: that is put back, and the rest is done by
   expect((await world.status(name)).delegate?.message).toContain(`${refused} may not change`);
   expect(await listed(refusing)).toEqual([OLD, CURRENT]);
   expect(await world.stored(refusing)).toEqual({ [OLD]: 1, [CURRENT]: 4 });
-  expect(await world.announced(refusing)).toContainEqual(
+  expect(await world.eventsOn(refusing)).toContainEqual(
     expect.stringContaining(`StoredVersionsRestored: Put ${OLD} back on the stored versions`),
   );
   await allowUpdates(kube, refusing, refused);
@@ -301,7 +301,7 @@ describe('the in-tree migrator, which nobody of ours asked', () => {
     expect(await listed(watched)).toEqual([CURRENT]);
     await world.tick(ours);
     expect(await listed(watched)).toEqual([OLD, CURRENT]);
-    expect(await world.announced(watched)).toEqual([
+    expect(await world.eventsOn(watched)).toEqual([
       expect.stringContaining(`StoredVersionsRestored: Put ${OLD} back on the stored versions`),
     ]);
     expect(await world.status(name)).toMatchObject({ phase: 'Blocked', restored: [OLD] });

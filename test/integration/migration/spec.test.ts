@@ -158,7 +158,7 @@ test('two instances, and events that are forged, doubled and late, do no harm', 
     pass: 2,
     proof: { objects: 30 },
   });
-  expect(await world.announced(kind)).toHaveLength(1);
+  expect(await world.eventsOn(kind)).toHaveLength(1);
 });
 
 /** As another instance of the function would say that it is at it. */

@@ -100,7 +100,7 @@ export class MigrationWorld<P extends PlaneAddress = PlaneAddress> {
   }
 
   /** The messages of Events on the CRD. */
-  async announced({ crdName }: AnyKind): Promise<readonly string[]> {
+  async eventsOn({ crdName }: AnyKind): Promise<readonly string[]> {
     const fieldSelector = `involvedObject.name=${crdName}`;
     const { items } = await this.kube.list(EVENTS, { namespace: 'default', fieldSelector });
     return items.map((event) => `${String(event['reason'])}: ${String(event['message'])}`);

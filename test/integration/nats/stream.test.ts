@@ -192,17 +192,16 @@ test('settings that it cannot change are refused with the server’s reason', as
   });
 });
 
-test('a server that is away is said; back without its disk, it gets the stream anew', async () => {
+/** On a server of its own, which a test may hurt. */
+async function startOwnStream(name: string) {
   const own = await startPlane({ parts: ['nats-server'] });
   const server = own.part('nats-server');
-  const settings = {
-    name: 'lost',
-    prefix: 'lost',
-    livePrefix: 'l',
-    replicas: 1,
-    storage: 'file',
-  } as const;
-  const stream = new Stream({ url: server.url, name: 'test' }, settings);
+  const settings = { name, prefix: name, livePrefix: 'l', replicas: 1, storage: 'file' } as const;
+  return { own, server, stream: new Stream({ url: server.url, name: 'test' }, settings) };
+}
+
+test('a server that is away is said; back without its disk, it gets the stream anew', async () => {
+  const { own, server, stream } = await startOwnStream('lost');
   await publish(stream, 'lost.a', 'before', 0);
   await server.kill();
   await expect(publish(stream, 'lost.a', 'away', 1)).rejects.toMatchObject({
@@ -220,16 +219,7 @@ test('a server that is away is said; back without its disk, it gets the stream a
 });
 
 test('a deadline ends a read, a write and a look at a server that hangs', async () => {
-  const own = await startPlane({ parts: ['nats-server'] });
-  const server = own.part('nats-server');
-  const settings = {
-    name: 'hangs',
-    prefix: 'hangs',
-    livePrefix: 'l',
-    replicas: 1,
-    storage: 'file',
-  } as const;
-  const stream = new Stream({ url: server.url, name: 'test' }, settings);
+  const { own, server, stream } = await startOwnStream('hangs');
   await publish(stream, 'hangs.a', 'before', 0);
   await server.pause();
   const brief = (): AbortSignal => AbortSignal.timeout(200);

@@ -1,7 +1,9 @@
-// Which NatsClusters and StorageMigrations claim to be well though nobody looks at them.
+// NotSwept: conditions of NatsClusters, StorageMigrations and feeds that are True though nobody has
+// reconciled them for two periods.
 import { expect, test } from 'vitest';
 import { LeaseAges } from '../../../functions/dead-letters/lease-ages.ts';
 import {
+  staleFeedConditions,
   stalenessOf,
   staleConditions,
   WATCHED_KINDS,
@@ -130,4 +132,46 @@ test.each(odd)('a Lease that lasts %s lasts as any other', (_what, spec) => {
   const held = { metadata: { annotations: { 'ballast.dev/not-looked-at': '{' } }, spec };
   const state = readSweepLease(held as unknown as KubeObject);
   expect(state).toMatchObject({ lastsMs: LIMIT_MS, failing: new Map() });
+});
+
+const feed = (status: object, spec: object = { sweepSeconds: 60 }): KubeObject => ({
+  apiVersion: 'ballast.dev/v1alpha1',
+  kind: 'MetadataFeed',
+  metadata: {
+    name: 'cluster',
+    namespace: 'ballast-system',
+    uid: 'u',
+    resourceVersion: '7',
+    creationTimestamp: ago(3_600),
+  },
+  spec,
+  status,
+});
+
+const FEED_READY = [saying('Ready', 'True'), saying('InSync', 'True'), saying('Degraded', 'False')];
+const feedChanges = (one: KubeObject): readonly string[] => words(staleFeedConditions(one, NOW));
+
+test('a function that is dead for two periods leaves no feed Ready', () => {
+  const stale = feed({ sweptAt: ago(181), conditions: FEED_READY });
+  expect(feedChanges(stale)).toEqual(['Ready Unknown NotSwept', 'InSync Unknown NotSwept']);
+  expect(staleFeedConditions(stale, NOW)[0]?.message).toContain(
+    `since ${ago(181)}, though it is due every 60 s`,
+  );
+});
+
+test('two periods of a feed are those of the feed, and a sweep under way has its time', () => {
+  expect(feedChanges(feed({ sweptAt: ago(179), conditions: FEED_READY }))).toEqual([]);
+  const slow = { sweepSeconds: 600 };
+  expect(feedChanges(feed({ sweptAt: ago(1_200), conditions: FEED_READY }, slow))).toEqual([]);
+  expect(feedChanges(feed({ sweptAt: ago(1_261), conditions: FEED_READY }, slow))).toHaveLength(2);
+});
+
+test('a feed that already says otherwise is left to whoever said it', () => {
+  const said = [saying('Ready', 'False'), saying('InSync', 'Unknown')];
+  expect(feedChanges(feed({ sweptAt: ago(900), conditions: said }))).toEqual([]);
+  expect(feedChanges(feed({}))).toEqual([]);
+});
+
+test('a clock that was ahead is no reason against a feed', () => {
+  expect(feedChanges(feed({ sweptAt: ago(-900), conditions: FEED_READY }))).toEqual([]);
 });

@@ -71,8 +71,8 @@ test('nats-cluster refuses a deadline in which no request ends by itself', async
     problemsOf(natsCluster, { WORK_SECONDS: '20', REQUEST_DEADLINE_SECONDS });
   expect(await startWith('20')).toEqual([
     'WORK_SECONDS is 20 and REQUEST_DEADLINE_SECONDS 20, so that requests would be given up in ' +
-      'the middle of their work: set REQUEST_DEADLINE_SECONDS higher, by what a look takes while ' +
-      'servers are silent',
+      'the middle of their work: set REQUEST_DEADLINE_SECONDS higher, by the time of an ' +
+      'observation while servers are silent',
   ]);
   expect(await startWith('20.1')).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { ConditionInput } from '../../../shared/kube/conditions.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import {
-  announceOn,
+  recordEventOn,
   reportStatus,
   reportUnobserved,
 } from '../../../shared/stateful/write-status.ts';
@@ -127,7 +127,8 @@ test('an Event names the object and who did it; the same deed is told once', asy
   const scene = new Scene();
   const deed = { type: 'Normal', reason: 'Applied', message: 'Service db is new.' } as const;
   const object = scene.object();
-  for (let times = 0; times < 2; times += 1) await announceOn(scene.writer, object, deed, signal);
+  for (let times = 0; times < 2; times += 1)
+    await recordEventOn(scene.writer, object, deed, signal);
   const { uid } = object.metadata;
   const involvedObject = { apiVersion: 'example.org/v1', kind: 'Database', ...AT, uid };
   const source = { component: 'keeper' };

@@ -1,36 +1,20 @@
 // A get of the narrow cache: its answers, its cost, and what it leaves behind.
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { PlaneAddress } from '../../../../knative/try/local/plane/address.ts';
+import { describe, expect, test } from 'vitest';
 import { CRDS } from '../../../../shared/kube/crds.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
-import type { Limits } from '../../../../shared/kube/narrow-cache/limits.ts';
-import { configMap, configMaps, thing, things, thingsCrd, withSharedPlane } from '../world.ts';
-import { follow, metricOf, named, openRig, remove, type Rig, valueIn, write } from './rig.ts';
+import { configMap, configMaps, thing, things, thingsCrd } from '../world.ts';
+import { follow, metricOf, named, remove, type Rig, valueIn, withRigEach, write } from './rig.ts';
 
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' };
 const secrets = { group: '', version: 'v1', resource: 'secrets' };
 
-let plane: PlaneAddress;
 let admin: KubeClient;
 let rig: Rig;
 
-withSharedPlane((started, client) => {
-  [plane, admin] = [started, client];
-  return undefined;
+const reopen = withRigEach((given) => {
+  ({ admin, rig } = given);
 });
 
-beforeEach(async () => {
-  rig = await openRig(plane);
-});
-
-afterEach(async () => {
-  await rig.close();
-});
-
-const reopen = async (limits: Partial<Limits>): Promise<void> => {
-  await rig.close();
-  rig = await openRig(plane, limits);
-};
 const calls = () => Object.fromEntries(rig.kube.counts());
 
 describe('a get', () => {

@@ -1,5 +1,6 @@
 // Shared by the tests of the narrow cache: a cache behind a front that can cut it off, and an admin
 // beside it whose writes it has to see.
+import { afterEach, beforeEach } from 'vitest';
 import type { PlaneAddress } from '../../../../knative/try/local/plane/address.ts';
 import { Metrics } from '../../../../shared/function/metrics.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
@@ -11,7 +12,7 @@ import {
 } from '../../../../shared/kube/narrow-cache/narrow-cache.ts';
 import type { KubeObject } from '../../../../shared/kube/objects.ts';
 import { type Front, openFront } from '../front.ts';
-import { configMap, configMaps, namespace, openTestKube } from '../world.ts';
+import { configMap, configMaps, namespace, openTestKube, withSharedPlane } from '../world.ts';
 
 export interface Rig {
   readonly front: Front;
@@ -40,6 +41,34 @@ export async function openRig(
     await front.close();
   };
   return { front, kube, cache, metrics, warnings, close };
+}
+
+export interface Given {
+  readonly plane: PlaneAddress;
+  readonly admin: KubeClient;
+  readonly rig: Rig;
+}
+
+/** A rig for each test of a file; answers how a test gets another one with limits of its own. */
+export function withRigEach(
+  use: (given: Given) => void,
+): (limits: Partial<Limits>) => Promise<void> {
+  let given: Omit<Given, 'rig'>;
+  let rig: Rig;
+  withSharedPlane((plane, admin) => {
+    given = { plane, admin };
+    return undefined;
+  });
+  const open = async (limits: Partial<Limits> = {}): Promise<void> => {
+    rig = await openRig(given.plane, limits);
+    use({ ...given, rig });
+  };
+  beforeEach(() => open());
+  afterEach(() => rig.close());
+  return async (limits) => {
+    await rig.close();
+    await open(limits);
+  };
 }
 
 export const named = (name: string) => ({ namespace, name });

@@ -1,28 +1,29 @@
 // The narrow cache while connections break and rights change: its answers stay right, and every
 // follower is still woken.
 import type { IncomingHttpHeaders } from 'node:http';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { PlaneAddress } from '../../../../knative/try/local/plane/address.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
-import { configMaps, withSharedPlane } from '../world.ts';
+import { configMaps } from '../world.ts';
 import { grant, openAccount } from './accounts.ts';
-import { follow, metricOf, named, openRig, remove, type Rig, valueIn, write } from './rig.ts';
+import {
+  follow,
+  metricOf,
+  named,
+  openRig,
+  remove,
+  type Rig,
+  valueIn,
+  withRigEach,
+  write,
+} from './rig.ts';
 
 let plane: PlaneAddress;
 let admin: KubeClient;
 let rig: Rig;
 
-withSharedPlane((started, client) => {
-  [plane, admin] = [started, client];
-  return undefined;
-});
-
-beforeEach(async () => {
-  rig = await openRig(plane);
-});
-
-afterEach(async () => {
-  await rig.close();
+withRigEach((given) => {
+  ({ plane, admin, rig } = given);
 });
 
 const meetsWatch = (_: string, url: string): boolean => url.includes('watch=true');

@@ -1,4 +1,4 @@
-// Tells on an object what was done to it: an Event that `kubectl describe` shows, also to people
+// Creates Events about what was done to an object: `kubectl describe` shows them, also to people
 // who know nothing of who did it.
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './errors.ts';
@@ -7,13 +7,13 @@ const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
 /** Where Events about objects of no namespace are. */
 const CLUSTER_WIDE = 'default';
 
-export interface Announcement {
+export interface ObjectEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
 }
 
-export interface Announced {
+export interface InvolvedObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace?: string;
@@ -23,17 +23,17 @@ export interface Announced {
   readonly key: string;
 }
 
-export interface Announcer {
+export interface EventRecorder {
   readonly kube: KubeClient;
   /** The component in the Event's source. */
   readonly component: string;
   readonly nowMs: number;
 }
 
-export async function announce(
-  { kube, component, nowMs }: Announcer,
-  { key, ...involvedObject }: Announced,
-  { type, reason, message }: Announcement,
+export async function recordEvent(
+  { kube, component, nowMs }: EventRecorder,
+  { key, ...involvedObject }: InvolvedObject,
+  { type, reason, message }: ObjectEvent,
   signal: AbortSignal,
 ): Promise<void> {
   const at = new Date(nowMs).toISOString();
