@@ -2,9 +2,13 @@
 // and changes. Opening it calls nobody; every call ends in time, with an answer that was checked or
 // an EtcdFailure.
 import { Alarms } from './admin/alarms.ts';
+import { Auth, Users } from './admin/auth.ts';
 import { type CallOptions, Caller, type EtcdLogin, Session } from './admin/caller.ts';
+import { Downgrade } from './admin/downgrade.ts';
 import { type EtcdEndpoint, Gateway } from './admin/gateway.ts';
+import { Keys } from './admin/keys.ts';
 import { Members } from './admin/members.ts';
+import { Roles } from './admin/roles.ts';
 import { type EtcdStatus, STATUS } from './admin/status.ts';
 import {
   DEFRAGMENT,
@@ -46,6 +50,11 @@ const named = (endpoint: string | EtcdEndpoint): EtcdEndpoint =>
 export class EtcdAdmin {
   readonly members: Members;
   readonly alarms: Alarms;
+  readonly keys: Keys;
+  readonly downgrade: Downgrade;
+  readonly auth: Auth;
+  readonly users: Users;
+  readonly roles: Roles;
   protected readonly caller: Caller;
   readonly #gateway: Gateway;
 
@@ -54,6 +63,11 @@ export class EtcdAdmin {
     this.#gateway = gateway;
     this.members = new Members(caller);
     this.alarms = new Alarms(caller);
+    this.keys = new Keys(caller);
+    this.downgrade = new Downgrade(caller);
+    this.auth = new Auth(caller);
+    this.users = new Users(caller);
+    this.roles = new Roles(caller);
   }
 
   /** The same connections and login, for one member; it need not be among the endpoints. */

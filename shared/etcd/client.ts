@@ -5,6 +5,7 @@ import { readText } from './bounded.ts';
 import { Failure } from '../errors.ts';
 import { brokenAnswer, unavailable } from './errors.ts';
 import { saveSnapshot, type Saved, type SaveOptions } from './save.ts';
+import { endOf, startOf } from './ranges.ts';
 import type { TlsFiles } from './tls.ts';
 import { type EtcdAddress, Transport } from './transport.ts';
 
@@ -74,7 +75,7 @@ export class EtcdClient {
   async *#under(prefix: string, { revision, signal }: ReadOptions): EtcdEntries {
     let key = startOf(prefix);
     let limit = PAGE_KEYS_FIRST;
-    const range_end = endOf(prefix);
+    const range_end = endOf(prefix).toString('base64');
     for (;;) {
       const range = { key: key.toString('base64'), range_end, revision, limit };
       const { endpoint, page } = await this.#range(range, signal);
@@ -150,17 +151,4 @@ function nextLimit(entries: readonly EtcdEntry[]): number {
   const sizeBytes = entries.reduce((sum, entry) => sum + entry.sizeBytes, 1);
   const fits = Math.floor((PAGE_BYTES * entries.length) / sizeBytes);
   return Math.min(Math.max(fits, 1), PAGE_KEYS_MAX);
-}
-
-/** The first key that there can be: etcd takes none that is empty. */
-const startOf = (prefix: string): Buffer => Buffer.from(prefix === '' ? '\0' : prefix);
-
-/** The first key that does not begin with the prefix; every key there is for an empty one. */
-function endOf(prefix: string): string {
-  const bytes = Buffer.from(prefix);
-  const last = bytes.findLastIndex((byte) => byte < 0xff);
-  if (last === -1) return Buffer.of(0).toString('base64');
-  const end = Buffer.from(bytes.subarray(0, last + 1));
-  end[last] = (end[last] ?? 0) + 1;
-  return end.toString('base64');
 }

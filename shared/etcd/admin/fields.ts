@@ -67,6 +67,12 @@ function asText(value: unknown, name: string): string {
   throw new Odd(name);
 }
 
+export function bytesIn(fields: Fields, name: string): Buffer {
+  const value = fields[name] ?? '';
+  if (typeof value === 'string' && /^[\w+/=-]*$/.test(value)) return Buffer.from(value, 'base64');
+  throw new Odd(name);
+}
+
 export function listIn<Item>(
   fields: Fields,
   name: string,

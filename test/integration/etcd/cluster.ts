@@ -11,6 +11,7 @@ import {
   type EtcdMemberAdmin,
   openEtcdAdmin,
 } from '../../../shared/etcd/admin.ts';
+import { isEtcdFailure } from '../../../shared/etcd/admin/failure.ts';
 import type { EtcdEndpoint } from '../../../shared/etcd/admin/gateway.ts';
 import type { Identity } from '../../../shared/x509.ts';
 
@@ -18,11 +19,24 @@ export interface ClusterOptions {
   /** By which clients and members know each other; `certificate` is for a member's name. */
   readonly tls?: {
     readonly caPem: string;
+    /** For members' own certificates, where that is another. */
+    readonly serverCaPem?: string;
     readonly certificate: (name: string) => Identity;
     readonly client: Identity;
   };
   readonly flags?: readonly string[];
+  /** Default: it knows a leader, or asks who we are. */
+  readonly isReady?: (member: EtcdMemberAdmin, signal: AbortSignal) => Promise<boolean>;
 }
+
+const hasLeader: NonNullable<ClusterOptions['isReady']> = async (member, signal) => {
+  try {
+    return (await member.status({ signal })).leaderId !== undefined;
+  } catch (error) {
+    if (isEtcdFailure(error, 'NO_LOGIN')) return true;
+    throw error;
+  }
+};
 
 /** Where a member is, before and after it runs. */
 export interface Place {
@@ -74,6 +88,7 @@ export class EtcdCluster {
     state: 'new' | 'existing' = 'new',
   ): Promise<Part> {
     const { url } = endpoint;
+    const { isReady = hasLeader } = this.#options;
     const member = this.admin().at(endpoint);
     return this.plane.add({
       name,
@@ -94,7 +109,7 @@ export class EtcdCluster {
       ],
       env: {},
       url,
-      ready: async (signal) => (await member.status({ signal })).leaderId !== undefined,
+      ready: (signal) => isReady(member, signal),
     });
   }
 
@@ -102,7 +117,11 @@ export class EtcdCluster {
   admin(more: Partial<EtcdAdminOptions> = {}): EtcdAdmin {
     const { tls } = this.#options;
     const endpoints = this.#places.map(({ endpoint }) => endpoint);
-    const pem = tls && { ca: tls.caPem, cert: tls.client.certPem, key: tls.client.keyPem };
+    const pem = tls && {
+      ca: tls.serverCaPem ?? tls.caPem,
+      cert: tls.client.certPem,
+      key: tls.client.keyPem,
+    };
     const admin = openEtcdAdmin({ endpoints, tls: pem, ...more });
     this.#opened.push(admin);
     return admin;
