@@ -8,7 +8,7 @@ import { readCounts } from './counts.ts';
 import type { Climb, Outcome } from './outcome.ts';
 import type { Rung } from './rungs.ts';
 import { cannotBeHadCode } from './rungs.ts';
-import { readFileTimes } from './times.ts';
+import { readFileTimes, secondsApart } from './times.ts';
 import { Voice } from './voice.ts';
 
 export interface Climbed {
@@ -30,7 +30,12 @@ export async function climbOne(rung: Rung, by: ClimbOne): Promise<Climbed> {
     const times = join(scratch, 'times.jsonl');
     const voice = new Voice(rung, by);
     const { how, code, cpuSeconds } = await runAll(rung, by, { report, times, voice });
-    const spent = { rung: rung.name, tookMs: performance.now() - startedMs, cpuSeconds };
+    const files = await readFileTimes(times);
+    const spent = {
+      rung: rung.name,
+      tookMs: performance.now() - startedMs,
+      cpuSeconds: cpuSeconds + secondsApart(files),
+    };
     if (how === 'exit' && code === cannotBeHadCode && rung.isAboutMachine === true) {
       const notes = ['this machine does not have it and cannot get it'];
       const outcome = { ...spent, state: 'left out', passed: 0, failed: 0, notes } as const;
@@ -44,7 +49,6 @@ export async function climbOne(rung: Rung, by: ClimbOne): Promise<Climbed> {
         : { passed: good ? 1 : 0, failed: good ? 0 : 1, notes: [] };
     const state = counts.failed === 0 ? 'passed' : 'failed';
     const notes = [...late, ...counts.notes];
-    const files = await readFileTimes(times);
     const outcome: Outcome = { ...counts, ...spent, state, notes, files };
     return { outcome, said: voice.end(state) };
   } finally {

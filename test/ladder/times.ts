@@ -4,11 +4,13 @@
 import { readFile } from 'node:fs/promises';
 import type { RungName } from './rungs.ts';
 
-/** As `note-times.ts` writes it. */
+/** As `noted.ts` writes it. */
 export interface FileTime {
   readonly file: string;
   readonly wallSeconds: number;
   readonly cpuSeconds: number;
+  /** No test file, but processes whose time no parent of theirs is told: those of a cluster. */
+  readonly isApart?: true;
 }
 
 interface RungTimes {
@@ -28,10 +30,15 @@ export async function readFileTimes(path: string): Promise<readonly FileTime[]> 
   return lines.map((line) => JSON.parse(line) as FileTime);
 }
 
+/** Time that the kernel has not added to that of the command of the rung. */
+export const secondsApart = (files: readonly FileTime[]): number =>
+  sum(files.filter(({ isApart }) => isApart).map(({ cpuSeconds }) => cpuSeconds));
+
 /** `allMs` is what it took altogether: rungs are climbed beside each other. */
 export function timesTable(outcomes: readonly RungTimes[], allMs: number): string {
   const rungs = outcomes.map(({ rung, tookMs, cpuSeconds, files }) => {
-    const count = files.length === 0 ? '' : `  ${files.length} files`;
+    const { length } = files.filter(({ isApart }) => isApart !== true);
+    const count = length === 0 ? '' : `  ${length} files`;
     return row(tookMs / 1000, cpuSeconds, `${rung}${count}`);
   });
   const all = row(allMs / 1000, sum(outcomes.map(({ cpuSeconds }) => cpuSeconds)), 'all');

@@ -97,6 +97,16 @@ export function enterCgroup(path: string, { roots }: Hierarchies): string {
   return roots.map((root) => `echo $$ > '${join(root, path, 'cgroup.procs')}'`).join(' && ');
 }
 
+/** Processor time of all that has ever run in it or below, also of what has ended. */
+export async function usedSeconds(name: string, { version, roots }: Hierarchies): Promise<number> {
+  const file = version === 1 ? 'cpuacct.usage' : 'cpu.stat';
+  const found = await Promise.all(roots.map((root) => readOrEmpty(join(root, name, file))));
+  const text = found.find((one) => one !== undefined);
+  if (text === undefined) throw new Error(`no hierarchy counts the time of ${name}`);
+  const [count = ''] = /\d+/.exec(text) ?? [];
+  return Number(count) / (version === 1 ? 1e9 : 1e6);
+}
+
 /** Kills every process below `path`, whatever it does, until there is none. */
 export async function killCgroup(path: string, { roots }: Hierarchies): Promise<void> {
   const endsAtMs = Date.now() + EMPTY_WITHIN_MS;

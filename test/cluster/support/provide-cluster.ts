@@ -2,11 +2,14 @@
 // each file would wait a minute for one of its own. BALLAST_TEST_CLUSTER names the directory of one
 // that is up already, for whoever works on a test.
 import type { TestProject } from 'vitest/node';
-import { findClusters } from '../../../knative/try/cluster/cluster-directory.ts';
+import { hierarchies, usedSeconds } from '../../../knative/try/cluster/cgroups.ts';
+import { cgroupName, findClusters } from '../../../knative/try/cluster/cluster-directory.ts';
 import { ReachedCluster } from '../../../knative/try/cluster/reached-cluster.ts';
 import type { Stage } from '../../../knative/try/cluster/stage.ts';
 import { runStages } from '../../../knative/try/cluster/stages.ts';
-import { startCluster } from '../../../knative/try/cluster/start-cluster.ts';
+import { type Cluster, startCluster } from '../../../knative/try/cluster/start-cluster.ts';
+import { note } from '../../ladder/noted.ts';
+import { childrenSeconds } from '../../ladder/processor.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -42,7 +45,23 @@ export async function provideCluster(
     throw error;
   }
   provide('clusterDir', cluster.dir);
-  return () => cluster.stop();
+  return () => stopAndNote(cluster, stages.length === 0 ? 'cluster' : 'knative');
+}
+
+/**
+ * Its daemons and pods are killed with their namespaces, and then no parent is told their time. It
+ * is told the supervisor's: that one is waited for.
+ */
+async function stopAndNote(cluster: Cluster, rung: string): Promise<void> {
+  const used = await usedSeconds(cgroupName(cluster.dir), await hierarchies());
+  const before = childrenSeconds();
+  await cluster.stop();
+  note({
+    file: `daemons and pods of the ${rung} rung's cluster`,
+    wallSeconds: performance.now() / 1000,
+    cpuSeconds: used - (childrenSeconds() - before),
+    isApart: true,
+  });
 }
 
 export async function clusterIn(dir: string): Promise<ReachedCluster> {

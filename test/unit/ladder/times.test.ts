@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { processorSeconds } from '../../ladder/processor.ts';
-import { readFileTimes, timesTable } from '../../ladder/times.ts';
+import { readFileTimes, secondsApart, timesTable } from '../../ladder/times.ts';
 
 test('the time of processors counts children that are over', () => {
   const before = processorSeconds();
@@ -26,6 +26,16 @@ test('what files noted is read, and a run that noted nothing has none', async ()
   ];
   writeFileSync(path, noted.map((one) => `${JSON.stringify(one)}\n`).join(''));
   expect(await readFileTimes(path)).toEqual(noted);
+});
+
+test('a cluster is no file, and its time is added to that of its rung', () => {
+  const file = { file: 'cluster/a.test.ts', wallSeconds: 1, cpuSeconds: 2 };
+  const cluster = { file: 'daemons', wallSeconds: 5, cpuSeconds: 300, isApart: true } as const;
+  const files = [file, cluster];
+  expect(secondsApart(files)).toBe(300);
+  const table = timesTable([{ rung: 'cluster', tookMs: 50_000, cpuSeconds: 310, files }], 60_000);
+  expect(table).toContain('    50.0    310.0  cluster  1 files\n');
+  expect(table).toContain('     5.0    300.0  daemons\n');
 });
 
 test('the dearest file stands first, and many cheap ones are one row', () => {
