@@ -9,10 +9,10 @@ const SHOWN_MAX = 60;
 export class Query {
   readonly #values = new Map<string, unknown>();
 
-  constructor(query: URLSearchParams, taken: readonly Parameter<unknown>[]) {
+  constructor(query: URLSearchParams, known: readonly Parameter<unknown>[]) {
     for (const [name, text] of query) {
-      const parameter = taken.find((one) => one.name === name);
-      if (parameter === undefined) throw unknown(name, taken);
+      const parameter = known.find((one) => one.name === name);
+      if (parameter === undefined) throw unknown(name, known);
       if (this.#values.has(name)) throw invalid(name, `The parameter ${name} is there twice.`);
       if (text === '') throw invalid(name, `The parameter ${name} is empty: ${parameter.meaning}.`);
       this.#values.set(name, parseOne(parameter, text));
@@ -43,8 +43,8 @@ export function invalid(field: string, message: string): Failure {
   return new Failure('QUERY_INVALID', message, { field });
 }
 
-function unknown(name: string, taken: readonly Parameter<unknown>[]): Failure {
+function unknown(name: string, known: readonly Parameter<unknown>[]): Failure {
   const shown = name.length > SHOWN_MAX ? `${name.slice(0, SHOWN_MAX)}…` : name;
-  const names = taken.map((one) => one.name).join(', ') || 'none';
+  const names = known.map((one) => one.name).join(', ') || 'none';
   return invalid(shown, `The parameter '${shown}' is not known here; known are: ${names}.`);
 }

@@ -60,8 +60,8 @@ export class NatsSecrets {
     if (nats !== undefined) return nats;
     const problem =
       secret === null ? 'does not exist' : 'has no key url that is the address of a NATS';
-    const asked = `${asker} is to use Secret ${namespace}/${name}`;
-    const message = `${asked}, which ${problem}. It is tried again.`;
+    const intent = `${asker} is to use Secret ${namespace}/${name}`;
+    const message = `${intent}, which ${problem}. It is tried again.`;
     throw new Failure('FEED_NATS_UNKNOWN', message, { object: asker });
   }
 

@@ -242,8 +242,8 @@ async function reconcileRound(
   { outcomes, oversized, confirmed, unverified }: Progress,
 ): Promise<void> {
   const options: ReconcileOptions = { epoch, nowMs, source: 'history' };
-  const taken = await reconcileMany(session, projections, options, signal);
-  for (const { outcome, placement, confirmed: stands } of taken) {
+  const results = await reconcileMany(session, projections, options, signal);
+  for (const { outcome, placement, confirmed: stands } of results) {
     const { key, shown, subjects } = placement;
     outcomes[outcome] += 1;
     if (outcome === 'oversize') oversized.push(nameOf(key));

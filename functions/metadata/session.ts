@@ -70,9 +70,9 @@ export class Session {
 
   /** The counts so far, for the status. Counting starts again at 0. */
   takeCounts(): Counts {
-    const taken = this.#counts;
+    const before = this.#counts;
     this.#counts = noCounts();
-    return taken;
+    return before;
   }
 
   /** The marker as it was last read; reads it the first time. */
@@ -108,10 +108,10 @@ export class Session {
 
   /** Taken for good: a sweep that fails leaves none, and the next one trusts only the status. */
   takeLastScan(sweep: SweepMoment): LastScan | undefined {
-    const taken = this.#lastScan;
+    const before = this.#lastScan;
     this.#lastScan = undefined;
-    return taken?.holds(sweep, this.feed.spec.retention.tombstoneSeconds) === true
-      ? taken
+    return before?.holds(sweep, this.feed.spec.retention.tombstoneSeconds) === true
+      ? before
       : undefined;
   }
 

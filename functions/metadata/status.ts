@@ -72,7 +72,9 @@ export async function writeFailure(
 ): Promise<void> {
   const { conditions: _said, ...status } = feed.status;
   const message = `The last sweep failed (${failure.code}): ${failure.message}`;
-  const conditions = [say('InSync', 'Unknown', 'SweepFailed', message.slice(0, MESSAGE_MAX))];
+  const conditions = [
+    feedCondition('InSync', 'Unknown', 'SweepFailed', message.slice(0, MESSAGE_MAX)),
+  ];
   await write(deps, feed, status, conditions, signal);
 }
 
@@ -182,11 +184,11 @@ function ready(
   { resources, blocked, version }: Swept,
   unverified: readonly string[],
 ): ConditionInput {
-  if (unverified.length > 0) return say('Ready', 'False', 'Catching', late(unverified));
+  if (unverified.length > 0) return feedCondition('Ready', 'False', 'Catching', late(unverified));
   const names = [...blocked.keys()].join(', ');
   // A feed that shows nothing is not ready: its readers would take the cluster for empty.
   if (resources.length === 0) {
-    return say(
+    return feedCondition(
       'Ready',
       'False',
       'ResourceBlocked',
@@ -194,10 +196,10 @@ function ready(
     );
   }
   const but = names === '' ? '' : `, but for ${names}`;
-  return say('Ready', 'True', 'Published', `Whole at version ${version}${but}.`);
+  return feedCondition('Ready', 'True', 'Published', `Whole at version ${version}${but}.`);
 }
 
-const say = (
+const feedCondition = (
   type: string,
   status: ConditionInput['status'],
   reason: string,
@@ -208,21 +210,22 @@ function inSync(
   { blocked, outcomes, version, isOfOneTime }: Swept,
   unverified: readonly string[],
 ): ConditionInput {
-  if (unverified.length > 0) return say('InSync', 'False', 'NotVerified', late(unverified));
+  if (unverified.length > 0)
+    return feedCondition('InSync', 'False', 'NotVerified', late(unverified));
   if (blocked.size > 0) {
     const names = [...blocked.keys()].join(', ');
-    return say('InSync', 'False', 'ResourceBlocked', `Cannot be compared: ${names}.`);
+    return feedCondition('InSync', 'False', 'ResourceBlocked', `Cannot be compared: ${names}.`);
   }
-  if (!isOfOneTime) return say('InSync', 'Unknown', 'ServersDiffer', SERVERS_DIFFER);
+  if (!isOfOneTime) return feedCondition('InSync', 'Unknown', 'ServersDiffer', SERVERS_DIFFER);
   const healed = outcomes.published + outcomes.unfounded;
   const reason = healed > 0 ? 'Healed' : 'Verified';
-  return say('InSync', 'True', reason, found(healed, outcomes.unfounded, version));
+  return feedCondition('InSync', 'True', reason, found(healed, outcomes.unfounded, version));
 }
 
 function degraded(blocked: Swept['blocked'], resources: Swept['resources']): ConditionInput {
   const [[name, problem] = []] = [...blocked];
   if (problem !== undefined) {
-    return say('Degraded', 'True', problem.reason, `${name}: ${problem.message}`);
+    return feedCondition('Degraded', 'True', problem.reason, `${name}: ${problem.message}`);
   }
   const omitted = resources.filter(({ oversize = 0 }) => oversize > 0);
   if (omitted.length > 0) {
@@ -231,10 +234,10 @@ function degraded(blocked: Swept['blocked'], resources: Swept['resources']): Con
         `${oversize} ${kind}, such as ${oversizeNames.join(', ')}`,
     );
     const message = `Too large to be read or shown, and left out: ${rows.join('; ')}.`;
-    return say('Degraded', 'True', 'ObjectTooLarge', message);
+    return feedCondition('Degraded', 'True', 'ObjectTooLarge', message);
   }
   const message = 'Every resource is read, every object fits.';
-  return say('Degraded', 'False', 'AsExpected', message);
+  return feedCondition('Degraded', 'False', 'AsExpected', message);
 }
 
 const SERVERS_DIFFER =

@@ -11,9 +11,9 @@ export function refuseMethod(
   response: ServerResponse,
   method: string,
   path: string,
-  taken: readonly string[],
+  allowed: readonly string[],
 ): void {
-  const allow = [...taken, 'OPTIONS'].join(', ');
+  const allow = [...allowed, 'OPTIONS'].join(', ');
   if (method === 'OPTIONS') {
     response.writeHead(204, { allow }).end();
     return;

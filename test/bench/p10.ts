@@ -110,7 +110,7 @@ async function startOnce(script: string, probe: Probe): Promise<number> {
 /** True for a 2xx; false, after a pause, where nobody listens or is ready yet. */
 function answers(port: number, { options, body }: Probe): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const asked = request({ host: '127.0.0.1', port, agent: false, ...options }, (response) => {
+    const sent = request({ host: '127.0.0.1', port, agent: false, ...options }, (response) => {
       response.resume();
       const { statusCode = 0 } = response;
       if (statusCode >= 200 && statusCode < 300) resolve(true);
@@ -118,7 +118,7 @@ function answers(port: number, { options, body }: Probe): Promise<boolean> {
       else if (statusCode === 503) setTimeout(() => resolve(false), POLL_MS);
       else reject(new Error(`The first request was answered with ${statusCode}.`));
     });
-    asked.on('error', () => setTimeout(() => resolve(false), POLL_MS));
-    asked.end(body);
+    sent.on('error', () => setTimeout(() => resolve(false), POLL_MS));
+    sent.end(body);
   });
 }

@@ -122,10 +122,10 @@ const sweep = (deps: Deps): Promise<void> =>
  */
 function countsOf(kube: KubeClient) {
   const counts = { reads: 0, writes: 0, statusWrites: 0 };
-  for (const [what, times] of kube.counts()) {
-    if (what.endsWith(' events') || what.endsWith(' leases.coordination.k8s.io')) continue;
-    if (what.startsWith('get ') || what.startsWith('list ')) counts.reads += times;
-    else if (what.endsWith('/status')) counts.statusWrites += times;
+  for (const [call, times] of kube.counts()) {
+    if (call.endsWith(' events') || call.endsWith(' leases.coordination.k8s.io')) continue;
+    if (call.startsWith('get ') || call.startsWith('list ')) counts.reads += times;
+    else if (call.endsWith('/status')) counts.statusWrites += times;
     else counts.writes += times;
   }
   return counts;

@@ -95,8 +95,8 @@ export async function compact(plane: PlaneAddress): Promise<void> {
   await ask(plane, 'compaction', { revision: header.revision, physical: true });
 }
 
-async function ask(plane: PlaneAddress, what: string, body: object): Promise<unknown> {
-  const url = `${plane.part('etcd').url}/v3/kv/${what}`;
+async function ask(plane: PlaneAddress, method: string, body: object): Promise<unknown> {
+  const url = `${plane.part('etcd').url}/v3/kv/${method}`;
   const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(`etcd answered ${answer.status}: ${await answer.text()}`);
   return answer.json();

@@ -2,7 +2,7 @@
 // and says how often that was heard, and the most memory that it took.
 import { natsStateOf } from '../../functions/nats-cluster/nats-state.ts';
 import { openSystem } from '../../shared/nats/system.ts';
-import { type Asked, flood, startHostileNats } from './hostile-nats.ts';
+import { type NatsRequest, flood, startHostileNats } from './hostile-nats.ts';
 
 const [, , hostiles, only] = process.argv;
 const ME = { name: 'nats-0', id: 'ID', ver: '2.15.2' };
@@ -28,7 +28,7 @@ const tail = Buffer.from(
 const wide = Buffer.from(`[${'{},'.repeat(2 << 20)}0]`);
 
 /** One of them when its number is given, and in turn otherwise. */
-const manners: readonly ((asked: Asked) => void)[] = [
+const manners: readonly ((request: NatsRequest) => void)[] = [
   ({ announce, socket }) => {
     announce(7 << 20);
     flood(socket);
@@ -43,8 +43,8 @@ const manners: readonly ((asked: Asked) => void)[] = [
     announce(999_999_999);
     flood(socket);
   },
-  ({ what, announce, socket }) => {
-    if (what !== 'JSZ') return;
+  ({ command, announce, socket }) => {
+    if (command !== 'JSZ') return;
     for (let index = 10; index < 42; index += 1) {
       const head = `{"server":{"id":"x","ver":"2.15.2","name":"other-${index}`;
       announce(head.length + tail.length);
@@ -58,7 +58,7 @@ const manners: readonly ((asked: Asked) => void)[] = [
   },
 ];
 
-async function look(address: string): Promise<number> {
+async function observe(address: string): Promise<number> {
   const signal = AbortSignal.timeout(10_000);
   try {
     const system = await openSystem({ ...login, servers: [address] }, signal);
@@ -81,15 +81,15 @@ async function look(address: string): Promise<number> {
 
 const hostile = await Promise.all(
   Array.from({ length: Number(hostiles) }, (_, index) => {
-    const onAsked = manners[Number(only ?? index % manners.length)] ?? (() => undefined);
-    return startHostileNats({ onAsked });
+    const onRequest = manners[Number(only ?? index % manners.length)] ?? (() => undefined);
+    return startHostileNats({ onRequest });
   }),
 );
 const good = await startHostileNats({
-  onAsked: ({ answer }) => answer(JSON.stringify({ server: ME, data: { status: 'ok' } })),
+  onRequest: ({ answer }) => answer(JSON.stringify({ server: ME, data: { status: 'ok' } })),
 });
-const [during] = await Promise.all([good, ...hostile].map(({ address }) => look(address)));
-const after = await look(good.address);
+const [during] = await Promise.all([good, ...hostile].map(({ address }) => observe(address)));
+const after = await observe(good.address);
 const peakMb = process.resourceUsage().maxRSS / 1_024;
 process.stdout.write(JSON.stringify({ during, after, peakMb }));
 await Promise.all([good, ...hostile].map((one) => one[Symbol.asyncDispose]()));

@@ -3,10 +3,10 @@
 import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-export interface Asked {
+export interface NatsRequest {
   readonly socket: Socket;
   /** `VARZ`, or all of the subject. */
-  readonly what: string;
+  readonly command: string;
   /** As one message to whoever asked. */
   readonly answer: (payload: string | Buffer, reply?: string) => void;
   /** Its head alone. */
@@ -18,7 +18,7 @@ export interface Manners {
   readonly greet?: (socket: Socket) => void;
   /** Instead of PONG. */
   readonly admit?: (socket: Socket) => void;
-  readonly onAsked?: (asked: Asked) => void;
+  readonly onRequest?: (request: NatsRequest) => void;
 }
 
 export interface HostileNats extends AsyncDisposable {
@@ -43,7 +43,7 @@ export async function startHostileNats(manners: Manners): Promise<HostileNats> {
         text = text.slice(end + 2);
         if (verb === 'PING') (manners.admit ?? ((one) => one.write('PONG\r\n')))(socket);
         if (verb === 'SUB') sid = args[1] ?? '';
-        if (verb === 'PUB') manners.onAsked?.(askedOf(socket, args, sid));
+        if (verb === 'PUB') manners.onRequest?.(askedOf(socket, args, sid));
       }
     });
   });
@@ -62,12 +62,12 @@ function askedOf(
   socket: Socket,
   [subject = '', inbox = '']: readonly string[],
   sid: string,
-): Asked {
+): NatsRequest {
   const head = (bytes: number, reply?: string) =>
     socket.write(`MSG ${[inbox, sid, reply ?? [], bytes].flat().join(' ')}\r\n`);
   return {
     socket,
-    what: subject.replace(PING, ''),
+    command: subject.replace(PING, ''),
     announce: (bytes) => void head(bytes),
     answer: (payload, reply) => {
       head(Buffer.byteLength(payload), reply);

@@ -16,7 +16,7 @@ export type Writing = (method: string, args: readonly unknown[]) => string | und
 
 export interface Life {
   /** The door as this life has it. */
-  readonly door: <Door extends object>(door: Door, writing: Writing) => Door;
+  readonly proxy: <Target extends object>(proxy: Target, writing: Writing) => Target;
   /** At what it died; undefined when it outlived all. */
   readonly lastWord: () => string | undefined;
 }
@@ -39,7 +39,7 @@ export function lifeUntil(
     if (death.moment === 'after') await work();
     throw new Killed();
   };
-  const door = <Door extends object>(real: Door, writing: Writing): Door =>
+  const proxy = <Target extends object>(real: Target, writing: Writing): Target =>
     new Proxy(real, {
       get(target, name) {
         const member: unknown = Reflect.get(target, name, target);
@@ -55,7 +55,7 @@ export function lifeUntil(
         };
       },
     });
-  return { door, lastWord: () => last };
+  return { proxy, lastWord: () => last };
 }
 
 const KUBE_WRITES: readonly string[] = ['apply', 'patch', 'create', 'update', 'delete'];

@@ -201,13 +201,13 @@ export class VersionedKind {
 
 /** Asks until it is so. */
 export async function until(
-  what: string,
+  awaited: string,
   isSo: () => boolean | Promise<boolean>,
   withinMs = WITHIN_MS,
 ): Promise<void> {
   const endsAtMs = systemClock.nowMs() + withinMs;
   while (!(await isSo())) {
-    if (systemClock.nowMs() > endsAtMs) throw new Error(`waited ${withinMs} ms for ${what}`);
+    if (systemClock.nowMs() > endsAtMs) throw new Error(`waited ${withinMs} ms for ${awaited}`);
     await systemClock.sleep(ASK_EVERY_MS);
   }
 }

@@ -34,9 +34,9 @@ export class Figures {
 
   line({ seed, faults, mutations, healed, wholeAfterMs, wrong }: SeedResult): string {
     const whole = `whole after ${(wholeAfterMs / 1_000).toFixed(1)} s`;
-    const what = `${mutations} changes, ${healed} healed, ${whole}; ${faults.join(', ')}`;
-    if (wrong.length === 0) return `seed ${seed}: ${what}\n`;
-    return `seed ${seed}: WRONG: ${what}\n${complaint(seed, wrong, this.#without)}\n`;
+    const summary = `${mutations} changes, ${healed} healed, ${whole}; ${faults.join(', ')}`;
+    if (wrong.length === 0) return `seed ${seed}: ${summary}\n`;
+    return `seed ${seed}: WRONG: ${summary}\n${complaint(seed, wrong, this.#without)}\n`;
   }
 
   /** Adds the counts of a rig's relay. */

@@ -103,7 +103,7 @@ const OPERATIONS: readonly Operation[] = [
 
 export class Mutator {
   /** Changes that the API server took. */
-  taken = 0;
+  accepted = 0;
   /** Most were about an object that was not there. */
   refused = 0;
   readonly #kube: KubeClient;
@@ -117,7 +117,7 @@ export class Mutator {
     const own = random.fork(String(random.next()));
     try {
       await own.weighted(OPERATIONS).run(this, own);
-      this.taken += 1;
+      this.accepted += 1;
     } catch {
       this.refused += 1;
     }

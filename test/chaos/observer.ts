@@ -44,14 +44,14 @@ export class Observer {
     this.#check(this.#revisions, identity, revision, `resourceVersion of ${nameOf(entry)}`);
   }
 
-  #check(known: Map<string, Seen>, key: string, now: Seen, what: string): void {
+  #check(known: Map<string, Seen>, key: string, now: Seen, kind: string): void {
     const before = known.get(key);
     known.set(key, now);
     if (before === undefined) return;
     const isBack = now.epoch === before.epoch ? now.at < before.at : now.epoch < before.epoch;
     if (!isBack || this.violations.length >= KEPT) return;
     const step = `epoch ${before.epoch}, ${before.at} -> epoch ${now.epoch}, ${now.at}`;
-    this.violations.push(`${this.#reader} saw ${key} go back: ${what}: ${step}`);
+    this.violations.push(`${this.#reader} saw ${key} go back: ${kind}: ${step}`);
   }
 }
 

@@ -62,7 +62,7 @@ export async function runSeed(
   return {
     seed,
     faults: faults.map(({ kind }) => kind),
-    mutations: mutator.taken,
+    mutations: mutator.accepted,
     healed: ((await rig.status()).events?.healed ?? 0) - healedBefore,
     wholeAfterMs,
     wrong,

@@ -21,8 +21,8 @@ const within = { timeout: 60_000, interval: 200 };
 const ready = (name: string): Promise<string> =>
   kubectl.run('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=60s');
 
-const field = (what: string, path: string): Promise<string> =>
-  kubectl.run('get', ...what.split(' '), `--output=jsonpath={${path}}`);
+const field = (resource: string, path: string): Promise<string> =>
+  kubectl.run('get', ...resource.split(' '), `--output=jsonpath={${path}}`);
 
 const textOf = async (url: string): Promise<string> =>
   (await fetch(url, { signal: AbortSignal.timeout(5_000) })).text();

@@ -41,7 +41,7 @@ beforeEach(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'ballast-leftovers-'));
   clusters = join(scratch, 'clusters');
   await mkdir(clusters);
-  before = await look();
+  before = await readState();
 });
 
 afterEach(async () => {
@@ -50,7 +50,7 @@ afterEach(async () => {
   await rm(scratch, { recursive: true, force: true });
 });
 
-const look = (): Promise<MachineState> =>
+const readState = (): Promise<MachineState> =>
   machineState(join(clusters, `ballast-${userInfo().uid}`), INTERFACE);
 
 const command = (...args: readonly string[]): ChildProcess =>
@@ -112,7 +112,7 @@ async function expectNothingLeft({ dir, namespaces }: Started): Promise<void> {
   expect(namespaces.length).toBeGreaterThanOrEqual(5);
   // Orphans are reaped by the machine's first process, in its own time.
   await vi.waitFor(async () => expect(await processesIn(namespaces)).toEqual([]), within);
-  expect(await look()).toEqual(before);
+  expect(await readState()).toEqual(before);
 }
 
 test('it cannot write to the machine, and after Ctrl-C nothing is left', async () => {

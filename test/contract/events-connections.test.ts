@@ -109,9 +109,9 @@ describe('a connection', () => {
     const go = Promise.withResolvers<void>();
     held = go.promise;
     const gone = await open();
-    const asked = once(listener, 'asked');
+    const arrival = once(listener, 'asked');
     gone.write(head([['content-length', '0']]));
-    const [answer] = (await asked) as [ServerResponse];
+    const [answer] = (await arrival) as [ServerResponse];
     gone.destroy();
     await once(answer, 'close');
     expect(answer.headersSent).toBe(false);
@@ -119,10 +119,10 @@ describe('a connection', () => {
   });
 
   it('whose owner asks and does not read is closed, and its answer goes', async () => {
-    const asked = once(listener, 'asked');
+    const arrival = once(listener, 'asked');
     const deaf = (await open()).pause();
     deaf.write(head([], 'GET /large HTTP/1.1'));
-    const [answer] = (await asked) as [ServerResponse];
+    const [answer] = (await arrival) as [ServerResponse];
     await once(answer, 'close', { signal: AbortSignal.timeout(30_000) });
     expect(answer.writableFinished).toBe(false);
   });

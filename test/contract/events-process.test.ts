@@ -56,11 +56,11 @@ async function listening(running: Running): Promise<string> {
 function outcome(port: number): Promise<string> {
   const options = { port, method: 'POST', agent: false, headers: { ...eventHeaders } };
   return new Promise((done) => {
-    const asked = request(options, (answer) => {
+    const sent = request(options, (answer) => {
       answer.resume().once('end', () => done(String(answer.statusCode)));
     });
-    asked.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? error.message));
-    asked.end('{}');
+    sent.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? error.message));
+    sent.end('{}');
   });
 }
 

@@ -56,12 +56,12 @@ function startSession(args: readonly string[]): Session {
     });
   }
   const until = async (pattern: RegExp, timeoutMs: number, from = 0): Promise<RegExpExecArray> => {
-    const look = (): RegExpExecArray => {
+    const match = (): RegExpExecArray => {
       const found = pattern.exec(text.slice(from));
       if (found === null) throw new Error(`no ${pattern} in time, only:\n${text}`);
       return found;
     };
-    return vi.waitFor(look, { timeout: timeoutMs, interval: POLL_MS });
+    return vi.waitFor(match, { timeout: timeoutMs, interval: POLL_MS });
   };
   return { process: child, text: () => text, until };
 }

@@ -9,7 +9,7 @@ import { record } from './recorded.ts';
 import { machineSlots, rungs } from './rungs.ts';
 import { timesTable } from './times.ts';
 
-const say = (text: string): void => {
+const print = (text: string): void => {
   process.stdout.write(text);
 };
 
@@ -26,16 +26,16 @@ export async function climbChosen(
     slots: machineSlots,
     passed: new Passed(),
     onlyChanged: options.onlyChanged,
-    say,
+    print,
   });
   const stopped = signal.aborted;
   if (options.showsTimes) {
-    say(timesTable(outcomes, performance.now() - startedMs));
+    print(timesTable(outcomes, performance.now() - startedMs));
     record(outcomes);
   }
-  say(notClimbed(outcomes, stopped));
+  print(notClimbed(outcomes, stopped));
   const last = total(outcomes, strict);
-  say(`${last}\n`);
+  print(`${last}\n`);
   return !stopped && last.endsWith(' 0 failed');
 }
 

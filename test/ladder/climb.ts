@@ -16,7 +16,7 @@ export async function climb(chosen: readonly Rung[], by: Climb): Promise<Outcome
   const outcomes: Outcome[] = [];
   const end = ({ outcome, said }: Climbed): void => {
     outcomes.push(outcome);
-    by.say(said + line(outcome));
+    by.print(said + line(outcome));
   };
   const nameWidth = Math.max(...chosen.map(({ name }) => name.length));
   const prefixWidth = by.slots > 1 && chosen.length > 1 ? nameWidth : undefined;
@@ -58,9 +58,9 @@ function turnOf(rung: Rung, { outcomes, running, slots }: Standing): string {
     return `it needs ${missing.rung}, which ${became}`;
   }
   if (needed.includes(undefined)) return 'later';
-  const taken = running.reduce((sum, one) => sum + one.slots, 0);
+  const slotsUsed = running.reduce((sum, one) => sum + one.slots, 0);
   // A rung that wants more than the machine has is climbed alone.
-  const fits = taken === 0 || taken + rung.slots <= slots;
+  const fits = slotsUsed === 0 || slotsUsed + rung.slots <= slots;
   return fits ? 'now' : 'no room';
 }
 

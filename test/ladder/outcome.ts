@@ -25,5 +25,5 @@ export interface Climb {
   readonly passed?: Passed;
   /** A rung that passed with the same inputs is left out, and is no failure. */
   readonly onlyChanged?: boolean;
-  say(text: string): void;
+  print(text: string): void;
 }

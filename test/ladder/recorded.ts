@@ -19,9 +19,9 @@ const PLACE = resolve(import.meta.dirname, 'recorded.json');
 
 export const readRecorded = (): Recorded => JSON.parse(readFileSync(PLACE, 'utf8')) as Recorded;
 
-type Taken = Pick<Outcome, 'rung' | 'state' | 'tookMs' | 'files'>;
+type TimedOutcome = Pick<Outcome, 'rung' | 'state' | 'tookMs' | 'files'>;
 
-export function record(outcomes: readonly Taken[]): void {
+export function record(outcomes: readonly TimedOutcome[]): void {
   const isThere = (file: string): boolean => existsSync(resolve(TESTS, file));
   const next = withTimes(readRecorded(), outcomes, isThere);
   writeFileSync(PLACE, `${JSON.stringify(next, undefined, 2)}\n`);
@@ -30,11 +30,11 @@ export function record(outcomes: readonly Taken[]): void {
 /** Rungs that were not climbed keep their times. */
 export function withTimes(
   { rungs, files }: Recorded,
-  outcomes: readonly Taken[],
+  outcomes: readonly TimedOutcome[],
   isThere: (file: string) => boolean,
 ): Recorded {
   const climbed = outcomes.filter(({ state }) => state === 'passed');
-  const taken = climbed.flatMap((outcome) => outcome.files);
+  const times = climbed.flatMap((outcome) => outcome.files);
   return {
     rungs: longestFirst(
       rungs,
@@ -43,7 +43,7 @@ export function withTimes(
     ),
     files: longestFirst(
       files,
-      taken.map(({ file, wallSeconds }) => [file, wallSeconds]),
+      times.map(({ file, wallSeconds }) => [file, wallSeconds]),
       ([file, seconds]) => seconds >= SHORT_SECONDS && isThere(file),
     ),
   };
@@ -53,10 +53,10 @@ type Time = readonly [name: string, seconds: number];
 
 function longestFirst(
   old: Readonly<Record<string, number>>,
-  taken: readonly Time[],
+  times: readonly Time[],
   isKept: (time: Time) => boolean,
 ): Record<string, number> {
-  const all = Object.entries({ ...old, ...Object.fromEntries(taken) }).filter(isKept);
+  const all = Object.entries({ ...old, ...Object.fromEntries(times) }).filter(isKept);
   const rounded = all.map(([name, seconds]) => [name, Math.round(seconds)] as const);
   return Object.fromEntries(
     rounded.toSorted(([a, one], [b, other]) => other - one || (a < b ? -1 : 1)),

@@ -13,7 +13,7 @@ const FAILURES_BEGIN = /^⎯+ (Failed (Suites|Tests) \d+|Unhandled (Errors?|Reje
 export interface Speaks {
   /** Width of the names before each line; undefined where no other rung prints. */
   readonly prefixWidth: number | undefined;
-  say(text: string): void;
+  print(text: string): void;
 }
 
 export class Voice {
@@ -33,7 +33,7 @@ export class Voice {
 
   take(text: string): void {
     if (this.#holds) this.#hold(text);
-    else if (this.#by.prefixWidth === undefined) this.#by.say(text);
+    else if (this.#by.prefixWidth === undefined) this.#by.print(text);
     else this.#takeLines(text);
   }
 
@@ -54,7 +54,7 @@ export class Voice {
     const shown = first === -1 ? lines : lines.slice(0, first);
     const name = this.#rung.name.padEnd(this.#by.prefixWidth ?? 0);
     const full = shown.filter((line) => stripVTControlCharacters(line).trim() !== '');
-    if (full.length > 0) this.#by.say(full.map((line) => `${name} | ${line}\n`).join(''));
+    if (full.length > 0) this.#by.print(full.map((line) => `${name} | ${line}\n`).join(''));
     if (first === -1) return;
     this.#holds = true;
     this.#hold([...lines.slice(first), this.#begun].join('\n'));

@@ -86,8 +86,8 @@ async function range(etcdUrl: string, more: object = {}): Promise<readonly KeyVa
   return kvs.filter(({ key }) => !NOTES.some((note) => plain(key).startsWith(note)));
 }
 
-async function ask(etcdUrl: string, what: string, body: object): Promise<unknown> {
-  const answer = await fetch(`${etcdUrl}/v3/kv/${what}`, {
+async function ask(etcdUrl: string, method: string, body: object): Promise<unknown> {
+  const answer = await fetch(`${etcdUrl}/v3/kv/${method}`, {
     method: 'POST',
     body: JSON.stringify(body),
   });

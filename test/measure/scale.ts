@@ -56,11 +56,15 @@ async function worked(
 ): Promise<void> {
   const pids = pidsOf(system);
   const idle = await idleOf(pids);
-  const tell = async (what: string, count: number, work: () => Promise<unknown>): Promise<void> => {
+  const tell = async (
+    title: string,
+    count: number,
+    work: () => Promise<unknown>,
+  ): Promise<void> => {
     const { cpu, ms } = await costOf(pids, work);
     const own: Cpu = beyondIdle(cpu, idle, ms);
     const cells = Object.values(own).map((each) => `${(each / count).toFixed(2)} ms`);
-    print(row(`CPU of ${what} (${(ms / 1_000).toFixed(1)} s)`, ...cells));
+    print(row(`CPU of ${title} (${(ms / 1_000).toFixed(1)} s)`, ...cells));
   };
   const order = { pods, changes: CHANGES, perSecond: PER_SECOND };
   await tell('one change of a pod', CHANGES, () => writer.ask(order));
@@ -77,7 +81,7 @@ async function read(system: FeedSystem, print: Print): Promise<void> {
     ['cluster', '*'],
     ['node', nodeName(1)],
   ];
-  for (const [what, name] of crews) {
+  for (const [title, name] of crews) {
     const crew = await Crew.readers(system);
     try {
       const [pid = 0] = Object.values(crew.pids);
@@ -88,7 +92,7 @@ async function read(system: FeedSystem, print: Print): Promise<void> {
       const grown = mega((await residentBytes(pid)) - before);
       const [own, server] = [cpu['reader'], cpu['nats']].map((each) => `${each?.toFixed(0)} ms`);
       print(
-        `\nA ${what} reader: current after ${ms.toFixed(0)} ms, ${grown} larger; its CPU ${own},`,
+        `\nA ${title} reader: current after ${ms.toFixed(0)} ms, ${grown} larger; its CPU ${own},`,
       );
       print(`that of nats-server ${server}.`);
     } finally {

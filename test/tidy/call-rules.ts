@@ -57,7 +57,7 @@ const bans: readonly Ban[] = [
 const bannedCall = (ban: Ban): Rule => ({
   name: ban.name,
   reason: ban.reason,
-  look: perFile(function* (source) {
+  check: perFile(function* (source) {
     if (!ban.within.test(source.path) || ban.except.test(source.path)) return;
     for (const { name, lineOf } of namesIn(source)) {
       if (ban.of.test(name))
@@ -102,7 +102,7 @@ function* namesUsed({ syntax, text, imports }: Source): Generator<Use> {
 const sleeps: Rule = {
   name: 'fixed-sleep',
   reason: 'a fixed wait is too short on a slow machine and too long on every other',
-  look: perFile(function* (source) {
+  check: perFile(function* (source) {
     const { path, syntax, text } = source;
     if (!path.startsWith('test/') || syntax === undefined) return;
     const message = 'await the condition itself (expect.poll, vi.waitFor, an event).';
@@ -133,7 +133,7 @@ const maxTestLines = 50;
 const testLength: Rule = {
   name: 'test-length',
   reason: 'a test that does not fit on a screen proves something nobody can name',
-  look: perFile(function* ({ path, syntax, text }): Iterable<Omit<Finding, 'path'>> {
+  check: perFile(function* ({ path, syntax, text }): Iterable<Omit<Finding, 'path'>> {
     if (!path.endsWith('.test.ts') || extname(path) !== '.ts' || syntax === undefined) return;
     for (const [node] of walk(syntax)) {
       const name = node.type === 'CallExpression' ? dotted(node['callee']) : undefined;

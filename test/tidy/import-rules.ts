@@ -36,7 +36,7 @@ function mayImport(from: string, to: string): boolean {
 const direction: Rule = {
   name: 'import-direction',
   reason: 'functions meet in the status of objects, and the clients in shared/ stay replaceable',
-  look: perFile(function* ({ path, imports }) {
+  check: perFile(function* ({ path, imports }) {
     for (const { from, line } of imports.filter(({ isLocal }) => isLocal)) {
       if (mayImport(areaOf(path), areaOf(from))) continue;
       const message = `${areaOf(path)} must not import ${from}; move what both need to shared/.`;
@@ -56,7 +56,7 @@ const owners: readonly (readonly [RegExp, string])[] = [
 const oneOwner: Rule = {
   name: 'one-owner',
   reason: 'a library is replaced, or its traps are met, in one place',
-  look: perFile(function* ({ path, imports }) {
+  check: perFile(function* ({ path, imports }) {
     if (path.startsWith('test/')) return;
     for (const { from, line } of imports) {
       const owner = owners.find(([name]) => name.test(from))?.[1];
@@ -72,7 +72,7 @@ const LIBRARY = 'shared/nats/replica/library.ts';
 const barrel: Rule = {
   name: 'no-barrel',
   reason: 'an import should name the file that holds what it wants',
-  look: perFile(function* ({ path, imports }) {
+  check: perFile(function* ({ path, imports }) {
     if (/^shared\/.*index\.ts$/.test(path)) {
       yield { line: 1, message: 'no index file in shared/; name the file by what it owns.' };
     }
@@ -95,7 +95,7 @@ const entryPoints: readonly (readonly [RegExp, RegExp])[] = [
 const deadExport: Rule = {
   name: 'dead-export',
   reason: 'an export promises a user; without one it only makes the file harder to change',
-  look: (sources) =>
+  check: (sources) =>
     sources.flatMap((source) =>
       source.exports
         .filter(({ name, isType }) => !isUsed(source, name, isType, sources))
@@ -121,7 +121,7 @@ function isUsed(of: Source, name: string, isType: boolean, sources: readonly Sou
 const circle: Rule = {
   name: 'import-circle',
   reason: 'files that import each other, types included, cannot be read, moved or tested alone',
-  look: (sources) => {
+  check: (sources) => {
     const known = new Map(sources.map((source) => [source.path, source]));
     return sources.flatMap(({ path, imports }) =>
       imports

@@ -47,7 +47,7 @@ const toolsOfTools = new Set([
 const usedPackage: Rule = {
   name: 'used-package',
   reason: 'a dependency nobody uses is still a risk to everybody',
-  look: (sources) => {
+  check: (sources) => {
     const { scripts, dependencies, devDependencies, optionalDependencies } = packagesOf(sources);
     const imported = new Set(sources.flatMap((s) => s.imports.map((i) => packageOf(i.from))));
     const words = new Set(Object.values(scripts).flatMap((script) => script.split(/\s+/)));
@@ -73,7 +73,7 @@ const spawned = (name: string, sources: readonly Source[]): boolean =>
 const explainedPackage: Rule = {
   name: 'explained-package',
   reason: 'who wants to drop or replace a dependency must know what it is for',
-  look: (sources) => {
+  check: (sources) => {
     const { dependencies, devDependencies, optionalDependencies } = packagesOf(sources);
     const doc = sources.find(({ path }) => path === 'docs/dependencies.md')?.text ?? '';
     const message = (name: string): string => `docs/dependencies.md has no row for ${name}.`;
@@ -86,7 +86,7 @@ const explainedPackage: Rule = {
 const declaredPackage: Rule = {
   name: 'declared-package',
   reason: 'what ships must be installed with the product, and by our own word',
-  look: (sources) => {
+  check: (sources) => {
     const { dependencies, devDependencies } = packagesOf(sources);
     return sources.flatMap(({ path, imports }) =>
       imports.filter(isPackage).flatMap(({ from, line }): Finding[] => {
@@ -108,7 +108,7 @@ interface Lock {
 const wholeLock: Rule = {
   name: 'whole-lock',
   reason: 'npm ci refuses a lock file that lacks the binaries of other platforms',
-  look: (sources) => {
+  check: (sources) => {
     const lock = sources.find(({ path }) => path === 'package-lock.json');
     if (lock === undefined) return [];
     const { packages } = JSON.parse(lock.text) as Lock;

@@ -13,7 +13,7 @@ export interface Rule {
   readonly name: string;
   /** Why the rule is there: it is printed with the findings, so that the rule can be judged. */
   readonly reason: string;
-  look(sources: readonly Source[]): Finding[];
+  check(sources: readonly Source[]): Finding[];
 }
 
 /** The reason once, then each place; empty when the rule holds. */
@@ -25,7 +25,7 @@ export function describeFindings(rule: Rule, findings: readonly Finding[]): stri
 
 /** A rule that judges each file by itself. */
 export const perFile =
-  (check: (source: Source) => Iterable<Omit<Finding, 'path'>>): Rule['look'] =>
+  (check: (source: Source) => Iterable<Omit<Finding, 'path'>>): Rule['check'] =>
   (sources) =>
     sources.flatMap((source) =>
       Array.from(check(source), (finding) => ({ ...finding, path: source.path })),

@@ -15,7 +15,7 @@ const maxColumns: Readonly<Record<string, number>> = {
 const lineLength: Rule = {
   name: 'line-length',
   reason: 'two files side by side, and a diff in a review, should fit on a screen',
-  look: perFile(function* ({ path, lines }) {
+  check: perFile(function* ({ path, lines }) {
     const max = maxColumns[extname(path)];
     if (max === undefined || path === 'package-lock.json') return;
     for (const [index, line] of lines.entries()) {
@@ -29,7 +29,7 @@ const lineLength: Rule = {
 const header: Rule = {
   name: 'file-header',
   reason: 'a reader should know what a file owns and promises before reading it',
-  look: perFile(function* ({ path, lines }) {
+  check: perFile(function* ({ path, lines }) {
     const isScript = lines[0]?.startsWith('#!') ?? false;
     if (extname(path) !== '.ts' && !isScript) return;
     const first = lines[isScript ? 1 : 0] ?? '';
@@ -44,7 +44,7 @@ const usersDirectory = /(?<![\w.])\/(?:home|Users|root)\/[\w.-]+/;
 const machinePath: Rule = {
   name: 'machine-path',
   reason: 'the path exists on one machine only',
-  look: perFile(function* ({ path, lines }) {
+  check: perFile(function* ({ path, lines }) {
     if (path === 'package-lock.json') return;
     for (const [index, line] of lines.entries()) {
       const found = [repository, homedir()].find((own) => line.includes(`${own}/`));
@@ -62,7 +62,7 @@ const resolved = /"resolved": "https?:/;
 const registryHost: Rule = {
   name: 'registry-host',
   reason: 'where packages come from is for the machine that installs them to say',
-  look: perFile(function* ({ lines }) {
+  check: perFile(function* ({ lines }) {
     for (const [index, line] of lines.entries()) {
       if (!registry.test(line) && !resolved.test(line)) continue;
       yield { line: index + 1, message: "take the registry's host out; the client knows it." };
@@ -77,7 +77,7 @@ const noSubject = /(?:\/\/|^ *\/?\*+|[.:;]) +(?:What|Who|Whose|Whoever|Of)\b/;
 const plainComment: Rule = {
   name: 'plain-comment',
   reason: 'a sentence that begins with its subject is understood at the first reading',
-  look: perFile(function* ({ path, lines }) {
+  check: perFile(function* ({ path, lines }) {
     if (extname(path) !== '.ts' || !PLAIN_FOLDERS.test(path)) return;
     for (const [index, line] of lines.entries()) {
       if (!/^ *(?:\/\/|\/?\*)/.test(line) || !noSubject.test(line)) continue;

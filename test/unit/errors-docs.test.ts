@@ -24,8 +24,8 @@ describe('docs/errors.md', () => {
   });
 
   it.each(Object.keys(errorTable))('says of %s what happened and what to do', (code) => {
-    const [, , what, advice] = byCode.get(code)?.split('\n\n') ?? [];
-    expect(what).toMatch(/^[A-Z`].{20,}\.$/s);
+    const [, , cause, advice] = byCode.get(code)?.split('\n\n') ?? [];
+    expect(cause).toMatch(/^[A-Z`].{20,}\.$/s);
     expect(advice).toMatch(/^What to do: .{10,}\.\s*$/s);
   });
 

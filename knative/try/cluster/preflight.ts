@@ -76,18 +76,18 @@ export async function whyNotAt({ subnet, interfaceName }: Addresses): Promise<st
     return `There is an interface named ${interfaceName} already, and it is not ours.`;
   }
   const table = await run('ip', '-4', 'route', 'show', 'table', 'all');
-  const taken = table.split('\n').find((route) => isTakenBy(route, subnet));
-  if (taken === undefined) return undefined;
-  return `${subnet} is taken on this machine (${taken.trim()}): choose another with --subnet.`;
+  const inUse = table.split('\n').find((route) => isTakenBy(route, subnet));
+  if (inUse === undefined) return undefined;
+  return `${subnet} is taken on this machine (${inUse.trim()}): choose another with --subnet.`;
 }
 
 async function missing(
   names: readonly string[],
-  look: (name: string) => Promise<unknown>,
+  lookUp: (name: string) => Promise<unknown>,
 ): Promise<readonly string[]> {
   const found = await Promise.all(
     names.map((name) =>
-      look(name).then(
+      lookUp(name).then(
         () => true,
         () => false,
       ),

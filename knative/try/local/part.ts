@@ -24,15 +24,15 @@ const OPTIONS = {
   plane: { type: 'string' },
 } as const;
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 async function main(args: readonly string[]): Promise<void> {
   const { values, positionals } = readArguments(args, OPTIONS);
   const { help, plane } = values;
-  if (help === true) return say(USAGE);
+  if (help === true) return print(USAGE);
   const [verb = 'list', name, ...more] = positionals;
   if (more.length > 0) throw new UsageError(`too many words: ${more.join(' ')}`);
-  if (verb === 'list') return say(table(await runningParts(plane)));
+  if (verb === 'list') return print(table(await runningParts(plane)));
   if (!isVerb(verb)) throw new UsageError(`there is no command "${verb}"`);
   if (name === undefined) throw new UsageError(`${verb} needs the name of a part`);
   await send(verb, name, await runningParts(plane));
@@ -47,7 +47,7 @@ async function send(verb: Verb, name: string, parts: readonly PartRow[]): Promis
     throw new Error(`no running part is named ${name}; there are: ${names.join(', ')}`);
   }
   process.kill(part.pid, SIGNALS[verb]);
-  say(`${verb}: ${name} (pid ${part.pid})`);
+  print(`${verb}: ${name} (pid ${part.pid})`);
 }
 
 async function runningParts(chosen: string | undefined): Promise<readonly PartRow[]> {

@@ -37,10 +37,10 @@ export class LiveBuffer {
 
   /** All of it; the buffer begins anew. */
   take(): readonly LiveMessage[] {
-    const taken = this.#messages;
+    const buffered = this.#messages;
     this.#messages = [];
     this.#bytes = 0;
     this.#isOverfull = false;
-    return taken;
+    return buffered;
   }
 }

@@ -197,15 +197,15 @@ test.each([
 
 test('kn shows services, sources and triggers of ours as ready', async () => {
   const kn = await resolvePart('kn');
-  const told = (...what: readonly string[]): string => {
-    const args = [...what, '--namespace', OURS];
+  const told = (...query: readonly string[]): string => {
+    const args = [...query, '--namespace', OURS];
     const env = { KUBECONFIG: world.kubeconfigPath, HOME: '/nonexistent' };
     const { status, stdout, stderr } = spawnSync(kn, args, { env, encoding: 'utf8' });
     expect({ args, status, stderr }).toMatchObject({ status: 0 });
     return stdout;
   };
-  const list = (...what: readonly string[]): readonly string[] => {
-    const rows = told(...what, 'list', '--no-headers')
+  const list = (...query: readonly string[]): readonly string[] => {
+    const rows = told(...query, 'list', '--no-headers')
       .trim()
       .split('\n');
     expect(rows.filter((row) => !/ True *$/.test(row))).toEqual([]);

@@ -19,12 +19,12 @@ export function mortalNatsCluster() {
     handle: async (event, context) => {
       const deaths = lastWords.length;
       const moment = deaths % 2 === 0 ? 'after' : 'before';
-      const { door, lastWord } = lifeUntil({ write: 1 + (deaths % WRITES_MAX), moment });
+      const { proxy, lastWord } = lifeUntil({ write: 1 + (deaths % WRITES_MAX), moment });
       const { clock, metrics, log, signal, traceparent } = context;
       const { kube, openSystem, workMs, lease } = context.deps;
       const deps = new Deps({
-        kube: door(kube, kubeWriting),
-        openSystem: async (...way) => door(await openSystem(...way), natsWriting),
+        kube: proxy(kube, kubeWriting),
+        openSystem: async (...way) => proxy(await openSystem(...way), natsWriting),
         clock,
         workMs,
         lease,

@@ -151,7 +151,7 @@ test('a dead letter sink that fails is tried again, and then the event is lost',
 });
 
 describe('a reply', () => {
-  const asked = { dialect: 'exact', values: { type: 'test.asked' } } as const;
+  const exactFilter = { dialect: 'exact', values: { type: 'test.asked' } } as const;
   const answered = { dialect: 'exact', values: { type: 'test.answered' } } as const;
   const reply = { ...EVENT, 'ce-type': 'test.answered', 'ce-id': '2' };
 
@@ -159,7 +159,7 @@ describe('a reply', () => {
     const sink = await sinkOf(() => ({ status, headers: reply, body: '{"answer":42}' }));
     const next = await sinkOf();
     await using delivery = await Delivery.start([
-      triggerOf('first', sink.url, { filter: asked }),
+      triggerOf('first', sink.url, { filter: exactFilter }),
       triggerOf('next', next.url, { filter: answered }),
     ]);
     await delivery.send();
@@ -174,7 +174,7 @@ describe('a reply', () => {
     const sink = await sinkOf(() => ({ status: 200, headers, body: JSON.stringify(event) }));
     const next = await sinkOf();
     await using delivery = await Delivery.start([
-      triggerOf('first', sink.url, { filter: asked }),
+      triggerOf('first', sink.url, { filter: exactFilter }),
       triggerOf('next', next.url, { filter: answered }),
     ]);
     await delivery.send();

@@ -69,7 +69,7 @@ const STREAM = 'The name is part of every subject on NATS; use 1 to 63 letters, 
 const SECRET = 'Write the name of a Secret in the namespace of this feed';
 
 /** A name, the spec, the field that the refusal names, and words of its message. */
-type Refused = readonly [what: string, spec: object, field: string, words: string];
+type Refused = readonly [title: string, spec: object, field: string, words: string];
 
 const STREAMS: readonly Refused[] = [
   ['a dotted stream', { stream: { name: 'a.b' } }, 'stream.name', STREAM],

@@ -45,7 +45,7 @@ test('a sweep that outlives its epoch writes nothing into the next one', async (
   // With it a sweep begins to settle in which epoch it is; what is left takes two round trips.
   const begun = await world.listen(stream);
   const late = sender.sweep();
-  await begun.asked;
+  await begun.requested;
   for (let left = 20; left > 0; left -= 1) await marker();
   await world.deleteStream(stream);
   const sweptByOther = async () => {

@@ -65,7 +65,7 @@ test('a feed that nobody swept for two periods does not say that it is Ready', a
   // It lives again, and nobody speaks against it.
   expect(await sender.sweep()).toBe(204);
   expect(await conditions()).toEqual(swept);
-  const taken = await versionOf();
+  const versionOfOwner = await versionOf();
   await tickAt(60);
-  expect(await versionOf()).toBe(taken);
+  expect(await versionOf()).toBe(versionOfOwner);
 });

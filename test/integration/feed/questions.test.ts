@@ -11,7 +11,7 @@ import { systemClock } from '../../../shared/clock.ts';
 import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
 import { NO_ACCESS } from '../../../shared/nats/access.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
-import { Asked } from './asked.ts';
+import { CountingKube } from './counting-kube.ts';
 import { withSweptFeedEach } from './each.ts';
 import { annotatePod, createPod, labelPod, removePod } from './objects.ts';
 import { FEED_NAMESPACE, type FeedWorld, type Sender, soon } from './world.ts';
@@ -29,7 +29,7 @@ withSweptFeedEach((given) => {
 });
 
 interface Told {
-  readonly asked: Asked;
+  readonly counting: CountingKube;
   readonly tell: (object: KubeObject, verb?: 'delete') => Promise<Outcome>;
   readonly close: () => Promise<void>;
 }
@@ -40,9 +40,9 @@ async function open(): Promise<Told> {
   if (object === null) throw new Error('there is no feed');
   const nats = { url: world.natsUrl, access: NO_ACCESS };
   const session = new Session(feedOf(object), nats);
-  const asked = new Asked(world.kube);
+  const counting = new CountingKube(world.kube);
   const options: DepsOptions = {
-    kube: asked.kube,
+    kube: counting.kube,
     clock: systemClock,
     log: { warn: () => undefined },
     namespace: FEED_NAMESPACE,
@@ -53,12 +53,12 @@ async function open(): Promise<Told> {
   const [resource] = session.feed.resources.filter(({ name }) => name === 'pods');
   if (resource === undefined) throw new Error('the feed shows no pods');
   return {
-    asked,
+    counting,
     tell: async (pod, verb) => {
       const { resourceVersion } = pod.metadata;
-      const look = { resource, object: pod, isGone: verb === 'delete', resourceVersion };
+      const observation = { resource, object: pod, isGone: verb === 'delete', resourceVersion };
       const task = { deps, session, signal: soon(), epoch: 1, nowMs: Date.now() };
-      return (await confirmEvent(task, look)).outcome;
+      return (await confirmEvent(task, observation)).outcome;
     },
     close: () => session.close(),
   };
@@ -70,15 +70,15 @@ const madeUp = (pod: KubeObject, name: string, resourceVersion: string): KubeObj
 });
 
 test('a change costs one question that is answered from memory; no change costs none', async () => {
-  const { asked, tell, close } = await open();
+  const { counting, tell, close } = await open();
   const pod = await createPod(world.kube, 'a', 'n1');
   // The API server itself has heard of it: that is when its source tells of it.
   await expect.poll(() => atHand('a')).toBeDefined();
   expect(await tell(pod)).toBe('published');
-  expect(asked.counts).toEqual({ atHand: 1, latest: 0 });
+  expect(counting.counts).toEqual({ atHand: 1, latest: 0 });
   expect(await tell(await annotatePod(world.kube, 'a', { step: '1' }))).toBe('unchanged');
   expect(await tell(pod)).toBe('unchanged');
-  expect(asked.counts).toEqual({ atHand: 1, latest: 0 });
+  expect(counting.counts).toEqual({ atHand: 1, latest: 0 });
   await close();
 });
 
@@ -88,7 +88,7 @@ async function atHand(name: string): Promise<KubeObject | undefined> {
 }
 
 test('a flood of invented pods asks four questions at once, no honest one waits', async () => {
-  const { asked, tell, close } = await open();
+  const { counting, tell, close } = await open();
   const pod = await createPod(world.kube, 'honest', 'n1');
   await expect.poll(() => atHand('honest')).toBeDefined();
   const { lastSequence } = await stream.state(soon());
@@ -104,43 +104,43 @@ test('a flood of invented pods asks four questions at once, no honest one waits'
   // A caller that insists waits alone.
   expect(left).toBeGreaterThan(0);
   expect(new Set(await Promise.all(flood))).toEqual(new Set(['unchanged']));
-  expect(asked.most.both).toBeLessThanOrEqual(4);
-  expect(asked.most.latest).toBeLessThanOrEqual(2);
-  expect(asked.counts).toEqual({ atHand: 151, latest: 50 });
+  expect(counting.most.both).toBeLessThanOrEqual(4);
+  expect(counting.most.latest).toBeLessThanOrEqual(2);
+  expect(counting.counts).toEqual({ atHand: 151, latest: 50 });
   const changed = await world.changedSince(stream, lastSequence);
   expect(changed.filter((subject) => !subject.endsWith('.honest'))).toEqual([]);
   await close();
 });
 
 test('an API server that is behind the event is asked what is so now', async () => {
-  const { asked, tell, close } = await open();
+  const { counting, tell, close } = await open();
   const pod = await createPod(world.kube, 'a', 'n1');
-  await asked.freeze(PODS, 'default', 'a');
+  await counting.freeze(PODS, 'default', 'a');
   const labelled = await labelPod(world.kube, 'a', { step: '1' });
   expect(await tell(labelled)).toBe('published');
   expect(await world.difference(stream)).toEqual([]);
-  expect(asked.counts).toEqual({ atHand: 2, latest: 1 });
+  expect(counting.counts).toEqual({ atHand: 2, latest: 1 });
   expect(await tell(pod)).toBe('overtaken');
   await close();
 });
 
 test('one that is behind for a moment is asked again, and etcd is left alone', async () => {
-  const { asked, tell, close } = await open();
+  const { counting, tell, close } = await open();
   await createPod(world.kube, 'a', 'n1');
-  await asked.freeze(PODS, 'default', 'a');
-  asked.frozenFor = 1;
+  await counting.freeze(PODS, 'default', 'a');
+  counting.frozenFor = 1;
   const labelled = await labelPod(world.kube, 'a', { step: '1' });
   await expect.poll(async () => (await atHand('a'))?.metadata.labels).toEqual({ step: '1' });
   expect(await tell(labelled)).toBe('published');
-  expect(asked.counts).toEqual({ atHand: 2, latest: 0 });
+  expect(counting.counts).toEqual({ atHand: 2, latest: 0 });
   expect(await world.difference(stream)).toEqual([]);
   await close();
 });
 
 test('an API server that is behind brings back no pod that ended before it began', async () => {
-  const { asked, tell, close } = await open();
+  const { counting, tell, close } = await open();
   const pod = await createPod(world.kube, 'a', 'n1');
-  await asked.freeze(PODS, 'default', 'a');
+  await counting.freeze(PODS, 'default', 'a');
   // Nothing stood about it, so that its end leaves nothing behind.
   expect(await tell(await removePod(world.kube, 'a'), 'delete')).toBe('unchanged');
   expect(await tell(pod)).toBe('unchanged');
@@ -150,25 +150,25 @@ test('an API server that is behind brings back no pod that ended before it began
 
 test('nor one whose end a sweep has told, when nothing is left of that in the stream', async () => {
   const pod = await createPod(world.kube, 'a', 'n1');
-  const asked = new Asked(world.kube);
-  await asked.freeze(PODS, 'default', 'a');
+  const counting = new CountingKube(world.kube);
+  await counting.freeze(PODS, 'default', 'a');
   await removePod(world.kube, 'a');
   await sweeper.sweep();
   for (const place of ['node.n1', 'cluster._'])
     await world.purge(stream, `${place}.pods.default.a`);
   const later = await open();
-  later.asked.frozen = asked.frozen;
+  later.counting.frozen = counting.frozen;
   expect(await later.tell(pod)).toBe('unchanged');
-  expect(later.asked.counts).toEqual({ atHand: 2, latest: 1 });
+  expect(later.counting.counts).toEqual({ atHand: 2, latest: 1 });
   expect(await world.difference(stream)).toEqual([]);
   await later.close();
 });
 
 test('of a kind that went with its objects their end is told, and nothing else', async () => {
-  const { asked, tell, close } = await open();
+  const { counting, tell, close } = await open();
   const pod = await createPod(world.kube, 'a', 'n1');
   expect(await tell(pod)).toBe('published');
-  asked.insteadOf = { ...PODS, resource: 'nosuchkind' };
+  counting.insteadOf = { ...PODS, resource: 'nosuchkind' };
   const { lastSequence } = await stream.state(soon());
   expect(await tell(await labelPod(world.kube, 'a', { step: '1' }))).toBe('unchanged');
   expect(await world.changedSince(stream, lastSequence)).toEqual([]);

@@ -115,11 +115,11 @@ test('an instance that did not begin the epoch writes in it all the same', async
 test('a node name that cannot be is refused, and harms nobody beside it', async () => {
   const pod = await createPod(world.kube, 'a', 'n1');
   const odd = { ...pod, spec: { nodeName: 'n'.repeat(5_000) } };
-  const [refused, taken] = await Promise.all([
+  const [refused, accepted] = await Promise.all([
     sender.change(odd, 'update'),
     sender.change(pod, 'add'),
   ]);
-  expect([refused, taken]).toEqual([422, 204]);
+  expect([refused, accepted]).toEqual([422, 204]);
 });
 
 test('a forged delete of the far future keeps nobody out who comes by the name', async () => {

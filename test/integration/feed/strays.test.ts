@@ -40,19 +40,28 @@ test('the truth about an object that came back closes the place of its birth', a
   const session = await openSession();
   const [resource] = session.feed.resources.filter(({ name }) => name === 'pods');
   if (resource === undefined) throw new Error('the feed shows no pods');
-  const look = (object: KubeObject, isGone = false): Projection => {
+  const projectionOf = (object: KubeObject, isGone = false): Projection => {
     const { resourceVersion } = object.metadata;
     return project(session.feed, { resource, object, isGone, resourceVersion }, 1);
   };
   const hint = { epoch: 1, nowMs: Date.now(), source: 'event' } as const;
-  await reconcileObject(session, look(await createPod(world.kube, 'twice')), hint, soon());
-  await reconcileObject(session, look(await removePod(world.kube, 'twice'), true), hint, soon());
+  await reconcileObject(session, projectionOf(await createPod(world.kube, 'twice')), hint, soon());
+  await reconcileObject(
+    session,
+    projectionOf(await removePod(world.kube, 'twice'), true),
+    hint,
+    soon(),
+  );
   const pending = await createPod(world.kube, 'twice');
   const bound = await bindPod(world.kube, 'twice', 'n1');
   const truth = { epoch: 1, nowMs: Date.now(), before: Infinity };
-  expect((await reconcileLive(session, look(bound), truth, soon())).outcome).toBe('published');
+  expect((await reconcileLive(session, projectionOf(bound), truth, soon())).outcome).toBe(
+    'published',
+  );
   // Its birth is told last.
-  expect((await reconcileObject(session, look(pending), hint, soon())).outcome).toBe('overtaken');
+  expect((await reconcileObject(session, projectionOf(pending), hint, soon())).outcome).toBe(
+    'overtaken',
+  );
   expect(await world.difference(stream)).toEqual([]);
   await session.close();
 });

@@ -151,7 +151,7 @@ export class FeedWorld {
   }
 
   /** Listens from now on; `asked` resolves when somebody has asked how far the stream is. */
-  async listen({ settings: { name } }: Stream): Promise<{ readonly asked: Promise<void> }> {
+  async listen({ settings: { name } }: Stream): Promise<{ readonly requested: Promise<void> }> {
     const nats = await connect(loginOf(this.plane.part('nats-server').url));
     const found = Promise.withResolvers<void>();
     nats.subscribe('$JS.EVENT.ADVISORY.API', {
@@ -161,7 +161,7 @@ export class FeedWorld {
       },
     });
     await nats.flush();
-    return { asked: found.promise.then(() => nats.close()) };
+    return { requested: found.promise.then(() => nats.close()) };
   }
 
   async #jetStream(subject: string, body: string): Promise<void> {

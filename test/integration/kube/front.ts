@@ -30,7 +30,7 @@ export interface Front {
   readonly url: string;
   readonly kubeconfigPath: string;
   /** `METHOD /path`, in the order they came. */
-  readonly requests: readonly { readonly what: string; readonly atMs: number }[];
+  readonly requests: readonly { readonly target: string; readonly atMs: number }[];
   /** Taken from the API server so far. */
   bytesRead(): number;
   readonly faults: Fault[];
@@ -68,12 +68,12 @@ export function withFrontEach(use: (given: Given) => void): void {
 export async function openFront(plane: PlaneAddress): Promise<Front> {
   const upstream = new URL(plane.part('kube-apiserver').url);
   const agent = new Agent({ ca: await readFile(plane.caPath, 'utf8'), keepAlive: true });
-  const requests: { what: string; atMs: number }[] = [];
+  const requests: { target: string; atMs: number }[] = [];
   const faults: Fault[] = [];
   const read = { bytes: 0 };
   const server = createServer((from, to) => {
     const { method = '', url: path = '', headers } = from;
-    requests.push({ what: `${method} ${path.split('?')[0]}`, atMs: performance.now() });
+    requests.push({ target: `${method} ${path.split('?')[0]}`, atMs: performance.now() });
     const index = faults.findIndex((candidate) => candidate.meets(method, path, headers));
     const [fault] = index < 0 ? [] : faults.splice(index, 1);
     const answer = answerOf(fault);

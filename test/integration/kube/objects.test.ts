@@ -166,12 +166,12 @@ describe('writes', () => {
   test('an apply takes fields from another manager only by force', async () => {
     await kube.apply(configMaps, configMap('owned', { a: 'x' }), { force: false });
     const other = { fieldManager: 'other' };
-    const taken = configMap('owned', { a: 'y' });
-    await expect(kube.apply(configMaps, taken, { ...other, force: false })).rejects.toMatchObject({
+    const owned = configMap('owned', { a: 'y' });
+    await expect(kube.apply(configMaps, owned, { ...other, force: false })).rejects.toMatchObject({
       code: 'KUBE_CONFLICT',
       message: expect.stringContaining('.data.a'),
     });
-    const object = await kube.apply(configMaps, taken, { ...other, force: true });
+    const object = await kube.apply(configMaps, owned, { ...other, force: true });
     expect(object['data']).toEqual({ a: 'y' });
   });
 

@@ -32,7 +32,7 @@ beforeEach(() => kube.resetCounts());
 describe('status', () => {
   const ref = things;
   const ready = { type: 'Ready', status: 'True', reason: 'Up', message: 'It is up.' } as const;
-  const say = (
+  const writeCondition = (
     object: KubeObject,
     nowMs: number,
     status: 'True' | 'False' = 'True',
@@ -45,14 +45,14 @@ describe('status', () => {
 
   test('is written once, and again only when it changes', async () => {
     await kube.apply(things, thing('said'), { force: true });
-    const first = await say(await read(kube, things, 'said'), minute);
+    const first = await writeCondition(await read(kube, things, 'said'), minute);
     expect(first.isChanged).toBe(true);
     kube.resetCounts();
-    const second = await say(await read(kube, things, 'said'), 2 * minute);
+    const second = await writeCondition(await read(kube, things, 'said'), 2 * minute);
     expect(second.isChanged).toBe(false);
     expect(kube.counts()).toEqual(new Map([['get things.test.ballast.dev', 1]]));
     expect(second.object).toEqual(first.object);
-    const third = await say(second.object, 3 * minute, 'False');
+    const third = await writeCondition(second.object, 3 * minute, 'False');
     expect(third.object['status']).toMatchObject({
       phase: 'False',
       conditions: [{ status: 'False', lastTransitionTime: '1970-01-01T00:03:00Z' }],
@@ -89,7 +89,7 @@ describe('status', () => {
       return writeStatus(kube, { ref, object, status: { conditions }, fieldManager: 'other' });
     };
     const { object } = await other([backed]);
-    await say(object, minute);
+    await writeCondition(object, minute);
     const written = await other([]);
     expect(written.object['status']).toMatchObject({ conditions: [{ type: 'Ready' }] });
   });

@@ -181,7 +181,7 @@ describe('an answer that is lost after the work was done', () => {
     front.faults.push({ meets: (each) => each === method, does: 'lose-answer' });
   };
   const sent = (method: string): number =>
-    front.requests.filter(({ what }) => what.startsWith(method)).length;
+    front.requests.filter(({ target }) => target.startsWith(method)).length;
 
   test('of a create with a generated name is not asked for again', async () => {
     lose('POST');

@@ -95,8 +95,8 @@ const rightsOf = ({ verbs, apiGroups, resources, resourceNames = [''] }: Reviewe
       resources.flatMap((resource) =>
         resourceNames.map((name) => {
           const [plural = '', ...sub] = resource.split('/');
-          const what = [[plural, group].filter(Boolean).join('.'), ...sub].join('/');
-          return [verb, what, name].filter(Boolean).join(' ');
+          const path = [[plural, group].filter(Boolean).join('.'), ...sub].join('/');
+          return [verb, path, name].filter(Boolean).join(' ');
         }),
       ),
     ),

@@ -27,7 +27,7 @@ export const ownedBy = (cluster: string, uid: string, name: string, more: object
   ...more,
 });
 
-type Forged = readonly [what: string, resource: string, body: (owned: Owned) => Body, why: string];
+type Forged = readonly [title: string, resource: string, body: (owned: Owned) => Body, why: string];
 
 export const FORGED: readonly Forged[] = [
   [
@@ -131,7 +131,7 @@ const volume = (config: object) =>
   });
 const container = (more: object) => serversOf(CLUSTER, { container: more });
 
-export const FORGED_SERVERS: readonly (readonly [what: string, spec: object, why: string])[] = [
+export const FORGED_SERVERS: readonly (readonly [title: string, spec: object, why: string])[] = [
   ['of another image', container({ image: 'mine:1' }), 'may run in a NatsCluster'],
   ['with another command', container({ command: ['sh'] }), 'one container'],
   ['with a second container', pod({ initContainers: [{ name: 'b', image: 'b' }] }), 'one contain'],

@@ -1,7 +1,7 @@
 // The rights that the manifests give each account, and those that it used.
 import type { ClusterObject } from '../../../knative/try/local/manifests/wiring.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
-import type { Asked } from './installed.ts';
+import type { AuditedRequest } from './installed.ts';
 
 /** One verb on one resource for one account. */
 export interface Grant {
@@ -53,13 +53,13 @@ const grantsOf = ({ apiGroups, resources, resourceNames: names = [], verbs }: Ru
     resources.flatMap((resource) => verbs.map((verb) => ({ group, resource, verb, names }))),
   );
 
-export const covers = (grant: Grant, asked: Asked): boolean =>
-  grant.account === asked.account &&
-  grant.verb === asked.verb &&
-  grant.group === asked.group &&
-  grant.resource === asked.resource &&
-  ['', asked.namespace].includes(grant.namespace) &&
-  (grant.names.length === 0 || grant.names.includes(asked.name));
+export const covers = (grant: Grant, requests: AuditedRequest): boolean =>
+  grant.account === requests.account &&
+  grant.verb === requests.verb &&
+  grant.group === requests.group &&
+  grant.resource === requests.resource &&
+  ['', requests.namespace].includes(grant.namespace) &&
+  (grant.names.length === 0 || grant.names.includes(requests.name));
 
 /** `metadata: list apps/deployments`, with the namespace where it is of one. */
 export const told = ({

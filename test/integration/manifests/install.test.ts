@@ -49,8 +49,8 @@ function run(args: readonly string[], input = ''): Promise<Told> {
   });
 }
 
-async function well(asked: Promise<Told>): Promise<Told> {
-  const told = await asked;
+async function well(running: Promise<Told>): Promise<Told> {
+  const told = await running;
   expect({ status: told.status, err: told.err }).toEqual({ status: 0, err: '' });
   return told;
 }
@@ -85,9 +85,9 @@ test('one line installs everything, strictly', SLOW, async () => {
 });
 
 test('Knative refuses what it does not know, and what cannot be', async () => {
-  const patch = async (what: string, spec: object): Promise<string> => {
+  const patch = async (target: string, spec: object): Promise<string> => {
     const body = JSON.stringify({ spec });
-    return (await run(['patch', what, '-n', NAMESPACE, '--type=merge', '-p', body])).err;
+    return (await run(['patch', target, '-n', NAMESPACE, '--type=merge', '-p', body])).err;
   };
   expect(await patch('broker/ballast', { delivery: { retires: 6 } })).toContain(
     'unknown field "retires"',

@@ -18,7 +18,7 @@ const MANIFESTS = fileURLToPath(new URL('../../../knative', import.meta.url));
 const CREATED = 201;
 
 /** One request, as RBAC sees it. */
-export interface Asked {
+export interface AuditedRequest {
   readonly account: string;
   readonly verb: string;
   readonly group: string;
@@ -88,7 +88,7 @@ export class Installed {
   }
 
   /** The requests until now, oldest first. */
-  async asked(): Promise<readonly Asked[]> {
+  async requests(): Promise<readonly AuditedRequest[]> {
     const own = (await readFile(this.#auditLog)).subarray(this.#auditedBytes);
     const lines = own
       .toString()
@@ -117,11 +117,11 @@ interface AuditEvent {
 const verbsOf = ({ verb, responseStatus }: AuditEvent): readonly string[] =>
   verb === 'patch' && responseStatus?.code === CREATED ? [verb, 'create'] : [verb];
 
-function askedIn(event: AuditEvent): readonly Asked[] {
+function askedIn(event: AuditEvent): readonly AuditedRequest[] {
   const { requestURI, user, objectRef = {}, annotations } = event;
   const { apiGroup = '', resource, subresource, namespace = '', name = '' } = objectRef;
   const path = requestURI.split('?')[0] ?? '';
-  const asked = {
+  const requests = {
     account: user.username.split(':').at(-1) ?? '',
     group: apiGroup,
     resource: resource === undefined ? path : [resource, subresource].filter(Boolean).join('/'),
@@ -129,5 +129,5 @@ function askedIn(event: AuditEvent): readonly Asked[] {
     name,
     isAllowed: annotations?.['authorization.k8s.io/decision'] === 'allow',
   };
-  return verbsOf(event).map((verb) => ({ ...asked, verb }));
+  return verbsOf(event).map((verb) => ({ ...requests, verb }));
 }

@@ -128,12 +128,12 @@ function registration(
   const operations = ['CREATE', 'UPDATE'];
   const rules = [{ apiGroups: groups, apiVersions: ['*'], operations, resources: ['*'] }];
   const clientConfig = { url: `${url}${path}`, caBundle };
-  const asked = { admissionReviewVersions: ['v1'], sideEffects: 'None', clientConfig, rules };
+  const settings = { admissionReviewVersions: ['v1'], sideEffects: 'None', clientConfig, rules };
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind,
     metadata: { name },
-    webhooks: [{ name, ...asked }],
+    webhooks: [{ name, ...settings }],
   };
 }
 

@@ -5,7 +5,7 @@ const PAGE = new URL('../../../docs/security.md', import.meta.url);
 
 interface Row {
   readonly account: string;
-  readonly where: string;
+  readonly place: string;
   readonly rights: readonly string[];
 }
 
@@ -15,14 +15,16 @@ export async function rowsOfPage(): Promise<readonly Row[]> {
   const rows = section.matchAll(
     /^[|] `([a-z-]+)` [|] ([^|]+) [|] `([a-z,]+)` [|] `([^`]+)` [|]$/gm,
   );
-  return [...rows].map(([, name = '', where = '', verbs = '', what = '']) => ({
+  return [...rows].map(([, name = '', place = '', verbs = '', resources = '']) => ({
     account: name,
-    where,
-    rights: verbs.split(',').flatMap((verb) => what.split(', ').map((one) => `${verb} ${one}`)),
+    place,
+    rights: verbs
+      .split(',')
+      .flatMap((verb) => resources.split(', ').map((one) => `${verb} ${one}`)),
   }));
 }
 
-export const isAt = (where: string, namespace: string): boolean =>
-  where === 'everywhere' ||
-  where === `in \`${namespace}\`` ||
-  (where === 'where it is granted' && namespace === 'shop');
+export const isAt = (place: string, namespace: string): boolean =>
+  place === 'everywhere' ||
+  place === `in \`${namespace}\`` ||
+  (place === 'where it is granted' && namespace === 'shop');

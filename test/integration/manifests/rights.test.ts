@@ -26,7 +26,7 @@ import { GROUP, until, VersionedKind } from '../../builders/versioned-kind.ts';
 import { covers, grantsIn, told } from './grants.ts';
 import { HandMadeServer } from './hand-made-server.ts';
 import { startOwnPart } from '../../lanes/own-part.ts';
-import { type Asked, Installed } from './installed.ts';
+import { type AuditedRequest, Installed } from './installed.ts';
 
 const NAMESPACE = 'ballast-system';
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' };
@@ -81,7 +81,7 @@ beforeAll(async () => {
 
 /** As `npm run migrate` and `npm run rights` print it; what was refused until then is forgiven. */
 async function grantPrinted(rights: readonly Manifest[]): Promise<void> {
-  forgiven = (await installed.asked()).length;
+  forgiven = (await installed.requests()).length;
   printed.push(...rights);
   await applyObjects(
     installed.kube,
@@ -118,19 +118,19 @@ async function startSource(name: string, port: number): Promise<void> {
  * never used.
  */
 async function misfits(account: string): Promise<Misfits> {
-  const asked = (await installed.asked()).filter(
+  const requests = (await installed.requests()).filter(
     (one, index) => one.account === account && (one.isAllowed || index >= forgiven),
   );
   const objects = [...installed.wiring.objects.map(({ object }) => object), ...printed];
   const grants = grantsIn(objects).filter((grant) => grant.account === account);
-  const isOfResource = ({ resource }: Asked): boolean =>
+  const isOfResource = ({ resource }: AuditedRequest): boolean =>
     !resource.startsWith('/') && !EVERYBODYS.has(resource);
-  const lacking = asked.filter(
+  const lacking = requests.filter(
     (one) => isOfResource(one) && !grants.some((grant) => covers(grant, one)),
   );
-  const refused = asked.filter(({ isAllowed }) => !isAllowed);
+  const refused = requests.filter(({ isAllowed }) => !isAllowed);
   const unused = grants
-    .filter((grant) => !asked.some((one) => covers(grant, one)))
+    .filter((grant) => !requests.some((one) => covers(grant, one)))
     .map(told)
     .filter((right) => RARE[right] === undefined);
   // Knative's controller asks for get, list and watch before it starts an adapter, which watches.
@@ -218,8 +218,8 @@ test('nats-cluster: parts are made, a claim grows, a lost server makes room', as
   const one = await installed.run(natsCluster, { WORK_SECONDS: '0.1' }, later);
   const server = new HandMadeServer(kube);
   await server.create();
-  const untilTicked = (what: string, isSo: () => Promise<boolean>): Promise<void> =>
-    until(what, async () => {
+  const untilTicked = (awaited: string, isSo: () => Promise<boolean>): Promise<void> =>
+    until(awaited, async () => {
       await tick(one);
       return isSo();
     });
@@ -260,8 +260,8 @@ test('dead-letters: an Event, one more of the same, and what nobody swept', asyn
   const inAnHour: Clock = { ...later, nowMs: () => later.nowMs() + 3_600_000 };
   const one = await installed.run(deadLetters, {}, inAnHour);
   const own = { 'ce-ballastfunction': 'dead-letters' };
-  const asked = await sendEvent(one.port, 'dev.knative.sources.ping', {}, own);
-  expect(asked.status).toBe(204);
+  const requests = await sendEvent(one.port, 'dev.knative.sources.ping', {}, own);
+  expect(requests.status).toBe(204);
   // Its function is there, and takes its word back as soon as it hears of it.
   const said = async (): Promise<readonly string[]> => {
     const object = await kube.get(STORAGE_MIGRATIONS, migration);
@@ -293,7 +293,9 @@ test('locate and storage-audit ask the API server nothing, and may nothing', asy
   expect(status).toBeLessThan(504);
   await installed.run(storageAudit, { ETCD_ENDPOINTS: '' });
   const accounts = ['locate', 'storage-audit'];
-  expect((await installed.asked()).filter(({ account }) => accounts.includes(account))).toEqual([]);
+  expect((await installed.requests()).filter(({ account }) => accounts.includes(account))).toEqual(
+    [],
+  );
   expect(await Promise.all(accounts.map(misfits))).toEqual([NONE, NONE]);
 });
 

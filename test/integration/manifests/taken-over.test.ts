@@ -84,7 +84,7 @@ test('the API server allows each account what the page says, and nothing else', 
   expect([...named].filter((name) => !stolen.has(name))).toEqual([]);
   for (const [name, one] of stolen) {
     for (const namespace of NAMESPACES) {
-      const said = rows.filter((row) => row.account === name && isAt(row.where, namespace));
+      const said = rows.filter((row) => row.account === name && isAt(row.place, namespace));
       const wanted = said.flatMap(({ rights }) => rights);
       const found = [...(await one.rightsIn(namespace))].map((right) =>
         right.replace(FEED_SECRET, 'NAME'),
@@ -97,11 +97,11 @@ test('the API server allows each account what the page says, and nothing else', 
 test('whoever has an account and wants more is refused', async () => {
   const through: string[] = [];
   for (const [name, one] of stolen) {
-    for (const [what, attempt] of Object.entries(ATTEMPTS)) {
+    for (const [attempted, attempt] of Object.entries(ATTEMPTS)) {
       const { status, text } = await one.try(attempt);
       // The admission policy says 422 of what RBAC lets through.
       const isOurs = status === 422 && text.includes("ValidatingAdmissionPolicy 'ballast-");
-      if (status !== 403 && !isOurs) through.push(`${name} ${what}: ${status} ${text}`);
+      if (status !== 403 && !isOurs) through.push(`${name} ${attempted}: ${status} ${text}`);
     }
   }
   expect(through).toEqual([]);
@@ -179,8 +179,8 @@ describe('nats-cluster where it is granted', () => {
     // An object of the right name that belongs to somebody else.
     const metadata = { namespace: 'shop', name: 'nats-tls' };
     await kube.create(core('secrets'), { apiVersion: 'v1', kind: 'Secret', metadata });
-    const taken = await one.try({ method: 'PATCH', path: of('secrets/nats-tls'), body });
-    expect([taken.status, taken.text]).toEqual([422, expect.stringContaining('somebody else')]);
+    const answer = await one.try({ method: 'PATCH', path: of('secrets/nats-tls'), body });
+    expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('somebody else')]);
     const spec = { containers: [{ name: 'a', image: 'a' }] };
     for (const [name, own] of [
       ['web-1', {}],
@@ -282,14 +282,14 @@ describe('dead-letters, which says of others that nobody looks', () => {
     'namespaces/ballast-system/metadatafeeds',
     'storagemigrations',
   ];
-  const say = (path: string, status: object, query = '?dryRun=All'): Promise<Outcome> =>
+  const putStatus = (path: string, status: object, query = '?dryRun=All'): Promise<Outcome> =>
     account('dead-letters').try({
       method: 'PATCH',
       path: `/apis/ballast.dev/v1alpha1/${path}/said/status${query}`,
       body: { status },
     });
 
-  const forged: readonly [what: string, status: object, why: string][] = [
+  const forged: readonly [attempted: string, status: object, why: string][] = [
     [
       'turns False into True',
       { conditions: [condition('Ready', 'True'), condition('Degraded', 'True'), PROVED] },
@@ -346,17 +346,17 @@ describe('dead-letters, which says of others that nobody looks', () => {
 
   test.each(forged)('is refused when it %s', async (_what, status, why) => {
     for (const path of PATHS) {
-      const { status: code, text } = await say(path, status);
+      const { status: code, text } = await putStatus(path, status);
       expect([path, code, text]).toEqual([path, 422, expect.stringContaining(why)]);
     }
   });
 
   test('says Unknown of what says True, and cannot say True again', async () => {
     for (const path of PATHS) {
-      expect(await say(path, { conditions: [UNKNOWN, DEGRADED, PROVED] }, '')).toMatchObject({
+      expect(await putStatus(path, { conditions: [UNKNOWN, DEGRADED, PROVED] }, '')).toMatchObject({
         status: 200,
       });
-      expect((await say(path, { conditions: SAID }, '')).status).toBe(422);
+      expect((await putStatus(path, { conditions: SAID }, '')).status).toBe(422);
     }
   });
 

@@ -96,14 +96,14 @@ class Kind {
     ]);
   }
 
-  async apply(name: string, version: string, who: string, value = 'red'): Promise<void> {
+  async apply(name: string, version: string, manager: string, value = 'red'): Promise<void> {
     const manifest = {
       apiVersion: `${GROUP}/${version}`,
       kind: this.#kind,
       metadata: { name, namespace: NAMESPACE },
-      spec: { [who]: value },
+      spec: { [manager]: value },
     };
-    const options = { fieldManager: who, force: false, isOnce: true };
+    const options = { fieldManager: manager, force: false, isOnce: true };
     await world.kube.apply(this.ref(version), manifest, options);
   }
 

@@ -135,10 +135,12 @@ test('it hangs: that is said in the time that a request has', async () => {
   await world.kube.list(kind.ref());
   webhook.behave({ delayMs: 60_000 });
   await world.migrate(kind);
-  const asked = webhook.asked.length;
+  const conversions = webhook.conversions.length;
   await world.tickUntil(one, kind.crdName, 'Blocked');
   // Not each of five samples is waited for: one takes all the time that a request has.
-  expect(new Set(webhook.asked.slice(asked).map(({ name }) => name)).size).toBeLessThan(3);
+  expect(new Set(webhook.conversions.slice(conversions).map(({ name }) => name)).size).toBeLessThan(
+    3,
+  );
   expect(await world.condition(kind.crdName, 'Blocked')).toMatch(/^ConversionFails: .* ms /);
   webhook.die();
   await webhook.comeBack();

@@ -40,7 +40,7 @@ const SECOND = 'The second pass is always made, because etcd alone does not show
 const DRY = 'A dry run proves nothing, so nothing can be trimmed after it; set trim to Never';
 
 /** A name, the spec, the field that the refusal names, and words of its message. */
-type Row = readonly [what: string, spec: object | undefined, field: string, words: string];
+type Row = readonly [title: string, spec: object | undefined, field: string, words: string];
 
 const WISHES: readonly Row[] = [
   ['a mode of nobody', also({ mode: 'ballast' }), 'spec.mode', '"Ballast", "InTree", "Community"'],

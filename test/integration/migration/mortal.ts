@@ -44,8 +44,8 @@ export class Lives {
     this.#aheadMs += LEASE_MS;
     const aheadMs = this.#aheadMs;
     const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
-    const { door, lastWord } = lifeUntil(death, meanwhile);
-    const kube = door(this.#kube, kubeWriting);
+    const { proxy, lastWord } = lifeUntil(death, meanwhile);
+    const kube = proxy(this.#kube, kubeWriting);
     const openServer = (): KubeClient => kube;
     const deps = new Deps({ kube, openServer, clock, workMs: WORK_MS, lease, ...AT_ONCE });
     const log = pino({ level: 'silent' });

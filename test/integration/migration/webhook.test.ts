@@ -30,7 +30,7 @@ afterAll(async () => {
 
 beforeEach(() => {
   webhook.behave({});
-  webhook.asked.length = 0;
+  webhook.conversions.length = 0;
 });
 
 async function read(name: string): Promise<KubeObject> {
@@ -43,7 +43,7 @@ test('it converts, and remembers which object it was asked for', async () => {
   const object = await read(first);
   expect(object['spec']).toEqual({ color: 'blue', payload: '', extra: { kept: first } });
   const [from, to] = [`${GROUP}/v1alpha1`, `${GROUP}/v1`];
-  expect(webhook.asked).toContainEqual({ name: first, uid: object.metadata.uid, from, to });
+  expect(webhook.conversions).toContainEqual({ name: first, uid: object.metadata.uid, from, to });
   expect((await kind.stored()).get(first)?.['spec']).toMatchObject({ colour: 'blue' });
 });
 

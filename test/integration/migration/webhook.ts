@@ -12,7 +12,7 @@ import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { COLOR_FIELD, type Conversion, CURRENT, OLD } from '../../builders/versioned-kind.ts';
 
 /** One object that was to be converted. */
-export interface Asked {
+export interface ConvertedObject {
   readonly name: string;
   readonly uid: string;
   readonly from: string;
@@ -52,7 +52,7 @@ const NOBODY = 'f0000000-0000-4000-8000-000000000000';
 
 export class ConversionWebhook {
   /** In the order in which it was asked. */
-  readonly asked: Asked[] = [];
+  readonly conversions: ConvertedObject[] = [];
   /** The `conversion` of the CRD. */
   readonly conversion: Conversion;
   readonly #port: number;
@@ -87,7 +87,7 @@ export class ConversionWebhook {
   /** Forgets how it behaved before. */
   behave(behaviour: Behaviour): void {
     this.#behaviour = behaviour;
-    this.#askedWhenTold = this.asked.length;
+    this.#askedWhenTold = this.conversions.length;
   }
 
   /** Nobody listens any more; whoever waits for an answer is cut off. */
@@ -109,11 +109,11 @@ export class ConversionWebhook {
     const review = (await json(request)) as Review;
     const { objects, desiredAPIVersion: to } = review.request;
     for (const { apiVersion: from, metadata } of objects) {
-      this.asked.push({ name: metadata.name, uid: metadata.uid, from, to });
+      this.conversions.push({ name: metadata.name, uid: metadata.uid, from, to });
     }
     const { delayMs = 0, failsWith, diesAfter = Infinity } = this.#behaviour;
     if (delayMs > 0) await systemClock.sleep(delayMs);
-    if (this.asked.length - this.#askedWhenTold > diesAfter) return this.die();
+    if (this.conversions.length - this.#askedWhenTold > diesAfter) return this.die();
     if (failsWith !== undefined) {
       response.writeHead(failsWith).end('told to fail');
       return;

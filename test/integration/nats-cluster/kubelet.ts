@@ -102,7 +102,7 @@ export class Kubelet {
   async #run(): Promise<void> {
     while (!this.#isClosed) {
       try {
-        await this.#look();
+        await this.#syncPods();
       } catch (error) {
         if (!isKubeError(error, 'KUBE_CONFLICT', 'KUBE_NOT_FOUND')) this.errors.push(error);
       }
@@ -110,7 +110,7 @@ export class Kubelet {
     }
   }
 
-  async #look(): Promise<void> {
+  async #syncPods(): Promise<void> {
     const { items } = await this.#options.kube.list(PODS);
     const seen = new Set(items.map(({ metadata }) => metadata.uid));
     // Deleted with force: nobody asks for its last words.
@@ -204,7 +204,7 @@ export class Kubelet {
     await this.#syncSecrets(pod, namespace, known);
     await this.#writeHosts();
     await container.start();
-    await this.#say(pod, object);
+    await this.#writeStatus(pod, object);
   }
 
   async #keep(pod: PodHere, object: KubeObject, secrets: Secrets): Promise<void> {
@@ -218,7 +218,7 @@ export class Kubelet {
     const isReady = pod.container.isRunning && (await pod.container.isReady());
     if (isReady === pod.isReady) return;
     pod.isReady = isReady;
-    await this.#say(pod, object);
+    await this.#writeStatus(pod, object);
   }
 
   async #syncSecrets(pod: PodHere, namespace: string, known: Secrets): Promise<void> {
@@ -269,7 +269,7 @@ export class Kubelet {
     await this.#options.kube.delete(PODS, { name, namespace }, { uid }, { gracePeriodSeconds: 0 });
   }
 
-  async #say(pod: PodHere, { metadata }: KubeObject): Promise<void> {
+  async #writeStatus(pod: PodHere, { metadata }: KubeObject): Promise<void> {
     const { name, namespace = '' } = metadata;
     const status = podStatus(pod);
     const target = { name, namespace, subresource: 'status' };

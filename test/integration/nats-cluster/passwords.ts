@@ -226,7 +226,7 @@ test(
     // A process that starts now remembers nothing, and the status says nothing of this spec yet.
     const other = await place.startFunction({ clock: later });
     await place.edit(cluster, { unreplicatedStreams: 'Wait' });
-    for (let look = 0; look < 2; look += 1) {
+    for (let round = 0; round < 2; round += 1) {
       await Promise.all([place.tick(ours), place.tick(other)]);
     }
     const heard = listeners.map((one) => one.heard());

@@ -221,14 +221,14 @@ export abstract class Scene {
   async wakeUntil(
     one: RunningFunction,
     cluster: Named,
-    what: string,
+    awaited: string,
     isSo: (status: NatsClusterStatus, object: KubeObject) => boolean | Promise<boolean>,
     withinMs = WOKEN_MS,
   ): Promise<void> {
     let answer = '';
     try {
       await until(
-        what,
+        awaited,
         async () => {
           answer = await this.wake(one, cluster);
           const object = await this.read(cluster);

@@ -161,23 +161,23 @@ test('settings that the server can change are changed in place', async () => {
 
 test('one consumer that was made to stay does not keep a stream from its settings', async () => {
   const nats = await connect(loginOf(plane.part('nats-server').url));
-  const asked = async (verb: string, body: object): Promise<Record<string, unknown>> =>
+  const askApi = async (verb: string, body: object): Promise<Record<string, unknown>> =>
     (await nats.request(`$JS.API.${verb}`, JSON.stringify(body), ANSWER_WITHIN)).json();
   const idle = async () => {
-    const { config } = await asked('STREAM.INFO.elder', {});
+    const { config } = await askApi('STREAM.INFO.elder', {});
     return Object(Object(config).consumer_limits).inactive_threshold;
   };
-  await asked('STREAM.CREATE.elder', { name: 'elder', subjects: ['elder.>'] });
+  await askApi('STREAM.CREATE.elder', { name: 'elder', subjects: ['elder.>'] });
   const config = {
     durable_name: 'mine',
     ack_policy: 'none',
     inactive_threshold: 3_600_000_000_000,
   };
   const create = { stream_name: 'elder', config };
-  expect(await asked('CONSUMER.CREATE.elder.mine', create)).not.toHaveProperty('error');
+  expect(await askApi('CONSUMER.CREATE.elder.mine', create)).not.toHaveProperty('error');
   await publish(streamOf('elder'), 'elder.a', '1', 0);
   expect(await idle()).toBeUndefined();
-  await asked('CONSUMER.DELETE.elder.mine', {});
+  await askApi('CONSUMER.DELETE.elder.mine', {});
   await publish(streamOf('elder'), 'elder.b', '1', 0);
   expect(await idle()).toBe(60_000_000_000);
   await nats.close();

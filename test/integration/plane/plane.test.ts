@@ -36,8 +36,8 @@ test('a partition between the API server and etcd is felt, and healed', async ()
   plane.partition('kube-apiserver', 'etcd');
   await expect.poll(() => apiAnswers('/readyz'), { timeout: 20_000 }).toBe(false);
   const { url } = plane.part('kube-apiserver');
-  const asked = answers(`${url}/readyz`, AbortSignal.timeout(20_000), plane.caPath);
-  await expect(asked).rejects.toThrow(/readyz answers 500: (.*, )?etcd/);
+  const answer = answers(`${url}/readyz`, AbortSignal.timeout(20_000), plane.caPath);
+  await expect(answer).rejects.toThrow(/readyz answers 500: (.*, )?etcd/);
   plane.heal('kube-apiserver', 'etcd');
   await expect.poll(() => apiAnswers('/readyz'), { timeout: 20_000 }).toBe(true);
 });
@@ -77,14 +77,14 @@ test('planes run side by side; a stopped one leaves no process, port or director
 });
 
 test('a chosen port that is taken is named with the part that wanted it', async () => {
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-  const address = taken.address();
+  const listener = createServer();
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const address = listener.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   await expect(
     startPlane({ parts: ['nats-server'], ports: { 'nats-server': port } }),
   ).rejects.toThrow(`port ${port}, asked for nats-server, is taken`);
-  taken.close();
+  listener.close();
 });
 
 test('an unknown part is refused with the names that exist', () => {

@@ -155,11 +155,11 @@ test('the file, the running etcd, the bundle and the function say the same', asy
     body: await readFile(path),
   });
   expect(withoutOrigin(await posted.text())).toEqual(expected);
-  const [part, asked] = [
+  const [part, overHttp] = [
     await bundled(path, ...only, '--json'),
     await fetch(`${url}?resource=${name}&resource=secrets`),
   ];
-  expect(withoutOrigin(await asked.text()).rows).toEqual(withoutOrigin(part.out).rows);
+  expect(withoutOrigin(await overHttp.text()).rows).toEqual(withoutOrigin(part.out).rows);
   expect(withoutOrigin(part.out).rows.map(({ resource }) => resource)).toEqual([
     'widgets',
     'widgets',

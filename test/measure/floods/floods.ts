@@ -29,7 +29,7 @@ import {
   startVictim,
   withWorld,
 } from './shipped.ts';
-import { type Asked, Crowd, Neighbour, eventHeaders, once } from './traffic.ts';
+import { type FloodRequest, Crowd, Neighbour, eventHeaders, once } from './traffic.ts';
 
 type Name = (typeof FUNCTIONS)[number];
 
@@ -48,7 +48,7 @@ const eventOf =
 interface Trial {
   readonly floods: (world: World, events: number) => Promise<readonly Flood[]>;
   /** The request of a neighbour meanwhile. */
-  readonly asked: (index: number) => Asked;
+  readonly neighbourRequest: (index: number) => FloodRequest;
 }
 
 function ofEvents(event: EventOf, own: (world: World) => readonly Flood[]): Trial {
@@ -59,7 +59,7 @@ function ofEvents(event: EventOf, own: (world: World) => readonly Flood[]): Tria
       ...own(world),
       validEvents(event, events / 10),
     ],
-    asked: (index) => {
+    neighbourRequest: (index) => {
       const { type, data } = event(index);
       return { headers: eventHeaders({ 'ce-type': type }), body: JSON.stringify(data) };
     },
@@ -79,11 +79,11 @@ const TRIALS: Readonly<Record<Name, Trial>> = {
   'dead-letters': ofEvents(LETTER, deadLetterFloods),
   locate: {
     floods: async () => [...httpFloods(LETTER), ...locateFloods()],
-    asked: () => ({ method: 'GET', path: '/feed' }),
+    neighbourRequest: () => ({ method: 'GET', path: '/feed' }),
   },
   'storage-audit': {
     floods: async (world) => [...httpFloods(LETTER), ...auditFloods(await snapshotOf(world))],
-    asked: () => ({ method: 'GET', path: '/audit?resource=natsclusters.ballast.dev' }),
+    neighbourRequest: () => ({ method: 'GET', path: '/audit?resource=natsclusters.ballast.dev' }),
   },
 };
 
@@ -152,12 +152,12 @@ export async function floods(
 
 const mebi = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MiB`;
 
-async function drown(victim: Victim, { asked }: Trial, flood: Flood): Promise<string> {
+async function drown(victim: Victim, { neighbourRequest }: Trial, flood: Flood): Promise<string> {
   const before = await memoryOf(victim);
   await forgetPeak(victim);
   const crowd = new Crowd(victim, AT_ONCE_MAX);
   let index = 0;
-  const neighbour = new Neighbour(() => once(victim, asked((index += 1))));
+  const neighbour = new Neighbour(() => once(victim, neighbourRequest((index += 1))));
   neighbour.start();
   const startedMs = systemClock.nowMs();
   const sent = await flood.run(victim, crowd).catch((error: unknown) => String(error));

@@ -2,7 +2,14 @@
 import type { Socket } from 'node:net';
 import { systemClock } from '../../../shared/clock.ts';
 import type { Victim } from './shipped.ts';
-import { type Asked, type Crowd, STRUCTURED, Sockets, eventHeaders, pour } from './traffic.ts';
+import {
+  type FloodRequest,
+  type Crowd,
+  STRUCTURED,
+  Sockets,
+  eventHeaders,
+  pour,
+} from './traffic.ts';
 
 export interface Flood {
   readonly name: string;
@@ -20,17 +27,17 @@ const MEGABYTE = 1_000_000;
 const JUST_FITTING = 2 * 1024 * 1024 - 2_048;
 const HOLD_MS = 5_000;
 
-function asked(
+function requestOf(
   eventOf: EventOf,
   index: number,
   more: Readonly<Record<string, string>> = {},
-): Asked {
+): FloodRequest {
   const { type, data, attributes = {} } = eventOf(index);
   const headers = eventHeaders({ 'ce-type': type, ...attributes, ...more });
   return { headers, body: JSON.stringify(data) };
 }
 
-const simple = (name: string, count: number, make: (index: number) => Asked): Flood => ({
+const simple = (name: string, count: number, make: (index: number) => FloodRequest): Flood => ({
   name,
   run: async (_victim, crowd) => {
     await crowd.send(count, make);
@@ -38,7 +45,7 @@ const simple = (name: string, count: number, make: (index: number) => Asked): Fl
   },
 });
 
-const structured = (fields: object): Asked => {
+const structured = (fields: object): FloodRequest => {
   const required = { specversion: '1.0', id: 'a', source: 'floods', type: 'x', ...fields };
   return { headers: STRUCTURED, body: JSON.stringify(required) };
 };
@@ -47,11 +54,11 @@ const structured = (fields: object): Asked => {
 const another = (index: number, length: number): string => `${index}-`.padEnd(length, `${index}x`);
 
 export const validEvents = (eventOf: EventOf, count: number): Flood =>
-  simple(`${count.toLocaleString('en')} valid events`, count, (index) => asked(eventOf, index));
+  simple(`${count.toLocaleString('en')} valid events`, count, (index) => requestOf(eventOf, index));
 
 function ofText(eventOf: EventOf): readonly Flood[] {
   const { type } = eventOf(0);
-  const body = (text: string): Asked => ({ ...asked(eventOf, 0), body: text });
+  const body = (text: string): FloodRequest => ({ ...requestOf(eventOf, 0), body: text });
   return [
     simple('media types of 2 MB, each another', 300, (index) =>
       structured({ type, datacontenttype: `application/json;a=${another(index, 2 * MEGABYTE)}` }),
@@ -66,7 +73,7 @@ function ofText(eventOf: EventOf): readonly Flood[] {
       }),
     ),
     simple('headers of 15 KB, each another', 6_000, (index) =>
-      asked(eventOf, index, {
+      requestOf(eventOf, index, {
         'ce-id': another(index, 3_700),
         'ce-a': another(index, 3_700),
         [`ce-b${index}`]: another(index, 3_700),
@@ -92,7 +99,7 @@ function ofText(eventOf: EventOf): readonly Flood[] {
     ),
     simple('bodies of 1,000 levels', 2_000, () => body(`${'['.repeat(999)}${']'.repeat(999)}`)),
     simple('bodies that are no UTF-8', 2_000, (index) => ({
-      ...asked(eventOf, index),
+      ...requestOf(eventOf, index),
       body: Buffer.alloc(100_000, 0xff),
     })),
   ];
@@ -100,7 +107,7 @@ function ofText(eventOf: EventOf): readonly Flood[] {
 
 /** The sender decides what follows the head. */
 const headOf = (eventOf: EventOf, ...lines: readonly string[]): string => {
-  const { headers = {} } = asked(eventOf, 0);
+  const { headers = {} } = requestOf(eventOf, 0);
   const all = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return ['POST / HTTP/1.1', 'host: a', ...all, ...lines, '', ''].join('\r\n');
 };

@@ -65,8 +65,8 @@ const hugeNatsCluster = (name: string): Manifest => ({
   spec: { replicas: 1, jetStream: { fileStorage: { size: '1Gi' } } },
 });
 
-const names = (what: string, count: number): readonly string[] =>
-  Array.from({ length: count }, (_, index) => `${what}-${index}`);
+const names = (prefix: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
 /** Events of many pods of another tenant, each again and again. */
 export const podEvent: EventOf = (index) => ({

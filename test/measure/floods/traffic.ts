@@ -5,7 +5,7 @@ import { inParallel } from '../../../knative/try/local/cluster/in-parallel.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { Victim } from './shipped.ts';
 
-export interface Asked {
+export interface FloodRequest {
   readonly method?: 'GET' | 'POST';
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ export class Crowd {
     this.#agent = new Agent({ keepAlive: true, maxSockets: atOnce });
   }
 
-  async send(count: number, make: (index: number) => Asked): Promise<void> {
+  async send(count: number, make: (index: number) => FloodRequest): Promise<void> {
     const indexes = Array.from({ length: count }, (_, index) => index);
     await inParallel(indexes, this.#atOnce, async (index) => {
       const status = await this.#ask(make(index));
@@ -53,19 +53,19 @@ export class Crowd {
     this.#agent.destroy();
   }
 
-  #ask({ method = 'POST', path = '/', headers = {}, body = '' }: Asked): Promise<number> {
+  #ask({ method = 'POST', path = '/', headers = {}, body = '' }: FloodRequest): Promise<number> {
     const length = { 'content-length': String(Buffer.byteLength(body)) };
     const options = { method, path, agent: this.#agent, timeout: ANSWER_WITHIN_MS };
     return new Promise((resolve) => {
       const target = { port: this.#victim.port, host: '127.0.0.1' };
-      const asked = request({ ...target, ...options, headers: { ...headers, ...length } });
-      asked.on('response', (answer) => {
+      const sent = request({ ...target, ...options, headers: { ...headers, ...length } });
+      sent.on('response', (answer) => {
         answer.on('error', () => resolve(0));
         answer.resume().once('end', () => resolve(answer.statusCode ?? 0));
       });
-      asked.on('timeout', () => asked.destroy());
-      asked.on('error', () => resolve(0));
-      asked.end(body);
+      sent.on('timeout', () => sent.destroy());
+      sent.on('error', () => resolve(0));
+      sent.end(body);
     });
   }
 }
@@ -159,8 +159,8 @@ export class Neighbour {
 }
 
 /** As a sender without a connection at hand. */
-export async function once(victim: Victim, asked: Asked): Promise<number> {
-  const { method = 'POST', path = '/', headers = {}, body } = asked;
+export async function once(victim: Victim, sent: FloodRequest): Promise<number> {
+  const { method = 'POST', path = '/', headers = {}, body } = sent;
   try {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const init = { method, headers, signal, ...(body === undefined ? {} : { body }) };

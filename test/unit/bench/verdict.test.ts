@@ -29,8 +29,8 @@ const pair = (ours: number, peer: number, second = ours): Pair => ({
   again: { cpu: second },
 });
 
-const verdictOf = (what: Figure, pairs: readonly Pair[]): string | undefined =>
-  judge(benchOf(what), pairs)[0]?.verdict;
+const verdictOf = (judged: Figure, pairs: readonly Pair[]): string | undefined =>
+  judge(benchOf(judged), pairs)[0]?.verdict;
 
 describe('median', () => {
   test.each([
@@ -75,13 +75,13 @@ describe('a verdict', () => {
     ['pass when ours was 9 % slower than itself', figure(), [pair(1, 4, 1.09)], 'pass'],
     ['void when the other side cost nothing', figure(), [pair(1, 0)], 'void'],
     ['void when nothing cost anything', figure(), [pair(0, 0)], 'void'],
-  ])('is %s', (_case, what, pairs, expected) => {
-    expect(verdictOf(what, pairs)).toBe(expected);
+  ])('is %s', (_case, judged, pairs, expected) => {
+    expect(verdictOf(judged, pairs)).toBe(expected);
   });
 
   test('reads the value that the figure names, when it is called otherwise', () => {
-    const what = figure({ name: 'cpu against peer', sample: 'cpu' });
-    expect(verdictOf(what, [pair(1, 4)])).toBe('pass');
+    const judged = figure({ name: 'cpu against peer', sample: 'cpu' });
+    expect(verdictOf(judged, [pair(1, 4)])).toBe('pass');
   });
 
   test('is refused when a side gave no such value', () => {

@@ -121,7 +121,7 @@ test('a Lease is as old as it says to whoever has just come, but not one of the 
   expect(first('yesterday')).toBe(0);
 });
 
-const odd: readonly [what: string, spec: object][] = [
+const odd: readonly [title: string, spec: object][] = [
   ['a text', { leaseDurationSeconds: '7' }],
   ['nothing', { leaseDurationSeconds: 0 }],
   ['for ever', { leaseDurationSeconds: 1e12 }],

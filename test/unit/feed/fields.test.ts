@@ -90,9 +90,9 @@ test.each([
     ".metadata.annotations['kubectl.kubernetes.io/last-applied-configuration']",
     'kubectl.kubernetes.io/last-applied-configuration',
   ],
-])('of %j %s the path %s is refused in a sentence', (group, kind, path, what) => {
+])('of %j %s the path %s is refused in a sentence', (group, kind, path, sentence) => {
   const reason = refuseFieldPath(group, kind, path);
-  expect(reason).toContain(`The path ${path} holds ${what}, which no feed shows; name`);
+  expect(reason).toContain(`The path ${path} holds ${sentence}, which no feed shows; name`);
   expect(reason).toMatch(/\.$|\]\.$/);
 });
 

@@ -21,9 +21,9 @@ class Looker {
 }
 
 const soon = () => new Promise((resolve) => void setImmediate(resolve));
-const outcomesOf = async (asked: readonly Promise<void>[]): Promise<readonly string[]> => {
+const outcomesOf = async (turns: readonly Promise<void>[]): Promise<readonly string[]> => {
   const pending = Symbol('pending');
-  const settled = asked.map((one) =>
+  const settled = turns.map((one) =>
     Promise.race([one.then(() => 'done', String), soon().then(() => pending)]),
   );
   return (await Promise.all(settled)).map(String);
@@ -31,26 +31,26 @@ const outcomesOf = async (asked: readonly Promise<void>[]): Promise<readonly str
 
 test('the third who comes is answered when a look that began after him is over', async () => {
   const looker = new Looker();
-  const asked = [looker.take(), looker.take()];
+  const turns = [looker.take(), looker.take()];
   looker.value = 1;
-  asked.push(looker.take());
+  turns.push(looker.take());
   await soon();
-  expect(await outcomesOf(asked)).toEqual(Array(3).fill('Symbol(pending)'));
+  expect(await outcomesOf(turns)).toEqual(Array(3).fill('Symbol(pending)'));
   looker.held[0]?.resolve();
   await soon();
-  expect(await outcomesOf(asked)).toEqual(['done', 'Symbol(pending)', 'Symbol(pending)']);
+  expect(await outcomesOf(turns)).toEqual(['done', 'Symbol(pending)', 'Symbol(pending)']);
   looker.held[1]?.resolve();
-  await Promise.all(asked);
+  await Promise.all(turns);
   expect(looker.seen).toEqual([0, 1]);
 });
 
 test('where that look fails all who wait are told, and the next one begins', async () => {
   const looker = new Looker();
-  const asked = [looker.take(), looker.take(), looker.take()];
+  const turns = [looker.take(), looker.take(), looker.take()];
   looker.held[0]?.resolve();
   await soon();
   looker.held[1]?.reject(new Error('no'));
-  expect(await Promise.allSettled(asked)).toMatchObject([
+  expect(await Promise.allSettled(turns)).toMatchObject([
     { status: 'fulfilled' },
     { status: 'rejected' },
     { status: 'rejected' },
@@ -62,14 +62,14 @@ test('where that look fails all who wait are told, and the next one begins', asy
 
 test('however many come, four wait, and a look follows the last of them', async () => {
   const looker = new Looker();
-  const asked = Array.from({ length: 50 }, () => looker.take());
+  const turns = Array.from({ length: 50 }, () => looker.take());
   looker.value = 50;
-  const outcomes = await outcomesOf(asked);
+  const outcomes = await outcomesOf(turns);
   expect(outcomes.filter((one) => one !== 'done')).toHaveLength(5);
   looker.held[0]?.resolve();
   await soon();
   looker.held[1]?.resolve();
-  await Promise.all(asked);
+  await Promise.all(turns);
   expect(looker.seen).toEqual([0, 50]);
 });
 

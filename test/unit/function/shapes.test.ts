@@ -101,7 +101,7 @@ const feed = feedOf({
 });
 
 test('metadata takes no shape of an object for what it is not', async () => {
-  const look = (data: unknown, type: string): void => {
+  const check = (data: unknown, type: string): void => {
     const object = objectIn(eventOf(data, type));
     for (const resource of feed.resources) {
       const { resourceVersion } = object.metadata;
@@ -111,12 +111,12 @@ test('metadata takes no shape of an object for what it is not', async () => {
   };
   await fc.assert(
     fc.asyncProperty(mangled, fc.constantFrom(...TYPES), async (data, type) => {
-      expect(await bugIn(() => look(data, type))).toBeUndefined();
+      expect(await bugIn(() => check(data, type))).toBeUndefined();
     }),
     { numRuns: 300 },
   );
   for (const data of [null, 1, 'x', [], [[]], {}, undefined]) {
-    expect(await bugIn(() => look(data, 'add'))).toBeUndefined();
+    expect(await bugIn(() => check(data, 'add'))).toBeUndefined();
   }
 });
 

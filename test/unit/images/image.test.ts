@@ -40,8 +40,8 @@ const layersOf = (image: Image): string[] =>
     join(image.directory, blobPath(digest)),
   );
 
-const write = (what: ImageSpec, to = 'image'): Promise<Image> =>
-  writeImage(what, join(directory, to));
+const write = (image: ImageSpec, to = 'image'): Promise<Image> =>
+  writeImage(image, join(directory, to));
 
 describe('an image', () => {
   it('is a layout whose blobs have the names of their content', async () => {

@@ -51,7 +51,7 @@ const spec = (host: string, more: Partial<ImageSpec> = {}): ImageSpec => ({
 });
 
 /** The name of the archive of a version, which was taken so many hours ago. */
-async function taken(version: string, hoursAgo: number): Promise<string> {
+async function cached(version: string, hoursAgo: number): Promise<string> {
   const path = await cachedArchive(spec(file(version, version)), settings());
   age(path, hoursAgo);
   return basename(path);
@@ -100,20 +100,20 @@ describe('what is written once', () => {
 
 describe('what goes', () => {
   test('the newest two stay', async () => {
-    await taken('one', 4);
-    const stay = [await taken('two', 3), await taken('three', 2)];
+    await cached('one', 4);
+    const stay = [await cached('two', 3), await cached('three', 2)];
     expect(kept()).toEqual(stay.toSorted());
   });
 
   test('whoever took one has an hour to read it', async () => {
-    const stay = [await taken('one', 0.9), await taken('two', 0.8), await taken('three', 0.7)];
+    const stay = [await cached('one', 0.9), await cached('two', 0.8), await cached('three', 0.7)];
     expect(kept()).toEqual(stay.toSorted());
   });
 
   test('one that is taken again counts as new', async () => {
-    await taken('one', 4);
-    await taken('two', 3);
-    const stay = [await taken('one', 0), await taken('three', 0)];
+    await cached('one', 4);
+    await cached('two', 3);
+    const stay = [await cached('one', 0), await cached('three', 0)];
     expect(kept()).toEqual(stay.toSorted());
   });
 
@@ -128,7 +128,7 @@ describe('what goes', () => {
   });
 
   test('what a killed writer left goes after the hour, and nothing that is not ours', async () => {
-    await taken('one', 1);
+    await cached('one', 1);
     const uuid = '123e4567-e89b-42d3-a456-426614174000';
     const remains = ['.layout-abc', `x-1-0123456789abcdef.tar.${uuid}`, 'notes.tar', 'other'];
     for (const name of remains) age(file(join('ballast/parts/images', name), ''), 2);

@@ -34,11 +34,11 @@ class Held {
     const kube = { get: async () => this.lease, apply } as unknown as KubeClient;
     const lease = { namespace: 'ballast-system', name: 'l', sweepSeconds: 120 };
     const log = { warn: (_fields: object, message: string) => void this.warned.push(message) };
-    const look = async ({ metadata }: KubeObject): Promise<void> => {
+    const reconcile = async ({ metadata }: KubeObject): Promise<void> => {
       if (failed.includes(metadata.name)) throw new Error(`cannot look at ${metadata.name}`);
     };
     const { signal } = new AbortController();
-    await sweepEach(objects(count), look, { kube, lease, nowMs: () => nowMs, log, signal });
+    await sweepEach(objects(count), reconcile, { kube, lease, nowMs: () => nowMs, log, signal });
   }
 }
 

@@ -45,10 +45,10 @@ const isAlone = () =>
 
 async function climbed(slots: number, ...ladder: readonly Rung[]) {
   let said = '';
-  const say = (text: string): void => {
+  const print = (text: string): void => {
     said += text;
   };
-  const outcomes = await climb(ladder, { signal: new AbortController().signal, slots, say });
+  const outcomes = await climb(ladder, { signal: new AbortController().signal, slots, print });
   return { said, outcomes, states: outcomes.map(({ state }) => state) };
 }
 

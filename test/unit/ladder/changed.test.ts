@@ -45,7 +45,7 @@ const lint = rung('lint', '', []);
 const unit = { ...rung('unit', '', ['test/bench/']), needs: ['lint'] } as const;
 
 async function climbed(ladder: readonly Rung[], onlyChanged = true) {
-  const by = { signal: new AbortController().signal, slots: 2, say: () => undefined };
+  const by = { signal: new AbortController().signal, slots: 2, print: () => undefined };
   return climb(ladder, { ...by, passed: new Passed(root), onlyChanged });
 }
 

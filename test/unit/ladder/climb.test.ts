@@ -28,10 +28,10 @@ interface Climbed {
 
 async function climbed(...ladder: readonly Rung[]): Promise<Climbed> {
   let said = '';
-  const say = (text: string): void => {
+  const print = (text: string): void => {
     said += text;
   };
-  const outcomes = await climb(ladder, { signal: new AbortController().signal, slots: 1, say });
+  const outcomes = await climb(ladder, { signal: new AbortController().signal, slots: 1, print });
   return { outcomes, said };
 }
 
@@ -118,12 +118,12 @@ describe('a climb', () => {
     )}], { stdio: 'ignore' })`;
     const script = `console.log('pid ' + ${child}.pid); setInterval(() => {}, 1000);`;
     let said = '';
-    const say = (text: string): void => {
+    const print = (text: string): void => {
       said += text;
       if (text.startsWith('pid ')) stop.abort();
     };
     const ladder = [rung('parts', script, { shows: 'always' }), rung('unit', '')];
-    const outcomes = await climb(ladder, { signal: stop.signal, slots: 1, say });
+    const outcomes = await climb(ladder, { signal: stop.signal, slots: 1, print });
     expect(outcomes.map(({ state }) => state)).toEqual(['failed']);
     const pid = Number(/^pid (\d+)$/m.exec(said)?.[1]);
     await expect.poll(() => isAlive(pid)).toBe(false);
@@ -140,12 +140,12 @@ describe('a climb', () => {
     const stop = new AbortController();
     const commands = [['node', resolve(import.meta.dirname, '../process/hold-plane.ts')]];
     let said = '';
-    const say = (text: string): void => {
+    const print = (text: string): void => {
       said += text;
       if (text.includes('}')) stop.abort();
     };
     const ladder = [rung('parts', '', { shows: 'always', commands })];
-    await climb(ladder, { signal: stop.signal, slots: 1, say });
+    await climb(ladder, { signal: stop.signal, slots: 1, print });
     const { dir, pids } = JSON.parse(/^\{.*\}$/m.exec(said)?.[0] ?? '') as HeldPlane;
     expect(pids).toHaveLength(2);
     await expect.poll(() => pids.filter(isAlive)).toEqual([]);

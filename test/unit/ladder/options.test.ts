@@ -30,14 +30,14 @@ describe('the ladder', () => {
   });
 
   test('is asked for a table of times beside its rungs', () => {
-    const asked = { do: 'run', chosen: ['unit'], showsTimes: true, onlyChanged: false };
-    expect(readOptions(['--times', 'unit'], false)).toEqual(asked);
-    expect(readOptions(['unit', '--times'], false)).toEqual(asked);
+    const options = { do: 'run', chosen: ['unit'], showsTimes: true, onlyChanged: false };
+    expect(readOptions(['--times', 'unit'], false)).toEqual(options);
+    expect(readOptions(['unit', '--times'], false)).toEqual(options);
   });
 
   test('leaves out what has not changed when asked to, and never in a continuous build', () => {
-    const asked = { do: 'run', chosen: ['unit'], onlyChanged: true };
-    expect(readOptions(['--changed', 'unit'], false)).toMatchObject(asked);
+    const options = { do: 'run', chosen: ['unit'], onlyChanged: true };
+    expect(readOptions(['--changed', 'unit'], false)).toMatchObject(options);
     expect(readOptions(['unit', '--changed'], true)).toMatchObject({ do: 'refuse' });
   });
 

@@ -24,12 +24,12 @@ test('rungs of tests whose time nobody knows come before those that are known', 
 test('what was climbed is recorded, the longest first, and the rest stays', () => {
   const file = (name: string, wallSeconds: number) => ({ file: name, wallSeconds, cpuSeconds: 0 });
   const files = [file('a', 4.4), file('b', 2.4), file('new', 9.6)];
-  const taken = [
+  const climbedTimes = [
     { rung: 'unit', state: 'passed', tookMs: 80_400, files },
     { rung: 'contract', state: 'failed', tookMs: 900_000, files: [file('kept', 900)] },
   ] as const;
   const before = { rungs: { unit: 9, contract: 40 }, files: { b: 7, kept: 5, gone: 5 } };
-  const after = withTimes(before, taken, (name) => name !== 'gone');
+  const after = withTimes(before, climbedTimes, (name) => name !== 'gone');
   expect(Object.entries(after.rungs)).toEqual([
     ['unit', 80],
     ['contract', 40],

@@ -6,8 +6,8 @@ import { Voice } from '../../ladder/voice.ts';
 
 function voice(shows: Rung['shows'], prefixWidth: number | undefined) {
   const said: string[] = [];
-  const say = (text: string): void => void said.push(text);
-  return { said, voice: new Voice({ name: 'unit', shows }, { prefixWidth, say }) };
+  const print = (text: string): void => void said.push(text);
+  return { said, voice: new Voice({ name: 'unit', shows }, { prefixWidth, print }) };
 }
 
 test('a line is said when it is whole, under the name of its rung', () => {

@@ -173,8 +173,8 @@ describe('freshness', () => {
 
   test('a caller that goes away is waited for no longer', async () => {
     const gone = AbortSignal.abort(new Error('gone'));
-    const asked = world.ask('/pod?ip=10.0.0.1&minVersion=101', undefined, gone);
-    await expect(asked).rejects.toThrow('gone');
+    const answer = world.ask('/pod?ip=10.0.0.1&minVersion=101', undefined, gone);
+    await expect(answer).rejects.toThrow('gone');
   });
 });
 

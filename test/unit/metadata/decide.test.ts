@@ -233,10 +233,10 @@ const rows: readonly Row[] = [
 ];
 
 function tell({ subject, expectedSequence, message }: ReturnType<typeof decide>['steps'][number]) {
-  const what = isTombstone(message)
+  const content = isTombstone(message)
     ? ['x', message.resourceVersion, message.moved && 'moved', tellLast(message.last?.ips)]
     : [message.resourceVersion];
-  return `${subject} over ${expectedSequence}: ${what.filter(Boolean).join(' ')}`;
+  return `${subject} over ${expectedSequence}: ${content.filter(Boolean).join(' ')}`;
 }
 
 const tellLast = (ips: readonly string[] | undefined): string =>

@@ -56,11 +56,11 @@ test('a caller who asks during a read is not answered by that read', async () =>
   const before = deps.refresh(signal);
   await expect.poll(() => server.reads).toBe(1);
   server.feed = feedSweptAt('2026-11-21T00:00:00Z');
-  const asked = deps.session('u1', signal);
+  const opening = deps.session('u1', signal);
   await server.answer();
   await before;
   await server.answer();
-  expect((await asked)?.feed.status.sweptAt).toBe('2026-11-21T00:00:00Z');
+  expect((await opening)?.feed.status.sweptAt).toBe('2026-11-21T00:00:00Z');
   await deps.close();
 });
 

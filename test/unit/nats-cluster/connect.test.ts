@@ -52,7 +52,7 @@ const depsWith = (open: typeof openSystem): Deps =>
 /** Those who heard the password after some looks, each at these servers. */
 async function toldTo(
   { spec = {}, parts = {}, hasSeenTls, isSettled = false, tls = {} }: Case,
-  looks: readonly (readonly string[])[],
+  tries: readonly (readonly string[])[],
 ): Promise<string[]> {
   const network = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
   const hostOf = (server: string): string => `${network}.${SERVERS.indexOf(server as never) + 1}`;
@@ -73,9 +73,9 @@ async function toldTo(
     : { observedGeneration: 0 };
   const { cluster, pods: bare, ...seen } = state({ spec, parts, status });
   if (hasSeenTls !== undefined) deps.memoryOf(cluster.uid).hasSeenTls = hasSeenTls;
-  for (const look of looks) {
-    const asked = bare.filter(({ name }) => look.includes(name));
-    const pods = asked.map((pod) => ({ ...pod, ip: hostOf(pod.name) }));
+  for (const names of tries) {
+    const found = bare.filter(({ name }) => names.includes(name));
+    const pods = found.map((pod) => ({ ...pod, ip: hostOf(pod.name) }));
     const signal = AbortSignal.timeout(5_000);
     const work = withSystem(deps, { ...seen, cluster, pods }, signal, async () => undefined);
     await work.catch(() => undefined);

@@ -33,8 +33,8 @@ test('servers that answer by another name each time are not remembered without e
   const deps = depsOf(run);
   const [own] = model.servers.values();
   if (own === undefined) throw new Error('nobody runs');
-  for (let look = 0; look < 20; look += 1) {
-    model.servers.set('stranger', { ...own, name: `stranger-${look}` });
+  for (let round = 0; round < 20; round += 1) {
+    model.servers.set('stranger', { ...own, name: `stranger-${round}` });
     await observe(deps, cluster, signal);
   }
   const { contactMs } = deps.memoryOf(cluster.uid);

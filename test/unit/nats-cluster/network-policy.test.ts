@@ -79,8 +79,8 @@ test.each<['Open' | 'Closed', number, readonly string[]]>([
   ['Open', 8223, ['scraper']],
   ['Closed', 8223, ['scraper']],
   ['Open', 8222, []],
-])('%s: port %i is reached by these alone', (networkPolicy, port, who) => {
-  expect(through(networkPolicy, port)).toEqual(who);
+])('%s: port %i is reached by these alone', (networkPolicy, port, peers) => {
+  expect(through(networkPolicy, port)).toEqual(peers);
 });
 
 test.each([

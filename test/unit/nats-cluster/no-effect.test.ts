@@ -37,10 +37,10 @@ test('a reload is asked for until the file is there, and then no more than each 
   const step = { type: 'reload', server: 'nats-1', id: 'ID' } as const;
   const at = (seconds: number) =>
     holdBack(attempts, attemptOf(step, 'Reload nats-1', state()), seconds * 1_000);
-  const taken = Array.from({ length: 600 }, (_, seconds) => at(seconds)).filter(
+  const tries = Array.from({ length: 600 }, (_, seconds) => at(seconds)).filter(
     (one) => one === undefined,
   );
   // Three minutes long each second.
-  expect(taken).toHaveLength(180 + 7);
+  expect(tries).toHaveLength(180 + 7);
   expect(at(600)?.reason).toBe('NoEffect');
 });

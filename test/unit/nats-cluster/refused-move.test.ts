@@ -16,10 +16,10 @@ test('a move that NATS refuses is told with its words, and asked for once a look
   const run = await leaving();
   run.model.refusesMoves = 'no suitable peers for placement';
   for (let sweeps = 0; sweeps < 4; sweeps += 1) await run.sweep();
-  const asked = run.model.movesRefused;
+  const refusedBefore = run.model.movesRefused;
   const before = run.writes.length;
   for (let sweeps = 0; sweeps < 4; sweeps += 1) await run.sweep();
-  expect(run.model.movesRefused - asked).toBe(4);
+  expect(run.model.movesRefused - refusedBefore).toBe(4);
   expect(run.writes.slice(before)).toEqual([]);
   const { status, reason, message } = run.condition('Degraded');
   expect([status, reason]).toEqual(['True', 'StreamMoveRefused']);

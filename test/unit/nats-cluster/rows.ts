@@ -4,12 +4,12 @@ import type { Decision } from '../../../functions/nats-cluster/decision.ts';
 import type { Differences } from './samples.ts';
 
 /** A name, the differences from a cluster at rest, and the decision in a word. */
-export type Row = readonly [what: string, differences: Differences, decision: string];
+export type Row = readonly [title: string, differences: Differences, decision: string];
 
 export function shown({ step, next, waitsFor, trouble }: Decision): string {
-  const what = step === undefined ? `wait: ${next}` : `${step.type}: ${next}`;
+  const title = step === undefined ? `wait: ${next}` : `${step.type}: ${next}`;
   const waits = waitsFor === undefined ? '' : ` [${waitsFor.reason}]`;
-  return `${what}${waits}${trouble === undefined ? '' : ` !${trouble.reason}`}`;
+  return `${title}${waits}${trouble === undefined ? '' : ` !${trouble.reason}`}`;
 }
 
 export const silent =

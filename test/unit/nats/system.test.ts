@@ -8,7 +8,12 @@ import { natsStateOf } from '../../../functions/nats-cluster/nats-state.ts';
 import { Allowance } from '../../../shared/nats/allowance.ts';
 import { BoundedConnection } from '../../../shared/nats/bounded-connection.ts';
 import { openSystem, type System } from '../../../shared/nats/system.ts';
-import { type Asked, flood, type Manners, startHostileNats } from '../../builders/hostile-nats.ts';
+import {
+  type NatsRequest,
+  flood,
+  type Manners,
+  startHostileNats,
+} from '../../builders/hostile-nats.ts';
 
 const soon = () => AbortSignal.timeout(8_000);
 const login = { user: 'ballast-system', passwords: ['one'], name: 'test' };
@@ -28,7 +33,7 @@ async function against<Result>(
 }
 
 const answering = (json: unknown): Manners => ({
-  onAsked: ({ answer }) => answer(typeof json === 'string' ? json : JSON.stringify(json)),
+  onRequest: ({ answer }) => answer(typeof json === 'string' ? json : JSON.stringify(json)),
 });
 const deep = (value: unknown) => ({ server: ME, data: value });
 const accounts = (value: unknown) => deep({ account_details: value });
@@ -60,13 +65,13 @@ const SHAPES: readonly unknown[] = [
 
 test.each(['jetStream', 'servers', 'health'] as const)(
   'answers to %s with null, lists and texts in the place of objects are none, and hurt nobody',
-  async (what) => {
-    const onAsked = ({ answer }: Asked): void => {
+  async (command) => {
+    const onRequest = ({ answer }: NatsRequest): void => {
       for (const shape of SHAPES) answer(typeof shape === 'string' ? shape : JSON.stringify(shape));
       answer(JSON.stringify({ server: { ...ME, name: 'good' }, data: { status: 'ok' } }));
     };
-    await against({ onAsked }, async (system) => {
-      const told = await system[what](['good']);
+    await against({ onRequest }, async (system) => {
+      const told = await system[command](['good']);
       expect(told.at(-1)?.server.name).toBe('good');
       expect(system.unread[0]).toContain('is not what a NATS server says');
       natsStateOf(
@@ -111,7 +116,7 @@ test('who lets us in is found among eight that say nothing, and alone is kept', 
   await system.close();
 });
 
-const FLOODS: readonly (readonly [string, (asked: Asked) => void])[] = [
+const FLOODS: readonly (readonly [string, (request: NatsRequest) => void])[] = [
   [
     'a message of a terabyte',
     ({ announce, socket }) => {
@@ -132,8 +137,8 @@ const FLOODS: readonly (readonly [string, (asked: Asked) => void])[] = [
   ['a negative size', ({ socket }) => void socket.write('MSG a 1 -5\r\n')],
 ];
 
-test.each(FLOODS)('%s ends the connection and nothing else', async (_, onAsked) => {
-  const failed = against({ onAsked }, (system) => system.jetStream(['nats-0', 'nats-1']));
+test.each(FLOODS)('%s ends the connection and nothing else', async (_, onRequest) => {
+  const failed = against({ onRequest }, (system) => system.jetStream(['nats-0', 'nats-1']));
   const outcome = await failed.then(
     (answers) => answers.length,
     (error: unknown) => (error as { code?: string }).code,
@@ -142,25 +147,25 @@ test.each(FLOODS)('%s ends the connection and nothing else', async (_, onAsked) 
 });
 
 test('whoever asks for answers without end is given up, and gets a few', async () => {
-  const onAsked = ({ socket }: Asked): void => {
+  const onRequest = ({ socket }: NatsRequest): void => {
     // It reads none of them.
     socket.pause();
     flood(socket, Buffer.from('PING\r\n'.repeat(10_000)));
   };
-  const failed = against({ onAsked }, (system) => system.jetStream(['nats-0']));
+  const failed = against({ onRequest }, (system) => system.jetStream(['nats-0']));
   await expect(failed).rejects.toThrow('it sends without end');
 });
 
 test('an answer that is too large is left out, and the next one is read', async () => {
   const large = JSON.stringify(accounts([{ name: 'x'.repeat(9 << 20) }]));
-  const onAsked = ({ answer }: Asked): void => {
+  const onRequest = ({ answer }: NatsRequest): void => {
     answer(large);
     answer(JSON.stringify({ server: { ...ME, name: 'nats-1' }, data: {} }));
     // As one of millions of pieces.
     answer(`[${'{},'.repeat(1 << 20)}0]`);
     answer(JSON.stringify({ server: ME, data: {} }));
   };
-  await against({ onAsked }, async (system) => {
+  await against({ onRequest }, async (system) => {
     const told = await system.jetStream(['nats-0', 'nats-1']);
     expect(told.map(({ server }) => server.name)).toEqual(['nats-1', 'nats-0']);
     expect(system.unread).toEqual(['an answer to JSZ is larger than what is read of one']);
@@ -168,12 +173,12 @@ test('an answer that is too large is left out, and the next one is read', async 
 });
 
 test('who answers again and again for everybody is heard once, and not without end', async () => {
-  const onAsked = ({ answer }: Asked): void => {
+  const onRequest = ({ answer }: NatsRequest): void => {
     for (let index = 0; index < 1_000; index += 1) {
       answer(JSON.stringify({ server: { ...ME, name: `nats-${index % 50}` }, data: {} }));
     }
   };
-  await against({ onAsked }, async (system) => {
+  await against({ onRequest }, async (system) => {
     expect((await system.servers(['nats-0', 'nobody'])).length).toBe(32);
   });
 });
@@ -218,7 +223,7 @@ test('six servers that tell of streams of a few bytes each end no process', asyn
 test('whoever is given up in the middle of a flood holds nothing of what all share', async () => {
   const small = `MSG a 1 9\r\n${'x'.repeat(9)}\r\n`;
   await using hostile = await startHostileNats({
-    onAsked: ({ socket }) =>
+    onRequest: ({ socket }) =>
       void socket.write(`MSG a 1 900\r\n${'x'.repeat(900)}\r\n${small.repeat(900)}`),
   });
   const allowance = new Allowance(850);
@@ -229,8 +234,8 @@ test('whoever is given up in the middle of a flood holds nothing of what all sha
     allowance,
     soon(),
   );
-  const asked = one.ask({ subject: 'a', body: {}, withinMs: 5_000 }, soon(), () => true);
-  await expect(asked).rejects.toThrow('more than there is room for');
+  const request = one.ask({ subject: 'a', body: {}, withinMs: 5_000 }, soon(), () => true);
+  await expect(request).rejects.toThrow('more than there is room for');
   let isEvicted = false;
   const other = { evict: () => void (isEvicted = true) };
   allowance.hold(other, 850);

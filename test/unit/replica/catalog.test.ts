@@ -82,13 +82,13 @@ const unordered = (entries: Iterable<Entry>): string[] =>
 const prepared = fc.nat({ max: 45 });
 
 const run = (
-  taken: readonly { put?: EntryText; drop: number; moved: boolean }[],
+  changes: readonly { put?: EntryText; drop: number; moved: boolean }[],
   indexedAfter: number,
 ) => {
   const catalog = new Catalog({ historySeconds: 60 });
   const model = new Map<string, Entry>();
   const subjects: string[] = [];
-  for (const [step, { put, drop, moved }] of taken.entries()) {
+  for (const [step, { put, drop, moved }] of changes.entries()) {
     if (step === indexedAfter) catalog.index();
     if (put !== undefined) {
       const entry = entryOf(put);
@@ -182,8 +182,8 @@ function compareSelections(catalog: Catalog, all: readonly Entry[]): void {
 
 test('every lookup answers as if it had looked through all that is held', () => {
   fc.assert(
-    fc.property(steps, prepared, (taken, after) => {
-      const { catalog, all } = run(taken as never, after);
+    fc.property(steps, prepared, (changes, after) => {
+      const { catalog, all } = run(changes as never, after);
       expect(catalog.size).toBe(all.length);
       compareWithNaive(catalog, all);
       compareSelections(catalog, all);
@@ -194,8 +194,8 @@ test('every lookup answers as if it had looked through all that is held', () => 
 
 test('what was put and dropped again leaves nothing behind', () => {
   fc.assert(
-    fc.property(steps, prepared, (taken, after) => {
-      const { catalog, all } = run(taken as never, after);
+    fc.property(steps, prepared, (changes, after) => {
+      const { catalog, all } = run(changes as never, after);
       for (const { subject } of all) catalog.drop(subject);
       compareWithNaive(catalog, []);
       expect(catalog.complete('', { limit: 10 })).toEqual([]);

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 const at = (time: string): string => `2026-11-21T${time}:00.000Z`;
-const who = (time: string, ip = IP): string[] =>
+const podsAt = (time: string, ip = IP): string[] =>
   catalog.byIpAt(ip, Date.parse(at(time))).map(({ name, uid }) => `${name} ${uid}`);
 
 const pod = (uid: string, created: string, more: EntryText = {}) =>
@@ -33,12 +33,12 @@ test('an address is answered by who had it then: before, during and after', () =
   catalog.put(first);
   catalog.drop(first.subject, grave('u1', '10:30'));
   catalog.put(pod('u2', '10:40', { node: 'n2' }));
-  expect(who('09:59')).toEqual([]);
-  expect(who('10:00')).toEqual(['web u1']);
-  expect(who('10:29')).toEqual(['web u1']);
-  expect(who('10:30')).toEqual([]);
-  expect(who('10:40')).toEqual(['web u2']);
-  expect(who('23:00')).toEqual(['web u2']);
+  expect(podsAt('09:59')).toEqual([]);
+  expect(podsAt('10:00')).toEqual(['web u1']);
+  expect(podsAt('10:29')).toEqual(['web u1']);
+  expect(podsAt('10:30')).toEqual([]);
+  expect(podsAt('10:40')).toEqual(['web u2']);
+  expect(podsAt('23:00')).toEqual(['web u2']);
   expect(catalog.byIpAt(IP, Date.parse(at('10:10')))).toEqual([
     {
       uid: 'u1',
@@ -58,14 +58,14 @@ test('a tombstone alone tells a reader that starts cold of the past, once', () =
   for (let times = 0; times < 3; times += 1) {
     catalog.drop(subject, grave('u1', '10:30', { last }));
   }
-  expect(who('10:15')).toEqual(['web.1 u1']);
+  expect(podsAt('10:15')).toEqual(['web.1 u1']);
 });
 
 test('a uid that changes under the same name ends the one before', () => {
   catalog.put(pod('u1', '10:00'));
   catalog.put(pod('u2', '10:20'));
-  expect(who('10:10')).toEqual(['web u1']);
-  expect(who('10:20')).toEqual(['web u2']);
+  expect(podsAt('10:10')).toEqual(['web u1']);
+  expect(podsAt('10:20')).toEqual(['web u2']);
 });
 
 test('a tombstone of another uid than the one held ends both', () => {
@@ -73,8 +73,8 @@ test('a tombstone of another uid than the one held ends both', () => {
   catalog.put(held);
   const last = { kind: 'Pod', created: at('10:10'), ips: ['10.0.0.8'] };
   catalog.drop(held.subject, grave('u2', '10:30', { last }));
-  expect(who('10:20')).toEqual(['web u1']);
-  expect(who('10:20', '10.0.0.8')).toEqual(['web u2']);
+  expect(podsAt('10:20')).toEqual(['web u1']);
+  expect(podsAt('10:20', '10.0.0.8')).toEqual(['web u2']);
 });
 
 test('a move ends nothing', () => {
@@ -82,8 +82,8 @@ test('a move ends nothing', () => {
   catalog.put(before);
   catalog.put(pod('u1', '10:00', { node: 'n1' }));
   catalog.drop(before.subject, grave('u1', '10:30', { moved: true }));
-  expect(who('10:29')).toEqual(['web u1']);
-  expect(who('10:31')).toEqual(['web u1']);
+  expect(podsAt('10:29')).toEqual(['web u1']);
+  expect(podsAt('10:31')).toEqual(['web u1']);
   catalog.put(pod('u1', '10:00', { node: 'n1', phase: 'Running' }));
   expect(catalog.pastsKept).toBe(0);
 });
@@ -94,16 +94,16 @@ test('a move of which only one half was told names its object once', () => {
   catalog.put(pod('u1', '10:00', { node: 'n1' }));
   catalog.put(pod('u9', '11:00', { name: 'later', ips: [] }));
   catalog.drop(before.subject);
-  expect(who('10:29')).toEqual(['web u1']);
+  expect(podsAt('10:29')).toEqual(['web u1']);
 });
 
 test('an address that an object lost stays known, and its new one is known too', () => {
   catalog.put(pod('u1', '10:00'));
   catalog.put(pod('u9', '10:20', { name: 'later', ips: ['10.0.0.9'] }));
   catalog.put(pod('u1', '10:00', { ips: ['10.0.0.8'] }));
-  expect(who('10:10')).toEqual(['web u1']);
-  expect(who('10:21')).toEqual([]);
-  expect(who('10:21', '10.0.0.8')).toEqual(['web u1']);
+  expect(podsAt('10:10')).toEqual(['web u1']);
+  expect(podsAt('10:21')).toEqual([]);
+  expect(podsAt('10:21', '10.0.0.8')).toEqual(['web u1']);
 });
 
 test('the past is forgotten when it is older than what is kept', () => {
@@ -111,9 +111,9 @@ test('the past is forgotten when it is older than what is kept', () => {
   catalog.put(first);
   catalog.drop(first.subject, grave('u1', '10:30'));
   catalog.put(pod('u2', '11:30', { name: 'x', ips: [] }));
-  expect(who('10:10')).toEqual(['web u1']);
+  expect(podsAt('10:10')).toEqual(['web u1']);
   catalog.put(pod('u3', '11:31', { name: 'y', ips: [] }));
-  expect(who('10:10')).toEqual([]);
+  expect(podsAt('10:10')).toEqual([]);
   catalog.setHistorySeconds(7_200);
   expect(catalog.historySeconds).toBe(7_200);
 });
@@ -144,5 +144,5 @@ test('an address belongs to its pod before it belongs to pods that share it or a
   catalog.put(entryOf({ name: 'own', ips: [IP] }));
   catalog.put(entryOf({ name: 'agent2', node: 'n1', hostNetwork: true, ips: [IP] }));
   expect(names()).toEqual(['own', 'n1', 'agent2', 'agent', 'done']);
-  expect(who('10:00')[0]).toBe('n1 uid-of-n1');
+  expect(podsAt('10:00')[0]).toBe('n1 uid-of-n1');
 });

@@ -43,16 +43,16 @@ test('what an earlier filter got while a later one was read is not left out', as
     more('b');
   });
   write('a');
-  const taken = new Set<number>();
+  const received = new Set<number>();
   const options = {
     filters: ['a', 'b'],
     fromSequence: undefined,
-    take: ({ sequence }: StoredMessage) => void taken.add(sequence),
+    take: ({ sequence }: StoredMessage) => void received.add(sequence),
     onLeft: () => undefined,
   };
   const reached = await readAll({ read }, options, soon());
   expect(reached).toBe(3);
-  expect([...taken].toSorted((a, b) => a - b)).toEqual([1, 2, 3]);
+  expect([...received].toSorted((a, b) => a - b)).toEqual([1, 2, 3]);
 });
 
 test.each([
@@ -66,15 +66,15 @@ test.each([
     more('b');
   });
   for (const subject of given.first) write(subject);
-  const taken: string[] = [];
+  const received: string[] = [];
   const options = {
     filters: ['a', 'b'],
     fromSequence: undefined,
-    take: ({ subject, sequence }: StoredMessage) => void taken.push(`${subject} ${sequence}`),
+    take: ({ subject, sequence }: StoredMessage) => void received.push(`${subject} ${sequence}`),
     onLeft: () => undefined,
   };
   await readAll({ read }, options, soon());
-  expect(taken).toContain(`a ${given.first.length + 1}`);
+  expect(received).toContain(`a ${given.first.length + 1}`);
   expect(reads).toEqual(['a 0', 'b 0', given.again]);
 });
 

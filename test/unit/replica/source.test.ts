@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../../shared/clock.ts';
 import { type LiveMessage, Source } from '../../../shared/nats/replica/source.ts';
 import type { StoredMessage } from '../../../shared/nats/replica/page.ts';
-import { type Asked, type Manners, startHostileNats } from '../../builders/hostile-nats.ts';
+import { type NatsRequest, type Manners, startHostileNats } from '../../builders/hostile-nats.ts';
 import { MovedClock } from '../../builders/moved-clock.ts';
 
 const soon = (): AbortSignal => AbortSignal.timeout(8_000);
@@ -16,11 +16,11 @@ const nobody = {
 };
 
 async function reading(
-  onAsked: NonNullable<Manners['onAsked']>,
+  onRequest: NonNullable<Manners['onRequest']>,
   take: (message: StoredMessage) => void = () => expect.unreachable('it was taken'),
   clock = systemClock,
 ): Promise<unknown> {
-  await using hostile = await startHostileNats({ onAsked });
+  await using hostile = await startHostileNats({ onRequest });
   const url = `nats://${hostile.address}`;
   const source = new Source({ url, feed: 'f', filters: ['>'], name: 'test', clock }, nobody);
   try {
@@ -33,7 +33,7 @@ async function reading(
 }
 
 /** The name in the subject of a create. */
-const nameIn = (what: string): string => what.split('.')[4] ?? '';
+const nameIn = (command: string): string => command.split('.')[4] ?? '';
 
 test.each<[string, (name: string) => object]>([
   ['no name', () => ({ num_pending: 0 })],
@@ -43,35 +43,35 @@ test.each<[string, (name: string) => object]>([
   ['its name, and nonsense', (name) => ({ name, num_pending: null })],
   ['its name, and less than nothing', (name) => ({ name, num_pending: -1 })],
 ])('an answer to a create with %s is not taken for an empty feed', async (_what, answerTo) => {
-  const read = reading(({ what, answer }) => answer(JSON.stringify(answerTo(nameIn(what)))));
+  const read = reading(({ command, answer }) => answer(JSON.stringify(answerTo(nameIn(command)))));
   await expect(read).rejects.toThrow('is of no consumer of this reader');
 });
 
 test('a message on the way of a page that says no sequence is not taken', async () => {
-  const read = reading(({ what, answer }) => {
-    const isCreate = what.includes('.CONSUMER.CREATE.');
-    answer(isCreate ? JSON.stringify({ name: nameIn(what), num_pending: 1 }) : '{}');
+  const read = reading(({ command, answer }) => {
+    const isCreate = command.includes('.CONSUMER.CREATE.');
+    answer(isCreate ? JSON.stringify({ name: nameIn(command), num_pending: 1 }) : '{}');
   });
   await expect(read).rejects.toThrow('a message came that is of no page');
 });
 
 test('a page on a slow line is taken as long as some of it comes, and no longer', async () => {
   const clock = new MovedClock();
-  let asked: Asked | undefined;
-  const taken: string[] = [];
-  const onAsked = (question: Asked): void => {
-    const { what, answer } = question;
-    if (what.includes('.CONSUMER.CREATE.')) {
-      answer(JSON.stringify({ name: nameIn(what), num_pending: 9 }));
-    } else asked = question;
+  let request: NatsRequest | undefined;
+  const received: string[] = [];
+  const onRequest = (question: NatsRequest): void => {
+    const { command, answer } = question;
+    if (command.includes('.CONSUMER.CREATE.')) {
+      answer(JSON.stringify({ name: nameIn(command), num_pending: 9 }));
+    } else request = question;
   };
-  const take = ({ data }: StoredMessage): void => void taken.push(Buffer.from(data).toString());
-  const read = reading(onAsked, take, clock);
+  const take = ({ data }: StoredMessage): void => void received.push(Buffer.from(data).toString());
+  const read = reading(onRequest, take, clock);
   read.catch(() => undefined);
-  await expect.poll(() => asked).toBeDefined();
+  await expect.poll(() => request).toBeDefined();
   for (const part of ['one', 'two', 'three']) {
-    asked?.answer(part, `$JS.ACK.ballast-f.c.1.${taken.length + 1}.1.1.5`);
-    await expect.poll(() => taken).toContain(part);
+    request?.answer(part, `$JS.ACK.ballast-f.c.1.${received.length + 1}.1.1.5`);
+    await expect.poll(() => received).toContain(part);
     await clock.advance(4_000);
   }
   await clock.advance(1_000);
@@ -125,6 +125,6 @@ test.each<[string, Headers, string]>([
   ['another subject', { ...RIGHT, 'Nats-Subject': 'ballast.f.node.nodes' }, 'foreign'],
   ['another stream', { ...RIGHT, 'Nats-Stream': 'ballast-g' }, 'foreign'],
   ['nothing', {}, 'foreign'],
-])('a live message with %s is what it is taken for', async (_what, headers, taken) => {
-  expect(await hearing(headers)).toEqual([taken]);
+])('a live message with %s is what it is taken for', async (_what, headers, received) => {
+  expect(await hearing(headers)).toEqual([received]);
 });

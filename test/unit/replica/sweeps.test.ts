@@ -87,7 +87,7 @@ test('the period is that of the marker, also when it changes', async () => {
   expect(state.isStale).toBe(true);
 });
 
-const odd: readonly [what: string, sweepSeconds: unknown, limitMs: number][] = [
+const odd: readonly [title: string, sweepSeconds: unknown, limitMs: number][] = [
   ['an older writer says none', undefined, LIMIT_MS],
   ['somebody wrote a text', '5', LIMIT_MS],
   ['it is nothing', 0, LIMIT_MS],

@@ -198,9 +198,9 @@ export class KubeModel {
   }
 
   /** A point at which the process may die; what is changed in NATS has one too. */
-  async write<Result>(what: string, change: () => Result): Promise<Result> {
+  async write<Result>(write: string, change: () => Result): Promise<Result> {
     this.aroundWrite();
-    this.writes.push(what);
+    this.writes.push(write);
     const result = change();
     this.aroundWrite();
     return result;

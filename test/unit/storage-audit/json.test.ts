@@ -71,7 +71,7 @@ async function run(...args: readonly string[]) {
   return { code, ...said };
 }
 
-async function asked(...args: readonly string[]) {
+async function answerOf(...args: readonly string[]) {
   const { code, out, err } = await run(...args, '--json');
   const answer: unknown = JSON.parse(out);
   const isValid = validate(answer);
@@ -82,7 +82,7 @@ async function asked(...args: readonly string[]) {
 
 describe('JSON is as its schema says', () => {
   test('of everything that a snapshot can hold', async () => {
-    const { code, answer } = await asked(snapshot('all.db'));
+    const { code, answer } = await answerOf(snapshot('all.db'));
     expect([code, answer.outcome]).toEqual([1, 'old']);
     expect(answer.verdicts?.map(({ resource, outcome }) => [resource, outcome])).toEqual([
       ['hiddens', 'unknown'],
@@ -99,7 +99,7 @@ describe('JSON is as its schema says', () => {
       [crdKey('news')]: crd('news'),
       'example.com/news/web/a': object('example.com/v1', { managedFields: [entry] }),
     });
-    const { code, answer } = await asked(path);
+    const { code, answer } = await answerOf(path);
     expect([code, answer.outcome]).toEqual([0, 'clean']);
     expect(answer.warnings).toEqual([
       'news.example.com: v1alpha1 may not be removed yet: nothing is stored in it, but the ' +
@@ -116,7 +116,7 @@ describe('JSON is as its schema says', () => {
     ['SNAPSHOT_DAMAGED', () => [join(dir, 'absent.db')]],
     ['SNAPSHOT_DAMAGED', () => [broken()]],
   ])('of an error: %s', async (code, args) => {
-    const found = await asked(...args());
+    const found = await answerOf(...args());
     expect([found.code, found.err, found.answer.error?.code]).toEqual([2, '', code]);
   });
 });

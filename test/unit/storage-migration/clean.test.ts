@@ -51,9 +51,9 @@ interface World {
 
 async function run({ seen = object(), dry = [CLEANED], wet = [CLEANED], found = [] }: World) {
   const [counts, sent] = [{ dry: 0, wet: 0, found: 0 }, [] as unknown[]];
-  const next = <Answer>(what: keyof typeof counts, answers: readonly Answer[]): Answer => {
-    const answer = answers[Math.min(counts[what], answers.length - 1)] as Answer;
-    counts[what] += 1;
+  const next = <Answer>(call: keyof typeof counts, answers: readonly Answer[]): Answer => {
+    const answer = answers[Math.min(counts[call], answers.length - 1)] as Answer;
+    counts[call] += 1;
     if (answer instanceof Error) throw answer;
     return answer;
   };
@@ -75,7 +75,7 @@ async function run({ seen = object(), dry = [CLEANED], wet = [CLEANED], found = 
 
 const newer = (managedFields: readonly object[]) => object({ resourceVersion: '7', managedFields });
 
-const ROWS: readonly (readonly [what: string, world: World, outcome: object])[] = [
+const ROWS: readonly (readonly [call: string, world: World, outcome: object])[] = [
   ['it is cleaned', {}, { outcome: 'changed', writes: 1 }],
   ['there is nothing to clean', { seen: CLEANED }, { outcome: 'current', writes: 0 }],
   [

@@ -38,7 +38,7 @@ test('the wish to clean is part of what a migration began with', () => {
   expect(begun(migration(), target()).status.target).not.toHaveProperty('cleansManagedFields');
 });
 
-test.each<[what: string, status: StorageMigrationStatus, phase: string]>([
+test.each<[title: string, status: StorageMigrationStatus, phase: string]>([
   ['before the first pass it cleans', unclean('Settling'), 'Cleaning'],
   ['before another migrator is asked, too', unclean('Settling', { target: ORDERED }), 'Cleaning'],
   ['without the wish it does not', at('Settling'), 'Rewriting'],

@@ -40,7 +40,7 @@ test('a pass that would be the proof goes to ask etcd, and any other is left as 
 });
 
 type Row = readonly [
-  what: string,
+  title: string,
   status: StorageMigrationStatus,
   answer: EtcdAnswer | undefined,
   next: StorageMigrationStatus & { readonly blockedBy?: string },

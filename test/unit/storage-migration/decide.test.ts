@@ -21,7 +21,7 @@ const blockedBy = (reason: string, more: StorageMigrationStatus = {}): StorageMi
 
 /** A name, the status before, the observation, and the step in a word, with its phase. */
 type Row = readonly [
-  what: string,
+  title: string,
   changes: MigrationChanges,
   found: Target | NoTarget,
   step: string,

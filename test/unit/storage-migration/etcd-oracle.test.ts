@@ -43,8 +43,8 @@ function ask({ uid, more = 0, refusal, revision = '600', uids = [] }: World) {
   };
   const kube = { list } as unknown as KubeClient;
   const etcd = { client, prefixes: ['/registry'] };
-  const door = etcd as unknown as EtcdAccess;
-  const question = { kube, etcd: door, target: target(), since: '500', workMs: 5_000 };
+  const access = etcd as unknown as EtcdAccess;
+  const question = { kube, etcd: access, target: target(), since: '500', workMs: 5_000 };
   return askEtcd(question, AbortSignal.timeout(5_000));
 }
 

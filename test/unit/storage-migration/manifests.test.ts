@@ -145,12 +145,12 @@ test('rights on a kind that the API server has not are refused, not printed', as
     expect([said.status, said.isPrinted]).toEqual([2, false]);
     expect(said.err).toContain('the API server knows no nosuch.kind: ');
     expect(said.err).toContain(USAGE);
-    const asked = async (group: string, resource: string) =>
+    const servedOf = async (group: string, resource: string) =>
       (await askWhetherServed(group, resource)).is;
-    expect(await asked('example.com', 'gadgets')).toBe('unknown');
-    expect(await asked('', 'nosuch')).toBe('unknown');
-    expect(await asked('example.com', 'widgets')).toBe('served');
-    expect(await asked('', 'secrets')).toBe('served');
+    expect(await servedOf('example.com', 'gadgets')).toBe('unknown');
+    expect(await servedOf('', 'nosuch')).toBe('unknown');
+    expect(await servedOf('example.com', 'widgets')).toBe('served');
+    expect(await servedOf('', 'secrets')).toBe('served');
   } finally {
     vi.unstubAllEnvs();
     server.close();

@@ -21,7 +21,7 @@ test.each<[string, string, boolean, string, number]>([
   ['a failure that others did not have', 'wwwws', false, 'nothing', 1],
   ['five in a row, in an outage', 'wsssss', true, 'told', 1],
   ['many in a row that are bad themselves', 'sssssssss', false, 'nothing', 2],
-])('%s', async (_what, outcomes, isOutage, told, asked) => {
+])('%s', async (_what, outcomes, isOutage, told, expectedQuestions) => {
   let questions = 0;
   const watch = new OutageWatch(async () => {
     questions += 1;
@@ -33,5 +33,5 @@ test.each<[string, string, boolean, string, number]>([
     return 'nothing';
   };
   expect(await run().catch((error: unknown) => (error === cause ? 'told' : error))).toBe(told);
-  expect(questions).toBe(asked);
+  expect(questions).toBe(expectedQuestions);
 });

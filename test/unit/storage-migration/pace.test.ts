@@ -95,8 +95,8 @@ test('items are worked through in order, as many at once as the pace allows', as
 });
 
 test('when time is over a beginning of the list is done, and never none', async () => {
-  let asked = 0;
-  const { items } = await walk(20, () => (asked += 1) > 6);
+  let checks = 0;
+  const { items } = await walk(20, () => (checks += 1) > 6);
   expect(items).toEqual([0, 1, 2, 3, 4, 5, 6]);
   expect((await walk(20, () => true)).items).toEqual([0]);
 });

@@ -50,7 +50,7 @@ function task(world: World) {
   return { deps, target: TARGET, acceptedLoss: [], endsAtMs: Infinity, signal };
 }
 
-test.each<[what: string, world: World, isHopeful: boolean]>([
+test.each<[title: string, world: World, isHopeful: boolean]>([
   ['it would be cleaned', {}, true],
   ['it is denied still', { patched: DENIED }, false],
   ['it would lose what is to stay', { patched: object() }, false],
@@ -73,7 +73,7 @@ const MOVED: KubeObject = {
   metadata: { name: 'w', uid: 'u1', resourceVersion: '2' },
 };
 
-test.each<[what: string, world: World, isHopeful: boolean]>([
+test.each<[title: string, world: World, isHopeful: boolean]>([
   ['it would be written', { applied: object('v1') }, true],
   ['somebody writes it at this moment', { applied: CONFLICT, later: MOVED }, true],
   ['an admission webhook calls its refusal a conflict', { applied: CONFLICT }, false],

@@ -56,7 +56,7 @@ const AWAY = refusal(500, 'InternalError', 'conversion webhook failed');
 const BUSY = refusal(429, 'TooManyRequests');
 const MOVED = object({ resourceVersion: '2' });
 
-const ROWS: readonly (readonly [what: string, world: World, outcome: object])[] = [
+const ROWS: readonly (readonly [title: string, world: World, outcome: object])[] = [
   ['nothing changed', { answers: [object()] }, { outcome: 'current', tries: 1 }],
   ['something changed', { answers: [MOVED] }, { outcome: 'changed', tries: 1 }],
   [

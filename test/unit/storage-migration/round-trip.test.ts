@@ -59,7 +59,7 @@ interface World {
 }
 
 /** Checks an object that loses `spec.a` on its way; with the versions in which it was read. */
-async function asked({ hasWebhook = true, changes = {}, acceptedLoss = [], ...world }: World) {
+async function checked({ hasWebhook = true, changes = {}, acceptedLoss = [], ...world }: World) {
   const { found = widget('1', { a: 1, b: 2 }) } = world;
   const versions: string[] = [];
   const kube = {
@@ -85,7 +85,7 @@ const LOSS = {
 const NO_LOSS = { reason: undefined, message: undefined };
 const BOTH_OLD = { versions: ['v1alpha1', 'v1beta1', 'v1'] };
 
-test.each<[what: string, world: World, answer: object]>([
+test.each<[title: string, world: World, answer: object]>([
   ['is told, with what it loses', {}, LOSS],
   ['loses what may go', { acceptedLoss: ['.spec.a'] }, { ...NO_LOSS, versions: LOSS.versions }],
   ['may lose everything, so nobody is asked', { acceptedLoss: ['.*'] }, { versions: [] }],
@@ -102,5 +102,5 @@ test.each<[what: string, world: World, answer: object]>([
     { ...NO_LOSS, versions: ['v1alpha1 dryly', 'v1beta1 dryly'] },
   ],
 ])('an object %s', async (_what, world, answer) => {
-  expect(await asked(world)).toMatchObject(answer);
+  expect(await checked(world)).toMatchObject(answer);
 });

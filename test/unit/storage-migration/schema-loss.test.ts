@@ -21,7 +21,7 @@ const fields = (...names: readonly string[]): Schema => ({
 const spec = (inner: Schema): Schema => ({ properties: { spec: inner } });
 
 type Row = readonly [
-  what: string,
+  title: string,
   before: Schema,
   after: Schema | undefined,
   lost: readonly string[],

@@ -58,7 +58,7 @@ const SEED = {
 
 /** A name, the entries, those that stay, and the version that is not defined at all. */
 type Row = readonly [
-  what: string,
+  title: string,
   entries: readonly ManagedFieldsEntry[],
   stays: readonly ManagedFieldsEntry[],
   missing: string | undefined,

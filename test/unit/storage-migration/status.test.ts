@@ -20,7 +20,7 @@ const BAD = [{ namespace: 'web', name: 'w2', reason: 'Forbidden', message: 'It m
 const CURSOR = { after: 'web/w1', continue: 'token', resourceVersion: '499' };
 
 type PassRow = readonly [
-  what: string,
+  title: string,
   phase: 'Rewriting' | 'Verifying',
   counts: Partial<Progress>,
   more: StorageMigrationStatus,
@@ -185,7 +185,7 @@ test.each<[string, StorageMigrationStatus | undefined, Parameters<typeof crd>[0]
   expect(Object.keys(said)).not.toContain('proof');
 });
 
-type ClearedRow = readonly [what: string, status: StorageMigrationStatus, next: object];
+type ClearedRow = readonly [title: string, status: StorageMigrationStatus, next: object];
 
 test.each<ClearedRow>([
   ['the preflight: it settles', at('Preflight'), { phase: 'Settling' }],

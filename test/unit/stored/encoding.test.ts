@@ -74,11 +74,11 @@ describe('JSON', () => {
     });
     const property = fc.property(fc.object(), fc.array(change, { maxLength: 3 }), (rest, all) => {
       let text = JSON.stringify({ rest, list: [1.5e-7, -0, true, null, '\u2028\\"', {}, []] });
-      for (const { at, of: what, letter } of all) {
+      for (const { at, of: kind, letter } of all) {
         const place = at % (text.length + 1);
-        const behind = text.slice(place + (what === 'take' ? 1 : 0));
+        const behind = text.slice(place + (kind === 'take' ? 1 : 0));
         const between = { cut: '', take: '', put: letter, double: text.slice(place, place + 5) };
-        text = text.slice(0, place) + between[what] + (what === 'cut' ? '' : behind);
+        text = text.slice(0, place) + between[kind] + (kind === 'cut' ? '' : behind);
       }
       expect([text, isTaken(text)]).toEqual([text, isParsed(text)]);
     });

@@ -13,11 +13,11 @@ const rules = [...textRules, ...callRules, ...importRules, ...packageRules];
 
 type Files = Readonly<Record<string, string>>;
 
-function look(name: string, files: Files): string[] {
+function check(name: string, files: Files): string[] {
   const rule = rules.find((candidate) => candidate.name === name);
   if (rule === undefined) throw new Error(`There is no tidy rule called ${name}.`);
   const sources = Object.entries(files).map(([path, text]) => makeSource(path, text));
-  return rule.look(sources).map(({ path, line }) => `${path}:${line}`);
+  return rule.check(sources).map(({ path, line }) => `${path}:${line}`);
 }
 
 interface Sample {
@@ -285,11 +285,11 @@ const samples: readonly Sample[] = [
 
 describe.each(samples)('$rule', (sample) => {
   test(`finds ${sample.case}`, () => {
-    expect(look(sample.rule, sample.bad)).toEqual([sample.at]);
+    expect(check(sample.rule, sample.bad)).toEqual([sample.at]);
   });
 
   test(`lets pass what only resembles ${sample.case}`, () => {
-    expect(look(sample.rule, sample.good)).toEqual([]);
+    expect(check(sample.rule, sample.good)).toEqual([]);
   });
 });
 
@@ -301,6 +301,6 @@ test('every rule has a bad sample', () => {
 test('a finding names the rule, the reason, the place and what to do', () => {
   const [rule] = textRules;
   if (rule === undefined) throw new Error('There is no rule.');
-  const text = describeFindings(rule, rule.look([makeSource('shared/a.ts', long)]));
+  const text = describeFindings(rule, rule.check([makeSource('shared/a.ts', long)]));
   expect(text).toMatch(/^line-length, because .+:\nshared\/a\.ts:1 .*break the line/);
 });

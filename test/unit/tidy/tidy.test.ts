@@ -24,7 +24,7 @@ const rules = [...textRules, ...callRules, ...importRules, ...packageRules];
 test.each(rules)(
   'no file breaks the rule $name',
   (rule) => {
-    expect(describeFindings(rule, rule.look(sources))).toBe('');
+    expect(describeFindings(rule, rule.check(sources))).toBe('');
   },
   RULE_TIMEOUT_MS,
 );

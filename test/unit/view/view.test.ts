@@ -190,9 +190,9 @@ describe('on a terminal', () => {
   test('what is said stays above the newest snapshot', () => {
     const screen = new Screen();
     const view = new TerminalView(screen);
-    view.say('first');
+    view.print('first');
     view.show(snapshot());
-    view.say('second\nthird');
+    view.print('second\nthird');
     view.show(snapshot());
     expect(screen.lines).toEqual(['first', 'second', 'third', ...shown(screen), '']);
   });
@@ -209,7 +209,7 @@ describe('on a terminal', () => {
   test('another size starts from an empty screen', () => {
     const screen = new Screen();
     const view = new TerminalView(screen);
-    view.say('first');
+    view.print('first');
     view.show(snapshot());
     screen.resize(30);
     expect(screen.lines).toEqual([...shown(screen), '']);
@@ -220,7 +220,7 @@ describe('on a terminal', () => {
     const view = new TerminalView(screen);
     view.show(snapshot());
     view.close();
-    view.say('the end');
+    view.print('the end');
     screen.resize(30);
     expect(screen.lines.slice(-2)).toEqual(['the end', '']);
     expect(screen.lines[0]).toContain('Ballast');

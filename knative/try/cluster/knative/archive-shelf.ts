@@ -28,8 +28,8 @@ export function handOut(archive: string): Promise<boolean> {
   return locked(dirname(archive), async () => {
     const now = new Date();
     // Where no time can be set, nothing can be removed either.
-    const taken = utimes(archive, now, now).catch(() => access(archive, constants.R_OK));
-    return taken.then(
+    const touched = utimes(archive, now, now).catch(() => access(archive, constants.R_OK));
+    return touched.then(
       () => true,
       () => false,
     );

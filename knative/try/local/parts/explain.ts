@@ -41,9 +41,9 @@ export function explainGoFailure(
 ): string {
   const text = lastLines.join('\n');
   const diagnosis = diagnoses.find(({ sign }) => sign.test(text));
-  const what = diagnosis?.says ?? `\`go ${command}\` failed`;
+  const message = diagnosis?.says ?? `\`go ${command}\` failed`;
   const said = lastLines.length === 0 ? 'Go printed nothing.' : `Go's last lines:\n${text}`;
-  return `${what} (${ending}). ${said}`;
+  return `${message} (${ending}). ${said}`;
 }
 
 /** Said before the first minute passes: what is going to happen, how long, and what stays. */
@@ -53,10 +53,10 @@ export function explainBuild(
   go: string,
   cacheDir: string,
 ): string {
-  const what = names.length === 1 ? '1 binary is' : `${names.length} binaries are`;
+  const message = names.length === 1 ? '1 binary is' : `${names.length} binaries are`;
   const from = modules === 1 ? '1 Go module' : `${modules} Go modules`;
   return (
-    `${what} not there yet: ${names.join(', ')}. They are built from source with ${go}, from ` +
+    `${message} not there yet: ${names.join(', ')}. They are built from source with ${go}, from ` +
     `${from}, once, into ${cacheDir}. Each module takes one to five minutes on two idle cores, ` +
     'less after others, and longer on busy ones. Ctrl-C keeps the modules that are done.'
   );

@@ -94,10 +94,10 @@ abstract class TimedReporter implements BuildReporter {
   protected line(): string {
     if (this.#current === undefined) return '';
     const { part, step, detail } = this.#current;
-    const what = detail === undefined ? step : `${step}, ${detail}`;
+    const shownStep = detail === undefined ? step : `${step}, ${detail}`;
     const place = this.#planned.indexOf(part) + 1;
     const which = place === 0 ? '' : `, binary ${place} of ${this.#planned.length}`;
-    return `${part}: ${what} (${this.#elapsed()}${which})`;
+    return `${part}: ${shownStep} (${this.#elapsed()}${which})`;
   }
 
   #elapsed(): string {

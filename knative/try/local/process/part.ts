@@ -218,7 +218,7 @@ export class PartProcess implements Part {
       if (awaits === undefined) return undefined;
       if (signal.aborted) return 'gone';
       const ticks = this.pid === undefined ? undefined : await usedTicks(this.pid);
-      const why = patience.look(`${ticks} ${awaits}`, Date.now());
+      const why = patience.whyOver(`${ticks} ${awaits}`, Date.now());
       if (why !== undefined) return `${why}: ${awaits}`;
       if (Date.now() >= tellAtMs) {
         tellAtMs += TELL_EVERY_MS;

@@ -28,7 +28,7 @@ export class Patience {
   }
 
   /** `signs` differ from those before when something moved. Says why it is over, once it is. */
-  look(signs: string, nowMs: number): string | undefined {
+  whyOver(signs: string, nowMs: number): string | undefined {
     if (signs !== this.#signs) this.#movedMs = nowMs;
     this.#signs = signs;
     const { stillMs, wholeMs } = this.#limits;

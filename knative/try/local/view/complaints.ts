@@ -5,12 +5,12 @@
 const QUIET_MS = 10_000;
 
 export class Complaints {
-  readonly #say: (text: string) => void;
+  readonly #print: (text: string) => void;
   #quietUntilMs = 0;
   #untold = 0;
 
-  constructor(say: (text: string) => void) {
-    this.#say = say;
+  constructor(print: (text: string) => void) {
+    this.#print = print;
   }
 
   add(error: unknown): void {
@@ -19,7 +19,9 @@ export class Complaints {
       return;
     }
     const message = error instanceof Error ? error.message : String(error);
-    this.#say(this.#untold === 0 ? message : `${message} (and ${this.#untold} more errors before)`);
+    this.#print(
+      this.#untold === 0 ? message : `${message} (and ${this.#untold} more errors before)`,
+    );
     this.#untold = 0;
     this.#quietUntilMs = Date.now() + QUIET_MS;
   }

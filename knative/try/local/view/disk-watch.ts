@@ -7,17 +7,17 @@ const LEAST_BYTES = 256 * 2 ** 20;
 
 export class DiskWatch {
   readonly #dirs: readonly string[];
-  readonly #say: (text: string) => void;
+  readonly #print: (text: string) => void;
   readonly #freeBytes: (dir: string) => Promise<number>;
   readonly #told = new Set<string>();
 
   constructor(
     dirs: readonly string[],
-    say: (text: string) => void,
+    print: (text: string) => void,
     freeBytes: (dir: string) => Promise<number> = freeBytesOf,
   ) {
     this.#dirs = dirs;
-    this.#say = say;
+    this.#print = print;
     this.#freeBytes = freeBytes;
   }
 
@@ -29,7 +29,7 @@ export class DiskWatch {
       else if (!this.#told.has(dir)) {
         this.#told.add(dir);
         const left = Math.floor(free / 2 ** 20);
-        this.#say(`The disk is full: ${left} MiB are left at ${dir}, where etcd and NATS write.
+        this.#print(`The disk is full: ${left} MiB are left at ${dir}, where etcd and NATS write.
 Free some space there, or start again with TMPDIR on another disk.`);
       }
     }

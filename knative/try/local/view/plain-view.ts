@@ -22,28 +22,28 @@ export class PlainView implements LiveView {
     this.#write = write;
   }
 
-  say(text: string): void {
+  print(text: string): void {
     this.#write(`${text}\n`);
   }
 
   partChanged(change: PartChange): void {
     const wait = describeWait(change);
-    if (wait !== undefined) return this.say(wait);
+    if (wait !== undefined) return this.print(wait);
     const { part, state } = change;
     if (state === 'dead') {
       this.#hasDied.add(part.name);
-      this.say(describeDeath(change));
+      this.print(describeDeath(change));
     }
     if (state === 'starting' && this.#hasDied.has(part.name)) {
-      this.say(`${part.name} is started again`);
+      this.print(`${part.name} is started again`);
     }
-    if (state === 'ready') this.say(`${part.name} is ready (pid ${part.pid ?? '-'})`);
+    if (state === 'ready') this.print(`${part.name} is ready (pid ${part.pid ?? '-'})`);
   }
 
   show(snapshot: Snapshot): void {
     if (snapshot.upMs < this.#summaryAtMs) return;
     this.#summaryAtMs = snapshot.upMs + SUMMARY_EVERY_MS;
-    this.say(summary(snapshot));
+    this.print(summary(snapshot));
   }
 
   close(): void {

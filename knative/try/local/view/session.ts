@@ -43,7 +43,7 @@ export async function runSession(options: SessionOptions): Promise<number> {
     return 1;
   } finally {
     view.close();
-    if (end.aborted) view.say('Nothing is left running.');
+    if (end.aborted) view.print('Nothing is left running.');
   }
 }
 
@@ -66,8 +66,8 @@ class Session {
     this.#end = end;
     this.#bell = new Bell(end);
     const dirs = [tmpdir(), ...(options.dataDir === undefined ? [] : [ROOT])];
-    this.#disk = new DiskWatch(dirs, (text) => view.say(text));
-    this.#complaints = new Complaints((text) => view.say(text));
+    this.#disk = new DiskWatch(dirs, (text) => view.print(text));
+    this.#complaints = new Complaints((text) => view.print(text));
   }
 
   async run(): Promise<void> {
@@ -112,7 +112,9 @@ class Session {
     try {
       const seconds = ((Date.now() - this.#startedMs) / 1000).toFixed(1);
       this.#feeds = new FeedWatch(cluster.plane, cluster.kube);
-      this.#view.say(`Everything is ready after ${seconds} s.\n\n${await advice(cluster.plane)}\n`);
+      this.#view.print(
+        `Everything is ready after ${seconds} s.\n\n${await advice(cluster.plane)}\n`,
+      );
       if (!this.#end.aborted) {
         await new Promise((wake) => this.#end.addEventListener('abort', wake, { once: true }));
       }
@@ -135,7 +137,7 @@ class Session {
   #sayWhatTheFunctionPrints(): void {
     const part = this.#parts.get(`function/${this.#options.devFunction ?? ''}`);
     const lines = part === undefined ? [] : this.#tail.look(part);
-    if (lines.length > 0) this.#view.say(lines.join('\n'));
+    if (lines.length > 0) this.#view.print(lines.join('\n'));
   }
 
   async #showUntil(over: AbortSignal): Promise<void> {
@@ -182,7 +184,7 @@ function endOnSignal(view: LiveView): AbortSignal {
     abort.abort();
     // Text from here on stands below the last picture.
     view.close();
-    view.say('Ending.');
+    view.print('Ending.');
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onEnd);
   process.stdout.on('error', () => abort.abort());

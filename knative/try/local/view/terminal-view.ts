@@ -30,7 +30,7 @@ export class TerminalView implements LiveView {
     terminal.on('resize', this.#onResize);
   }
 
-  say(text: string): void {
+  print(text: string): void {
     this.#terminal.write(`${up(this.#paintedLines)}${CLEAR_BELOW}${text}\n`);
     this.#paintedLines = 0;
     this.#paint();
@@ -38,8 +38,8 @@ export class TerminalView implements LiveView {
 
   partChanged(change: PartChange): void {
     const wait = describeWait(change);
-    if (wait !== undefined) this.say(wait);
-    if (change.state === 'dead') this.say(describeDeath(change));
+    if (wait !== undefined) this.print(wait);
+    if (change.state === 'dead') this.print(describeDeath(change));
   }
 
   show(snapshot: Snapshot): void {

@@ -5,7 +5,7 @@ import type { Snapshot } from './snapshot.ts';
 
 export interface LiveView {
   /** Something that is said once and stays. */
-  say(text: string): void;
+  print(text: string): void;
   partChanged(change: PartChange): void;
   show(snapshot: Snapshot): void;
   /** The last picture stays; only what is said comes after it. */

@@ -7,15 +7,15 @@ import type { Scope } from '../../../../shared/nats/replica/scope.ts';
 export function whyUnknown(scope: Scope, entries: readonly Entry[]): string | undefined {
   if (scope === 'cluster') return undefined;
   const known = 'node' in scope ? nodesIn(entries) : namespacesIn(entries);
-  const asked = 'node' in scope ? [scope.node] : scope.namespaces;
-  const unknown = asked.filter((name) => !known.has(name));
+  const wanted = 'node' in scope ? [scope.node] : scope.namespaces;
+  const unknown = wanted.filter((name) => !known.has(name));
   if (unknown.length === 0) return undefined;
-  const what = 'node' in scope ? 'node' : 'namespace';
+  const field = 'node' in scope ? 'node' : 'namespace';
   const examples = [...known].toSorted().slice(0, EXAMPLES_MAX);
   const there =
-    examples.length === 0 ? `nor of any other ${what}` : `but of ${examples.join(', ')}`;
+    examples.length === 0 ? `nor of any other ${field}` : `but of ${examples.join(', ')}`;
   const more = known.size > examples.length ? ` and ${known.size - examples.length} more` : '';
-  return `the feed shows nothing of the ${what} ${unknown.join(', ')}, ${there}${more}`;
+  return `the feed shows nothing of the ${field} ${unknown.join(', ')}, ${there}${more}`;
 }
 
 const EXAMPLES_MAX = 5;

@@ -1,7 +1,7 @@
 // The handler that both sides of P9 and P10 run: it looks at the object in the event and has
 // nothing to do.
 import { defineFunction } from '../../../../shared/function/define.ts';
-import { look } from './look.ts';
+import { checkPod } from './check-pod.ts';
 
 export const echo = defineFunction({
   name: 'echo',
@@ -10,7 +10,7 @@ export const echo = defineFunction({
   config: {},
   open: () => undefined,
   handle: async (event) => {
-    look(event.data);
+    checkPod(event.data);
     return undefined;
   },
 });

@@ -38,8 +38,8 @@ export const binaryEvent = (type: string, id: string): Record<string, string> =>
   'content-type': 'application/json',
 });
 
-export const eventually = <Value>(look: () => Promise<Value>): Promise<Value> =>
-  vi.waitFor(look, { timeout: READY_WITHIN_MS, interval: POLL_MS });
+export const eventually = <Value>(check: () => Promise<Value>): Promise<Value> =>
+  vi.waitFor(check, { timeout: READY_WITHIN_MS, interval: POLL_MS });
 
 export class Rig {
   readonly kube: KubeClient;
@@ -140,12 +140,12 @@ export class Rig {
   async token(namespace: string, account: string, audience: string): Promise<string> {
     const ref = { group: '', version: 'v1', resource: 'serviceaccounts' };
     const target = { namespace, name: account, subresource: 'token' } as const;
-    const asked = {
+    const tokenRequest = {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
       spec: { audiences: [audience] },
     };
-    const { status } = await this.kube.createSubresource(ref, target, asked);
+    const { status } = await this.kube.createSubresource(ref, target, tokenRequest);
     return String(Object(status).token);
   }
 

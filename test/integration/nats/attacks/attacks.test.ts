@@ -70,9 +70,9 @@ describe.each<[Whose, number]>([
     before = await servers.state();
   }
 
-  async function refusedOf(user: string, say: (client: RawClient) => void): Promise<string[]> {
+  async function refusedOf(user: string, send: (client: RawClient) => void): Promise<string[]> {
     const client = await RawClient.open(servers.url(user, 1));
-    say(client);
+    send(client);
     await client.flush();
     client.close();
     return [...client.refused].toSorted();

@@ -228,13 +228,13 @@ async function startServers(
 
 /** Each server is ready before the leader has heard of all, and places no stream until then. */
 async function arePeersOnline(monitorPorts: readonly number[]): Promise<boolean> {
-  const asked = monitorPorts.map(async (port) => {
+  const answers = monitorPorts.map(async (port) => {
     const answer = await fetch(`http://127.0.0.1:${port}/jsz`);
     const { meta_cluster: { replicas = [] } = {} } = (await answer.json()) as MetaGroup;
     return replicas.filter(({ offline }) => offline !== true).length === monitorPorts.length - 1;
   });
   // The leader alone names its followers.
-  return (await Promise.all(asked)).some(Boolean);
+  return (await Promise.all(answers)).some(Boolean);
 }
 
 interface MetaGroup {

@@ -52,7 +52,7 @@ export function messagesAbout(feed: string): readonly string[] {
     `$JS.FC.${stream}.c.x`,
     '$JS.EVENT.ADVISORY.API',
     ...['SERVER.PING', 'SERVER.PING.JSZ', 'ACCOUNT.FEEDS.JSZ', 'USER.INFO'].map(
-      (what) => `$SYS.REQ.${what}`,
+      (verb) => `$SYS.REQ.${verb}`,
     ),
     '_R_.x',
     ...['metadata', 'n1', 'n2', 'all', 'web'].map((user) => `_INBOX.${user}.x`),
@@ -68,13 +68,16 @@ export function subscriptionsTo(feed: string): readonly string[] {
 }
 
 /** Whether every subject that `asked` stands for is one of those that `allowed` stands for. */
-export function lets(allowed: readonly string[], asked: string): boolean {
-  return allowed.some((pattern) => covers(pattern.split('.'), asked.split('.')));
+export function lets(allowed: readonly string[], wanted: string): boolean {
+  return allowed.some((pattern) => covers(pattern.split('.'), wanted.split('.')));
 }
 
-function covers([first, ...rest]: readonly string[], [asked, ...more]: readonly string[]): boolean {
-  if (first === '>') return asked !== undefined;
-  if (first === undefined || asked === undefined) return first === asked;
-  if (first !== '*' && first !== asked) return false;
-  return asked !== '>' && covers(rest, more);
+function covers(
+  [first, ...rest]: readonly string[],
+  [wanted, ...more]: readonly string[],
+): boolean {
+  if (first === '>') return wanted !== undefined;
+  if (first === undefined || wanted === undefined) return first === wanted;
+  if (first !== '*' && first !== wanted) return false;
+  return wanted !== '>' && covers(rest, more);
 }

@@ -135,7 +135,7 @@ test('what changes while initial events come is the state that they end with', a
 test('an API server that refuses initial events is asked for them once', async () => {
   const about = { verb: 'watch', ref: configMaps, name: 'a' } as const;
   const refusal = errorFromAnswer(about, readStatus(422, JSON.stringify({ reason: 'Invalid' })));
-  const asked: string[] = [];
+  const watchesFrom: string[] = [];
   let end = Promise.withResolvers<void>();
   const late: (() => void)[] = [];
   const clock: Clock = {
@@ -149,7 +149,7 @@ test('an API server that refuses initial events is asked for them once', async (
     },
   };
   async function* watching({ from }: WatchOptions): AsyncGenerator<WatchEvent, void, undefined> {
-    asked.push(from === 'initial-events' ? from : 'after a list');
+    watchesFrom.push(from === 'initial-events' ? from : 'after a list');
     if (from === 'initial-events') throw refusal;
     await end.promise;
     end = Promise.withResolvers();
@@ -162,11 +162,11 @@ test('an API server that refuses initial events is asked for them once', async (
   };
   cache = narrowCache(kube, { clock, limits: { tidyMs: DEFAULT_LIMITS.answerTimeoutMs } });
   expect(await versionOf(cache)).toBe('4');
-  await expect.poll(() => asked).toHaveLength(2);
+  await expect.poll(() => watchesFrom).toHaveLength(2);
   for (const one of late) one();
   end.resolve();
-  await expect.poll(() => asked.length).toBeGreaterThan(2);
-  expect(asked.slice(0, 3)).toEqual(['initial-events', 'after a list', 'after a list']);
+  await expect.poll(() => watchesFrom.length).toBeGreaterThan(2);
+  expect(watchesFrom.slice(0, 3)).toEqual(['initial-events', 'after a list', 'after a list']);
 });
 
 describe('a role that may only get', () => {

@@ -8,8 +8,8 @@ export function systemOf(model: ClusterModel): System {
     return { server: { name, id, ver } };
   };
   const all = [...model.servers.values()];
-  const change = async (what: string, how: () => void): Promise<Done> => {
-    await model.kube.write(`nats ${what}`, how);
+  const change = async (write: string, how: () => void): Promise<Done> => {
+    await model.kube.write(`nats ${write}`, how);
     return { isDone: true };
   };
   const system = {

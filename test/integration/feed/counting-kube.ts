@@ -5,7 +5,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeList, ResourceRef } from '../../../shared/kube/objects.ts';
 import type { PagesOptions } from '../../../shared/kube/reads.ts';
 
-export class Asked {
+export class CountingKube {
   readonly kube: KubeClient;
   readonly counts = { atHand: 0, latest: 0 };
   /** At the same time, at most. */
