@@ -2,17 +2,21 @@
 // was compacted, is an older one, or serves what an older disk of etcd holds.
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { apiServerSpec } from '../../../knative/try/local/plane/kube-apiserver.ts';
 import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
 import { freePort } from '../../../knative/try/local/process/ports.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import type { KubeList } from '../../../shared/kube/objects.ts';
 import type { WatchEvent } from '../../../shared/kube/watch.ts';
 import { compact as compactEtcd } from '../../builders/etcd-values.ts';
 import { grant, openAccount } from './narrow-cache/accounts.ts';
 import { follow, openRig, metricOf, remove, valueIn, write } from './narrow-cache/rig.ts';
 import { configMaps, namespace, openTestKube } from './world.ts';
+
+/** On a machine that others use too. */
+const SOON = { timeout: 20_000 } as const;
 
 let plane: Plane;
 let admin: KubeClient;
@@ -50,48 +54,79 @@ const compact = async (): Promise<void> => {
   await compactEtcd(plane);
 };
 
-describe('an API server that was killed', () => {
-  test.each([
-    ['that knows its version', false],
-    ['that has forgotten its version', true],
-  ])('and comes back as one %s costs a watch nothing', async (_, isForgotten) => {
-    const labels = { watch: `killed-${isForgotten}` };
-    const labelSelector = `watch=killed-${isForgotten}`;
-    const state = new Map<string, string>();
-    await write(admin, 'killed-a', '1', labels);
-    const { signal } = end;
-    const watch = kube.watch(configMaps, {
-      namespace,
-      labelSelector,
-      from: 'initial-events',
-      signal,
-    });
-    const ended = (async () => {
-      for await (const event of watch) apply(state, event);
-    })();
-    ended.catch(() => undefined);
-    await expect.poll(() => Object.fromEntries(state)).toEqual({ 'killed-a': '1' });
-    if (isForgotten) await compact();
-    await killAndStart();
-    await write(admin, 'killed-a', '2', labels);
-    await write(admin, 'killed-b', '1', labels);
-    await expect
-      .poll(() => Object.fromEntries(state), { timeout: 20_000 })
-      .toEqual({ 'killed-a': '2', 'killed-b': '1' });
-  });
+/** A watch of two ConfigMaps by their label, and what it has told of them. */
+function followAll(label: string, client: KubeClient, signal: AbortSignal) {
+  const state = new Map<string, string>();
+  const labelSelector = `watch=${label}`;
+  const selection = { namespace, labelSelector, from: 'initial-events', signal } as const;
+  const ended = (async () => {
+    for await (const event of client.watch(configMaps, selection)) apply(state, event);
+  })();
+  ended.catch(() => undefined);
+  const told = (): Readonly<Record<string, string>> => Object.fromEntries(state);
+  const begins = async (): Promise<void> => {
+    await write(admin, `${label}-a`, '1', { watch: label });
+    await vi.waitFor(() => expect(told()).toEqual({ [`${label}-a`]: '1' }), SOON);
+  };
+  const change = async (): Promise<void> => {
+    await write(admin, `${label}-a`, '2', { watch: label });
+    await write(admin, `${label}-b`, '1', { watch: label });
+  };
+  return { told, begins, change };
+}
 
-  function apply(state: Map<string, string>, event: WatchEvent): void {
-    if (event.type === 'RESTART') state.clear();
-    if (event.type === 'ADDED' || event.type === 'MODIFIED') {
-      state.set(event.object.metadata.name, (event.object['data'] as { value: string }).value);
-    }
+function apply(state: Map<string, string>, event: WatchEvent): void {
+  if (event.type === 'RESTART') state.clear();
+  if (event.type === 'ADDED' || event.type === 'MODIFIED') {
+    state.set(event.object.metadata.name, (event.object['data'] as { value: string }).value);
   }
+}
 
-  test('has forgotten what was compacted: a watch and a list from then are told so', async () => {
-    const { metadata } = await admin.list(configMaps, { limit: 1 });
-    const { resourceVersion, continue: next = '' } = metadata;
+test('an API server that was killed and knows its version costs a watch nothing', async () => {
+  const followed = followAll('known', kube, end.signal);
+  await followed.begins();
+  await killAndStart();
+  await followed.change();
+  await expect.poll(followed.told, SOON).toEqual({ 'known-a': '2', 'known-b': '1' });
+});
+
+/** One that was killed once, after each test's work had begun. */
+describe('an API server that has forgotten what was compacted', () => {
+  let client: KubeClient;
+  let over: AbortController;
+  let followed: ReturnType<typeof followAll>;
+  let listed: KubeList['metadata'];
+  let pages: AsyncGenerator<KubeList, void>;
+  let strict: AsyncGenerator<KubeList, void>;
+  let first: IteratorResult<KubeList, void>;
+
+  beforeAll(async () => {
+    client = openTestKube(plane);
+    over = new AbortController();
+    followed = followAll('forgotten', client, over.signal);
+    await followed.begins();
+    ({ metadata: listed } = await admin.list(configMaps, { limit: 1 }));
+    for (let index = 0; index < 3; index += 1) await write(admin, `page-${index}`, '1');
+    pages = client.pages(configMaps, { limit: 1, onExpired: 'inconsistent' });
+    strict = client.pages(configMaps, { limit: 1 });
+    first = await pages.next();
+    await strict.next();
     await compact();
     await killAndStart();
+  });
+
+  afterAll(async () => {
+    over?.abort(new Error('the tests are over'));
+    await client?.close();
+  });
+
+  test('costs a watch nothing', async () => {
+    await followed.change();
+    await expect.poll(followed.told, SOON).toEqual({ 'forgotten-a': '2', 'forgotten-b': '1' });
+  });
+
+  test('says so to a watch and a list from then', async () => {
+    const { resourceVersion, continue: next = '' } = listed;
     const expired = { code: 'KUBE_EXPIRED' };
     const { signal } = end;
     const watch = kube.watch(configMaps, { namespace, from: { resourceVersion }, signal });
@@ -101,13 +136,6 @@ describe('an API server that was killed', () => {
   });
 
   test('ends a list of pages, or goes on with what there is now, as was asked', async () => {
-    for (let index = 0; index < 3; index += 1) await write(admin, `page-${index}`, '1');
-    const pages = kube.pages(configMaps, { limit: 1, onExpired: 'inconsistent' });
-    const strict = kube.pages(configMaps, { limit: 1 });
-    const first = await pages.next();
-    await strict.next();
-    await compact();
-    await killAndStart();
     await expect(strict.next()).rejects.toMatchObject({ code: 'KUBE_EXPIRED' });
     const second = await pages.next();
     const versionOf = (page: typeof first) => Number(page.value?.metadata.resourceVersion);
@@ -121,7 +149,7 @@ test('a killed API server fails a get in clear words; once back, all is as it wa
   const direct = await openRig(plane, {}, plane.kubeconfigPath);
   const { told: toldDirectly } = follow(direct, 'killed');
   const { told } = follow(rig, 'killed');
-  await expect.poll(() => told).toEqual(['?>1']);
+  for (const each of [told, toldDirectly]) await expect.poll(() => each).toEqual(['?>1']);
   await write(admin, 'killed', '2');
   await expect.poll(() => told).toEqual(['?>1', '1>2']);
   await compact();
