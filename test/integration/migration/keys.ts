@@ -1,9 +1,13 @@
-// The keys with which an API server encrypts Secrets: a file that it reads when it starts, with one
-// key at first, and after a change with another one before it.
+// The keys with which an API server encrypts: a file that it reads when it starts. Secrets have one
+// key at first, and after a change another one before it; one kind of ours has its own for ever.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { GROUP } from '../../builders/versioned-kind.ts';
+
+/** The kind whose objects are encrypted. */
+export const ENCRYPTED = 'locks';
 
 interface Key {
   readonly name: string;
@@ -15,6 +19,7 @@ const makeKey = (name: string): Key => ({ name, secret: randomBytes(32).toString
 export class Keys {
   readonly path: string;
   readonly #first = makeKey('first');
+  readonly #own = makeKey('own');
 
   private constructor(path: string) {
     this.path = path;
@@ -45,7 +50,13 @@ export class Keys {
     const config = {
       apiVersion: 'apiserver.config.k8s.io/v1',
       kind: 'EncryptionConfiguration',
-      resources: [{ resources: ['secrets'], providers: [{ aescbc: { keys } }, { identity: {} }] }],
+      resources: [
+        { resources: ['secrets'], providers: [{ aescbc: { keys } }, { identity: {} }] },
+        {
+          resources: [`${ENCRYPTED}.${GROUP}`],
+          providers: [{ secretbox: { keys: [this.#own] } }, { identity: {} }],
+        },
+      ],
     };
     await writeFile(this.path, JSON.stringify(config));
   }

@@ -1,44 +1,23 @@
 // A migration that etcd has to agree with: the proof names what was read there, and neither a stale
 // write, nor a foreign etcd, nor encryption lets a version go unproved.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
+import { startPlane } from '../../../knative/try/local/plane/plane.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import { EtcdRelay } from '../../builders/etcd-relay.ts';
 import { putStored } from '../../builders/etcd-values.ts';
 import { CURRENT, GROUP, OLD, until, VersionedKind } from '../../builders/versioned-kind.ts';
-import { MigrationWorld } from './world.ts';
+import { world } from './encrypted-plane.ts';
+import { ENCRYPTED } from './keys.ts';
 
-let world: MigrationWorld<Plane>;
 let one: RunningFunction;
 let relay: EtcdRelay;
-let dir: string;
 let kinds: Readonly<Record<'calm' | 'restless' | 'hidden' | 'lost', VersionedKind>>;
 
-const ENCRYPTED = 'locks';
 const BOTH = { verify: ['SecondPass', 'Etcd'] };
 const OLD_NAME = 'default/old-00001';
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'ballast-etcd-test-'));
-  const configPath = join(dir, 'encryption.json');
-  const keys = [{ name: 'key1', secret: Buffer.alloc(32, 7).toString('base64') }];
-  const resources = [
-    {
-      resources: [`${ENCRYPTED}.${GROUP}`],
-      providers: [{ secretbox: { keys } }, { identity: {} }],
-    },
-  ];
-  const config = { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration' };
-  await writeFile(configPath, JSON.stringify({ ...config, resources }));
-  const apiServerFlags = [`--encryption-provider-config=${configPath}`];
-  world = new MigrationWorld(
-    await startPlane({ parts: ['etcd', 'kube-apiserver'], apiServerFlags }),
-  );
-  await world.install();
   relay = new EtcdRelay(world.plane.part('etcd').url);
   one = await world.startFunction({ ETCD_ENDPOINTS: await relay.start() });
   // At once: each waits for the API server most of its time.
@@ -52,10 +31,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await world?.stop();
-  await world?.plane.stop();
+  await one?.stop();
   await relay?.stop();
-  await rm(dir, { recursive: true });
 });
 
 async function hiddenKind(): Promise<VersionedKind> {
