@@ -19,9 +19,16 @@ export async function expectedView(kube: KubeClient): Promise<View> {
   return new Map(all.map(({ subject, message }) => [subject, comparable(message)]));
 }
 
+/** A reader holds the same messages for as long as nothing changes, and is looked at again. */
+const known = new WeakMap<FeedMessage, string>();
+
 /** Without what two looks may differ in: a change that shows nowhere moves the resourceVersion. */
-export const comparable = (message: FeedMessage): string =>
-  JSON.stringify(inOrder({ ...message, epoch: 0, resourceVersion: '' }));
+export function comparable(message: FeedMessage): string {
+  const text =
+    known.get(message) ?? JSON.stringify(inOrder({ ...message, epoch: 0, resourceVersion: '' }));
+  known.set(message, text);
+  return text;
+}
 
 export function differences(expected: View, found: View): readonly string[] {
   const lacking = [...expected.keys()].filter((subject) => !found.has(subject));

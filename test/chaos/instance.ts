@@ -1,19 +1,19 @@
-// One instance of the function in a process of its own, as it ships but for the bundle: it can be
-// killed, paused and cut off without its neighbours noticing.
-import { join } from 'node:path';
-import { functionSpec } from '../../knative/try/local/cluster/function-part.ts';
+// One instance of the function in a process of its own, as it ships: it can be killed, paused and
+// cut off without its neighbours noticing.
+import { bundleCommand, functionSpec } from '../../knative/try/local/cluster/function-part.ts';
 import type { ServiceAccounts } from '../../knative/try/local/cluster/service-accounts.ts';
 import type { FunctionWiring } from '../../knative/try/local/manifests/wiring.ts';
 import type { Plane } from '../../knative/try/local/plane/plane.ts';
 import type { Part } from '../../knative/try/local/process/part.ts';
 import { freePort } from '../../knative/try/local/process/ports.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 /** Below the relay's patience; what hangs in a fault ends soon after it. */
 const DEADLINE_SECONDS = '6';
 
 export interface InstanceDeps {
   readonly plane: Plane;
+  /** Where its bundle is. */
+  readonly bundleDir: string;
   readonly accounts: ServiceAccounts;
   readonly wiring: FunctionWiring;
   /** As where senders show tokens; otherwise as it ships without them. */
@@ -21,7 +21,7 @@ export interface InstanceDeps {
 }
 
 export async function addInstance(
-  { plane, accounts, wiring, takesEventsAtTheirWord }: InstanceDeps,
+  { plane, bundleDir, accounts, wiring, takesEventsAtTheirWord }: InstanceDeps,
   name: string,
 ): Promise<Part> {
   const client = `function/${name}`;
@@ -29,7 +29,7 @@ export async function addInstance(
   const account = { namespace, name: serviceAccountName };
   const spec = functionSpec({
     name,
-    command: [join(ROOT, 'shared/function/run.ts'), join(ROOT, 'functions/metadata')],
+    command: bundleCommand(bundleDir),
     port: await freePort(),
     kubeconfigPath: await accounts.kubeconfigFor(client, account),
     env: {

@@ -2,6 +2,7 @@
 // API server, NATS, Knative's adapter, instances of the function as processes, and readers that
 // stay open through whatever is done to the others.
 import { join } from 'node:path';
+import { bundleFunction } from '../../knative/tools/build/build.ts';
 import { applyObjects } from '../../knative/try/local/cluster/apply-objects.ts';
 import { ServiceAccounts } from '../../knative/try/local/cluster/service-accounts.ts';
 import { loadWiring } from '../../knative/try/local/manifests/load.ts';
@@ -77,7 +78,10 @@ export class Rig {
     const plane = await startPlane({ links: true, natsReaders });
     const rig = new Rig(plane, await loadWiring(MANIFESTS));
     try {
-      await applyObjects(rig.kube, rig.#wiring.objects);
+      await Promise.all([
+        applyObjects(rig.kube, rig.#wiring.objects),
+        bundleFunction('metadata', rig.#bundleDir),
+      ]);
       await rig.heartbeat.create();
       await rig.setInstances(options.instances ?? 1);
       await rig.#startAdapter(await rig.relay.listen());
@@ -109,6 +113,11 @@ export class Rig {
     await this.relay.close();
   }
 
+  /** Once for all instances: from sources each start would cost three times as much. */
+  get #bundleDir(): string {
+    return join(this.plane.dir, 'metadata');
+  }
+
   get adapter(): Part {
     return this.plane.part(ADAPTER);
   }
@@ -127,7 +136,8 @@ export class Rig {
     while (this.#instances.length < count) {
       const index = this.#instances.length;
       const takesEventsAtTheirWord = index % 2 === 1;
-      const deps = { plane: this.plane, accounts: this.#accounts, wiring, takesEventsAtTheirWord };
+      const [plane, accounts, bundleDir] = [this.plane, this.#accounts, this.#bundleDir];
+      const deps = { plane, bundleDir, accounts, wiring, takesEventsAtTheirWord };
       this.#instances.push(await addInstance(deps, `metadata-${index}`));
     }
     this.relay.targets = this.#instances.slice(0, count).map(({ url }) => url);
