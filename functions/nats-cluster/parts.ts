@@ -65,7 +65,7 @@ export async function readParts(
   const old = rendered && system && forgetFormer(cluster, system, rendered);
   return {
     toMake: secrets.toMake ?? old,
-    lacking: secrets.lacking ?? compared.taken,
+    lacking: secrets.lacking ?? compared.nameConflict,
     systemPassword,
     formerPasswords,
     trustedCa,

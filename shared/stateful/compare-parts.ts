@@ -41,7 +41,7 @@ export interface Compared<Key extends string> {
   /** Parts that are missing, or differ from how they are rendered. */
   readonly wrong: readonly RenderedPart<Key>[];
   /** Set when a part is somebody else's. */
-  readonly taken: Reason | undefined;
+  readonly nameConflict: Reason | undefined;
   /** The reason why the part that may be forbidden is. */
   readonly refusal: Reason | undefined;
 }
@@ -52,7 +52,7 @@ export async function compareParts<Key extends string>(
 ): Promise<Compared<Key>> {
   const { owner, parts, early, forbidden } = toCompare;
   let { refusal } = forbidden;
-  let taken: Reason | undefined;
+  let nameConflict: Reason | undefined;
   const present = [...early].flatMap(([key, object]) =>
     object === null ? [] : [[key, foundPartOf(object)] as const],
   );
@@ -63,11 +63,11 @@ export async function compareParts<Key extends string>(
     const { object, refused } = await readPart(deps, toCompare, part);
     refusal = refused ?? refusal;
     if (object !== null) found.set(key, foundPartOf(object));
-    if (object !== null && !isOurs(object, owner)) taken ??= nameTaken(object);
+    if (object !== null && !isOurs(object, owner)) nameConflict ??= nameTaken(object);
     if (key === forbidden.key && refusal !== undefined) continue;
     if (!isAsRendered(part, object)) wrong.push(part);
   }
-  return { found, wrong, taken, refusal };
+  return { found, wrong, nameConflict, refusal };
 }
 
 async function readPart<Key extends string>(

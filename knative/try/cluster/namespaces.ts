@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { enterCgroup, type Hierarchies } from './cgroups.ts';
-import type { InsideWord } from './inside/config.ts';
+import type { InsideMessage } from './inside/config.ts';
 
 export interface Inside {
   /** In the cluster's network namespace from `isReady` on. */
@@ -29,7 +29,7 @@ export interface InsideOptions {
   readonly hierarchies: Hierarchies;
   /** Beside what the starter has. */
   readonly env: Readonly<Record<string, string>>;
-  readonly onWord: (word: InsideWord) => void;
+  readonly onMessage: (message: InsideMessage) => void;
 }
 
 export async function enterNamespaces(options: InsideOptions): Promise<Inside> {
@@ -51,7 +51,7 @@ export async function enterNamespaces(options: InsideOptions): Promise<Inside> {
   const up = new Promise<void>((resolve) => (isUp = resolve));
   createInterface({ input: stdout }).on('line', (line) => {
     if (line === 'in') isUp();
-    else options.onWord(JSON.parse(line));
+    else options.onMessage(JSON.parse(line));
   });
   const early = await Promise.race([up, ended]);
   if (typeof early === 'string' || pid === undefined)

@@ -11,7 +11,7 @@ export async function follow(
 ): Promise<number> {
   if (request.do === 'up') {
     const { nodes, subnet, withKnative } = request;
-    return holdUp({ nodes, subnet, say: print, stages: withKnative ? stages : [] });
+    return holdUp({ nodes, subnet, print, stages: withKnative ? stages : [] });
   }
   if (request.do === 'status') await showStatus(request.subnet, print);
   if (request.do === 'logs') await showLogs(request.of, request.subnet, print);

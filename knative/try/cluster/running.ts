@@ -20,7 +20,7 @@ import { ask, type PartRow } from './control.ts';
 const DOWN_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 50;
 
-type Say = (text: string) => void;
+type Print = (text: string) => void;
 
 async function clusterAt(subnet: string | undefined): Promise<FoundCluster> {
   const all = await findClusters();
@@ -33,27 +33,31 @@ async function clusterAt(subnet: string | undefined): Promise<FoundCluster> {
   throw new Error(`Several clusters run here; choose one with --subnet: ${subnets}`);
 }
 
-export async function showStatus(subnet: string | undefined, say: Say): Promise<void> {
+export async function showStatus(subnet: string | undefined, print: Print): Promise<void> {
   const cluster = await clusterAt(subnet);
   const { dir, addresses, nodes, starterPid, isAlive } = cluster;
   const state = isAlive ? `held up by pid ${starterPid}` : 'left behind: `npm run cluster -- down`';
-  say(`A cluster of ${nodes} at ${addresses.subnet}, ${state}.`);
+  print(`A cluster of ${nodes} at ${addresses.subnet}, ${state}.`);
   if (!isAlive) return;
-  say(`export KUBECONFIG=${kubeconfigPath(dir)}`);
+  print(`export KUBECONFIG=${kubeconfigPath(dir)}`);
   const rows = await ask<readonly PartRow[]>(controlSocket(dir), '/parts');
   const width = Math.max(...rows.map(({ name }) => name.length));
   for (const { name, state: partState, sizeBytes } of rows) {
-    say(`  ${name.padEnd(width)}  ${partState.padEnd(8)}  ${formatBytes(sizeBytes)}`);
+    print(`  ${name.padEnd(width)}  ${partState.padEnd(8)}  ${formatBytes(sizeBytes)}`);
   }
 }
 
 /** Shows the log of a part, or else of a pod. */
-export async function showLogs(of: string, subnet: string | undefined, say: Say): Promise<void> {
+export async function showLogs(
+  of: string,
+  subnet: string | undefined,
+  print: Print,
+): Promise<void> {
   const { dir } = await clusterAt(subnet);
   const rows = await ask<readonly PartRow[]>(controlSocket(dir), '/parts');
   if (!rows.some(({ name }) => name === of)) return showPodLogs(dir, of, rows);
   const lines = await ask<readonly string[]>(controlSocket(dir), '/lines', { part: of });
-  say(lines.join('\n'));
+  print(lines.join('\n'));
 }
 
 async function showPodLogs(dir: string, of: string, parts: readonly PartRow[]): Promise<void> {
@@ -82,11 +86,11 @@ async function showPodLogs(dir: string, of: string, parts: readonly PartRow[]): 
   if (code !== 0) throw new Error(`kubectl could not show the log of ${of}.`);
 }
 
-export async function endCluster(subnet: string | undefined, say: Say): Promise<void> {
+export async function endCluster(subnet: string | undefined, print: Print): Promise<void> {
   const { dir, starterPid, isAlive, addresses } = await clusterAt(subnet);
   if (!isAlive) {
     await cleanUp(dir);
-    return say(`What was left of the cluster at ${addresses.subnet} is gone.`);
+    return print(`What was left of the cluster at ${addresses.subnet} is gone.`);
   }
   tellToEnd(starterPid);
   const endsAtMs = Date.now() + DOWN_WITHIN_MS;
@@ -97,7 +101,7 @@ export async function endCluster(subnet: string | undefined, say: Say): Promise<
       throw new Error(`pid ${starterPid} was told to end the cluster and does not; kill it.`);
     await sleep(LOOK_EVERY_MS);
   }
-  say(`The cluster at ${addresses.subnet} is gone.`);
+  print(`The cluster at ${addresses.subnet} is gone.`);
 }
 
 function tellToEnd(pid: number): void {

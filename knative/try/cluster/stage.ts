@@ -2,7 +2,7 @@
 import type { Cluster } from './start-cluster.ts';
 
 export interface StageTurn {
-  readonly onReady: (what: string) => void;
+  readonly onReady: (readyName: string) => void;
   readonly signal: AbortSignal;
   /** Resolves when the stages before this one are ready: until then it may prepare. */
   readonly before: Promise<void>;

@@ -16,7 +16,7 @@ import { cleanUp, cleanUpLeftovers } from './clean-up.ts';
 import { cgroupName, writeRecord } from './cluster-directory.ts';
 import { debianPrograms } from './debian-programs.ts';
 import { pauseArchive } from './images.ts';
-import { INSIDE_DIR, type InsideConfig, type InsideWord } from './inside/config.ts';
+import { INSIDE_DIR, type InsideConfig, type InsideMessage } from './inside/config.ts';
 import { enterNamespaces, type Inside } from './namespaces.ts';
 import { CannotRunHere, systemPath, whyNotAt, whyNotHere } from './preflight.ts';
 import { ReachedCluster } from './reached-cluster.ts';
@@ -26,7 +26,7 @@ export interface ClusterOptions {
   readonly nodes: number;
   /** `A.B.0.0/16` of the private networks; the first free one when absent. */
   readonly subnet?: string | undefined;
-  readonly onWord?: (word: InsideWord) => void;
+  readonly onMessage?: (message: InsideMessage) => void;
   /** Called with notes before there is a cluster, such as parts that are fetched. */
   readonly onNote?: (text: string) => void;
   /** Ends a start that is still going on. */
@@ -144,7 +144,7 @@ const configPath = (dir: string): string => join(dir, 'config.json');
 
 async function startInside(config: InsideConfig, options: ClusterOptions): Promise<Inside> {
   const { hostDir: dir, cgroup, hierarchies: found, addresses } = config;
-  const { onWord = () => undefined, signal } = options;
+  const { onMessage = () => undefined, signal } = options;
   await makeCgroup(cgroup, found);
   await makeChildCgroup(`${cgroup}/supervisor`, found);
   let onUp = (): void => undefined;
@@ -154,9 +154,9 @@ async function startInside(config: InsideConfig, options: ClusterOptions): Promi
     cgroup,
     hierarchies: found,
     env: { TMPDIR: join(INSIDE_DIR, 'tmp'), PATH: config.path },
-    onWord: (word) => {
-      if (word.kind === 'up') onUp();
-      onWord(word);
+    onMessage: (message) => {
+      if (message.kind === 'up') onUp();
+      onMessage(message);
     },
   });
   const onAbort = (): void => void inside.end();

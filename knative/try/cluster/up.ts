@@ -1,5 +1,5 @@
 // `npm run cluster`: holds a cluster up until somebody ends it, and says what becomes of it.
-import type { InsideWord } from './inside/config.ts';
+import type { InsideMessage } from './inside/config.ts';
 import { runStages } from './stages.ts';
 import type { Stage } from './stage.ts';
 import { type Cluster, startCluster } from './start-cluster.ts';
@@ -8,38 +8,40 @@ export interface UpOptions {
   readonly nodes: number;
   readonly subnet: string;
   readonly stages: readonly Stage[];
-  readonly say: (text: string) => void;
+  readonly print: (text: string) => void;
 }
 
 /** Resolves with the exit code. */
 export async function holdUp(options: UpOptions): Promise<number> {
-  const { nodes, subnet, say } = options;
+  const { nodes, subnet, print } = options;
   const startedMs = Date.now();
   const since = (): string => `${((Date.now() - startedMs) / 1000).toFixed(1)} s`;
-  const end = endOnSignal(say);
+  const end = endOnSignal(print);
   const started = new Set<string>();
-  const onWord = (word: InsideWord): void => {
-    const text = textOf(word, started);
-    if (text !== undefined) say(`${since().padStart(7)}  ${text}`);
+  const onMessage = (message: InsideMessage): void => {
+    const text = textOf(message, started);
+    if (text !== undefined) print(`${since().padStart(7)}  ${text}`);
   };
   let cluster: Cluster;
   try {
-    cluster = await startCluster({ nodes, subnet, onWord, onNote: say, signal: end });
+    cluster = await startCluster({ nodes, subnet, onMessage, onNote: print, signal: end });
   } catch (error) {
-    if (end.aborted) return left(say);
+    if (end.aborted) return left(print);
     throw error;
   }
   if (options.stages.length > 0) {
     const { kubeconfigPath } = cluster;
     const rest = 'Knative and our functions follow; what they need and is not there is built now.';
-    say(`\nThe API server is up after ${since()}. ${rest}\nexport KUBECONFIG=${kubeconfigPath}\n`);
+    print(
+      `\nThe API server is up after ${since()}. ${rest}\nexport KUBECONFIG=${kubeconfigPath}\n`,
+    );
   }
   const over = new AbortController();
-  const onReady = (what: string): void => onWord({ kind: 'ready', what });
+  const onReady = (readyName: string): void => onMessage({ kind: 'ready', readyName });
   const signal = AbortSignal.any([end, over.signal]);
   const staged = runStages(options.stages, cluster, { onReady, signal });
   const held = staged.then(() => {
-    say(`\nEverything is ready after ${since()}.\n\n${advice(cluster)}\n`);
+    print(`\nEverything is ready after ${since()}.\n\n${advice(cluster)}\n`);
     return new Promise<never>(() => undefined);
   });
   try {
@@ -54,12 +56,12 @@ export async function holdUp(options: UpOptions): Promise<number> {
     await cluster.stop();
     // The stages have files of their own on this machine.
     await staged.catch(() => undefined);
-    left(say);
+    left(print);
   }
 }
 
-function left(say: (text: string) => void): number {
-  say('Nothing is left of it.');
+function left(print: (text: string) => void): number {
+  print('Nothing is left of it.');
   return 0;
 }
 
@@ -67,11 +69,11 @@ function left(say: (text: string) => void): number {
  * Text for people; undefined for messages that interest nobody, such as that a part is about to
  * start.
  */
-function textOf(word: InsideWord, started: Set<string>): string | undefined {
-  if (word.kind === 'ready') return `${word.what} is ready`;
-  if (word.kind === 'trouble') return word.text;
-  if (word.kind === 'up') return undefined;
-  const { name, state, note } = word;
+function textOf(message: InsideMessage, started: Set<string>): string | undefined {
+  if (message.kind === 'ready') return `${message.readyName} is ready`;
+  if (message.kind === 'trouble') return message.text;
+  if (message.kind === 'up') return undefined;
+  const { name, state, note } = message;
   if (state === 'dead') return `${name} died, and is started again: ${note ?? ''}`;
   if (state === 'starting' && note !== undefined) return `${name} is not ready yet: ${note}`;
   if (state !== 'ready') return undefined;
@@ -95,11 +97,11 @@ const aborted = (signal: AbortSignal): Promise<undefined> =>
   });
 
 /** Aborts when somebody wants the end: Ctrl-C, a polite kill, a closed terminal. */
-function endOnSignal(say: (text: string) => void): AbortSignal {
+function endOnSignal(print: (text: string) => void): AbortSignal {
   const abort = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
-      if (!abort.signal.aborted) say('Ending.');
+      if (!abort.signal.aborted) print('Ending.');
       abort.abort();
     });
   }

@@ -67,8 +67,8 @@ async function compared(
 }
 
 test('parts as rendered are found, and none is wrong', async () => {
-  const { wrong, found, taken, refusal } = await compared(made());
-  expect([wrong, taken, refusal]).toEqual([[], undefined, undefined]);
+  const { wrong, found, nameConflict, refusal } = await compared(made());
+  expect([wrong, nameConflict, refusal]).toEqual([[], undefined, undefined]);
   expect([...found.keys()]).toEqual(['service', 'policy', 'set']);
   expect(found.get('set')?.replicas).toBe(3);
 });
@@ -85,7 +85,7 @@ test('parts that are missing or changed are wrong, in the order of their making'
 test('a part of somebody else is told', async () => {
   const kube = made();
   kube.change(SERVICES, AT, { metadata: { ownerReferences: [] } });
-  expect((await compared(kube)).taken?.message).toContain('Service db is there already');
+  expect((await compared(kube)).nameConflict?.message).toContain('Service db is there already');
 });
 
 test('what was read early is not read again, and found where nothing is rendered too', async () => {

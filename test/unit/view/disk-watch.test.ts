@@ -13,23 +13,23 @@ test('a full disk is told once, with its directory and what is left', async () =
     (text) => told.push(text),
     async () => free,
   );
-  await watch.look();
+  await watch.check();
   expect(told).toEqual([]);
   free = 12 * MIB;
-  await watch.look();
-  await watch.look();
+  await watch.check();
+  await watch.check();
   expect(told).toHaveLength(1);
   expect(told[0]).toContain('12 MiB are left at /data');
   free = 10_000 * MIB;
-  await watch.look();
+  await watch.check();
   free = 0;
-  await watch.look();
+  await watch.check();
   expect(told).toHaveLength(2);
 });
 
 test('a real disk can be asked', async () => {
   const told: string[] = [];
   const watch = new DiskWatch([tmpdir()], (text) => told.push(text));
-  await watch.look();
+  await watch.check();
   expect(told.every((text) => text.includes(tmpdir()))).toBe(true);
 });

@@ -57,7 +57,7 @@ const STATS = JSON.stringify({
 
 test('a function’s answers are summed up over event types', async () => {
   const url = await serve({ '/metrics': METRICS });
-  const { answers } = await new Observer().look([part('function/metadata', url)]);
+  const { answers } = await new Observer().observe([part('function/metadata', url)]);
   const totals = [...(answers.get('metadata') ?? [])].map(([key, { total }]) => [key, total]);
   expect(totals).toEqual([
     ['done', 7],
@@ -67,7 +67,7 @@ test('a function’s answers are summed up over event types', async () => {
 
 test('what the broker took in and what its triggers did is shown', async () => {
   const url = await serve({ '/stats': STATS });
-  const { events, triggers } = await new Observer().look([part('broker', url)]);
+  const { events, triggers } = await new Observer().observe([part('broker', url)]);
   expect([...events].map(([key, { total }]) => [key, total])).toEqual([
     ['add Pod', 7],
     ['ping', 1],
@@ -88,10 +88,10 @@ test('parts that do not answer in time keep their numbers', async () => {
   const url = await serve(pages);
   const parts = [part('function/metadata', url), part('broker', url)];
   const observer = new Observer();
-  const before = await observer.look(parts);
+  const before = await observer.observe(parts);
   delete pages['/metrics'];
   delete pages['/stats'];
-  const after = await observer.look(parts);
+  const after = await observer.observe(parts);
   expect({ ...after, upMs: 0, parts: [] }).toEqual({ ...before, upMs: 0, parts: [] });
 });
 
@@ -102,7 +102,7 @@ test('each part has its memory, and its deaths that nobody asked for are counted
   for (const state of ['dead', 'starting', 'ready', 'stopped', 'dead'] as const) {
     observer.partChanged({ part: dead, state });
   }
-  const { parts } = await observer.look([living, dead]);
+  const { parts } = await observer.observe([living, dead]);
   expect(parts.map(({ name, deaths }) => [name, deaths])).toEqual([
     ['etcd', 0],
     ['kwok', 2],

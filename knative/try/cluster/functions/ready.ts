@@ -28,10 +28,10 @@ export async function whatIsReady(kube: KubeClient, signal: AbortSignal): Promis
   for (const ref of kinds) {
     const { items } = await kube.list(ref, { namespace: NAMESPACE, signal });
     for (const object of items) {
-      const what = `${ref.resource}/${object.metadata.name}`;
+      const fullName = `${ref.resource}/${object.metadata.name}`;
       const condition = readyCondition(object);
-      if (condition?.status === 'True') ready.push(what);
-      else waiting.push(`${what}: ${condition?.message ?? 'nobody has looked at it yet'}`);
+      if (condition?.status === 'True') ready.push(fullName);
+      else waiting.push(`${fullName}: ${condition?.message ?? 'nobody has looked at it yet'}`);
     }
   }
   return { ready, waiting };

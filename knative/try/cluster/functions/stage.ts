@@ -38,7 +38,7 @@ export const functionsStage: Stage = {
       const turn = { told: new Set<string>(), onReady, signal };
       // An event fails or is lost when its function cannot be reached yet: it then waits for the
       // broker's next try, or for the minute's sweep.
-      await untilReady(kube, turn, (what) => NATS_FUNCTION.test(what));
+      await untilReady(kube, turn, (readyName) => NATS_FUNCTION.test(readyName));
       const nats = await natsCluster();
       const objects = [...natsClusterRights(nats.metadata.namespace ?? ''), nats];
       const file = 'the NATS of the cluster';
@@ -80,16 +80,16 @@ interface Waiting extends Pick<StageTurn, 'onReady' | 'signal'> {
 async function untilReady(
   kube: KubeClient,
   { told, onReady, signal }: Waiting,
-  isWanted: (what: string) => boolean = () => true,
+  isWanted: (readyName: string) => boolean = () => true,
 ): Promise<void> {
   const endsAtMs = systemClock.nowMs() + READY_WITHIN_MS;
   for (;;) {
     const { ready, ...found } = await whatIsReady(kube, signal);
     const waiting = found.waiting.filter(isWanted);
-    for (const what of ready) {
-      if (told.has(what)) continue;
-      told.add(what);
-      onReady(what);
+    for (const readyName of ready) {
+      if (told.has(readyName)) continue;
+      told.add(readyName);
+      onReady(readyName);
     }
     if (waiting.length === 0) return;
     if (systemClock.nowMs() > endsAtMs) {

@@ -27,9 +27,9 @@ export interface InsideConfig {
 }
 
 /** Messages of the supervisor, one JSON text a line, on its standard output. */
-export type InsideWord =
+export type InsideMessage =
   | { readonly kind: 'part'; readonly name: string; readonly state: string; readonly note?: string }
-  | { readonly kind: 'ready'; readonly what: string }
+  | { readonly kind: 'ready'; readonly readyName: string }
   /** Trouble that is no part's. */
   | { readonly kind: 'trouble'; readonly text: string }
   | { readonly kind: 'up' };

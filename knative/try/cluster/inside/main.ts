@@ -5,14 +5,14 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { relay } from '../../local/process/relay.ts';
 import { controlSocket, etcdSocket } from '../cluster-directory.ts';
-import type { InsideConfig, InsideWord } from './config.ts';
+import type { InsideConfig, InsideMessage } from './config.ts';
 import { serveControl } from './control-server.ts';
 import { setUpMounts } from './mounts.ts';
 import { setUpNetwork } from './network.ts';
 import { ClusterSupervisor } from './supervisor.ts';
 
-const say = (word: InsideWord): void => {
-  process.stdout.write(`${JSON.stringify(word)}\n`);
+const print = (message: InsideMessage): void => {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
 };
 
 /** With this process ends its shell, which is pid 1, and with that everything. */
@@ -25,11 +25,11 @@ async function main(configPath: string): Promise<void> {
   process.stdin.on('end', endAll);
   await Promise.all([setUpMounts(config.hostDir), once(process.stdin, 'data')]);
   await setUpNetwork(config.addresses, config.nodes);
-  const cluster = await ClusterSupervisor.start(config, say);
+  const cluster = await ClusterSupervisor.start(config, print);
   await serveControl(cluster, controlSocket(config.dir));
   const { hostname: host, port } = new URL(cluster.part('etcd').url);
   await relay({ path: etcdSocket(config.dir) }, { host, port: Number(port) });
-  say({ kind: 'up' });
+  print({ kind: 'up' });
 }
 
 try {

@@ -9,7 +9,7 @@ import { applyObjects } from '../../local/cluster/apply-objects.ts';
 import type { ClusterObject } from '../../local/manifests/wiring.ts';
 import type { Part, PartChange } from '../../local/process/part.ts';
 import { kubeconfigPath } from '../cluster-directory.ts';
-import type { InsideConfig, InsideWord } from './config.ts';
+import type { InsideConfig, InsideMessage } from './config.ts';
 import { ControlPlane } from './control-plane.ts';
 import { dnsObjects, startDns } from './dns.ts';
 import { Machine } from './machine.ts';
@@ -18,7 +18,7 @@ import { storageClass } from './volume.ts';
 
 export class ClusterSupervisor {
   readonly #config: InsideConfig;
-  readonly #say: (word: InsideWord) => void;
+  readonly #print: (message: InsideMessage) => void;
   readonly #controlPlane: ControlPlane;
   readonly #machines: readonly Machine[];
   readonly #kube: KubeClient;
@@ -26,11 +26,11 @@ export class ClusterSupervisor {
   private constructor(
     config: InsideConfig,
     controlPlane: ControlPlane,
-    say: (word: InsideWord) => void,
+    print: (message: InsideMessage) => void,
   ) {
     this.#config = config;
     this.#controlPlane = controlPlane;
-    this.#say = say;
+    this.#print = print;
     this.#machines = config.nodes.map((node) => new Machine(config, controlPlane, node));
     this.#kube = openKube({
       kubeconfigPath: kubeconfigPath(config.dir),
@@ -41,10 +41,10 @@ export class ClusterSupervisor {
 
   static async start(
     config: InsideConfig,
-    say: (word: InsideWord) => void,
+    print: (message: InsideMessage) => void,
   ): Promise<ClusterSupervisor> {
-    const controlPlane = await ControlPlane.start(config, (change) => say(wordOf(change)));
-    const supervisor = new ClusterSupervisor(config, controlPlane, say);
+    const controlPlane = await ControlPlane.start(config, (change) => print(messageOf(change)));
+    const supervisor = new ClusterSupervisor(config, controlPlane, print);
     await supervisor.#start();
     return supervisor;
   }
@@ -101,7 +101,7 @@ export class ClusterSupervisor {
   async #untilNodeReady(name: string): Promise<void> {
     const selection = { fieldSelector: `metadata.name=${name}` };
     await this.#untilOne(NODES, selection, isReady, `${name} has not become ready`);
-    this.#say({ kind: 'ready', what: name });
+    this.#print({ kind: 'ready', readyName: name });
   }
 
   async #untilOne(
@@ -146,7 +146,7 @@ export class ClusterSupervisor {
     await this.#applyEarly([storageClass]);
     new Provisioner(this.#kube, join(this.#config.dir, 'nodes'), (error) => {
       const text = error instanceof Error ? error.message : String(error);
-      this.#say({ kind: 'trouble', text: `A volume could not be looked after: ${text}` });
+      this.#print({ kind: 'trouble', text: `A volume could not be looked after: ${text}` });
     }).start();
   }
 }
@@ -165,7 +165,7 @@ const ofCluster = (object: ClusterObject['object']): ClusterObject => ({
   object,
 });
 
-const wordOf = ({ part, state, ending, awaits }: PartChange): InsideWord => ({
+const messageOf = ({ part, state, ending, awaits }: PartChange): InsideMessage => ({
   kind: 'part',
   name: part.name,
   state,

@@ -13,7 +13,7 @@ export interface InstallOptions {
   /** Resolves when the nodes have every image: a pod before that waits a minute for a registry. */
   readonly images: Promise<unknown>;
   /** Told once for each deployment, when it serves. */
-  readonly onReady: (what: string) => void;
+  readonly onReady: (readyName: string) => void;
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
   readonly readyWithinMs?: number;

@@ -32,7 +32,7 @@ async function importImages(cluster: Cluster, signal: AbortSignal): Promise<void
 async function install(
   { kubeconfigPath, addresses }: Cluster,
   images: Promise<void>,
-  onReady: (what: string) => void,
+  onReady: (readyName: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const objects = await moduleConfig(partsSettings(), signal);

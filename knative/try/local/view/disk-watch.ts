@@ -22,7 +22,7 @@ export class DiskWatch {
   }
 
   /** Tells once for each time that space runs out. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     for (const dir of this.#dirs) {
       const free = await this.#freeBytes(dir);
       if (free >= LEAST_BYTES) this.#told.delete(dir);

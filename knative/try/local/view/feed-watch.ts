@@ -30,7 +30,7 @@ export class FeedWatch {
     this.#peek = new Peek({ url: plane.part(NATS).url, name: 'ballast-local' });
   }
 
-  async look(): Promise<readonly FeedView[]> {
+  async observe(): Promise<readonly FeedView[]> {
     const nowMs = Date.now();
     const signal = AbortSignal.timeout(LOOK_TIMEOUT_MS);
     if (nowMs - this.#lookedSlowlyMs > SLOWLY_EVERY_MS) {

@@ -27,7 +27,7 @@ export class Observer {
     if (state === 'dead') this.#deaths.set(part.name, (this.#deaths.get(part.name) ?? 0) + 1);
   }
 
-  async look(parts: readonly Part[]): Promise<Omit<Snapshot, 'feeds'>> {
+  async observe(parts: readonly Part[]): Promise<Omit<Snapshot, 'feeds'>> {
     const functions = parts.filter(({ name }) => name.startsWith(FUNCTION_PREFIX));
     const broker = parts.find(({ name }) => name === BROKER);
     const [views, answers, stats] = await Promise.all([

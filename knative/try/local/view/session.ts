@@ -136,20 +136,20 @@ class Session {
   /** The developer of a function wants to read its log; parts that run as shipped stay silent. */
   #sayWhatTheFunctionPrints(): void {
     const part = this.#parts.get(`function/${this.#options.devFunction ?? ''}`);
-    const lines = part === undefined ? [] : this.#tail.look(part);
+    const lines = part === undefined ? [] : this.#tail.linesOf(part);
     if (lines.length > 0) this.#view.print(lines.join('\n'));
   }
 
   async #showUntil(over: AbortSignal): Promise<void> {
     while (!over.aborted) {
       const [seen, feeds] = await Promise.all([
-        this.#observer.look([...this.#parts.values()]),
-        this.#feeds?.look() ?? [],
+        this.#observer.observe([...this.#parts.values()]),
+        this.#feeds?.observe() ?? [],
       ]);
       const snapshot = { ...seen, feeds };
       if (!over.aborted) this.#view.show(snapshot);
       this.#sayWhatTheFunctionPrints();
-      await this.#disk.look();
+      await this.#disk.check();
       await this.#bell.orAfter(LOOK_EVERY_MS);
     }
   }

@@ -8,7 +8,7 @@ export class Tail {
   #seen: readonly string[] = [];
 
   /** The lines that came since the last look. */
-  look(part: Part): readonly string[] {
+  linesOf(part: Part): readonly string[] {
     const now = part.lastLines(LINES);
     const fresh = newLines(this.#seen, now);
     this.#seen = now;

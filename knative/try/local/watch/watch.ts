@@ -63,11 +63,11 @@ export function refuseUnknown(replica: Replica, scope: Scope): void {
 
 function watchPhases(replica: Replica, show: (state: ReplicaState) => void): () => void {
   let shown = '';
-  const look = (state: ReplicaState): void => {
+  const showChange = (state: ReplicaState): void => {
     const now = `${state.phase} ${state.isStale ?? false} ${state.why ?? ''}`;
     if (now !== shown) show(state);
     shown = now;
   };
-  look(replica.state);
-  return replica.watchState(look);
+  showChange(replica.state);
+  return replica.watchState(showChange);
 }
