@@ -7,6 +7,7 @@ import { isKubeError } from '../../shared/kube/errors.ts';
 import { holdBack } from '../../shared/stateful/attempts.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import { Reconciler } from '../../shared/stateful/reconciler.ts';
+import type { StepResult } from '../../shared/stateful/steps.ts';
 import { type Cluster, clusterOf } from './cluster.ts';
 import { decide, isConverged } from './decide.ts';
 import type { Decision } from './decision.ts';
@@ -15,7 +16,7 @@ import { attemptOf } from './attempts.ts';
 import { observe } from './observe.ts';
 import { missingFor, refusedPolicy } from './missing-rights.ts';
 import { recordStepEvent, updateStatus, updateStatusUnobserved } from './write-status.ts';
-import { applyStep, type StepResult } from './steps.ts';
+import { applyStep } from './steps.ts';
 import type { State, Records } from './state.ts';
 
 /** No event tells that a server is current again, so servers are polled while a step waits. */

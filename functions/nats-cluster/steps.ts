@@ -3,9 +3,12 @@
 import { Failure } from '../../shared/errors.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { Done } from '../../shared/nats/system.ts';
-import type { ObjectEvent } from '../../shared/kube/event-recorder.ts';
-import { CLAIMS, PODS, STATEFUL_SETS } from '../../shared/stateful/parts.ts';
-import type { Cluster } from './cluster.ts';
+import {
+  applied,
+  applyStatefulStep,
+  slowly,
+  type StepResult,
+} from '../../shared/stateful/steps.ts';
 import { type Administrator, withSystem } from './connect.ts';
 import type { WriteRecords, Step } from './decision.ts';
 import type { Deps } from './deps.ts';
@@ -14,20 +17,6 @@ import { configDigest } from './render/config.ts';
 import type { State } from './state.ts';
 
 export type AppliedStep = Exclude<Step, WriteRecords>;
-
-export interface StepResult {
-  /** Absent when there is nothing to report yet. */
-  readonly event?: ObjectEvent;
-  /** The step takes effect later: an observation right after it would see nothing new. */
-  readonly isSlow: boolean;
-}
-
-const applied = (reason: string, message: string): StepResult => ({
-  event: { type: 'Normal', reason, message },
-  isSlow: false,
-});
-
-const slowly = (result: StepResult): StepResult => ({ ...result, isSlow: true });
 
 export async function applyStep(
   deps: Deps,
@@ -41,11 +30,10 @@ export async function applyStep(
     case 'apply':
     case 'grow':
     case 'orphan':
-      return applyToParts(deps, cluster, step, signal);
     case 'restart':
     case 'delete-pod':
     case 'delete-claim':
-      return applyToServer(deps, cluster, step, signal);
+      return applyStatefulStep(deps.kube, cluster, step, signal);
     case 'reload':
       return reloadServer(deps, state, step, signal);
     case 'step-down':
@@ -57,72 +45,7 @@ export async function applyStep(
   }
 }
 
-type OnParts = Extract<Step, { type: 'make-secret' | 'apply' | 'grow' | 'orphan' }>;
-type OnServer = Extract<Step, { type: 'restart' | 'delete-pod' | 'delete-claim' }>;
 type OnNats = Extract<Step, { type: 'step-down' | 'move' | 'remove-peer' }>;
-
-async function applyToParts(
-  { kube }: Deps,
-  { namespace, name }: Cluster,
-  step: OnParts,
-  signal: AbortSignal,
-): Promise<StepResult> {
-  switch (step.type) {
-    case 'make-secret': {
-      const { ref, manifest, why, lost } = step.secret;
-      // A Secret that another instance created meanwhile stays: servers may have its password
-      // already.
-      if (why === 'Create') await kube.create(ref, manifest, { signal });
-      else await kube.apply(ref, manifest, { force: true, signal });
-      if (lost !== undefined) return { event: { type: 'Warning', ...lost }, isSlow: false };
-      const done = why === 'Create' ? 'Created' : 'Renewed';
-      return applied(done, `${done} Secret ${manifest.metadata.name}.`);
-    }
-    case 'apply': {
-      const { ref, manifest } = step.part;
-      await kube.apply(ref, manifest, { force: true, signal });
-      return applied('Applied', `${manifest.kind} ${manifest.metadata.name} is as the spec says.`);
-    }
-    case 'grow': {
-      const { claim, size } = step;
-      const body = { spec: { resources: { requests: { storage: size } } } };
-      await kube.patch(
-        CLAIMS,
-        { namespace, name: claim.name },
-        { type: 'merge', body },
-        { signal },
-      );
-      return applied(
-        'Grown',
-        `Asked for ${size} instead of ${claim.size} for claim ${claim.name}.`,
-      );
-    }
-    default: {
-      const { uid, resourceVersion } = step;
-      const options = { propagationPolicy: 'Orphan', signal } as const;
-      await kube.delete(STATEFUL_SETS, { namespace, name }, { uid, resourceVersion }, options);
-      const message = `Deleted StatefulSet ${name} alone, to make it anew with larger claims.`;
-      return slowly(applied('StatefulSetRenewed', message));
-    }
-  }
-}
-
-async function applyToServer(
-  { kube }: Deps,
-  { namespace }: Cluster,
-  step: OnServer,
-  signal: AbortSignal,
-): Promise<StepResult> {
-  if (step.type === 'delete-claim') {
-    const { claim, server } = step;
-    await kube.delete(CLAIMS, { namespace, name: claim.name }, { uid: claim.uid }, { signal });
-    return applied('ClaimDeleted', `Deleted claim ${claim.name} (uid ${claim.uid}) of ${server}.`);
-  }
-  const { pod, reason } = step;
-  const { uid, resourceVersion } = pod;
-  await kube.delete(PODS, { namespace, name: pod.name }, { uid, resourceVersion }, { signal });
-  return applied('Restarted', `Deleted pod ${pod.name} (uid ${uid}). ${reason}`);
-}
 
 async function applyToNats(
   step: OnNats,
