@@ -13,6 +13,31 @@ interface TemplateSpec {
   readonly resources: { readonly requests: { readonly storage: string } };
 }
 
+export interface ClaimShape {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly size: string;
+  /** The cluster's own when undefined. */
+  readonly storageClassName: string | undefined;
+  readonly accessMode: AccessMode;
+}
+
+/** Renders a template; its claims belong to nobody, so that data outlives the owner of servers. */
+export const claimTemplateOf = ({
+  name,
+  labels,
+  size,
+  storageClassName,
+  accessMode,
+}: ClaimShape) => ({
+  metadata: { name, labels },
+  spec: {
+    accessModes: [accessMode],
+    resources: { requests: { storage: size } },
+    ...(storageClassName === undefined ? {} : { storageClassName }),
+  },
+});
+
 /** Reads a StatefulSet of ours, rendered or read; undefined when it has no claims. */
 export function claimTemplateIn(object: object): TemplateSpec | undefined {
   // Ours, and the API server's: both have this shape.

@@ -1,7 +1,7 @@
 // Applies the steps on servers in pods that are the same whatever they serve. Each changes one
 // thing, on condition that it is still as it was observed, and returns the Event to create.
-import type { ObjectEvent } from '../kube/event-recorder.ts';
 import type { KubeClient } from '../kube/client.ts';
+import type { ObjectEvent } from '../kube/event-recorder.ts';
 import type { SecretToMake } from './certificates/secret-data.ts';
 import type { Claim } from './claims.ts';
 import { CLAIMS, type Owner, PODS, type RenderedPart, STATEFUL_SETS } from './parts.ts';

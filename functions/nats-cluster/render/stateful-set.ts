@@ -1,9 +1,15 @@
-// The StatefulSet of a cluster. All servers start at once, because none is ready without the
-// others. A changed template restarts no pod, because roll.ts decides which server is next. Pure.
-import type { AccessMode, Amounts } from '../../../shared/api/servers.ts';
+// The StatefulSet of a cluster. A changed template restarts no pod, because roll.ts decides which
+// server is next. Pure.
+import type { AccessMode } from '../../../shared/api/servers.ts';
 import { hashOf } from '../../../shared/hash.ts';
-import { quantityOf } from '../../../shared/kube/quantity.ts';
-import { TEMPLATE_ANNOTATION } from '../../../shared/stateful/pods.ts';
+import { claimTemplateOf } from '../../../shared/stateful/claim-template.ts';
+import {
+  CONTAINER_BOUNDS,
+  goMemoryLimit,
+  POD_BOUNDS,
+  spreadOver,
+  statefulSetOf,
+} from '../../../shared/stateful/pod-spec.ts';
 import { CLAIM, CLIENT_PORT, type Cluster, headlessName, ROUTE_PORT } from '../cluster.ts';
 import {
   CONFIG_DIR,
@@ -17,15 +23,8 @@ import {
 } from './config.ts';
 import { labelsOf, selectorOf } from './labels.ts';
 
-/** Any user but root will do. */
-const UID = 1_000;
 /** Time to end after the last client is gone. */
 const END_SLACK_SECONDS = 20;
-/**
- * Share of the memory limit; the rest is for stacks, and for memory that Go's collector counts
- * late.
- */
-const GO_MEMORY_SHARE = 0.8;
 const PROBE_SECONDS = 5;
 /**
  * A server reads its streams when it starts, which has taken half an hour. The limit is the same
@@ -64,22 +63,15 @@ export function statefulSetSpec(
 ): { readonly spec: Readonly<Record<string, unknown>>; readonly templateHash: string } {
   const pod = podSpec(cluster);
   const templateHash = hashOf({ pod, config: restartOnly(config) });
-  const spec = {
+  const spec = statefulSetOf({
     replicas: size,
     serviceName: headlessName(cluster),
-    podManagementPolicy: 'Parallel',
-    updateStrategy: { type: 'OnDelete' },
-    persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
-    selector: { matchLabels: selectorOf(cluster) },
-    template: {
-      metadata: {
-        labels: labelsOf(cluster),
-        annotations: { [TEMPLATE_ANNOTATION]: templateHash },
-      },
-      spec: pod,
-    },
+    selector: selectorOf(cluster),
+    labels: labelsOf(cluster),
+    templateHash,
+    pod,
     ...claimsOf(cluster, accessMode),
-  };
+  });
   return { spec, templateHash };
 }
 
@@ -87,33 +79,16 @@ function claimsOf({ spec: { jetStream }, ...cluster }: Cluster, accessMode: Acce
   const { fileStorage } = jetStream;
   if (fileStorage === undefined) return {};
   const { size, storageClassName } = fileStorage;
-  const spec = {
-    accessModes: [accessMode],
-    resources: { requests: { storage: size } },
-    ...(storageClassName === undefined ? {} : { storageClassName }),
-  };
-  const metadata = { name: CLAIM, labels: labelsOf(cluster) };
-  return { volumeClaimTemplates: [{ metadata, spec }] };
+  const shape = { name: CLAIM, labels: labelsOf(cluster), size, storageClassName, accessMode };
+  return { volumeClaimTemplates: [claimTemplateOf(shape)] };
 }
 
 function podSpec(cluster: Cluster) {
   const { spec, name } = cluster;
   return {
-    automountServiceAccountToken: false,
-    enableServiceLinks: false,
+    ...POD_BOUNDS,
     terminationGracePeriodSeconds: spec.lameDuck.durationSeconds + END_SLACK_SECONDS,
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: UID,
-      runAsGroup: UID,
-      fsGroup: UID,
-      fsGroupChangePolicy: 'OnRootMismatch',
-      seccompProfile: { type: 'RuntimeDefault' },
-    },
-    topologySpreadConstraints: [
-      spreadOver(cluster, 'kubernetes.io/hostname', spec.spread === 'Required'),
-      spreadOver(cluster, 'topology.kubernetes.io/zone', false),
-    ],
+    topologySpreadConstraints: spreadOver(selectorOf(cluster), spec.spread === 'Required'),
     containers: [container(cluster)],
     volumes: [
       { name: 'config', secret: { secretName: `${name}${CONFIG_SUFFIX}` } },
@@ -122,13 +97,6 @@ function podSpec(cluster: Cluster) {
     ],
   };
 }
-
-const spreadOver = (cluster: Cluster, topologyKey: string, isRequired: boolean) => ({
-  maxSkew: 1,
-  topologyKey,
-  whenUnsatisfiable: isRequired ? 'DoNotSchedule' : 'ScheduleAnyway',
-  labelSelector: { matchLabels: selectorOf(cluster) },
-});
 
 function container({ spec }: Cluster) {
   const { image, monitoringPort, resources } = spec;
@@ -155,11 +123,7 @@ function container({ spec }: Cluster) {
     // The server ignores SIGTERM while it sends its clients away.
     lifecycle: { preStop: { exec: { command: ['nats-server', '--signal', `ldm=${PID_FILE}`] } } },
     resources,
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    },
+    ...CONTAINER_BOUNDS,
   };
 }
 
@@ -168,9 +132,3 @@ const containerPort = (name: string, port: number) => ({
   containerPort: port,
   protocol: 'TCP',
 });
-
-function goMemoryLimit(limits: Amounts | undefined) {
-  if (limits?.memory === undefined) return [];
-  const bytes = Math.floor(quantityOf(limits.memory) * GO_MEMORY_SHARE);
-  return [{ name: 'GOMEMLIMIT', value: String(bytes) }];
-}
