@@ -16,8 +16,8 @@ import { history } from './p14-history.ts';
 import type { Bench, Sample, Side } from './runner.ts';
 
 const ours = 'storage-audit';
-const status = 'etcdutl 3.6.8 snapshot status';
-const hashKv = 'etcdutl 3.6.8 hashkv';
+const status = 'etcdutl 3.6.16 snapshot status';
+const hashKv = 'etcdutl 3.6.16 hashkv';
 const bound = '128 MB';
 const boundMb = 128;
 

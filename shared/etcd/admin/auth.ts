@@ -1,5 +1,5 @@
 // Users of etcd, and whether it asks for them at all. Once it does, every call needs a login, and
-// all but those for keys need root's: the status of a member too.
+// all but reads and those for keys need root's. Up to 3.6.8 the status of a member does, too.
 import type { CallOptions, Caller, EtcdLogin } from './caller.ts';
 import { type Fields, flagIn, idIn, textsIn } from './fields.ts';
 

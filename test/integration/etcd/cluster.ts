@@ -16,6 +16,8 @@ import type { EtcdEndpoint } from '../../../shared/etcd/admin/gateway.ts';
 import type { Identity } from '../../../shared/x509.ts';
 
 export interface ClusterOptions {
+  /** Default: `etcd`. */
+  readonly part?: 'etcd' | 'etcd-previous' | 'etcd-next';
   /** By which clients and members know each other; `certificate` is for a member's name. */
   readonly tls?: {
     readonly caPem: string;
@@ -92,7 +94,7 @@ export class EtcdCluster {
     const member = this.admin().at(endpoint);
     return this.plane.add({
       name,
-      command: await resolvePart('etcd'),
+      command: await resolvePart(this.#options.part ?? 'etcd'),
       args: [
         `--name=${name}`,
         `--data-dir=${join(this.plane.dir, name)}`,
@@ -148,6 +150,10 @@ export class EtcdCluster {
       if ((await this.at(index).status()).header.memberId === leaderId) return index;
     }
     throw new Error('nobody leads');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
   }
 
   async stop(): Promise<void> {

@@ -32,7 +32,7 @@ printf 'example.com/one\\nexample.com/two\\n%s\\n' "$package"`;
 const BUILD = `
 printf 'example.com/one\\nexample.com/two\\n%s\\n' "$package" >&2
 case "$output" in
-  */etcd) version=v3.6.8 ;;
+  */etcd) version=v3.6.16 ;;
   */nats-server) version=v2.15.2 ;;
   *) version=v1.36.3 ;;
 esac

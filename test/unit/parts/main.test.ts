@@ -25,7 +25,7 @@ test('a part is built ahead and told with version, path and source', async () =>
     XDG_CACHE_HOME: join(machine.dir, 'cache'),
   };
   const built = run(['etcd'], env);
-  expect(built.stdout).toMatch(/^etcd +v3\.6\.8 +\/\S+\/etcd \(built\)\n$/);
+  expect(built.stdout).toMatch(/^etcd +v3\.6\.16 +\/\S+\/etcd \(built\)\n$/);
   const [first = ''] = built.stderr.split('\n');
   expect(first).toContain('1 binary is not there yet: etcd. They are built from source');
   expect(built.stderr).toContain('etcd: linking (0 s, binary 1 of 1)');

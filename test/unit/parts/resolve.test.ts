@@ -116,7 +116,7 @@ describe('a build', () => {
     await using machine = await fakeMachine({ build });
     const { settings } = machine;
     await expect(resolvePart('etcd', { settings, reporter: quiet() })).rejects.toThrow(
-      'etcd was built but calls itself v9.9.9, not v3.6.8',
+      'etcd was built but calls itself v9.9.9, not v3.6.16',
     );
     expect(await readdir(settings.cacheDir)).toEqual([]);
   });
@@ -252,7 +252,7 @@ describe('without a usable Go', () => {
       () => '',
       (error: unknown) => (error instanceof Error ? error.message : ''),
     );
-    expect(message).toContain('cannot be built: etcd v3.6.8, kubectl v1.36.3, kwok v0.8.0.');
+    expect(message).toContain('cannot be built: etcd v3.6.16, kubectl v1.36.3, kwok v0.8.0.');
     expect(message).toContain('There is no `go` on PATH.');
     expect(message).toContain(
       `Not taken: ${machine.dir}/bin/kubectl is v1.30.0, v1.35 to v1.37 would fit.`,

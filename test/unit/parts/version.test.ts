@@ -9,7 +9,7 @@ import {
 } from '../../../knative/try/local/parts/version.ts';
 
 test.each([
-  ['etcd Version: 3.6.8\nGit SHA: Not provided\nGo Version: go1.26.8', 'v3.6.8'],
+  ['etcd Version: 3.6.16\nGit SHA: Not provided\nGo Version: go1.26.8', 'v3.6.16'],
   ['Kubernetes v1.36.3', 'v1.36.3'],
   ['Client Version: v1.32.4-dispatcher\nKustomize Version: v5.5.0', 'v1.32.4-dispatcher'],
   ['nats-server: v2.15.2', 'v2.15.2'],

@@ -4,7 +4,7 @@ import { knativeEntries } from './knative-entries.ts';
 import type { PartEntry, PartGroup, PartName } from './part-entry.ts';
 
 const KUBERNETES_VERSION = 'v1.36.3';
-const ETCD_VERSION = 'v3.6.8';
+const ETCD_VERSION = 'v3.6.16';
 const KWOK_VERSION = 'v0.8.0';
 const COMPONENT_VERSION = 'k8s.io/component-base/version';
 const kubernetes = {
@@ -20,6 +20,17 @@ const kubernetes = {
   },
   isKubebuilderAsset: true,
 } as const;
+
+const etcd = {
+  package: 'go.etcd.io/etcd/server/v3',
+  module: 'go.etcd.io/etcd/server/v3',
+  stamps: {},
+  versionArgs: ['--version'],
+  minorSkew: 0,
+} as const;
+
+/** The minors before and after: from where clusters come, and where they go. */
+const otherEtcd = { ...etcd, isKubebuilderAsset: false, user: 'tests' } as const;
 
 const etcdTool = {
   group: 'etcd-tools',
@@ -88,16 +99,14 @@ const entries: readonly PartEntry[] = [
     user: 'tests',
   },
   {
+    ...etcd,
     name: 'etcd',
     group: 'etcd',
-    package: 'go.etcd.io/etcd/server/v3',
-    module: 'go.etcd.io/etcd/server/v3',
     version: ETCD_VERSION,
-    stamps: {},
-    versionArgs: ['--version'],
-    minorSkew: 0,
     isKubebuilderAsset: true,
   },
+  { ...otherEtcd, name: 'etcd-previous', group: 'etcd-previous', version: 'v3.5.35' },
+  { ...otherEtcd, name: 'etcd-next', group: 'etcd-next', version: 'v3.7.3' },
   {
     ...etcdTool,
     name: 'etcdctl',
@@ -109,6 +118,17 @@ const entries: readonly PartEntry[] = [
     name: 'etcdutl',
     package: 'go.etcd.io/etcd/etcdutl/v3',
     module: 'go.etcd.io/etcd/etcdutl/v3',
+  },
+  {
+    name: 'porcupine-check',
+    group: 'porcupine',
+    package: 'ballast.dev/parts/porcupine',
+    module: 'github.com/anishathalye/porcupine',
+    version: 'v1.3.1',
+    stamps: {},
+    minorSkew: 0,
+    isKubebuilderAsset: false,
+    user: 'tests',
   },
   {
     name: 'kwok',

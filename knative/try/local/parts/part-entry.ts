@@ -2,6 +2,8 @@
 
 export type PartName =
   | 'etcd'
+  | 'etcd-previous'
+  | 'etcd-next'
   | 'etcdctl'
   | 'etcdutl'
   | 'kube-apiserver'
@@ -9,6 +11,7 @@ export type PartName =
   | 'nats-server'
   | 'nats-server-previous'
   | 'apiserver_receive_adapter'
+  | 'porcupine-check'
   | 'kwok'
   | 'kube-controller-manager'
   | KnativePartName
@@ -49,7 +52,10 @@ export type KnativePartName =
  */
 export type PartGroup =
   | 'etcd'
+  | 'etcd-previous'
+  | 'etcd-next'
   | 'etcd-tools'
+  | 'porcupine'
   | 'kubernetes'
   | 'nats'
   | 'nats-previous'
