@@ -39,6 +39,7 @@ import { openKube } from '../../shared/kube/client.ts';
 import { readJson } from '../../shared/kube/read-json.ts';
 import { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
+import { timeConflicts } from '../../shared/stateful/times.ts';
 
 export const natsCluster = defineFunction({
   name: 'nats-cluster',
@@ -80,18 +81,3 @@ export const natsCluster = defineFunction({
     return undefined;
   },
 });
-
-/**
- * A request that is cut off in the middle writes no status, so nobody would learn why it waits.
- */
-function timeConflicts(
-  { workMs }: { readonly workMs: number },
-  { deadlineMs }: { readonly deadlineMs: number },
-): readonly string[] {
-  if (workMs < deadlineMs) return [];
-  return [
-    `WORK_SECONDS is ${workMs / 1_000} and REQUEST_DEADLINE_SECONDS ${deadlineMs / 1_000}, so ` +
-      'that requests would be given up in the middle of their work: set ' +
-      'REQUEST_DEADLINE_SECONDS higher, by the time of an observation while servers are silent',
-  ];
-}

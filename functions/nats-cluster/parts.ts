@@ -55,7 +55,8 @@ export async function readParts(
   const { credentials, system, systemPassword, notice } = secrets;
   const { formerPasswords = [], trustedCa = '', beforeTls = [] } = secrets;
   const statefulSet = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });
-  const claims = fileStorage === undefined ? [] : await readClaims(deps, claimsOf(cluster));
+  const claims =
+    fileStorage === undefined ? [] : await readClaims(deps, claimsOf(cluster), () => ({}));
   const size = replicasIn(statefulSet) ?? sizeAmong(cluster, pods, claims);
   const accessMode = accessModeOf(fileStorage?.accessMode, statefulSet ?? undefined, claims);
   const growth = await growthOf(deps, cluster, claims);

@@ -10,18 +10,16 @@ import {
   type StepResult,
 } from '../../shared/stateful/steps.ts';
 import { type Administrator, withSystem } from './connect.ts';
-import type { WriteRecords, Step } from './decision.ts';
+import type { Step } from './decision.ts';
 import type { Deps } from './deps.ts';
 import { nameOf } from './safety.ts';
 import { configDigest } from './render/config.ts';
 import type { State } from './state.ts';
 
-export type AppliedStep = Exclude<Step, WriteRecords>;
-
 export async function applyStep(
   deps: Deps,
   state: State,
-  step: AppliedStep,
+  step: Step,
   signal: AbortSignal,
 ): Promise<StepResult | Reason> {
   const { cluster } = state;
@@ -40,6 +38,9 @@ export async function applyStep(
     case 'move':
     case 'remove-peer':
       return withSystem(deps, state, signal, (system) => applyToNats(step, system, signal));
+    // The reconciler writes them with the status.
+    case 'write-records':
+      return { isSlow: false };
     default:
       return step satisfies never;
   }

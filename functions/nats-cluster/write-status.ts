@@ -39,7 +39,7 @@ export async function updateStatusUnobserved(
   reason: Reason,
   signal: AbortSignal,
 ): Promise<void> {
-  const why = { ...reason, next: 'Look at the servers' };
+  const why = { ...reason, next: 'Look at the servers', unknown: ['Ready'] };
   await reportUnobserved(writerOf(deps), object, why, signal);
 }
 

@@ -36,22 +36,24 @@ export interface ClaimSelection {
 /** Anybody who may create claims in the namespace may label them: pages bound memory. */
 const CLAIMS_PER_PAGE = 500;
 
-export async function readClaims(
+/** With what `more` takes of each: a claim may have as many annotations as anybody likes. */
+export async function readClaims<More extends object>(
   { kube, signal }: ClaimsDeps,
   { namespace, labelSelector, isOwn }: ClaimSelection,
-): Promise<readonly Claim[]> {
-  const claims: Claim[] = [];
+  more: (claim: KubeObject) => More,
+): Promise<readonly (Claim & More)[]> {
+  const claims: (Claim & More)[] = [];
   const options = { namespace, labelSelector, limit: CLAIMS_PER_PAGE, signal };
   for await (const { items } of kube.pages(CLAIMS, options)) {
     const own = items.filter(({ metadata }) => isOwn(metadata.name));
-    claims.push(...own.map(claimOf));
+    claims.push(...own.map((one) => ({ ...claimOf(one), ...more(one) })));
   }
   return claims;
 }
 
 const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
 
-function claimOf(object: KubeObject): Claim {
+export function claimOf(object: KubeObject): Claim {
   // The API server holds claims to their schema.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const { spec, status } = object as unknown as {

@@ -57,21 +57,30 @@ export async function reportStatus(
   }
 }
 
+/** Why nothing could be observed, and what is tried next where the status has a plan. */
+export interface Unobserved extends Reason {
+  readonly next?: string;
+  /** Conditions that say how the servers are. */
+  readonly unknown: readonly string[];
+}
+
 /**
- * Writes that nothing could be observed: the rest of the status stays, and Ready becomes Unknown.
- * There is no Event: a function without rights to read may not create one there either.
+ * Writes that nothing could be observed: the rest of the status stays, and how the servers are
+ * becomes Unknown. There is no Event: a function without rights to read may not create one there
+ * either.
  */
 export async function reportUnobserved(
   writer: StatusWriter,
   object: KubeObject,
-  { next, ...reason }: Reason & { readonly next: string },
+  { next, unknown, ...reason }: Unobserved,
   signal: AbortSignal,
 ): Promise<void> {
   const { conditions: _, ...before } = isRecord(object['status']) ? object['status'] : {};
-  const status = { ...before, plan: { next, waitsFor: reason.message } };
+  const hasPlan = next !== undefined;
+  const status = hasPlan ? { ...before, plan: { next, waitsFor: reason.message } } : before;
   const conditions = [
-    { type: 'Ready', status: 'Unknown', ...reason },
-    { type: 'Progressing', status: 'False', ...reason },
+    ...unknown.map((type) => ({ type, status: 'Unknown', ...reason }) as const),
+    ...(hasPlan ? [{ type: 'Progressing', status: 'False', ...reason } as const] : []),
     { type: 'Degraded', status: 'True', ...reason },
   ] as const;
   const nowMs = writer.clock.nowMs();

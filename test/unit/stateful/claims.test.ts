@@ -62,7 +62,7 @@ test('claims are read with all that decisions need, and those of others are left
   put('data-two-0', 'two');
   const isOwn = (name: string): boolean => name.startsWith('data-');
   const selection = { namespace: 'shop', labelSelector: 'db=one', isOwn };
-  expect(await readClaims({ kube: kube.client, signal }, selection)).toEqual([
+  expect(await readClaims({ kube: kube.client, signal }, selection, () => ({}))).toEqual([
     {
       name: 'data-one-0',
       uid: expect.any(String),

@@ -26,6 +26,8 @@ export class KubeModel {
   /** Resources whose writes it refuses now. */
   refuses: (resource: string) => boolean = () => false;
   onDelete: (resource: string, object: KubeObject) => void = () => undefined;
+  /** Deleted objects of these stay until a kubelet or a finalizer lets them go. */
+  lingers: (resource: string) => boolean = (resource) => resource === 'pods';
   #version = 100;
   #uid = 0;
   readonly #past: Map<string, KubeObject>[] = [];
@@ -122,8 +124,7 @@ export class KubeModel {
     if (!isMeant) throw conflict(ref, target.name);
     await this.write(`delete ${ref.resource} ${target.name}`, () => {
       this.onDelete(ref.resource, present);
-      // A pod ends when its container has; everything else is gone at once.
-      if (ref.resource === 'pods') this.change(ref, target, { metadata: ENDING });
+      if (this.lingers(ref.resource)) this.change(ref, target, { metadata: ENDING });
       else this.remove(ref, target);
       return present;
     });

@@ -110,7 +110,8 @@ test('what could not be observed is Unknown, without an Event, and the rest stay
   const scene = new Scene();
   await scene.report([]);
   const reason = { reason: 'RightsMissing', message: 'It may not look.' };
-  await reportUnobserved(scene.writer, scene.object(), { ...reason, next: 'Look' }, signal);
+  const why = { ...reason, next: 'Look', unknown: ['Ready'] };
+  await reportUnobserved(scene.writer, scene.object(), why, signal);
   expect(scene.status).toMatchObject({
     ready: '3/3',
     plan: { next: 'Look', waitsFor: reason.message },
