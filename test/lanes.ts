@@ -48,7 +48,8 @@ export const lanes: readonly Lane[] = [
       'test/integration/api/*.test.ts',
       'test/integration/migration/{changes,clean,conversion,crd,killed,kinds}.test.ts',
       'test/integration/migration/{late,lifecycle,refused,spec,webhook}.test.ts',
-      'test/integration/nats-cluster/crd.test.ts',
+      'test/integration/{etcd-cluster,etcd-peer,nats-cluster}/crd.test.ts',
+      'test/integration/etcd-peer/writers.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver'],
     hasManifests: true,
@@ -57,7 +58,10 @@ export const lanes: readonly Lane[] = [
   {
     rung: 'integration',
     name: 'manifests',
-    include: ['test/integration/manifests/{dead-letters,rights,taken-over}.test.ts'],
+    include: [
+      'test/integration/manifests/{dead-letters,rights}.test.ts',
+      'test/integration/manifests/taken-over{,-etcd,-peer}.test.ts',
+    ],
     parts: ['etcd', 'kube-apiserver', 'nats-server'],
     hasManifests: true,
     isAudited: true,

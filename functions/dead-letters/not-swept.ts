@@ -1,6 +1,8 @@
 // Decides when a condition that is True becomes Unknown: the function that renews it is dead, or
 // fails for this object, for two periods. Only conditions that are True change, and the function
 // sets them again at its next reconcile. Pure.
+import { ETCD_CLUSTER_LEASE, ETCD_CLUSTERS } from '../../shared/api/etcd-cluster.ts';
+import { ETCD_PEER_LEASE, ETCD_PEERS } from '../../shared/api/etcd-peer.ts';
 import type { MetadataFeedStatus } from '../../shared/api/metadata-feed.ts';
 import { NATS_CLUSTER_LEASE, NATS_CLUSTERS } from '../../shared/api/nats-cluster.ts';
 import { STORAGE_MIGRATION_LEASE, STORAGE_MIGRATIONS } from '../../shared/api/storage-migration.ts';
@@ -25,6 +27,20 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
     functionName: 'nats-cluster',
     lease: NATS_CLUSTER_LEASE,
     claims: ['Ready', 'Progressing'],
+  },
+  {
+    ref: ETCD_CLUSTERS,
+    kind: 'EtcdCluster',
+    functionName: 'etcd-cluster',
+    lease: ETCD_CLUSTER_LEASE,
+    claims: ['Ready', 'Quorate', 'Progressing'],
+  },
+  {
+    ref: ETCD_PEERS,
+    kind: 'EtcdPeer',
+    functionName: 'etcd-peer',
+    lease: ETCD_PEER_LEASE,
+    claims: ['Ready'],
   },
   {
     ref: STORAGE_MIGRATIONS,

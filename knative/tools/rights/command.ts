@@ -3,10 +3,14 @@
 import { stringify } from 'yaml';
 import { readArguments, UsageError } from '../../../shared/arguments.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
+import { etcdClusterRights } from './etcd-cluster.ts';
+import { etcdPeerRights } from './etcd-peer.ts';
 import { natsClusterRights, secretRights } from './manifests.ts';
 
 export const USAGE = `\
 usage: npm run -s rights -- nats-cluster -n NAMESPACE [options] | kubectl apply -f -
+       npm run -s rights -- etcd-cluster -n NAMESPACE [options] | kubectl apply -f -
+       npm run -s rights -- etcd-peer -n NAMESPACE [--cluster NAME] | kubectl apply -f -
        npm run -s rights -- metadata --secret NAME | kubectl apply -f -
 
 nats-cluster: what it needs in a namespace that has NatsClusters, and a guard: as long as one is
@@ -16,6 +20,18 @@ there, neither their definition nor, around those of its own, ballast-system is 
   --cluster NAME        only for the NatsCluster of this name, and no Secret but its own
   --secret NAME         with --cluster: one that its spec names; may be repeated
   --user NAME           with --cluster: one who has no passwordSecret; may be repeated
+
+etcd-cluster: what it needs in a namespace that has EtcdClusters, beside the rights of etcd-peer,
+and such a guard over these and over the definition of their members.
+
+  -n, --namespace NAME  where they are
+  --cluster NAME        only for the EtcdCluster of this name, and no Secret but its own
+  --secret NAME         with --cluster: one that its spec names; may be repeated
+
+etcd-peer: what it needs in a namespace that has EtcdClusters.
+
+  -n, --namespace NAME  where they are
+  --cluster NAME        only for the EtcdCluster of this name
 
 metadata: to read a Secret that a MetadataFeed names in spec.nats.secretRef.
 
@@ -32,7 +48,9 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-/** Names of namespaces, and of NatsClusters. */
+const GRANTED = ['nats-cluster', 'etcd-cluster', 'etcd-peer', 'metadata'];
+
+/** Names of namespaces and clusters. */
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
@@ -67,6 +85,17 @@ function rightsOf(name: string, { namespace, cluster, secret, user }: Values): r
       if (secrets.length + users.length === 0) return natsClusterRights(namespace);
       throw new UsageError(`${narrows} narrows the rights for one cluster: add --cluster NAME`);
     }
+    case 'etcd-cluster':
+      return ofEtcdCluster({ namespace, cluster, secrets, users });
+    case 'etcd-peer': {
+      if (namespace === undefined) throw new UsageError('in which namespace? Add -n NAMESPACE');
+      checked('--namespace', namespace, LABEL);
+      if (secrets.length + users.length > 0) {
+        throw new UsageError('etcd-peer reads no Secret: it takes -n and --cluster alone');
+      }
+      const only = cluster === undefined ? undefined : checked('--cluster', cluster, LABEL);
+      return etcdPeerRights(namespace, only);
+    }
     case 'metadata': {
       if (namespace !== undefined || cluster !== undefined || users.length > 0) {
         throw new UsageError('metadata reads Secrets of ballast-system: it takes --secret alone');
@@ -75,8 +104,26 @@ function rightsOf(name: string, { namespace, cluster, secret, user }: Values): r
       return secrets.flatMap(secretRights);
     }
     default:
-      throw new UsageError(`${name} has no rights to be granted: nats-cluster and metadata have`);
+      throw new UsageError(`${name} has no rights to be granted: ${GRANTED.join(', ')} have`);
   }
+}
+
+interface Asked {
+  readonly namespace: string | undefined;
+  readonly cluster: string | undefined;
+  readonly secrets: readonly string[];
+  readonly users: readonly string[];
+}
+
+function ofEtcdCluster({ namespace, cluster, secrets, users }: Asked): readonly Manifest[] {
+  if (namespace === undefined) throw new UsageError('in which namespace? Add -n NAMESPACE');
+  checked('--namespace', namespace, LABEL);
+  if (users.length > 0) throw new UsageError('etcd-cluster makes no Secret for a user');
+  if (cluster !== undefined) {
+    return etcdClusterRights(namespace, { name: checked('--cluster', cluster, LABEL), secrets });
+  }
+  if (secrets.length === 0) return etcdClusterRights(namespace);
+  throw new UsageError('--secret narrows the rights for one cluster: add --cluster NAME');
 }
 
 function checked(option: string, value: string, pattern: RegExp): string {

@@ -2,9 +2,9 @@
 // of `nats-cluster` in a namespace that has NatsClusters, with a guard over these, and those of
 // `metadata` on a Secret that a MetadataFeed names.
 import type { Manifest } from '../../../shared/kube/objects.ts';
+import { guard, labelsOf, NATS_GUARD, SYSTEM } from './guard.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
-const SYSTEM = 'ballast-system';
 const NATS_CLUSTER = 'nats-cluster';
 const METADATA = 'metadata';
 /** The most servers of a NatsCluster: spec.replicas, and those that are leaving. */
@@ -12,19 +12,14 @@ const SERVERS_MAX = 9;
 /** Secrets that the function makes, beside those of users whom the spec names. */
 const OWN_SECRETS = ['config', 'system', 'user', 'tls'];
 
-interface Rule {
+export interface Rule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly resourceNames?: readonly string[];
   readonly verbs: readonly string[];
 }
 
-const labelsOf = (name: string) => ({
-  'app.kubernetes.io/name': name,
-  'app.kubernetes.io/part-of': 'ballast',
-});
-
-const rule = (group: string, resource: string, verbs: readonly string[]): Rule => ({
+export const rule = (group: string, resource: string, verbs: readonly string[]): Rule => ({
   apiGroups: [group],
   resources: [resource],
   verbs,
@@ -42,11 +37,7 @@ export interface OneCluster {
 export function natsClusterRights(namespace: string, only?: OneCluster): readonly Manifest[] {
   const name = `ballast-nats-cluster${only === undefined ? '' : `.${only.name}`}`;
   const rules = only === undefined ? NAMESPACE_RULES : rulesFor(only);
-  return [
-    ...granted(NATS_CLUSTER, { namespace, name }, rules),
-    guardPolicy(),
-    guardBinding(namespace),
-  ];
+  return [...granted(NATS_CLUSTER, { namespace, name }, rules), ...guard(NATS_GUARD, namespace)];
 }
 
 export const secretRights = (secret: string): readonly Manifest[] =>
@@ -55,7 +46,7 @@ export const secretRights = (secret: string): readonly Manifest[] =>
     { ...rule('', 'secrets', ['get', 'watch']), resourceNames: [secret] },
   ]);
 
-function granted(
+export function granted(
   account: string,
   { namespace, name }: { readonly namespace: string; readonly name: string },
   rules: readonly Rule[],
@@ -104,7 +95,17 @@ function rulesFor({ name, users, secrets }: OneCluster): readonly Rule[] {
     persistentvolumeclaims: servers.map((server) => `data-${server}`),
   };
   const ofUser = { ...rule('', 'secrets', ['get']), resourceNames: secrets };
-  const rules = NAMESPACE_RULES.flatMap((wide) => {
+  const rules = narrowed(NAMESPACE_RULES, names);
+  // An empty list of names would mean all of them.
+  return secrets.length === 0 ? rules : [...rules, ofUser];
+}
+
+/** By the names of objects, where a verb knows one. */
+export function narrowed(
+  rules: readonly Rule[],
+  names: Readonly<Record<string, readonly string[]>>,
+): readonly Rule[] {
+  return rules.flatMap((wide) => {
     const resourceNames = names[wide.resources[0] ?? ''];
     if (resourceNames === undefined) return [wide];
     const isNameless = (verb: string): boolean => verb === 'create' || verb === 'list';
@@ -112,68 +113,7 @@ function rulesFor({ name, users, secrets }: OneCluster): readonly Rule[] {
     const named = wide.verbs.filter((verb) => !isNameless(verb));
     return [
       { ...wide, resourceNames, verbs: named },
-      { ...wide, verbs: nameless },
+      ...(nameless.length === 0 ? [] : [{ ...wide, verbs: nameless }]),
     ];
   });
-  // An empty list of names would mean all of them.
-  return secrets.length === 0 ? rules : [...rules, ofUser];
 }
-
-const GUARD = 'ballast-nats-cluster-guard';
-
-/**
- * Deleting the definition, or the namespace of the installation, would end the servers with it. The
- * guard is no part of the installation, since it would be deleted in the same breath. `Ignore`:
- * without the definition nothing is left to be guarded.
- */
-function guardPolicy(): Manifest {
-  const rules = [
-    ['apiextensions.k8s.io', 'customresourcedefinitions'],
-    ['', 'namespaces'],
-  ].map(([group, resource]) => ({
-    apiGroups: [group],
-    apiVersions: ['v1'],
-    resources: [resource],
-    operations: ['DELETE'],
-  }));
-  return {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'ValidatingAdmissionPolicy',
-    metadata: { name: GUARD, labels: labelsOf(NATS_CLUSTER) },
-    spec: {
-      failurePolicy: 'Ignore',
-      paramKind: { apiVersion: 'ballast.dev/v1alpha1', kind: 'NatsCluster' },
-      matchConstraints: { resourceRules: rules },
-      matchConditions: [
-        {
-          name: 'ends-nats-clusters',
-          expression:
-            "oldObject.metadata.name == 'natsclusters.ballast.dev' || " +
-            `(oldObject.metadata.name == '${SYSTEM}' && params.metadata.namespace == '${SYSTEM}')`,
-        },
-      ],
-      validations: [
-        {
-          expression: 'false',
-          messageExpression:
-            "'NatsCluster ' + params.metadata.namespace + '/' + params.metadata.name + ' is " +
-            'still there, and would end with it, servers and all. To keep it, leave this one; ' +
-            'the rest of the installation may go. If it is to end: kubectl delete natscluster -n ' +
-            "' + params.metadata.namespace + ' ' + params.metadata.name + ', and then this again.'",
-        },
-      ],
-    },
-  };
-}
-
-const guardBinding = (namespace: string): Manifest => ({
-  apiVersion: 'admissionregistration.k8s.io/v1',
-  kind: 'ValidatingAdmissionPolicyBinding',
-  metadata: { name: `${GUARD}.${namespace}`, labels: labelsOf(NATS_CLUSTER) },
-  spec: {
-    policyName: GUARD,
-    // Each NatsCluster of the namespace; without one there is nothing to lose.
-    paramRef: { namespace, selector: {}, parameterNotFoundAction: 'Allow' },
-    validationActions: ['Deny'],
-  },
-});

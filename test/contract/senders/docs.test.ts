@@ -68,7 +68,7 @@ function wiringOf(objects: readonly Rendered[], functionName: string) {
   };
 }
 
-it.each(['metadata', 'nats-cluster', 'storage-migration'])(
+it.each(['etcd-cluster', 'etcd-peer', 'metadata', 'nats-cluster', 'storage-migration'])(
   'asks the senders of %s for tokens, which its trigger and its ping source then have',
   async (name) => {
     const { config, audiences, accounts } = wiringOf(await rendered(), name);
@@ -97,10 +97,15 @@ it('asks dead letters for tokens of its ping, and of the triggers that give them
 
 it('names no account that Knative would have to shorten', async () => {
   const objects = await rendered();
-  const names = ['dead-letters', 'metadata', 'nats-cluster', 'storage-migration'].flatMap(
-    (name) => wiringOf(objects, name).config.senderSubjects,
-  );
-  expect(names).toHaveLength(10);
+  const names = [
+    'dead-letters',
+    'etcd-cluster',
+    'etcd-peer',
+    'metadata',
+    'nats-cluster',
+    'storage-migration',
+  ].flatMap((name) => wiringOf(objects, name).config.senderSubjects);
+  expect(names).toHaveLength(16);
   // As long as the name of an account may be; Knative puts a digest into longer ones.
   for (const name of names) expect(name.split(':').at(-1)?.length).toBeLessThanOrEqual(63);
 });

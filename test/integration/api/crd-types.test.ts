@@ -2,15 +2,17 @@
 // field that the types have come back from the API server whole, and the schemas have no other.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import { letPeersBeWritten } from '../../builders/peer-writers.ts';
 import { SHIPPED } from '../../builders/shipped.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { WHOLE_KINDS } from './whole.ts';
 
 let kube: KubeClient;
 
-beforeAll(() => {
+beforeAll(async () => {
   const { kubeconfigPath } = sharedPlane();
   kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+  await letPeersBeWritten(kube);
 });
 
 afterAll(async () => {

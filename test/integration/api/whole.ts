@@ -11,25 +11,8 @@ import type {
   StorageMigrationSpec,
   StorageMigrationStatus,
 } from '../../../shared/api/storage-migration.ts';
-import type { Condition } from '../../../shared/kube/conditions.ts';
-
-/** With every field, however deep. */
-type Whole<Value> = Value extends readonly (infer Item)[]
-  ? readonly [Whole<Item>, ...Whole<Item>[]]
-  : Value extends object
-    ? { readonly [Name in keyof Value]-?: Whole<Value[Name]> }
-    : Value;
-
-export interface WholeKind {
-  readonly kind: string;
-  /** Path of the resource; objects follow. */
-  readonly path: string;
-  /** Fields that exclude each other stand in different ones. */
-  readonly specs: Readonly<Record<string, object>>;
-  readonly status: object;
-  /** With which an object may be made at all, and what the API server makes of a part of it. */
-  readonly least: { readonly spec: object; readonly filled: object };
-}
+import { AT as at, CONDITION as condition, type Whole, type WholeKind } from './whole-kind.ts';
+import { ETCD_KINDS } from './whole-etcd.ts';
 
 /** Namespaces are included or excluded, never both. */
 const rest: Whole<Omit<MetadataFeedSpec, 'namespaces'>> = {
@@ -51,15 +34,6 @@ const rest: Whole<Omit<MetadataFeedSpec, 'namespaces'>> = {
 const namespaces: Whole<Required<MetadataFeedSpec>['namespaces']> = {
   include: ['web'],
   exclude: ['kube-system'],
-};
-const at = '2026-01-02T03:04:05Z';
-const condition: Whole<Condition> = {
-  type: 'Ready',
-  status: 'True',
-  reason: 'Swept',
-  message: 'All is well.',
-  lastTransitionTime: at,
-  observedGeneration: 1,
 };
 const feedStatus: Whole<Omit<MetadataFeedStatus, 'conditions'>> & {
   readonly conditions: unknown[];
@@ -268,6 +242,7 @@ const migrationStatus: Whole<Omit<StorageMigrationStatus, 'conditions'>> & {
 };
 
 export const WHOLE_KINDS: readonly WholeKind[] = [
+  ...ETCD_KINDS,
   {
     kind: 'MetadataFeed',
     path: '/apis/ballast.dev/v1alpha1/namespaces/ballast-system/metadatafeeds',

@@ -1,4 +1,5 @@
 // Attempts of somebody who has the token of an account and wants more than it is for.
+import { peerManifest } from '../../builders/peer-writers.ts';
 import type { Attempt } from './accounts-at-work.ts';
 
 const create = (path: string, body: object): Attempt => ({ method: 'POST', path, body });
@@ -119,6 +120,9 @@ export const ATTEMPTS: Readonly<Record<string, Attempt>> = {
     spec: { replicas: 5 },
   }),
   'deletes a NatsCluster': remove('/apis/ballast.dev/v1alpha1/namespaces/shop/natsclusters/nats'),
+  'makes an EtcdPeer': create('/apis/ballast.dev/v1alpha1/namespaces/shop/etcdpeers', {
+    ...peerManifest('shop', 'mine-0'),
+  }),
   'changes a NetworkPolicy': patch(
     '/apis/networking.k8s.io/v1/namespaces/ballast-system/networkpolicies/functions',
     { spec: { ingress: [{}] } },

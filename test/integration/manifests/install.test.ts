@@ -103,18 +103,18 @@ test('feeds are applied after it, and the NATS for them may be', async () => {
   expect((await well(run(dry))).out).toContain('natscluster.ballast.dev/nats created');
 });
 
-const clusterIn = (namespace: string): string =>
+const clusterIn = (namespace: string, kind = 'NatsCluster', name = 'nats'): string =>
   JSON.stringify({
     apiVersion: 'ballast.dev/v1alpha1',
-    kind: 'NatsCluster',
-    metadata: { name: 'nats', namespace },
+    kind,
+    metadata: { name, namespace },
     spec: {},
   });
 const AS = '--as=system:serviceaccount:ballast-system:nats-cluster';
 
 /** The output of `npm run -s rights`. */
-function rightsIn(namespace: string): string {
-  const args = ['knative/tools/rights/main.ts', 'nats-cluster', '-n', namespace];
+function rightsIn(namespace: string, functionName = 'nats-cluster'): string {
+  const args = ['knative/tools/rights/main.ts', functionName, '-n', namespace];
   return spawnSync(process.execPath, args, { cwd: REPO }).stdout.toString();
 }
 
@@ -223,6 +223,8 @@ test(
     const named = services.filter((one) => JSON.stringify(one).includes(name));
     expect(named.map(({ metadata }) => metadata.name)).toEqual([
       'dead-letters',
+      'etcd-cluster',
+      'etcd-peer',
       'locate',
       'metadata',
       'nats-cluster',
@@ -250,15 +252,19 @@ test(
 );
 
 test(
-  'taking it away ends no NatsCluster, however often: it says which, and how',
+  'taking it away ends no NatsCluster and no EtcdCluster, however often: it says which, and how',
   SLOW,
   async () => {
     await well(run(['create', '-f', '-'], clusterIn(NAMESPACE)));
     await well(run(['apply', '-f', '-'], rightsIn(NAMESPACE)));
+    await well(run(['create', '-f', '-'], clusterIn('shop', 'EtcdCluster', 'main')));
+    await well(run(['apply', '-f', '-'], rightsIn('shop', 'etcd-cluster')));
     const away = ['delete', '--ignore-not-found', '--wait=false', '-k', 'knative'];
     const mayGo = ['delete', 'namespace', NAMESPACE, '--dry-run=server'];
     // A policy holds a moment after it was made.
     await expect.poll(async () => (await run(mayGo)).err).toContain('ballast-system/nats is still');
+    const alsoGo = ['delete', 'crd', 'etcdpeers.ballast.dev', '--dry-run=server'];
+    await expect.poll(async () => (await run(alsoGo)).err).toContain('shop/main is still');
     for (let again = 0; again < 2; again += 1) {
       const { status, err } = await run(away);
       expect(status).toBe(1);
@@ -266,6 +272,10 @@ test(
       expect(err).toMatch(
         /"natsclusters.ballast.dev" is [^\n]*NatsCluster [a-z-]+[/]nats is still/,
       );
+      for (const kind of ['etcdclusters', 'etcdpeers']) {
+        expect(err).toMatch(new RegExp(`"${kind}.ballast.dev" is [^\n]*EtcdCluster shop/main is`));
+      }
+      expect(err).toMatch(/kubectl delete etcdcluster -n shop main, and then this again/);
       expect(err).toMatch(/namespaces "ballast-system" is [^\n]*NatsCluster ballast-system[/]nats/);
       expect(err).toMatch(/kubectl delete natscluster -n [a-z-]+ nats, and then this again/);
       const { out } = await well(run(['get', 'natscluster', '-A', '-o', 'name']));
@@ -278,7 +288,7 @@ test(
   },
 );
 
-test('taking it away leaves nothing of it, feeds and NatsClusters first', SLOW, async () => {
+test('taking it away leaves nothing of it, feeds and clusters first', SLOW, async () => {
   // As docs/install.md says it.
   const page = await readFile(`${REPO}docs/install.md`, 'utf8');
   const [, lines = ''] = /## Remove\n\n```sh\n([^`]*)```/.exec(page) ?? [];
@@ -289,7 +299,7 @@ test('taking it away leaves nothing of it, feeds and NatsClusters first', SLOW, 
   }
   const kinds =
     'crd,clusterrole,clusterrolebinding,flowschema,validatingadmissionpolicy,' +
-    'validatingadmissionpolicybinding,role,rolebinding,natscluster';
+    'validatingadmissionpolicybinding,role,rolebinding,natscluster,etcdcluster';
   const left = (await run(['get', kinds, '-A', '-o', 'name'])).out.split('\n');
   expect(left.filter((name) => name.includes('ballast'))).toEqual([]);
 });

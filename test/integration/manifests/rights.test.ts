@@ -2,6 +2,7 @@
 // it does under its own account, and the API server's audit log says what it asked for.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deadLetters } from '../../../functions/dead-letters/index.ts';
+import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
 import { locate } from '../../../functions/locate/index.ts';
 import { metadata } from '../../../functions/metadata/index.ts';
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
@@ -9,6 +10,7 @@ import { storageAudit } from '../../../functions/storage-audit/index.ts';
 import { storageMigration } from '../../../functions/storage-migration/index.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { rightsFor } from '../../../knative/tools/migrate/manifests.ts';
+import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
 import { natsClusterRights, secretRights } from '../../../knative/tools/rights/manifests.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { adapterPart } from '../../../knative/try/local/plane/adapter.ts';
@@ -24,6 +26,7 @@ import type { Manifest } from '../../../shared/kube/objects.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { GROUP, until, VersionedKind } from '../../builders/versioned-kind.ts';
 import { covers, grantsIn, told } from './grants.ts';
+import { HandMadePeer } from './hand-made-peer.ts';
 import { HandMadeServer } from './hand-made-server.ts';
 import { startOwnPart } from '../../lanes/own-part.ts';
 import { type AuditedRequest, Installed } from './installed.ts';
@@ -44,6 +47,7 @@ const RARE: Readonly<Record<string, string>> = {
   'storage-migration: get /events in default': 'killed just after a write',
   // One that died before it heard of its Event finds it: unit/nats-cluster/simulation.
   'nats-cluster: get /events in default': 'died just after a write',
+  'etcd-peer: get /events in default': 'died just after a write',
 };
 
 /** The API server lets every known account ask what it may do itself. */
@@ -246,6 +250,39 @@ test('nats-cluster: parts are made, a claim grows, a lost server makes room', as
   await untilTicked('the pod and its claim to go', () => server.isGone());
   expect(await misfits('nats-cluster')).toEqual(NONE);
   expect(await misfits('nats-cluster-source')).toEqual(NONE);
+});
+
+test('etcd-peer: claim and StatefulSet are made, the claim grows, all but it goes', async () => {
+  const { kube } = installed;
+  const one = await installed.run(etcdPeer, { WORK_SECONDS: '0.1' }, later);
+  const peer = new HandMadePeer(kube);
+  await peer.create();
+  const untilTicked = (what: string, isSo: () => Promise<boolean>): Promise<void> =>
+    until(what, async () => {
+      await tick(one);
+      return isSo();
+    });
+  expect(await tick(one)).toBe(204);
+  expect(await peer.condition('Ready')).toMatch(
+    /^Unknown RightsMissing: .*npm run -s rights -- etcd-peer -n default [|] kubectl apply -f -/,
+  );
+  await grantPrinted(etcdPeerRights('default', 'main'));
+  await startSource('etcd-peer', one.port);
+  await untilTicked('the StatefulSet to be made', () => peer.hasStatefulSet());
+  await peer.start();
+  await untilTicked('the claim to be told of', async () =>
+    (await peer.condition('Degraded')).startsWith('True ClaimPending'),
+  );
+  await peer.growClaim();
+  await untilTicked('the claim to grow', () => peer.hasGrown());
+  await peer.delete();
+  await untilTicked('the StatefulSet to go', async () => !(await peer.hasStatefulSet()));
+  expect(await peer.isGone()).toBe(false);
+  await peer.endPod();
+  await untilTicked('the peer to go', () => peer.isGone());
+  expect(await peer.hasClaim()).toBe(true);
+  expect(await misfits('etcd-peer')).toEqual(NONE);
+  expect(await misfits('etcd-peer-source')).toEqual(NONE);
 });
 
 test('dead-letters: an Event, one more of the same, and what nobody swept', async () => {

@@ -2,6 +2,8 @@
 // each line of it is tried on a real API server with all that we ship applied to it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
+import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
 import { natsClusterRights, secretRights } from '../../../knative/tools/rights/manifests.ts';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
@@ -41,7 +43,12 @@ beforeAll(async () => {
       metadata: { name },
     });
   }
-  const rights = [...natsClusterRights('shop'), ...secretRights(FEED_SECRET)];
+  const rights = [
+    ...natsClusterRights('shop'),
+    ...etcdClusterRights('shop'),
+    ...etcdPeerRights('shop'),
+    ...secretRights(FEED_SECRET),
+  ];
   await applyObjects(
     kube,
     rights.map((object) => ({ file: 'npm run rights', object })),

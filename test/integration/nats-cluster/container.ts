@@ -1,5 +1,5 @@
-// One pod's container as a real process: nats-server in a root directory of its own, with the pod's
-// files, environment and volumes in their places, on a loopback address of its own.
+// One pod's container as a real process: nats-server or etcd in a root directory of its own, with
+// the pod's files, environment and volumes in their places, on a loopback address of its own.
 import { execFile } from 'node:child_process';
 import { chown, link, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ const CHROOT = '/usr/sbin/chroot';
 
 export interface PodSpec {
   readonly nodeName?: string;
+  readonly subdomain: string;
   readonly terminationGracePeriodSeconds: number;
   readonly securityContext: { readonly runAsUser: number };
   readonly volumes: readonly {
@@ -27,13 +28,13 @@ interface ContainerSpec {
   readonly image: string;
   readonly command: readonly string[];
   readonly args: readonly string[];
-  readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly env?: readonly { readonly name: string; readonly value?: string }[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
-  readonly lifecycle: {
+  readonly lifecycle?: {
     readonly preStop: { readonly exec: { readonly command: readonly string[] } };
   };
-  readonly readinessProbe: { readonly httpGet: { readonly path: string } };
+  readonly readinessProbe: { readonly httpGet: { readonly path: string; readonly port: string } };
 }
 
 /** As the kubelet mounts it: file by name. */
@@ -70,6 +71,24 @@ export class Container {
     return this.#options.spec.containers[0];
   }
 
+  /**
+   * The loopback's own address, from which connections to other pods come here. etcd holds it
+   * against the names in a certificate; NATS would choose it among the addresses of a route.
+   */
+  get comesFrom(): readonly string[] {
+    return this.#isNats ? [] : ['127.0.0.1'];
+  }
+
+  get #isNats(): boolean {
+    return this.#program.endsWith('nats-server');
+  }
+
+  /** Where its image has it: by its path, or on the PATH. */
+  get #program(): string {
+    const [command = ''] = this.#container.command;
+    return command.startsWith('/') ? command : `/bin/${command}`;
+  }
+
   #mountOf(volume: string): string {
     const found = this.#container.volumeMounts.find(({ name }) => name === volume);
     if (found === undefined) throw new Error(`volume ${volume} is mounted nowhere`);
@@ -79,9 +98,10 @@ export class Container {
   async prepare(): Promise<void> {
     const { root, spec, binary, claimDir } = this.#options;
     const uid = spec.securityContext.runAsUser;
-    await mkdir(join(root, 'bin'), { recursive: true });
+    const program = join(root, this.#program);
+    await mkdir(join(program, '..'), { recursive: true });
     await mkdir(join(root, 'etc'), { recursive: true });
-    await link(binary, join(root, 'bin', 'nats-server'));
+    await link(binary, program);
     for (const { name, emptyDir, persistentVolumeClaim } of spec.volumes) {
       const at = this.#mountOf(name);
       await mkdir(join(at, '..'), { recursive: true });
@@ -113,7 +133,7 @@ export class Container {
 
   async start(): Promise<void> {
     const { plane, podName, ip, spec } = this.#options;
-    const { command, args, env } = this.#container;
+    const { env = [] } = this.#container;
     this.#starts += 1;
     const variables = env.map(({ name, value = podName }) => [name, value]);
     this.#part = await plane.add({
@@ -122,9 +142,8 @@ export class Container {
       args: [
         ...(process.getuid?.() === 0 ? [`--userspec=${spec.securityContext.runAsUser}`] : []),
         this.#options.root,
-        `/bin/${command[0]}`,
-        ...args,
-        ...(await this.#ownAddress(ip)),
+        this.#program,
+        ...(await this.#argsAt(ip)),
       ],
       env: Object.fromEntries(variables) as Record<string, string>,
       url: '',
@@ -133,7 +152,14 @@ export class Container {
   }
 
   /** A pod has a network of its own; here all share one, so each is told which address is its. */
-  async #ownAddress(ip: string): Promise<readonly string[]> {
+  async #argsAt(ip: string): Promise<readonly string[]> {
+    const { args } = this.#container;
+    return this.#isNats
+      ? [...args, ...(await this.#natsAddress(ip))]
+      : args.map((one) => one.replaceAll('0.0.0.0', ip));
+  }
+
+  async #natsAddress(ip: string): Promise<readonly string[]> {
     const text = await readFile(join(this.#mountOf('config'), 'nats.conf'), 'utf8');
     const line = /^cluster: (.*)$/m.exec(text)?.[1];
     if (line === undefined) return [`--addr=${ip}`];
@@ -148,7 +174,8 @@ export class Container {
   /** As its readiness probe sees it. */
   async isReady(): Promise<boolean> {
     const { ports, readinessProbe } = this.#container;
-    const port = ports.find(({ name }) => name === 'monitor')?.containerPort;
+    const { port: named } = readinessProbe.httpGet;
+    const port = ports.find(({ name }) => name === named)?.containerPort;
     const url = `http://${this.#options.ip}:${port}${readinessProbe.httpGet.path}`;
     const answer = await fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
     await answer?.text();
@@ -164,8 +191,8 @@ export class Container {
 
   /** Its preStop hook, then SIGTERM, and SIGKILL when the grace is over. */
   async end(graceMs: number): Promise<void> {
-    const { command } = this.#container.lifecycle.preStop.exec;
-    if (this.isRunning) await this.exec(command).catch(() => undefined);
+    const hook = this.#container.lifecycle?.preStop.exec.command;
+    if (this.isRunning && hook !== undefined) await this.exec(hook).catch(() => undefined);
     this.#terminate();
     const gone = this.#gone();
     const late = setTimeout(() => void this.#part?.kill(), graceMs);

@@ -235,10 +235,10 @@ export class Kubelet {
 
   /** As the headless Service's names resolve: every pod, ready or not. */
   async #writeHosts(): Promise<void> {
-    const lines = [...this.#pods.values()].map(({ key, ip }) => {
+    const lines = [...this.#pods.values()].flatMap(({ key, ip, spec, container }) => {
       const [namespace = '', name = ''] = key.split('/');
-      const cluster = name.slice(0, name.lastIndexOf('-'));
-      return `${ip} ${name}.${cluster}-headless.${namespace}.svc`;
+      const host = `${name}.${spec.subdomain}.${namespace}.svc`;
+      return [ip, ...container.comesFrom].map((address) => `${address} ${host}`);
     });
     const text = ['127.0.0.1 localhost', ...lines, ''].join('\n');
     await Promise.all([...this.#pods.values()].map(({ container }) => container.writeHosts(text)));

@@ -34,6 +34,8 @@ const ATTRIBUTES = {
 
 /** As the function is told by default. */
 export const KNOWN: ReadonlySet<string> = new Set([
+  'etcd-cluster',
+  'etcd-peer',
   'metadata',
   'nats-cluster',
   'storage-migration',

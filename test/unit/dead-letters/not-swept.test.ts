@@ -40,7 +40,8 @@ const lease = (renewTime: string, failing?: unknown): KubeObject =>
     spec: { renewTime, leaseDurationSeconds: LIMIT_MS / 1_000 },
   }) as unknown as KubeObject;
 
-const [CLUSTERS, MIGRATIONS] = WATCHED_KINDS;
+const watchedOf = (kind: string) => WATCHED_KINDS.find((one) => one.kind === kind);
+const [CLUSTERS, MIGRATIONS] = ['NatsCluster', 'StorageMigration'].map(watchedOf);
 
 /** As of a Lease that was never seen before. */
 function found(one: KubeObject, held: KubeObject | null, watched = CLUSTERS) {

@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { deadLetters } from '../../../functions/dead-letters/index.ts';
+import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
+import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
 import { locate } from '../../../functions/locate/index.ts';
 import { metadata } from '../../../functions/metadata/index.ts';
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
@@ -19,7 +21,16 @@ import { EVERY_TYPE, SWEEP } from '../../../shared/function/sources.ts';
 import { BUILT_IN } from '../../../shared/feed/projections/built-in.ts';
 
 const REPO = fileURLToPath(new URL('../../../', import.meta.url));
-const FUNCTIONS = [deadLetters, locate, metadata, natsCluster, storageAudit, storageMigration];
+const FUNCTIONS = [
+  deadLetters,
+  etcdCluster,
+  etcdPeer,
+  locate,
+  metadata,
+  natsCluster,
+  storageAudit,
+  storageMigration,
+];
 const wiring = await loadWiring(`${REPO}knative`);
 
 interface Manifest {

@@ -8,7 +8,8 @@ import { parse } from 'yaml';
 
 const REPO = join(import.meta.dirname, '../../..');
 const FUNCTIONS = join(REPO, 'knative/functions');
-const page = readFileSync(join(REPO, 'docs/upgrade.md'), 'utf8');
+// A shell reads on behind a backslash.
+const page = readFileSync(join(REPO, 'docs/upgrade.md'), 'utf8').replaceAll(/ \\\n +/g, ' ');
 
 function policyNames(): readonly string[] {
   const files = readdirSync(FUNCTIONS, { recursive: true, encoding: 'utf8' });

@@ -49,6 +49,64 @@ test('of one cluster: each Secret by its name, and those of the user to be read 
   ]);
 });
 
+test('of etcd-cluster: what a cluster is made of, no workloads, and a guard', () => {
+  const [role, binding, policy, guard] = rights('etcd-cluster', '-n', 'shop');
+  expect([role.kind, role.metadata.namespace]).toEqual(['Role', 'shop']);
+  expect(binding).toMatchObject({
+    roleRef: { kind: 'Role', name: role.metadata.name },
+    subjects: [{ kind: 'ServiceAccount', name: 'etcd-cluster', namespace: 'ballast-system' }],
+  });
+  expect(JSON.stringify(role.rules)).toContain('secrets');
+  expect(JSON.stringify(role.rules)).not.toContain('statefulsets');
+  const [condition] = policy.spec.matchConditions;
+  expect(condition.expression).toContain("['etcdclusters.ballast.dev', 'etcdpeers.ballast.dev']");
+  expect(guard.spec).toMatchObject({
+    policyName: policy.metadata.name,
+    paramRef: { namespace: 'shop' },
+  });
+});
+
+test('of one etcd: each Secret by its name, and those of the spec to be read alone', () => {
+  const args = ['etcd-cluster', '-n', 'shop', '--cluster', 'main', '--secret', 'given'];
+  const [role] = rights(...args);
+  const of = (resource: string) =>
+    role.rules.filter(({ resources }: { readonly resources: readonly string[] }) =>
+      resources.includes(resource),
+    );
+  const own = ['main-tls', 'main-client', 'main-clients-ca', 'main-peers-ca'];
+  const secrets = { apiGroups: [''], resources: ['secrets'] };
+  expect(of('secrets')).toEqual([
+    { ...secrets, resourceNames: own, verbs: ['get', 'patch'] },
+    { ...secrets, verbs: ['create'] },
+    { ...secrets, resourceNames: ['given'], verbs: ['get'] },
+  ]);
+  expect(of('pods')[0].resourceNames).toContain('main-15-0');
+  expect(of('pods')[1]).toMatchObject({ verbs: ['list'] });
+});
+
+test('of etcd-peer: a Role where the clusters are, and no Secret in it', () => {
+  const [role, binding] = rights('etcd-peer', '-n', 'shop');
+  expect([role.kind, role.metadata.namespace]).toEqual(['Role', 'shop']);
+  expect(JSON.stringify(role.rules)).not.toContain('secrets');
+  expect(binding).toMatchObject({
+    roleRef: { kind: 'Role', name: role.metadata.name },
+    subjects: [{ kind: 'ServiceAccount', name: 'etcd-peer', namespace: 'ballast-system' }],
+  });
+});
+
+test('of the members of one etcd: each object by its name', () => {
+  const [role] = rights('etcd-peer', '-n', 'shop', '--cluster', 'main');
+  const of = (resource: string) =>
+    role.rules.filter(({ resources }: { readonly resources: readonly string[] }) =>
+      resources.includes(resource),
+    );
+  const [named, nameless] = of('persistentvolumeclaims');
+  expect(named.resourceNames).toEqual(expect.arrayContaining(['data-main-0', 'data-main-15']));
+  expect([named.verbs, nameless.verbs]).toEqual([['get', 'patch'], ['create']]);
+  expect(of('pods')).toMatchObject([{ verbs: ['get'] }]);
+  expect(of('pods')[0].resourceNames).toContain('main-0-0');
+});
+
 test('of metadata: each Secret by its name', () => {
   const objects = rights('metadata', '--secret', 'one', '--secret', 'two');
   expect(objects.map(({ kind, metadata: { name } }) => `${kind} ${name}`)).toEqual([
@@ -80,6 +138,11 @@ test.each([
   [['nats-cluster', '-n', 'Shop'], '--namespace "Shop" is no name that Kubernetes takes'],
   [['nats-cluster', '-n', 'a', '--secret', 'b'], 'add --cluster NAME'],
   [['nats-cluster', '-n', 'a', '--user', 'b'], '--user narrows the rights for one cluster'],
+  [['etcd-cluster'], 'in which namespace? Add -n NAMESPACE'],
+  [['etcd-cluster', '-n', 'a', '--secret', 'b'], 'add --cluster NAME'],
+  [['etcd-cluster', '-n', 'a', '--user', 'b'], 'makes no Secret for a user'],
+  [['etcd-peer'], 'in which namespace? Add -n NAMESPACE'],
+  [['etcd-peer', '-n', 'a', '--secret', 'b'], 'etcd-peer reads no Secret'],
   [['metadata', '--secret', 'b', '--user', 'c'], 'it takes --secret alone'],
   [['nats-cluster', 'metadata', '-n', 'a'], 'one function at a time, not also metadata'],
   [['metadata'], 'which Secret? Add --secret NAME'],

@@ -54,14 +54,14 @@ const PART_OF_HOST: Readonly<Record<string, string>> = {
  * waits for its own writes: whoever tries a migration out need not wait a minute.
  */
 const NO_SLOW_WRITES = { LONGEST_WRITE_SECONDS: '0' } as const;
-/** This function looks after servers in pods, and would only wait here: no pod runs anything. */
-const NEEDS_PODS = 'nats-cluster';
+/** They look after servers in pods, and would only wait here: no pod runs anything. */
+const NEED_PODS: readonly string[] = ['etcd-cluster', 'etcd-peer', 'nats-cluster'];
 /** Two processes of one kind at a time: more only wait for the two cores of a small machine. */
 const STARTS_AT_ONCE = 2;
 const MANIFESTS = resolve(import.meta.dirname, '../../..');
 
 export async function startCluster(options: ClusterOptions): Promise<LocalCluster> {
-  const wiring = leaveOut(await loadWiring(MANIFESTS), NEEDS_PODS);
+  const wiring = NEED_PODS.reduce(leaveOut, await loadWiring(MANIFESTS));
   const plane = await startPlane({ ...options.plane, signal: options.signal });
   const cluster = new Cluster(plane, wiring, options);
   try {

@@ -1,0 +1,95 @@
+// Asks the members of a cluster: each about itself, and a quorum of them who the members are. That
+// none answers is an answer too.
+import { cut } from '../../shared/cut.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { EtcdAdmin } from '../../shared/etcd/admin.ts';
+import type { EtcdStatus } from '../../shared/etcd/admin/status.ts';
+import { endpointOf, withMembers } from './connect.ts';
+import type { Deps } from './deps.ts';
+import { type Alarm, type EtcdState, type MemberAnswer, NO_ANSWERS } from './etcd-state.ts';
+import type { Access, State } from './state.ts';
+
+/** A member that is alive answers within milliseconds; a silent one costs this much. */
+const ANSWERS_WITHIN_MS = 3_000;
+const WHY_BYTES_MAX = 200;
+
+type Asked = Pick<State, 'cluster' | 'pods' | 'peers'>;
+
+export async function askMembers(
+  { openAdmin }: Pick<Deps, 'openAdmin'>,
+  asked: Asked,
+  access: Access | undefined,
+  signal: AbortSignal,
+): Promise<EtcdState> {
+  const { cluster, pods, peers } = asked;
+  const own = peers.filter(({ isOurs }) => isOurs).map(({ name }) => name);
+  const names = own.filter((name) => endpointOf(cluster, pods, name) !== undefined);
+  if (names.length === 0 || access === undefined) return NO_ANSWERS;
+  return withMembers(openAdmin, { cluster, pods, access }, names, async (admin) => {
+    const [list, ...told] = await Promise.all([
+      orSilence(admin.members.list({ isLinearizable: true, timeoutMs: ANSWERS_WITHIN_MS, signal })),
+      ...names.map((name) => orSilence(statusOf(admin, asked, name, signal))),
+    ]);
+    signal.throwIfAborted();
+    return stateOf(list, new Map(names.map((name, index) => [name, told[index] ?? 'no answer'])));
+  });
+}
+
+async function statusOf(
+  admin: EtcdAdmin,
+  { cluster, pods }: Asked,
+  name: string,
+  signal: AbortSignal,
+): Promise<EtcdStatus> {
+  const endpoint = endpointOf(cluster, pods, name);
+  if (endpoint === undefined) throw new Error(`${name} has no address`);
+  return admin.at(endpoint).status({ timeoutMs: ANSWERS_WITHIN_MS, signal });
+}
+
+/** The answer, or why there is none. */
+async function orSilence<Answer>(answer: Promise<Answer>): Promise<Answer | string> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return cut(error.message, WHY_BYTES_MAX);
+  }
+}
+
+type List = Awaited<ReturnType<EtcdAdmin['members']['list']>>;
+
+function stateOf(list: List | string, told: ReadonlyMap<string, EtcdStatus | string>): EtcdState {
+  const answers = new Map<string, MemberAnswer>();
+  const silent = new Map<string, string>();
+  const alarms = new Map<string, Alarm>();
+  for (const [name, status] of told) {
+    if (typeof status === 'string') silent.set(name, status);
+    else {
+      answers.set(name, answerIn(status));
+      for (const { memberId, type } of status.alarms) {
+        alarms.set(`${memberId} ${type}`, { memberId, type });
+      }
+    }
+  }
+  return {
+    list:
+      typeof list === 'string'
+        ? undefined
+        : { clusterId: list.header.clusterId, members: list.members },
+    answers,
+    alarms: [...alarms.values()],
+    silent,
+  };
+}
+
+const answerIn = ({ header, ...status }: EtcdStatus): MemberAnswer => ({
+  memberId: header.memberId,
+  clusterId: header.clusterId,
+  version: status.version,
+  leaderId: status.leaderId,
+  isLearner: status.isLearner,
+  databaseBytes: status.dbSizeBytes,
+  databaseBytesInUse: status.dbSizeInUseBytes,
+  raftIndex: status.raftIndex,
+  raftAppliedIndex: status.raftAppliedIndex,
+});

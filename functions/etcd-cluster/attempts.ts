@@ -1,0 +1,41 @@
+// Tells the steps of this function apart, for those that are applied again and again and change
+// nothing. Pure.
+import { hashOf } from '../../shared/hash.ts';
+import type { Attempt } from '../../shared/stateful/attempts.ts';
+import type { Step } from './decision.ts';
+import { recordsOf, type State } from './state.ts';
+
+const ASKING: readonly Step['type'][] = ['add-learner', 'promote', 'remove-member', 'move-leader'];
+
+export function attemptOf(step: Step, next: string, state: State): Attempt {
+  const key = hashOf({ type: step.type, next, target: targetOf(step, state) });
+  return { key, next, isAsking: ASKING.includes(step.type) };
+}
+
+/** Tells two steps of the same type and with the same `next` apart. */
+function targetOf(step: Step, state: State): unknown {
+  switch (step.type) {
+    case 'make-secret':
+      return step.secret.manifest;
+    case 'apply':
+      return step.part.manifest;
+    case 'make-peer':
+      return step.spec;
+    case 'update-peer':
+      return [step.peer.uid, step.spec];
+    case 'delete-peer':
+      return step.peer.uid;
+    case 'mark-claim':
+    case 'delete-claim':
+      return step.claim.uid;
+    case 'restart':
+      return step.pod.uid;
+    case 'write-records':
+      // Each change ends with the same empty records: only what they follow tells them apart.
+      return [recordsOf(state), step.records];
+    case 'add-learner':
+      return state.etcd.list?.members.length;
+    default:
+      return step.memberId;
+  }
+}

@@ -1,0 +1,135 @@
+// The one birth of a cluster, and its return when its EtcdCluster was deleted and made again. A
+// second birth would answer with an empty database where data was, so the first member of all is
+// made once: recorded before, and never after an id of the cluster is known. Pure.
+import { timestamp } from '../../shared/kube/timestamp.ts';
+import { listed, waitFor } from '../../shared/stateful/decision.ts';
+import { claimName, peerName } from './cluster.ts';
+import type { Decision } from './decision.ts';
+import { hexOf } from './etcd-state.ts';
+import { existingBootstrap, isAsWanted, newBootstrap, specOf, wantedSpec } from './peer-spec.ts';
+import { awayReason } from './safety.ts';
+import { byOrdinal, claimOf, type PeerClaim, peerOf, recordsOf, type State } from './state.ts';
+
+/** Until the id of the cluster is in the status. */
+export function beBorn(state: State): Decision | undefined {
+  const { status, spec } = state.cluster;
+  if (status.clusterId !== undefined) return undefined;
+  const former = awaitFormer(state);
+  if (former !== undefined) return former;
+  const ids = new Set(withData(state).flatMap(({ clusterId }) => clusterId ?? []));
+  const [known] = ids;
+  if (ids.size > 1) return refuseDiffering(state);
+  if (known !== undefined) return remember(state, known);
+  if (spec.replicas === 0) return { next: 'Nothing' };
+  const seed = status.bootstrap?.seed ?? peerName(state.cluster, 0);
+  if (status.bootstrap === undefined) {
+    const bootstrap = { seed, since: timestamp(state.nowMs) };
+    const records = { ...recordsOf(state), bootstrap };
+    return { step: { type: 'write-records', records }, next: `Start ${seed}, the first member` };
+  }
+  return startSeed(state, seed);
+}
+
+/** Peers of a former EtcdCluster of this name still have the pods and the claims. */
+function awaitFormer({ peers }: State): Decision | undefined {
+  const former = peers.filter(({ isOurs }) => !isOurs);
+  if (former.length === 0) return undefined;
+  const names = listed(former.map(({ name }) => name));
+  const message =
+    `EtcdPeer ${names}: made for another EtcdCluster of this name, and not gone yet. If its ` +
+    'EtcdCluster is gone, so are they in a minute; else choose another name.';
+  return waitFor('Start the first member', [{ reason: 'NameTaken', message }]);
+}
+
+const withData = ({ claims }: State): readonly PeerClaim[] =>
+  claims.filter(({ clusterId, isEnding }) => clusterId !== undefined && !isEnding);
+
+function refuseDiffering(state: State): Decision {
+  const found = withData(state).map(({ name, clusterId }) => `${name} of ${clusterId ?? ''}`);
+  const message =
+    `Claims of this name hold the data of more than one cluster: ${listed(found)}. Delete those ` +
+    'that are not wanted, with their data, or rename the EtcdCluster.';
+  const trouble = { reason: 'ClaimsDiffer', message };
+  return waitFor('Start from the claims', [trouble], trouble);
+}
+
+const remember = (state: State, clusterId: string): Decision => ({
+  step: { type: 'write-records', records: { ...recordsOf(state), clusterId } },
+  next: `Go on with the data of cluster ${clusterId}`,
+});
+
+function startSeed(state: State, seed: string): Decision {
+  const next = `Start ${seed}, the first member`;
+  const peer = peerOf(state, seed);
+  if (peer === undefined) {
+    const spec = specOf(state, seed, newBootstrap(state, seed));
+    return { step: { type: 'make-peer', name: seed, spec }, next };
+  }
+  // Nobody relies on it yet, so an edit needs no turn.
+  if (!isAsWanted(state, peer)) {
+    return { step: { type: 'update-peer', peer, spec: wantedSpec(state, peer) }, next };
+  }
+  const pod = state.pods.find(({ name }) => name === `${seed}-0`);
+  const isOutdated = pod !== undefined && pod.templateHash !== peer.status.templateHash;
+  const isTold = peer.status.observedGeneration === peer.generation;
+  if (isOutdated && isTold && !pod.isEnding) {
+    return { step: { type: 'restart', pod, reason: 'Its pod template is another one now.' }, next };
+  }
+  const answer = state.etcd.answers.get(seed);
+  const { list } = state.etcd;
+  if (answer === undefined || list === undefined || answer.clusterId !== list.clusterId) {
+    return waitFor(next, [awayReason(state, seed)]);
+  }
+  return remember(state, hexOf(list.clusterId));
+}
+
+/** Claims with data whose peers are missing: the EtcdCluster was made again, or somebody erred. */
+export function bringBack(state: State): Decision | undefined {
+  const { clusterId, leaving } = state.cluster.status;
+  if (clusterId === undefined) return undefined;
+  const former = awaitFormer(state);
+  if (former !== undefined) return former;
+  const own = withData(state).filter((one) => one.clusterId === clusterId);
+  const names = own.map(({ name }) => name.slice(claimName('').length)).toSorted(byOrdinal);
+  const missing = names.find((name) => peerOf(state, name) === undefined && leaving?.peer !== name);
+  if (missing !== undefined) {
+    const spec = specOf(state, missing, existingBootstrap(state, names));
+    return { step: { type: 'make-peer', name: missing, spec }, next: `Bring back ${missing}` };
+  }
+  return refuseGone(state);
+}
+
+/** No claim is left of a cluster that had data: starting anew would hide that it is gone. */
+function refuseGone(state: State): Decision | undefined {
+  const { clusterId = '', members = [] } = state.cluster.status;
+  if (state.cluster.spec.storage.medium !== 'Volume') return undefined;
+  const isLeft = state.claims.some(({ isEnding }) => !isEnding);
+  if (isLeft || state.etcd.list !== undefined) return undefined;
+  // Before its claim is marked, the first member has a claim all the same.
+  if (state.peers.some(({ name }) => claimOf(state, name) !== undefined)) return undefined;
+  const had = members.length === 0 ? '' : ` It had ${members.length} members.`;
+  const message =
+    `All claims with the data of cluster ${clusterId} are gone, and no member answers.${had} ` +
+    'Nothing is started, for it would come up empty: restore a backup into another EtcdCluster, ' +
+    'or delete this one and create it anew to begin with an empty database.';
+  const trouble = { reason: 'DataGone', message };
+  return waitFor('Nothing', [trouble], trouble);
+}
+
+/** Claims tell whose data they hold, so that a new EtcdCluster of this name can go on with it. */
+export function markClaims(state: State): Decision | undefined {
+  const { clusterId } = state.cluster.status;
+  const { list } = state.etcd;
+  if (clusterId === undefined || list === undefined || hexOf(list.clusterId) !== clusterId) {
+    return undefined;
+  }
+  for (const [name, answer] of state.etcd.answers) {
+    const claim = claimOf(state, name);
+    const isMember = list.members.some(({ id }) => id === answer.memberId);
+    if (claim === undefined || claim.isEnding || claim.clusterId === clusterId || !isMember)
+      continue;
+    const next = `Mark claim ${claim.name} as one of cluster ${clusterId}`;
+    return { step: { type: 'mark-claim', claim, clusterId }, next };
+  }
+  return undefined;
+}

@@ -1,0 +1,206 @@
+// The certificates of a cluster: those that members show to clients and one for clients, and those
+// that members show to each other. Each of the two uses has an authority of its own, so that no
+// client can pose as a member.
+import type { Reason } from '../../shared/kube/conditions.ts';
+import { isOfOwner } from '../../shared/stateful/certificates/authorities.ts';
+import {
+  type CertificatesRead,
+  CLUSTER_DOMAIN,
+  type Managed,
+  readGiven,
+  readManaged,
+  type RecoveredAuthority,
+} from '../../shared/stateful/certificates/managed.ts';
+import {
+  type CertificateFiles,
+  certificatesIn,
+  readOwn,
+  type SecretData,
+  type SecretsDeps,
+  type SecretToMake,
+} from '../../shared/stateful/certificates/secret-data.ts';
+import { unfit } from '../../shared/stateful/certificates/unfit.ts';
+import { type Cluster, headlessHost, hostOf, ORDINALS, peerName, serviceHost } from './cluster.ts';
+import { ownerOf } from './owner.ts';
+
+/** Undefined where the cluster speaks without TLS. */
+export interface CertificateSets {
+  readonly clients:
+    | {
+        readonly server: CertificateFiles;
+        readonly client: CertificateFiles;
+        /** Made for the user: his own has the key of the members, which no client is given. */
+        readonly isManaged: boolean;
+      }
+    | undefined;
+  readonly peers: CertificateFiles | undefined;
+}
+
+export interface SetsRead {
+  /** Undefined while one is missing. */
+  readonly sets?: CertificateSets;
+  readonly toMake?: SecretToMake;
+  readonly lacking?: Reason;
+  /** A task of the clients that has a date, for people. */
+  readonly notice?: string;
+}
+
+/** Shown by members to clients, by clients to members, and by members to each other. */
+type Listener = 'server' | 'client' | 'peer';
+type Use = 'clients' | 'peers';
+
+const TLS_SUFFIX = '-tls';
+const CLIENT_SUFFIX = '-client';
+
+export async function readCertificates(deps: SecretsDeps, cluster: Cluster): Promise<SetsRead> {
+  const { clients, peers } = cluster.spec.tls;
+  const served = await readServed(deps, cluster);
+  const wanted: readonly Listener[] = [
+    ...(clients.mode === 'Mutual' ? (['server', 'client'] as const) : []),
+    ...(peers.mode === 'Mutual' ? (['peer'] as const) : []),
+  ];
+  const files: Partial<Record<Listener, CertificateFiles>> = {};
+  let notices: Pick<SetsRead, 'notice'> = {};
+  for (const listener of wanted) {
+    const { files: read, ...rest } = await readOne(deps, cluster, listener, served);
+    if (read === undefined) return rest;
+    files[listener] = read;
+    notices = { ...notices, ...rest };
+  }
+  const { server, client, peer } = files;
+  const isManaged = clients.secretName === undefined;
+  const forClients =
+    server === undefined || client === undefined ? undefined : { server, client, isManaged };
+  return { ...notices, sets: { clients: forClients, peers: peer } };
+}
+
+/** Reads the one that the spec names; without a name it is made and renewed. */
+function readOne(
+  deps: SecretsDeps,
+  cluster: Cluster,
+  listener: Listener,
+  served: SecretData,
+): Promise<CertificatesRead> {
+  const { namespace, spec } = cluster;
+  const use: Use = listener === 'peer' ? 'peers' : 'clients';
+  const { secretName } = spec.tls[use];
+  if (secretName === undefined) {
+    return readManaged(deps, managedOf(deps, cluster, use, served), listener);
+  }
+  const host = firstHost(cluster, use === 'peers' ? 'peer' : 'server');
+  return readGiven(deps, { namespace, secretName, field: `spec.tls.${use}`, host });
+}
+
+function managedOf(
+  { nowMs }: SecretsDeps,
+  cluster: Cluster,
+  use: Use,
+  served: SecretData,
+): Managed<Listener> {
+  const listeners: readonly Listener[] = use === 'peers' ? ['peer'] : ['server', 'client'];
+  return {
+    owner: ownerOf(cluster),
+    suffix: `-${use}-ca`,
+    listeners: listeners.map((listener) => ({ listener, hosts: HOSTS[listener](cluster) })),
+    recover: () => recover(cluster, listeners, served, nowMs),
+  };
+}
+
+/** Reads what members and clients have: it outlives the Secret with the authority's key. */
+async function readServed(deps: SecretsDeps, cluster: Cluster): Promise<SecretData> {
+  const owner = ownerOf(cluster);
+  const { own: members } = await readOwn(deps, owner, TLS_SUFFIX);
+  const { own: clients } = await readOwn(deps, owner, CLIENT_SUFFIX);
+  const { data: of = {} } = members ?? {};
+  const { data: ofClient = {} } = clients ?? {};
+  return withoutHoles({
+    'server.crt': of['clients.crt'],
+    'server.key': of['clients.key'],
+    'server-ca.crt': of['clients-ca.crt'],
+    'client.crt': ofClient['tls.crt'],
+    'client.key': ofClient['tls.key'],
+    'client-ca.crt': ofClient['ca.crt'],
+    'peer.crt': of['peers.crt'],
+    'peer.key': of['peers.key'],
+    'peer-ca.crt': of['peers-ca.crt'],
+  });
+}
+
+const withoutHoles = (fields: Readonly<Record<string, string | undefined>>): SecretData =>
+  Object.fromEntries(Object.entries(fields).flatMap(([key, text]) => (text ? [[key, text]] : [])));
+
+/**
+ * Members trust the authority of their certificates until they restart. So these stay, and another
+ * authority signs only when all members have been told to trust it.
+ */
+function recover(
+  cluster: Cluster,
+  listeners: readonly Listener[],
+  served: SecretData,
+  nowMs: number,
+): RecoveredAuthority {
+  const left = listeners.filter((one) => isLeft(cluster, one, served, nowMs));
+  if (left.length === 0) return { data: {} };
+  const bundle = new Set(left.flatMap((one) => certificatesIn(served[`${one}-ca.crt`])));
+  const files = left.flatMap((one) =>
+    ['crt', 'key'].map((kind) => [`${one}.${kind}`, served[`${one}.${kind}`] ?? ''] as const),
+  );
+  const data = { 'ca.crt': [...bundle].join(''), ...Object.fromEntries(files) };
+  return { data, lost: keyLost(cluster, listeners) };
+}
+
+function isLeft(cluster: Cluster, listener: Listener, served: SecretData, nowMs: number): boolean {
+  const [certificate = '', key = '', ca = ''] = ['.crt', '.key', '-ca.crt'].map(
+    (end) => served[`${listener}${end}`],
+  );
+  if (unfit({ certificate, key, ca }, firstHost(cluster, listener), nowMs) !== undefined) {
+    return false;
+  }
+  return certificatesIn(ca).every((one) => isOfOwner(ownerOf(cluster), one));
+}
+
+function keyLost({ name }: Cluster, [first]: readonly Listener[]): Reason {
+  const use = first === 'peer' ? 'peers' : 'clients';
+  return {
+    reason: 'AuthorityLost',
+    message:
+      `Secret ${name}-${use}-ca was gone, and the key of its authority with it. Members keep ` +
+      'their certificates, and ca.crt has the next authority beside the former: whoever has a ' +
+      'copy of it fetches it anew. Ready says until when.',
+  };
+}
+
+const firstHost = (cluster: Cluster, listener: Listener): string =>
+  HOSTS[listener](cluster)[0].replace('*', 'any');
+
+const HOSTS: Readonly<Record<Listener, (cluster: Cluster) => readonly [string, ...string[]]>> = {
+  server: serverNames,
+  client: ({ name, namespace }) => [`client.${name}.${namespace}`],
+  peer: memberNames,
+};
+
+function serverNames(cluster: Cluster): readonly [string, ...string[]] {
+  const service = serviceHost(cluster);
+  const headless = headlessHost(cluster);
+  const { name, namespace } = cluster;
+  return [
+    service,
+    `${service}.${CLUSTER_DOMAIN}`,
+    `${name}.${namespace}`,
+    name,
+    `*.${headless}`,
+    `*.${headless}.${CLUSTER_DOMAIN}`,
+    'localhost',
+  ];
+}
+
+/**
+ * Names of members. etcd resolves each name in a certificate that it is shown, until one has the
+ * address of the connection, so there is no wildcard, and the members that are likely come first.
+ */
+function memberNames(cluster: Cluster): readonly [string, ...string[]] {
+  const others = Array.from({ length: ORDINALS - 1 }, (_, before) =>
+    hostOf(cluster, peerName(cluster, before + 1)),
+  );
+  return [hostOf(cluster, peerName(cluster, 0)), ...others];
+}

@@ -1,0 +1,36 @@
+// The steps of this function: each is one change that others can see. Pure.
+import type { EtcdPeerSpec } from '../../shared/api/etcd-peer.ts';
+import type { Decision as DecisionOf } from '../../shared/stateful/decision.ts';
+import type { StatefulStep } from '../../shared/stateful/steps.ts';
+import type { PartKey } from './render.ts';
+import type { Peer, PeerClaim, Records } from './state.ts';
+
+export type Step =
+  | Extract<StatefulStep<PartKey>, { type: 'make-secret' | 'apply' | 'delete-claim' | 'restart' }>
+  /** Created and never applied: a second instance must not start a second first member. */
+  | { readonly type: 'make-peer'; readonly name: string; readonly spec: EtcdPeerSpec }
+  | { readonly type: 'update-peer'; readonly peer: Peer; readonly spec: EtcdPeerSpec }
+  | { readonly type: 'delete-peer'; readonly peer: Pick<Peer, 'name' | 'uid' | 'resourceVersion'> }
+  | { readonly type: 'mark-claim'; readonly claim: PeerClaim; readonly clusterId: string }
+  | OnEtcd
+  | WriteRecords;
+
+/** Asked of the members. */
+export type OnEtcd =
+  | { readonly type: 'add-learner'; readonly peer: string; readonly url: string }
+  | { readonly type: 'promote'; readonly peer: string; readonly memberId: string }
+  | { readonly type: 'remove-member'; readonly peer: string; readonly memberId: string }
+  | {
+      readonly type: 'move-leader';
+      readonly from: string;
+      readonly to: string;
+      readonly memberId: string;
+    };
+
+/** Changes only the records in the status: before something is destroyed, and after. */
+export interface WriteRecords {
+  readonly type: 'write-records';
+  readonly records: Records;
+}
+
+export type Decision = DecisionOf<Step>;

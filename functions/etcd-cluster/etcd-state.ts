@@ -1,0 +1,57 @@
+// The state of an etcd as its members told it, and questions about it. Pure.
+
+/** A member in the list that a quorum confirmed. */
+export interface Member {
+  /** In decimal, as etcd's gateway has it. */
+  readonly id: string;
+  /** Empty as long as it has not started. */
+  readonly name: string;
+  readonly peerUrls: readonly string[];
+  readonly isLearner: boolean;
+}
+
+/** The answer of one member about itself. */
+export interface MemberAnswer {
+  readonly memberId: string;
+  readonly clusterId: string;
+  readonly version: string;
+  /** Undefined when it knows none. */
+  readonly leaderId: string | undefined;
+  readonly isLearner: boolean;
+  readonly databaseBytes: number;
+  readonly databaseBytesInUse: number;
+  readonly raftIndex: number;
+  readonly raftAppliedIndex: number;
+}
+
+export interface Alarm {
+  readonly memberId: string;
+  /** OTHER: one that this etcd knows and we do not. */
+  readonly type: 'NOSPACE' | 'CORRUPT' | 'OTHER';
+}
+
+/** The list of members, and to which cluster it belongs. */
+export interface MemberList {
+  readonly clusterId: string;
+  readonly members: readonly Member[];
+}
+
+export interface EtcdState {
+  /** Undefined while no quorum confirms it. */
+  readonly list: MemberList | undefined;
+  /** By the name of the peer that was asked. */
+  readonly answers: ReadonlyMap<string, MemberAnswer>;
+  readonly alarms: readonly Alarm[];
+  /** Why a peer that runs gave no answer that can be used. */
+  readonly silent: ReadonlyMap<string, string>;
+}
+
+export const NO_ANSWERS: EtcdState = {
+  list: undefined,
+  answers: new Map(),
+  alarms: [],
+  silent: new Map(),
+};
+
+/** As etcdctl prints it. */
+export const hexOf = (id: string): string => BigInt(id).toString(16);

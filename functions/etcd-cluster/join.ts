@@ -1,0 +1,112 @@
+// More members: each joins as a learner, which the others do not wait for, and votes once it has
+// caught up. The others know of it before it starts, so whatever dies in between, the list of
+// members tells what is left to do. Pure.
+import { waitFor } from '../../shared/stateful/decision.ts';
+import { ORDINALS, peerName, peerUrl } from './cluster.ts';
+import type { Decision } from './decision.ts';
+import type { Member } from './etcd-state.ts';
+import { leavingRecord } from './leave.ts';
+import { existingBootstrap, namesOf, specOf } from './peer-spec.ts';
+import {
+  awayReason,
+  blockersOf,
+  foreignReason,
+  lagOf,
+  nameOf,
+  promotionBlockers,
+  unknownReason,
+} from './safety.ts';
+import {
+  answerOf,
+  claimOf,
+  membersOf,
+  type Peer,
+  peerNameOf,
+  peerOf,
+  recordsOf,
+  type State,
+  votersOf,
+} from './state.ts';
+
+/** A learner that is so close has all but what is being written. */
+const CAUGHT_UP_ENTRIES = 1_000;
+
+/** A learner is finished before anything else begins: etcd allows one at a time. */
+export function finishLearner(state: State): Decision | undefined {
+  const learner = membersOf(state).find(({ isLearner }) => isLearner);
+  if (learner === undefined || unknownReason(state) !== undefined) return undefined;
+  const name = peerNameOf(state, learner);
+  const next = `Let ${nameOf(state, learner)} join`;
+  if (name === undefined) {
+    const trouble = foreignReason(state, learner);
+    return waitFor(next, [trouble], trouble);
+  }
+  const peer = peerOf(state, name);
+  if (peer === undefined) return makePeer(state, name, next);
+  return giveUp(state, learner, peer) ?? promote(state, learner, name, next);
+}
+
+function makePeer(state: State, name: string, next: string): Decision {
+  const claim = claimOf(state, name);
+  if (claim?.isEnding === true) {
+    const message = `Claim ${claim.name} of a former member is about to end.`;
+    return waitFor(next, [{ reason: 'ClaimEnding', message }]);
+  }
+  const names = namesOf(state, membersOf(state));
+  const spec = specOf(state, name, existingBootstrap(state, names));
+  return { step: { type: 'make-peer', name, spec }, next };
+}
+
+/** A learner without its volume can never start; another one takes its place. */
+function giveUp(state: State, { id }: Member, peer: Peer): Decision | undefined {
+  const why = state.lost.get(peer.name);
+  if (why === undefined) return undefined;
+  const leaving = leavingRecord(state, peer, { memberId: id, reason: why });
+  const records = { ...recordsOf(state), leaving };
+  return { step: { type: 'write-records', records }, next: `Replace ${peer.name}` };
+}
+
+function promote(state: State, learner: Member, name: string, next: string): Decision {
+  if (answerOf(state, learner) === undefined) return waitFor(next, [awayReason(state, name)]);
+  const behind = lagOf(state, learner);
+  if (behind > CAUGHT_UP_ENTRIES) {
+    const message = `${name} is ${behind} entries behind the others, and catches up.`;
+    return waitFor(next, [{ reason: 'LearnerBehind', message }]);
+  }
+  const reasons = promotionBlockers(state, learner.id);
+  if (reasons.length > 0) return waitFor(next, reasons);
+  return { step: { type: 'promote', peer: name, memberId: learner.id }, next };
+}
+
+export function scaleUp(state: State): Decision | undefined {
+  const { cluster } = state;
+  const size = votersOf(state).length;
+  if (size >= cluster.spec.replicas || unknownReason(state) !== undefined) return undefined;
+  const ordinal = freeOrdinal(state);
+  const name = peerName(cluster, ordinal);
+  const next = `Add ${name}, member ${size + 1} of ${cluster.spec.replicas}`;
+  if (ordinal >= ORDINALS) return waitFor(next, [NO_ORDINAL], NO_ORDINAL);
+  const reasons = blockersOf(state);
+  if (reasons.length > 0) return waitFor(next, reasons);
+  return { step: { type: 'add-learner', peer: name, url: peerUrl(cluster, name) }, next };
+}
+
+/** Certificates name so many members. */
+const NO_ORDINAL = {
+  reason: 'NoFreeOrdinal',
+  message:
+    `The first ${ORDINALS} names of members are taken by claims that nobody uses; delete those ` +
+    'whose data is not wanted.',
+};
+
+/** The lowest that has neither a member, nor a peer, nor a claim with somebody's data. */
+function freeOrdinal(state: State): number {
+  const members = namesOf(state, membersOf(state));
+  const isTaken = (name: string): boolean =>
+    members.includes(name) ||
+    peerOf(state, name) !== undefined ||
+    claimOf(state, name) !== undefined;
+  let ordinal = 0;
+  while (isTaken(peerName(state.cluster, ordinal))) ordinal += 1;
+  return ordinal;
+}

@@ -1,0 +1,164 @@
+// Fewer members, and members that are lost. The one that goes is recorded with its claim; then the
+// others forget it, then its peer goes with its pod, and its claim last: the recorded one and no
+// other. Pure.
+import type { LeavingMember } from '../../shared/api/etcd-cluster.ts';
+import { timestamp } from '../../shared/kube/timestamp.ts';
+import { waitFor } from '../../shared/stateful/decision.ts';
+import type { Decision } from './decision.ts';
+import { blockersOf, unknownReason } from './safety.ts';
+import {
+  answerOf,
+  byOrdinal,
+  claimOf,
+  leaderOf,
+  memberOf,
+  membersOf,
+  type Peer,
+  peerOf,
+  podOf,
+  recordsOf,
+  type State,
+  votersOf,
+} from './state.ts';
+
+const SCALE_DOWN = 'ScaleDown';
+
+export function leavingRecord(
+  state: State,
+  { name, uid }: Peer,
+  { memberId, reason }: Pick<LeavingMember, 'memberId' | 'reason'>,
+): LeavingMember {
+  const claim = claimOf(state, name);
+  return {
+    peer: name,
+    peerUid: uid,
+    ...(memberId === undefined ? {} : { memberId }),
+    ...(claim === undefined ? {} : { claim: claim.name, claimUid: claim.uid }),
+    reason,
+    since: timestamp(state.nowMs),
+  };
+}
+
+/** The one with the highest ordinal, which is a number: -10 goes before -9. */
+export function scaleDown(state: State): Decision | undefined {
+  const { replicas } = state.cluster.spec;
+  const voters = votersOf(state);
+  const isUnknown = unknownReason(state) !== undefined;
+  if (replicas === 0 || isUnknown || voters.length <= replicas) return undefined;
+  const names = state.peers.flatMap(({ name }) => {
+    const member = memberOf(state, name);
+    return member === undefined || member.isLearner ? [] : name;
+  });
+  const name = names.toSorted(byOrdinal).at(-1);
+  const peer = name === undefined ? undefined : peerOf(state, name);
+  const member = name === undefined ? undefined : memberOf(state, name);
+  if (peer === undefined || member === undefined) return undefined;
+  const next = `Take ${peer.name} away`;
+  const reasons = blockersOf(state, member.id);
+  if (reasons.length > 0) return waitFor(next, reasons);
+  const leaving = leavingRecord(state, peer, { memberId: member.id, reason: SCALE_DOWN });
+  return { step: { type: 'write-records', records: { ...recordsOf(state), leaving } }, next };
+}
+
+/** A member whose data is lost is removed while the others are whole; another one joins later. */
+export function replaceLost(state: State): Decision | undefined {
+  if (unknownReason(state) !== undefined) return undefined;
+  const peer = state.peers.find(({ name }) => isLost(state, name));
+  if (peer === undefined) return undefined;
+  const member = memberOf(state, peer.name);
+  const next = `Replace ${peer.name}`;
+  const reasons = blockersOf(state, member?.id);
+  if (reasons.length > 0) return waitFor(next, reasons);
+  const reason =
+    state.lost.get(peer.name) ?? 'The others have removed it, so its data is of no use to them.';
+  const leaving = leavingRecord(state, peer, {
+    ...(member === undefined ? {} : { memberId: member.id }),
+    reason,
+  });
+  return { step: { type: 'write-records', records: { ...recordsOf(state), leaving } }, next };
+}
+
+/** Its volume cannot come back, or the others no longer count it. */
+function isLost(state: State, name: string): boolean {
+  const member = memberOf(state, name);
+  if (member === undefined) return true;
+  return state.lost.has(name) && answerOf(state, member) === undefined;
+}
+
+/** Finishes what the status records. */
+export function leave(state: State): Decision | undefined {
+  const { leaving } = state.cluster.status;
+  if (leaving === undefined) return undefined;
+  const { peer: name, peerUid, claimUid } = leaving;
+  const next = leaving.reason === SCALE_DOWN ? `Take ${name} away` : `Replace ${name}`;
+  const unknown = unknownReason(state);
+  if (unknown !== undefined) return waitFor(next, [unknown]);
+  const live = memberOf(state, name);
+  // Somebody added it anew: what is recorded is no longer about this member.
+  if (live !== undefined && live.id !== leaving.memberId) return forget(state, next);
+  const removal = removeMember(state, leaving, next);
+  if (removal !== undefined) return removal;
+  const peer = peerOf(state, name);
+  if (peer?.uid === peerUid && !peer.isEnding) {
+    return { step: { type: 'delete-peer', peer }, next };
+  }
+  if (peer?.uid === peerUid || podOf(state, name) !== undefined) {
+    return waitFor(next, [{ reason: 'PeerEnding', message: `The pod of ${name} ends.` }]);
+  }
+  const claim = state.claims.find(({ uid }) => uid === claimUid);
+  if (claim !== undefined && !claim.isEnding) {
+    return { step: { type: 'delete-claim', claim, server: name }, next };
+  }
+  if (claim !== undefined) {
+    const message = `Claim ${claim.name} is about to end.`;
+    return waitFor(next, [{ reason: 'ClaimEnding', message }]);
+  }
+  return forget(state, next);
+}
+
+function removeMember(state: State, leaving: LeavingMember, next: string): Decision | undefined {
+  const { peer: name, memberId } = leaving;
+  const member = membersOf(state).find(({ id }) => id === memberId);
+  if (member === undefined) return undefined;
+  if (isWantedAgain(state, leaving)) return forget(state, next);
+  const reasons = blockersOf(state, member.id);
+  if (reasons.length > 0) return waitFor(next, reasons);
+  return (
+    moveLeader(state, name, next) ?? {
+      step: { type: 'remove-member', peer: name, memberId: member.id },
+      next,
+    }
+  );
+}
+
+/** Nothing has been done yet, and the spec has room for it again. */
+const isWantedAgain = (state: State, { reason }: LeavingMember): boolean =>
+  reason === SCALE_DOWN && votersOf(state).length <= state.cluster.spec.replicas;
+
+/** A leader hands over first, to the healthy voter with the longest log. */
+export function moveLeader(state: State, name: string, next: string): Decision | undefined {
+  const leader = leaderOf(state);
+  if (leader === undefined || memberOf(state, name)?.id !== leader.id) return undefined;
+  const [to] = state.peers
+    .flatMap((peer) => {
+      const member = memberOf(state, peer.name);
+      const answer = member === undefined ? undefined : answerOf(state, member);
+      const canLead = member !== undefined && !member.isLearner && member.id !== leader.id;
+      return canLead && answer !== undefined ? [{ peer, member, index: answer.raftIndex }] : [];
+    })
+    .toSorted((a, b) => b.index - a.index);
+  // A single member has nobody to hand over to.
+  if (to === undefined) return undefined;
+  const step = {
+    type: 'move-leader',
+    from: name,
+    to: to.peer.name,
+    memberId: to.member.id,
+  } as const;
+  return { step, next: `${next}: let ${to.peer.name} lead` };
+}
+
+function forget(state: State, next: string): Decision {
+  const { leaving: _, ...records } = recordsOf(state);
+  return { step: { type: 'write-records', records }, next };
+}

@@ -1,0 +1,169 @@
+// Reads the state of a cluster: peers, pods, claims and the answers of the members every time; its
+// Secrets and other parts only after a change or a while, since a cluster at rest should cost next
+// to nothing.
+import {
+  CLUSTER_ID_ANNOTATION,
+  ETCD_PEERS,
+  type EtcdPeerSpec,
+  type EtcdPeerStatus,
+} from '../../shared/api/etcd-peer.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+import { readClaims } from '../../shared/stateful/claims.ts';
+import { findLost } from '../../shared/stateful/lost.ts';
+import { isOurs } from '../../shared/stateful/parts.ts';
+import { findPending } from '../../shared/stateful/pending.ts';
+import { readPods } from '../../shared/stateful/pods.ts';
+import { askMembers } from './ask-members.ts';
+import { claimName, type Cluster, ORDINALS, peerName, selectorText } from './cluster.ts';
+import type { Deps, Memory } from './deps.ts';
+import { areAsRead, readParts } from './parts.ts';
+import type { Parts, Peer, PeerClaim, State } from './state.ts';
+
+/** Some changes send no event: the first observation after this sees them. */
+const PARTS_FRESH_MS = 300_000;
+/** While the cluster is not Ready, the reason may be among its parts. */
+const PARTS_FRESH_IN_TROUBLE_MS = 10_000;
+/** Anybody with rights in the namespace may label peers: pages bound memory. */
+const PEERS_PER_PAGE = 100;
+
+export interface Observation {
+  readonly state: State;
+  /** The parts are from an earlier reconcile: they are read again before any step is applied. */
+  readonly isRemembered: boolean;
+}
+
+export async function observe(
+  deps: Deps,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<Observation> {
+  const { kube, clock } = deps;
+  const memory = deps.memoryOf(cluster.uid);
+  const { namespace } = cluster;
+  const selection = { namespace, labelSelector: selectorText(cluster) };
+  const peers = await readPeers(deps, cluster, signal);
+  const pods = await readPods({ kube, clock }, selection, signal);
+  const claims = await readPeerClaims(deps, cluster, signal);
+  const { parts, isRemembered } = await partsOf(deps, cluster, memory, signal);
+  const etcd = await askMembers(deps, { cluster, pods, peers }, parts.access, signal);
+  const nowMs = clock.nowMs();
+  for (const name of etcd.answers.keys()) memory.contactMs.set(name, nowMs);
+  const found = { kube, nowMs, signal };
+  const owner = { ...OWNER, namespace };
+  const lost = await findLost(found, pods, claims, claimOfPod);
+  const pending = await findPending(found, owner, pods, claims);
+  const state = {
+    cluster,
+    nowMs,
+    parts,
+    peers,
+    pods,
+    claims,
+    lost: new Map([...byPeer(lost), ...withoutClaim(peers, claims)]),
+    pending: byPeer(pending),
+    etcd,
+  };
+  return { state, isRemembered };
+}
+
+/** A pod is called as its peer, with an ordinal of its own behind it. */
+const peerOfPod = (pod: string): string => pod.replace(/-0$/, '');
+const claimOfPod = (pod: string): string => claimName(peerOfPod(pod));
+const byPeer = (found: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
+  new Map([...found].map(([pod, why]) => [peerOfPod(pod), why]));
+
+const OWNER = {
+  kind: 'EtcdCluster',
+  accessModeField: 'storage.accessMode',
+  claimName: claimOfPod,
+} as const;
+
+async function partsOf(
+  deps: Deps,
+  cluster: Cluster,
+  memory: Memory,
+  signal: AbortSignal,
+): Promise<{ readonly parts: Parts; readonly isRemembered: boolean }> {
+  const { kube, clock } = deps;
+  const partsDeps = { kube, nowMs: clock.nowMs(), signal, memory };
+  const remembered = rememberedParts(memory, cluster, clock.nowMs());
+  if (remembered !== undefined && (await areAsRead(partsDeps, cluster, remembered))) {
+    return { parts: remembered, isRemembered: true };
+  }
+  const parts = await readParts(partsDeps, cluster);
+  deps.remember(cluster, parts);
+  return { parts, isRemembered: false };
+}
+
+function rememberedParts({ parts }: Memory, cluster: Cluster, nowMs: number): Parts | undefined {
+  if (parts === undefined || parts.generation !== cluster.generation) return undefined;
+  const ready = cluster.status.conditions?.find(({ type }) => type === 'Ready');
+  const freshMs = ready?.status === 'True' ? PARTS_FRESH_MS : PARTS_FRESH_IN_TROUBLE_MS;
+  return nowMs - parts.atMs < freshMs ? parts.value : undefined;
+}
+
+async function readPeers(
+  { kube }: Deps,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<readonly Peer[]> {
+  const { namespace } = cluster;
+  const peers: Peer[] = [];
+  const labelSelector = selectorText(cluster);
+  const options = { namespace, labelSelector, limit: PEERS_PER_PAGE, signal };
+  for await (const { items } of kube.pages(ETCD_PEERS, options)) {
+    peers.push(...items.map((one) => peerIn(one, cluster)));
+  }
+  return peers;
+}
+
+function peerIn(object: KubeObject, cluster: Cluster): Peer {
+  // The API server holds peers to their schema.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { spec, status = {} } = object as unknown as {
+    readonly spec: EtcdPeerSpec;
+    readonly status?: EtcdPeerStatus;
+  };
+  const { name, uid, resourceVersion, generation = 0, deletionTimestamp } = object.metadata;
+  return {
+    name,
+    ordinal: spec.ordinal,
+    uid,
+    resourceVersion,
+    generation,
+    spec,
+    status,
+    isEnding: deletionTimestamp !== undefined,
+    isOurs: isOurs(object, cluster),
+  };
+}
+
+/** By the names that peers give them: anybody may create claims and label them. */
+async function readPeerClaims(
+  { kube }: Deps,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<readonly PeerClaim[]> {
+  const names = Array.from({ length: ORDINALS }, (_, ordinal) =>
+    claimName(peerName(cluster, ordinal)),
+  );
+  const isOwn = (name: string): boolean => names.includes(name);
+  const { namespace } = cluster;
+  const labelSelector = selectorText(cluster);
+  return readClaims({ kube, signal }, { namespace, labelSelector, isOwn }, ({ metadata }) => ({
+    clusterId: metadata.annotations?.[CLUSTER_ID_ANNOTATION],
+    resourceVersion: metadata.resourceVersion,
+  }));
+}
+
+/** A peer starts with its first claim and no other: an empty one would have forgotten its votes. */
+function withoutClaim(
+  peers: readonly Peer[],
+  claims: readonly PeerClaim[],
+): readonly (readonly [string, string])[] {
+  return peers.flatMap(({ name, spec, status: { claimUid } }) => {
+    if (spec.storage.medium !== 'Volume' || claimUid === undefined) return [];
+    const isThere = claims.some(({ uid, isEnding }) => uid === claimUid && !isEnding);
+    return isThere ? [] : [[name, `Claim ${claimName(name)} of ${name} is gone.`] as const];
+  });
+}

@@ -1,0 +1,72 @@
+// Renders the spec of an EtcdPeer: the settings of its cluster, and how it starts. Pure.
+import type { EtcdSettings } from '../../shared/api/etcd-cluster.ts';
+import type { EtcdPeerSpec, PeerBootstrap } from '../../shared/api/etcd-peer.ts';
+import { hashOf } from '../../shared/hash.ts';
+import { byOrdinal, type Peer, peerNameOf, type State } from './state.ts';
+import { ordinalOf, peerUrl } from './cluster.ts';
+import type { Member } from './etcd-state.ts';
+import { refusedImage } from './version.ts';
+
+/** Only what etcd-peer and the pod read: other fields of a cluster restart nobody. */
+function settingsOf({ cluster: { spec } }: Pick<State, 'cluster'>): EtcdSettings {
+  const { image, storage, tls, quota, compaction, heartbeatMilliseconds } = spec;
+  const { electionMilliseconds, snapshotCount, resources, spread } = spec;
+  return {
+    image,
+    storage,
+    tls,
+    quota,
+    compaction,
+    heartbeatMilliseconds,
+    electionMilliseconds,
+    snapshotCount,
+    resources,
+    spread,
+  };
+}
+
+export function specOf(state: State, name: string, bootstrap: PeerBootstrap): EtcdPeerSpec {
+  const { cluster, parts } = state;
+  const { certificatesHash } = parts;
+  return {
+    cluster: cluster.name,
+    ordinal: ordinalOf(name),
+    bootstrap,
+    running: cluster.spec.replicas > 0,
+    ...(certificatesHash === undefined ? {} : { certificatesHash }),
+    ...settingsOf(state),
+  };
+}
+
+/**
+ * The spec that a peer should have; how it started does not change. With a refused image it keeps
+ * its own, and everything else is still carried out.
+ */
+export function wantedSpec(state: State, { name, spec }: Peer): EtcdPeerSpec {
+  const wanted = specOf(state, name, spec.bootstrap);
+  return refusedImage(state) === undefined ? wanted : { ...wanted, image: spec.image };
+}
+
+export const isAsWanted = (state: State, peer: Peer): boolean =>
+  hashOf(peer.spec) === hashOf(wantedSpec(state, peer));
+
+/** For the first member of all. */
+export const newBootstrap = ({ cluster }: Pick<State, 'cluster'>, seed: string): PeerBootstrap => ({
+  state: 'New',
+  token: cluster.uid,
+  initialCluster: [{ name: seed, url: peerUrl(cluster, seed) }],
+});
+
+/** For a member that the others have added, or whose volume has data. */
+export const existingBootstrap = (
+  { cluster }: Pick<State, 'cluster'>,
+  names: readonly string[],
+): PeerBootstrap => ({
+  state: 'Existing',
+  token: cluster.uid,
+  initialCluster: names.toSorted(byOrdinal).map((name) => ({ name, url: peerUrl(cluster, name) })),
+});
+
+/** The names of members, also of those that have not started and say none. */
+export const namesOf = (state: State, members: readonly Member[]): readonly string[] =>
+  members.flatMap((member) => peerNameOf(state, member) ?? []);

@@ -1,0 +1,155 @@
+// Renders the parts of a cluster that no member has for itself: the Secret that every pod mounts,
+// the one for clients, the Services, the budget, and the policy of the network. Each belongs to the
+// EtcdCluster and goes with it. Pure.
+import type { EtcdPeerSpec } from '../../shared/api/etcd-peer.ts';
+import type { Manifest, ResourceRef } from '../../shared/kube/objects.ts';
+import {
+  BUDGETS,
+  NETWORK_POLICIES,
+  owned,
+  type RenderedPart,
+  SECRETS,
+  SERVICES,
+} from '../../shared/stateful/parts.ts';
+import {
+  CLIENT_PORT,
+  type Cluster,
+  headlessName,
+  METRICS_PORT,
+  PEER_PORT,
+  selectorOf,
+  serviceHost,
+} from './cluster.ts';
+import type { CertificateSets } from './certificates.ts';
+import { ownerOf } from './owner.ts';
+
+/** The parts that are applied and kept as rendered, in the order in which they are made. */
+export type PartKey = 'tls' | 'client' | 'headless' | 'service' | 'budget' | 'networkPolicy';
+
+export function render(
+  cluster: Cluster,
+  certificates: CertificateSets,
+): readonly RenderedPart<PartKey>[] {
+  const part = (key: PartKey, ref: ResourceRef, manifest: Manifest): RenderedPart<PartKey> => ({
+    key,
+    ref,
+    manifest,
+  });
+  const { clients, peers } = certificates;
+  return [
+    ...(clients === undefined && peers === undefined
+      ? []
+      : [part('tls', SECRETS, tlsSecret(cluster, certificates))]),
+    part('client', SECRETS, clientSecret(cluster, certificates)),
+    part('headless', SERVICES, headlessService(cluster)),
+    part('service', SERVICES, clientService(cluster)),
+    part('budget', BUDGETS, budget(cluster)),
+    // An existing policy stays when the spec says None: its user may want to keep it.
+    ...(cluster.spec.networkPolicy === 'None'
+      ? []
+      : [part('networkPolicy', NETWORK_POLICIES, networkPolicy(cluster))]),
+  ];
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+const encoded = (data: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(data).map(([key, text]) => [key, base64(text)]));
+
+/** Every pod mounts it: it holds no key of an authority. */
+function tlsSecret(cluster: Cluster, { clients, peers }: CertificateSets): Manifest {
+  const data = Object.entries({ clients: clients?.server, peers }).flatMap(([use, files]) =>
+    files === undefined
+      ? []
+      : [
+          [`${use}.crt`, files.certificate],
+          [`${use}.key`, files.key],
+          [`${use}-ca.crt`, files.ca],
+        ],
+  );
+  const object = { apiVersion: 'v1', kind: 'Secret', name: `${cluster.name}-tls` };
+  return ownedBy(cluster, object, { type: 'Opaque', data: encoded(Object.fromEntries(data)) });
+}
+
+/** All that a client needs: where the members are, and what it shows them. */
+function clientSecret(cluster: Cluster, { clients }: CertificateSets): Manifest {
+  const scheme = clients === undefined ? 'http' : 'https';
+  const ca = clients === undefined ? {} : { 'ca.crt': clients.client.ca };
+  const own =
+    clients?.isManaged === true
+      ? { 'tls.crt': clients.client.certificate, 'tls.key': clients.client.key }
+      : {};
+  const data = { endpoints: `${scheme}://${serviceHost(cluster)}:${CLIENT_PORT}`, ...ca, ...own };
+  const object = { apiVersion: 'v1', kind: 'Secret', name: `${cluster.name}-client` };
+  return ownedBy(cluster, object, { type: 'Opaque', data: encoded(data) });
+}
+
+const port = (name: string, number: number) => ({
+  name,
+  port: number,
+  targetPort: name,
+  protocol: 'TCP',
+});
+
+function headlessService(cluster: Cluster): Manifest {
+  const spec = {
+    clusterIP: 'None',
+    // Members look for each other before any of them is ready.
+    publishNotReadyAddresses: true,
+    selector: selectorOf(cluster),
+    ports: [port('client', CLIENT_PORT), port('peer', PEER_PORT), port('metrics', METRICS_PORT)],
+  };
+  const object = { apiVersion: 'v1', kind: 'Service', name: headlessName(cluster) };
+  return ownedBy(cluster, object, { spec });
+}
+
+function clientService(cluster: Cluster): Manifest {
+  const spec = { selector: selectorOf(cluster), ports: [port('client', CLIENT_PORT)] };
+  const object = { apiVersion: 'v1', kind: 'Service', name: cluster.name };
+  return ownedBy(cluster, object, { spec });
+}
+
+/** One pod away at a time, a learner among them, so voters keep their quorum through any drain. */
+function budget(cluster: Cluster): Manifest {
+  const spec = { maxUnavailable: 1, selector: { matchLabels: selectorOf(cluster) } };
+  const object = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', name: cluster.name };
+  return ownedBy(cluster, object, { spec });
+}
+
+const MAY_SCRAPE = { namespaceSelector: { matchLabels: { 'ballast.dev/may-scrape': 'true' } } };
+
+function networkPolicy(cluster: Cluster): Manifest {
+  const own = { podSelector: { matchLabels: selectorOf(cluster) } };
+  const keepers = {
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ballast-system' } },
+    podSelector: { matchLabels: { 'serving.knative.dev/service': 'etcd-cluster' } },
+  };
+  const clients = [{ protocol: 'TCP', port: CLIENT_PORT }];
+  const spec = {
+    podSelector: { matchLabels: selectorOf(cluster) },
+    policyTypes: ['Ingress'],
+    ingress: [
+      { from: [own], ports: [{ protocol: 'TCP', port: PEER_PORT }, ...clients] },
+      cluster.spec.networkPolicy === 'Open'
+        ? { ports: clients }
+        : { from: [keepers], ports: clients },
+      { from: [MAY_SCRAPE], ports: [{ protocol: 'TCP', port: METRICS_PORT }] },
+    ],
+  };
+  const object = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', name: cluster.name };
+  return ownedBy(cluster, object, { spec });
+}
+
+export function peerManifest(cluster: Cluster, name: string, spec: EtcdPeerSpec): Manifest {
+  const object = { apiVersion: 'ballast.dev/v1alpha1', kind: 'EtcdPeer', name };
+  return ownedBy(cluster, object, { spec });
+}
+
+/** Renders an object that is deleted with the EtcdCluster. */
+function ownedBy(
+  cluster: Cluster,
+  object: { readonly apiVersion: string; readonly kind: string; readonly name: string },
+  body: Readonly<Record<string, unknown>>,
+): Manifest {
+  return owned(ownerOf(cluster), object.apiVersion, object.kind, object.name, body);
+}

@@ -1,0 +1,124 @@
+// Brings another spec to the members one at a time: followers first, the leader last, after it has
+// handed over. One is written its new spec, and restarted when its pod template is another one; the
+// next one follows when all are healthy again. Pure.
+import type { RestartingMember } from '../../shared/api/etcd-cluster.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
+import { timestamp } from '../../shared/kube/timestamp.ts';
+import { joined, waitFor } from '../../shared/stateful/decision.ts';
+import type { Pod } from '../../shared/stateful/pods.ts';
+import type { Decision } from './decision.ts';
+import { moveLeader } from './leave.ts';
+import { isAsWanted, wantedSpec } from './peer-spec.ts';
+import { awayReason, blockersOf, restartBlockers } from './safety.ts';
+import {
+  byOrdinal,
+  leaderOf,
+  memberOf,
+  type Peer,
+  peerOf,
+  podOf,
+  recordsOf,
+  type State,
+} from './state.ts';
+import { refusedImage } from './version.ts';
+
+/** A member reads its log when it starts; one that takes longer may never come. */
+const BACK_WITHIN_MS = 600_000;
+
+/** A member whose spec or pod is not as it should be. */
+export function roll(state: State): Decision | undefined {
+  const outdated = state.peers.filter((peer) => isOutdated(state, peer));
+  const leader = leaderOf(state);
+  const leads = ({ name }: Peer): number => (memberOf(state, name)?.id === leader?.id ? 1 : 0);
+  const [peer] = outdated.toSorted((a, b) => leads(a) - leads(b) || byOrdinal(a.name, b.name));
+  return peer === undefined ? undefined : takeAway(state, peer);
+}
+
+/** Tells its peer the new spec, then records its pod, so that it is restarted. */
+function takeAway(state: State, peer: Peer): Decision {
+  const next = `Restart ${peer.name}`;
+  const reasons = restartBlockers(state, memberOf(state, peer.name)?.id);
+  if (reasons.length > 0) return waitFor(next, reasons);
+  if (!isAsWanted(state, peer)) {
+    return { step: { type: 'update-peer', peer, spec: wantedSpec(state, peer) }, next };
+  }
+  const pod = podOf(state, peer.name);
+  if (pod === undefined || !isRendered(peer)) {
+    const message = `The StatefulSet of ${peer.name} has to get the new template.`;
+    return waitFor(next, [{ reason: 'TemplatePending', message }]);
+  }
+  return moveLeader(state, peer.name, next) ?? record(state, peer, pod, next);
+}
+
+export const isOutdated = (state: State, peer: Peer): boolean =>
+  !isAsWanted(state, peer) || !isRendered(peer) || !isPodCurrent(state, peer);
+
+/** etcd-peer has brought the spec to the StatefulSet. */
+const isRendered = ({ generation, status }: Peer): boolean =>
+  status.observedGeneration === generation;
+
+const isPodCurrent = (state: State, { name, status }: Peer): boolean => {
+  const pod = podOf(state, name);
+  return pod === undefined || pod.templateHash === status.templateHash;
+};
+
+function record(state: State, { name: peer }: Peer, { uid }: Pod, next: string): Decision {
+  const restarting = {
+    peer,
+    podUid: uid,
+    reason: 'Its pod template is another one now.',
+    since: timestamp(state.nowMs),
+  };
+  return { step: { type: 'write-records', records: { ...recordsOf(state), restarting } }, next };
+}
+
+/** Finishes the restart that the status records. */
+export function restart(state: State): Decision | undefined {
+  const { restarting } = state.cluster.status;
+  if (restarting === undefined) return undefined;
+  const { peer: name, podUid, since } = restarting;
+  const next = `Restart ${name}`;
+  const pod = podOf(state, name);
+  const peer = peerOf(state, name);
+  if (peer !== undefined && pod?.uid === podUid && !pod.isEnding) {
+    return isPodCurrent(state, peer) ? forget(state, next) : goOn(state, pod, restarting);
+  }
+  // The new pod does not run either, and the spec has another one for it by now.
+  if (peer !== undefined && pod?.isEnding === false && isOutdated(state, peer)) {
+    return takeAway(state, peer);
+  }
+  const lacking = blockersOf(state);
+  if (lacking.length === 0) return forget(state, next);
+  const isLate = state.nowMs - Date.parse(since) > BACK_WITHIN_MS;
+  return waitFor(next, lacking, isLate ? rolloutPaused(state, restarting, lacking) : undefined);
+}
+
+/** The restart is recorded and nothing is deleted yet, so all blockers are checked once more. */
+function goOn(state: State, pod: Pod, { peer, reason }: RestartingMember): Decision {
+  const next = `Restart ${peer}`;
+  const reasons = restartBlockers(state, memberOf(state, peer)?.id);
+  if (reasons.length > 0) return waitFor(next, reasons);
+  return moveLeader(state, peer, next) ?? { step: { type: 'restart', pod, reason }, next };
+}
+
+/** All else is done before it is told. */
+export function refuseImage(state: State): Decision | undefined {
+  const refused = refusedImage(state);
+  if (refused === undefined) return undefined;
+  return waitFor(`Change the image to ${state.cluster.spec.image}`, [refused], refused);
+}
+
+function rolloutPaused(
+  state: State,
+  { peer, since }: RestartingMember,
+  lacking: readonly Reason[],
+): Reason {
+  const why = podOf(state, peer)?.isReady === true ? '' : ` ${awayReason(state, peer).message}`;
+  const message = `${peer} was restarted at ${since} and is not back.${why} ${joined(lacking)}`;
+  return { reason: 'RolloutPaused', message };
+}
+
+function forget(state: State, next: string): Decision {
+  const { restarting: _, ...records } = recordsOf(state);
+  return { step: { type: 'write-records', records }, next };
+}

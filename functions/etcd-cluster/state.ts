@@ -1,0 +1,141 @@
+// The observed state of a cluster, on which the next step is decided: the object, its parts, the
+// peers with their pods and claims, and the answers of the members. Types, and small questions
+// about them. Pure.
+import type { Bootstrap, LeavingMember, RestartingMember } from '../../shared/api/etcd-cluster.ts';
+import type { EtcdPeerSpec, EtcdPeerStatus } from '../../shared/api/etcd-peer.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
+import type { Claim } from '../../shared/stateful/claims.ts';
+import type { SecretToMake } from '../../shared/stateful/certificates/secret-data.ts';
+import type { FoundPart, RenderedPart } from '../../shared/stateful/parts.ts';
+import type { Pod } from '../../shared/stateful/pods.ts';
+import { claimName, type Cluster, ordinalOf, peerUrl, podName } from './cluster.ts';
+import type { EtcdState, Member, MemberAnswer } from './etcd-state.ts';
+import type { PartKey } from './render.ts';
+
+/** Records in the status that later decisions need; an absent one is dropped. */
+export interface Records {
+  readonly clusterId?: string;
+  readonly bootstrap?: Bootstrap;
+  readonly leaving?: LeavingMember;
+  readonly restarting?: RestartingMember;
+}
+
+export interface Peer {
+  readonly name: string;
+  readonly ordinal: number;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation: number;
+  readonly spec: EtcdPeerSpec;
+  readonly status: EtcdPeerStatus;
+  readonly isEnding: boolean;
+  /** False for that of a former EtcdCluster of this name, which is about to end. */
+  readonly isOurs: boolean;
+}
+
+export interface PeerClaim extends Claim {
+  /** The cluster whose data it holds, in hex; undefined until a member with it has joined. */
+  readonly clusterId: string | undefined;
+  readonly resourceVersion: string;
+}
+
+export interface Parts {
+  readonly toMake: SecretToMake | undefined;
+  /** The reason why the parts cannot be written: something of the user's is missing. */
+  readonly lacking: Reason | undefined;
+  /** The certificate with which members are asked. */
+  readonly access: Access | undefined;
+  readonly found: ReadonlyMap<PartKey, FoundPart>;
+  /** Parts that are missing, or differ from how they are rendered. */
+  readonly wrong: readonly RenderedPart<PartKey>[];
+  readonly policyRefusal: Reason | undefined;
+  readonly certificatesHash: string | undefined;
+  /** Versions of the cluster's own Secrets, by name. */
+  readonly secrets: ReadonlyMap<string, string>;
+  /** A task of the clients that has a date, for people. */
+  readonly notice: string | undefined;
+}
+
+/** Undefined fields where the cluster speaks without TLS. */
+export interface Access {
+  readonly tls: { readonly ca: string; readonly cert: string; readonly key: string } | undefined;
+}
+
+export interface State {
+  readonly cluster: Cluster;
+  readonly nowMs: number;
+  readonly parts: Parts;
+  readonly peers: readonly Peer[];
+  readonly pods: readonly Pod[];
+  readonly claims: readonly PeerClaim[];
+  /** Peers whose volume is certain to be lost, and why. */
+  readonly lost: ReadonlyMap<string, string>;
+  /** Peers that cannot start because their claim gets no volume, and why. */
+  readonly pending: ReadonlyMap<string, string>;
+  readonly etcd: EtcdState;
+}
+
+export const podOf = ({ pods }: Pick<State, 'pods'>, peer: string): Pod | undefined =>
+  pods.find(({ name }) => name === podName(peer));
+
+export const claimOf = ({ claims }: Pick<State, 'claims'>, peer: string): PeerClaim | undefined =>
+  claims.find(({ name }) => name === claimName(peer));
+
+export const peerOf = ({ peers }: Pick<State, 'peers'>, name: string): Peer | undefined =>
+  peers.find((one) => one.name === name);
+
+export const membersOf = ({ etcd }: Pick<State, 'etcd'>): readonly Member[] =>
+  etcd.list?.members ?? [];
+
+/** Found by its URL: an id that was written down may be that of a former member. */
+export function memberOf(state: Pick<State, 'cluster' | 'etcd'>, peer: string): Member | undefined {
+  const url = peerUrl(state.cluster, peer);
+  return membersOf(state).find(({ peerUrls }) => peerUrls.includes(url));
+}
+
+/** The peer whose URL a member has; undefined for a member that somebody else added. */
+export function peerNameOf(
+  { cluster }: Pick<State, 'cluster'>,
+  { peerUrls }: Member,
+): string | undefined {
+  const [first = ''] = peerUrls;
+  const [, ordinal] = new RegExp(`^https?://${cluster.name}-(\\d{1,3})-0\\.`).exec(first) ?? [];
+  const name = `${cluster.name}-${ordinal ?? ''}`;
+  return ordinal !== undefined && peerUrl(cluster, name) === first ? name : undefined;
+}
+
+export const votersOf = (state: Pick<State, 'etcd'>): readonly Member[] =>
+  membersOf(state).filter(({ isLearner }) => !isLearner);
+
+/** The answer of the member itself, and not that of another one under its name. */
+export function answerOf(
+  state: Pick<State, 'cluster' | 'etcd'>,
+  { id, ...member }: Member,
+): MemberAnswer | undefined {
+  const answer = state.etcd.answers.get(peerNameOf(state, { id, ...member }) ?? '');
+  const isItsOwn = answer?.memberId === id && answer.clusterId === state.etcd.list?.clusterId;
+  return isItsOwn ? answer : undefined;
+}
+
+/** The member that most members take for the leader, or none. */
+export function leaderOf(state: Pick<State, 'cluster' | 'etcd'>): Member | undefined {
+  const votes = new Map<string, number>();
+  for (const { leaderId } of state.etcd.answers.values()) {
+    if (leaderId !== undefined) votes.set(leaderId, (votes.get(leaderId) ?? 0) + 1);
+  }
+  const [most] = [...votes].toSorted(([, a], [, b]) => b - a);
+  return membersOf(state).find(({ id }) => id === most?.[0]);
+}
+
+export const byOrdinal = (a: string, b: string): number => ordinalOf(a) - ordinalOf(b);
+
+/** The records in the status now. */
+export function recordsOf({ cluster: { status } }: Pick<State, 'cluster'>): Records {
+  const { clusterId, bootstrap, leaving, restarting } = status;
+  return {
+    ...(clusterId === undefined ? {} : { clusterId }),
+    ...(bootstrap === undefined ? {} : { bootstrap }),
+    ...(leaving === undefined ? {} : { leaving }),
+    ...(restarting === undefined ? {} : { restarting }),
+  };
+}

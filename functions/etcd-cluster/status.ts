@@ -1,0 +1,137 @@
+// Computes the status of a cluster from the state and the decision. Pure; equal input gives an
+// equal status, so a cluster at rest is not written at all.
+import type { EtcdClusterStatus, MemberStatus } from '../../shared/api/etcd-cluster.ts';
+import { cut } from '../../shared/cut.ts';
+import type { ConditionInput } from '../../shared/kube/conditions.ts';
+import { quantityOf } from '../../shared/kube/quantity.ts';
+import { timestamp } from '../../shared/kube/timestamp.ts';
+import type { Contacts } from '../../shared/stateful/contacts.ts';
+import { conditionsOf } from './conditions.ts';
+import { selectorText } from './cluster.ts';
+import type { Decision } from './decision.ts';
+import { hexOf } from './etcd-state.ts';
+import { isOutdated } from './roll.ts';
+import { unhealthyReason } from './safety.ts';
+import {
+  answerOf,
+  byOrdinal,
+  leaderOf,
+  memberOf,
+  peerNameOf,
+  peerOf,
+  podOf,
+  type Records,
+  type State,
+  votersOf,
+} from './state.ts';
+import { shownVersion } from './version.ts';
+
+export interface StatusUpdate {
+  readonly status: Omit<EtcdClusterStatus, 'conditions'>;
+  readonly conditions: readonly ConditionInput[];
+}
+
+/** `kubectl get` shows it in a table. */
+const WAITS_BYTES_MAX = 2_000;
+
+export function statusUpdateOf(
+  state: State,
+  decision: Decision,
+  records: Records,
+  contacts: Contacts,
+): StatusUpdate {
+  const { cluster, etcd, peers } = state;
+  const names = peers.filter(({ isOurs }) => isOurs).map(({ name }) => name);
+  const members = names.toSorted(byOrdinal).map((name) => memberStatus(state, name, contacts));
+  const voters = votersOf(state);
+  const healthy = voters.filter((one) => unhealthyReason(state, one) === undefined);
+  const leader = leaderOf(state);
+  const version = shownVersion([...etcd.answers.values()].map((one) => one.version));
+  const database = databaseOf(state);
+  const { next, waitsFor, trouble } = decision;
+  const waits = trouble ?? waitsFor;
+  const status = {
+    observedGeneration: cluster.generation,
+    replicas: names.length,
+    selector: selectorText(cluster),
+    voters: `${healthy.length}/${Math.max(voters.length, cluster.spec.replicas)}`,
+    ...(version === undefined ? {} : { version }),
+    ...(leader === undefined ? {} : { leader: peerNameOf(state, leader) ?? hexOf(leader.id) }),
+    ...(database === undefined ? {} : { database }),
+    members,
+    plan: {
+      next,
+      ...(waits === undefined ? {} : { waitsFor: cut(waits.message, WAITS_BYTES_MAX) }),
+    },
+    ...records,
+  };
+  return { status, conditions: conditionsOf(state, decision, members) };
+}
+
+/** The largest of all members, rounded, so that writes to it do not write the status. */
+function databaseOf({ cluster, etcd }: State): string | undefined {
+  const sizes = [...etcd.answers.values()].map(({ databaseBytes }) => databaseBytes);
+  if (sizes.length === 0) return undefined;
+  const quota = quantityOf(cluster.spec.quota);
+  const percent = Math.ceil((Math.max(...sizes) / quota) * 20) * 5;
+  return `${percent}% of ${cluster.spec.quota}`;
+}
+
+function memberStatus(state: State, name: string, contacts: Contacts): MemberStatus {
+  const before = (state.cluster.status.members ?? []).find((one) => one.name === name);
+  const member = memberOf(state, name);
+  const answer = member === undefined ? undefined : answerOf(state, member);
+  const peer = peerOf(state, name);
+  const isNew = before === undefined || before.startingSince !== undefined;
+  const votes = member !== undefined && !member.isLearner && answer !== undefined;
+  const starting =
+    isNew && !votes ? { startingSince: before?.startingSince ?? timestamp(state.nowMs) } : {};
+  const id = member === undefined ? before?.id : hexOf(member.id);
+  if (member === undefined || answer === undefined) {
+    const lastContact = silentSince(state, before, contacts.get(name));
+    return {
+      name,
+      ...(id === undefined ? {} : { id }),
+      ...(before?.version === undefined ? {} : { version: before.version }),
+      ready: false,
+      ...starting,
+      ...(lastContact === undefined ? {} : { lastContact }),
+    };
+  }
+  const role = leaderOf(state)?.id === member.id ? 'Leader' : 'Follower';
+  const now: MemberStatus = {
+    name,
+    id: hexOf(member.id),
+    role: member.isLearner ? 'Learner' : role,
+    version: answer.version,
+    ready: podOf(state, name)?.isReady === true && unhealthyReason(state, member) === undefined,
+    upToDate: peer !== undefined && !isOutdated(state, peer),
+    ...starting,
+  };
+  return withContact(state, before, now);
+}
+
+/** The time of the contact moves with the rest alone: a clock would be a write each minute. */
+function withContact(
+  state: State,
+  before: MemberStatus | undefined,
+  now: MemberStatus,
+): MemberStatus {
+  const { lastContact = timestamp(state.nowMs), ...rest } = before ?? {};
+  const isSame = JSON.stringify(sortedFields(rest)) === JSON.stringify(sortedFields(now));
+  return { ...now, lastContact: isSame ? lastContact : timestamp(state.nowMs) };
+}
+
+const sortedFields = (fields: object): readonly (readonly [string, unknown])[] =>
+  Object.entries(fields).toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+/** Unchanged while the member stays silent; when it has just fallen silent, its last contact. */
+function silentSince(
+  { nowMs }: State,
+  before: MemberStatus | undefined,
+  contactMs: number | undefined,
+): string | undefined {
+  if (before === undefined) return undefined;
+  if (before.ready !== true && before.role === undefined) return before.lastContact;
+  return timestamp(contactMs ?? nowMs);
+}

@@ -1,0 +1,177 @@
+// Applies one step. Each changes one thing, on condition that it is still as it was observed, and
+// returns the Event to create, or the reason why etcd refuses.
+import { CLUSTER_ID_ANNOTATION, ETCD_PEERS } from '../../shared/api/etcd-peer.ts';
+import { isEtcdFailure } from '../../shared/etcd/admin/failure.ts';
+import type { EtcdAdmin } from '../../shared/etcd/admin.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
+import { CLAIMS } from '../../shared/stateful/parts.ts';
+import {
+  applied,
+  applyStatefulStep,
+  slowly,
+  type StepResult,
+} from '../../shared/stateful/steps.ts';
+import type { Cluster } from './cluster.ts';
+import { endpointOf, withMembers } from './connect.ts';
+import type { OnEtcd, Step } from './decision.ts';
+import type { Deps } from './deps.ts';
+import { hexOf } from './etcd-state.ts';
+import { peerManifest } from './render.ts';
+import { leaderOf, peerNameOf, type State } from './state.ts';
+
+export async function applyStep(
+  deps: Deps,
+  state: State,
+  step: Step,
+  signal: AbortSignal,
+): Promise<StepResult | Reason> {
+  const { cluster } = state;
+  switch (step.type) {
+    case 'make-secret':
+    case 'apply':
+    case 'delete-claim':
+    case 'restart':
+      return applyStatefulStep(deps.kube, cluster, step, signal);
+    case 'make-peer':
+    case 'update-peer':
+    case 'delete-peer':
+      return applyToPeer(deps, cluster, step, signal);
+    case 'mark-claim':
+      return markClaim(deps, cluster, step, signal);
+    case 'add-learner':
+    case 'promote':
+    case 'remove-member':
+    case 'move-leader':
+      return applyToEtcd(deps, state, step, signal);
+    // The reconciler writes them with the status.
+    case 'write-records':
+      return { isSlow: false };
+    default:
+      return step satisfies never;
+  }
+}
+
+type OnPeer = Extract<Step, { type: 'make-peer' | 'update-peer' | 'delete-peer' }>;
+
+async function applyToPeer(
+  { kube }: Deps,
+  cluster: Cluster,
+  step: OnPeer,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  switch (step.type) {
+    case 'make-peer': {
+      const { name, spec } = step;
+      await kube.create(ETCD_PEERS, peerManifest(cluster, name, spec), { signal });
+      return applied('PeerCreated', `Created EtcdPeer ${name}, state ${spec.bootstrap.state}.`);
+    }
+    case 'update-peer': {
+      const { peer, spec } = step;
+      const manifest = peerManifest(cluster, peer.name, spec);
+      const { uid, resourceVersion } = peer;
+      const metadata = { ...manifest.metadata, uid, resourceVersion };
+      await kube.apply(ETCD_PEERS, { ...manifest, metadata }, { force: true, signal });
+      return applied('PeerUpdated', `EtcdPeer ${peer.name} is as the spec says.`);
+    }
+    default: {
+      const { name, uid, resourceVersion } = step.peer;
+      const target = { namespace: cluster.namespace, name };
+      await kube.delete(ETCD_PEERS, target, { uid, resourceVersion }, { signal });
+      return applied('PeerDeleted', `Deleted EtcdPeer ${name} (uid ${uid}).`);
+    }
+  }
+}
+
+async function markClaim(
+  { kube }: Deps,
+  { namespace }: Cluster,
+  { claim, clusterId }: Extract<Step, { type: 'mark-claim' }>,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const { name, uid, resourceVersion } = claim;
+  const annotations = { [CLUSTER_ID_ANNOTATION]: clusterId };
+  const body = { metadata: { uid, resourceVersion, annotations } };
+  await kube.patch(CLAIMS, { namespace, name }, { type: 'merge', body }, { signal });
+  return applied('ClaimMarked', `Claim ${name} has data of cluster ${clusterId}.`);
+}
+
+/**
+ * Ordinary for some seconds: etcd takes a change of members only from a leader that has been
+ * connected to all of them for five, and a learner catches up in the end.
+ */
+const NOT_YET = ['UNHEALTHY', 'LEARNER_NOT_READY', 'NO_LEADER', 'LEADER_CHANGED'] as const;
+
+/** A change of members takes effect later, and what etcd refuses now it may take in a second. */
+async function applyToEtcd(
+  deps: Deps,
+  state: State,
+  step: OnEtcd,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const { cluster, pods, parts } = state;
+  if (parts.access === undefined) throw new Error('asked to change members without access');
+  const target = { cluster, pods, access: parts.access };
+  const work = (admin: EtcdAdmin): Promise<unknown> => change(admin, state, step, signal);
+  try {
+    await withMembers(deps.openAdmin, target, asked(state), work);
+    const { reason, message } = sentenceOf(step);
+    return slowly(applied(reason, message));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isEtcdFailure(error)) throw error;
+    if (NOT_YET.some((reason) => reason === error.reason)) return { isSlow: true };
+    const { reason, message } = sentenceOf(step);
+    const event = {
+      type: 'Warning',
+      reason: `Not${reason}`,
+      message: `etcd did not confirm it (${error.message}): ${message}`,
+    } as const;
+    return { event, isSlow: true };
+  }
+}
+
+/** The leader first; learners take no such request. */
+function asked(state: State): readonly string[] {
+  const leader = leaderOf(state);
+  const name = leader === undefined ? undefined : peerNameOf(state, leader);
+  const others = [...state.etcd.answers.keys()].filter(
+    (one) => one !== name && state.etcd.answers.get(one)?.isLearner === false,
+  );
+  return name === undefined ? others : [name, ...others];
+}
+
+async function change(
+  admin: EtcdAdmin,
+  { cluster, pods }: State,
+  step: OnEtcd,
+  signal: AbortSignal,
+): Promise<unknown> {
+  switch (step.type) {
+    case 'add-learner':
+      return admin.members.addLearner([step.url], { signal });
+    case 'promote':
+      return admin.members.promote(step.memberId, { signal });
+    case 'remove-member':
+      return admin.members.remove(step.memberId, { signal });
+    default: {
+      // Nobody but the leader can hand over.
+      const leader = endpointOf(cluster, pods, step.from);
+      return leader && admin.at(leader).moveLeader(step.memberId, { signal });
+    }
+  }
+}
+
+function sentenceOf(step: OnEtcd): Reason {
+  switch (step.type) {
+    case 'add-learner':
+      return { reason: 'LearnerAdded', message: `${step.peer} is to join as a learner.` };
+    case 'promote':
+      return { reason: 'Promoted', message: `${step.peer} votes from now on.` };
+    case 'remove-member': {
+      const message = `The members count ${step.peer} (${hexOf(step.memberId)}) no more.`;
+      return { reason: 'MemberRemoved', message };
+    }
+    default:
+      return { reason: 'LeaderMoved', message: `${step.from} let ${step.to} lead.` };
+  }
+}

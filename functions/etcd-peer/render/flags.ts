@@ -1,0 +1,67 @@
+// The flags of one member, of those alone that etcd 3.5, 3.6 and 3.7 all take. Logs are JSON by
+// default in each, and 3.5 has no flag for it. Pure.
+import type { EtcdCompaction, EtcdTls } from '../../../shared/api/etcd-cluster.ts';
+import { CLIENT_PORT, METRICS_PORT, PEER_PORT } from '../../../shared/api/etcd-names.ts';
+import { quantityOf } from '../../../shared/kube/quantity.ts';
+import { hostOf, type Peer } from '../peer.ts';
+
+/** Where the volume is mounted. */
+export const VOLUME_DIR = '/var/lib/etcd';
+/** Below it: the root of a volume may have a lost+found, and belongs to whoever made it. */
+const DATA_DIR = `${VOLUME_DIR}/data`;
+export const TLS_DIR = '/etc/etcd/tls';
+
+type Named = Pick<Peer, 'namespace' | 'name' | 'spec'>;
+
+/** Everything but how it starts for the first time. */
+export function flagsOf(peer: Named): readonly string[] {
+  const { name, spec } = peer;
+  const { clients, peers } = spec.tls;
+  return [
+    `--name=${name}`,
+    `--data-dir=${DATA_DIR}`,
+    `--listen-client-urls=${scheme(clients)}://0.0.0.0:${CLIENT_PORT}`,
+    `--advertise-client-urls=${scheme(clients)}://${hostOf(peer)}:${CLIENT_PORT}`,
+    `--listen-peer-urls=${scheme(peers)}://0.0.0.0:${PEER_PORT}`,
+    `--initial-advertise-peer-urls=${scheme(peers)}://${hostOf(peer)}:${PEER_PORT}`,
+    `--listen-metrics-urls=http://0.0.0.0:${METRICS_PORT}`,
+    `--quota-backend-bytes=${Math.floor(quantityOf(spec.quota))}`,
+    ...compactionFlags(spec.compaction),
+    `--heartbeat-interval=${spec.heartbeatMilliseconds}`,
+    `--election-timeout=${spec.electionMilliseconds}`,
+    `--snapshot-count=${spec.snapshotCount}`,
+    ...tlsFlags(clients, '', 'clients'),
+    ...tlsFlags(peers, 'peer-', 'peers'),
+  ];
+}
+
+/** A member that finds data in its volume reads none of these. */
+export function bootstrapFlags({ spec }: Named, isBorn: boolean): readonly string[] {
+  const { state, token, initialCluster } = spec.bootstrap;
+  const members = initialCluster.map(({ name, url }) => `${name}=${url}`);
+  return [
+    `--initial-cluster=${members.join(',')}`,
+    `--initial-cluster-state=${state === 'New' && !isBorn ? 'new' : 'existing'}`,
+    `--initial-cluster-token=${token}`,
+  ];
+}
+
+const scheme = ({ mode }: EtcdTls): string => (mode === 'Mutual' ? 'https' : 'http');
+
+function compactionFlags({ mode, retention }: EtcdCompaction): readonly string[] {
+  if (mode === 'None' || retention === undefined) return [];
+  return [
+    `--auto-compaction-mode=${mode.toLowerCase()}`,
+    `--auto-compaction-retention=${retention}`,
+  ];
+}
+
+function tlsFlags({ mode }: EtcdTls, prefix: string, files: string): readonly string[] {
+  if (mode === 'None') return [];
+  return [
+    `--${prefix}cert-file=${TLS_DIR}/${files}.crt`,
+    `--${prefix}key-file=${TLS_DIR}/${files}.key`,
+    `--${prefix}trusted-ca-file=${TLS_DIR}/${files}-ca.crt`,
+    `--${prefix}client-cert-auth=true`,
+  ];
+}

@@ -1,0 +1,115 @@
+// The pod of one member. It is never restarted by a change of this: etcd-cluster deletes the pod
+// when its turn has come. Pure.
+import { ETCD_CLUSTER_LABEL } from '../../../shared/api/etcd-cluster.ts';
+import {
+  claimName,
+  CLIENT_PORT,
+  METRICS_PORT,
+  PEER_PORT,
+  tlsSecretName,
+} from '../../../shared/api/etcd-names.ts';
+import {
+  CONTAINER_BOUNDS,
+  goMemoryLimit,
+  POD_BOUNDS,
+  spreadOver,
+} from '../../../shared/stateful/pod-spec.ts';
+import { hasClaim, type Peer } from '../peer.ts';
+import { bootstrapFlags, flagsOf, TLS_DIR, VOLUME_DIR } from './flags.ts';
+
+const DATA = 'data';
+const TLS = 'tls';
+const PROBE_SECONDS = 5;
+/**
+ * A member reads its snapshot and its log before it answers at all, and receives the snapshot of
+ * another one. The limit is the same for all sizes, so that growing a claim restarts nobody.
+ */
+const START_SECONDS_MAX = 3_600;
+/** etcd gives a request five seconds and two elections, and waits for those under way. */
+const END_SECONDS = 25;
+const ELECTIONS = 3;
+
+const probe = (path: string, failureThreshold: number) => ({
+  httpGet: { path, port: 'metrics' },
+  periodSeconds: PROBE_SECONDS,
+  timeoutSeconds: PROBE_SECONDS,
+  failureThreshold,
+});
+
+/** A defragmentation lets nobody read, and takes ten seconds for a gigabyte, of which 64 may be. */
+const HANGS_SECONDS_MAX = 900;
+
+/**
+ * livez reads from the member's own database, whoever else is away: without a leader, on a
+ * learner, and with every alarm it is well. readyz asks the others, so it says who may serve, and
+ * must never kill.
+ */
+const PROBES = {
+  startupProbe: probe('/livez', START_SECONDS_MAX / PROBE_SECONDS),
+  readinessProbe: probe('/readyz', 2),
+  livenessProbe: probe('/livez', HANGS_SECONDS_MAX / PROBE_SECONDS),
+};
+
+type Named = Pick<Peer, 'namespace' | 'name' | 'spec'>;
+
+/** `isBorn`: its data is, or was, that of a cluster; it starts none of its own any more. */
+export function podSpec(peer: Named, isBorn: boolean) {
+  const { spec } = peer;
+  return {
+    ...POD_BOUNDS,
+    terminationGracePeriodSeconds:
+      END_SECONDS + Math.ceil((ELECTIONS * spec.electionMilliseconds) / 1_000),
+    // Over the pods of all members, and not only its own.
+    topologySpreadConstraints: spreadOver(
+      { [ETCD_CLUSTER_LABEL]: spec.cluster },
+      spec.spread === 'Required',
+    ),
+    containers: [container(peer, isBorn)],
+    volumes: [
+      dataVolume(peer),
+      ...(hasTls(peer) ? [{ name: TLS, secret: { secretName: tlsSecretName(spec.cluster) } }] : []),
+    ],
+  };
+}
+
+const hasTls = ({ spec: { tls } }: Named): boolean =>
+  tls.clients.mode === 'Mutual' || tls.peers.mode === 'Mutual';
+
+function dataVolume(peer: Named) {
+  if (hasClaim(peer)) {
+    return { name: DATA, persistentVolumeClaim: { claimName: claimName(peer.name) } };
+  }
+  const { size } = peer.spec.storage;
+  return { name: DATA, emptyDir: { medium: 'Memory', sizeLimit: size } };
+}
+
+function container(peer: Named, isBorn: boolean) {
+  const { image, resources } = peer.spec;
+  const env = goMemoryLimit(resources.limits);
+  return {
+    name: 'etcd',
+    image,
+    command: ['/usr/local/bin/etcd'],
+    args: [...flagsOf(peer), ...bootstrapFlags(peer, isBorn)],
+    ports: [
+      containerPort('client', CLIENT_PORT),
+      containerPort('peer', PEER_PORT),
+      containerPort('metrics', METRICS_PORT),
+    ],
+    // The API server keeps no empty list, and the StatefulSet would never be as rendered.
+    ...(env.length === 0 ? {} : { env }),
+    volumeMounts: [
+      { name: DATA, mountPath: VOLUME_DIR },
+      ...(hasTls(peer) ? [{ name: TLS, mountPath: TLS_DIR, readOnly: true }] : []),
+    ],
+    ...PROBES,
+    resources,
+    ...CONTAINER_BOUNDS,
+  };
+}
+
+const containerPort = (name: string, port: number) => ({
+  name,
+  containerPort: port,
+  protocol: 'TCP',
+});

@@ -1,0 +1,71 @@
+// Computes the status of a peer from the state and the decision. Pure; equal input gives an equal
+// status, so a peer at rest is not written at all.
+import type { EtcdPeerStatus } from '../../shared/api/etcd-peer.ts';
+import type { ConditionInput, Reason } from '../../shared/kube/conditions.ts';
+import type { Decision } from './decision.ts';
+import { isEnding } from './peer.ts';
+import { isLost, type Records, type State } from './state.ts';
+
+export interface StatusUpdate {
+  readonly status: Omit<EtcdPeerStatus, 'conditions'>;
+  readonly conditions: readonly ConditionInput[];
+}
+
+export function statusUpdateOf(state: State, decision: Decision, records: Records): StatusUpdate {
+  const { peer, statefulSet } = state;
+  const templateHash = statefulSet?.isOurs === true ? statefulSet.templateHash : undefined;
+  return {
+    status: {
+      observedGeneration: peer.generation,
+      ...records,
+      ...(templateHash === undefined ? {} : { templateHash }),
+      phase: phaseOf(state),
+    },
+    conditions: [ready(state, decision), degraded(decision)],
+  };
+}
+
+function phaseOf(state: State): NonNullable<EtcdPeerStatus['phase']> {
+  const { peer, pod } = state;
+  if (isEnding(peer)) return 'Ending';
+  if (isLost(state)) return 'DataLost';
+  if (!peer.spec.running && pod === undefined) return 'Hibernating';
+  return pod?.isOurs === true && pod.isReady ? 'Running' : 'Pending';
+}
+
+const condition = (type: string, status: 'True' | 'False', reason: Reason): ConditionInput => ({
+  type,
+  status,
+  ...reason,
+});
+
+function ready(state: State, { step, next, waitsFor }: Decision): ConditionInput {
+  const { peer, pod, rendered } = state;
+  if (waitsFor !== undefined) return condition('Ready', 'False', waitsFor);
+  if (step !== undefined) {
+    return condition('Ready', 'False', { reason: 'Changing', message: `${next}.` });
+  }
+  if (pod === undefined) {
+    return condition('Ready', 'False', {
+      reason: 'Hibernating',
+      message: 'Its EtcdCluster has no members now; its claim stays.',
+    });
+  }
+  if (pod.templateHash !== rendered.templateHash) {
+    return condition('Ready', 'False', {
+      reason: 'Outdated',
+      message:
+        `Pod ${pod.name} is ready, and not as the spec says: EtcdCluster ${peer.spec.cluster} ` +
+        'restarts it when its turn has come.',
+    });
+  }
+  return condition('Ready', 'True', {
+    reason: 'Running',
+    message: `Pod ${pod.name} is as the spec says and ready.`,
+  });
+}
+
+const degraded = ({ trouble }: Decision): ConditionInput =>
+  trouble === undefined
+    ? condition('Degraded', 'False', { reason: 'NotDegraded', message: 'Nothing needs a person.' })
+    : condition('Degraded', 'True', trouble);

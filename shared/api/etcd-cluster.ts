@@ -1,0 +1,133 @@
+// EtcdCluster as the API server stores it: what an etcd is to be, and how it is.
+// knative/crds/etcd-cluster.yaml is the source of truth; defaults are filled in by the API server.
+import type { AccessMode, Amounts } from './servers.ts';
+
+export const ETCD_CLUSTERS = {
+  group: 'ballast.dev',
+  version: 'v1alpha1',
+  resource: 'etcdclusters',
+} as const;
+
+/** Renewed by each sweep; it names the clusters that could not be reconciled. */
+export const ETCD_CLUSTER_LEASE = 'ballast-etcd-cluster';
+
+/** On everything that belongs to a cluster, with its name as the value. */
+export const ETCD_CLUSTER_LABEL = 'ballast.dev/etcd-cluster';
+
+/** The needs of a pod of etcd: an EtcdCluster has them for all, an EtcdPeer for its own. */
+export interface EtcdSettings {
+  readonly image: string;
+  readonly storage: EtcdStorage;
+  readonly tls: { readonly clients: EtcdTls; readonly peers: EtcdTls };
+  /** How large the database may become before etcd takes no more writes. */
+  readonly quota: string;
+  /** How long the history of keys is kept. */
+  readonly compaction: EtcdCompaction;
+  readonly heartbeatMilliseconds: number;
+  readonly electionMilliseconds: number;
+  /** Writes between two snapshots of the Raft log. */
+  readonly snapshotCount: number;
+  readonly resources: { readonly requests?: Amounts; readonly limits?: Amounts };
+  readonly spread: 'Preferred' | 'Required';
+}
+
+export interface EtcdStorage {
+  /** Memory loses the data of a member with its pod: such a member is replaced. */
+  readonly medium: 'Volume' | 'Memory';
+  readonly size: string;
+  readonly storageClassName?: string;
+  /** ReadWriteOncePod when absent, and no claim is there that has another. */
+  readonly accessMode?: AccessMode;
+}
+
+export interface EtcdTls {
+  /** Mutual: both sides show a certificate. None: anybody who reaches the port is let in. */
+  readonly mode: 'Mutual' | 'None';
+  /** Without a Secret of the user's certificates are made and renewed for him. */
+  readonly secretName?: string;
+}
+
+export interface EtcdCompaction {
+  readonly mode: 'Periodic' | 'Revision' | 'None';
+  /** A duration as `8h`, or a number of revisions; absent for None. */
+  readonly retention?: string;
+}
+
+export interface EtcdClusterSpec extends EtcdSettings {
+  /** 0 hibernates: no pods, and every claim is kept. */
+  readonly replicas: number;
+  /** Clients that may connect: all, or those that other policies let in; None creates no policy. */
+  readonly networkPolicy: 'Open' | 'Closed' | 'None';
+  readonly paused: boolean;
+}
+
+export interface EtcdClusterStatus {
+  readonly observedGeneration?: number;
+  /** How many members there are to be at this moment. */
+  readonly replicas?: number;
+  readonly selector?: string;
+  /** Voting members that are healthy, of those that are wanted: `3/3`. */
+  readonly voters?: string;
+  readonly version?: string;
+  readonly leader?: string;
+  /** The largest database of a member, and the quota: `1.2GiB of 2GiB`. */
+  readonly database?: string;
+  /** In hex, as etcdctl prints it. Written once, before the cluster is called Ready. */
+  readonly clusterId?: string;
+  readonly bootstrap?: Bootstrap;
+  readonly leaving?: LeavingMember;
+  readonly restarting?: RestartingMember;
+  readonly members?: readonly MemberStatus[];
+  readonly plan?: { readonly next: string; readonly waitsFor?: string };
+  readonly conditions?: readonly ClusterCondition[];
+}
+
+/** The one birth of this EtcdCluster: written before the seed is made, and never again. */
+export interface Bootstrap {
+  readonly seed: string;
+  readonly since: string;
+}
+
+export interface MemberStatus {
+  readonly name: string;
+  /** In hex, as etcdctl prints it. */
+  readonly id?: string;
+  readonly role?: 'Leader' | 'Follower' | 'Learner';
+  readonly version?: string;
+  readonly ready?: boolean;
+  readonly databaseBytes?: number;
+  readonly databaseBytesInUse?: number;
+  /** Whether its pod is as the spec wants it. */
+  readonly upToDate?: boolean;
+  readonly startingSince?: string;
+  readonly lastContact?: string;
+}
+
+/** Written before the member is removed, and forgotten after its claim is. */
+export interface LeavingMember {
+  readonly peer: string;
+  readonly peerUid: string;
+  /** In decimal, as etcd's gateway takes it. Absent when no member of that peer was found. */
+  readonly memberId?: string;
+  /** Absent when it has none, or when it is to stay. */
+  readonly claim?: string;
+  readonly claimUid?: string;
+  readonly reason: string;
+  readonly since: string;
+}
+
+/** The one member that may be away at our wish: written before its pod is deleted. */
+export interface RestartingMember {
+  readonly peer: string;
+  readonly podUid: string;
+  readonly reason: string;
+  readonly since: string;
+}
+
+/** Ready, Quorate, Progressing and Degraded. */
+interface ClusterCondition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}

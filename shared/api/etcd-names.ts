@@ -1,0 +1,35 @@
+// Names of the parts of an EtcdCluster, and the ports of its members: the functions etcd-cluster
+// and etcd-peer each make a half of it, and both have to mean the same. Pure.
+import { ETCD_CLUSTER_LABEL } from './etcd-cluster.ts';
+import { ETCD_PEER_LABEL } from './etcd-peer.ts';
+
+export const CLIENT_PORT = 2379;
+export const PEER_PORT = 2380;
+/** Health and metrics, in plain and without certificates: the kubelet has none. */
+export const METRICS_PORT = 2381;
+
+/** The one pod of a peer's StatefulSet. */
+export const podName = (peer: string): string => `${peer}-0`;
+
+export const claimName = (peer: string): string => `data-${peer}`;
+
+export const headlessName = (cluster: string): string => `${cluster}-headless`;
+
+/** Holds the certificates that all members show to clients, and those for each other. */
+export const tlsSecretName = (cluster: string): string => `${cluster}-tls`;
+
+interface PeerPlace {
+  readonly namespace: string;
+  readonly cluster: string;
+  readonly peer: string;
+}
+
+/** The name of a member's pod in DNS. */
+export const memberHost = ({ namespace, cluster, peer }: PeerPlace): string =>
+  `${podName(peer)}.${headlessName(cluster)}.${namespace}.svc`;
+
+/** Finds what belongs to one peer. */
+export const peerSelector = (cluster: string, peer: string): Readonly<Record<string, string>> => ({
+  [ETCD_CLUSTER_LABEL]: cluster,
+  [ETCD_PEER_LABEL]: peer,
+});

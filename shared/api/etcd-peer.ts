@@ -1,0 +1,56 @@
+// EtcdPeer as the API server stores it: one member of an EtcdCluster, from its first start to the
+// loss of its data. The function etcd-cluster writes it, etcd-peer makes its pod and its claim.
+// knative/crds/etcd-peer.yaml is the source of truth.
+import type { EtcdSettings } from './etcd-cluster.ts';
+
+export const ETCD_PEERS = {
+  group: 'ballast.dev',
+  version: 'v1alpha1',
+  resource: 'etcdpeers',
+} as const;
+
+/** Renewed by each sweep; it names the peers that could not be reconciled. */
+export const ETCD_PEER_LEASE = 'ballast-etcd-peer';
+
+/** On the pod, the StatefulSet and the claim of a peer, with its name as the value. */
+export const ETCD_PEER_LABEL = 'ballast.dev/etcd-peer';
+
+/** On a claim, once its member has joined: whose data it holds, in hex. */
+export const CLUSTER_ID_ANNOTATION = 'ballast.dev/etcd-cluster-id';
+
+/** Holds a deleted peer until its pod is gone. */
+export const ETCD_PEER_FINALIZER = 'ballast.dev/etcd-peer';
+
+export interface EtcdPeerSpec extends EtcdSettings {
+  /** The name of its EtcdCluster. */
+  readonly cluster: string;
+  readonly ordinal: number;
+  readonly bootstrap: PeerBootstrap;
+  /** False while the cluster hibernates: no pod, and the claim is kept. */
+  readonly running: boolean;
+  /** Changes when the authority does, which etcd reads when it starts. */
+  readonly certificatesHash?: string;
+}
+
+/** How a member starts that finds no data in its volume; with data it is not read. */
+export interface PeerBootstrap {
+  /** New for the seed alone, once in the life of an EtcdCluster. */
+  readonly state: 'New' | 'Existing';
+  readonly token: string;
+  readonly initialCluster: readonly { readonly name: string; readonly url: string }[];
+}
+
+export interface EtcdPeerStatus {
+  readonly observedGeneration?: number;
+  /** The claim that the data of this peer is in, from its first start on. */
+  readonly claimUid?: string;
+  /** The pod template that its StatefulSet has. */
+  readonly templateHash?: string;
+  readonly phase?: 'Pending' | 'Running' | 'Hibernating' | 'DataLost' | 'Ending';
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: 'True' | 'False' | 'Unknown';
+    readonly reason: string;
+    readonly message: string;
+  }[];
+}

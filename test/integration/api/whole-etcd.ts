@@ -1,0 +1,112 @@
+// One object of each kind of etcd with every field that the types in shared/api have, however deep.
+import type { EtcdClusterSpec, EtcdClusterStatus } from '../../../shared/api/etcd-cluster.ts';
+import type { EtcdPeerSpec, EtcdPeerStatus } from '../../../shared/api/etcd-peer.ts';
+import { AT as at, CONDITION as condition, type Whole, type WholeKind } from './whole-kind.ts';
+
+const etcdSettings: Whole<Omit<EtcdClusterSpec, 'replicas' | 'networkPolicy' | 'paused'>> = {
+  image: 'quay.io/coreos/etcd:v3.6.16',
+  storage: {
+    medium: 'Volume',
+    size: '20Gi',
+    storageClassName: 'fast',
+    accessMode: 'ReadWriteOnce',
+  },
+  tls: {
+    clients: { mode: 'Mutual', secretName: 'clients' },
+    peers: { mode: 'Mutual', secretName: 'peers' },
+  },
+  quota: '4Gi',
+  compaction: { mode: 'Revision', retention: '10000' },
+  heartbeatMilliseconds: 200,
+  electionMilliseconds: 2_000,
+  snapshotCount: 20_000,
+  resources: { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '2', memory: '2Gi' } },
+  spread: 'Required',
+};
+
+const etcdSpec: Whole<EtcdClusterSpec> = {
+  ...etcdSettings,
+  replicas: 5,
+  networkPolicy: 'Closed',
+  paused: true,
+};
+
+const etcdStatus: Whole<Omit<EtcdClusterStatus, 'conditions'>> & {
+  readonly conditions: unknown[];
+} = {
+  observedGeneration: 1,
+  replicas: 3,
+  selector: 'ballast.dev/etcd-cluster=main',
+  voters: '2/3',
+  version: '3.5.35 to 3.6.16',
+  leader: 'main-0',
+  database: '1.2GiB of 2GiB',
+  clusterId: 'cdf818194e3a8c32',
+  bootstrap: { seed: 'main-0', since: at },
+  leaving: {
+    peer: 'main-4',
+    peerUid: 'p4',
+    memberId: '9372538179322589801',
+    claim: 'data-main-4',
+    claimUid: 'c4',
+    reason: 'There are to be fewer.',
+    since: at,
+  },
+  restarting: { peer: 'main-1', podUid: 'p1', reason: 'Another image.', since: at },
+  members: [
+    {
+      name: 'main-0',
+      id: '8e9e05c52164694d',
+      role: 'Leader',
+      version: '3.6.16',
+      ready: true,
+      databaseBytes: 1_288_490_188,
+      databaseBytesInUse: 644_245_094,
+      upToDate: true,
+      startingSince: at,
+      lastContact: at,
+    },
+  ],
+  plan: { next: 'Restart main-1', waitsFor: 'main-2 is not ready.' },
+  conditions: [condition],
+};
+
+const peerSpec: Whole<EtcdPeerSpec> = {
+  ...etcdSettings,
+  cluster: 'main',
+  ordinal: 2,
+  bootstrap: {
+    state: 'Existing',
+    token: 'u1',
+    initialCluster: [{ name: 'main-0', url: 'https://main-0-0.main-headless.shop.svc:2380' }],
+  },
+  running: true,
+  certificatesHash: '0123456789abcdef',
+};
+
+const peerStatus: Whole<Omit<EtcdPeerStatus, 'conditions'>> & {
+  readonly conditions: unknown[];
+} = {
+  observedGeneration: 1,
+  claimUid: 'c2',
+  templateHash: '0123456789abcdef',
+  phase: 'Running',
+  conditions: [condition],
+};
+
+export const ETCD_KINDS: readonly WholeKind[] = [
+  {
+    kind: 'EtcdCluster',
+    path: '/apis/ballast.dev/v1alpha1/namespaces/ballast-system/etcdclusters',
+    specs: { whole: etcdSpec },
+    status: etcdStatus,
+    least: { spec: {}, filled: { replicas: 3, storage: { medium: 'Volume', size: '10Gi' } } },
+  },
+  {
+    kind: 'EtcdPeer',
+    path: '/apis/ballast.dev/v1alpha1/namespaces/ballast-system/etcdpeers',
+    specs: { whole: peerSpec },
+    status: peerStatus,
+    least: { spec: peerSpec, filled: { ordinal: 2 } },
+  },
+];

@@ -1,0 +1,169 @@
+// The API server takes some EtcdClusters and refuses others, in the words of the definition; and
+// kubectl scales one.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
+import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
+
+const run = promisify(execFile);
+const namespace = 'default';
+
+let kube: KubeClient;
+let count = 0;
+
+beforeAll(() => {
+  const { kubeconfigPath } = sharedPlane();
+  kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+});
+
+afterAll(async () => {
+  await kube?.close();
+});
+
+async function create(spec: object, name?: string): Promise<string> {
+  count += 1;
+  const metadata = { namespace, name: name ?? `etcd-${count}` };
+  const manifest = { apiVersion: 'ballast.dev/v1alpha1', kind: 'EtcdCluster', metadata, spec };
+  await kube.create(ETCD_CLUSTERS, manifest);
+  return metadata.name;
+}
+
+const edit = (name: string, spec: object) =>
+  kube.patch(ETCD_CLUSTERS, { namespace, name }, { type: 'merge', body: { spec } });
+
+const storage = (fields: object) => ({ storage: fields });
+const clients = (fields: object) => ({ tls: { clients: fields } });
+const peers = (fields: object) => ({ tls: { peers: fields } });
+const compaction = (mode: string, retention?: string) => ({
+  compaction: { mode, ...(retention === undefined ? {} : { retention }) },
+});
+const limits = (fields: object) => ({ resources: { limits: fields } });
+const requests = (fields: object) => ({ resources: { requests: fields } });
+
+test('one with nothing said is three members with certificates', async () => {
+  const name = await create({});
+  const found = await kube.get(ETCD_CLUSTERS, { namespace, name });
+  expect(found?.['spec']).toEqual({
+    replicas: 3,
+    image: 'quay.io/coreos/etcd:v3.6.16',
+    storage: { medium: 'Volume', size: '10Gi' },
+    tls: { clients: { mode: 'Mutual' }, peers: { mode: 'Mutual' } },
+    quota: '2Gi',
+    compaction: { mode: 'Periodic', retention: '1h' },
+    heartbeatMilliseconds: 100,
+    electionMilliseconds: 1_000,
+    snapshotCount: 10_000,
+    resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '2Gi' } },
+    spread: 'Preferred',
+    networkPolicy: 'Open',
+    paused: false,
+  });
+});
+
+test.each<[object, string]>([
+  [{ replicas: 4 }, 'choose 1, 3, 5, 7 or 9, or 0 to hibernate'],
+  [{ replicas: -1 }, 'greater than or equal to 0'],
+  [{ replicas: 11 }, 'less than or equal to 9'],
+  [{ image: 'quay.io/coreos/etcd' }, 'Name a version'],
+  [{ image: 'quay.io/coreos/etcd:latest' }, 'Name a version'],
+  [{ image: `quay.io/coreos/etcd@sha256:${'0'.repeat(64)}` }, 'A digest alone does not tell'],
+  [storage({ size: 'ten' }), 'Write a size as Kubernetes does'],
+  [storage({ size: '1Mi' }), '128Mi at least'],
+  [storage({ size: '2Ti' }), 'write 1Ti at most'],
+  [storage({ medium: 'Memory', size: '4Gi' }), 'Memory is for a later version'],
+  [storage({ medium: 'Disk' }), 'supported values: "Volume", "Memory"'],
+  [storage({ medium: 'Memory', storageClassName: 'fast' }), 'Memory has no storage class'],
+  [storage({ medium: 'Memory', accessMode: 'ReadWriteOnce' }), 'Memory has no access mode'],
+  [storage({ accessMode: 'ReadWriteMany' }), 'supported values: "ReadWriteOncePod"'],
+  [clients({ mode: 'None', secretName: 'mine' }), 'Without TLS there is no certificate'],
+  [peers({ mode: 'None', secretName: 'mine' }), 'Without TLS there is no certificate'],
+  [peers({ mode: 'Server' }), 'supported values: "Mutual", "None"'],
+  [{ quota: 'ten' }, 'Write a size as Kubernetes does, such as 2Gi'],
+  [{ quota: '1Mi' }, '16Mi at least'],
+  [{ quota: '128Gi', storage: { size: '1Ti' } }, 'write 64Gi at most'],
+  [{ quota: '6Gi' }, 'The storage has to hold the quota twice'],
+  [storage({ size: '3Gi' }), 'The storage has to hold the quota twice'],
+  [compaction('None', '1h'), 'None has no use for one'],
+  [compaction('Periodic'), 'Periodic and Revision need a retention'],
+  [compaction('Revision'), 'Periodic and Revision need a retention'],
+  [compaction('Periodic', '10000'), 'Write minutes or hours'],
+  [compaction('Periodic', '0h'), 'Write minutes or hours'],
+  [compaction('Revision', '8h'), 'Write a number of revisions'],
+  [compaction('Daily', '8h'), 'supported values: "Periodic", "Revision", "None"'],
+  [{ heartbeatMilliseconds: 500 }, 'five times the heartbeat at least'],
+  [{ electionMilliseconds: 400 }, 'five times the heartbeat at least'],
+  [{ electionMilliseconds: 60_000 }, 'less than or equal to 50000'],
+  [{ snapshotCount: 10 }, 'greater than or equal to 100'],
+  [limits({ memory: 'much' }), 'Write memory as Kubernetes does'],
+  [limits({ memory: '1Pi' }), 'No node has that much memory'],
+  [requests({ cpu: '0' }), 'Write cores as Kubernetes does'],
+  [requests({ cpu: '1M' }), 'No node has that many cores'],
+  [{ spread: 'Always' }, 'supported values: "Preferred", "Required"'],
+  [{ networkPolicy: 'Ajar' }, 'supported values: "Open", "Closed", "None"'],
+])('%j is refused with a sentence', async (spec, why) => {
+  await expect(create(spec)).rejects.toThrow(why);
+});
+
+test.each(['etcd.example', '0etcd', `e${'x'.repeat(40)}`])(
+  'the name %s, which no Service can have, is refused',
+  async (name) => {
+    await expect(create({}, name)).rejects.toThrow('The name becomes the name of Services');
+  },
+);
+
+test.each<[object, object, string]>([
+  [storage({ size: '20Gi' }), storage({ size: '10Gi' }), 'A claim does not shrink'],
+  [{}, storage({ medium: 'Memory' }), 'Data does not move between volumes and memory'],
+  [{}, storage({ storageClassName: 'fast' }), 'keeps its storage class for life'],
+  [
+    storage({ storageClassName: 'fast' }),
+    storage({ storageClassName: null }),
+    'keeps its storage class for life',
+  ],
+  [{}, storage({ accessMode: 'ReadWriteOnce' }), 'keeps its access mode for life'],
+  [
+    storage({ accessMode: 'ReadWriteOnce' }),
+    storage({ accessMode: 'ReadWriteOncePod' }),
+    'keeps its access mode for life',
+  ],
+  [{}, clients({ mode: 'None' }), 'TLS is not turned on or off'],
+  [peers({ mode: 'None' }), peers({ mode: 'Mutual' }), 'TLS is not turned on or off'],
+])('%j does not become %j', async (before, after, why) => {
+  const name = await create(before);
+  await expect(edit(name, after)).rejects.toThrow(why);
+});
+
+test.each<[object, object]>([
+  [{}, { replicas: 0 }],
+  [{}, { replicas: 5 }],
+  [{}, storage({ size: '20Gi' })],
+  [{}, { quota: '5Gi' }],
+  [{}, compaction('Revision', '10000')],
+  [{}, { compaction: { mode: 'None', retention: null } }],
+  [{}, clients({ secretName: 'mine' })],
+  [{}, { image: `quay.io/coreos/etcd:v3.6.17@sha256:${'0'.repeat(64)}` }],
+  [{}, { image: 'registry.k8s.io/etcd:3.6.17-0' }],
+  [{}, { heartbeatMilliseconds: 200, electionMilliseconds: 2_000 }],
+])('%j becomes %j', async (before, after) => {
+  const name = await create(before);
+  expect((await edit(name, after)).metadata.generation).toBe(2);
+});
+
+test('kubectl scales it, and is refused an even number with the reason', async () => {
+  const name = await create({});
+  const kubectl = await resolvePart('kubectl');
+  const scale = (replicas: number) =>
+    run(kubectl, [
+      `--kubeconfig=${sharedPlane().kubeconfigPath}`,
+      'scale',
+      `etcd/${name}`,
+      `--replicas=${replicas}`,
+    ]);
+  await scale(5);
+  const scaled = await kube.get(ETCD_CLUSTERS, { namespace, name });
+  expect(scaled?.['spec']).toMatchObject({ replicas: 5 });
+  await expect(scale(4)).rejects.toThrow('choose 1, 3, 5, 7 or 9');
+});

@@ -1,0 +1,166 @@
+// Which step comes next for members that stay: lost ones, restarts and hibernation, as tables.
+import { describe, expect, test } from 'vitest';
+import type { State } from '../../../functions/etcd-cluster/state.ts';
+import { forgotten, outdated, type Row, shown } from './rows.ts';
+import { NOW_MS, noQuorum, silent, state } from './samples.ts';
+
+const LOST: readonly Row[] = [
+  [
+    'a member whose volume is lost is recorded, to be replaced',
+    { lost: { 'etcd-1': 'Why.' }, etcd: silent('etcd-1') },
+    'write-records: Replace etcd-1',
+  ],
+  [
+    'one that answers is not, whatever its volume is said to be',
+    { lost: { 'etcd-1': 'Why.' } },
+    'wait: Nothing',
+  ],
+  [
+    'not while another one is away too',
+    { lost: { 'etcd-1': 'Why.' }, etcd: silent('etcd-1', 'etcd-2') },
+    'wait: Replace etcd-1 [MemberSilent]',
+  ],
+  [
+    'a peer that the others have removed is replaced',
+    { etcd: forgotten('1001') },
+    'write-records: Replace etcd-1',
+  ],
+  [
+    'a member that its data knows by another URL is not taken for a removed one',
+    {
+      spec: { replicas: 1, tls: { clients: { mode: 'Mutual' }, peers: { mode: 'None' } } },
+      etcd: asHttps,
+    },
+    'wait: Replace etcd-0 [PeerUrlDiffers]',
+  ],
+  [
+    'a member that somebody added anew keeps its claim, whatever the record says',
+    {
+      status: {
+        leaving: {
+          peer: 'etcd-1',
+          peerUid: 'peer of etcd-1',
+          claim: 'data-etcd-1',
+          claimUid: 'claim of etcd-1',
+          reason: 'Why.',
+          since: '2026-01-01T23:59:00Z',
+        },
+      },
+    },
+    'write-records: Replace etcd-1',
+  ],
+  [
+    'a single member whose volume is lost has nobody to get its data from',
+    { spec: { replicas: 1 }, lost: { 'etcd-0': 'Why.' }, etcd: noQuorum },
+    'wait: Nothing [NoQuorum]',
+  ],
+];
+
+/** The same members, with data of when they spoke TLS with each other. */
+function asHttps(etcd: State['etcd']): State['etcd'] {
+  const { list } = etcd;
+  const members = list?.members.map((one) => ({
+    ...one,
+    peerUrls: one.peerUrls.map((url) => url.replace('http:', 'https:')),
+  }));
+  return { ...etcd, list: list && { ...list, members: members ?? [] } };
+}
+
+const ROLL: readonly Row[] = [
+  [
+    'another image is written to the first follower',
+    { spec: { image: 'quay.io/coreos/etcd:v3.6.17' }, peers: onOldImage },
+    'update-peer: Restart etcd-1',
+  ],
+  [
+    'its pod is recorded before it is deleted',
+    { pods: outdated('etcd-0-0', 'etcd-2-0') },
+    'write-records: Restart etcd-2',
+  ],
+  [
+    'the leader goes last, and hands over',
+    { pods: outdated('etcd-0-0') },
+    'move-leader: Restart etcd-0: let etcd-1 lead',
+  ],
+  [
+    'not while another one is away',
+    { pods: outdated('etcd-1-0'), etcd: silent('etcd-2') },
+    'wait: Restart etcd-1 [MemberSilent]',
+  ],
+  [
+    'the recorded pod is deleted',
+    { pods: outdated('etcd-1-0'), status: { restarting: restarting('pod of etcd-1') } },
+    'restart: Restart etcd-1',
+  ],
+  [
+    'the new one is waited for',
+    { status: { restarting: restarting('another') }, etcd: silent('etcd-1') },
+    'wait: Restart etcd-1 [MemberSilent]',
+  ],
+  [
+    'one that does not come back stops the rollout',
+    {
+      status: { restarting: restarting('another') },
+      etcd: silent('etcd-1'),
+      nowMs: NOW_MS + 3_600_000,
+    },
+    'wait: Restart etcd-1 [MemberSilent] !RolloutPaused',
+  ],
+  [
+    'two minor versions at once are refused',
+    { spec: { image: 'quay.io/coreos/etcd:v3.8.0' }, peers: onOldImage },
+    'wait: Change the image to quay.io/coreos/etcd:v3.8.0 [UpgradeRefused] !UpgradeRefused',
+  ],
+  [
+    'an older version is refused',
+    { spec: { image: 'quay.io/coreos/etcd:v3.6.15' }, peers: onOldImage },
+    'wait: Change the image to quay.io/coreos/etcd:v3.6.15 [UpgradeRefused] !UpgradeRefused',
+  ],
+  [
+    'a refused image holds up no other edit',
+    { spec: { image: 'quay.io/coreos/etcd:v3.8.0', quota: '4Gi' }, peers: onOldImage },
+    'update-peer: Restart etcd-1',
+  ],
+];
+
+function onOldImage(peers: State['peers']): State['peers'] {
+  const image = 'quay.io/coreos/etcd:v3.6.16';
+  return peers.map((one) => ({ ...one, spec: { ...one.spec, image, quota: '2Gi' } }));
+}
+
+function restarting(podUid: string) {
+  return { peer: 'etcd-1', podUid, reason: 'Why.', since: '2026-01-01T23:59:00Z' };
+}
+
+const HIBERNATE: readonly Row[] = [
+  [
+    'every member is told to stop',
+    { spec: { replicas: 0 }, ordinals: [0, 1, 2], peers: (peers) => peers.map(running(true)) },
+    'update-peer: Hibernate: etcd-0',
+  ],
+  [
+    'their pods are waited for',
+    { spec: { replicas: 0 }, ordinals: [0, 1, 2] },
+    'wait: Hibernate [PeerEnding]',
+  ],
+  ['then nothing', { spec: { replicas: 0 }, ordinals: [0, 1, 2], pods: () => [] }, 'wait: Nothing'],
+  [
+    'and all wake up again',
+    { peers: (peers) => peers.map(running(false)), pods: () => [], etcd: noQuorum },
+    'update-peer: Wake up: etcd-0',
+  ],
+];
+
+function running(isRunning: boolean) {
+  return (one: State['peers'][number]) => ({ ...one, spec: { ...one.spec, running: isRunning } });
+}
+
+describe.each([
+  ['lost members', LOST],
+  ['restarts', ROLL],
+  ['hibernation', HIBERNATE],
+] as const)('%s', (_, rows) => {
+  test.each(rows)('%s', (_name, observed, decision) => {
+    expect(shown(state(observed))).toBe(decision);
+  });
+});

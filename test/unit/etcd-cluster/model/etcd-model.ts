@@ -1,0 +1,293 @@
+// An etcd as far as its functions can tell one from real ones, and the StatefulSet controller and
+// kubelet around it. It holds the rules that must never be broken, and throws where one is.
+import { ETCD_PEERS } from '../../../../shared/api/etcd-peer.ts';
+import type { KubeObject } from '../../../../shared/kube/objects.ts';
+import { CLAIMS, PODS } from '../../../../shared/stateful/parts.ts';
+import { KubeModel } from '../../stateful/kube-model.ts';
+import type { MemberModel, DataModel, ProcessModel, RecordModel, Bootstrap } from './shapes.ts';
+
+export const NAMESPACE = 'shop';
+export const NAME = 'etcd';
+
+const CATCH_UP_TICKS = 2;
+
+export class EtcdModel {
+  readonly kube: KubeModel;
+  readonly members = new Map<string, MemberModel>();
+  /** By the uid of the claim. */
+  readonly data = new Map<string, DataModel>();
+  /** By the name of the pod. */
+  readonly processes = new Map<string, ProcessModel>();
+  clusterId: string | undefined;
+  leaderId: string | undefined;
+  nowMs = Date.parse('2026-01-02T00:00:00Z');
+  #ids = 1_000;
+
+  constructor(kube = new KubeModel()) {
+    this.kube = kube;
+    kube.lingers = (resource) => resource === 'pods' || resource === 'etcdpeers';
+    kube.onDelete = (resource, object) => this.#judge(resource, object);
+  }
+
+  /** Another one in the same state; what a test has asked of this one is not asked of it. */
+  copy(): EtcdModel {
+    const copy = new EtcdModel(this.kube.copy());
+    for (const [id, member] of this.members) copy.members.set(id, { ...member });
+    for (const [uid, data] of this.data) copy.data.set(uid, { ...data });
+    for (const [pod, process] of this.processes) copy.processes.set(pod, process);
+    copy.clusterId = this.clusterId;
+    copy.leaderId = this.leaderId;
+    copy.nowMs = this.nowMs;
+    copy.#ids = this.#ids;
+    return copy;
+  }
+
+  /** One moment: every controller and member gets a little further. */
+  tick(): void {
+    this.nowMs += 1_000;
+    this.#runPeers();
+    this.#runStatefulSets();
+    this.#runPods();
+    this.#runLearners();
+    this.#elect();
+  }
+
+  objects(resource: string): readonly KubeObject[] {
+    return [...this.kube.objects.entries()]
+      .filter(([key]) => key.startsWith(`${resource}/`))
+      .map(([, object]) => object);
+  }
+
+  status(): Record<string, RecordModel | undefined> {
+    const cluster = this.kube.objects.get(`etcdclusters/${NAMESPACE}/${NAME}`);
+    return (cluster?.['status'] ?? {}) as Record<string, RecordModel | undefined>;
+  }
+
+  get voters(): readonly MemberModel[] {
+    return [...this.members.values()].filter(({ isLearner }) => !isLearner);
+  }
+
+  isRunning(memberId: string): boolean {
+    return [...this.processes.values()].some((one) => one.memberId === memberId);
+  }
+
+  hasQuorum(): boolean {
+    const running = this.voters.filter(({ id }) => this.isRunning(id));
+    return this.voters.length > 0 && running.length > this.voters.length / 2;
+  }
+
+  addLearner(peerUrl: string): string {
+    if ([...this.members.values()].some((one) => one.isLearner)) throw new Error('two learners');
+    const id = this.#nextId();
+    this.members.set(id, { id, peerUrl, name: '', isLearner: true });
+    return id;
+  }
+
+  promote(id: string): void {
+    const member = this.members.get(id);
+    if (member === undefined) throw new Error(`member ${id} is not found`);
+    const data = [...this.data.values()].find((one) => one.memberId === id);
+    if (data === undefined || data.behind > 0) throw new Error(`${id} voted before it could`);
+    member.isLearner = false;
+  }
+
+  /** The rule that matters most: those who stay have a quorum without the one that goes. */
+  removeMember(id: string): void {
+    const member = this.members.get(id);
+    if (member === undefined) return;
+    const rest = this.voters.filter((one) => one.id !== id);
+    const running = rest.filter((one) => this.isRunning(one.id));
+    if (!member.isLearner && running.length * 2 <= this.voters.length - 1) {
+      throw new Error(`${member.name} was removed, and no quorum was left`);
+    }
+    if (this.leaderId === id) throw new Error(`${member.name} was removed while it led`);
+    this.members.delete(id);
+  }
+
+  /** The EtcdCluster is gone: whoever looks after its peers is told that they are to go. */
+  endPeers(): void {
+    const deletionTimestamp = new Date(this.nowMs).toISOString();
+    for (const { metadata } of this.objects('etcdpeers')) {
+      const at = { namespace: NAMESPACE, name: metadata.name };
+      this.kube.change(ETCD_PEERS, at, { metadata: { deletionTimestamp } });
+    }
+  }
+
+  /** A deleted peer is gone when nothing holds it any more. */
+  #runPeers(): void {
+    for (const { metadata } of this.objects('etcdpeers')) {
+      const {
+        name,
+        deletionTimestamp,
+        finalizers = [],
+      } = metadata as {
+        readonly name: string;
+        readonly deletionTimestamp?: string;
+        readonly finalizers?: readonly string[];
+      };
+      if (deletionTimestamp === undefined || finalizers.length > 0) continue;
+      this.kube.remove(ETCD_PEERS, { namespace: NAMESPACE, name });
+    }
+  }
+
+  /** Somebody deletes the pods with all claims. */
+  removeClaims(): void {
+    for (const { metadata } of this.objects('persistentvolumeclaims')) {
+      this.data.delete(metadata.uid);
+      this.kube.remove(CLAIMS, { namespace: NAMESPACE, name: metadata.name });
+    }
+    for (const pod of this.objects('pods')) this.#end(pod);
+  }
+
+  loseVolume(peer: string): void {
+    const claim = this.kube.objects.get(`persistentvolumeclaims/${NAMESPACE}/data-${peer}`);
+    this.data.delete(claim?.metadata.uid ?? '');
+    this.processes.delete(`${peer}-0`);
+    const at = { namespace: NAMESPACE, name: `data-${peer}` };
+    this.kube.change(CLAIMS, at, { status: { phase: 'Lost' } });
+    this.kube.change(PODS, { namespace: NAMESPACE, name: `${peer}-0` }, unready);
+  }
+
+  #nextId(): string {
+    this.#ids += 1;
+    return String(this.#ids);
+  }
+
+  /** Throws when a function destroys what it must not destroy now. */
+  #judge(resource: string, { metadata }: KubeObject): void {
+    const { name, uid } = metadata;
+    const { restarting, leaving, clusterId } = this.status();
+    if (resource === 'pods') {
+      if (clusterId === undefined) return;
+      if (restarting?.podUid !== uid) throw new Error(`pod ${name} was deleted without a record`);
+      const own = this.processes.get(name)?.memberId;
+      const others = this.voters.filter(({ id }) => id !== own);
+      const away = others.filter(({ id }) => !this.isRunning(id));
+      if (away.length > 0) throw new Error(`${name} was deleted while ${away[0]?.name} was away`);
+    }
+    if (resource === 'persistentvolumeclaims') {
+      if (leaving?.claimUid !== uid) throw new Error(`claim ${name} was deleted without a record`);
+      const { memberId = '' } = this.data.get(uid) ?? {};
+      if (this.members.has(memberId)) throw new Error(`claim ${name} of a member was deleted`);
+      this.data.delete(uid);
+    }
+  }
+
+  #runStatefulSets(): void {
+    const sets = this.objects('statefulsets');
+    for (const { metadata, spec } of sets) {
+      const { replicas, template } = spec as {
+        readonly replicas: number;
+        readonly template: { readonly metadata: object; readonly spec: object };
+      };
+      const at = { namespace: NAMESPACE, name: `${metadata.name}-0` };
+      const pod = this.kube.objects.get(`pods/${NAMESPACE}/${at.name}`);
+      if (replicas === 0 && pod !== undefined) this.#end(pod);
+      if (replicas === 0 || pod !== undefined) continue;
+      this.kube.put(PODS, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        ...template,
+        metadata: {
+          ...template.metadata,
+          ...at,
+          ownerReferences: [{ kind: 'StatefulSet', name: metadata.name }],
+        },
+      });
+    }
+    const owners = new Set(sets.map(({ metadata }) => `${metadata.name}-0`));
+    for (const pod of this.objects('pods')) {
+      if (!owners.has(pod.metadata.name)) this.#end(pod);
+    }
+  }
+
+  #end({ metadata: { name, deletionTimestamp } }: KubeObject): void {
+    if (deletionTimestamp !== undefined) return;
+    const at = { namespace: NAMESPACE, name };
+    this.kube.change(PODS, at, {
+      metadata: { deletionTimestamp: new Date(this.nowMs).toISOString() },
+    });
+  }
+
+  #runPods(): void {
+    for (const claim of this.objects('persistentvolumeclaims')) {
+      const at = { namespace: NAMESPACE, name: claim.metadata.name };
+      const { phase } = (claim['status'] ?? {}) as { readonly phase?: string };
+      if (phase === undefined) this.kube.change(CLAIMS, at, { status: { phase: 'Bound' } });
+    }
+    for (const pod of this.objects('pods')) {
+      const { name, deletionTimestamp } = pod.metadata;
+      if (deletionTimestamp !== undefined) {
+        this.processes.delete(name);
+        this.kube.remove(PODS, { namespace: NAMESPACE, name });
+      } else if (!this.processes.has(name)) this.#start(pod);
+    }
+  }
+
+  #start(pod: KubeObject): void {
+    const { name } = pod.metadata;
+    const peer = name.replace(/-0$/, '');
+    const claim = this.kube.objects.get(`persistentvolumeclaims/${NAMESPACE}/data-${peer}`);
+    const { phase } = (claim?.['status'] ?? {}) as { readonly phase?: string };
+    if (claim === undefined || phase !== 'Bound') return;
+    const { uid } = claim.metadata;
+    const data = this.data.get(uid) ?? this.#firstStart(peer, uid);
+    const member = data && this.members.get(data.memberId);
+    if (data === undefined || member === undefined) return;
+    member.name = peer;
+    const image = (pod['spec'] as { readonly containers: readonly { readonly image: string }[] })
+      .containers[0]?.image;
+    const version = /:v(.*)$/.exec(image ?? '')?.[1] ?? '';
+    const { memberId, clusterId } = data;
+    this.processes.set(name, { memberId, clusterId, claimUid: uid, version });
+    const at = { namespace: NAMESPACE, name };
+    this.kube.change(PODS, at, { status: { podIP: `10.0.0.${peer.slice(5)}`, ...ready } });
+  }
+
+  /** With an empty volume; undefined when etcd ends with an error. */
+  #firstStart(peer: string, claimUid: string): DataModel | undefined {
+    const object = this.kube.objects.get(`etcdpeers/${NAMESPACE}/${peer}`);
+    const { bootstrap } = (object?.['spec'] ?? {}) as { readonly bootstrap?: Bootstrap };
+    const url = bootstrap?.initialCluster.find(({ name }) => name === peer)?.url;
+    if (bootstrap === undefined || url === undefined) return undefined;
+    if (bootstrap.state === 'New') return this.#beBorn(peer, url, claimUid);
+    const member = [...this.members.values()].find((one) => one.peerUrl === url);
+    if (member === undefined || !this.hasQuorum()) return undefined;
+    if (member.name !== '') throw new Error(`${peer} came back with an empty volume`);
+    const { clusterId = '' } = this;
+    const data = { memberId: member.id, clusterId, behind: CATCH_UP_TICKS };
+    this.data.set(claimUid, data);
+    return data;
+  }
+
+  #beBorn(peer: string, peerUrl: string, claimUid: string): DataModel {
+    if (this.clusterId !== undefined) throw new Error(`${peer} was born a second time`);
+    const id = this.#nextId();
+    this.clusterId = '193';
+    this.members.set(id, { id, peerUrl, name: peer, isLearner: false });
+    const data = { memberId: id, clusterId: '193', behind: 0 };
+    this.data.set(claimUid, data);
+    return data;
+  }
+
+  #runLearners(): void {
+    for (const { claimUid } of this.processes.values()) {
+      const data = this.data.get(claimUid);
+      if (data !== undefined && data.behind > 0 && this.leaderId !== undefined) data.behind -= 1;
+    }
+    for (const [name, { memberId }] of this.processes) {
+      // The others tell a removed member to end.
+      if (!this.members.has(memberId)) this.processes.delete(name);
+    }
+  }
+
+  #elect(): void {
+    if (this.leaderId !== undefined && this.isRunning(this.leaderId) && this.hasQuorum()) return;
+    this.leaderId = this.hasQuorum()
+      ? this.voters.find(({ id }) => this.isRunning(id))?.id
+      : undefined;
+  }
+}
+
+const ready = { conditions: [{ type: 'Ready', status: 'True' }] };
+const unready = { status: { conditions: [{ type: 'Ready', status: 'False' }] } };

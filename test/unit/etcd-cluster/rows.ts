@@ -1,0 +1,28 @@
+// Rows of the tables about decisions, and observations that several of them share.
+import { decide } from '../../../functions/etcd-cluster/decide.ts';
+import type { State } from '../../../functions/etcd-cluster/state.ts';
+import type { Differences } from './samples.ts';
+
+/** An observation, and `step: next [reason of waiting] !reason of trouble`. */
+export type Row = readonly [name: string, observed: Differences, decision: string];
+
+export function shown(of: State): string {
+  const { step, next, waitsFor, trouble } = decide(of);
+  const waits = waitsFor === undefined ? '' : ` [${waitsFor.reason}]`;
+  const needs = trouble === undefined ? '' : ` !${trouble.reason}`;
+  return `${step?.type ?? 'wait'}: ${next}${waits}${needs}`;
+}
+
+export const outdated =
+  (...names: readonly string[]): NonNullable<Differences['pods']> =>
+  (pods) =>
+    pods.map((one) => (names.includes(one.name) ? { ...one, templateHash: 't0' } : one));
+export function forgotten(...ids: readonly string[]): NonNullable<Differences['etcd']> {
+  return (etcd) => ({
+    ...etcd,
+    list: etcd.list && {
+      ...etcd.list,
+      members: etcd.list.members.filter(({ id }) => !ids.includes(id)),
+    },
+  });
+}

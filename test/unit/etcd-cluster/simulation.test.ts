@@ -1,0 +1,157 @@
+// Every change of a cluster, with a process dying at each single write of it, before and after the
+// write is done; and with old reads. The model throws when a cluster is born twice, when a member
+// comes back with an empty volume, when no quorum is left by our doing, or when a pod or claim
+// goes without a record.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Edit, Run } from './model/run.ts';
+
+const MANY_RUNS_MS = 120_000;
+
+interface Change {
+  readonly name: string;
+  readonly before: readonly Edit[];
+  readonly edit: Edit;
+}
+
+const size = (replicas: number): Edit => ({ replicas });
+const IMAGE = { image: 'quay.io/coreos/etcd:v3.6.17' };
+
+const CHANGES: readonly Change[] = [
+  { name: 'it is created', before: [], edit: {} },
+  { name: 'one is created', before: [], edit: size(1) },
+  { name: 'one becomes three', before: [size(1)], edit: size(3) },
+  { name: 'three become five', before: [{}], edit: size(5) },
+  { name: 'five become three', before: [size(5)], edit: size(3) },
+  { name: 'three become one', before: [{}], edit: size(1) },
+  { name: 'another image', before: [{}], edit: IMAGE },
+  { name: 'image and size at once', before: [{}], edit: { ...IMAGE, ...size(5) } },
+];
+
+async function prepared({ before }: Pick<Change, 'before'>): Promise<Run> {
+  const run = new Run();
+  for (const edit of before) {
+    run.edit(edit);
+    await run.converge();
+  }
+  return run;
+}
+
+async function expectRest(run: Run): Promise<void> {
+  await run.sweep();
+  await run.sweepPeers();
+  const writes = run.writes.length;
+  await run.sweep();
+  await run.sweepPeers();
+  expect(run.writes.slice(writes)).toEqual([]);
+}
+
+describe.each(CHANGES)('$name', (change) => {
+  test(
+    'a crash at any write, before or after it, changes nothing in the end',
+    {
+      timeout: MANY_RUNS_MS,
+    },
+    async () => {
+      const run = await prepared(change);
+      run.edit(change.edit);
+      const left = await run.deathsIn(() => run.converge());
+      expect(left.length).toBeGreaterThan(3);
+      await expectRest(run);
+      for (const one of left) {
+        await one.converge();
+        await expectRest(one);
+      }
+    },
+  );
+
+  test('old reads cost time, and break nothing', { timeout: MANY_RUNS_MS }, async () => {
+    const start = await prepared(change);
+    const ages = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 20, maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(ages, async (old) => {
+        const run = start.copy();
+        run.edit(change.edit);
+        let next = 0;
+        run.model.kube.staleness = () => old[next++] ?? 0;
+        await run.converge();
+        run.model.kube.staleness = () => 0;
+        await run.converge();
+        expect(run.isReady()).toBe(true);
+      }),
+      { numRuns: 20, seed: 1 },
+    );
+  });
+});
+
+test('a lost volume is replaced once: member, peer, claim, and then another member', async () => {
+  const run = await prepared({ before: [{}] });
+  const before = run.writes.length;
+  run.model.loseVolume('etcd-1');
+  await run.converge();
+  const deleted = run.writes.slice(before).filter((one) => /^delete|^etcd/.test(one));
+  expect(deleted).toEqual([
+    'etcd remove',
+    'delete etcdpeers etcd-1',
+    'delete statefulsets etcd-1',
+    'delete persistentvolumeclaims data-etcd-1',
+    'etcd add learner',
+    'etcd promote',
+  ]);
+});
+
+test('with two volumes lost nothing is deleted, and it is told', async () => {
+  const run = await prepared({ before: [{}] });
+  const before = run.writes.length;
+  run.model.loseVolume('etcd-1');
+  run.model.loseVolume('etcd-2');
+  for (let sweeps = 0; sweeps < 20; sweeps += 1) {
+    await run.sweep();
+    await run.sweepPeers();
+    run.model.tick();
+  }
+  expect(run.writes.slice(before).filter((one) => /^delete|^etcd/.test(one))).toEqual([]);
+  expect(run.condition('Quorate')).toMatchObject({ status: 'False', reason: 'NoQuorum' });
+});
+
+test('deleted and made again it goes on with its data, as the same cluster', async () => {
+  const run = await prepared({ before: [{}] });
+  const members = [...run.model.members.keys()];
+  run.deleteCluster();
+  for (let moments = 0; moments < 5; moments += 1) {
+    await run.sweepPeers();
+    run.model.tick();
+  }
+  expect([...run.model.processes.keys()]).toEqual([]);
+  run.makeCluster();
+  await run.converge();
+  expect([...run.model.members.keys()]).toEqual(members);
+});
+
+test('with all claims gone it does not come up empty', async () => {
+  const run = await prepared({ before: [{}] });
+  run.model.removeClaims();
+  for (let sweeps = 0; sweeps < 20; sweeps += 1) {
+    await run.sweep();
+    await run.sweepPeers();
+    run.model.tick();
+  }
+  expect(run.condition('Degraded').reason).toBe('DataGone');
+  expect([...run.model.processes.keys()]).toEqual([]);
+});
+
+test('it hibernates with its claims, and wakes up whole', async () => {
+  const run = await prepared({ before: [{}] });
+  const members = [...run.model.members.keys()];
+  run.edit(size(0));
+  for (let sweeps = 0; sweeps < 10; sweeps += 1) {
+    await run.sweep();
+    await run.sweepPeers();
+    run.model.tick();
+  }
+  expect([...run.model.processes.keys()]).toEqual([]);
+  expect(run.condition('Ready')).toMatchObject({ status: 'False', reason: 'Hibernating' });
+  run.edit(size(3));
+  await run.converge();
+  expect([...run.model.members.keys()]).toEqual(members);
+});
