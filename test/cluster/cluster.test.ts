@@ -18,6 +18,9 @@ let kubectl: Kubectl;
 const NODES = ['node-1', 'node-2', 'node-3'];
 const within = { timeout: 60_000, interval: 200 };
 
+/** Without a name server; with one that is silent it was forty seconds and more. */
+const MISSED_WITHIN_MS = 20_000;
+
 const ready = (name: string): Promise<string> =>
   kubectl.run('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=60s');
 
@@ -92,6 +95,16 @@ test('a name outside of the cluster is refused at once, and not waited for', asy
   const script = `require('dns').lookup('example.org', (error) => console.log(error.code))`;
   const said = await kubectl.run('exec', 'web-node-1', '--', NODE_PATH, '-e', script);
   expect(['ENOTFOUND', 'EAI_AGAIN']).toContain(said);
+});
+
+test('an image that nobody has imported is missed at once, and not asked for outside', async () => {
+  await kubectl.run('run', 'nobodys', '--image=nobodys:1', '--restart=Never');
+  const path = '.status.containerStatuses[0].state.waiting.reason';
+  await vi.waitFor(
+    async () =>
+      expect(await field('pod nobodys', path)).toMatch(/^(ErrImagePull|ImagePullBackOff)$/),
+    { ...within, timeout: MISSED_WITHIN_MS },
+  );
 });
 
 test('kubectl shows the log of a pod, and forwards a port to it', async () => {

@@ -6,7 +6,7 @@ import { run } from '../commands.ts';
 import type { PartSpec } from '../../local/process/part.ts';
 import { PAUSE_IMAGE } from '../images.ts';
 import type { InsideConfig } from './config.ts';
-import { inCgroup, type NodePlace } from './place.ts';
+import { GO_GC, inCgroup, type NodePlace } from './place.ts';
 
 export async function containerdSpec(
   { parts, path, hierarchies, runc }: InsideConfig,
@@ -19,7 +19,7 @@ export async function containerdSpec(
   return {
     name: `${node.name}/containerd`,
     ...inCgroup(`${node.cgroup}/system`, hierarchies, [parts.containerd, '--config', file]),
-    env: { PATH: path, HOME: node.dir, TMPDIR: node.tmpDir },
+    env: { ...GO_GC, PATH: path, HOME: node.dir, TMPDIR: node.tmpDir },
     url: `unix://${node.socket}`,
     ready: async () => {
       await run(parts.ctr, '--address', node.socket, 'version');

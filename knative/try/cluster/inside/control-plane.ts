@@ -20,6 +20,7 @@ import type { PartChange } from '../../local/process/part.ts';
 import { kubeconfigPath } from '../cluster-directory.ts';
 import type { InsideConfig } from './config.ts';
 import { bridgesObeyRules } from './network.ts';
+import { GO_GC } from './place.ts';
 
 /** Where every Kubernetes serves by custom: the network is the cluster's own. */
 const API_PORT = 6443;
@@ -81,9 +82,12 @@ export class ControlPlane {
     await prepareClusterApi(dir, cluster);
     const admin = { commonName: 'admin', organizations: ['system:masters'] };
     await this.kubeconfigFor(admin, kubeconfigPath(clusterDir));
+    const goGcPercent = Number(GO_GC.GOGC);
     const etcdUrl = this.plane.part('etcd').url;
     const binary = parts['kube-apiserver'];
-    await this.plane.add(apiServerSpec({ binary, dir, port: API_PORT, etcdUrl, cluster }));
+    await this.plane.add(
+      apiServerSpec({ binary, dir, port: API_PORT, etcdUrl, cluster, goGcPercent }),
+    );
   }
 
   async startControllerManager(): Promise<void> {
@@ -92,6 +96,7 @@ export class ControlPlane {
     await writeFile(join(dir, 'ca.key'), this.#authority.keyPem, { mode: 0o600 });
     await addControllerManager(this.plane, {
       controllers: ['*'],
+      env: GO_GC,
       kubeconfigPath: await this.kubeconfigFor({ commonName: 'system:kube-controller-manager' }),
       moreFlags: [
         // Each controller fetches a token first, and at the usual rate that alone takes 4 s.
@@ -122,7 +127,7 @@ export class ControlPlane {
         `--cert-dir=${certDir}`,
         '--leader-elect=false',
       ],
-      env: {},
+      env: GO_GC,
       url,
       ready: (signal) => answers(`${url}/healthz`, signal, join(certDir, `${name}.crt`)),
     });
@@ -153,7 +158,7 @@ export class ControlPlane {
       name: 'kube-proxy',
       command: parts['kube-proxy'],
       args: [`--config=${file}`],
-      env: { PATH: path },
+      env: { ...GO_GC, PATH: path },
       url: `http://${health}`,
       ready: (signal) => answers(`http://${health}/livez`, signal),
     });

@@ -7,6 +7,7 @@ import type { ClusterObject } from '../../local/manifests/wiring.ts';
 import type { InsideConfig } from './config.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { CLUSTER_DOMAIN } from './kubelet.ts';
+import { GO_GC } from './place.ts';
 
 const READY_PORT = 8_181;
 const ACCOUNT = 'system:coredns';
@@ -39,7 +40,7 @@ export async function startDns(
     name: 'coredns',
     command: parts.coredns,
     args: ['-conf', file],
-    env: {},
+    env: GO_GC,
     url,
     ready: (signal) => answers(`${url}/ready`, signal),
   });

@@ -8,7 +8,7 @@ import { answers } from '../../local/plane/probe.ts';
 import type { PartSpec } from '../../local/process/part.ts';
 import type { InsideConfig } from './config.ts';
 import type { ControlPlane } from './control-plane.ts';
-import { inCgroup, type NodePlace } from './place.ts';
+import { GO_GC, inCgroup, type NodePlace } from './place.ts';
 
 export const CLUSTER_DOMAIN = 'cluster.local';
 const HEALTH_PORT = 10_248;
@@ -44,7 +44,7 @@ export async function kubeletSpec(
   return {
     name: `${node.name}/kubelet`,
     ...inCgroup(`${node.cgroup}/system`, hierarchies, command),
-    env: { PATH: path, HOME: node.dir, TMPDIR: node.tmpDir },
+    env: { ...GO_GC, PATH: path, HOME: node.dir, TMPDIR: node.tmpDir },
     url,
     ready: (signal) => answers(`${url}/healthz`, signal),
   };
@@ -78,8 +78,8 @@ const configOf = (node: NodePlace, clientCAFile: string, dnsService: string): ob
   resolvConf: join(node.dir, 'resolv.conf'),
   podLogsDir: join(node.dir, 'logs'),
   volumePluginDir: join(node.dir, 'volume-plugins'),
-  // A pod that a test waits for should not wait for a period of anybody's.
-  syncFrequency: '10s',
+  // So long a changed Secret takes to be seen in a pod that runs: one that a NatsCluster reloads.
+  syncFrequency: '2s',
   shutdownGracePeriod: '0s',
   serializeImagePulls: false,
 });

@@ -1,7 +1,7 @@
 // The file system as the cluster alone sees it: its own /run, /sys and logs, the machine's files to
 // read and not to write, and kernel settings that read as a kubelet wants them, so that it does not
 // set them for the whole machine.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../commands.ts';
 import { INSIDE_DIR } from './config.ts';
@@ -17,6 +17,8 @@ const KUBELET_TUNABLES: Readonly<Record<string, string>> = {
   'kernel/keys/root_maxbytes': '25000000',
 };
 
+const RESOLV_CONF = '/etc/resolv.conf';
+
 export async function setUpMounts(hostDir: string): Promise<void> {
   await run('mount', '-t', 'tmpfs', 'tmpfs', '/run');
   const dir = INSIDE_DIR;
@@ -26,11 +28,27 @@ export async function setUpMounts(hostDir: string): Promise<void> {
   const log = join(dir, 'log');
   await mkdir(log);
   await run('mount', '--bind', log, '/var/log');
+  await hideNameServers(dir);
   for (const [name, value] of Object.entries(KUBELET_TUNABLES)) await show(dir, name, value);
   await isolate();
   // Pods may ask to see what is mounted later: that takes mounts that tell each other. Last, or
   // what is unmounted above would go in both places.
   await run('mount', '--make-rshared', '/');
+}
+
+/**
+ * No name server of the machine can be reached from here, and asking takes a minute to find that
+ * out: so long nobody was told that an image is missing.
+ */
+async function hideNameServers(dir: string): Promise<void> {
+  const path = join(dir, 'resolv.conf');
+  await writeFile(path, '');
+  // A link into the machine's /run leads nowhere already.
+  const isThere = await access(RESOLV_CONF).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) await run('mount', '--bind', path, RESOLV_CONF);
 }
 
 /** Shows the interfaces of our network namespace, and the cgroups as they were. */

@@ -5,6 +5,12 @@ import { type NodeAddresses } from '../addresses.ts';
 import { enterCgroup, type Hierarchies } from '../cgroups.ts';
 import type { InsideConfig } from './config.ts';
 
+/**
+ * Daemons written in Go collect their garbage later than by themselves: their heaps are small, and
+ * they take less of the processors then, for some more memory.
+ */
+export const GO_GC = { GOGC: '400' } as const;
+
 export interface NodePlace {
   readonly name: string;
   readonly addresses: NodeAddresses;

@@ -18,13 +18,14 @@ export interface ControllerManagerOptions {
   /** As whom; as cluster admin when absent. */
   readonly kubeconfigPath?: string;
   readonly moreFlags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export async function addControllerManager(
   plane: Plane,
   options: ControllerManagerOptions,
 ): Promise<Part> {
-  const { controllers, featureGates = [], moreFlags = [] } = options;
+  const { controllers, featureGates = [], moreFlags = [], env = {} } = options;
   const [command, port] = await Promise.all([resolvePart(CONTROLLER_MANAGER), freePort()]);
   const certDir = join(plane.dir, CONTROLLER_MANAGER);
   const url = `https://127.0.0.1:${port}`;
@@ -42,7 +43,7 @@ export async function addControllerManager(
       '--leader-elect=false',
       ...moreFlags,
     ],
-    env: {},
+    env,
     url,
     ready: (signal) =>
       answers(`${url}/healthz`, signal, join(certDir, `${CONTROLLER_MANAGER}.crt`)),
