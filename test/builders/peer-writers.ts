@@ -28,6 +28,11 @@ export const PEER_SPEC = {
   tls: { clients: { mode: 'None' }, peers: { mode: 'None' } },
   quota: '2Gi',
   compaction: { mode: 'None' },
+  heartbeatMilliseconds: 100,
+  electionMilliseconds: 1_000,
+  snapshotCount: 10_000,
+  resources: {},
+  spread: 'Preferred',
 };
 
 export const peerManifest = (namespace: string, name: string, spec: object = PEER_SPEC) => ({

@@ -1,20 +1,24 @@
 // EtcdClusters without nodes: a plane whose StatefulSet controller is the real one, and pods whose
-// containers are real etcds on loopback. Both functions run in this process, and are woken by hand.
+// containers are real etcds on loopback. Both functions run in this process, each with the rights
+// of its own account, and are woken by hand.
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
 import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
+import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
+import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
-import { loadWiring } from '../../../knative/try/local/manifests/load.ts';
+import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { addControllerManager } from '../../../knative/try/local/plane/kube-controller-manager.ts';
-import { type Plane, startPlane } from '../../../knative/try/local/plane/plane.ts';
+import type { Plane } from '../../../knative/try/local/plane/plane.ts';
 import { type EtcdClusterStatus, ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { type EtcdAdmin, openEtcdAdmin } from '../../../shared/etcd/admin.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
-import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { systemClock } from '../../../shared/clock.ts';
+import { startShipped } from '../../builders/shipped.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { Kubelet } from '../nats-cluster/kubelet.ts';
@@ -41,6 +45,7 @@ export class EtcdPlace {
   readonly plane: Plane;
   readonly kube: KubeClient;
   readonly #kubelet: Kubelet;
+  readonly #accounts: ServiceAccounts;
   #cluster!: RunningFunction;
   #peer!: RunningFunction;
 
@@ -48,23 +53,17 @@ export class EtcdPlace {
     this.plane = plane;
     this.kube = kube;
     this.#kubelet = kubelet;
+    this.#accounts = new ServiceAccounts(kube, plane, (error) => kubelet.errors.push(error));
   }
 
   static async start(): Promise<EtcdPlace> {
-    const plane = await startPlane({ parts: ['etcd', 'kube-apiserver'] });
-    const { kubeconfigPath } = plane;
-    const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+    const { plane, kube } = await startShipped();
     const controllers = [
       'statefulset-controller',
       'garbage-collector-controller',
       'persistentvolumeclaim-protection-controller',
     ];
     await addControllerManager(plane, { controllers, featureGates: [] });
-    const { objects } = await loadWiring(join(import.meta.dirname, '../../../knative'));
-    await applyObjects(
-      kube,
-      objects.filter(({ object }) => /^etcd(cluster|peer)s\./.test(object.metadata.name)),
-    );
     const images = join(plane.dir, 'images');
     await mkdir(images, { recursive: true });
     const binary = join(images, 'etcd');
@@ -77,21 +76,26 @@ export class EtcdPlace {
   }
 
   async #startFunctions(): Promise<void> {
+    this.#cluster = await startFunction(etcdCluster, await this.#optionsOf(etcdCluster.name));
+    this.#peer = await startFunction(etcdPeer, await this.#optionsOf(etcdPeer.name));
+  }
+
+  /** As the account of its manifests. */
+  async #optionsOf(name: string) {
+    const account = { namespace: 'ballast-system', name };
     const environment = {
       PORT: '0',
       LOG_LEVEL: 'silent',
       DRAIN_MINIMUM_SECONDS: '0',
       WORK_SECONDS: '5',
-      KUBECONFIG: this.plane.kubeconfigPath,
+      KUBECONFIG: await this.#accounts.kubeconfigFor(`function/${name}`, account),
     };
-    const build = { version: '0.0.0', commit: '' };
-    const options = { environment, build, clock: hasty };
-    this.#cluster = await startFunction(etcdCluster, options);
-    this.#peer = await startFunction(etcdPeer, options);
+    return { environment, build: { version: '0.0.0', commit: '' }, clock: hasty };
   }
 
   async stop(): Promise<void> {
     await Promise.all([this.#cluster.stop(), this.#peer.stop()]);
+    this.#accounts.close();
     await this.#kubelet.stop();
     await this.kube.close();
     await this.plane.stop();
@@ -99,6 +103,11 @@ export class EtcdPlace {
 
   async namespace(name: string): Promise<void> {
     await this.kube.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    const rights = [...etcdClusterRights(name), ...etcdPeerRights(name)];
+    await applyObjects(
+      this.kube,
+      rights.map((object) => ({ file: 'npm run rights', object })),
+    );
   }
 
   async create({ namespace, name }: Named, spec: object): Promise<void> {

@@ -45,6 +45,8 @@ test.each(Object.keys(LEAST))('one without %s is refused', async (field) => {
 });
 
 test.each<[object, string]>([
+  [{ storage: { medium: 'Volume' } }, 'spec.storage.size: Required value'],
+  [{ tls: { clients: { mode: 'None' } } }, 'spec.tls.peers: Required value'],
   [{ ordinal: -1 }, 'greater than or equal to 0'],
   [{ ordinal: 1_000 }, 'less than or equal to 999'],
   [{ bootstrap: { ...BOOTSTRAP, state: 'Old' } }, 'supported values: "New", "Existing"'],

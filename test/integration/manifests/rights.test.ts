@@ -2,6 +2,7 @@
 // it does under its own account, and the API server's audit log says what it asked for.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deadLetters } from '../../../functions/dead-letters/index.ts';
+import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
 import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
 import { locate } from '../../../functions/locate/index.ts';
 import { metadata } from '../../../functions/metadata/index.ts';
@@ -10,6 +11,7 @@ import { storageAudit } from '../../../functions/storage-audit/index.ts';
 import { storageMigration } from '../../../functions/storage-migration/index.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { rightsFor } from '../../../knative/tools/migrate/manifests.ts';
+import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
 import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
 import { natsClusterRights, secretRights } from '../../../knative/tools/rights/manifests.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
@@ -26,6 +28,7 @@ import type { Manifest } from '../../../shared/kube/objects.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { GROUP, until, VersionedKind } from '../../builders/versioned-kind.ts';
 import { covers, grantsIn, told } from './grants.ts';
+import { HandMadeEtcd, namespace as ETCDS } from './hand-made-etcd.ts';
 import { HandMadePeer } from './hand-made-peer.ts';
 import { HandMadeServer } from './hand-made-server.ts';
 import { startOwnPart } from '../../lanes/own-part.ts';
@@ -48,6 +51,8 @@ const RARE: Readonly<Record<string, string>> = {
   // One that died before it heard of its Event finds it: unit/nats-cluster/simulation.
   'nats-cluster: get /events in default': 'died just after a write',
   'etcd-peer: get /events in default': 'died just after a write',
+  'etcd-cluster: get /events in etcds': 'died just after a write',
+  'etcd-cluster: get ballast.dev/etcdpeers in etcds': 'died just after a write',
 };
 
 /** The API server lets every known account ask what it may do itself. */
@@ -283,6 +288,40 @@ test('etcd-peer: claim and StatefulSet are made, the claim grows, all but it goe
   expect(await peer.hasClaim()).toBe(true);
   expect(await misfits('etcd-peer')).toEqual(NONE);
   expect(await misfits('etcd-peer-source')).toEqual(NONE);
+});
+
+test('etcd-cluster: a member is born and restarted, another one is lost as a learner', async () => {
+  const { kube, plane } = installed;
+  const one = await installed.run(etcdCluster, { WORK_SECONDS: '0.1' }, later);
+  const other = await installed.run(etcdPeer, { WORK_SECONDS: '0.1' }, later);
+  const etcd = new HandMadeEtcd(kube, plane);
+  await etcd.create();
+  expect(await tick(one)).toBe(204);
+  expect(await etcd.condition('Ready')).toMatch(
+    /^Unknown RightsMissing: .*npm run -s rights -- etcd-cluster -n etcds [|] kubectl apply -f -/,
+  );
+  await grantPrinted([
+    ...etcdClusterRights(ETCDS, { name: 'etcd', secrets: [] }),
+    ...etcdPeerRights(ETCDS),
+  ]);
+  await startSource('etcd-cluster', one.port);
+  const untilTicked = (awaited: string, isSo: () => Promise<boolean>): Promise<void> =>
+    until(awaited, async () => {
+      await tick(one);
+      await tick(other);
+      return isSo();
+    });
+  await etcd.startEtcd();
+  await untilTicked('the first StatefulSet to be made', () => etcd.runFirst());
+  await untilTicked('its claim to be marked', () => etcd.isMarked());
+  await etcd.edit({ snapshotCount: 5_000 });
+  await untilTicked('its pod to be restarted', () => etcd.runFirst());
+  await etcd.edit({ replicas: 3 });
+  await untilTicked('a member to be added', () => etcd.loseSecond());
+  await untilTicked('its StatefulSet to go', () => etcd.endSecond());
+  await untilTicked('its claim to go', () => etcd.isSecondGone());
+  expect(await misfits('etcd-cluster')).toEqual(NONE);
+  expect(await misfits('etcd-cluster-source')).toEqual(NONE);
 });
 
 test('dead-letters: an Event, one more of the same, and what nobody swept', async () => {

@@ -104,8 +104,8 @@ test('of a member and its claim it changes its own part alone', async () => {
     told(patch('persistentvolumeclaims', CLAIM, body));
   const annotations = { [CLUSTER_ID_ANNOTATION]: 'f00' };
   expect(await claimed({ metadata: { annotations } })).toMatch(/^200 /);
-  const larger = { resources: { requests: { storage: '2Gi' } } };
-  expect(await claimed({ spec: larger })).toMatch(/^422 .*and nothing else/);
+  const labels = { 'example.com/mine': 'yes' };
+  expect(await claimed({ metadata: { labels } })).toMatch(/^422 .*belongs to somebody else/);
   expect(await claimed({ metadata: { finalizers } })).toMatch(/^422 .*and nothing else/);
 });
 

@@ -31,8 +31,7 @@ beforeAll(async () => {
     etcdPeerRights(namespace).map((object) => ({ file, object })),
   );
   await letPeersBeWritten(kube);
-  const spec = { ...PEER_SPEC, resources: {}, spread: 'Preferred' };
-  const manifest = peerManifest(namespace, 'main-0', spec);
+  const manifest = peerManifest(namespace, 'main-0');
   const metadata = { ...manifest.metadata, finalizers: ['example.com/held'] };
   made = (await kube.create(ETCD_PEERS, { ...manifest, metadata })).object;
   stolen = await StolenAccount.of(plane, kube, 'etcd-peer');
@@ -117,7 +116,11 @@ const FORGED: readonly [what: string, changes: Changes, why: string][] = [
     { pod: { initContainers: [{ name: 'a', image: PEER_SPEC.image }] } },
     'one container',
   ],
-  ['with privileges', { container: { securityContext: { privileged: true } } }, 'no privileges'],
+  [
+    'with privileges',
+    { container: { securityContext: { allowPrivilegeEscalation: true } } },
+    'no privileges',
+  ],
   ['as root', { pod: { securityContext: { runAsUser: 0 } } }, 'no privileges'],
   [
     'with an image of its own',
