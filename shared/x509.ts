@@ -99,8 +99,8 @@ const sequence = (...items: readonly Buffer[]): Buffer => tagged(0x30, Buffer.co
 /** Hex of the encoded object identifier. */
 const oid = (hex: string): Buffer => tagged(0x06, Buffer.from(hex, 'hex'));
 
-/** Length of a name's attributes; verifiers read the alternative names alone. */
-const NAME_MAX = 64;
+/** Length of a name's attributes, which are cut; verifiers read the alternative names alone. */
+export const NAME_MAX = 64;
 
 const attribute = (id: string, value: string): Buffer =>
   tagged(0x31, sequence(oid(id), tagged(0x0c, Buffer.from(value.slice(0, NAME_MAX)))));

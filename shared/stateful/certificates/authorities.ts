@@ -2,7 +2,7 @@
 // clients are given long before it signs, and the former one until it ends. Time alone decides
 // which is which.
 import { randomBytes, X509Certificate } from 'node:crypto';
-import { type Identity, makeAuthority, type Validity } from '../../x509.ts';
+import { type Identity, makeAuthority, NAME_MAX, type Validity } from '../../x509.ts';
 import type { Owner } from '../parts.ts';
 import { certificatesIn, endsAtMs, type SecretData } from './secret-data.ts';
 
@@ -106,7 +106,8 @@ const nameIn = ({ namespace, name }: OwnerName): string => `${namespace}/${name}
 /** True for an authority of this owner, by its name, which nobody else gives. */
 export function isOfOwner(owner: OwnerName, certificate: string): boolean {
   if (Number.isNaN(endsAtMs(certificate))) return false;
-  const { CN: name } = new X509Certificate(certificate).toLegacyObject().subject;
-  const [kind, , named] = String(name).split(' ');
-  return kind === owner.kind && named === nameIn(owner);
+  const name = String(new X509Certificate(certificate).toLegacyObject().subject.CN);
+  const [kind, random] = name.split(' ');
+  const whole = `${kind} ${random} ${nameIn(owner)}`;
+  return kind === owner.kind && name === whole.slice(0, NAME_MAX);
 }

@@ -3,6 +3,7 @@
 // months old. The handshakes are real, so the last of the renewals is always now.
 import { X509Certificate } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { authoritiesAt, isOfOwner } from '../../../shared/stateful/certificates/authorities.ts';
 import {
   type CertificatesRead,
   type Managed,
@@ -240,4 +241,13 @@ test.each<[string, string, string, string, string | undefined]>([
   const where = 'Secret shop/mine, which spec.tls.peers names, has ';
   expect(lacking?.message ?? '').toContain(why === undefined ? '' : where);
   expect(lacking?.message ?? '').toContain(why ?? '');
+});
+
+test('an authority of an owner with a long name is known again, though its own name is cut', () => {
+  const nowMs = Date.now();
+  const long = { kind: 'EtcdCluster', namespace: 'n'.repeat(40), name: 'e'.repeat(40) };
+  const { signer } = authoritiesAt(long, nowMs, 90);
+  expect(isOfOwner(long, signer.certPem)).toBe(true);
+  expect(isOfOwner({ ...long, namespace: 'another' }, signer.certPem)).toBe(false);
+  expect(isOfOwner({ ...long, kind: 'NatsCluster' }, signer.certPem)).toBe(false);
 });
