@@ -1,7 +1,6 @@
 // Plays the kubelet and the scheduler for the pods of one plane: gives each pod a node and an
 // address, runs its container as a real process, keeps its Secrets fresh, says how it is, and
 // honours its deletion. Fields of a pod that it does not know it leaves alone.
-import { mkdir, rm } from 'node:fs/promises';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import type { Plane } from '../../../knative/try/local/plane/plane.ts';
@@ -10,14 +9,18 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { Container, type PodSpec } from './container.ts';
+import { Followed, keyOf } from './followed.ts';
 import { filesIn, podStatus } from './pod-status.ts';
-import { CLAIMS, PODS } from './scene.ts';
+import { PODS } from './scene.ts';
+import { Volumes } from './volumes.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
 const SECRETS = core('secrets');
 
-/** A look is three lists, whatever there is; oftener it took half of what a test cost. */
+/** Changes of objects are looked at when they come; a process that ends is found by a look. */
 const LOOK_EVERY_MS = 200;
+/** A server that is ready seldom stops to be while it runs. */
+const PROBE_READY_EVERY_MS = 1_000;
 /** A container that ends is started again after this, as the kubelet does at first. */
 const BACKOFF_MS = 500;
 
@@ -27,12 +30,24 @@ interface PodHere {
   readonly ip: string;
   readonly spec: PodSpec;
   readonly container: Container;
-  readonly secrets: Map<string, string>;
+  /** The newest version that is mounted, by volume. */
+  readonly secrets: Map<string, number>;
   isReady: boolean;
+  /** Before it there is no need to ask whether it is still ready. */
+  probeAtMs: number;
   isEnding: boolean;
   /** Somebody wants it to stay down. */
   isHeld: boolean;
 }
+
+const newPod = (pod: Pick<PodHere, 'uid' | 'key' | 'ip' | 'spec' | 'container'>): PodHere => ({
+  ...pod,
+  secrets: new Map(),
+  isReady: false,
+  probeAtMs: 0,
+  isEnding: false,
+  isHeld: false,
+});
 
 export interface KubeletOptions {
   readonly plane: Plane;
@@ -41,21 +56,24 @@ export interface KubeletOptions {
   readonly binaries: Readonly<Record<string, string>>;
 }
 
-/** By `namespace/name`. */
-type Secrets = ReadonlyMap<string, KubeObject>;
-
 export class Kubelet {
   readonly #options: KubeletOptions;
   readonly #pods = new Map<string, PodHere>();
   readonly #ips = new Map<string, string>();
   /** A network of its own, so that rigs beside each other never meet. */
   readonly #network = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
-  #loop: Promise<void> = Promise.resolve();
-  #isClosed = false;
+  readonly #closed = new AbortController();
+  #loop: Promise<unknown> = Promise.resolve();
+  #changed = Promise.withResolvers<void>();
+  readonly #volumes: Volumes;
+  readonly #podsThere = new Followed(() => this.#changed.resolve());
+  readonly #secrets = new Followed(() => this.#changed.resolve());
   readonly errors: unknown[] = [];
 
   constructor(options: KubeletOptions) {
     this.#options = options;
+    const onChange = (): void => this.#changed.resolve();
+    this.#volumes = new Volumes(options.kube, join(this.#dir, 'claims'), onChange);
   }
 
   get #dir(): string {
@@ -63,11 +81,18 @@ export class Kubelet {
   }
 
   start(): void {
-    this.#loop = this.#run();
+    const { kube } = this.#options;
+    const { signal } = this.#closed;
+    this.#loop = Promise.allSettled([
+      this.#podsThere.follow(kube, PODS, signal),
+      this.#volumes.follow(signal),
+      this.#secrets.follow(kube, SECRETS, signal),
+      this.#run(signal),
+    ]);
   }
 
   async stop(): Promise<void> {
-    this.#isClosed = true;
+    this.#closed.abort(new Error('the kubelet ends'));
     await this.#loop;
     await Promise.all([...this.#pods.values()].map((pod) => pod.container.kill()));
   }
@@ -95,58 +120,33 @@ export class Kubelet {
     return join(this.#dir, 'pods', this.#pods.get(key)?.uid ?? '', 'data');
   }
 
-  #claimDir(key: string): string {
-    return join(this.#dir, 'claims', key.replace('/', '_'));
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#isClosed) {
+  async #run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#changed = Promise.withResolvers();
       try {
         await this.#syncPods();
       } catch (error) {
+        // The next look knows what this one does not know yet.
         if (!isKubeError(error, 'KUBE_CONFLICT', 'KUBE_NOT_FOUND')) this.errors.push(error);
       }
-      await systemClock.sleep(LOOK_EVERY_MS);
+      await Promise.race([this.#changed.promise, systemClock.sleep(LOOK_EVERY_MS)]);
     }
   }
 
   async #syncPods(): Promise<void> {
-    const { items } = await this.#options.kube.list(PODS);
+    const items = this.#podsThere.all();
     const seen = new Set(items.map(({ metadata }) => metadata.uid));
     // Deleted with force: nobody asks for its last words.
     for (const pod of this.#pods.values()) {
       if (!seen.has(pod.uid) && !pod.isEnding) await this.#drop(pod);
     }
-    await this.#bindClaims();
-    const secrets = await this.#secrets();
-    for (const object of items) await this.#lookAt(object, secrets);
+    await this.#volumes.bind();
+    for (const object of items) await this.#lookAt(object);
   }
 
-  async #secrets(): Promise<Secrets> {
-    const { items } = await this.#options.kube.list(SECRETS);
-    const keyOf = ({ namespace = '', name }: KubeObject['metadata']) => `${namespace}/${name}`;
-    return new Map(items.map((secret) => [keyOf(secret.metadata), secret]));
-  }
-
-  async #bindClaims(): Promise<void> {
-    const { kube } = this.#options;
-    const { items } = await kube.list(CLAIMS);
-    for (const { metadata, status } of items) {
-      if ((status as { readonly phase?: string })?.phase === 'Bound') continue;
-      const { name, namespace = '' } = metadata;
-      const dir = this.#claimDir(`${namespace}/${name}`);
-      // A new claim has a new volume.
-      await rm(dir, { recursive: true, force: true });
-      await mkdir(dir, { recursive: true });
-      const body = { status: { phase: 'Bound' } };
-      const target = { name, namespace, subresource: 'status' };
-      await kube.patch(CLAIMS, target, { type: 'merge', body });
-    }
-  }
-
-  async #lookAt(object: KubeObject, secrets: Secrets): Promise<void> {
-    const { name, namespace = '', uid, deletionTimestamp } = object.metadata;
-    const key = `${namespace}/${name}`;
+  async #lookAt(object: KubeObject): Promise<void> {
+    const { uid, deletionTimestamp } = object.metadata;
+    const key = keyOf(object.metadata);
     const spec = object['spec'] as PodSpec;
     const here = this.#pods.get(key);
     if (deletionTimestamp !== undefined) {
@@ -154,10 +154,10 @@ export class Kubelet {
       else if (!here.isEnding) this.#end(here, object);
       return;
     }
-    if (here !== undefined && here.uid === uid) return this.#keep(here, object, secrets);
+    if (here !== undefined && here.uid === uid) return this.#keep(here, object);
     if (here !== undefined) return;
     if (spec.nodeName === undefined) await this.#bind(object);
-    else await this.#begin(object, spec, secrets);
+    else await this.#begin(object, spec);
   }
 
   async #bind({ metadata: { name, namespace = '' } }: KubeObject): Promise<void> {
@@ -168,67 +168,84 @@ export class Kubelet {
     await this.#options.kube.createSubresource(PODS, at, body);
   }
 
-  async #begin(object: KubeObject, spec: PodSpec, known: Secrets): Promise<void> {
+  async #begin(object: KubeObject, spec: PodSpec): Promise<void> {
     const { name, namespace = '', uid } = object.metadata;
-    const { plane, binaries } = this.#options;
-    const binary = binaries[spec.containers[0].image];
+    const binary = this.#options.binaries[spec.containers[0].image];
     // As an image that cannot be pulled.
     if (binary === undefined) return;
     const claim = spec.volumes.flatMap((one) => one.persistentVolumeClaim?.claimName ?? [])[0];
-    const key = `${namespace}/${name}`;
+    if (claim !== undefined && !(await this.#volumes.has(namespace, claim))) return;
+    const mounted = await this.#secretsOf(spec, namespace);
+    const key = keyOf(object.metadata);
     const ip = this.#ips.get(key) ?? `${this.#network}.${this.#ips.size + 1}`;
     this.#ips.set(key, ip);
     const container = new Container({
-      plane,
+      plane: this.#options.plane,
       root: join(this.#dir, 'pods', uid),
       podName: name,
       ip,
       spec,
       binary,
-      claimDir: claim === undefined ? undefined : this.#claimDir(`${namespace}/${claim}`),
+      claimDir: claim === undefined ? undefined : this.#volumes.dirOf(namespace, claim),
     });
     await container.prepare();
-    const secrets = new Map<string, string>();
-    const pod = {
-      uid,
-      key,
-      ip,
-      spec,
-      container,
-      secrets,
-      isReady: false,
-      isEnding: false,
-      isHeld: false,
-    };
+    const pod = newPod({ uid, key, ip, spec, container });
     this.#pods.set(key, pod);
-    await this.#syncSecrets(pod, namespace, known);
+    await this.#syncSecrets(pod, (one) => mounted.get(one));
     await this.#writeHosts();
     await container.start();
     await this.#writeStatus(pod, object);
   }
 
-  async #keep(pod: PodHere, object: KubeObject, secrets: Secrets): Promise<void> {
+  /** By name, as they are now: their watch may be behind that of pods. Fails while one lacks. */
+  async #secretsOf({ volumes }: PodSpec, namespace: string): Promise<Map<string, KubeObject>> {
+    const found = new Map<string, KubeObject>();
+    for (const { secret } of volumes) {
+      if (secret === undefined) continue;
+      const { secretName: name } = secret;
+      const object = await this.#options.kube.get(SECRETS, { namespace, name });
+      if (object === null) throw new Error(`there is no Secret ${name}`);
+      found.set(name, object);
+    }
+    return found;
+  }
+
+  async #keep(pod: PodHere, object: KubeObject): Promise<void> {
     if (pod.isEnding) return;
     const { namespace = '' } = object.metadata;
-    await this.#syncSecrets(pod, namespace, secrets);
+    await this.#syncSecrets(pod, (name) => this.#secrets.get(`${namespace}/${name}`));
     if (!pod.container.isRunning && !pod.isHeld) {
       await systemClock.sleep(BACKOFF_MS);
       await pod.container.start();
     }
-    const isReady = pod.container.isRunning && (await pod.container.isReady());
+    const isReady = await this.#isReady(pod);
     if (isReady === pod.isReady) return;
     pod.isReady = isReady;
     await this.#writeStatus(pod, object);
   }
 
-  async #syncSecrets(pod: PodHere, namespace: string, known: Secrets): Promise<void> {
+  async #isReady(pod: PodHere): Promise<boolean> {
+    if (!pod.container.isRunning) {
+      pod.probeAtMs = 0;
+      return false;
+    }
+    if (systemClock.nowMs() < pod.probeAtMs) return pod.isReady;
+    const isReady = await pod.container.isReady();
+    pod.probeAtMs = systemClock.nowMs() + (isReady ? PROBE_READY_EVERY_MS : LOOK_EVERY_MS);
+    return isReady;
+  }
+
+  /** As the kubelet, it leaves what is mounted of a Secret that is gone. */
+  async #syncSecrets(
+    pod: PodHere,
+    secretNamed: (name: string) => KubeObject | undefined,
+  ): Promise<void> {
     for (const { name: volume, secret } of pod.spec.volumes) {
-      if (secret === undefined) continue;
-      const found = known.get(`${namespace}/${secret.secretName}`);
-      if (found === undefined) throw new Error(`there is no Secret ${secret.secretName}`);
-      const { resourceVersion } = found.metadata;
-      if (pod.secrets.get(volume) === resourceVersion) continue;
-      pod.secrets.set(volume, resourceVersion);
+      const found = secret === undefined ? undefined : secretNamed(secret.secretName);
+      if (found === undefined) continue;
+      const version = Number(found.metadata.resourceVersion);
+      if (version <= (pod.secrets.get(volume) ?? 0)) continue;
+      pod.secrets.set(volume, version);
       await pod.container.mountFiles(volume, filesIn(found));
     }
   }
