@@ -148,7 +148,12 @@ async function isRefusedNow(kube: KubeClient, kind: VersionedKind, { name }: Ref
     await kube.patch(kind.ref(), target, patch, { dryRun: true, isOnce: true });
     return false;
   } catch (error) {
-    if (isKubeError(error) && error.message.includes(`${name} may not change`)) return true;
+    if (!isKubeError(error)) throw error;
+    // An API server asks for a moment after the webhook was taken away, when nobody listens.
+    const isRefused = [`${name} may not change`, 'failed calling webhook'].some((one) =>
+      error.message.includes(one),
+    );
+    if (isRefused) return true;
     throw error;
   }
 }
