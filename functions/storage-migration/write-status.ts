@@ -5,6 +5,7 @@ import {
   type StorageMigrationStatus,
 } from '../../shared/api/storage-migration.ts';
 import { type ConditionInput, setConditions } from '../../shared/kube/conditions.ts';
+import { isKubeError } from '../../shared/kube/errors.ts';
 import { writeStatus } from '../../shared/kube/status.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import type { StatusUpdate } from './status.ts';
@@ -27,7 +28,45 @@ export interface UpdateOptions {
   readonly signal: AbortSignal;
 }
 
+/** More edits than that between a read and a write are a fight. */
+const EDITS_MAX = 5;
+
+/**
+ * Whoever holds the lease writes what it counted, also when somebody has edited the object since:
+ * the next look finds the objects of its page current, and would count them for nobody.
+ */
 export async function updateStatus(
+  deps: Deps,
+  migration: Migration,
+  update: StatusUpdate,
+  options: UpdateOptions,
+): Promise<Migration> {
+  let now = migration;
+  for (let edits = 0; ; edits += 1) {
+    try {
+      return await writeOnce(deps, now, update, options);
+    } catch (error) {
+      if (edits === EDITS_MAX || !isKubeError(error, 'KUBE_CONFLICT')) throw error;
+      const edited = await ownedAfterEdit(deps, now, options.signal);
+      if (edited === undefined) throw error;
+      now = edited;
+    }
+  }
+}
+
+/** The object as it is now, as long as it is the same and the lease is ours. */
+async function ownedAfterEdit(
+  { kube, id }: Deps,
+  { name, object }: Migration,
+  signal: AbortSignal,
+): Promise<Migration | undefined> {
+  const found = await kube.get(STORAGE_MIGRATIONS, { name }, { signal });
+  if (found === null || found.metadata.uid !== object.metadata.uid) return undefined;
+  const now = migrationOf(found);
+  return now.status.worker?.id === id ? now : undefined;
+}
+
+async function writeOnce(
   { kube, clock, id, workMs }: Deps,
   { object, generation }: Migration,
   { status, progressing, blocked }: StatusUpdate,
@@ -51,7 +90,7 @@ export async function updateStatus(
       conditions: setConditions(object, conditions, moment),
     },
     fieldManager: FIELD_MANAGER,
-    // Two instances at once: the second one looks again.
+    // Two instances at once: the one without the lease begins from the new state.
     ifUnmoved: true,
     signal,
   });
