@@ -6,6 +6,7 @@ import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.t
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { CLUSTER_ID_ANNOTATION } from '../../../shared/api/etcd-peer.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
+import { createStorageClass } from '../../builders/storage-class.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { type Outcome, StolenAccount } from './accounts-at-work.ts';
 import type { Body, Owned } from './forged.ts';
@@ -15,6 +16,7 @@ import { Installed } from './installed.ts';
 const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
 const namespace = 'default';
 const CLAIM = 'data-main-0';
+const STORAGE_CLASS = 'growing';
 const GROUPS: Readonly<Record<string, string>> = {
   secrets: '/api/v1',
   services: '/api/v1',
@@ -73,7 +75,11 @@ const claim = (name: string, labels: object): Manifest => ({
   apiVersion: 'v1',
   kind: 'PersistentVolumeClaim',
   metadata: { namespace, name, labels },
-  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  spec: {
+    accessModes: ['ReadWriteOnce'],
+    storageClassName: STORAGE_CLASS,
+    resources: { requests: { storage: '1Gi' } },
+  },
 });
 
 test('it makes what an EtcdCluster is made of, and no pods', async () => {
@@ -99,11 +105,21 @@ test('of a member and its claim it changes its own part alone', async () => {
   const member = (body: object): Promise<string> => told(patch('etcdpeers', MEMBER, body));
   expect(await member({ spec: { snapshotCount: 5_000 } })).toMatch(/^200 /);
   expect(await member({ metadata: { finalizers } })).toMatch(/^422 .*changes no finalizer/);
+  await createStorageClass(installed.kube, STORAGE_CLASS, true);
+  const bound = { status: { phase: 'Bound', capacity: { storage: '1Gi' } } };
+  const target = { namespace, name: CLAIM, subresource: 'status' };
   await installed.kube.create(core('persistentvolumeclaims'), claim(CLAIM, LABELS));
+  await installed.kube.patch(core('persistentvolumeclaims'), target, {
+    type: 'merge',
+    body: bound,
+  });
   const claimed = (body: object): Promise<string> =>
     told(patch('persistentvolumeclaims', CLAIM, body));
   const annotations = { [CLUSTER_ID_ANNOTATION]: 'f00' };
   expect(await claimed({ metadata: { annotations } })).toMatch(/^200 /);
+  // Its class would let it grow.
+  const larger = { resources: { requests: { storage: '2Gi' } } };
+  expect(await claimed({ spec: larger })).toMatch(/^422 .*and nothing else/);
   const labels = { 'example.com/mine': 'yes' };
   expect(await claimed({ metadata: { labels } })).toMatch(/^422 .*belongs to somebody else/);
   expect(await claimed({ metadata: { finalizers } })).toMatch(/^422 .*and nothing else/);

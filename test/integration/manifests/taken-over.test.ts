@@ -5,6 +5,8 @@ import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.t
 import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
 import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
 import { natsClusterRights, secretRights } from '../../../knative/tools/rights/manifests.ts';
+import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
+import { ETCD_PEERS } from '../../../shared/api/etcd-peer.ts';
 import { METADATA_FEEDS } from '../../../shared/api/metadata-feed.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
@@ -14,6 +16,8 @@ import { serversOf } from './servers-of.ts';
 import { type Outcome, StolenAccount } from './accounts-at-work.ts';
 import { ATTEMPTS } from './attempts.ts';
 import { type Body, CLUSTER, FORGED, FORGED_SERVERS, type Owned, ownedBy } from './forged.ts';
+import { DEGRADED, FORGED_CONDITIONS, PROVED, SAID, UNKNOWN } from './forged-conditions.ts';
+import { etcdPeer, MEMBER, ownedBy as ofEtcdCluster } from './forged-etcd.ts';
 import { Installed } from './installed.ts';
 import { isAt, rowsOfPage } from './page-of-rights.ts';
 
@@ -250,19 +254,6 @@ test.each([`nats@${DIGEST}`, `docker.io/library/nats@${DIGEST}`, `nats:2.15.3@${
 );
 
 describe('dead-letters, which says of others that nobody looks', () => {
-  const at = '2026-11-22T12:00:00Z';
-  const condition = (type: string, status: string, reason = 'Whole') => ({
-    type,
-    status,
-    reason,
-    message: 'As its function said.',
-    lastTransitionTime: at,
-  });
-  const PROVED = condition('Proved', 'True');
-  const DEGRADED = condition('Degraded', 'False');
-  const SAID = [condition('Ready', 'True'), DEGRADED, PROVED];
-  const UNKNOWN = condition('Ready', 'Unknown', 'NotSwept');
-
   beforeAll(async () => {
     const { kube } = installed;
     const of = (kind: string, namespace?: string) => ({
@@ -273,85 +264,39 @@ describe('dead-letters, which says of others that nobody looks', () => {
     const resource = { group: 'example.com', resource: 'widgets' };
     const made = [
       [NATS_CLUSTERS, { ...of('NatsCluster', 'shop'), spec: {} }],
+      [ETCD_CLUSTERS, { ...of('EtcdCluster', 'shop'), spec: {} }],
       [METADATA_FEEDS, { ...of('MetadataFeed', 'ballast-system'), spec: {} }],
       [STORAGE_MIGRATIONS, { ...of('StorageMigration'), spec: { resource } }],
     ] as const;
+    const body = { status: { observedGeneration: 1, conditions: SAID } };
     for (const [ref, manifest] of made) {
       await kube.create(ref, manifest);
       const target = { ...manifest.metadata, subresource: 'status' };
-      const body = { status: { observedGeneration: 1, conditions: SAID } };
       await kube.patch(ref, target, { type: 'merge', body });
     }
+    // EtcdPeers are made by the account of etcd-cluster alone.
+    const path = '/apis/ballast.dev/v1alpha1/namespaces/shop/etcdpeers';
+    const peer = etcdPeer(ofEtcdCluster('u1'));
+    await account('etcd-cluster').try({ method: 'POST', path, body: peer });
+    const target = { namespace: 'shop', name: MEMBER, subresource: 'status' };
+    await kube.patch(ETCD_PEERS, target, { type: 'merge', body });
   });
 
   const PATHS = [
-    'namespaces/shop/natsclusters',
-    'namespaces/ballast-system/metadatafeeds',
-    'storagemigrations',
+    'namespaces/shop/natsclusters/said',
+    'namespaces/shop/etcdclusters/said',
+    `namespaces/shop/etcdpeers/${MEMBER}`,
+    'namespaces/ballast-system/metadatafeeds/said',
+    'storagemigrations/said',
   ];
   const putStatus = (path: string, status: object, query = '?dryRun=All'): Promise<Outcome> =>
     account('dead-letters').try({
       method: 'PATCH',
-      path: `/apis/ballast.dev/v1alpha1/${path}/said/status${query}`,
+      path: `/apis/ballast.dev/v1alpha1/${path}/status${query}`,
       body: { status },
     });
 
-  const forged: readonly [attempted: string, status: object, why: string][] = [
-    [
-      'turns False into True',
-      { conditions: [condition('Ready', 'True'), condition('Degraded', 'True'), PROVED] },
-      'changes no condition otherwise',
-    ],
-    [
-      'says False of what is True',
-      { conditions: [condition('Ready', 'False', 'NotSwept'), DEGRADED, PROVED] },
-      'changes no condition otherwise',
-    ],
-    [
-      'gives a reason of its own',
-      { conditions: [condition('Ready', 'Unknown', 'Attacked'), DEGRADED, PROVED] },
-      'changes no condition otherwise',
-    ],
-    [
-      'takes a proof back',
-      {
-        conditions: [
-          condition('Ready', 'True'),
-          DEGRADED,
-          condition('Proved', 'Unknown', 'NotSwept'),
-        ],
-      },
-      'changes no condition otherwise',
-    ],
-    [
-      'writes a long story',
-      { conditions: [{ ...UNKNOWN, message: 'x'.repeat(1_025) }, DEGRADED, PROVED] },
-      'changes no condition otherwise',
-    ],
-    [
-      'says the same in other words',
-      { conditions: [{ ...condition('Ready', 'True'), message: 'Mine.' }, DEGRADED, PROVED] },
-      'changes no condition otherwise',
-    ],
-    [
-      'takes a condition away',
-      { conditions: [condition('Ready', 'True'), DEGRADED] },
-      'makes no condition and takes none away',
-    ],
-    [
-      'makes one',
-      { conditions: [...SAID, condition('InSync', 'Unknown', 'NotSwept')] },
-      'makes no condition and takes none away',
-    ],
-    ['changes what else is said', { observedGeneration: 7 }, 'nothing of a status but conditions'],
-    [
-      'forgets what else is said',
-      { observedGeneration: null },
-      'nothing of a status but conditions',
-    ],
-  ];
-
-  test.each(forged)('is refused when it %s', async (_what, status, why) => {
+  test.each(FORGED_CONDITIONS)('is refused when it %s', async (_what, status, why) => {
     for (const path of PATHS) {
       const { status: code, text } = await putStatus(path, status);
       expect([path, code, text]).toEqual([path, 422, expect.stringContaining(why)]);

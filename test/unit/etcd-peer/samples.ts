@@ -9,7 +9,7 @@ import {
   type EtcdPeerStatus,
 } from '../../../shared/api/etcd-peer.ts';
 
-const NOW_MS = Date.parse('2026-01-02T00:00:00Z');
+export const NOW_MS = Date.parse('2026-01-02T00:00:00Z');
 
 /** As etcd-cluster writes it. */
 export const SPEC: EtcdPeerSpec = {
