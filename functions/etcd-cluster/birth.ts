@@ -6,7 +6,14 @@ import { listed, waitFor } from '../../shared/stateful/decision.ts';
 import { claimName, peerName } from './cluster.ts';
 import type { Decision } from './decision.ts';
 import { hexOf } from './etcd-state.ts';
-import { existingBootstrap, isAsWanted, newBootstrap, specOf, wantedSpec } from './peer-spec.ts';
+import {
+  existingBootstrap,
+  isAsWanted,
+  makePeer,
+  newBootstrap,
+  specOf,
+  wantedSpec,
+} from './peer-spec.ts';
 import { awayReason } from './safety.ts';
 import { byOrdinal, claimOf, type PeerClaim, peerOf, recordsOf, type State } from './state.ts';
 
@@ -20,8 +27,11 @@ export function beBorn(state: State): Decision | undefined {
   const [known] = ids;
   if (ids.size > 1) return refuseDiffering(state);
   if (known !== undefined) return remember(state, known);
-  if (spec.replicas === 0) return { next: 'Nothing' };
+  if (spec.replicas === 0 && state.peers.length === 0) return { next: 'Nothing' };
+  if (spec.replicas === 0) return undefined;
   const seed = status.bootstrap?.seed ?? peerName(state.cluster, 0);
+  const unmarked = refuseUnmarked(state, seed);
+  if (unmarked !== undefined) return unmarked;
   if (status.bootstrap === undefined) {
     const bootstrap = { seed, since: timestamp(state.nowMs) };
     const records = { ...recordsOf(state), bootstrap };
@@ -51,6 +61,18 @@ function refuseDiffering(state: State): Decision {
     'that are not wanted, with their data, or rename the EtcdCluster.';
   const trouble = { reason: 'ClaimsDiffer', message };
   return waitFor('Start from the claims', [trouble], trouble);
+}
+
+/** There is one claim at most before the birth: others were made by a cluster of before. */
+function refuseUnmarked({ claims }: State, seed: string): Decision | undefined {
+  const others = claims.filter(({ name }) => name !== claimName(seed));
+  if (others.length === 0) return undefined;
+  const message =
+    'Claims of a former cluster are there, and do not say which: ' +
+    `${listed(others.map(({ name }) => name))}. Nothing is started beside them, for it would ` +
+    'come up empty: delete them with their data, or choose another name.';
+  const trouble = { reason: 'ClaimsUnmarked', message };
+  return waitFor('Start the first member', [trouble], trouble);
 }
 
 const remember = (state: State, clusterId: string): Decision => ({
@@ -93,8 +115,10 @@ export function bringBack(state: State): Decision | undefined {
   const names = own.map(({ name }) => name.slice(claimName('').length)).toSorted(byOrdinal);
   const missing = names.find((name) => peerOf(state, name) === undefined && leaving?.peer !== name);
   if (missing !== undefined) {
-    const spec = specOf(state, missing, existingBootstrap(state, names));
-    return { step: { type: 'make-peer', name: missing, spec }, next: `Bring back ${missing}` };
+    // With itself alone in the list an empty volume finds no cluster, and cannot join under the id
+    // that its member had.
+    const next = `Bring back ${missing}`;
+    return makePeer(state, missing, existingBootstrap(state, [missing]), next);
   }
   return refuseGone(state);
 }

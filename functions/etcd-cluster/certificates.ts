@@ -75,7 +75,7 @@ export async function readCertificates(deps: SecretsDeps, cluster: Cluster): Pro
 }
 
 /** Reads the one that the spec names; without a name it is made and renewed. */
-function readOne(
+async function readOne(
   deps: SecretsDeps,
   cluster: Cluster,
   listener: Listener,
@@ -84,11 +84,71 @@ function readOne(
   const { namespace, spec } = cluster;
   const use: Use = listener === 'peer' ? 'peers' : 'clients';
   const { secretName } = spec.tls[use];
-  if (secretName === undefined) {
-    return readManaged(deps, managedOf(deps, cluster, use, served), listener);
+  const field = `spec.tls.${use}`;
+  if (secretName !== undefined) {
+    const of = use === 'peers' ? 'peer' : 'server';
+    const read = await readGiven(deps, {
+      namespace,
+      secretName,
+      field,
+      host: firstHost(cluster, of),
+    });
+    return refuseUntrusted(deps, cluster, { read, of, field, served });
   }
-  const host = firstHost(cluster, use === 'peers' ? 'peer' : 'server');
-  return readGiven(deps, { namespace, secretName, field: `spec.tls.${use}`, host });
+  const gone = await authorityGone(deps, cluster, use, served);
+  if (gone !== undefined) return { lacking: gone };
+  return readManaged(deps, managedOf(deps, cluster, use, served), listener);
+}
+
+interface Given {
+  readonly read: CertificatesRead;
+  readonly of: Listener;
+  readonly field: string;
+  readonly served: SecretData;
+}
+
+/**
+ * Members read an authority when they start, and certificates at once: one that they do not trust
+ * yet would cut them off from each other, and no restart in turn could begin.
+ */
+function refuseUntrusted(
+  { nowMs }: SecretsDeps,
+  cluster: Cluster,
+  { read, of, field, served }: Given,
+): CertificatesRead {
+  const [before = '', key = '', ca = ''] = ['.crt', '.key', '-ca.crt'].map(
+    (end) => served[`${of}${end}`],
+  );
+  const host = firstHost(cluster, of);
+  const serves = unfit({ certificate: before, key, ca }, host, nowMs) === undefined;
+  if (read.files === undefined || cluster.status.clusterId === undefined || !serves) return read;
+  if (unfit({ ...read.files, ca }, host, nowMs) === undefined) return read;
+  const message =
+    `The certificate that ${field} names is signed by an authority that the members do not ` +
+    'trust yet. Keep the former certificate, with both authorities in its ca.crt, until all ' +
+    'members have restarted; then put in the new one.';
+  return { lacking: { reason: 'CertificateUntrusted', message } };
+}
+
+/** Nothing tells the authority of members that run: another one would cut them off. */
+async function authorityGone(
+  deps: SecretsDeps,
+  cluster: Cluster,
+  use: Use,
+  served: SecretData,
+): Promise<Reason | undefined> {
+  const { status, spec, name } = cluster;
+  const managed = managedOf(deps, cluster, use, served);
+  if (status.clusterId === undefined || spec.replicas === 0) return undefined;
+  if (deps.kept?.has(managed.suffix) === true) return undefined;
+  if (managed.recover().data['ca.crt'] !== undefined) return undefined;
+  const { own, lacking } = await readOwn(deps, managed.owner, managed.suffix);
+  if (own !== undefined || lacking !== undefined) return undefined;
+  const message =
+    `Secrets ${name}${managed.suffix} and ${name}${TLS_SUFFIX} are gone, and with them the ` +
+    'authority of the members, which go on with what they have. Set spec.replicas to 0 until ' +
+    'their pods are gone, and back: then another authority is made for all of them together.';
+  return { reason: 'AuthorityGone', message };
 }
 
 function managedOf(

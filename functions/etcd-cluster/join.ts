@@ -6,7 +6,7 @@ import { ORDINALS, peerName, peerUrl } from './cluster.ts';
 import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
 import { leavingRecord } from './leave.ts';
-import { existingBootstrap, namesOf, specOf } from './peer-spec.ts';
+import { existingBootstrap, isAsWanted, makePeer, namesOf, wantedSpec } from './peer-spec.ts';
 import {
   awayReason,
   blockersOf,
@@ -23,6 +23,7 @@ import {
   type Peer,
   peerNameOf,
   peerOf,
+  podOf,
   recordsOf,
   type State,
   votersOf,
@@ -42,19 +43,34 @@ export function finishLearner(state: State): Decision | undefined {
     return waitFor(next, [trouble], trouble);
   }
   const peer = peerOf(state, name);
-  if (peer === undefined) return makePeer(state, name, next);
-  return giveUp(state, learner, peer) ?? promote(state, learner, name, next);
+  if (peer === undefined) return start(state, name, next);
+  return (
+    giveUp(state, learner, peer) ??
+    correct(state, peer, next) ??
+    promote(state, learner, name, next)
+  );
 }
 
-function makePeer(state: State, name: string, next: string): Decision {
+function start(state: State, name: string, next: string): Decision {
   const claim = claimOf(state, name);
   if (claim?.isEnding === true) {
     const message = `Claim ${claim.name} of a former member is about to end.`;
     return waitFor(next, [{ reason: 'ClaimEnding', message }]);
   }
   const names = namesOf(state, membersOf(state));
-  const spec = specOf(state, name, existingBootstrap(state, names));
-  return { step: { type: 'make-peer', name, spec }, next };
+  return makePeer(state, name, existingBootstrap(state, names), next);
+}
+
+/** Nobody relies on a learner, so an edit of the spec reaches it without a turn. */
+function correct(state: State, peer: Peer, next: string): Decision | undefined {
+  if (!isAsWanted(state, peer)) {
+    return { step: { type: 'update-peer', peer, spec: wantedSpec(state, peer) }, next };
+  }
+  const pod = podOf(state, peer.name);
+  const isTold = peer.status.observedGeneration === peer.generation;
+  if (pod === undefined || pod.isEnding || !isTold) return undefined;
+  if (pod.templateHash === peer.status.templateHash) return undefined;
+  return { step: { type: 'restart', pod, reason: 'Its pod template is another one now.' }, next };
 }
 
 /** A learner without its volume can never start; another one takes its place. */

@@ -5,7 +5,7 @@ import type { LeavingMember } from '../../shared/api/etcd-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision } from './decision.ts';
-import { blockersOf, unknownReason } from './safety.ts';
+import { blockersOf, removalBlockers, unhealthyReason, unknownReason } from './safety.ts';
 import {
   answerOf,
   byOrdinal,
@@ -14,6 +14,7 @@ import {
   memberOf,
   membersOf,
   type Peer,
+  peerNameOf,
   peerOf,
   podOf,
   recordsOf,
@@ -22,13 +23,18 @@ import {
 } from './state.ts';
 
 const SCALE_DOWN = 'ScaleDown';
+/** Before the id in the mark of a claim that nobody goes on with. */
+const KEPT = 'removed-from-';
 
 export function leavingRecord(
   state: State,
-  { name, uid }: Peer,
+  { name, uid, status: { claimUid } }: Peer,
   { memberId, reason }: Pick<LeavingMember, 'memberId' | 'reason'>,
 ): LeavingMember {
-  const claim = claimOf(state, name);
+  // The data of a member that somebody else removed is kept, and so is a claim of another life.
+  const found = claimOf(state, name);
+  const isItsOwn = memberId !== undefined && found?.uid === claimUid;
+  const claim = isItsOwn ? found : undefined;
   return {
     peer: name,
     peerUid: uid,
@@ -64,11 +70,15 @@ export function scaleDown(state: State): Decision | undefined {
 export function replaceLost(state: State): Decision | undefined {
   if (unknownReason(state) !== undefined) return undefined;
   const peer = state.peers.find(({ name }) => isLost(state, name));
-  if (peer === undefined) return undefined;
+  if (peer === undefined) return replaceVanished(state);
   const member = memberOf(state, peer.name);
   const next = `Replace ${peer.name}`;
-  const reasons = blockersOf(state, member?.id);
+  const reasons = removalBlockers(state, member?.id);
   if (reasons.length > 0) return waitFor(next, reasons);
+  if (member === undefined) {
+    const kept = keepAside(state, peer.name);
+    if (kept !== undefined) return kept;
+  }
   const reason =
     state.lost.get(peer.name) ?? 'The others have removed it, so its data is of no use to them.';
   const leaving = leavingRecord(state, peer, {
@@ -76,6 +86,33 @@ export function replaceLost(state: State): Decision | undefined {
     reason,
   });
   return { step: { type: 'write-records', records: { ...recordsOf(state), leaving } }, next };
+}
+
+/** A voter of which neither peer, pod nor claim is left: nobody brings it back. */
+function replaceVanished(state: State): Decision | undefined {
+  const member = votersOf(state).find((one) => {
+    const name = peerNameOf(state, one) ?? '';
+    const isLeft = [peerOf, podOf, claimOf].some((of) => of(state, name) !== undefined);
+    return name !== '' && !isLeft;
+  });
+  if (member === undefined) return undefined;
+  const peer = peerNameOf(state, member) ?? '';
+  const next = `Replace ${peer}`;
+  const reasons = removalBlockers(state, member.id);
+  if (reasons.length > 0) return waitFor(next, reasons);
+  const reason = 'Neither its EtcdPeer nor its claim is there any more.';
+  const since = timestamp(state.nowMs);
+  const leaving = { peer, peerUid: '', memberId: member.id, reason, since };
+  return { step: { type: 'write-records', records: { ...recordsOf(state), leaving } }, next };
+}
+
+/** Takes the mark off a claim whose member is gone: it stays, and nobody goes on with it. */
+function keepAside(state: State, name: string): Decision | undefined {
+  const claim = claimOf(state, name);
+  const { clusterId } = state.cluster.status;
+  if (claim?.clusterId === undefined || claim.clusterId !== clusterId) return undefined;
+  const next = `Keep claim ${claim.name} of a removed member aside`;
+  return { step: { type: 'mark-claim', claim, clusterId: `${KEPT}${clusterId}` }, next };
 }
 
 /** Its volume cannot come back, or the others no longer count it. */
@@ -121,7 +158,13 @@ function removeMember(state: State, leaving: LeavingMember, next: string): Decis
   const member = membersOf(state).find(({ id }) => id === memberId);
   if (member === undefined) return undefined;
   if (isWantedAgain(state, leaving)) return forget(state, next);
-  const reasons = blockersOf(state, member.id);
+  // A member that was lost came back meanwhile.
+  const isBack = leaving.reason !== SCALE_DOWN && unhealthyReason(state, member) === undefined;
+  if (isBack && !member.isLearner) return forget(state, next);
+  const reasons =
+    leaving.reason === SCALE_DOWN
+      ? blockersOf(state, member.id)
+      : removalBlockers(state, member.id);
   if (reasons.length > 0) return waitFor(next, reasons);
   return (
     moveLeader(state, name, next) ?? {

@@ -10,7 +10,7 @@ import {
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { readClaims } from '../../shared/stateful/claims.ts';
 import { findLost } from '../../shared/stateful/lost.ts';
-import { isOurs } from '../../shared/stateful/parts.ts';
+import { CLAIMS, isOurs } from '../../shared/stateful/parts.ts';
 import { findPending } from '../../shared/stateful/pending.ts';
 import { readPods } from '../../shared/stateful/pods.ts';
 import { askMembers } from './ask-members.ts';
@@ -48,7 +48,7 @@ export async function observe(
   const etcd = await askMembers(deps, { cluster, pods, peers }, parts.access, signal);
   const nowMs = clock.nowMs();
   for (const name of etcd.answers.keys()) memory.contactMs.set(name, nowMs);
-  const found = { kube, nowMs, signal };
+  const found = { kube, namespace, nowMs, signal };
   const owner = { ...OWNER, namespace };
   const lost = await findLost(found, pods, claims, claimOfPod);
   const pending = await findPending(found, owner, pods, claims);
@@ -59,7 +59,7 @@ export async function observe(
     peers,
     pods,
     claims,
-    lost: new Map([...byPeer(lost), ...withoutClaim(peers, claims)]),
+    lost: new Map([...byPeer(lost), ...(await withoutClaim(found, peers, claims))]),
     pending: byPeer(pending),
     etcd,
   };
@@ -151,19 +151,48 @@ async function readPeerClaims(
   const { namespace } = cluster;
   const labelSelector = selectorText(cluster);
   return readClaims({ kube, signal }, { namespace, labelSelector, isOwn }, ({ metadata }) => ({
-    clusterId: metadata.annotations?.[CLUSTER_ID_ANNOTATION],
+    clusterId: idIn(metadata.annotations?.[CLUSTER_ID_ANNOTATION]),
     resourceVersion: metadata.resourceVersion,
   }));
 }
 
+/** A claim that is kept aside has another mark, and so nobody's data. */
+const idIn = (mark: string | undefined): string | undefined =>
+  mark !== undefined && /^[0-9a-f]{1,16}$/.test(mark) ? mark : undefined;
+
 /** A peer starts with its first claim and no other: an empty one would have forgotten its votes. */
-function withoutClaim(
+async function withoutClaim(
+  found: Found,
   peers: readonly Peer[],
   claims: readonly PeerClaim[],
-): readonly (readonly [string, string])[] {
-  return peers.flatMap(({ name, spec, status: { claimUid } }) => {
-    if (spec.storage.medium !== 'Volume' || claimUid === undefined) return [];
-    const isThere = claims.some(({ uid, isEnding }) => uid === claimUid && !isEnding);
-    return isThere ? [] : [[name, `Claim ${claimName(name)} of ${name} is gone.`] as const];
-  });
+): Promise<readonly (readonly [string, string])[]> {
+  const gone: (readonly [string, string])[] = [];
+  for (const { name, spec, status } of peers) {
+    const { claimUid } = status;
+    if (spec.storage.medium !== 'Volume' || claimUid === undefined) continue;
+    if (claims.some(({ uid }) => uid === claimUid)) continue;
+    if (await isThere(found, claimName(name), claimUid)) continue;
+    gone.push([name, `Claim ${claimName(name)} of ${name} is gone.`]);
+  }
+  return gone;
+}
+
+interface Found {
+  readonly kube: Deps['kube'];
+  readonly namespace: string;
+  readonly signal: AbortSignal;
+}
+
+/** A claim without its label is not listed with the others, and has its data all the same. */
+async function isThere(
+  { kube, namespace, signal }: Found,
+  name: string,
+  claimUid: string,
+): Promise<boolean> {
+  const fieldSelector = `metadata.name=${name}`;
+  const options = { namespace, fieldSelector, limit: 1, metadataOnly: true, signal };
+  for await (const { items } of kube.pages(CLAIMS, options)) {
+    if (items.some(({ metadata }) => metadata.uid === claimUid)) return true;
+  }
+  return false;
 }

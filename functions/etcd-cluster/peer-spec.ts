@@ -2,6 +2,8 @@
 import type { EtcdSettings } from '../../shared/api/etcd-cluster.ts';
 import type { EtcdPeerSpec, PeerBootstrap } from '../../shared/api/etcd-peer.ts';
 import { hashOf } from '../../shared/hash.ts';
+import { waitFor } from '../../shared/stateful/decision.ts';
+import type { Decision } from './decision.ts';
 import { byOrdinal, type Peer, peerNameOf, type State } from './state.ts';
 import { ordinalOf, peerUrl } from './cluster.ts';
 import type { Member } from './etcd-state.ts';
@@ -70,3 +72,21 @@ export const existingBootstrap = (
 /** The names of members, also of those that have not started and say none. */
 export const namesOf = (state: State, members: readonly Member[]): readonly string[] =>
   members.flatMap((member) => peerNameOf(state, member) ?? []);
+
+/**
+ * A new peer gets the image that the others run while that of the spec is refused: it would be the
+ * first to run what must not follow.
+ */
+export function makePeer(
+  state: State,
+  name: string,
+  bootstrap: PeerBootstrap,
+  next: string,
+): Decision {
+  const wanted = specOf(state, name, bootstrap);
+  const refused = refusedImage(state);
+  const image = refused === undefined ? wanted.image : state.peers[0]?.spec.image;
+  if (refused !== undefined && image === undefined) return waitFor(next, [refused], refused);
+  const spec = { ...wanted, image: image ?? wanted.image };
+  return { step: { type: 'make-peer', name, spec }, next };
+}

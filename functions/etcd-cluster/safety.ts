@@ -2,7 +2,7 @@
 // sentences that name the member. Everything that cannot be observed is a blocker. Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { hexOf, type Member } from './etcd-state.ts';
-import { answerOf, membersOf, peerNameOf, podOf, type State, votersOf } from './state.ts';
+import { answerOf, claimOf, membersOf, peerNameOf, podOf, type State, votersOf } from './state.ts';
 
 /** Entries of the Raft log that a healthy follower may be behind: a busy one is, a little. */
 const BEHIND_MAX = 5_000;
@@ -24,7 +24,24 @@ export function blockersOf(state: State, without?: string): readonly Reason[] {
 
 /** Blockers of ending a member's pod for a while: it goes on counting as a voter meanwhile. */
 export function restartBlockers(state: State, id: string | undefined): readonly Reason[] {
-  return [...blockersOf(state, id), ...quorumBlockers(state, id)];
+  const member = membersOf(state).find((one) => one.id === id);
+  const peer = member && peerNameOf(state, member);
+  const claim = peer === undefined ? undefined : claimOf(state, peer);
+  const ending = claim?.isEnding === true ? [claimEnding(claim.name)] : [];
+  return [...blockersOf(state, id), ...ending, ...quorumBlockers(state, id)];
+}
+
+/**
+ * Blockers of removing a member that is lost. Others that are lost may wait for their turn, as long
+ * as more than half of all voters are healthy without this one.
+ */
+export function removalBlockers(state: State, id: string | undefined): readonly Reason[] {
+  const voters = votersOf(state);
+  const healthy = voters.filter(
+    (one) => one.id !== id && unhealthyReason(state, one) === undefined,
+  );
+  const hasQuorum = healthy.length > voters.length / 2;
+  return blockersOf(state, id).filter(({ reason }) => reason !== 'VolumeLost' || !hasQuorum);
 }
 
 /**
@@ -84,10 +101,18 @@ export function unhealthyReason(state: State, member: Member): Reason | undefine
   if (behind > BEHIND_MAX) {
     return { reason: 'MemberBehind', message: `${name} is ${behind} entries behind the others.` };
   }
+  const claim = claimOf(state, peer);
+  if (claim?.isEnding === true) return claimEnding(claim.name);
   if (podOf(state, peer)?.isReady === true) return undefined;
   const message = `${name} answers us, and its pod is not ready: clients do not reach it.`;
   return { reason: 'MemberUnready', message };
 }
+
+/** Only the pod that runs keeps its data: nothing may end that. */
+export const claimEnding = (name: string): Reason => ({
+  reason: 'ClaimEnding',
+  message: `Claim ${name} was deleted, and goes with its data as soon as its pod ends.`,
+});
 
 /** A member whose URL is none of ours: never taken for one that is to be removed. */
 export function foreignReason(state: State, member: Member): Reason {

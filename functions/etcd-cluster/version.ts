@@ -10,7 +10,7 @@ export interface Version {
 }
 
 function versionIn(text: string): Version | undefined {
-  const [, major, minor, patch] = /(?:^|[:v])(\d+)\.(\d+)\.(\d+)/.exec(text) ?? [];
+  const [, major, minor, patch] = /(?:^|:v?)(\d+)\.(\d+)\.(\d+)[^/]*$/.exec(text) ?? [];
   if (major === undefined || minor === undefined || patch === undefined) return undefined;
   return { major: Number(major), minor: Number(minor), patch: Number(patch) };
 }

@@ -14,9 +14,13 @@ export interface StatusUpdate {
 export function statusUpdateOf(state: State, decision: Decision, records: Records): StatusUpdate {
   const { peer, statefulSet } = state;
   const templateHash = statefulSet?.isOurs === true ? statefulSet.templateHash : undefined;
+  // The spec counts as observed once the StatefulSet has it: etcd-cluster goes by it.
+  const isRendered = statefulSet?.isAsRendered === true;
+  const { observedGeneration } = peer.status;
+  const kept = observedGeneration === undefined ? {} : { observedGeneration };
   return {
     status: {
-      observedGeneration: peer.generation,
+      ...(isRendered ? { observedGeneration: peer.generation } : kept),
       ...records,
       ...(templateHash === undefined ? {} : { templateHash }),
       phase: phaseOf(state),

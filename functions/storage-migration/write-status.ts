@@ -32,8 +32,8 @@ export interface UpdateOptions {
 const EDITS_MAX = 5;
 
 /**
- * Whoever holds the lease writes what it counted, also when somebody has edited the object since:
- * the next look finds the objects of its page current, and would count them for nobody.
+ * An instance with the lease writes its counts also when somebody has edited the object since: the
+ * next pass over its page finds the objects current, and would count them for nobody.
  */
 export async function updateStatus(
   deps: Deps,

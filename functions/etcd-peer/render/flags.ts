@@ -35,10 +35,14 @@ export function flagsOf(peer: Named): readonly string[] {
   ];
 }
 
-/** A member that finds data in its volume reads none of these. */
-export function bootstrapFlags({ spec }: Named, isBorn: boolean): readonly string[] {
+/**
+ * A member that finds data in its volume reads none of these. One that was born, and finds none, is
+ * told of nobody: else it could join under the id that it had, and has forgotten its votes.
+ */
+export function bootstrapFlags({ name: own, spec }: Named, isBorn: boolean): readonly string[] {
   const { state, token, initialCluster } = spec.bootstrap;
-  const members = initialCluster.map(({ name, url }) => `${name}=${url}`);
+  const told = initialCluster.filter(({ name }) => !isBorn || name === own);
+  const members = told.map(({ name, url }) => `${name}=${url}`);
   return [
     `--initial-cluster=${members.join(',')}`,
     `--initial-cluster-state=${state === 'New' && !isBorn ? 'new' : 'existing'}`,

@@ -1,8 +1,29 @@
 // Which step comes next for members that stay: lost ones, restarts and hibernation, as tables.
 import { describe, expect, test } from 'vitest';
+import { decide } from '../../../functions/etcd-cluster/decide.ts';
 import type { State } from '../../../functions/etcd-cluster/state.ts';
 import { forgotten, outdated, type Row, shown } from './rows.ts';
-import { NOW_MS, noQuorum, silent, state } from './samples.ts';
+import { NOW_MS, noQuorum, silent, state, withLearner } from './samples.ts';
+
+const but =
+  (name: string) =>
+  <One extends { readonly name: string }>(all: readonly One[]): readonly One[] =>
+    all.filter((one) => one.name !== name);
+const ending =
+  (name: string) =>
+  (claims: State['claims']): State['claims'] =>
+    claims.map((one) => ({ ...one, isEnding: one.name === name }));
+const unmarked =
+  (name: string) =>
+  (claims: State['claims']): State['claims'] =>
+    claims.map((one) => (one.name === name ? { ...one, clusterId: undefined } : one));
+const lostRecord = {
+  peer: 'etcd-1',
+  peerUid: 'peer of etcd-1',
+  memberId: '1001',
+  reason: 'Why.',
+  since: '2026-01-01T23:59:00Z',
+};
 
 const LOST: readonly Row[] = [
   [
@@ -21,9 +42,48 @@ const LOST: readonly Row[] = [
     'wait: Replace etcd-1 [MemberSilent]',
   ],
   [
-    'a peer that the others have removed is replaced',
+    'the claim of a member that somebody removed is kept aside',
     { etcd: forgotten('1001') },
+    'mark-claim: Keep claim data-etcd-1 of a removed member aside',
+  ],
+  [
+    'then another one takes its place',
+    { etcd: forgotten('1001'), claims: unmarked('data-etcd-1') },
     'write-records: Replace etcd-1',
+  ],
+  [
+    'a voter of which nothing is left is replaced',
+    {
+      ordinals: [0, 1, 2],
+      peers: but('etcd-1'),
+      pods: but('etcd-1-0'),
+      claims: but('data-etcd-1'),
+    },
+    'write-records: Replace etcd-1',
+  ],
+  [
+    'of two that are lost among five, one is replaced after the other',
+    {
+      spec: { replicas: 5 },
+      lost: { 'etcd-3': 'Why.', 'etcd-4': 'Why.' },
+      etcd: silent('etcd-3', 'etcd-4'),
+    },
+    'write-records: Replace etcd-3',
+  ],
+  [
+    'a member that was recorded as lost and is back stays',
+    { status: { leaving: lostRecord } },
+    'write-records: Replace etcd-1',
+  ],
+  [
+    'a deleted claim keeps its pod from being restarted',
+    { spec: { replicas: 1 }, claims: ending('data-etcd-0'), pods: outdated('etcd-0-0') },
+    'wait: Restart etcd-0 [ClaimEnding]',
+  ],
+  [
+    'and the other members from being taken away',
+    { spec: { replicas: 1 }, ordinals: [0, 1, 2], claims: ending('data-etcd-0') },
+    'wait: Take etcd-2 away [ClaimEnding]',
   ],
   [
     'a member that its data knows by another URL is not taken for a removed one',
@@ -134,6 +194,16 @@ function restarting(podUid: string) {
 
 const HIBERNATE: readonly Row[] = [
   [
+    'not while a claim is deleted, whose data its pod alone keeps',
+    {
+      spec: { replicas: 0 },
+      ordinals: [0, 1, 2],
+      peers: (peers) => peers.map(running(true)),
+      claims: ending('data-etcd-1'),
+    },
+    'wait: Hibernate [ClaimEnding] !ClaimEnding',
+  ],
+  [
     'every member is told to stop',
     { spec: { replicas: 0 }, ordinals: [0, 1, 2], peers: (peers) => peers.map(running(true)) },
     'update-peer: Hibernate: etcd-0',
@@ -163,4 +233,20 @@ describe.each([
   test.each(rows)('%s', (_name, observed, decision) => {
     expect(shown(state(observed))).toBe(decision);
   });
+});
+
+test('a member is brought back with itself alone in the list: an empty volume joins nobody', () => {
+  const { step } = decide(state({ peers: but('etcd-1'), pods: but('etcd-1-0') }));
+  const { bootstrap } = step?.type === 'make-peer' ? step.spec : {};
+  expect(bootstrap).toMatchObject({ state: 'Existing', initialCluster: [{ name: 'etcd-1' }] });
+  expect(bootstrap?.initialCluster).toHaveLength(1);
+});
+
+test('a member that joins while the image is refused gets the one that the others run', () => {
+  const image = 'quay.io/coreos/etcd:v3.8.0';
+  const of = state({ spec: { replicas: 5, image }, ordinals: [0, 1, 2], etcd: withLearner(3) });
+  const before = 'quay.io/coreos/etcd:v3.6.16';
+  const peers = of.peers.map((one) => ({ ...one, spec: { ...one.spec, image: before } }));
+  const { step } = decide({ ...of, peers });
+  expect(step?.type === 'make-peer' ? step.spec.image : step?.type).toBe(before);
 });

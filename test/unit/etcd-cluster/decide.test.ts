@@ -110,6 +110,11 @@ const BIRTH: readonly Row[] = [
     'write-records: Start etcd-0, the first member',
   ],
   [
+    'claims of others than the seed that do not say whose they are need a person',
+    { ...nothing, without: BORN, claims: () => [{ ...claimFor('etcd-1'), clusterId: undefined }] },
+    'wait: Start the first member [ClaimsUnmarked] !ClaimsUnmarked',
+  ],
+  [
     'claims of two clusters need a person',
     { ...nothing, without: BORN, claims: claims('c1', 'd2') },
     'wait: Start from the claims [ClaimsDiffer] !ClaimsDiffer',
@@ -174,6 +179,16 @@ const UP: readonly Row[] = [
       peers: extraPeer(3),
     },
     'wait: Let etcd-3 join [LearnerBehind]',
+  ],
+  [
+    'a learner that cannot start gets another spec without a turn',
+    {
+      spec: { quota: '4Gi' },
+      ordinals: [0, 1, 2],
+      etcd: withLearner(3),
+      peers: (peers) => extraPeer(3)(peers),
+    },
+    'update-peer: Let etcd-3 join',
   ],
   [
     'a learner that has caught up votes',

@@ -30,6 +30,7 @@ export function adminOf(model: EtcdModel): typeof openEtcdAdmin {
     return { header: { clusterId: model.clusterId, memberId: '1' }, members };
   };
   const admin = {
+    alarms: { list: async () => [] },
     members: {
       list,
       addLearner: ([url = '']: readonly string[]) =>
