@@ -160,7 +160,10 @@ export class Kubelet {
     else await this.#begin(object, spec);
   }
 
-  async #bind({ metadata: { name, namespace = '' } }: KubeObject): Promise<void> {
+  async #bind({ metadata: { name, namespace = '' }, ...pod }: KubeObject): Promise<void> {
+    const { volumes } = pod['spec'] as PodSpec;
+    const claim = volumes.flatMap((one) => one.persistentVolumeClaim?.claimName ?? [])[0];
+    if (claim !== undefined && (await this.#volumes.isEnding(namespace, claim))) return;
     const target = { apiVersion: 'v1', kind: 'Node', name: `node-of-${name}` };
     const metadata = { name, namespace };
     const body = { apiVersion: 'v1', kind: 'Binding', metadata, target };

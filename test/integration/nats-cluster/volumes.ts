@@ -45,6 +45,12 @@ export class Volumes {
     }
   }
 
+  /** As the scheduler sees it: a pod whose claim is about to go gets no node. */
+  async isEnding(namespace: string, name: string): Promise<boolean> {
+    const claim = await this.#kube.get(CLAIMS, { namespace, name });
+    return claim?.metadata.deletionTimestamp !== undefined;
+  }
+
   /** Asks the API server: the watch of claims may be behind that of pods. */
   async has(namespace: string, name: string): Promise<boolean> {
     const claim = await this.#kube.get(CLAIMS, { namespace, name });
