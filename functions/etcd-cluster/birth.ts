@@ -1,19 +1,14 @@
 // The one birth of a cluster, and its return when its EtcdCluster was deleted and made again. A
 // second birth would answer with an empty database where data was, so the first member of all is
 // made once: recorded before, and never after an id of the cluster is known. Pure.
+import { claimName } from '../../shared/api/etcd-names.ts';
+import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { listed, waitFor } from '../../shared/stateful/decision.ts';
-import { claimName, peerName } from './cluster.ts';
+import { peerName } from './cluster.ts';
 import type { Decision } from './decision.ts';
-import { hexOf } from './etcd-state.ts';
-import {
-  existingBootstrap,
-  isAsWanted,
-  makePeer,
-  newBootstrap,
-  specOf,
-  wantedSpec,
-} from './peer-spec.ts';
+import { existingBootstrap, makePeer, newBootstrap, specOf } from './peer-spec.ts';
+import { correct } from './roll.ts';
 import { awayReason } from './safety.ts';
 import { byOrdinal, claimOf, type PeerClaim, peerOf, recordsOf, type State } from './state.ts';
 
@@ -87,16 +82,8 @@ function startSeed(state: State, seed: string): Decision {
     const spec = specOf(state, seed, newBootstrap(state, seed));
     return { step: { type: 'make-peer', name: seed, spec }, next };
   }
-  // Nobody relies on it yet, so an edit needs no turn.
-  if (!isAsWanted(state, peer)) {
-    return { step: { type: 'update-peer', peer, spec: wantedSpec(state, peer) }, next };
-  }
-  const pod = state.pods.find(({ name }) => name === `${seed}-0`);
-  const isOutdated = pod !== undefined && pod.templateHash !== peer.status.templateHash;
-  const isTold = peer.status.observedGeneration === peer.generation;
-  if (isOutdated && isTold && !pod.isEnding) {
-    return { step: { type: 'restart', pod, reason: 'Its pod template is another one now.' }, next };
-  }
+  const corrected = correct(state, peer, next);
+  if (corrected !== undefined) return corrected;
   const answer = state.etcd.answers.get(seed);
   const { list } = state.etcd;
   if (answer === undefined || list === undefined || answer.clusterId !== list.clusterId) {

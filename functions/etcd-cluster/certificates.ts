@@ -20,6 +20,7 @@ import {
   type SecretToMake,
 } from '../../shared/stateful/certificates/secret-data.ts';
 import { unfit } from '../../shared/stateful/certificates/unfit.ts';
+import { TLS_SUFFIX } from '../../shared/api/etcd-names.ts';
 import { type Cluster, headlessHost, hostOf, ORDINALS, peerName, serviceHost } from './cluster.ts';
 import { ownerOf } from './owner.ts';
 
@@ -49,7 +50,6 @@ export interface SetsRead {
 type Listener = 'server' | 'client' | 'peer';
 type Use = 'clients' | 'peers';
 
-const TLS_SUFFIX = '-tls';
 const CLIENT_SUFFIX = '-client';
 
 export async function readCertificates(deps: SecretsDeps, cluster: Cluster): Promise<SetsRead> {

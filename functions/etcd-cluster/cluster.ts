@@ -4,6 +4,7 @@ import {
   type EtcdClusterSpec,
   type EtcdClusterStatus,
 } from '../../shared/api/etcd-cluster.ts';
+import { headlessName, memberHost, PEER_PORT } from '../../shared/api/etcd-names.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 
 export interface Cluster {
@@ -29,10 +30,6 @@ export function clusterOf(object: KubeObject): Cluster {
 
 type Named = Pick<Cluster, 'name' | 'namespace'>;
 
-export const CLIENT_PORT = 2379;
-export const PEER_PORT = 2380;
-export const METRICS_PORT = 2381;
-
 /** Ordinals are below it: a certificate names every member that there can be. */
 export const ORDINALS = 16;
 
@@ -41,22 +38,14 @@ export const peerName = ({ name }: Pick<Cluster, 'name'>, ordinal: number): stri
 
 export const ordinalOf = (peer: string): number => Number(peer.slice(peer.lastIndexOf('-') + 1));
 
-/** The one pod of the peer's StatefulSet. */
-export const podName = (peer: string): string => `${peer}-0`;
-
-export const claimName = (peer: string): string => `data-${peer}`;
-
-export const headlessName = ({ name }: Pick<Cluster, 'name'>): string => `${name}-headless`;
-
 /** Clients connect to this name, so certificates are issued for it. */
 export const serviceHost = ({ name, namespace }: Named): string => `${name}.${namespace}.svc`;
 
-export const headlessHost = (cluster: Named): string =>
-  `${headlessName(cluster)}.${cluster.namespace}.svc`;
+export const headlessHost = ({ name, namespace }: Named): string =>
+  `${headlessName(name)}.${namespace}.svc`;
 
-/** The name of a member's pod in DNS. */
-export const hostOf = (cluster: Named, peer: string): string =>
-  `${podName(peer)}.${headlessHost(cluster)}`;
+export const hostOf = ({ name, namespace }: Named, peer: string): string =>
+  memberHost({ namespace, cluster: name, peer });
 
 export function peerUrl(cluster: Named & Pick<Cluster, 'spec'>, peer: string): string {
   const scheme = cluster.spec.tls.peers.mode === 'Mutual' ? 'https' : 'http';
@@ -75,7 +64,3 @@ export function labelsOf({ name }: Pick<Cluster, 'name'>): Readonly<Record<strin
     [ETCD_CLUSTER_LABEL]: name,
   };
 }
-
-/** As kubectl and the API take it. */
-export const selectorText = ({ name }: Pick<Cluster, 'name'>): string =>
-  `${ETCD_CLUSTER_LABEL}=${name}`;

@@ -2,16 +2,19 @@
 // nobody has seen. Pure.
 import type { MemberStatus } from '../../shared/api/etcd-cluster.ts';
 import type { ConditionInput, Reason } from '../../shared/kube/conditions.ts';
+import {
+  condition,
+  isYoung,
+  noContact,
+  NOT_DEGRADED,
+  progressing,
+  YOUNG_MS,
+} from '../../shared/stateful/conditions.ts';
 import { joined } from '../../shared/stateful/decision.ts';
 import { isConverged } from './decide.ts';
 import type { Decision } from './decision.ts';
 import { awayReason, unhealthyReason, unknownReason } from './safety.ts';
 import { memberOf, podOf, type State, votersOf } from './state.ts';
-
-/** After so long without any answer, the last known state is no longer reported as true. */
-const CONTACT_MAX_MS = 60_000;
-/** A cluster or member this young is still being made, and nothing is degraded. */
-const YOUNG_MS = 600_000;
 
 export function conditionsOf(
   state: State,
@@ -26,22 +29,9 @@ export function conditionsOf(
   ];
 }
 
-const condition = (
-  type: string,
-  status: ConditionInput['status'],
-  reason: Reason,
-): ConditionInput => ({ type, status, ...reason });
-
 /** Set when the members that were known are silent for too long to say anything of them. */
-function noContact(state: State, members: readonly MemberStatus[]): Reason | undefined {
-  if (state.etcd.answers.size > 0) return undefined;
-  const newest = members
-    .flatMap(({ lastContact }) => lastContact ?? [])
-    .toSorted()
-    .at(-1);
-  if (newest === undefined || state.nowMs - Date.parse(newest) <= CONTACT_MAX_MS) return undefined;
-  return { reason: 'NoContact', message: `No member has answered since ${newest}.` };
-}
+const silence = (state: State, members: readonly MemberStatus[]): Reason | undefined =>
+  state.etcd.answers.size > 0 ? undefined : noContact(members, state.nowMs, 'member');
 
 function ready(state: State, decision: Decision, members: readonly MemberStatus[]): ConditionInput {
   if (state.cluster.spec.replicas === 0) {
@@ -54,7 +44,7 @@ function ready(state: State, decision: Decision, members: readonly MemberStatus[
     const message = notice === undefined ? whole : `${whole} ${notice}`;
     return condition('Ready', 'True', { reason: 'Whole', message });
   }
-  const silent = noContact(state, members);
+  const silent = silence(state, members);
   if (silent !== undefined) return condition('Ready', 'Unknown', silent);
   const { next, waitsFor, trouble } = decision;
   const changing = { reason: 'Changing', message: `It is to be changed: ${next}.` };
@@ -63,7 +53,7 @@ function ready(state: State, decision: Decision, members: readonly MemberStatus[
 
 /** Whether clients can write: most voters are healthy and follow one leader. */
 function quorate(state: State, members: readonly MemberStatus[]): ConditionInput {
-  const silent = noContact(state, members);
+  const silent = silence(state, members);
   if (silent !== undefined) return condition('Quorate', 'Unknown', silent);
   const unknown = unknownReason(state);
   if (unknown !== undefined) return condition('Quorate', 'False', unknown);
@@ -76,21 +66,6 @@ function quorate(state: State, members: readonly MemberStatus[]): ConditionInput
     : condition('Quorate', 'False', { reason: 'NoQuorum', message });
 }
 
-function progressing({ next, step, waitsFor, trouble }: Decision): ConditionInput {
-  if (trouble !== undefined) {
-    const message = `${next === 'Nothing' ? 'It' : `${next}: this`} needs a person; see Degraded.`;
-    return condition('Progressing', 'False', { reason: trouble.reason, message });
-  }
-  if (next === 'Nothing' && step === undefined) {
-    const settled = { reason: 'Settled', message: 'Nothing is being changed.' };
-    return condition('Progressing', 'False', waitsFor?.reason === 'Paused' ? waitsFor : settled);
-  }
-  const waits = waitsFor === undefined ? '' : ` It waits (${waitsFor.reason}).`;
-  return condition('Progressing', 'True', { reason: 'Changing', message: `${next}.${waits}` });
-}
-
-const NOT_DEGRADED: Reason = { reason: 'NotDegraded', message: 'Nothing needs a person.' };
-
 function degraded(
   state: State,
   { next, waitsFor, trouble }: Decision,
@@ -101,7 +76,7 @@ function degraded(
     const found = podOf(state, name)?.trouble;
     return found === undefined ? [] : [awayReason(state, name)];
   });
-  const silent = noContact(state, members);
+  const silent = silence(state, members);
   const late = members.flatMap((one) => lateReason(state, one) ?? []);
   const found = [...stuck, ...(silent === undefined ? [] : [silent]), ...late];
   const [first] = found;
@@ -109,9 +84,9 @@ function degraded(
     return condition('Degraded', 'True', { reason: first.reason, message: joined(found) });
   }
   const isLacking = next === 'Nothing' && waitsFor !== undefined && waitsFor.reason !== 'Paused';
-  return isLacking && !isYoung(state)
+  return isLacking && !isYoung(state.cluster.object, state.nowMs)
     ? condition('Degraded', 'True', waitsFor)
-    : condition('Degraded', 'False', NOT_DEGRADED);
+    : NOT_DEGRADED;
 }
 
 /** A voter that is away, or a new member that takes too long; not one that is restarted. */
@@ -125,10 +100,7 @@ function lateReason(state: State, { name, startingSince }: MemberStatus): Reason
   if (startingSince !== undefined) {
     return state.nowMs - sinceMs > YOUNG_MS ? awayReason(state, name) : undefined;
   }
-  return isYoung(state) || state.cluster.spec.replicas === 0 ? undefined : awayReason(state, name);
-}
-
-function isYoung({ cluster, nowMs }: State): boolean {
-  const createdMs = Date.parse(cluster.object.metadata.creationTimestamp ?? '');
-  return nowMs - createdMs < YOUNG_MS;
+  return isYoung(state.cluster.object, state.nowMs) || state.cluster.spec.replicas === 0
+    ? undefined
+    : awayReason(state, name);
 }

@@ -1,9 +1,10 @@
 // Asks the members of a cluster: each at the address of its pod, under the name that its
 // certificate has. Only pods with the names of our peers are asked, and only members that the
 // authority of this cluster signed are believed.
+import { CLIENT_PORT, podName } from '../../shared/api/etcd-names.ts';
 import type { EtcdAdmin, openEtcdAdmin } from '../../shared/etcd/admin.ts';
 import type { EtcdEndpoint } from '../../shared/etcd/admin/gateway.ts';
-import { CLIENT_PORT, type Cluster, hostOf, podName } from './cluster.ts';
+import { type Cluster, hostOf } from './cluster.ts';
 import type { Access, State } from './state.ts';
 
 type Target = Pick<State, 'cluster' | 'pods'> & { readonly access: Access };

@@ -1,10 +1,8 @@
 // Everything this function holds while it is awake: the API server, and for each cluster a cache
 // that saves reads between two reconciles. All of it may be lost.
 import type { openEtcdAdmin } from '../../shared/etcd/admin.ts';
-import type { Reason } from '../../shared/kube/conditions.ts';
-import type { SecretData } from '../../shared/stateful/certificates/secret-data.ts';
-import type { AttemptLog } from '../../shared/stateful/attempts.ts';
 import { StatefulDeps, type StatefulOptions } from '../../shared/stateful/deps.ts';
+import { newServersMemory, type ServersMemory } from '../../shared/stateful/memory.ts';
 import type { Cluster } from './cluster.ts';
 import type { Parts } from './state.ts';
 
@@ -12,36 +10,17 @@ export interface DepsOptions extends StatefulOptions {
   readonly openAdmin: typeof openEtcdAdmin;
 }
 
-/** Kept for one cluster between reconciles. */
-export interface Memory {
-  /** From the last reconcile that read all parts, for this generation of the spec. */
-  parts?: { readonly value: Parts; readonly generation: number; readonly atMs: number };
-  /** The size of what was read for it. */
-  bytes?: number;
-  /** Content of Secrets that have no copy elsewhere, as last read. */
-  readonly kept: Map<string, SecretData>;
-  /** The refusal of the NetworkPolicy and its time: it is tried again after a while. */
-  policyRefusal?: { readonly reason: Reason; readonly atMs: number };
-  /** Steps that may change nothing. */
-  readonly attempts: AttemptLog;
-  /** When each member last answered. */
-  readonly contactMs: Map<string, number>;
-}
+export type Memory = ServersMemory<Parts>;
 
 export class Deps extends StatefulDeps<Memory> {
   readonly openAdmin: typeof openEtcdAdmin;
 
   constructor({ openAdmin, ...options }: DepsOptions) {
-    const make = (): Memory => ({
-      kept: new Map(),
-      attempts: new Map(),
-      contactMs: new Map(),
-    });
     const forget = (memory: Memory): void => {
       delete memory.parts;
       memory.kept.clear();
     };
-    super(options, { make, forget });
+    super(options, { make: newServersMemory<Parts>, forget });
     this.openAdmin = openAdmin;
   }
 

@@ -52,6 +52,3 @@ export const NO_ANSWERS: EtcdState = {
   alarms: [],
   silent: new Map(),
 };
-
-/** As etcdctl prints it. */
-export const hexOf = (id: string): string => BigInt(id).toString(16);

@@ -4,7 +4,7 @@
 // once, lost events and a killed process cost time, never a quorum or an acknowledged write.
 //
 // The files, in the order of a reconcile:
-//   reconciler         the entry: binds what follows to the kind
+//   reconciler         the entry: binds what follows to the shared reconciler
 //   cluster            an EtcdCluster as read, and the names of its parts
 //   observe            reads the state: peers, pods, claims and parts; ask-members: the answers of
 //                      the members, by connect
@@ -12,7 +12,7 @@
 //   decide             the one order in which planners are asked for the next step; decision
 //   attempts           tells steps apart, to hold back those that change nothing
 //   steps              applies one step
-//   status, conditions what the status is; write-status writes it and creates Events
+//   status, conditions what the status is
 // planners, each for one kind of change:
 //   safety             blockers: reasons why members must not be changed now
 //   apply-parts        Secrets, Services, the budget and the policy of the network
@@ -23,56 +23,19 @@
 // parts:
 //   parts              reads them and compares them with how they are rendered
 //   peer-spec          what the spec of a peer should be
-//   certificates       of members and clients; missing-rights: rights that our account lacks
+//   certificates       of members and clients
 //   owner              the EtcdCluster as theirs; render: the parts as they should be
 import { ETCD_CLUSTER_LEASE } from '../../shared/api/etcd-cluster.ts';
-import { defineFunction } from '../../shared/function/define.ts';
-import { KUBECONFIG } from '../../shared/function/kube-config.ts';
-import { secondsAsMs } from '../../shared/function/parsers.ts';
-import { CHANGES, SWEEP } from '../../shared/function/sources.ts';
-import { SWEEP_CONFIG } from '../../shared/function/sweep-config.ts';
-import { openKube } from '../../shared/kube/client.ts';
-import { readJson } from '../../shared/kube/read-json.ts';
 import { openEtcdAdmin } from '../../shared/etcd/admin.ts';
-import { timeConflicts } from '../../shared/stateful/times.ts';
+import { defineStateful } from '../../shared/stateful/define.ts';
 import { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 
-export const etcdCluster = defineFunction({
+export const etcdCluster = defineStateful({
   name: 'etcd-cluster',
   purpose: 'Keeps etcd clusters right: one birth, members one at a time, never without a quorum.',
-  wakesOn: [...CHANGES, SWEEP],
-  config: {
-    kubeconfigPath: KUBECONFIG,
-    workMs: {
-      env: 'WORK_SECONDS',
-      meaning: 'how long one request goes on before it leaves the rest to the next',
-      parse: secondsAsMs(0.05, 300),
-      // Below the deadline of a request by more than an observation takes while members are silent.
-      fallback: 15_000,
-    },
-    ...SWEEP_CONFIG,
-  },
-  conflicts: timeConflicts,
-  open: ({ kubeconfigPath, workMs, leaseNamespace, sweepSeconds }, { clock, log }): Deps =>
-    new Deps({
-      kube: openKube({
-        kubeconfigPath,
-        userAgent: FIELD_MANAGER,
-        fieldManager: FIELD_MANAGER,
-        log,
-      }),
-      openAdmin: openEtcdAdmin,
-      clock,
-      workMs,
-      lease: { namespace: leaseNamespace, name: ETCD_CLUSTER_LEASE, sweepSeconds },
-    }),
-  readApiServer: readJson,
-  close: (deps) => deps.close(),
-  handle: async (event, context) => {
-    const { reconciler } = await import('./reconciler.ts');
-    if (event.type === SWEEP) await reconciler.sweepAll(context);
-    else await reconciler.takeChange(event, context);
-    return undefined;
-  },
+  fieldManager: FIELD_MANAGER,
+  lease: ETCD_CLUSTER_LEASE,
+  open: (options) => new Deps({ ...options, openAdmin: openEtcdAdmin }),
+  load: () => import('./reconciler.ts'),
 });

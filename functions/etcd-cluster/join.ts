@@ -6,7 +6,8 @@ import { ORDINALS, peerName, peerUrl } from './cluster.ts';
 import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
 import { leavingRecord } from './leave.ts';
-import { existingBootstrap, isAsWanted, makePeer, namesOf, wantedSpec } from './peer-spec.ts';
+import { correct } from './roll.ts';
+import { existingBootstrap, makePeer, namesOf } from './peer-spec.ts';
 import {
   awayReason,
   blockersOf,
@@ -23,7 +24,6 @@ import {
   type Peer,
   peerNameOf,
   peerOf,
-  podOf,
   recordsOf,
   type State,
   votersOf,
@@ -59,18 +59,6 @@ function start(state: State, name: string, next: string): Decision {
   }
   const names = namesOf(state, membersOf(state));
   return makePeer(state, name, existingBootstrap(state, names), next);
-}
-
-/** Nobody relies on a learner, so an edit of the spec reaches it without a turn. */
-function correct(state: State, peer: Peer, next: string): Decision | undefined {
-  if (!isAsWanted(state, peer)) {
-    return { step: { type: 'update-peer', peer, spec: wantedSpec(state, peer) }, next };
-  }
-  const pod = podOf(state, peer.name);
-  const isTold = peer.status.observedGeneration === peer.generation;
-  if (pod === undefined || pod.isEnding || !isTold) return undefined;
-  if (pod.templateHash === peer.status.templateHash) return undefined;
-  return { step: { type: 'restart', pod, reason: 'Its pod template is another one now.' }, next };
 }
 
 /** A learner without its volume can never start; another one takes its place. */

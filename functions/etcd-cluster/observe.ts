@@ -1,46 +1,40 @@
 // Reads the state of a cluster: peers, pods, claims and the answers of the members every time; its
 // Secrets and other parts only after a change or a while, since a cluster at rest should cost next
 // to nothing.
+import { claimName } from '../../shared/api/etcd-names.ts';
 import {
   CLUSTER_ID_ANNOTATION,
   ETCD_PEERS,
   type EtcdPeerSpec,
   type EtcdPeerStatus,
 } from '../../shared/api/etcd-peer.ts';
+import { selectorText } from '../../shared/kube/label-selector.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { readClaims } from '../../shared/stateful/claims.ts';
+import type { Observation } from '../../shared/stateful/keeping.ts';
 import { findLost } from '../../shared/stateful/lost.ts';
+import { rememberedParts } from '../../shared/stateful/memory.ts';
 import { CLAIMS, isOurs } from '../../shared/stateful/parts.ts';
 import { findPending } from '../../shared/stateful/pending.ts';
 import { readPods } from '../../shared/stateful/pods.ts';
 import { askMembers } from './ask-members.ts';
-import { claimName, type Cluster, ORDINALS, peerName, selectorText } from './cluster.ts';
+import { type Cluster, ORDINALS, peerName, selectorOf } from './cluster.ts';
 import type { Deps, Memory } from './deps.ts';
 import { areAsRead, readParts } from './parts.ts';
 import type { Parts, Peer, PeerClaim, State } from './state.ts';
 
-/** Some changes send no event: the first observation after this sees them. */
-const PARTS_FRESH_MS = 300_000;
-/** While the cluster is not Ready, the reason may be among its parts. */
-const PARTS_FRESH_IN_TROUBLE_MS = 10_000;
 /** Anybody with rights in the namespace may label peers: pages bound memory. */
 const PEERS_PER_PAGE = 100;
-
-export interface Observation {
-  readonly state: State;
-  /** The parts are from an earlier reconcile: they are read again before any step is applied. */
-  readonly isRemembered: boolean;
-}
 
 export async function observe(
   deps: Deps,
   cluster: Cluster,
   signal: AbortSignal,
-): Promise<Observation> {
+): Promise<Observation<State>> {
   const { kube, clock } = deps;
   const memory = deps.memoryOf(cluster.uid);
   const { namespace } = cluster;
-  const selection = { namespace, labelSelector: selectorText(cluster) };
+  const selection = { namespace, labelSelector: selectorText(selectorOf(cluster)) };
   const peers = await readPeers(deps, cluster, signal);
   const pods = await readPods({ kube, clock }, selection, signal);
   const claims = await readPeerClaims(deps, cluster, signal);
@@ -95,13 +89,6 @@ async function partsOf(
   return { parts, isRemembered: false };
 }
 
-function rememberedParts({ parts }: Memory, cluster: Cluster, nowMs: number): Parts | undefined {
-  if (parts === undefined || parts.generation !== cluster.generation) return undefined;
-  const ready = cluster.status.conditions?.find(({ type }) => type === 'Ready');
-  const freshMs = ready?.status === 'True' ? PARTS_FRESH_MS : PARTS_FRESH_IN_TROUBLE_MS;
-  return nowMs - parts.atMs < freshMs ? parts.value : undefined;
-}
-
 async function readPeers(
   { kube }: Deps,
   cluster: Cluster,
@@ -109,7 +96,7 @@ async function readPeers(
 ): Promise<readonly Peer[]> {
   const { namespace } = cluster;
   const peers: Peer[] = [];
-  const labelSelector = selectorText(cluster);
+  const labelSelector = selectorText(selectorOf(cluster));
   const options = { namespace, labelSelector, limit: PEERS_PER_PAGE, signal };
   for await (const { items } of kube.pages(ETCD_PEERS, options)) {
     peers.push(...items.map((one) => peerIn(one, cluster)));
@@ -127,7 +114,6 @@ function peerIn(object: KubeObject, cluster: Cluster): Peer {
   const { name, uid, resourceVersion, generation = 0, deletionTimestamp } = object.metadata;
   return {
     name,
-    ordinal: spec.ordinal,
     uid,
     resourceVersion,
     generation,
@@ -149,7 +135,7 @@ async function readPeerClaims(
   );
   const isOwn = (name: string): boolean => names.includes(name);
   const { namespace } = cluster;
-  const labelSelector = selectorText(cluster);
+  const labelSelector = selectorText(selectorOf(cluster));
   return readClaims({ kube, signal }, { namespace, labelSelector, isOwn }, ({ metadata }) => ({
     clusterId: idIn(metadata.annotations?.[CLUSTER_ID_ANNOTATION]),
     resourceVersion: metadata.resourceVersion,

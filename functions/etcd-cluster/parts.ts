@@ -2,13 +2,12 @@
 // rendered. observe.ts calls it after changes and every few minutes.
 import { hashOf } from '../../shared/hash.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import type { Reason } from '../../shared/kube/conditions.ts';
 import { compareParts } from '../../shared/stateful/compare-parts.ts';
+import { freshRefusal, policyRefusalOf } from '../../shared/stateful/missing-rights.ts';
 import { SECRETS } from '../../shared/stateful/parts.ts';
 import { type CertificateSets, readCertificates } from './certificates.ts';
 import type { Cluster } from './cluster.ts';
 import type { Memory } from './deps.ts';
-import { refusedPolicy } from './missing-rights.ts';
 import { ownerOf } from './owner.ts';
 import { render } from './render.ts';
 import type { Access, Parts } from './state.ts';
@@ -20,22 +19,24 @@ export interface PartsDeps {
   readonly memory: Memory;
 }
 
-/** A refused NetworkPolicy is tried again after so long. */
-const POLICY_AGAIN_MS = 300_000;
+/** Open to the network where a NetworkPolicy cannot be made. */
+export const EXPOSED = 'the ports for members and for metrics';
 
 export async function readParts(deps: PartsDeps, cluster: Cluster): Promise<Parts> {
+  const owner = ownerOf(cluster);
   const versions = new Map<string, string>();
   const { kept } = deps.memory;
   const secretsDeps = { ...deps, versions, kept };
   const { sets, toMake, lacking, notice } = await readCertificates(secretsDeps, cluster);
   const compared = await compareParts(deps, {
-    owner: ownerOf(cluster),
+    owner,
     parts: sets === undefined ? [] : render(cluster, sets),
     early: new Map(),
     forbidden: {
       key: 'networkPolicy',
-      refusal: refusalIn(deps),
-      refusalOf: (error) => refusedPolicy(cluster, error),
+      refusal: freshRefusal(deps.memory.policyRefusal, deps.nowMs),
+      refusalOf: (error) =>
+        policyRefusalOf({ ...owner, functionName: 'etcd-cluster', exposed: EXPOSED }, error),
     },
   });
   return {
@@ -49,11 +50,6 @@ export async function readParts(deps: PartsDeps, cluster: Cluster): Promise<Part
     secrets: versions,
     notice,
   };
-}
-
-function refusalIn({ memory: { policyRefusal }, nowMs }: PartsDeps): Reason | undefined {
-  const isFresh = policyRefusal !== undefined && nowMs - policyRefusal.atMs < POLICY_AGAIN_MS;
-  return isFresh ? policyRefusal.reason : undefined;
 }
 
 function accessBy({ clients }: CertificateSets): Access {

@@ -1,8 +1,16 @@
 // Renders the parts of a cluster that no member has for itself: the Secret that every pod mounts,
 // the one for clients, the Services, the budget, and the policy of the network. Each belongs to the
 // EtcdCluster and goes with it. Pure.
-import type { EtcdPeerSpec } from '../../shared/api/etcd-peer.ts';
-import type { Manifest, ResourceRef } from '../../shared/kube/objects.ts';
+import {
+  CLIENT_PORT,
+  headlessName,
+  METRICS_PORT,
+  PEER_PORT,
+  TLS_SUFFIX,
+} from '../../shared/api/etcd-names.ts';
+import { ETCD_PEERS, type EtcdPeerSpec } from '../../shared/api/etcd-peer.ts';
+import { apiVersionOf, type Manifest, type ResourceRef } from '../../shared/kube/objects.ts';
+import { secretManifest } from '../../shared/stateful/certificates/secret-data.ts';
 import {
   BUDGETS,
   NETWORK_POLICIES,
@@ -11,15 +19,7 @@ import {
   SECRETS,
   SERVICES,
 } from '../../shared/stateful/parts.ts';
-import {
-  CLIENT_PORT,
-  type Cluster,
-  headlessName,
-  METRICS_PORT,
-  PEER_PORT,
-  selectorOf,
-  serviceHost,
-} from './cluster.ts';
+import { type Cluster, selectorOf, serviceHost } from './cluster.ts';
 import type { CertificateSets } from './certificates.ts';
 import { ownerOf } from './owner.ts';
 
@@ -51,11 +51,6 @@ export function render(
   ];
 }
 
-const base64 = (text: string): string => Buffer.from(text).toString('base64');
-
-const encoded = (data: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(data).map(([key, text]) => [key, base64(text)]));
-
 /** Every pod mounts it: it holds no key of an authority. */
 function tlsSecret(cluster: Cluster, { clients, peers }: CertificateSets): Manifest {
   const data = Object.entries({ clients: clients?.server, peers }).flatMap(([use, files]) =>
@@ -67,8 +62,7 @@ function tlsSecret(cluster: Cluster, { clients, peers }: CertificateSets): Manif
           [`${use}-ca.crt`, files.ca],
         ],
   );
-  const object = { apiVersion: 'v1', kind: 'Secret', name: `${cluster.name}-tls` };
-  return ownedBy(cluster, object, { type: 'Opaque', data: encoded(Object.fromEntries(data)) });
+  return secretManifest(ownerOf(cluster), TLS_SUFFIX, Object.fromEntries(data));
 }
 
 /** All that a client needs: where the members are, and what it shows them. */
@@ -80,8 +74,7 @@ function clientSecret(cluster: Cluster, { clients }: CertificateSets): Manifest 
       ? { 'tls.crt': clients.client.certificate, 'tls.key': clients.client.key }
       : {};
   const data = { endpoints: `${scheme}://${serviceHost(cluster)}:${CLIENT_PORT}`, ...ca, ...own };
-  const object = { apiVersion: 'v1', kind: 'Secret', name: `${cluster.name}-client` };
-  return ownedBy(cluster, object, { type: 'Opaque', data: encoded(data) });
+  return secretManifest(ownerOf(cluster), '-client', data);
 }
 
 const port = (name: string, number: number) => ({
@@ -99,7 +92,7 @@ function headlessService(cluster: Cluster): Manifest {
     selector: selectorOf(cluster),
     ports: [port('client', CLIENT_PORT), port('peer', PEER_PORT), port('metrics', METRICS_PORT)],
   };
-  const object = { apiVersion: 'v1', kind: 'Service', name: headlessName(cluster) };
+  const object = { apiVersion: 'v1', kind: 'Service', name: headlessName(cluster.name) };
   return ownedBy(cluster, object, { spec });
 }
 
@@ -141,7 +134,7 @@ function networkPolicy(cluster: Cluster): Manifest {
 }
 
 export function peerManifest(cluster: Cluster, name: string, spec: EtcdPeerSpec): Manifest {
-  const object = { apiVersion: 'ballast.dev/v1alpha1', kind: 'EtcdPeer', name };
+  const object = { apiVersion: apiVersionOf(ETCD_PEERS), kind: 'EtcdPeer', name };
   return ownedBy(cluster, object, { spec });
 }
 

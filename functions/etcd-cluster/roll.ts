@@ -50,6 +50,19 @@ function takeAway(state: State, peer: Peer): Decision {
   return moveLeader(state, peer.name, next) ?? record(state, peer, pod, next);
 }
 
+/** Nobody relies on the first member of all, or on a learner: an edit reaches it without a turn. */
+export function correct(state: State, peer: Peer, next: string): Decision | undefined {
+  if (!isAsWanted(state, peer)) {
+    return { step: { type: 'update-peer', peer, spec: wantedSpec(state, peer) }, next };
+  }
+  const pod = podOf(state, peer.name);
+  if (pod === undefined || pod.isEnding || !isRendered(peer)) return undefined;
+  if (isPodCurrent(state, peer)) return undefined;
+  return { step: { type: 'restart', pod, reason: OTHER_TEMPLATE }, next };
+}
+
+const OTHER_TEMPLATE = 'Its pod template is another one now.';
+
 export const isOutdated = (state: State, peer: Peer): boolean =>
   !isAsWanted(state, peer) || !isRendered(peer) || !isPodCurrent(state, peer);
 
@@ -66,7 +79,7 @@ function record(state: State, { name: peer }: Peer, { uid }: Pod, next: string):
   const restarting = {
     peer,
     podUid: uid,
-    reason: 'Its pod template is another one now.',
+    reason: OTHER_TEMPLATE,
     since: timestamp(state.nowMs),
   };
   return { step: { type: 'write-records', records: { ...recordsOf(state), restarting } }, next };

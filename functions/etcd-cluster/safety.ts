@@ -1,7 +1,8 @@
 // Safety checks: the reasons why no member may be added, promoted, removed or restarted now, in
 // sentences that name the member. Everything that cannot be observed is a blocker. Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
-import { hexOf, type Member } from './etcd-state.ts';
+import { hexOf } from '../../shared/etcd/admin/ids.ts';
+import type { Member } from './etcd-state.ts';
 import { answerOf, claimOf, membersOf, peerNameOf, podOf, type State, votersOf } from './state.ts';
 
 /** Entries of the Raft log that a healthy follower may be behind: a busy one is, a little. */

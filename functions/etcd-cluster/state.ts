@@ -2,13 +2,14 @@
 // peers with their pods and claims, and the answers of the members. Types, and small questions
 // about them. Pure.
 import type { Bootstrap, LeavingMember, RestartingMember } from '../../shared/api/etcd-cluster.ts';
+import { claimName, podName } from '../../shared/api/etcd-names.ts';
 import type { EtcdPeerSpec, EtcdPeerStatus } from '../../shared/api/etcd-peer.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { Claim } from '../../shared/stateful/claims.ts';
 import type { SecretToMake } from '../../shared/stateful/certificates/secret-data.ts';
 import type { FoundPart, RenderedPart } from '../../shared/stateful/parts.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
-import { claimName, type Cluster, ordinalOf, peerUrl, podName } from './cluster.ts';
+import { type Cluster, ordinalOf, peerUrl } from './cluster.ts';
 import type { EtcdState, Member, MemberAnswer } from './etcd-state.ts';
 import type { PartKey } from './render.ts';
 
@@ -22,7 +23,6 @@ export interface Records {
 
 export interface Peer {
   readonly name: string;
-  readonly ordinal: number;
   readonly uid: string;
   readonly resourceVersion: string;
   readonly generation: number;

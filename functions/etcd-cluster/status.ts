@@ -2,14 +2,15 @@
 // equal status, so a cluster at rest is not written at all.
 import type { EtcdClusterStatus, MemberStatus } from '../../shared/api/etcd-cluster.ts';
 import { cut } from '../../shared/cut.ts';
-import type { ConditionInput } from '../../shared/kube/conditions.ts';
+import { hexOf } from '../../shared/etcd/admin/ids.ts';
+import { selectorText } from '../../shared/kube/label-selector.ts';
 import { quantityOf } from '../../shared/kube/quantity.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
-import type { Contacts } from '../../shared/stateful/contacts.ts';
+import { type Contacts, silentSince, withContact } from '../../shared/stateful/contacts.ts';
+import type { StatusUpdate } from '../../shared/stateful/write-status.ts';
 import { conditionsOf } from './conditions.ts';
-import { selectorText } from './cluster.ts';
+import { selectorOf } from './cluster.ts';
 import type { Decision } from './decision.ts';
-import { hexOf } from './etcd-state.ts';
 import { isOutdated } from './roll.ts';
 import { unhealthyReason } from './safety.ts';
 import {
@@ -26,11 +27,6 @@ import {
 } from './state.ts';
 import { shownVersion } from './version.ts';
 
-export interface StatusUpdate {
-  readonly status: Omit<EtcdClusterStatus, 'conditions'>;
-  readonly conditions: readonly ConditionInput[];
-}
-
 /** `kubectl get` shows it in a table. */
 const WAITS_BYTES_MAX = 2_000;
 
@@ -39,7 +35,7 @@ export function statusUpdateOf(
   decision: Decision,
   records: Records,
   contacts: Contacts,
-): StatusUpdate {
+): StatusUpdate<EtcdClusterStatus> {
   const { cluster, etcd, peers } = state;
   const names = peers.filter(({ isOurs }) => isOurs).map(({ name }) => name);
   const members = names.toSorted(byOrdinal).map((name) => memberStatus(state, name, contacts));
@@ -53,7 +49,7 @@ export function statusUpdateOf(
   const status = {
     observedGeneration: cluster.generation,
     replicas: names.length,
-    selector: selectorText(cluster),
+    selector: selectorText(selectorOf(cluster)),
     voters: `${healthy.length}/${Math.max(voters.length, cluster.spec.replicas)}`,
     ...(version === undefined ? {} : { version }),
     ...(leader === undefined ? {} : { leader: peerNameOf(state, leader) ?? hexOf(leader.id) }),
@@ -88,7 +84,9 @@ function memberStatus(state: State, name: string, contacts: Contacts): MemberSta
     isNew && !votes ? { startingSince: before?.startingSince ?? timestamp(state.nowMs) } : {};
   const id = member === undefined ? before?.id : hexOf(member.id);
   if (member === undefined || answer === undefined) {
-    const lastContact = silentSince(state, before, contacts.get(name));
+    const wasHeard = before?.ready === true || before?.role !== undefined;
+    const known = before && { ...before, wasHeard };
+    const lastContact = silentSince(known, contacts.get(name), state.nowMs);
     return {
       name,
       ...(id === undefined ? {} : { id }),
@@ -108,30 +106,5 @@ function memberStatus(state: State, name: string, contacts: Contacts): MemberSta
     upToDate: peer !== undefined && !isOutdated(state, peer),
     ...starting,
   };
-  return withContact(state, before, now);
-}
-
-/** The time of the contact moves with the rest alone: a clock would be a write each minute. */
-function withContact(
-  state: State,
-  before: MemberStatus | undefined,
-  now: MemberStatus,
-): MemberStatus {
-  const { lastContact = timestamp(state.nowMs), ...rest } = before ?? {};
-  const isSame = JSON.stringify(sortedFields(rest)) === JSON.stringify(sortedFields(now));
-  return { ...now, lastContact: isSame ? lastContact : timestamp(state.nowMs) };
-}
-
-const sortedFields = (fields: object): readonly (readonly [string, unknown])[] =>
-  Object.entries(fields).toSorted(([a], [b]) => (a < b ? -1 : 1));
-
-/** Unchanged while the member stays silent; when it has just fallen silent, its last contact. */
-function silentSince(
-  { nowMs }: State,
-  before: MemberStatus | undefined,
-  contactMs: number | undefined,
-): string | undefined {
-  if (before === undefined) return undefined;
-  if (before.ready !== true && before.role === undefined) return before.lastContact;
-  return timestamp(contactMs ?? nowMs);
+  return withContact(before, now, state.nowMs);
 }

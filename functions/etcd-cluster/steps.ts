@@ -2,6 +2,7 @@
 // returns the Event to create, or the reason why etcd refuses.
 import { CLUSTER_ID_ANNOTATION, ETCD_PEERS } from '../../shared/api/etcd-peer.ts';
 import { isEtcdFailure } from '../../shared/etcd/admin/failure.ts';
+import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { EtcdAdmin } from '../../shared/etcd/admin.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { CLAIMS } from '../../shared/stateful/parts.ts';
@@ -15,7 +16,6 @@ import type { Cluster } from './cluster.ts';
 import { endpointOf, withMembers } from './connect.ts';
 import type { OnEtcd, Step } from './decision.ts';
 import type { Deps } from './deps.ts';
-import { hexOf } from './etcd-state.ts';
 import { peerManifest } from './render.ts';
 import { leaderOf, peerNameOf, type State } from './state.ts';
 

@@ -3,14 +3,12 @@
 // after its pod. Pure.
 import { claimName, podName } from '../../shared/api/etcd-names.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
-import { NOTHING, waitFor } from '../../shared/stateful/decision.ts';
-import type { Decision } from './decision.ts';
+import { firstOf, NOTHING, type Planner, waitFor } from '../../shared/stateful/decision.ts';
+import type { Decision, Step } from './decision.ts';
 import { hasClaim, isEnding, isHeld } from './peer.ts';
 import { isLost, type State } from './state.ts';
 
-type Planner = (state: State) => Decision | undefined;
-
-const PLANNERS: readonly Planner[] = [
+const PLANNERS: readonly Planner<State, Step>[] = [
   end,
   hold,
   stopLost,
@@ -22,13 +20,7 @@ const PLANNERS: readonly Planner[] = [
   reportClaim,
 ];
 
-export function decide(state: State): Decision {
-  for (const planner of PLANNERS) {
-    const decision = planner(state);
-    if (decision !== undefined) return decision;
-  }
-  return NOTHING;
-}
+export const decide = (state: State): Decision => firstOf(PLANNERS, state);
 
 /** The StatefulSet, then the pod, then the peer: etcd-cluster deletes a claim after all of them. */
 function end({ peer, statefulSet, pod }: State): Decision | undefined {

@@ -6,7 +6,7 @@ import {
   type EtcdPeerSpec,
   type EtcdPeerStatus,
 } from '../../shared/api/etcd-peer.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
+import { apiVersionOf, type KubeObject } from '../../shared/kube/objects.ts';
 import type { Owner } from '../../shared/stateful/parts.ts';
 
 export interface Peer {
@@ -55,7 +55,7 @@ export const labelsOf = (peer: Pick<Peer, 'name' | 'spec'>): Readonly<Record<str
 
 /** Its parts are deleted with it; its claim is none of them. */
 export const ownerOf = (peer: Peer): Owner => ({
-  apiVersion: `${ETCD_PEERS.group}/${ETCD_PEERS.version}`,
+  apiVersion: apiVersionOf(ETCD_PEERS),
   kind: 'EtcdPeer',
   name: peer.name,
   namespace: peer.namespace,

@@ -1,21 +1,26 @@
-// Binds the steps of a reconcile to the kind: the shared reconciler does so with each peer that an
-// event or the sweep names.
+// Binds the pieces of this function to the shared reconciler, which reconciles each EtcdPeer
+// that an event or the sweep names.
 import { ETCD_PEER_LABEL, ETCD_PEERS } from '../../shared/api/etcd-peer.ts';
-import { type Keeping, reconcileOnce } from '../../shared/stateful/reconcile-once.ts';
-import { Reconciler } from '../../shared/stateful/reconciler.ts';
+import { reconcilerOf } from '../../shared/stateful/reconcile-once.ts';
 import { attemptOf } from './attempts.ts';
 import { decide } from './decide.ts';
 import type { Step } from './decision.ts';
 import type { Deps } from './deps.ts';
-import { missingFor } from './missing-rights.ts';
+import { FIELD_MANAGER } from './field-manager.ts';
 import { observe } from './observe.ts';
 import { type Peer, peerOf } from './peer.ts';
-import type { Records, State } from './state.ts';
+import { type Records, recordsOf, type State } from './state.ts';
+import { statusUpdateOf } from './status.ts';
 import { applyStep } from './steps.ts';
-import { recordStepEvent, updateStatus, updateStatusUnobserved } from './write-status.ts';
 
-const KEEPING: Keeping<Peer, State, Step, Records, Deps> = {
+export const reconciler = reconcilerOf<Peer, State, Step, Records, Deps>({
+  ref: ETCD_PEERS,
+  kind: 'EtcdPeer',
+  functionName: 'etcd-peer',
+  fieldManager: FIELD_MANAGER,
+  label: ETCD_PEER_LABEL,
   logField: 'etcdPeer',
+  objectOf: peerOf,
   observe: async (deps, peer, signal) => ({
     state: await observe(deps, peer, signal),
     isRemembered: false,
@@ -26,21 +31,7 @@ const KEEPING: Keeping<Peer, State, Step, Records, Deps> = {
   attemptOf,
   recordsIn: (step) => (step.type === 'write-records' ? step.records : undefined),
   applyStep,
-  refusalOf: (peer, _, error) => missingFor(peer, error),
-  setAside: () => false,
-  updateStatus,
-  recordEvent: recordStepEvent,
-};
-
-export const reconciler = new Reconciler<Deps>({
-  ref: ETCD_PEERS,
-  kind: 'EtcdPeer',
-  label: ETCD_PEER_LABEL,
-  logField: KEEPING.logField,
-  reconcileOnce: (object, context, isTimeOver) =>
-    reconcileOnce(KEEPING, peerOf(object), context, isTimeOver),
-  rightsMissing: (object, error) => missingFor(peerOf(object), error),
-  reportUnobserved: (object, reason, { deps, signal }) =>
-    updateStatusUnobserved(deps, peerOf(object), reason, signal),
-  partChanged: () => undefined,
+  statusOf: (_, state, decision, records = recordsOf(state)) =>
+    statusUpdateOf(state, decision, records),
+  unobserved: { unknown: ['Ready'] },
 });

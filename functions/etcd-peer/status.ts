@@ -1,17 +1,18 @@
 // Computes the status of a peer from the state and the decision. Pure; equal input gives an equal
 // status, so a peer at rest is not written at all.
 import type { EtcdPeerStatus } from '../../shared/api/etcd-peer.ts';
-import type { ConditionInput, Reason } from '../../shared/kube/conditions.ts';
+import type { ConditionInput } from '../../shared/kube/conditions.ts';
+import { condition, NOT_DEGRADED } from '../../shared/stateful/conditions.ts';
+import type { StatusUpdate } from '../../shared/stateful/write-status.ts';
 import type { Decision } from './decision.ts';
 import { isEnding } from './peer.ts';
 import { isLost, type Records, type State } from './state.ts';
 
-export interface StatusUpdate {
-  readonly status: Omit<EtcdPeerStatus, 'conditions'>;
-  readonly conditions: readonly ConditionInput[];
-}
-
-export function statusUpdateOf(state: State, decision: Decision, records: Records): StatusUpdate {
+export function statusUpdateOf(
+  state: State,
+  decision: Decision,
+  records: Records,
+): StatusUpdate<EtcdPeerStatus> {
   const { peer, statefulSet } = state;
   const templateHash = statefulSet?.isOurs === true ? statefulSet.templateHash : undefined;
   // The spec counts as observed once the StatefulSet has it: etcd-cluster goes by it.
@@ -36,12 +37,6 @@ function phaseOf(state: State): NonNullable<EtcdPeerStatus['phase']> {
   if (!peer.spec.running && pod === undefined) return 'Hibernating';
   return pod?.isOurs === true && pod.isReady ? 'Running' : 'Pending';
 }
-
-const condition = (type: string, status: 'True' | 'False', reason: Reason): ConditionInput => ({
-  type,
-  status,
-  ...reason,
-});
 
 function ready(state: State, { step, next, waitsFor }: Decision): ConditionInput {
   const { peer, pod, rendered } = state;
@@ -70,6 +65,4 @@ function ready(state: State, { step, next, waitsFor }: Decision): ConditionInput
 }
 
 const degraded = ({ trouble }: Decision): ConditionInput =>
-  trouble === undefined
-    ? condition('Degraded', 'False', { reason: 'NotDegraded', message: 'Nothing needs a person.' })
-    : condition('Degraded', 'True', trouble);
+  trouble === undefined ? NOT_DEGRADED : condition('Degraded', 'True', trouble);

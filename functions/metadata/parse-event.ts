@@ -6,7 +6,7 @@ import { Failure } from '../../shared/errors.ts';
 import type { IncomingEvent } from '../../shared/function/define.ts';
 import { DELETED } from '../../shared/function/sources.ts';
 import { isRecord } from '../../shared/kube/json.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
+import { apiVersionOf, type KubeObject } from '../../shared/kube/objects.ts';
 import type { Feed, ShownResource } from './feed.ts';
 import type { Observation } from './observation.ts';
 
@@ -88,5 +88,5 @@ async function foreignResource(
 }
 
 function isOfGroup({ ref }: ShownResource, { apiVersion }: KubeObject): boolean {
-  return apiVersion === (ref.group === '' ? ref.version : `${ref.group}/${ref.version}`);
+  return apiVersion === apiVersionOf(ref);
 }

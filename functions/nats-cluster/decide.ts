@@ -1,11 +1,17 @@
 // Decides the next step. The first planner that has a step, or something to wait for, wins: a
 // change under way is finished before another begins, and nothing begins while safety is unknown.
 // Pure.
-import { joined, NOTHING, waitFor } from '../../shared/stateful/decision.ts';
+import {
+  firstOf,
+  isAtRest,
+  leftAlone,
+  type Planner,
+  waitToHeal,
+} from '../../shared/stateful/decision.ts';
 import { awaitAccounts } from './accounts.ts';
 import { applyParts, reportRefusedPolicy } from './apply-parts.ts';
 import type { Cluster } from './cluster.ts';
-import type { Decision } from './decision.ts';
+import type { Decision, Step } from './decision.ts';
 import { refuseGrowth } from './growth.ts';
 import { atRisk, blockersOf } from './safety.ts';
 import { reportRefusedPasswords } from './refused-passwords.ts';
@@ -16,9 +22,7 @@ import { bringBack, leave, scaleDown, scaleUp } from './scale.ts';
 import { areStarting } from './starting.ts';
 import { expected, isUp, sizeOf, type State } from './state.ts';
 
-type Planner = (state: State) => Decision | undefined;
-
-const PLANNERS: readonly Planner[] = [
+const PLANNERS: readonly Planner<State, Step>[] = [
   applyParts,
   reportRefusedPasswords,
   bringBack,
@@ -35,36 +39,19 @@ const PLANNERS: readonly Planner[] = [
   reportRefusedPolicy,
 ];
 
-export function decide(state: State): Decision {
-  const { object, spec } = state.cluster;
-  if (object.metadata.deletionTimestamp !== undefined) return NOTHING;
-  if (spec.paused) return { next: 'Nothing', waitsFor: PAUSED };
-  for (const planner of PLANNERS) {
-    const decision = planner(state);
-    if (decision !== undefined) return decision;
-  }
-  return NOTHING;
-}
-
-const PAUSED = { reason: 'Paused', message: 'spec.paused is true.' };
+export const decide = (state: State): Decision =>
+  leftAlone(state.cluster) ?? firstOf(PLANNERS, state);
 
 /** Waits when no change is planned and a blocker is left: it heals by itself, or needs a person. */
 function heal(state: State): Decision | undefined {
   const found = blockersOf(state);
   if (found.length === 0) return undefined;
-  const next = areStarting(state) ? 'Start new servers' : 'Nothing';
-  // A provisioner that refuses a claim goes on refusing it, so a person is needed.
-  const pending = found.filter(({ reason }) => reason === 'ClaimPending');
-  const [first] = pending;
-  if (first === undefined) return waitFor(next, found);
-  return waitFor(next, found, { ...first, message: joined(pending) });
+  return waitToHeal(areStarting(state) ? 'Start new servers' : 'Nothing', found);
 }
 
 /** True when the cluster is as the spec says and nothing is missing. */
-export function isConverged(state: State, { step, waitsFor, trouble }: Decision): boolean {
-  const isAtRest = step === undefined && waitsFor === undefined && trouble === undefined;
-  return isAtRest && isWhole(state);
-}
+export const isConverged = (state: State, decision: Decision): boolean =>
+  isAtRest(decision) && isWhole(state);
 
 function isWhole(state: State): boolean {
   const servers = expected(state);

@@ -1,11 +1,8 @@
 // Everything this function holds while it is awake: the API server, and for each cluster a cache
 // that saves reads between two reconciles. All of it may be lost.
-import type { Reason } from '../../shared/kube/conditions.ts';
 import type { openSystem } from '../../shared/nats/system.ts';
-import type { AttemptLog } from '../../shared/stateful/attempts.ts';
-import type { SecretData } from '../../shared/stateful/certificates/secret-data.ts';
 import { StatefulDeps, type StatefulOptions } from '../../shared/stateful/deps.ts';
-import type { Weighed } from '../../shared/stateful/memory.ts';
+import { newServersMemory, type ServersMemory } from '../../shared/stateful/memory.ts';
 import type { Cluster } from './cluster.ts';
 import type { KnownPasswords } from './render/read-back.ts';
 import type { Parts } from './state.ts';
@@ -15,9 +12,7 @@ export interface DepsOptions extends StatefulOptions {
 }
 
 /** Kept for one cluster between reconciles. */
-export interface Memory extends Weighed {
-  /** From the last reconcile that read all parts, for this generation of the spec. */
-  parts?: { readonly value: Parts; readonly generation: number; readonly atMs: number };
+export interface Memory extends ServersMemory<Parts> {
   /**
    * Passwords of the last configuration that was read: when its Secret is gone, servers still have
    * them.
@@ -25,16 +20,8 @@ export interface Memory extends Weighed {
   known?: KnownPasswords | undefined;
   /** A server was reached with TLS since the configuration says so. */
   hasSeenTls?: boolean;
-  /** Content of Secrets that have no copy elsewhere, as last read. */
-  readonly kept: Map<string, SecretData>;
   /** Answers of servers that refused to reload, by server, and for which digest. */
   readonly refusals: Map<string, { readonly digest: string; readonly why: string }>;
-  /** The refusal of the NetworkPolicy and its time: it is tried again after a while. */
-  policyRefusal?: { readonly reason: Reason; readonly atMs: number };
-  /** Steps that may change nothing. */
-  readonly attempts: AttemptLog;
-  /** When each server last answered. */
-  readonly contactMs: Map<string, number>;
 }
 
 function forget(memory: Memory): void {
@@ -43,12 +30,7 @@ function forget(memory: Memory): void {
   memory.kept.clear();
 }
 
-const newMemory = (): Memory => ({
-  kept: new Map(),
-  refusals: new Map(),
-  attempts: new Map(),
-  contactMs: new Map(),
-});
+const newMemory = (): Memory => ({ ...newServersMemory<Parts>(), refusals: new Map() });
 
 export class Deps extends StatefulDeps<Memory> {
   readonly openSystem: typeof openSystem;

@@ -1,9 +1,10 @@
 // Reads the state of a cluster: pods and the answers of servers every time; its parts only after a
 // change or a while, since a cluster at rest should cost next to nothing.
-import type { Clock } from '../../shared/clock.ts';
 import { Failure } from '../../shared/errors.ts';
-import type { Reason } from '../../shared/kube/conditions.ts';
 import { selectorText } from '../../shared/kube/label-selector.ts';
+import type { Observation } from '../../shared/stateful/keeping.ts';
+import { rememberedParts } from '../../shared/stateful/memory.ts';
+import { freshRefusal } from '../../shared/stateful/missing-rights.ts';
 import { type Pod, readPods } from '../../shared/stateful/pods.ts';
 import type { Cluster } from './cluster.ts';
 import { withSystem } from './connect.ts';
@@ -13,34 +14,21 @@ import { configDigest } from './render/config.ts';
 import { selectorOf } from './render/labels.ts';
 import type { Rendered } from './render/manifests.ts';
 import { NO_ANSWERS, type NatsState, natsStateOf } from './nats-state.ts';
-import { expected, type Parts, type State } from './state.ts';
-
-/**
- * Some changes send no event, such as a new password: the first observation after this sees them.
- */
-const PARTS_FRESH_MS = 300_000;
-/** While the cluster is not Ready, the reason may be among its parts. */
-const PARTS_FRESH_IN_TROUBLE_MS = 10_000;
-
-export interface Observation {
-  readonly state: State;
-  /** The parts are from an earlier reconcile: they are read again before any step is applied. */
-  readonly isRemembered: boolean;
-}
+import { expected, type State } from './state.ts';
 
 export async function observe(
   deps: Deps,
   cluster: Cluster,
   signal: AbortSignal,
-): Promise<Observation> {
+): Promise<Observation<State>> {
   const { kube, clock } = deps;
   const memory = deps.memoryOf(cluster.uid);
   const labelSelector = selectorText(selectorOf(cluster));
   const pods = await readPods(deps, { ...cluster, labelSelector }, signal);
-  const remembered = rememberedParts(memory, cluster, clock);
+  const remembered = rememberedParts(memory, cluster, clock.nowMs());
   const { known, kept, hasSeenTls } = memory;
   const nowReadMs = clock.nowMs();
-  const policyRefusal = policyRefusalIn(memory, nowReadMs);
+  const policyRefusal = freshRefusal(memory.policyRefusal, nowReadMs);
   const partsDeps = { kube, nowMs: nowReadMs, signal, known, kept, policyRefusal, hasSeenTls };
   const isGood = remembered !== undefined && (await areAsRead(partsDeps, cluster, remembered));
   const parts = isGood ? remembered : await readParts(partsDeps, cluster, pods);
@@ -60,19 +48,6 @@ export async function observe(
   const answered = expected(state).filter((server) => nats.servers.has(server));
   for (const server of answered) memory.contactMs.set(server, nowMs);
   return { state, isRemembered: isGood };
-}
-
-function policyRefusalIn({ policyRefusal }: Memory, nowMs: number): Reason | undefined {
-  return policyRefusal !== undefined && nowMs - policyRefusal.atMs < PARTS_FRESH_MS
-    ? policyRefusal.reason
-    : undefined;
-}
-
-function rememberedParts({ parts }: Memory, cluster: Cluster, clock: Clock): Parts | undefined {
-  if (parts === undefined || parts.generation !== cluster.generation) return undefined;
-  const ready = cluster.status.conditions?.find(({ type }) => type === 'Ready');
-  const freshMs = ready?.status === 'True' ? PARTS_FRESH_MS : PARTS_FRESH_IN_TROUBLE_MS;
-  return clock.nowMs() - parts.atMs < freshMs ? parts.value : undefined;
 }
 
 /** A refusal counts only for the configuration that was refused. */

@@ -1,5 +1,6 @@
 // A NatsCluster as the owner of its parts. Pure.
 import { NATS_CLUSTERS } from '../../shared/api/nats-cluster.ts';
+import { apiVersionOf } from '../../shared/kube/objects.ts';
 import type { Owner } from '../../shared/stateful/parts.ts';
 import type { Cluster } from './cluster.ts';
 import { labelsOf } from './render/labels.ts';
@@ -9,7 +10,7 @@ export const ownerOf = ({
   namespace,
   uid,
 }: Pick<Cluster, 'name' | 'namespace' | 'uid'>): Owner => ({
-  apiVersion: `${NATS_CLUSTERS.group}/${NATS_CLUSTERS.version}`,
+  apiVersion: apiVersionOf(NATS_CLUSTERS),
   kind: 'NatsCluster',
   name,
   namespace,

@@ -9,12 +9,13 @@ import { accessModeOf } from '../../shared/stateful/claim-template.ts';
 import { type ClaimSelection, readClaims } from '../../shared/stateful/claims.ts';
 import { type Compared, compareParts } from '../../shared/stateful/compare-parts.ts';
 import { findLost } from '../../shared/stateful/lost.ts';
+import { policyRefusalOf } from '../../shared/stateful/missing-rights.ts';
 import { foundPartOf, isOurs, SECRETS, STATEFUL_SETS } from '../../shared/stateful/parts.ts';
 import { findPending, type PendingOf } from '../../shared/stateful/pending.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
 import { attainableBy, growthOf, sizeAmong } from './claims.ts';
 import { claimName, type Cluster, isClaim, ordinalOf, serverName } from './cluster.ts';
-import { refusedPolicy } from './missing-rights.ts';
+import { ownerOf } from './owner.ts';
 import { CONFIG_KEY, CONFIG_SUFFIX } from './render/config.ts';
 import { selectorOf } from './render/labels.ts';
 import { type PartKey, render, type Rendered } from './render/manifests.ts';
@@ -23,6 +24,9 @@ import { USER_SUFFIX } from './user-secrets.ts';
 import { readSecrets } from './secrets.ts';
 import { forgetFormer } from './system-secret.ts';
 import type { Parts } from './state.ts';
+
+/** Open to the network where a NetworkPolicy cannot be made. */
+export const EXPOSED = 'the routes and monitoring pages';
 
 export interface PartsDeps {
   readonly kube: KubeClient;
@@ -153,7 +157,11 @@ const compareWith = (
     forbidden: {
       key: 'networkPolicy',
       refusal: deps.policyRefusal,
-      refusalOf: (error) => refusedPolicy(cluster, error),
+      refusalOf: (error) =>
+        policyRefusalOf(
+          { ...ownerOf(cluster), functionName: 'nats-cluster', exposed: EXPOSED },
+          error,
+        ),
     },
   });
 

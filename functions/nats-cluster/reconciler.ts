@@ -1,55 +1,37 @@
-// Binds the steps of a reconcile to the kind: the shared reconciler does so with each cluster that
-// an event or the sweep names.
+// Binds the pieces of this function to the shared reconciler, which reconciles each NatsCluster
+// that an event or the sweep names.
 import { NATS_CLUSTER_LABEL, NATS_CLUSTERS } from '../../shared/api/nats-cluster.ts';
-import type { Reason } from '../../shared/kube/conditions.ts';
-import { type Keeping, reconcileOnce } from '../../shared/stateful/reconcile-once.ts';
-import { Reconciler } from '../../shared/stateful/reconciler.ts';
+import { reconcilerOf } from '../../shared/stateful/reconcile-once.ts';
 import { attemptOf } from './attempts.ts';
 import { type Cluster, clusterOf } from './cluster.ts';
 import { decide, isConverged } from './decide.ts';
 import type { Step } from './decision.ts';
 import type { Deps } from './deps.ts';
-import { missingFor, refusedPolicy } from './missing-rights.ts';
+import { FIELD_MANAGER } from './field-manager.ts';
 import { observe } from './observe.ts';
-import type { Records, State } from './state.ts';
+import { EXPOSED } from './parts.ts';
+import { type Records, recordsOf, type State } from './state.ts';
+import { statusUpdateOf } from './status.ts';
 import { applyStep } from './steps.ts';
-import { recordStepEvent, updateStatus, updateStatusUnobserved } from './write-status.ts';
 
-const isPolicy = (step: Step): boolean =>
-  step.type === 'apply' && step.part.key === 'networkPolicy';
-
-const KEEPING: Keeping<Cluster, State, Step, Records, Deps> = {
+export const reconciler = reconcilerOf<Cluster, State, Step, Records, Deps>({
+  ref: NATS_CLUSTERS,
+  kind: 'NatsCluster',
+  functionName: 'nats-cluster',
+  fieldManager: FIELD_MANAGER,
+  label: NATS_CLUSTER_LABEL,
   logField: 'natsCluster',
+  exposed: EXPOSED,
+  objectOf: clusterOf,
   observe,
   decide,
   isConverged,
   attemptOf,
   recordsIn: (step) => (step.type === 'write-records' ? step.records : undefined),
   applyStep,
-  refusalOf: (cluster, step, error) =>
-    isPolicy(step) ? refusedPolicy(cluster, error) : missingFor(cluster, error),
-  setAside: setPolicyAside,
-  updateStatus,
-  recordEvent: recordStepEvent,
-};
-
-/** Servers run without a NetworkPolicy, so a refused one stops nothing else. */
-function setPolicyAside(deps: Deps, { uid }: Cluster, step: Step, reason: Reason): boolean {
-  if (!isPolicy(step)) return false;
-  deps.memoryOf(uid).policyRefusal = { reason, atMs: deps.clock.nowMs() };
-  return true;
-}
-
-export const reconciler = new Reconciler<Deps>({
-  ref: NATS_CLUSTERS,
-  kind: 'NatsCluster',
-  label: NATS_CLUSTER_LABEL,
-  logField: KEEPING.logField,
-  reconcileOnce: (object, context, isTimeOver) =>
-    reconcileOnce(KEEPING, clusterOf(object), context, isTimeOver),
-  rightsMissing: (object, error) => missingFor(clusterOf(object), error),
-  reportUnobserved: (object, reason, { deps, signal }) =>
-    updateStatusUnobserved(deps, clusterOf(object), reason, signal),
+  statusOf: (deps, state, decision, records = recordsOf(state)) =>
+    statusUpdateOf(state, decision, records, deps.memoryOf(state.cluster.uid).contactMs),
+  unobserved: { next: 'Look at the servers', unknown: ['Ready'] },
   // Pods are read by each observation.
   partChanged: (partKind, { metadata }, deps) => {
     if (partKind !== 'Pod') delete deps.memoryOf(metadata.uid).parts;

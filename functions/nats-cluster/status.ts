@@ -6,10 +6,17 @@ import type {
   StreamAtRisk,
 } from '../../shared/api/nats-cluster.ts';
 import { cut } from '../../shared/cut.ts';
-import type { ConditionInput } from '../../shared/kube/conditions.ts';
-import type { Reason } from '../../shared/kube/conditions.ts';
-import { timestamp } from '../../shared/kube/timestamp.ts';
+import type { ConditionInput, Reason } from '../../shared/kube/conditions.ts';
+import {
+  condition,
+  isYoung,
+  noContact,
+  NOT_DEGRADED,
+  progressing,
+} from '../../shared/stateful/conditions.ts';
+import { type Contacts, silentSince, withContact } from '../../shared/stateful/contacts.ts';
 import { joined } from '../../shared/stateful/decision.ts';
+import type { StatusUpdate } from '../../shared/stateful/write-status.ts';
 import { isConverged } from './decide.ts';
 import type { Decision } from './decision.ts';
 import { atRisk, stuckReasons, awayReason } from './safety.ts';
@@ -20,21 +27,6 @@ import { isStarting, startingSince } from './starting.ts';
 import { rangeOf } from './version.ts';
 import { expected, isPodCurrent, isUp, sizeOf, type State, type Records } from './state.ts';
 
-export interface StatusUpdate {
-  readonly status: Omit<NatsClusterStatus, 'conditions'>;
-  readonly conditions: readonly ConditionInput[];
-}
-
-/** When a server answered last, as far as this instance knows. */
-export type Contacts = ReadonlyMap<string, number>;
-
-/** After so long without any answer, the last known state is no longer reported as true. */
-const CONTACT_MAX_MS = 60_000;
-/**
- * A cluster this young is still being made: missing parts are on their way, and nothing is
- * degraded.
- */
-const YOUNG_MS = 600_000;
 /** `kubectl get` shows it in a table. */
 const WAITS_BYTES_MAX = 2_000;
 /** Nobody reads more of them, and the size of a status is limited. */
@@ -45,7 +37,7 @@ export function statusUpdateOf(
   decision: Decision,
   records: Records,
   contacts: Contacts,
-): StatusUpdate {
+): StatusUpdate<NatsClusterStatus> {
   const { cluster, nats } = state;
   const servers = expected(state).map((one) => serverStatus(state, one, contacts));
   const up = servers.filter((one) => one.ready).length;
@@ -87,7 +79,9 @@ function serverStatus(state: State, name: string, contacts: Contacts): ServerSta
   const since = startingSince(state, name);
   const starting = since === undefined ? {} : { startingSince: since };
   if (answered === undefined) {
-    const lastContact = silentSince(state, before, contacts.get(name));
+    const wasHeard = before?.ready === true || before?.configDigest !== undefined;
+    const known = before && { ...before, wasHeard };
+    const lastContact = silentSince(known, contacts.get(name), state.nowMs);
     const { version } = before ?? {};
     return {
       name,
@@ -106,23 +100,7 @@ function serverStatus(state: State, name: string, contacts: Contacts): ServerSta
     upToDate: isPodCurrent(state, name) && isOnWantedConfig(state, name),
     ...starting,
   };
-  const { lastContact = timestamp(state.nowMs), ...rest } = before ?? {};
-  const isSame = JSON.stringify(sortedFields(rest)) === JSON.stringify(sortedFields(now));
-  return { ...now, lastContact: isSame ? lastContact : timestamp(state.nowMs) };
-}
-
-const sortedFields = (fields: object): readonly (readonly [string, unknown])[] =>
-  Object.entries(fields).toSorted(([a], [b]) => (a < b ? -1 : 1));
-
-/** Unchanged while the server stays silent; when it has just fallen silent, its last contact. */
-function silentSince(
-  state: State,
-  before: ServerStatus | undefined,
-  contactMs: number | undefined,
-): string | undefined {
-  if (before === undefined) return undefined;
-  if (before.ready !== true && before.configDigest === undefined) return before.lastContact;
-  return timestamp(contactMs ?? state.nowMs);
+  return withContact(before, now, state.nowMs);
 }
 
 function conditionsOf(
@@ -133,16 +111,6 @@ function conditionsOf(
   return [ready(state, decision, servers), progressing(decision), degraded(state, decision)];
 }
 
-const condition = (
-  type: string,
-  status: ConditionInput['status'],
-  reason: Reason,
-): ConditionInput => ({
-  type,
-  status,
-  ...reason,
-});
-
 function ready(state: State, decision: Decision, servers: readonly ServerStatus[]): ConditionInput {
   if (isConverged(state, decision)) {
     const whole =
@@ -151,13 +119,9 @@ function ready(state: State, decision: Decision, servers: readonly ServerStatus[
     const message = notice === undefined ? whole : `${whole} ${notice}`;
     return condition('Ready', 'True', { reason: 'Whole', message });
   }
-  const contactTimes = servers.flatMap(({ lastContact }) => lastContact ?? []).toSorted();
-  const newest = contactTimes.at(-1);
-  const isSilent = state.nats.servers.size === 0 && newest !== undefined;
-  if (isSilent && state.nowMs - Date.parse(newest) > CONTACT_MAX_MS) {
-    const message = `No server has answered since ${newest}.`;
-    return condition('Ready', 'Unknown', { reason: 'NoContact', message });
-  }
+  const isSilent = state.nats.servers.size === 0;
+  const silent = isSilent ? noContact(servers, state.nowMs, 'server') : undefined;
+  if (silent !== undefined) return condition('Ready', 'Unknown', silent);
   const { next, waitsFor, trouble } = decision;
   if (trouble !== undefined) return condition('Ready', 'False', withoutAdvice(trouble));
   const reason = waitsFor ?? { reason: 'Changing', message: `It is to be changed: ${next}.` };
@@ -170,41 +134,19 @@ const withoutAdvice = ({ reason, message }: Reason): Reason => ({
   message: `${/^.*?[^.](?=[;.]\s|\.?$)/.exec(message)?.[0] ?? message}.`,
 });
 
-function progressing({ next, step, waitsFor, trouble }: Decision): ConditionInput {
-  if (trouble !== undefined) {
-    const message = `${next === 'Nothing' ? 'It' : `${next}: this`} needs a person; see Degraded.`;
-    return condition('Progressing', 'False', { reason: trouble.reason, message });
-  }
-  if (next === 'Nothing' && step === undefined) {
-    const settled = { reason: 'Settled', message: 'Nothing is being changed.' };
-    return condition('Progressing', 'False', waitsFor?.reason === 'Paused' ? waitsFor : settled);
-  }
-  const waits = waitsFor === undefined ? '' : ` It waits (${waitsFor.reason}).`;
-  return condition('Progressing', 'True', { reason: 'Changing', message: `${next}.${waits}` });
-}
-
-const NOT_DEGRADED: Reason = { reason: 'NotDegraded', message: 'Nothing needs a person.' };
-
 function degraded(state: State, { next, waitsFor, trouble }: Decision): ConditionInput {
   if (trouble !== undefined) return condition('Degraded', 'True', trouble);
   const stuck = stuckReasons(state);
   if (stuck[0] !== undefined) {
     return condition('Degraded', 'True', { reason: stuck[0].reason, message: joined(stuck) });
   }
-  if (waitsFor === undefined || isYoung(state)) return condition('Degraded', 'False', NOT_DEGRADED);
+  if (waitsFor === undefined || isYoung(state.cluster.object, state.nowMs)) return NOT_DEGRADED;
   const missing = missingReasons(state);
   if (missing[0] !== undefined) {
     return condition('Degraded', 'True', { reason: missing[0].reason, message: joined(missing) });
   }
   const isLacking = next === 'Nothing' && waitsFor.reason !== 'Paused';
-  return isLacking
-    ? condition('Degraded', 'True', withoutAdvice(waitsFor))
-    : condition('Degraded', 'False', NOT_DEGRADED);
-}
-
-function isYoung({ cluster, nowMs }: State): boolean {
-  const createdMs = Date.parse(cluster.object.metadata.creationTimestamp ?? '');
-  return nowMs - createdMs < YOUNG_MS;
+  return isLacking ? condition('Degraded', 'True', withoutAdvice(waitsFor)) : NOT_DEGRADED;
 }
 
 /** Servers that no record takes away and that are not starting: they hold up the next step too. */

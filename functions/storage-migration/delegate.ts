@@ -9,7 +9,7 @@ import {
 } from '../../shared/api/storage-migration.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
-import type { KubeObject, Manifest } from '../../shared/kube/objects.ts';
+import { apiVersionOf, type KubeObject, type Manifest } from '../../shared/kube/objects.ts';
 import type { Deps } from './deps.ts';
 import type { Migration } from './migration.ts';
 import { modeUnavailable, ORDER_KIND, orderedResource, servedMigrator } from './migrator.ts';
@@ -55,7 +55,7 @@ async function observeMigrator(
   const { status } = migration;
   const ref = await servedMigrator(kube, mode, signal);
   if (ref === undefined) return blocked(status, modeUnavailable(mode));
-  const apiVersion = `${ref.group}/${ref.version}`;
+  const apiVersion = apiVersionOf(ref);
   if (status.delegate === undefined) {
     // An instance that died before it wrote the status created the object under the same name.
     const order = orderOf(migration, target, mode, apiVersion);

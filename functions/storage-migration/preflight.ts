@@ -3,7 +3,7 @@
 import { MODE_OPTIONS, type Right, rightsOf } from '../../shared/api/migration-rights.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeError, isKubeError } from '../../shared/kube/errors.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
+import { apiVersionOf, type KubeObject } from '../../shared/kube/objects.ts';
 import { resourceName } from '../../shared/kube/paths.ts';
 import { type Question, wouldBeClean } from './clean.ts';
 import { type FieldScan, lossOfFields } from './field-loss.ts';
@@ -77,7 +77,7 @@ async function isAllowed(
   const path = `/apis/${REVIEWS.group}/${REVIEWS.version}/${REVIEWS.resource}`;
   const resourceAttributes = { group, resource, verb, subresource, name };
   const body = {
-    apiVersion: `${REVIEWS.group}/${REVIEWS.version}`,
+    apiVersion: apiVersionOf(REVIEWS),
     kind: 'SelfSubjectAccessReview',
     spec: { resourceAttributes },
   };

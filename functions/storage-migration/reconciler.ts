@@ -1,7 +1,7 @@
 // The reconciler: an event or the sweep names migrations. Each is observed, decided on and moved on
 // by one step, again and again until WORK_SECONDS are over. The rest is left to the next event.
 import { MIGRATE_ANNOTATION, STORAGE_MIGRATIONS } from '../../shared/api/storage-migration.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
+import { apiVersionOf, type KubeObject } from '../../shared/kube/objects.ts';
 import type { Context, IncomingEvent } from '../../shared/function/define.ts';
 import { settleAll } from '../../shared/function/settle-all.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
@@ -114,7 +114,7 @@ async function adopt(name: string, { deps, signal }: Context<Deps>): Promise<voi
   await deps.kube.create(
     STORAGE_MIGRATIONS,
     {
-      apiVersion: `${STORAGE_MIGRATIONS.group}/${STORAGE_MIGRATIONS.version}`,
+      apiVersion: apiVersionOf(STORAGE_MIGRATIONS),
       kind: 'StorageMigration',
       metadata: { name },
       spec: { resource: { group: group.join('.'), resource } },

@@ -4,7 +4,12 @@ import type { FailedObject } from '../../shared/api/storage-migration.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeError, isKubeError } from '../../shared/kube/errors.ts';
-import type { KubeObject, ObjectName, ResourceRef } from '../../shared/kube/objects.ts';
+import {
+  apiVersionOf,
+  type KubeObject,
+  type ObjectName,
+  type ResourceRef,
+} from '../../shared/kube/objects.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import type { Pace } from './pace.ts';
 
@@ -145,7 +150,7 @@ export function applyAsItIs(
 ): Promise<KubeObject> {
   const { uid, resourceVersion } = metadata;
   const manifest = {
-    apiVersion: ref.group === '' ? ref.version : `${ref.group}/${ref.version}`,
+    apiVersion: apiVersionOf(ref),
     kind,
     metadata: { ...placeOf(metadata), uid, resourceVersion },
   };

@@ -1,6 +1,10 @@
 // Which entries of an object's managedFields name a version that its CRD does not serve, and what
 // the list has to be without them. Pure.
-import type { KubeObject, ManagedFieldsEntry } from '../../shared/kube/objects.ts';
+import {
+  apiVersionOf,
+  type KubeObject,
+  type ManagedFieldsEntry,
+} from '../../shared/kube/objects.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import type { Crd, Target } from './observe.ts';
 
@@ -54,7 +58,7 @@ function seed({ ref }: Target, time: string): ManagedFieldsEntry {
   return {
     manager: FIELD_MANAGER,
     operation: 'Update',
-    apiVersion: `${ref.group}/${ref.version}`,
+    apiVersion: apiVersionOf(ref),
     time,
     fieldsType: 'FieldsV1',
     // Without a field the API server drops the entry.

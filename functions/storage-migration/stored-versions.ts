@@ -1,6 +1,7 @@
 // The steps that change the CRD's list of stored versions: `trim` removes the versions that are
 // proved unused, `restore` puts back versions that somebody removed without proof.
 import { type ObjectEvent, recordEvent } from '../../shared/kube/event-recorder.ts';
+import { apiVersionOf } from '../../shared/kube/objects.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { CRDS } from '../../shared/kube/crds.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
@@ -132,7 +133,7 @@ async function recordEventOn(
   signal: AbortSignal,
 ): Promise<void> {
   const involved = {
-    apiVersion: `${CRDS.group}/${CRDS.version}`,
+    apiVersion: apiVersionOf(CRDS),
     kind: 'CustomResourceDefinition',
     name,
     uid,

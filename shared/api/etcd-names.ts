@@ -15,8 +15,10 @@ export const claimName = (peer: string): string => `data-${peer}`;
 
 export const headlessName = (cluster: string): string => `${cluster}-headless`;
 
-/** Holds the certificates that all members show to clients, and those for each other. */
-export const tlsSecretName = (cluster: string): string => `${cluster}-tls`;
+/** Ends the name of the Secret with the certificates of members, for clients and each other. */
+export const TLS_SUFFIX = '-tls';
+
+export const tlsSecretName = (cluster: string): string => `${cluster}${TLS_SUFFIX}`;
 
 interface PeerPlace {
   readonly namespace: string;

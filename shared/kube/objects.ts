@@ -91,6 +91,10 @@ export interface ResourceRef {
   readonly resource: string;
 }
 
+/** As objects have it. */
+export const apiVersionOf = ({ group, version }: ResourceRef): string =>
+  group === '' ? version : `${group}/${version}`;
+
 /** One object of a resource; without namespace for cluster-scoped resources. */
 export interface ObjectName {
   readonly namespace?: string;

@@ -4,7 +4,7 @@
 import { hostname } from 'node:os';
 import type { KubeClient } from './client.ts';
 import { isRecord } from './json.ts';
-import type { KubeObject, ResourceRef } from './objects.ts';
+import { apiVersionOf, type KubeObject, type ResourceRef } from './objects.ts';
 import { microTime, timestamp } from './timestamp.ts';
 
 export const LEASES: ResourceRef = {
@@ -95,7 +95,7 @@ async function renew(failed: readonly string[], sweep: Sweep): Promise<void> {
   const since = failed.map((key) => [key, failing.get(key) ?? timestamp(now)]);
   const annotations = { [FAILING]: JSON.stringify(Object.fromEntries(since)) };
   const manifest = {
-    apiVersion: `${LEASES.group}/${LEASES.version}`,
+    apiVersion: apiVersionOf(LEASES),
     kind: 'Lease',
     metadata: {
       namespace,

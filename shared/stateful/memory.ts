@@ -1,11 +1,48 @@
 // The memory of objects between two reconciles, which saves reads and may be lost at any time. All
 // of it together stays within one bound, whatever others write into what is read.
 import { serialize } from 'node:v8';
+import type { Kept, KeptMemory } from './keeping.ts';
+import type { SecretData } from './certificates/secret-data.ts';
 
 /** Kept for one object. */
 export interface Weighed {
   /** The size of what was read for it; absent when nothing is kept of that. */
   bytes?: number;
+}
+
+/** Kept for one object with servers, whose parts are not read by each observation. */
+export interface ServersMemory<Parts> extends KeptMemory, Weighed {
+  /** From the last reconcile that read all parts, for this generation of the spec. */
+  parts?: { readonly value: Parts; readonly generation: number; readonly atMs: number };
+  /** Content of Secrets that have no copy elsewhere, as last read. */
+  readonly kept: Map<string, SecretData>;
+  /** When each server last answered. */
+  readonly contactMs: Map<string, number>;
+}
+
+export const newServersMemory = <Parts>(): ServersMemory<Parts> => ({
+  kept: new Map(),
+  attempts: new Map(),
+  contactMs: new Map(),
+});
+
+/**
+ * Some changes send no event, such as a new password: the first observation after this sees them.
+ */
+const PARTS_FRESH_MS = 300_000;
+/** While the object is not Ready, the reason may be among its parts. */
+const PARTS_FRESH_IN_TROUBLE_MS = 10_000;
+
+/** The parts of an earlier reconcile, as long as they may be believed. */
+export function rememberedParts<Parts>(
+  { parts }: ServersMemory<Parts>,
+  { generation, status }: Pick<Kept, 'generation' | 'status'>,
+  nowMs: number,
+): Parts | undefined {
+  if (parts === undefined || parts.generation !== generation) return undefined;
+  const ready = status.conditions?.find(({ type }) => type === 'Ready');
+  const freshMs = ready?.status === 'True' ? PARTS_FRESH_MS : PARTS_FRESH_IN_TROUBLE_MS;
+  return nowMs - parts.atMs < freshMs ? parts.value : undefined;
 }
 
 /**

@@ -10,6 +10,27 @@ export interface LookedAfter extends Pick<Owner, 'kind' | 'namespace' | 'name'> 
   readonly functionName: string;
 }
 
+/** The NetworkPolicy's refusal and its time: it is tried again after a while. */
+export interface PolicyRefusal {
+  readonly reason: Reason;
+  readonly atMs: number;
+}
+
+/** A refused NetworkPolicy is tried again after so long. */
+const POLICY_AGAIN_MS = 300_000;
+
+/** Undefined when it was not refused, or when it is to be tried again. */
+export const freshRefusal = (
+  refusal: PolicyRefusal | undefined,
+  nowMs: number,
+): Reason | undefined =>
+  refusal !== undefined && nowMs - refusal.atMs < POLICY_AGAIN_MS ? refusal.reason : undefined;
+
+export const isPolicy = (step: {
+  readonly type: string;
+  readonly part?: { readonly key: string };
+}): boolean => step.type === 'apply' && step.part?.key === 'networkPolicy';
+
 /** Undefined for any other failure. */
 export function rightsMissing(
   { kind, namespace, name, functionName }: LookedAfter,

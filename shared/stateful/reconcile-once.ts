@@ -1,84 +1,69 @@
 // One reconcile of an object with servers: it is observed, decided on, and moved on by one step.
 // The reconciler does so with each object that an event or the sweep names.
+import type { Clock } from '../clock.ts';
 import type { Context } from '../function/define.ts';
-import type { ObjectEvent } from '../kube/event-recorder.ts';
+import type { KubeClient } from '../kube/client.ts';
 import type { Reason } from '../kube/conditions.ts';
 import { isKubeError } from '../kube/errors.ts';
-import { type Attempt, type AttemptLog, holdBack } from './attempts.ts';
+import { holdBack } from './attempts.ts';
 import { type Decision, waitFor } from './decision.ts';
+import type { Keeping, Kept, KeptMemory } from './keeping.ts';
+import { isPolicy, type LookedAfter, policyRefusalOf, rightsMissing } from './missing-rights.ts';
+import { Reconciler, type ReconcilerDeps } from './reconciler.ts';
 import type { StepResult } from './steps.ts';
-
-/** An object as its function knows it, with the status of the last reconcile. */
-export interface Kept {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly generation: number;
-  readonly status: {
-    readonly observedGeneration?: number;
-    readonly plan?: { readonly next: string; readonly waitsFor?: string };
-    readonly conditions?: readonly { readonly type: string; readonly reason: string }[];
-  };
-}
+import {
+  recordEventOn,
+  reportStatus,
+  reportUnobserved,
+  type StatusWriter,
+} from './write-status.ts';
 
 interface KeepingDeps {
-  memoryOf(uid: string): { readonly attempts: AttemptLog; parts?: unknown };
+  readonly kube: KubeClient;
+  readonly clock: Clock;
+  memoryOf(uid: string): KeptMemory;
 }
 
-export interface Observation<State> {
-  readonly state: State;
-  /** Some of it is from an earlier reconcile: it is read again before any step is applied. */
-  readonly isRemembered: boolean;
+interface AnyStep {
+  readonly type: string;
+  readonly part?: { readonly key: string };
 }
 
-/** How a function keeps its objects. */
-export interface Keeping<Object extends Kept, State, Step, Records, Deps> {
-  /** The field of log lines that names the object. */
-  readonly logField: string;
-  readonly observe: (
-    deps: Deps,
-    object: Object,
-    signal: AbortSignal,
-  ) => Promise<Observation<State>>;
-  readonly decide: (state: State) => Decision<Step>;
-  /** True when the object is as its spec says and nothing is missing. */
-  readonly isConverged: (state: State, decision: Decision<Step>) => boolean;
-  readonly attemptOf: (step: Step, next: string, state: State) => Attempt;
-  /** Set for a step that changes the records in the status alone. */
-  readonly recordsIn: (step: Step) => Records | undefined;
-  readonly applyStep: (
-    deps: Deps,
-    state: State,
-    step: Step,
-    signal: AbortSignal,
-  ) => Promise<StepResult | Reason>;
-  /** A refusal of the API server in words for people; undefined where its own will do. */
-  readonly refusalOf: (object: Object, step: Step, error: unknown) => Reason | undefined;
-  /** True when all else goes on without this step, and the refusal is told with the rest. */
-  readonly setAside: (deps: Deps, object: Object, step: Step, refusal: Reason) => boolean;
-  /** Records stay as they are when none are given. */
-  readonly updateStatus: (
-    deps: Deps,
-    state: State,
-    decision: Decision<Step>,
-    options: { readonly signal: AbortSignal; readonly records?: Records },
-  ) => Promise<void>;
-  readonly recordEvent: (
-    deps: Deps,
-    object: Object,
-    event: ObjectEvent,
-    signal: AbortSignal,
-  ) => Promise<void>;
+interface AnyState {
+  readonly nowMs: number;
+}
+
+/** Binds how a function keeps its objects to the events and sweeps that name them. */
+export function reconcilerOf<
+  Object extends Kept,
+  State extends AnyState,
+  Step extends AnyStep,
+  Records,
+  Deps extends KeepingDeps & ReconcilerDeps,
+>(how: Keeping<Object, State, Step, Records, Deps>): Reconciler<Deps> {
+  const { ref, kind, label, logField, unobserved } = how;
+  return new Reconciler({
+    ref,
+    kind,
+    label,
+    logField,
+    reconcileOnce: (object, context, isTimeOver) =>
+      reconcileOnce(how, how.objectOf(object), context, isTimeOver),
+    rightsMissing: (object, error) => rightsMissing(lookedAfter(how, how.objectOf(object)), error),
+    reportUnobserved: (object, reason, { deps, signal }) =>
+      reportUnobserved(writerOf(how, deps), object, { ...reason, ...unobserved }, signal),
+    partChanged: how.partChanged ?? (() => undefined),
+  });
 }
 
 /** No event tells that a server is current again, so servers are polled while a step waits. */
 const POLL_MS = 1_000;
 
 /** How long to wait before the next reconcile; undefined when that is left to the next event. */
-export async function reconcileOnce<
+async function reconcileOnce<
   Object extends Kept,
-  State extends { readonly nowMs: number },
-  Step extends { readonly type: string },
+  State extends AnyState,
+  Step extends AnyStep,
   Records,
   Deps extends KeepingDeps,
 >(
@@ -99,7 +84,7 @@ export async function reconcileOnce<
   if (step !== undefined && !isTimeOver) {
     const held = holdBack(memory.attempts, how.attemptOf(step, next, state), state.nowMs);
     if (held !== undefined) {
-      await how.updateStatus(deps, state, waitFor(next, [held], held), { signal });
+      await updateStatus(how, { object, state }, waitFor(next, [held], held), deps, signal);
       return undefined;
     }
     log.info({ ...about, step: step.type }, 'step');
@@ -109,49 +94,84 @@ export async function reconcileOnce<
   const isDone = isTimeOver || how.isConverged(state, decision);
   // The last write of a request is complete, also where those on the way were left out.
   if (isDone || hasChanged(object, decision)) {
-    await how.updateStatus(deps, state, decision, { signal });
+    await updateStatus(how, { object, state }, decision, deps, signal);
   }
   return isDone ? undefined : POLL_MS;
 }
 
-interface Decided<Object, State, Step> {
+interface Observed<Object, State> {
   readonly object: Object;
   readonly state: State;
+}
+
+interface Decided<Object, State, Step> extends Observed<Object, State> {
   readonly decision: Decision<Step>;
   readonly step: Step;
 }
 
-async function applyOne<Object extends Kept, State, Step, Records, Deps extends KeepingDeps>(
+async function applyOne<
+  Object extends Kept,
+  State extends AnyState,
+  Step extends AnyStep,
+  Records,
+  Deps extends KeepingDeps,
+>(
   how: Keeping<Object, State, Step, Records, Deps>,
   decided: Decided<Object, State, Step>,
   deps: Deps,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const { object, state, decision, step } = decided;
+  const { object, decision, step } = decided;
   const records = how.recordsIn(step);
   if (records !== undefined) {
-    await how.updateStatus(deps, state, decision, { signal, records });
+    await updateStatus(how, decided, decision, deps, signal, records);
     return 0;
   }
+  const memory = deps.memoryOf(object.uid);
   const result = await orRefusal(how, decided, deps, signal);
   if ('reason' in result) {
-    if (!how.setAside(deps, object, step, result)) {
-      await how.updateStatus(deps, state, waitFor(decision.next, [result], result), { signal });
+    // Servers run without a NetworkPolicy, so a refused one stops nothing else.
+    if (!isPolicy(step)) {
+      await updateStatus(how, decided, waitFor(decision.next, [result], result), deps, signal);
       return undefined;
     }
-    delete deps.memoryOf(object.uid).parts;
+    memory.policyRefusal = { reason: result, atMs: deps.clock.nowMs() };
+    delete memory.parts;
     return 0;
   }
   const { event, isSlow } = result;
-  delete deps.memoryOf(object.uid).parts;
-  if (event !== undefined) await how.recordEvent(deps, object, event, signal);
+  delete memory.parts;
+  if (event !== undefined) await recordEventOn(writerOf(how, deps), object.object, event, signal);
   if (!isSlow) return 0;
-  if (hasChanged(object, decision)) await how.updateStatus(deps, state, decision, { signal });
+  if (hasChanged(object, decision)) await updateStatus(how, decided, decision, deps, signal);
   return POLL_MS;
 }
 
+async function updateStatus<
+  Object extends Kept,
+  State extends AnyState,
+  Step,
+  Records,
+  Deps extends KeepingDeps,
+>(
+  how: Keeping<Object, State, Step, Records, Deps>,
+  { object, state }: Observed<Object, State>,
+  decision: Decision<Step>,
+  deps: Deps,
+  signal: AbortSignal,
+  records?: Records,
+): Promise<void> {
+  const update = how.statusOf(deps, state, decision, records);
+  await reportStatus(writerOf(how, deps), object.object, update, { nowMs: state.nowMs, signal });
+}
+
+const writerOf = (
+  { ref, fieldManager }: Pick<StatusWriter, 'ref' | 'fieldManager'>,
+  { kube, clock }: Pick<StatusWriter, 'kube' | 'clock'>,
+): StatusWriter => ({ kube, clock, ref, fieldManager });
+
 /** A quota, a policy, or a spec that makes no valid pod: only a person can change that. */
-async function orRefusal<Object extends Kept, State, Step, Records, Deps>(
+async function orRefusal<Object extends Kept, State, Step extends AnyStep, Records, Deps>(
   how: Keeping<Object, State, Step, Records, Deps>,
   { object, state, step }: Decided<Object, State, Step>,
   deps: Deps,
@@ -161,10 +181,20 @@ async function orRefusal<Object extends Kept, State, Step, Records, Deps>(
     return await how.applyStep(deps, state, step, signal);
   } catch (error) {
     if (!isKubeError(error, 'KUBE_FORBIDDEN', 'KUBE_INVALID')) throw error;
-    const refusal = how.refusalOf(object, step, error);
+    const of = lookedAfter(how, object);
+    const { exposed } = how;
+    const refusal =
+      exposed !== undefined && isPolicy(step)
+        ? policyRefusalOf({ ...of, exposed }, error)
+        : rightsMissing(of, error);
     return refusal ?? { reason: 'ApiServerRefused', message: error.message };
   }
 }
+
+const lookedAfter = (
+  { kind, functionName }: Pick<LookedAfter, 'kind' | 'functionName'>,
+  { namespace, name }: Kept,
+): LookedAfter => ({ kind, functionName, namespace, name });
 
 /** The message changes all the time; the status is written when the plan or reason differs. */
 function hasChanged(

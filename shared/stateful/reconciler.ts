@@ -8,7 +8,7 @@ import type { KubeObject, ResourceRef } from '../kube/objects.ts';
 import { sweepEach } from '../kube/sweep-lease.ts';
 import type { StatefulDeps } from './deps.ts';
 
-type ReconcilerDeps = Pick<
+export type ReconcilerDeps = Pick<
   StatefulDeps<never>,
   'kube' | 'clock' | 'workMs' | 'lease' | 'serialized' | 'inTurn' | 'keepOnly'
 >;

@@ -30,9 +30,9 @@ export interface StatusWriter extends Announcer {
   readonly ref: ResourceRef;
 }
 
-export interface StatusUpdate {
+export interface StatusUpdate<Status extends object = object> {
   /** All of it but the conditions. */
-  readonly status: object;
+  readonly status: Omit<Status, 'conditions'>;
   readonly conditions: readonly ConditionInput[];
 }
 

@@ -86,7 +86,7 @@ export const newSecret = (
   why: 'Create',
   ...(lost === undefined ? {} : { lost }),
   ref: SECRETS,
-  manifest: manifestOf(owner, suffix, data),
+  manifest: secretManifest(owner, suffix, data),
 });
 
 /** Applies on condition that the Secret is as it was read, so that an edit made meanwhile stays. */
@@ -96,12 +96,12 @@ export function renewedSecret(
   { resourceVersion }: OwnSecret,
   data: SecretData,
 ): SecretToMake {
-  const manifest = manifestOf(owner, suffix, data);
+  const manifest = secretManifest(owner, suffix, data);
   const metadata = { ...manifest.metadata, resourceVersion };
   return { why: 'Renew', ref: SECRETS, manifest: { ...manifest, metadata } };
 }
 
-function manifestOf(owner: Owner, suffix: string, data: SecretData): Manifest {
+export function secretManifest(owner: Owner, suffix: string, data: SecretData): Manifest {
   const encoded = Object.entries(data).map(([key, value]) => [
     key,
     Buffer.from(value).toString('base64'),

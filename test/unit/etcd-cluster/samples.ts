@@ -119,7 +119,6 @@ const PARTS: Parts = {
 export function peerFor(of: State, name: string, names: readonly string[]): Peer {
   return {
     name,
-    ordinal: Number(name.slice('etcd-'.length)),
     uid: `peer of ${name}`,
     resourceVersion: '1',
     generation: 1,

@@ -1,0 +1,85 @@
+// Defines a function that keeps objects with servers: it wakes on their changes and on the sweep,
+// and hands both to its reconciler. The kind of servers is its own matter.
+import { defineFunction, type FunctionDefinition } from '../function/define.ts';
+import type { ConfigShape } from '../function/config.ts';
+import { KUBECONFIG } from '../function/kube-config.ts';
+import { secondsAsMs } from '../function/parsers.ts';
+import { CHANGES, SWEEP } from '../function/sources.ts';
+import { SWEEP_CONFIG, type SweepConfig } from '../function/sweep-config.ts';
+import { openKube } from '../kube/client.ts';
+import { readJson } from '../kube/read-json.ts';
+import type { StatefulDeps, StatefulOptions } from './deps.ts';
+import type { Reconciler, ReconcilerDeps } from './reconciler.ts';
+
+export interface StatefulConfig extends SweepConfig {
+  readonly kubeconfigPath: string | undefined;
+  readonly workMs: number;
+}
+
+const CONFIG: ConfigShape<StatefulConfig> = {
+  kubeconfigPath: KUBECONFIG,
+  workMs: {
+    env: 'WORK_SECONDS',
+    meaning: 'how long one request goes on before it leaves the rest to the next',
+    parse: secondsAsMs(0.05, 300),
+    // Below the deadline of a request by more than an observation takes while servers are silent.
+    fallback: 15_000,
+  },
+  ...SWEEP_CONFIG,
+};
+
+interface StatefulFunction<Deps extends ReconcilerDeps> {
+  readonly name: string;
+  /** One sentence. */
+  readonly purpose: string;
+  readonly fieldManager: string;
+  /** The Lease that each sweep renews. */
+  readonly lease: string;
+  readonly open: (options: StatefulOptions) => Deps;
+  /** Imports the reconciler with the first event, so that it does not delay readiness. */
+  readonly load: () => Promise<{ readonly reconciler: Reconciler<Deps> }>;
+}
+
+export const defineStateful = <Deps extends ReconcilerDeps & Pick<StatefulDeps<never>, 'close'>>({
+  name,
+  purpose,
+  fieldManager,
+  lease,
+  open,
+  load,
+}: StatefulFunction<Deps>): FunctionDefinition<StatefulConfig, Deps> =>
+  defineFunction<StatefulConfig, Deps>({
+    name,
+    purpose,
+    wakesOn: [...CHANGES, SWEEP],
+    config: CONFIG,
+    conflicts: timeConflicts,
+    open: ({ kubeconfigPath, workMs, leaseNamespace, sweepSeconds }, { clock, log }) =>
+      open({
+        kube: openKube({ kubeconfigPath, userAgent: fieldManager, fieldManager, log }),
+        clock,
+        workMs,
+        lease: { namespace: leaseNamespace, name: lease, sweepSeconds },
+      }),
+    readApiServer: readJson,
+    close: (deps) => deps.close(),
+    handle: async (event, context) => {
+      const { reconciler } = await load();
+      if (event.type === SWEEP) await reconciler.sweepAll(context);
+      else await reconciler.takeChange(event, context);
+      return undefined;
+    },
+  });
+
+/** A request that is cut off in the middle writes no status: nobody would learn why it waits. */
+function timeConflicts(
+  { workMs }: { readonly workMs: number },
+  { deadlineMs }: { readonly deadlineMs: number },
+): readonly string[] {
+  if (workMs < deadlineMs) return [];
+  return [
+    `WORK_SECONDS is ${workMs / 1_000} and REQUEST_DEADLINE_SECONDS ${deadlineMs / 1_000}, so ` +
+      'that requests would be given up in the middle of their work: set ' +
+      'REQUEST_DEADLINE_SECONDS higher, by the time of an observation while servers are silent',
+  ];
+}
