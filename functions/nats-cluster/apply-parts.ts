@@ -1,6 +1,8 @@
 // Plans the parts of a cluster: makes them in their order, and applies again those that differ from
 // how they are rendered. An edit that a running server would not survive is refused before. A
 // changed pod template restarts no pod; roll.ts does that. Pure.
+import type { Reason } from '../../shared/kube/conditions.ts';
+import { timestamp } from '../../shared/kube/timestamp.ts';
 import { storageIn } from '../../shared/stateful/claim-template.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import type { FoundPart } from '../../shared/stateful/parts.ts';
@@ -18,11 +20,33 @@ export function applyParts(state: State): Decision | undefined {
     const next = `${why} Secret ${manifest.metadata.name}`;
     return { step: { type: 'make-secret', secret: toMake }, next };
   }
-  if (lacking !== undefined) return waitFor('Write the configuration', [lacking], lacking);
+  if (lacking !== undefined) {
+    const told = withDeadline(state, lacking);
+    return waitFor('Write the configuration', [told], told);
+  }
   // Only missing together with one of the two.
   if (rendered === undefined) return undefined;
   const refused = refuseDowngrade(state) ?? refuseAccounts(state) ?? refuseMode(state);
-  return refused ?? grow(state) ?? applyNext(state);
+  return (refused && holdUp(state, refused)) ?? grow(state) ?? applyNext(state);
+}
+
+function holdUp(state: State, refused: Decision): Decision {
+  const { next, trouble } = refused;
+  if (trouble === undefined) return refused;
+  const told = withDeadline(state, trouble);
+  return waitFor(next, [told], told);
+}
+
+/** Certificates are renewed a month before they end; what is later than that is no news. */
+const DEADLINE_WITHIN_MS = 30 * 86_400_000;
+
+/** A refusal holds up all that comes after it, and so renewed certificates too. */
+function withDeadline({ nowMs, parts: { servedUntilMs } }: State, refusal: Reason): Reason {
+  if (servedUntilMs === undefined || servedUntilMs - nowMs > DEADLINE_WITHIN_MS) return refusal;
+  const message =
+    `${refusal.message} Renewed certificates wait for it: those of the servers end at ` +
+    `${timestamp(servedUntilMs)}.`;
+  return { ...refusal, message };
 }
 
 /** Claims outlive their NatsCluster; a new one cannot have what its claims do not. */

@@ -18,7 +18,7 @@ import { reported } from './secret-data.ts';
 import { TRUSTED } from './system-secret.ts';
 
 export type Listener = 'clients' | 'routes';
-const LISTENERS: readonly Listener[] = ['clients', 'routes'];
+export const LISTENERS: readonly Listener[] = ['clients', 'routes'];
 export const TLS_SUFFIX = '-tls';
 
 /** Other Secrets that still tell which certificates servers have. */

@@ -4,7 +4,11 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { selectorText } from '../../shared/kube/label-selector.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
-import { dataOf, type SecretData } from '../../shared/stateful/certificates/secret-data.ts';
+import {
+  dataOf,
+  endsAtMs,
+  type SecretData,
+} from '../../shared/stateful/certificates/secret-data.ts';
 import { accessModeOf } from '../../shared/stateful/claim-template.ts';
 import { type ClaimSelection, readClaims } from '../../shared/stateful/claims.ts';
 import { type Compared, compareParts } from '../../shared/stateful/compare-parts.ts';
@@ -15,6 +19,7 @@ import { findPending, type PendingOf } from '../../shared/stateful/pending.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
 import { attainableBy, growthOf, sizeAmong } from './claims.ts';
 import { claimName, type Cluster, isClaim, ordinalOf, serverName } from './cluster.ts';
+import { LISTENERS } from './lost-authority.ts';
 import { ownerOf } from './owner.ts';
 import { CONFIG_KEY, CONFIG_SUFFIX } from './render/config.ts';
 import { selectorOf } from './render/labels.ts';
@@ -52,7 +57,7 @@ export async function readParts(
   const { fileStorage } = cluster.spec.jetStream;
   const configAt = { namespace, name: `${name}${CONFIG_SUFFIX}` };
   const config = await kube.get(SECRETS, configAt, { signal });
-  const lastConfig = lastConfigIn(config, cluster);
+  const served = servedIn(config, cluster);
   const versions = versionsOf(config);
   const secretsDeps = { ...deps, versions, running: uidsOf(cluster, pods) };
   const secrets = await readSecrets(secretsDeps, cluster, config);
@@ -77,7 +82,8 @@ export async function readParts(
     beforeTls,
     notice,
     secrets: versions,
-    ...readBack(lastConfig),
+    ...readBack(served[CONFIG_KEY] ?? ''),
+    servedUntilMs: firstEnd(served),
     rendered,
     found: compared.found,
     wrong: compared.wrong,
@@ -168,11 +174,15 @@ const compareWith = (
 const versionsOf = (config: KubeObject | null): Map<string, string> =>
   new Map(config === null ? [] : [[config.metadata.name, config.metadata.resourceVersion]]);
 
-/**
- * The configuration that servers were given last; empty when the Secret belongs to somebody else.
- */
-const lastConfigIn = (config: KubeObject | null, cluster: Cluster): string =>
-  config !== null && isOurs(config, cluster) ? (dataOf(config)[CONFIG_KEY] ?? '') : '';
+/** The files that servers were given last; none when the Secret belongs to somebody else. */
+const servedIn = (config: KubeObject | null, cluster: Cluster): SecretData =>
+  config !== null && isOurs(config, cluster) ? dataOf(config) : {};
+
+function firstEnd(served: SecretData): number | undefined {
+  const ends = LISTENERS.map((listener) => endsAtMs(served[`${listener}.crt`]));
+  const known = ends.filter((end) => !Number.isNaN(end));
+  return known.length === 0 ? undefined : Math.min(...known);
+}
 
 const readBack = (config: string): Pick<Parts, 'known' | 'accounts' | 'saysTls'> => ({
   known: passwordsIn(config),

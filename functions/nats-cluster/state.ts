@@ -36,6 +36,8 @@ export interface Parts {
   readonly saysTls: boolean | undefined;
   /** Pods, by uid, that ran before it said so, and may speak plain until they are reloaded. */
   readonly beforeTls: readonly string[];
+  /** The first end of the certificates that servers have; undefined where they have none. */
+  readonly servedUntilMs: number | undefined;
   /** A task of the clients that has a date, for people. */
   readonly notice: string | undefined;
   /** Passwords that servers were given last. */

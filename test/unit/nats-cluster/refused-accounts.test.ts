@@ -127,6 +127,30 @@ test('the refusal names streams, at most a few of them', () => {
   expect(trouble?.message).toContain('and 4992 more');
 });
 
+const DAY_MS = 86_400_000;
+
+test.each([
+  ['a month', 29 * DAY_MS, / Renewed certificates wait for it: those of the servers end at 2026-/],
+  ['later', 31 * DAY_MS, /Nothing is changed before\.$/],
+])('a refusal says when certificates end that wait for it, in %s', (_when, ms, message) => {
+  const { nowMs } = state();
+  const parts = { ...PARTS, servedUntilMs: nowMs + ms };
+  const { trouble } = decide(state({ spec: { accounts: [account('B')] }, parts, nats: held }));
+  expect(trouble?.message).toMatch(message);
+});
+
+test('certificates that wait for a refused edit are told with their day', async () => {
+  const run = new Run();
+  run.edit({ tls: { clients: {} } });
+  await run.converge();
+  run.model.addStream('ORDERS', ['nats-0', 'nats-1', 'nats-2']);
+  await run.converge();
+  run.edit({ accounts: [account('OTHER')] });
+  run.model.nowMs += 65 * DAY_MS;
+  for (let sweeps = 0; sweeps < 4; sweeps += 1) await run.sweep();
+  expect(run.condition('Degraded')?.message).toContain('those of the servers end at');
+});
+
 test('an account with a stream that goes changes no server, and a revert heals it', async () => {
   const run = new Run();
   const metadata = { namespace: NAMESPACE, name: 'passwords' };

@@ -92,6 +92,7 @@ export function state(differences: Differences = {}): State {
     saysTls: false,
     beforeTls: [],
     notice: undefined,
+    servedUntilMs: undefined,
     known: undefined,
     secrets: new Map(),
     accounts: [],
