@@ -10,6 +10,7 @@ import {
   NAMESPACE,
   NODES,
   NODE_NAMES,
+  POD_NAMES,
   PODS,
   REPLICA_SETS,
   SERVICES,
@@ -36,7 +37,7 @@ interface Operation {
   readonly run: (mutator: Mutator, random: Random) => Promise<unknown>;
 }
 
-const podName = (random: Random): string => `p${random.between(0, 13)}`;
+const podName = (random: Random): string => random.pick(POD_NAMES);
 
 const OPERATIONS: readonly Operation[] = [
   { weight: 5, run: (on, random) => on.create(PODS, pod(podName(random), random)) },

@@ -22,6 +22,7 @@ import { Heartbeat } from './heartbeat.ts';
 import { addInstance } from './instance.ts';
 import { Reader, readerName } from './reader.ts';
 import { Relay } from './relay.ts';
+import { Located } from './located.ts';
 import { NAMESPACE } from './shapes.ts';
 
 export const FEED = 'cluster';
@@ -59,6 +60,7 @@ export class Rig {
   readonly #wiring: Wiring;
   readonly #instances: Part[] = [];
   readonly #ticks = new Set<Promise<number>>();
+  #located: Located | undefined;
 
   private constructor(plane: Plane, wiring: Wiring) {
     this.plane = plane;
@@ -107,6 +109,7 @@ export class Rig {
   async stop(): Promise<void> {
     this.#accounts.close();
     for (const part of this.plane.parts()) part.resume();
+    await this.#located?.stop();
     await Promise.all(this.readers.map((reader) => reader.close()));
     await this.kube.close();
     await this.plane.stop();
@@ -150,6 +153,11 @@ export class Rig {
     this.readers.push(reader);
     reader.open();
     return reader;
+  }
+
+  /** Its answers are compared with the API server from now on. */
+  async addLocate(): Promise<void> {
+    this.#located = await Located.start(this.plane.part(NATS).urls?.['locate'] ?? '');
   }
 
   async status(): Promise<MetadataFeedStatus> {
@@ -220,12 +228,16 @@ export class Rig {
     return conditions.some(({ type, status }) => type === 'InSync' && status === 'True');
   }
 
-  /** How every reader differs from the API server; waits until none does, for so long. */
+  /**
+   * How every reader, and every answer of `locate`, differs from the API server; waits until none
+   * does, for so long.
+   */
   async differences(withinMs = HEALED_WITHIN_MS): Promise<readonly string[]> {
     const expected = await expectedView(this.kube);
     const endsAtMs = this.clock.nowMs() + withinMs;
     for (;;) {
-      const found = this.readers.flatMap((reader) => reader.differences(expected));
+      const read = this.readers.flatMap((reader) => reader.differences(expected));
+      const found = [...read, ...((await this.#located?.differences(this.kube)) ?? [])];
       if (found.length === 0 || this.clock.nowMs() > endsAtMs) return found;
       await this.clock.sleep(RETRY_MS);
     }

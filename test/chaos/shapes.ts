@@ -4,6 +4,8 @@ import type { Manifest, ResourceRef } from '../../shared/kube/objects.ts';
 import type { Random } from './random.ts';
 
 export const NAMESPACE = 'default';
+/** Pods that come and go. */
+export const POD_NAMES = Array.from({ length: 14 }, (_, index) => `p${index}`);
 export const NODE_NAMES = ['n0', 'n1', 'n2', 'n3', 'n4'] as const;
 
 const core = (resource: string): ResourceRef => ({ group: '', version: 'v1', resource });
