@@ -30,6 +30,9 @@ export interface FollowerOptions {
   readonly warn: (fields: object, message: string) => void;
 }
 
+/** All that following needs of a source. */
+type FeedSource = Pick<Source, 'open' | 'last' | 'read' | 'readAtMs'>;
+
 /**
  * The marker comes live, too. Looking for it helps when its message was lost, or when NATS has just
  * started and does not know its streams yet.
@@ -65,7 +68,7 @@ export class Follower {
     this.#healing = new Healing(ledgers, clock, () => this.#heal());
   }
 
-  async run(source: Source): Promise<void> {
+  async run(source: FeedSource): Promise<void> {
     const closed = this.#closed.signal;
     while (!closed.aborted) {
       this.#attempt = new AbortController();
@@ -106,13 +109,15 @@ export class Follower {
     // Also one that has to wait until it is applied: it says that somebody sweeps.
     const isFloor = message.subject === FLOOR_SUBJECT && decodeFloor(message.data) !== undefined;
     if (isFloor) this.#options.sweeps.heard();
-    if (this.#mode === 'live' && this.#isInOrder(message)) return this.#applyLive(message);
+    if (this.#mode === 'live' && this.#isInOrder(message, this.#progress.version)) {
+      return this.#applyLive(message);
+    }
     if (this.#mode === 'buffering') this.#buffer.push(message);
     else if (message.subject === MARKER_SUBJECT) this.#interrupt();
   }
 
   /** From being connected to the next time that something may have been missed. */
-  async #follow(source: Source, signal: AbortSignal): Promise<void> {
+  async #follow(source: FeedSource, signal: AbortSignal): Promise<void> {
     await source.open(signal);
     this.#isInterrupted = false;
     this.#interruption = Promise.withResolvers();
@@ -149,7 +154,7 @@ export class Follower {
     if (!isCalm()) await this.#retryPauses.next(signal);
   }
 
-  async #catchUp(source: Source, marker: Marker, signal: AbortSignal): Promise<void> {
+  async #catchUp(source: FeedSource, marker: Marker, signal: AbortSignal): Promise<void> {
     const progress = this.#progress;
     const floor = await source.last(FLOOR_SUBJECT, signal);
     progress.floor = floor === undefined ? undefined : decodeFloor(floor.data)?.version;
@@ -171,7 +176,7 @@ export class Follower {
       const isWhole = !this.#buffer.isOverfull;
       if (isWhole) this.#mode = 'live';
       else this.counts.overflows += 1;
-      reached = Math.max(reached, this.#applyBuffer());
+      reached = this.#applyBuffer(reached);
       if (this.#isInterrupted) return;
       if (isWhole) {
         const ageMs = floor === undefined ? Infinity : source.readAtMs - floor.storedAtMs;
@@ -182,7 +187,7 @@ export class Follower {
     }
   }
 
-  async #read(source: Source, from: number | undefined, signal: AbortSignal): Promise<number> {
+  async #read(source: FeedSource, from: number | undefined, signal: AbortSignal): Promise<number> {
     const options = {
       filters: this.#options.filters,
       fromSequence: from,
@@ -192,14 +197,14 @@ export class Follower {
     return readAll(source, options, signal);
   }
 
-  /** Answers the newest sequence. */
-  #applyBuffer(): number {
-    let newest = 0;
+  /** Answers up to where everything has been applied then; it was so up to `reached`. */
+  #applyBuffer(reached: number): number {
+    let newest = reached;
     for (const message of this.#buffer.take()) {
-      if (this.#progress.goesBack(message)) this.#startFromSnapshot();
-      else this.#apply(message);
+      if (!this.#isInOrder(message, newest)) return newest;
+      this.#apply(message);
       if (this.#isInterrupted) return newest;
-      newest = message.sequence;
+      newest = Math.max(newest, message.sequence);
     }
     return newest;
   }
@@ -218,9 +223,9 @@ export class Follower {
   }
 
   /** Looks whether anything before it is missing, and if so, begins to catch up. */
-  #isInOrder(message: LiveMessage): boolean {
+  #isInOrder(message: LiveMessage, version: number): boolean {
     const goesBack = this.#progress.goesBack(message);
-    if (!goesBack && !this.#progress.showsGap(message)) return true;
+    if (!goesBack && !this.#progress.showsGap(message, version)) return true;
     this.counts.gaps += 1;
     if (goesBack) this.#startFromSnapshot();
     else this.#interrupt();

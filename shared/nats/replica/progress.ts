@@ -103,9 +103,9 @@ export class Progress {
     this.#lastLive = Math.max(this.#lastLive, this.#version);
   }
 
-  /** The message before it on its subject never came. */
-  showsGap({ subject, lastSequence }: LiveMessage): boolean {
-    if (lastSequence > this.#version) return true;
+  /** The message before it on its subject never came; everything up to `version` did. */
+  showsGap({ subject, lastSequence }: LiveMessage, version: number): boolean {
+    if (lastSequence > version) return true;
     return lastSequence > (this.#holdings.versionOf(subject) ?? lastSequence);
   }
 
