@@ -1,5 +1,6 @@
 // Writes of the account of nats-cluster in the wrong hands, where it may write at all: each with
 // the answer of the admission policy.
+import { forgedLife } from './forged-life.ts';
 import { serversOf } from './servers-of.ts';
 
 export const CLUSTER = 'nats';
@@ -131,7 +132,19 @@ const volume = (config: object) =>
   });
 const container = (more: object) => serversOf(CLUSTER, { container: more });
 
+const ENDS = {
+  preStop: { exec: { command: ['nats-server', '--signal', 'ldm=/var/run/nats/nats.pid'] } },
+};
+
 export const FORGED_SERVERS: readonly (readonly [title: string, spec: object, why: string])[] = [
+  ...forgedLife(ENDS).map(([what, more]) => [what, container(more), 'The kubelet'] as const),
+  ['with other arguments', container({ args: ['--config', '/data/mine.conf'] }), 'one container'],
+  // The API server itself knows of none in a template.
+  [
+    'with a container for a while',
+    pod({ ephemeralContainers: [{ name: 'b', image: 'b' }] }),
+    'not allowed in pod template',
+  ],
   ['of another image', container({ image: 'mine:1' }), 'may run in a NatsCluster'],
   ['with another command', container({ command: ['sh'] }), 'one container'],
   ['with a second container', pod({ initContainers: [{ name: 'b', image: 'b' }] }), 'one contain'],

@@ -11,6 +11,7 @@ import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { letPeersBeWritten, PEER_SPEC, peerManifest } from '../../builders/peer-writers.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { type Outcome, StolenAccount } from './accounts-at-work.ts';
+import { forgedLife } from './forged-life.ts';
 import { Installed } from './installed.ts';
 
 const namespace = 'default';
@@ -84,7 +85,14 @@ test('it makes what an EtcdPeer is made of', async () => {
 const volume = (source: object) => ({ volumes: [{ name: 'data', ...source }] });
 const secret = (secretName: string) => volume({ secret: { secretName } });
 
-const FORGED: readonly [what: string, changes: Changes, why: string][] = [
+const FORGED: readonly (readonly [what: string, changes: Changes, why: string])[] = [
+  ...forgedLife({}).map(([what, container]) => [what, { container }, 'The kubelet'] as const),
+  // The API server itself knows of none in a template.
+  [
+    'with a container for a while',
+    { pod: { ephemeralContainers: [{ name: 'b', image: PEER_SPEC.image }] } },
+    'not allowed in pod template',
+  ],
   ['without labels', { metadata: { labels: {} } }, 'has no labels'],
   ['of another name', { metadata: { name: 'other-0' } }, 'The name is none'],
   ['that belong to nobody', { metadata: { ownerReferences: [] } }, 'does not belong to'],
