@@ -45,6 +45,16 @@ const ANSWER_CHARS_MAX = 400;
 /** A broker cuts the answer off at 768 bytes, so it may not be valid JSON. */
 const CODE = /"code":"([A-Z][A-Z0-9_]{1,62})"/;
 const DETAIL = /"detail":"((?:[^"\\]|\\.)*)/;
+/**
+ * Answers say that the work is tried again, or ask for the event again. That was for the broker,
+ * which has given up.
+ */
+const SEND_AGAIN = String.raw`send (?:it|this one|the event|the request) again[^.;:]*`;
+const AGAIN_SENTENCE = new RegExp(
+  String.raw`(?<=^|[.!?] )(?:it is (?:tried|asked) again|try again later|${SEND_AGAIN})\.\s*`,
+  'gi',
+);
+const AGAIN_CLAUSE = new RegExp(`[;:,] (?:(?:and |it )*is tried again|${SEND_AGAIN})`, 'g');
 
 /** `known` are the functions that get a label of their own: anybody can write a name. */
 export function readLetter(event: IncomingEvent, known: ReadonlySet<string>): Letter {
@@ -107,7 +117,8 @@ function uidIn(data: unknown, claimed: Omit<Subject, 'uid'>): string | undefined
 
 function answerIn(body: string): string {
   const detail = DETAIL.exec(body)?.[1]?.replaceAll('\\"', '"');
-  const text = (detail ?? body).replaceAll(/\s+/g, ' ').trim();
+  const whole = (detail ?? body).replaceAll(/\s+/g, ' ');
+  const text = whole.replaceAll(AGAIN_SENTENCE, '').replaceAll(AGAIN_CLAUSE, '').trim();
   return text.length > ANSWER_CHARS_MAX ? `${text.slice(0, ANSWER_CHARS_MAX)}…` : text;
 }
 

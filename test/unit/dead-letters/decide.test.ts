@@ -32,6 +32,38 @@ test('the Event is on the object, in its namespace, and says who answered what',
   });
 });
 
+const GRANT = 'npm run -s rights -- metadata --secret nats | kubectl apply -f -';
+
+test.each([
+  ['NATS_UNAVAILABLE', 'NATS at nats:4222 cannot be reached (timeout). It is tried again.'],
+  [
+    'NATS_ACCESS_UNUSABLE',
+    'The way to NATS at nats:4222 cannot be used: ca.crt cannot be read. Correct it there; it is ' +
+      'tried again.',
+  ],
+  [
+    'KUBE_UNAVAILABLE',
+    'The API server cannot be reached (list pods: connect ECONNREFUSED). Try again later.',
+  ],
+  ['KUBE_TIMEOUT', 'The API server did not say in time what pods a/b is. It is asked again.'],
+  ['FEED_NATS_UNKNOWN', `It may not be read. Grant it, and it is tried again: ${GRANT}`],
+  ['INTERNAL_BUG', 'The function met a state that it believed impossible; send it again later.'],
+  ['SENDER_KEYS_UNAVAILABLE', 'The API server does not answer: send the event again.'],
+  ['DRAINING', 'This instance is about to end; send the request again, another one takes it.'],
+  ['OVERLOADED', '9 requests are worked on, which is the limit; send this one again later.'],
+])('an Event of %s does not promise what its first sentence denies', (code, detail) => {
+  const note = String(about({ knativeerrordata: base64({ code, detail }) })?.['note']);
+  expect(note).toContain('nobody sends it again');
+  expect(note).toContain(detail.slice(0, 25));
+  expect(note.match(/ again/g)).toHaveLength(1);
+});
+
+test('what helps is still said when the promise is left out', () => {
+  const detail = `It may not be read. Grant it, and it is tried again: ${GRANT}`;
+  const note = about({ knativeerrordata: base64({ code: 'FEED_NATS_UNKNOWN', detail }) })?.['note'];
+  expect(note).toMatch(`FEED_NATS_UNKNOWN: It may not be read. Grant it: ${GRANT}`);
+});
+
 test('an object of no namespace has its Event in default, where kubectl looks', () => {
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'u2' } };
   const event = about({ kind: 'Node', name: 'n1', namespace: '', data: node });
