@@ -19,6 +19,8 @@ class Scene {
   /** Everything that was done, in its order. */
   readonly said: string[] = [];
   nowMs = 0;
+  /** Pauses end with it. */
+  pause: Promise<void> = Promise.resolve();
   readonly deps: Deps;
   readonly #reconciler: Reconciler<Deps>;
   readonly #context: Context<Deps>;
@@ -27,6 +29,7 @@ class Scene {
     const sleep = async (ms: number) => {
       this.said.push(`sleep ${ms}`);
       this.nowMs += ms;
+      await this.pause;
     };
     this.deps = new Deps(
       {
@@ -196,4 +199,25 @@ test('eight objects are looked at at once, and each by one alone', async () => {
   const changes = events.map((event) => scene.change(event));
   await Promise.all([scene.sweep(), ...changes]);
   expect(most).toBe(8);
+});
+
+test.each([
+  ['go on at once', 0],
+  ['wait between their steps', 250],
+])('nine objects that never rest and %s hold up no tenth', async (_how, pauseMs) => {
+  let rest = (): void => undefined;
+  let isTenthDone = false;
+  const scene = new Scene(async (name) => {
+    if (name === 'db-9') {
+      isTenthDone = true;
+      rest();
+    }
+    return isTenthDone ? undefined : pauseMs;
+  });
+  scene.pause = new Promise((resolve) => (rest = resolve));
+  for (let index = 0; index < 10; index += 1) scene.put(`db-${index}`);
+  await scene.sweep();
+  // A failure after a hundred looks would have freed the others too.
+  expect(scene.said.filter((line) => line === 'look at shop/db-9')).toHaveLength(1);
+  expect(isTenthDone).toBe(true);
 });
