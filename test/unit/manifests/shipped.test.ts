@@ -178,6 +178,43 @@ test('every function may talk to what its policy names, and is reached as all ar
   }
 });
 
+/** The API server is no pod: whoever listens on its ports. */
+const TO_API = { ports: [port(443), port(6443)] };
+/** NATS of this namespace, and of those whose label says that they have some. */
+const TO_NATS = {
+  to: [
+    { podSelector: {} },
+    { namespaceSelector: { matchLabels: { 'ballast.dev/has-nats': 'true' } } },
+  ],
+  ports: [port(4222)],
+};
+/** Pods with the label, in any namespace. */
+const toPodsOf = (key: string, number: number): object => ({
+  to: [{ namespaceSelector: {}, podSelector: { matchExpressions: [{ key, operator: 'Exists' }] } }],
+  ports: [port(number)],
+});
+const EGRESS: Readonly<Record<string, readonly object[] | undefined>> = {
+  'dead-letters': [TO_API],
+  'etcd-cluster': [TO_API, toPodsOf('ballast.dev/etcd-cluster', 2379)],
+  'etcd-peer': [TO_API],
+  locate: [TO_NATS],
+  metadata: [TO_API, TO_NATS],
+  'nats-cluster': [TO_API, toPodsOf('ballast.dev/nats-cluster', 4222)],
+  'storage-audit': undefined,
+  'storage-migration': [TO_API],
+};
+
+function port(number: number): object {
+  return { protocol: 'TCP', port: number };
+}
+
+test.each(functionNames)('%s is let out to whom it is to talk to, and to nobody else', (name) => {
+  const file = `knative/functions/${name}/network-policy.yaml`;
+  const spec = manifests.find((one) => one.file === file)?.value.spec;
+  expect(EGRESS).toHaveProperty(name);
+  expect(spec?.['egress']).toEqual(EGRESS[name]);
+});
+
 test('every delivery waits longer for a function than the function may take', () => {
   const timeouts = new Map(wiring.functions.map((one) => [keyOf(one), one.timeoutSeconds * 1_000]));
   for (const { subscriber, delivery } of wiring.triggers) {
