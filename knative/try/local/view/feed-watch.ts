@@ -16,18 +16,26 @@ const LOOK_TIMEOUT_MS = 500;
 const SLOWLY_EVERY_MS = 5_000;
 
 export class FeedWatch {
-  readonly #plane: Plane;
-  readonly #kube: KubeClient;
-  readonly #peek: Peek;
+  readonly #plane: Pick<Plane, 'part'>;
+  readonly #kube: Pick<KubeClient, 'list'>;
+  readonly #peek: Pick<Peek, 'lastSequence' | 'close'>;
   readonly #versions = new Rates();
   #feeds: readonly KubeObject[] = [];
   #readers: ReadonlyMap<string, number> = new Map();
   #lookedSlowlyMs = -Infinity;
 
-  constructor(plane: Plane, kube: KubeClient) {
+  /** `peek` looks at the streams of the plane's NATS. */
+  constructor(
+    plane: Pick<Plane, 'part'>,
+    kube: Pick<KubeClient, 'list'>,
+    peek: Pick<Peek, 'lastSequence' | 'close'> = new Peek({
+      url: plane.part(NATS).url,
+      name: 'ballast-local',
+    }),
+  ) {
     this.#plane = plane;
     this.#kube = kube;
-    this.#peek = new Peek({ url: plane.part(NATS).url, name: 'ballast-local' });
+    this.#peek = peek;
   }
 
   async observe(): Promise<readonly FeedView[]> {
