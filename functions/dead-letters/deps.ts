@@ -6,7 +6,7 @@ import type { Clock } from '../../shared/clock.ts';
 import type { Counter, Metrics } from '../../shared/function/metrics.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { BrokerRef } from './decide.ts';
-import { LeaseAges } from './lease-ages.ts';
+import { SweepAges } from './sweep-ages.ts';
 
 export interface DepsOptions {
   readonly kube: KubeClient;
@@ -65,7 +65,8 @@ export class Deps {
   readonly place: BrokerRef;
   readonly functions: ReadonlySet<string>;
   readonly instance: string;
-  readonly leaseAges = new LeaseAges();
+  readonly leaseAges = new SweepAges();
+  readonly feedAges = new SweepAges();
   readonly #counter: Counter;
   /** Hashes only: ids and sources may have any length. */
   readonly #known = new Set<string>();

@@ -116,12 +116,15 @@ const FEED_SLACK_MS = 60_000;
 /** The conditions that report a healthy feed. */
 const FEED_CLAIMS: readonly string[] = ['Ready', 'InSync'];
 
-/** The conditions of a feed to set; none while it is swept in time. */
-export function staleFeedConditions(feed: KubeObject, nowMs: number): readonly ConditionInput[] {
+/** One that was never swept is as old as its feed. */
+export const feedSweptAt = (feed: KubeObject): string | undefined =>
+  statusOf(feed).sweptAt ?? feed.metadata.creationTimestamp;
+
+/** The conditions of a feed to set; none while it is swept in time. `ageMs`: of its last sweep. */
+export function staleFeedConditions(feed: KubeObject, ageMs: number): readonly ConditionInput[] {
   const { sweptAt, conditions = [] } = statusOf(feed);
-  const sinceMs = Date.parse(sweptAt ?? feed.metadata.creationTimestamp ?? '');
   const periodMs = sweepSecondsOf(feed) * 1_000;
-  if (!(nowMs - sinceMs > FEED_PERIODS_MAX * periodMs + FEED_SLACK_MS)) return [];
+  if (ageMs <= FEED_PERIODS_MAX * periodMs + FEED_SLACK_MS) return [];
   const since = sweptAt === undefined ? 'since it was made' : `since ${sweptAt}`;
   const message =
     `Nobody has compared this feed with the API server ${since}, though it is due every ` +

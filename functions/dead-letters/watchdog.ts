@@ -12,6 +12,7 @@ import { LEASES, readSweepLease } from '../../shared/kube/sweep-lease.ts';
 import type { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
 import {
+  feedSweptAt,
   stalenessOf,
   staleConditions,
   staleFeedConditions,
@@ -36,14 +37,19 @@ export async function checkSweeps(context: Context<Deps>): Promise<void> {
 }
 
 async function checkFeeds(context: Context<Deps>): Promise<void> {
-  const { kube, place, clock } = context.deps;
+  const { kube, place, clock, feedAges } = context.deps;
+  const seen = new Set<string>();
   const options = { namespace: place.namespace, limit: OBJECTS_AT_ONCE, signal: context.signal };
   for await (const { items } of kube.pages(METADATA_FEEDS, options)) {
     for (const feed of items) {
       const nowMs = clock.nowMs();
-      await mark(METADATA_FEEDS, feed, staleFeedConditions(feed, nowMs), nowMs, context);
+      const { uid } = feed.metadata;
+      seen.add(uid);
+      const ageMs = feedAges.ageMs(uid, feedSweptAt(feed), nowMs);
+      await mark(METADATA_FEEDS, feed, staleFeedConditions(feed, ageMs), nowMs, context);
     }
   }
+  feedAges.keepOnly(seen);
 }
 
 /** Reads no object while the Lease is renewed and names no failing one. */

@@ -1,13 +1,14 @@
 // NotSwept: conditions of NatsClusters, StorageMigrations and feeds that are True though nobody has
 // reconciled them for two periods.
 import { expect, test } from 'vitest';
-import { LeaseAges } from '../../../functions/dead-letters/lease-ages.ts';
 import {
+  feedSweptAt,
   staleFeedConditions,
   stalenessOf,
   staleConditions,
   WATCHED_KINDS,
 } from '../../../functions/dead-letters/not-swept.ts';
+import { SweepAges } from '../../../functions/dead-letters/sweep-ages.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { readSweepLease } from '../../../shared/kube/sweep-lease.ts';
 
@@ -47,7 +48,7 @@ const [CLUSTERS, MIGRATIONS] = ['NatsCluster', 'StorageMigration'].map(watchedOf
 function found(one: KubeObject, held: KubeObject | null, watched = CLUSTERS) {
   if (watched === undefined) throw new Error('nothing is watched');
   const state = readSweepLease(held);
-  const ageMs = new LeaseAges().ageMs(watched.lease, state.renewTime, NOW);
+  const ageMs = new SweepAges().ageMs(watched.lease, state.renewTime, NOW);
   const neglected = stalenessOf(state, ageMs, NOW);
   return neglected === undefined ? [] : staleConditions(one, watched, neglected, NOW);
 }
@@ -89,7 +90,7 @@ test('one that cannot be looked at for so long is told, and no other', () => {
 });
 
 test('a Lease that is not there says something once it was seen missing for so long', () => {
-  const leaseAges = new LeaseAges();
+  const leaseAges = new SweepAges();
   const state = readSweepLease(null);
   const at = (seconds: number) =>
     stalenessOf(state, leaseAges.ageMs('l', state.renewTime, NOW + seconds * 1_000), NOW);
@@ -103,7 +104,7 @@ test('a Lease that is not there says something once it was seen missing for so l
 
 test('who sees the Lease change counts by his own time, whatever clock renewed it', () => {
   for (const offSeconds of [-86_400, 86_400]) {
-    const leaseAges = new LeaseAges();
+    const leaseAges = new SweepAges();
     const renewed = (seconds: number): string => ago(-seconds - offSeconds);
     const age = (renewedAt: number, at: number): number =>
       leaseAges.ageMs('l', renewed(renewedAt), NOW + at * 1_000);
@@ -116,7 +117,7 @@ test('who sees the Lease change counts by his own time, whatever clock renewed i
 });
 
 test('a Lease is as old as it says to whoever has just come, but not one of the future', () => {
-  const first = (renewTime: string): number => new LeaseAges().ageMs('l', renewTime, NOW);
+  const first = (renewTime: string): number => new SweepAges().ageMs('l', renewTime, NOW);
   expect(first(ago(900))).toBe(900_000);
   expect(first(ago(-900))).toBe(0);
   expect(first('yesterday')).toBe(0);
@@ -150,14 +151,15 @@ const feed = (status: object, spec: object = { sweepSeconds: 60 }): KubeObject =
 });
 
 const FEED_READY = [saying('Ready', 'True'), saying('InSync', 'True'), saying('Degraded', 'False')];
-const feedChanges = (one: KubeObject): readonly string[] => words(staleFeedConditions(one, NOW));
+/** As of a feed that was never seen before. */
+const staleFeed = (one: KubeObject, ages = new SweepAges(), nowMs = NOW) =>
+  staleFeedConditions(one, ages.ageMs('feed', feedSweptAt(one), nowMs));
+const feedChanges = (one: KubeObject): readonly string[] => words(staleFeed(one));
 
 test('a function that is dead for two periods leaves no feed Ready', () => {
   const stale = feed({ sweptAt: ago(181), conditions: FEED_READY });
   expect(feedChanges(stale)).toEqual(['Ready Unknown NotSwept', 'InSync Unknown NotSwept']);
-  expect(staleFeedConditions(stale, NOW)[0]?.message).toContain(
-    `since ${ago(181)}, though it is due every 60 s`,
-  );
+  expect(staleFeed(stale)[0]?.message).toContain(`since ${ago(181)}, though it is due every 60 s`);
 });
 
 test('two periods of a feed are those of the feed, and a sweep under way has its time', () => {
@@ -173,6 +175,29 @@ test('a feed that already says otherwise is left to whoever said it', () => {
   expect(feedChanges(feed({}))).toEqual([]);
 });
 
-test('a clock that was ahead is no reason against a feed', () => {
-  expect(feedChanges(feed({ sweptAt: ago(-900), conditions: FEED_READY }))).toEqual([]);
+test('a clock that was ahead is no reason against a feed, nor for one that nobody sweeps', () => {
+  const one = feed({ sweptAt: ago(-86_400), conditions: FEED_READY });
+  const ages = new SweepAges();
+  const after = (seconds: number) => words(staleFeed(one, ages, NOW + seconds * 1_000));
+  expect([after(0), after(180)]).toEqual([[], []]);
+  expect(after(181)).toEqual(['Ready Unknown NotSwept', 'InSync Unknown NotSwept']);
+});
+
+test('who sees a feed swept counts by his own time, whatever clock swept it', () => {
+  for (const offSeconds of [-86_400, 86_400]) {
+    const ages = new SweepAges();
+    const after = (sweptSeconds: number, seconds: number) => {
+      const one = feed({ sweptAt: ago(-sweptSeconds - offSeconds), conditions: FEED_READY });
+      return staleFeed(one, ages, NOW + seconds * 1_000).length;
+    };
+    after(0, 1);
+    expect([after(60, 61), after(60, 241), after(60, 242), after(120, 243)]).toEqual([0, 0, 2, 0]);
+  }
+});
+
+test('feeds that are gone are forgotten', () => {
+  const ages = new SweepAges();
+  for (const key of ['one', 'two']) ages.ageMs(key, undefined, NOW);
+  ages.keepOnly(new Set(['two']));
+  expect(['one', 'two'].map((key) => ages.ageMs(key, undefined, NOW + 5))).toEqual([0, 5]);
 });
