@@ -8,6 +8,8 @@ import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deadLetters } from '../../../functions/dead-letters/index.ts';
+import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
+import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
 import { objectIn } from '../../../functions/metadata/parse-event.ts';
 import { feedOf } from '../../../functions/metadata/feed.ts';
 import { project } from '../../../functions/metadata/observation.ts';
@@ -157,9 +159,18 @@ afterAll(() => {
 
 const DEFINITIONS = [
   natsCluster,
+  etcdCluster,
+  etcdPeer,
   storageMigration,
   deadLetters,
 ] as unknown as readonly FunctionDefinition<object, unknown>[];
+/** The kinds that functions look after; dead-letters has none. */
+const KINDS: Readonly<Record<string, string>> = {
+  'nats-cluster': 'NatsCluster',
+  'etcd-cluster': 'EtcdCluster',
+  'etcd-peer': 'EtcdPeer',
+  'storage-migration': 'StorageMigration',
+};
 
 test.each(DEFINITIONS)('$name takes no shape of an object for what it is not', async (one) => {
   const log = createLog({ level: 'silent', function: one.name, revision: undefined });
@@ -175,11 +186,16 @@ test.each(DEFINITIONS)('$name takes no shape of an object for what it is not', a
   const handle = (data: unknown, type: string): unknown =>
     one.handle?.(eventOf(data, type), context);
   await fc.assert(
-    fc.asyncProperty(mangled, fc.constantFrom(...TYPES), fc.boolean(), async (data, type, own) => {
-      const kind = one === natsCluster ? 'NatsCluster' : 'StorageMigration';
-      const about = own && typeof data === 'object' && data !== null ? { ...data, kind } : data;
-      expect(await bugIn(() => handle(about, type))).toBeUndefined();
-    }),
+    fc.asyncProperty(
+      mangled,
+      fc.constantFrom(...TYPES),
+      fc.boolean(),
+      async (data, type, isOwn) => {
+        const own = typeof data === 'object' && data !== null && KINDS[one.name];
+        const about = isOwn && own ? { ...data, kind: own } : data;
+        expect(await bugIn(() => handle(about, type))).toBeUndefined();
+      },
+    ),
     { numRuns: 40 },
   );
   await one.close?.(deps);
