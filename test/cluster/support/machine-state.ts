@@ -11,6 +11,7 @@ import { startTimeTicks } from '../../../knative/try/local/process/proc.ts';
 
 /** Where container tools write by default, of what is not seen as a whole. */
 const WATCHED = [
+  '/dev/shm',
   '/run/containerd',
   '/run/netns',
   '/run/ballast',
@@ -112,7 +113,6 @@ export async function writableFrom(pid: number, own: string): Promise<readonly s
       machine.has(device) &&
       !KERNELS.includes(type) &&
       !root.includes(own) &&
-      !path.startsWith('/dev/') &&
       !path.startsWith('/sys/'),
   );
   return found.map(({ path }) => path);

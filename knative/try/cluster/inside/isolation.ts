@@ -11,6 +11,8 @@ const OVERLAID = '/var/lib';
 const EMPTY = ['/var/lib/cni', '/var/lib/containerd', '/var/lib/kubelet', '/var/lib/kube-proxy'];
 /** Below these nothing is a file of the machine, or the cluster has its own. */
 const OWN = ['/proc', '/sys', '/dev', '/run', '/var/log', OVERLAID];
+/** Memory below /dev that all programs of the machine share. */
+const SHARED_MEMORY = '/dev/shm';
 /** On the cluster's own /run. */
 const UPPER = '/run/ballast-written';
 
@@ -18,16 +20,25 @@ const isBelow = (path: string, dir: string): boolean => `${path}/`.startsWith(`$
 
 /** Last of all mounts: from here on whatever is mounted elsewhere could be written to. */
 export async function isolate(): Promise<void> {
-  const mounts = mountsIn(await readFile('/proc/self/mountinfo', 'utf8'));
+  const mountinfo = await readFile('/proc/self/mountinfo', 'utf8');
+  const mounts = mountsIn(mountinfo);
   await overlay(OVERLAID, mounts);
   for (const dir of EMPTY) {
     await mkdir(dir, { recursive: true });
     await run('mount', '-t', 'tmpfs', 'tmpfs', dir);
   }
+  if (await isThere(SHARED_MEMORY)) await ownSharedMemory(mountinfo);
   for (const { path, options } of mounts) {
     if (OWN.some((dir) => isBelow(path, dir)) || !(await isThere(path))) continue;
     await run('mount', '-o', `remount,bind,${readOnly(options)}`, path);
   }
+}
+
+/** All that the machine has mounted there is unmounted in here, and not only covered. */
+async function ownSharedMemory(mountinfo: string): Promise<void> {
+  const machines = allMountsIn(mountinfo).filter(({ path }) => path === SHARED_MEMORY);
+  for (const { path } of machines) await run('umount', '-l', path);
+  await run('mount', '-t', 'tmpfs', '-o', 'nosuid,nodev,mode=1777', 'tmpfs', SHARED_MEMORY);
 }
 
 /** File systems that the machine has mounted below it would be missing from the overlay. */
@@ -52,13 +63,16 @@ export interface Mount {
 }
 
 /** Two mounts at one path give the path once: only the upper one shows. */
-export function mountsIn(mountinfo: string): readonly Mount[] {
+export const mountsIn = (mountinfo: string): readonly Mount[] => [
+  ...new Map(allMountsIn(mountinfo).map((mount) => [mount.path, mount])).values(),
+];
+
+function allMountsIn(mountinfo: string): readonly Mount[] {
   const rows = mountinfo.split('\n').filter(Boolean);
-  const mounts = rows.map((row) => {
+  return rows.map((row) => {
     const [, , , , path = '', options = ''] = row.split(' ');
     return { path: unescaped(path), options };
   });
-  return [...new Map(mounts.map((mount) => [mount.path, mount])).values()];
 }
 
 /** The kernel writes blanks, tabs, line ends and backslashes as `\040` and so on. */
