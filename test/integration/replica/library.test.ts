@@ -10,11 +10,14 @@ import { type World, node1, pod, withWorld } from './world.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const PROGRAM = `
-import { openReplica } from 'ballast/replica';
+import { openReplica, parseSelector } from 'ballast/replica';
 const { NATS_URL: url, FEED: feed } = process.env;
 const replica = openReplica({ url, feed, scope: { node: 'n1' } });
 await replica.whenCurrent();
-for (const { key, object } of replica.catalog.onNode('n1')) console.log(key.name, object.phase);
+const labels = parseSelector('app=web,tier notin (cache)');
+if (typeof labels === 'string') throw new Error(labels);
+const found = replica.catalog.select({ resource: 'pods', labels });
+for (const { key, object } of found) console.log(key.name, object.phase);
 await replica.close();
 `;
 
@@ -26,7 +29,8 @@ withWorld((opened) => {
 
 test('a program that has the package beside it imports ballast/replica', async () => {
   const feed = await world.feed();
-  await feed.put(node1, pod('web-0'), { phase: 'Running' });
+  await feed.put(node1, pod('web-0'), { phase: 'Running', labels: { app: 'web' } });
+  await feed.put(node1, pod('web-1'), { phase: 'Running', labels: { app: 'web', tier: 'cache' } });
   const directory = await mkdtemp(join(tmpdir(), 'ballast-library-'));
   try {
     await mkdir(join(directory, 'node_modules'));
