@@ -2,7 +2,7 @@
 import type { InsideMessage } from './inside/config.ts';
 import { runStages } from './stages.ts';
 import type { Stage } from './stage.ts';
-import { type Cluster, startCluster } from './start-cluster.ts';
+import { type Cluster, type ClusterOptions, startCluster } from './start-cluster.ts';
 
 export interface UpOptions {
   readonly nodes: number;
@@ -11,12 +11,15 @@ export interface UpOptions {
   readonly print: (text: string) => void;
 }
 
-/** Resolves with the exit code. */
-export async function holdUp(options: UpOptions): Promise<number> {
+/** Resolves with the exit code; `end` aborts when somebody wants that. */
+export async function holdUp(
+  options: UpOptions,
+  start: (options: ClusterOptions) => Promise<Cluster> = startCluster,
+  end: AbortSignal = endOnSignal(options.print),
+): Promise<number> {
   const { nodes, subnet, print } = options;
   const startedMs = Date.now();
   const since = (): string => `${((Date.now() - startedMs) / 1000).toFixed(1)} s`;
-  const end = endOnSignal(print);
   const started = new Set<string>();
   const onMessage = (message: InsideMessage): void => {
     const text = textOf(message, started);
@@ -24,7 +27,7 @@ export async function holdUp(options: UpOptions): Promise<number> {
   };
   let cluster: Cluster;
   try {
-    cluster = await startCluster({ nodes, subnet, onMessage, onNote: print, signal: end });
+    cluster = await start({ nodes, subnet, onMessage, onNote: print, signal: end });
   } catch (error) {
     if (end.aborted) return left(print);
     throw error;
