@@ -18,6 +18,8 @@ export const FUNCTIONS = [
   'metadata',
   'locate',
   'nats-cluster',
+  'etcd-cluster',
+  'etcd-peer',
   'storage-migration',
   'storage-audit',
   'dead-letters',

@@ -4,12 +4,15 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
+import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
 import { natsClusterRights } from '../../../knative/tools/rights/manifests.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { openEtcd } from '../../../shared/etcd/client.ts';
 import { row } from '../table.ts';
 import { FUNCTIONS } from '../options.ts';
 import { applyManifests } from './apply.ts';
+import { etcdClusterFloods, etcdPeerFloods } from './etcd-floods.ts';
 import { fillFeed } from './full-feed.ts';
 import { type EventOf, type Flood, httpFloods, validEvents } from './http-floods.ts';
 import { migrationFloods } from './migration-floods.ts';
@@ -75,6 +78,8 @@ const LETTER: EventOf = (index) => ({
 const TRIALS: Readonly<Record<Name, Trial>> = {
   metadata: ofEvents(podEvent, metadataFloods),
   'nats-cluster': ofEvents(eventOf('NatsCluster'), natsClusterFloods),
+  'etcd-cluster': ofEvents(eventOf('EtcdCluster'), etcdClusterFloods),
+  'etcd-peer': ofEvents(eventOf('EtcdPeer'), etcdPeerFloods),
   'storage-migration': ofEvents(eventOf('StorageMigration'), migrationFloods),
   'dead-letters': ofEvents(LETTER, deadLetterFloods),
   locate: {
@@ -133,7 +138,11 @@ export async function floods(
   print(row(...HEAD));
   print(row(...HEAD.map(() => '---')));
   await withWorld(async (world) => {
-    await applyManifests(world.kube, natsClusterRights(TENANT));
+    const rights = [natsClusterRights, etcdClusterRights, etcdPeerRights];
+    await applyManifests(
+      world.kube,
+      rights.flatMap((rightsOf) => rightsOf(TENANT)),
+    );
     for (const name of FUNCTIONS.filter((one) => only.includes(one))) {
       const isFull = name === 'locate' && shown > 0;
       if (isFull) await fillFeed(world, shown);

@@ -8,7 +8,7 @@ import type { World } from './shipped.ts';
 import { eventHeaders } from './traffic.ts';
 import { systemClock } from '../../../shared/clock.ts';
 
-const PODS: ResourceRef = { group: '', version: 'v1', resource: 'pods' };
+export const PODS: ResourceRef = { group: '', version: 'v1', resource: 'pods' };
 const CRON_JOBS: ResourceRef = { group: 'batch', version: 'v1', resource: 'cronjobs' };
 const NATS_CLUSTERS: ResourceRef = {
   group: 'ballast.dev',
@@ -39,7 +39,7 @@ export async function createAll(
 
 const POD_SPEC = { containers: [{ name: 'a', image: 'a:1' }] };
 
-const hugePod = (name: string, labels: Readonly<Record<string, string>>): Manifest => ({
+export const hugePod = (name: string, labels: Readonly<Record<string, string>>): Manifest => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name, namespace: TENANT, labels: { ...manyLabels(7_000), ...labels } },
@@ -65,7 +65,7 @@ const hugeNatsCluster = (name: string): Manifest => ({
   spec: { replicas: 1, jetStream: { fileStorage: { size: '1Gi' } } },
 });
 
-const names = (prefix: string, count: number): readonly string[] =>
+export const names = (prefix: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
 /** Events of many pods of another tenant, each again and again. */
@@ -89,7 +89,7 @@ export const podEvent: EventOf = (index) => ({
 
 const sweepTick: EventOf = () => ({ type: 'dev.knative.sources.ping', data: {} });
 
-function ticks(name: string, count: number): Flood {
+export function ticks(name: string, count: number): Flood {
   return {
     name,
     run: async (_victim, crowd) => {

@@ -1,4 +1,4 @@
-// The six functions as they ship, each from its bundle, with the settings and the rights of its
+// The functions as they ship, each from its bundle, with the settings and the rights of its
 // manifests, beside a real control plane; and what each of them holds in memory against the limit
 // of its pod. Resident memory counts all of Node's own text too, as a pod that is alone with it.
 import { readFile, writeFile } from 'node:fs/promises';
