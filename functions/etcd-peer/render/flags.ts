@@ -1,5 +1,5 @@
-// The flags of one member, of those alone that etcd 3.5, 3.6 and 3.7 all take. Logs are JSON by
-// default in each, and 3.5 has no flag for it. Pure.
+// The flags of one member: those that etcd 3.5, 3.6 and 3.7 all take, but for one that has changed
+// its name. Logs are JSON by default in each, and 3.5 has no flag for it. Pure.
 import type { EtcdCompaction, EtcdTls } from '../../../shared/api/etcd-cluster.ts';
 import { CLIENT_PORT, METRICS_PORT, PEER_PORT } from '../../../shared/api/etcd-names.ts';
 import { quantityOf } from '../../../shared/kube/quantity.ts';
@@ -32,6 +32,7 @@ export function flagsOf(peer: Named): readonly string[] {
     `--snapshot-count=${spec.snapshotCount}`,
     ...tlsFlags(clients, '', 'clients'),
     ...tlsFlags(peers, 'peer-', 'peers'),
+    ...(peers.mode === 'Mutual' ? [`--${namesUncheckedFlag(spec.image)}=true`] : []),
   ];
 }
 
@@ -69,3 +70,16 @@ function tlsFlags({ mode }: EtcdTls, prefix: string, files: string): readonly st
     `--${prefix}client-cert-auth=true`,
   ];
 }
+
+/**
+ * Else the others look for the address of a member among the names in its certificate, and turn it
+ * away until the name servers know a pod that has just started: it would end, and be started again
+ * after longer and longer pauses. Whom they dial is checked by name all the same.
+ */
+const namesUncheckedFlag = (image: string): string =>
+  OF_3_5.test(image)
+    ? 'experimental-peer-skip-client-san-verification'
+    : 'peer-skip-client-san-verification';
+
+/** The schema of EtcdClusters wants a tag that begins with a whole version. */
+const OF_3_5 = /:v?3\.5\.\d+[^/]*$/;

@@ -29,9 +29,12 @@ const START_SECONDS_MAX = 3_600;
 const END_SECONDS = 25;
 const ELECTIONS = 3;
 
-const probe = (path: string, failureThreshold: number) => ({
+/** Members are changed one after the other, so that everything waits for one that starts. */
+const START_PROBE_SECONDS = 1;
+
+const probe = (path: string, failureThreshold: number, periodSeconds = PROBE_SECONDS) => ({
   httpGet: { path, port: 'metrics' },
-  periodSeconds: PROBE_SECONDS,
+  periodSeconds,
   timeoutSeconds: PROBE_SECONDS,
   failureThreshold,
 });
@@ -45,7 +48,7 @@ const HANGS_SECONDS_MAX = 900;
  * must never kill.
  */
 const PROBES = {
-  startupProbe: probe('/livez', START_SECONDS_MAX / PROBE_SECONDS),
+  startupProbe: probe('/livez', START_SECONDS_MAX / START_PROBE_SECONDS, START_PROBE_SECONDS),
   readinessProbe: probe('/readyz', 2),
   livenessProbe: probe('/livez', HANGS_SECONDS_MAX / PROBE_SECONDS),
 };

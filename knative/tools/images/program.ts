@@ -8,8 +8,12 @@ const PROGRAM_MODE = 0o755;
 
 export const PATH = '/usr/bin';
 
-export async function programFiles(binary: string, name = basename(binary)): Promise<ImageFile[]> {
-  const program = { path: `${PATH}/${name}`, mode: PROGRAM_MODE, from: { host: binary } };
+export async function programFiles(
+  binary: string,
+  name = basename(binary),
+  directory = PATH,
+): Promise<ImageFile[]> {
+  const program = { path: `${directory}/${name}`, mode: PROGRAM_MODE, from: { host: binary } };
   return [program, ...(await librariesOf(binary))];
 }
 
@@ -20,6 +24,8 @@ export interface Program {
   readonly binary: string;
   /** Its name in the image; as on this machine when absent. */
   readonly name?: string;
+  /** Where it is in the image. */
+  readonly directory?: string;
   readonly arguments?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
 }
@@ -27,11 +33,12 @@ export interface Program {
 /** It starts from a read-only root as nobody in particular; what it writes needs a volume. */
 export async function programSpec(program: Program): Promise<ImageSpec> {
   const { image, binary, name = basename(binary), arguments: args, labels } = program;
+  const { directory = PATH } = program;
   return {
     name: image,
-    files: await programFiles(binary, name),
-    entrypoint: [`${PATH}/${name}`],
-    env: { PATH },
+    files: await programFiles(binary, name, directory),
+    entrypoint: [`${directory}/${name}`],
+    env: { PATH: directory },
     ...(args === undefined ? {} : { arguments: args }),
     ...(labels === undefined ? {} : { labels }),
   };

@@ -1,23 +1,24 @@
 // Where NatsClusters run in real pods: the nodes of the rung with containerd and kubelets,
 // nats-servers from images, volumes on the nodes' disks, and the function with the rights of its
 // manifests. Clients connect as they do everywhere: to the Service.
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { ReachedCluster } from '../../../knative/try/cluster/reached-cluster.ts';
 import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { until } from '../../builders/versioned-kind.ts';
-import { CLAIMS, type Named, PODS, Scene } from '../../integration/nats-cluster/scene.ts';
+import { type Named, PODS, Scene } from '../../integration/nats-cluster/scene.ts';
+import { accountsOf } from '../support/accounts.ts';
 import { Kubectl } from '../support/kubectl.ts';
+import { processesOf } from '../support/pod-processes.ts';
 import { providedCluster } from '../support/provided-cluster.ts';
+import { loseVolume } from '../support/volumes.ts';
 
 const SERVICES = { group: '', version: 'v1', resource: 'services' } as const;
 const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
-const VOLUMES = { group: '', version: 'v1', resource: 'persistentvolumes' } as const;
 
+const SERVER = 'nats-server';
 const MONITOR_PORT = 8222;
 const HEALTH_WITHIN_MS = 5_000;
 
@@ -86,7 +87,7 @@ export class PodPlace extends Scene {
   /** Its process dies at once, with nothing written; it is started again. */
   async kill({ namespace }: Named, server: string): Promise<void> {
     const uid = await this.#podUid(namespace, server);
-    const pids = await processesOf(uid);
+    const pids = await processesOf(SERVER, uid);
     if (pids.length === 0) throw new Error(`${server} has no process`);
     for (const pid of pids) process.kill(pid, 'SIGKILL');
   }
@@ -102,7 +103,7 @@ export class PodPlace extends Scene {
    * answer. Resolves with what lets it answer again.
    */
   async hangRuntime({ namespace }: Named, server: string): Promise<() => void> {
-    const [pid] = await processesOf(await this.#podUid(namespace, server));
+    const [pid] = await processesOf(SERVER, await this.#podUid(namespace, server));
     if (pid === undefined) throw new Error(`${server} has no process`);
     const shim = Number(/^PPid:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]);
     process.kill(shim, 'SIGSTOP');
@@ -121,7 +122,7 @@ export class PodPlace extends Scene {
       const fieldSelector = `involvedObject.uid=${pod.metadata.uid},reason=FailedMount`;
       const { items } = await this.kube.list(EVENTS, { namespace, fieldSelector });
       refusal = items.map(({ message }) => message).find((one) => String(one).includes('in use'));
-      return refusal !== undefined || (await processesOf(pod.metadata.uid)).length > 0;
+      return refusal !== undefined || (await processesOf(SERVER, pod.metadata.uid)).length > 0;
     });
     return refusal;
   }
@@ -148,32 +149,22 @@ export class PodPlace extends Scene {
     await this.kube.delete(PODS, target, { uid }, { gracePeriodSeconds: 1 });
   }
 
-  /** Somebody took the disk out: the volume is no more, and what it held neither. */
-  async loseVolume({ namespace }: Named, server: string): Promise<void> {
-    const name = `data-${server}`;
-    const claim = await this.kube.get(CLAIMS, { namespace, name });
-    const { volumeName = '' } = (claim?.['spec'] ?? {}) as { readonly volumeName?: string };
-    const volume = await this.kube.get(VOLUMES, { name: volumeName });
-    if (volume === null) throw new Error(`${name} has no volume`);
-    const { uid } = volume.metadata;
-    await this.kube.delete(VOLUMES, { name: volumeName }, { uid });
-    const body = { metadata: { finalizers: null } };
-    await this.kube.patch(VOLUMES, { name: volumeName }, { type: 'merge', body });
-    await until('the claim to be lost', async () => {
-      const { phase } = Object((await this.kube.get(CLAIMS, { namespace, name }))?.['status']);
-      return phase === 'Lost';
-    });
+  async loseVolume(cluster: Named, server: string): Promise<void> {
+    const { namespace } = cluster;
     const podUid = await this.#podUid(namespace, server);
-    await this.deletePod({ namespace, name: server }, server);
-    await until('its process to end', async () => (await processesOf(podUid)).length === 0, 60_000);
-    const { path } = Object(Object(volume['spec']).local);
-    await rm(this.#onThisMachine(String(path)), { recursive: true });
-  }
-
-  /** The path of a node's directory, as this machine sees it. */
-  #onThisMachine(path: string): string {
-    const at = path.indexOf('/nodes/');
-    return join(this.nodes.dir, path.slice(at));
+    const endPod = async (): Promise<void> => {
+      await this.deletePod(cluster, server);
+      const isGone = async () => (await processesOf(SERVER, podUid)).length === 0;
+      await until('its process to end', isGone, 60_000);
+    };
+    const { kube, nodes } = this;
+    await loseVolume({
+      kube,
+      clusterDir: nodes.dir,
+      namespace,
+      claim: `data-${server}`,
+      endPod,
+    });
   }
 
   async nodeOf({ namespace }: Named, server: string): Promise<string> {
@@ -195,31 +186,4 @@ export class PodPlace extends Scene {
     if (pod === null) throw new Error(`there is no pod ${namespace}/${name}`);
     return pod.metadata.uid;
   }
-}
-
-async function accountsOf(
-  kube: KubeClient,
-  kubectl: Kubectl,
-  dir: string,
-): Promise<ServiceAccounts> {
-  const view = (field: string): Promise<string> =>
-    kubectl.run('config', 'view', '--raw', `--output=jsonpath={.clusters[0].cluster.${field}}`);
-  const caPath = join(dir, 'ca.crt');
-  await writeFile(caPath, Buffer.from(await view('certificate-authority-data'), 'base64'));
-  const reached = { dir, caPath, urlFor: () => view('server') };
-  return new ServiceAccounts(kube, reached, () => undefined);
-}
-
-/** The servers in the cgroup of this pod. */
-async function processesOf(podUid: string): Promise<readonly number[]> {
-  const { stdout } = await promisify(execFile)('pidof', ['nats-server']).catch(() => ({
-    stdout: '',
-  }));
-  const pids = stdout.trim().split(' ').filter(Boolean).map(Number);
-  const isOurs = await Promise.all(
-    pids.map(async (pid) =>
-      (await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => '')).includes(podUid),
-    ),
-  );
-  return pids.filter((_, index) => isOurs[index]);
 }

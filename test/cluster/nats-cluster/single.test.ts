@@ -7,7 +7,7 @@ import { SCENARIO_MS } from '../../integration/nats-cluster/scene.ts';
 import { bringCertificate, bringUnfitCertificate } from './certificates.ts';
 import { PodPlace } from './pod-place.ts';
 import { begunBeside, callsForHelp, makeStuck, removeStuck, STUCK_REASONS } from './stuck.ts';
-import { timed } from './timed.ts';
+import { timed } from '../support/timed.ts';
 
 let place: PodPlace;
 let ours: RunningFunction;

@@ -17,7 +17,7 @@ import {
   scaleBackToThree,
   scaleToFive,
 } from './scenarios.ts';
-import { timed } from './timed.ts';
+import { timed } from '../support/timed.ts';
 
 let place: PodPlace;
 let ours: RunningFunction;

@@ -1,6 +1,7 @@
 // The cluster of the rung: three bare nodes with the images of its tests, and our definitions.
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
+import { etcdArchives } from '../../../knative/try/cluster/functions/etcd.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { loadWiring } from '../../../knative/try/local/manifests/load.ts';
 import type { ReachedCluster } from '../../../knative/try/cluster/reached-cluster.ts';
@@ -19,9 +20,8 @@ async function prepare(cluster: ReachedCluster): Promise<void> {
   const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
   try {
     await applyObjects(kube, (await loadWiring(KNATIVE)).objects);
-    for (const archive of [await nodeArchive(), ...(await serverArchives())]) {
-      await cluster.importImage(archive);
-    }
+    const servers = [...(await serverArchives()), ...(await etcdArchives())];
+    for (const archive of [await nodeArchive(), ...servers]) await cluster.importImage(archive);
   } finally {
     await kube.close();
   }

@@ -37,6 +37,7 @@ test('a member has these flags', () => {
     '--peer-key-file=/etc/etcd/tls/peers.key',
     '--peer-trusted-ca-file=/etc/etcd/tls/peers-ca.crt',
     '--peer-client-cert-auth=true',
+    '--peer-skip-client-san-verification=true',
     '--initial-cluster=main-1=https://main-1-0.main-headless.shop.svc:2380',
     '--initial-cluster-state=new',
     '--initial-cluster-token=c1',
@@ -53,6 +54,21 @@ test.each<[Spec, string[], string[]]>([
     { tls: { clients: MUTUAL, peers: NONE } },
     ['--listen-client-urls=https://0.0.0.0:2379', '--listen-peer-urls=http://0.0.0.0:2380'],
     ['--peer-cert-file', '--peer-client-cert-auth', '--peer-trusted-ca-file', '--peer-key-file'],
+  ],
+  [
+    { tls: { clients: NONE, peers: NONE } },
+    ['--listen-peer-urls=http://0.0.0.0:2380'],
+    ['--peer-skip-client-san-verification'],
+  ],
+  [
+    { image: 'quay.io/coreos/etcd:v3.5.35' },
+    ['--experimental-peer-skip-client-san-verification=true'],
+    ['--peer-skip-client-san-verification'],
+  ],
+  [
+    { image: `registry.example:3.5/etcd:3.7.3@sha256:${'0'.repeat(64)}` },
+    ['--peer-skip-client-san-verification=true'],
+    ['--experimental-peer-skip-client-san-verification'],
   ],
   [
     { compaction: { mode: 'Revision', retention: '10000' } },
@@ -180,6 +196,8 @@ test('no probe that can kill asks for more than the member itself', () => {
   const secondsOf = (probe: typeof startupProbe): number =>
     (probe?.periodSeconds ?? 0) * (probe?.failureThreshold ?? 0);
   expect([secondsOf(startupProbe), secondsOf(livenessProbe)]).toEqual([3_600, 900]);
+  // Every change of members waits for one that starts.
+  expect(startupProbe?.periodSeconds).toBe(1);
 });
 
 test.each([

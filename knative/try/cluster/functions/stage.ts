@@ -11,6 +11,7 @@ import { natsClusterRights } from '../../../tools/rights/manifests.ts';
 import type { Stage, StageTurn } from '../stage.ts';
 import type { Cluster } from '../start-cluster.ts';
 import { functionsArchive } from './archive.ts';
+import { etcdArchives } from './etcd.ts';
 import { natsArchives, natsCluster } from './nats.ts';
 import { withOverlay } from './overlay.ts';
 import { whatIsReady } from './ready.ts';
@@ -57,7 +58,8 @@ export const functionsStage: Stage = {
 };
 
 async function importImages(cluster: Cluster, signal: AbortSignal): Promise<void> {
-  for (const archive of await natsArchives(signal)) await cluster.importImage(archive);
+  const servers = [...(await natsArchives(signal)), ...(await etcdArchives(signal))];
+  for (const archive of servers) await cluster.importImage(archive);
   const archive = await functionsArchive(signal);
   signal.throwIfAborted();
   await cluster.importImage(archive);

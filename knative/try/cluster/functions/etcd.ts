@@ -1,0 +1,29 @@
+// The images of etcd on the nodes of a cluster of our own making, by the names that they have
+// everywhere: the one that an EtcdCluster of three lines runs, and the next minor version, so that
+// an upgrade can be tried.
+import { programSpec } from '../../../tools/images/program.ts';
+import { partEntry } from '../../local/parts/catalog.ts';
+import type { PartName } from '../../local/parts/part-entry.ts';
+import { resolvePart } from '../../local/parts/resolve.ts';
+import { partsSettings } from '../../local/parts/settings.ts';
+import { cachedArchive } from '../knative/cached-archive.ts';
+
+const PARTS: readonly PartName[] = ['etcd', 'etcd-next'];
+/** As in the images of its project: pods name the program. */
+const DIRECTORY = '/usr/local/bin';
+
+export const etcdImage = (part: PartName): string =>
+  `quay.io/coreos/etcd:${partEntry(part).version}`;
+
+/** The archives that a node imports. */
+export async function etcdArchives(signal?: AbortSignal): Promise<readonly string[]> {
+  const settings = partsSettings();
+  const archives: string[] = [];
+  for (const part of PARTS) {
+    const resolving = signal === undefined ? { settings } : { settings, signal };
+    const binary = await resolvePart(part, resolving);
+    const program = { image: etcdImage(part), binary, name: 'etcd', directory: DIRECTORY };
+    archives.push(await cachedArchive(await programSpec(program), settings));
+  }
+  return archives;
+}

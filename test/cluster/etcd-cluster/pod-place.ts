@@ -1,0 +1,120 @@
+// Where EtcdClusters run in real pods: the nodes of the rung with containerd and kubelets, etcds
+// from images, volumes on the nodes' disks, and both functions with the rights of their manifests.
+// Clients connect as they do everywhere: to the Service.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ReachedCluster } from '../../../knative/try/cluster/reached-cluster.ts';
+import type { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
+import { claimName, CLIENT_PORT, podName } from '../../../shared/api/etcd-names.ts';
+import { type EtcdAdmin, openEtcdAdmin } from '../../../shared/etcd/admin.ts';
+import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { until } from '../../builders/versioned-kind.ts';
+import { EtcdScene, type Named, PODS } from '../../integration/etcd-cluster/etcd-scene.ts';
+import { accountsOf } from '../support/accounts.ts';
+import { Kubectl } from '../support/kubectl.ts';
+import { processesOf } from '../support/pod-processes.ts';
+import { providedCluster } from '../support/provided-cluster.ts';
+import { loseVolume } from '../support/volumes.ts';
+
+const SERVICES = { group: '', version: 'v1', resource: 'services' } as const;
+const ENDS_WITHIN_MS = 60_000;
+
+interface Parts {
+  readonly nodes: ReachedCluster;
+  readonly kube: KubeClient;
+  readonly kubectl: Kubectl;
+  /** Scratch of ours. */
+  readonly dir: string;
+  readonly accounts: ServiceAccounts;
+}
+
+export class EtcdPodPlace extends EtcdScene {
+  readonly kube: KubeClient;
+  readonly kubectl: Kubectl;
+  readonly nodes: ReachedCluster;
+  readonly #parts: Parts;
+
+  private constructor(parts: Parts) {
+    super();
+    ({ kube: this.kube, kubectl: this.kubectl, nodes: this.nodes } = parts);
+    this.#parts = parts;
+  }
+
+  static async open(): Promise<EtcdPodPlace> {
+    const nodes = await providedCluster();
+    const dir = await mkdtemp(join(tmpdir(), 'ballast-etcd-pods-'));
+    try {
+      const { kubeconfigPath } = nodes;
+      const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+      const kubectl = await Kubectl.at(kubeconfigPath, dir);
+      const accounts = await accountsOf(kube, kubectl, dir);
+      const place = new EtcdPodPlace({ nodes, kube, kubectl, dir, accounts });
+      await place.startFunctions();
+      return place;
+    } catch (error) {
+      await rm(dir, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.stopFunctions();
+    this.#parts.accounts.close();
+    await this.kube.close();
+    await rm(this.#parts.dir, { recursive: true, force: true });
+  }
+
+  protected kubeconfigOf(account: Named): Promise<string> {
+    return this.#parts.accounts.kubeconfigFor(`function/${account.name}`, account);
+  }
+
+  protected trouble(): string {
+    return this.nodes.dir;
+  }
+
+  async scale({ namespace, name }: Named, replicas: number): Promise<void> {
+    const object = `etcdcluster/${name}`;
+    await this.kubectl.run('scale', `-n=${namespace}`, object, `--replicas=${replicas}`);
+  }
+
+  /** How a client connects that has mounted the Secret which is made for clients. */
+  async access(cluster: Named): Promise<() => EtcdAdmin> {
+    const { namespace, name } = cluster;
+    const service = await this.kube.get(SERVICES, { namespace, name });
+    const { clusterIP = '' } = Object(service?.['spec']);
+    const url = `https://${String(clusterIP)}:${CLIENT_PORT}`;
+    const tls = await this.clientTls(cluster);
+    const endpoints = [{ url, serverName: `${name}.${namespace}.svc` }];
+    return () => openEtcdAdmin({ endpoints, tls });
+  }
+
+  async pod({ namespace }: Named, member: string): Promise<KubeObject> {
+    const pod = await this.kube.get(PODS, { namespace, name: podName(member) });
+    if (pod === null) throw new Error(`${member} has no pod`);
+    return pod;
+  }
+
+  async nodeOf(cluster: Named, member: string): Promise<string> {
+    return String(Object((await this.pod(cluster, member))['spec']).nodeName);
+  }
+
+  /** As `kubectl delete pod` does. Resolves when its process is gone. */
+  async deletePod(cluster: Named, member: string): Promise<void> {
+    const { name, uid } = (await this.pod(cluster, member)).metadata;
+    await this.kube.delete(PODS, { namespace: cluster.namespace, name }, { uid });
+    const isGone = async () => (await processesOf('etcd', uid)).length === 0;
+    await until('its process to end', isGone, ENDS_WITHIN_MS);
+  }
+
+  async loseVolume(cluster: Named, member: string): Promise<void> {
+    await loseVolume({
+      kube: this.kube,
+      clusterDir: this.nodes.dir,
+      namespace: cluster.namespace,
+      claim: claimName(member),
+      endPod: () => this.deletePod(cluster, member),
+    });
+  }
+}
