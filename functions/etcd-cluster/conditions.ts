@@ -72,9 +72,11 @@ function degraded(
   members: readonly MemberStatus[],
 ): ConditionInput {
   if (trouble !== undefined) return condition('Degraded', 'True', trouble);
+  const { leaving } = state.cluster.status;
   const stuck = state.peers.flatMap(({ name }) => {
     const found = podOf(state, name)?.trouble;
-    return found === undefined ? [] : [awayReason(state, name)];
+    // The others have told it to end for good, and its pod starts it again until that is deleted.
+    return found === undefined || leaving?.peer === name ? [] : [awayReason(state, name)];
   });
   const silent = silence(state, members);
   const late = members.flatMap((one) => lateReason(state, one) ?? []);
