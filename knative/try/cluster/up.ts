@@ -44,7 +44,10 @@ export async function holdUp(
   const signal = AbortSignal.any([end, over.signal]);
   const staged = runStages(options.stages, cluster, { onReady, signal });
   const held = staged.then(() => {
-    print(`\nEverything is ready after ${since()}.\n\n${advice(cluster)}\n`);
+    const more = options.stages.length > 0 ? [TO_TRY] : [];
+    print(
+      `\nEverything is ready after ${since()}.\n\n${[...advice(cluster), ...more].join('\n')}\n`,
+    );
     return new Promise<never>(() => undefined);
   });
   try {
@@ -85,13 +88,15 @@ function textOf(message: InsideMessage, started: Set<string>): string | undefine
   return `${name} runs${again}`;
 }
 
-const advice = ({ kubeconfigPath, addresses }: Cluster): string =>
-  [
-    `export KUBECONFIG=${kubeconfigPath}`,
-    'kubectl get pods --all-namespaces        (npm run parts -- kubectl says where one is)',
-    `Nodes, pods and Services are reached from this machine, at ${addresses.subnet}.`,
-    'Ctrl-C ends it, and so does `npm run cluster -- down`.',
-  ].join('\n');
+const TO_TRY =
+  'The feed is at work; three lines make a NATS (docs/nats.md), and three an etcd (docs/etcd.md).';
+
+const advice = ({ kubeconfigPath, addresses }: Cluster): readonly string[] => [
+  `export KUBECONFIG=${kubeconfigPath}`,
+  'kubectl get pods --all-namespaces        (npm run parts -- kubectl says where one is)',
+  `Nodes, pods and Services are reached from this machine, at ${addresses.subnet}.`,
+  'Ctrl-C ends it, and so does `npm run cluster -- down`.',
+];
 
 const aborted = (signal: AbortSignal): Promise<undefined> =>
   new Promise((resolve) => {

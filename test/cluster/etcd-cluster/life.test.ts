@@ -32,18 +32,16 @@ type EtcdMember = NonNullable<EtcdClusterStatus['members']>[number];
 let lives = 0;
 
 /** With writers and readers at work: what they saw is checked in the end. */
-function life(title: string, work: () => Promise<void>): void {
-  test(title, settings, async () => {
-    lives += 1;
-    traffic = EtcdTraffic.start(await place.access(cluster), `life-${lives}`);
-    try {
-      await traffic.untilItFlows();
-      await work();
-      reported(title, await traffic.stop());
-    } finally {
-      await traffic.close();
-    }
-  });
+async function underTraffic(life: string, work: () => Promise<void>): Promise<void> {
+  lives += 1;
+  traffic = EtcdTraffic.start(await place.access(cluster), `life-${lives}`);
+  try {
+    await traffic.untilItFlows();
+    await work();
+    reported(life, await traffic.stop());
+  } finally {
+    await traffic.close();
+  }
 }
 
 const members = async (): Promise<readonly EtcdMember[]> =>
@@ -72,101 +70,120 @@ test('three lines are three members on three nodes', settings, async () => {
   expect(nodes.toSorted()).toEqual(['node-1', 'node-2', 'node-3']);
 });
 
-life('kubectl scales to five and back to three', async () => {
-  await endured('three to five', () => place.scale(cluster, 5));
-  expect((await place.status(cluster)).voters).toBe('5/5');
-  await endured('five to three', () => place.scale(cluster, 3));
-  expect((await place.status(cluster)).voters).toBe('3/3');
-  // Only members that go lose their claims.
-  expect(await claimNames()).toEqual(['data-etcd-0', 'data-etcd-1', 'data-etcd-2']);
-});
+test('kubectl scales to five and back to three', settings, ({ task }) =>
+  underTraffic(task.name, async () => {
+    await endured('three to five', () => place.scale(cluster, 5));
+    expect((await place.status(cluster)).voters).toBe('5/5');
+    await endured('five to three', () => place.scale(cluster, 3));
+    expect((await place.status(cluster)).voters).toBe('3/3');
+    // Only members that go lose their claims.
+    expect(await claimNames()).toEqual(['data-etcd-0', 'data-etcd-1', 'data-etcd-2']);
+  }),
+);
 
-life('the pod of the leader is deleted', async () => {
-  const led = await leader();
-  const { uid } = (await place.pod(cluster, led)).metadata;
-  await endured('leader deleted', () => place.deletePod(cluster, led));
-  expect((await place.pod(cluster, led)).metadata.uid).not.toBe(uid);
-});
+test('the pod of the leader is deleted', settings, ({ task }) =>
+  underTraffic(task.name, async () => {
+    const led = await leader();
+    const { uid } = (await place.pod(cluster, led)).metadata;
+    await endured('leader deleted', () => place.deletePod(cluster, led));
+    expect((await place.pod(cluster, led)).metadata.uid).not.toBe(uid);
+  }),
+);
 
-life('kubectl drains the node of the leader, and the budget keeps a second one', async () => {
-  const led = await leader();
-  const [first = ''] = ['etcd-0', 'etcd-1', 'etcd-2'].filter((name) => name !== led);
-  const nodes = [await place.nodeOf(cluster, led), await place.nodeOf(cluster, first)] as const;
-  const drain = (node: string, ...more: readonly string[]): Promise<string> =>
-    place.kubectl.run('drain', node, '--pod-selector=ballast.dev/etcd-cluster=etcd', ...more);
-  await endured('node drained', async () => {
-    try {
-      await drain(nodes[0]);
-      // Its volume is on that node, and so its member waits there.
-      await expect(drain(nodes[1], '--timeout=3s')).rejects.toThrow('disruption budget');
+test(
+  'kubectl drains the node of the leader, and the budget keeps a second one',
+  settings,
+  ({ task }) =>
+    underTraffic(task.name, async () => {
+      const led = await leader();
+      const [first = ''] = ['etcd-0', 'etcd-1', 'etcd-2'].filter((name) => name !== led);
+      const nodes = [await place.nodeOf(cluster, led), await place.nodeOf(cluster, first)] as const;
+      const drain = (node: string, ...more: readonly string[]): Promise<string> =>
+        place.kubectl.run('drain', node, '--pod-selector=ballast.dev/etcd-cluster=etcd', ...more);
+      await endured('node drained', async () => {
+        try {
+          await drain(nodes[0]);
+          // Its volume is on that node, and so its member waits there.
+          await expect(drain(nodes[1], '--timeout=3s')).rejects.toThrow('disruption budget');
+          await traffic.untilItFlows();
+        } finally {
+          for (const node of nodes) await place.kubectl.run('uncordon', node);
+        }
+      });
+    }),
+);
+
+test('the node of the leader loses its power, and gets it back', settings, ({ task }) =>
+  underTraffic(task.name, async () => {
+    const led = await leader();
+    const node = place.nodes.node(await place.nodeOf(cluster, led));
+    const { uid } = (await place.pod(cluster, led)).metadata;
+    await endured('node off and on', async () => {
+      await node.kill();
       await traffic.untilItFlows();
-    } finally {
-      for (const node of nodes) await place.kubectl.run('uncordon', node);
-    }
-  });
-});
+      await place.wakeUntil(cluster, 'the loss to be seen', async () =>
+        (await place.condition(cluster, 'Ready')).startsWith('False'),
+      );
+      await node.start();
+    });
+    expect((await place.pod(cluster, led)).metadata.uid).toBe(uid);
+  }),
+);
 
-life('the node of the leader loses its power, and gets it back', async () => {
-  const led = await leader();
-  const node = place.nodes.node(await place.nodeOf(cluster, led));
-  const { uid } = (await place.pod(cluster, led)).metadata;
-  await endured('node off and on', async () => {
-    await node.kill();
-    await traffic.untilItFlows();
-    await place.wakeUntil(cluster, 'the loss to be seen', async () =>
-      (await place.condition(cluster, 'Ready')).startsWith('False'),
-    );
-    await node.start();
-  });
-  expect((await place.pod(cluster, led)).metadata.uid).toBe(uid);
-});
+test('a member whose volume is lost is replaced', settings, ({ task }) =>
+  underTraffic(task.name, async () => {
+    const before = await members();
+    const isReplaced = (now: readonly EtcdMember[] = []): boolean => {
+      const id = now.find(({ name }) => name === 'etcd-1')?.id;
+      return id !== undefined && !before.some((one) => one.id === id);
+    };
+    await endured('volume lost', async () => {
+      await place.loseVolume(cluster, 'etcd-1');
+      await place.wakeUntil(cluster, 'a member to be replaced', (status) =>
+        isReplaced(status.members),
+      );
+    });
+    expect((await place.status(cluster)).voters).toBe('3/3');
+  }),
+);
 
-life('a member whose volume is lost is replaced', async () => {
-  const before = await members();
-  const isReplaced = (now: readonly EtcdMember[] = []): boolean => {
-    const id = now.find(({ name }) => name === 'etcd-1')?.id;
-    return id !== undefined && !before.some((one) => one.id === id);
-  };
-  await endured('volume lost', async () => {
-    await place.loseVolume(cluster, 'etcd-1');
-    await place.wakeUntil(cluster, 'a member to be replaced', (status) =>
-      isReplaced(status.members),
-    );
-  });
-  expect((await place.status(cluster)).voters).toBe('3/3');
-});
+test('certificates are renewed, and no pod is made anew', settings, ({ task }) =>
+  underTraffic(task.name, async () => {
+    const pods = await place.podUids(cluster);
+    const before = await allShown(place, cluster);
+    await endured('certificates renewed', async () => {
+      await place.edit(cluster, { paused: true });
+      await age(place, cluster, 'clients');
+      await age(place, cluster, 'peers');
+      await place.edit(cluster, { paused: false });
+      await place.wakeUntil(cluster, 'every member to show another certificate', async () =>
+        (await allShown(place, cluster)).every((one) => !before.includes(one)),
+      );
+    });
+    expect(await place.podUids(cluster)).toEqual(pods);
+  }),
+);
 
-life('certificates are renewed, and no pod is made anew', async () => {
-  const pods = await place.podUids(cluster);
-  const before = await allShown(place, cluster);
-  await endured('certificates renewed', async () => {
-    await place.edit(cluster, { paused: true });
-    await age(place, cluster, 'clients');
-    await age(place, cluster, 'peers');
-    await place.edit(cluster, { paused: false });
-    await place.wakeUntil(cluster, 'every member to show another certificate', async () =>
-      (await allShown(place, cluster)).every((one) => !before.includes(one)),
-    );
-  });
-  expect(await place.podUids(cluster)).toEqual(pods);
-});
+test('deleted and made again it has its data', settings, ({ task }) =>
+  underTraffic(task.name, async () => {
+    const { clusterId } = await place.status(cluster);
+    await endured('deleted and made again', async () => {
+      await place.delete(cluster);
+      await place.create(cluster, THREE_LINES);
+      await place.wakeUntilReady(cluster);
+      // The Service has another address, and the certificates another authority.
+      traffic.reopen(await place.access(cluster));
+    });
+    expect((await place.status(cluster)).clusterId).toBe(clusterId);
+  }),
+);
 
-life('deleted and made again it has its data', async () => {
-  const { clusterId } = await place.status(cluster);
-  await endured('deleted and made again', async () => {
-    await place.delete(cluster);
-    await place.create(cluster, THREE_LINES);
-    await place.wakeUntilReady(cluster);
-    // The Service has another address, and the certificates another authority.
-    traffic.reopen(await place.access(cluster));
-  });
-  expect((await place.status(cluster)).clusterId).toBe(clusterId);
-});
-
-life('an image of the next minor version comes to one member at a time', async () => {
-  await endured('3.6.16 to 3.7.3', () => place.edit(cluster, { image: etcdImage('etcd-next') }));
-  expect((await members()).map(({ version }) => version)).toEqual(['3.7.3', '3.7.3', '3.7.3']);
-});
+test('an image of the next minor version comes to one member at a time', settings, ({ task }) =>
+  underTraffic(task.name, async () => {
+    await endured('3.6.16 to 3.7.3', () => place.edit(cluster, { image: etcdImage('etcd-next') }));
+    expect((await members()).map(({ version }) => version)).toEqual(['3.7.3', '3.7.3', '3.7.3']);
+  }),
+);
 
 test('when all claims are gone it says so, and does not come up empty', settings, async () => {
   for (const name of await claimNames()) await place.loseClaim(cluster, name);

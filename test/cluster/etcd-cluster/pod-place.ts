@@ -6,12 +6,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReachedCluster } from '../../../knative/try/cluster/reached-cluster.ts';
 import type { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
+import { ETCD_PEERS } from '../../../shared/api/etcd-peer.ts';
 import { claimName, CLIENT_PORT, podName } from '../../../shared/api/etcd-names.ts';
 import { type EtcdAdmin, openEtcdAdmin } from '../../../shared/etcd/admin.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { until } from '../../builders/versioned-kind.ts';
-import { EtcdScene, type Named, PODS } from '../../integration/etcd-cluster/etcd-scene.ts';
+import {
+  EtcdScene,
+  type Named,
+  PODS,
+  type Waking,
+} from '../../integration/etcd-cluster/etcd-scene.ts';
 import { accountsOf } from '../support/accounts.ts';
 import { Kubectl } from '../support/kubectl.ts';
 import { processesOf } from '../support/pod-processes.ts';
@@ -72,6 +78,21 @@ export class EtcdPodPlace extends EtcdScene {
 
   protected trouble(): string {
     return this.nodes.dir;
+  }
+
+  /** As changes of the EtcdCluster, and of each of its members, do. */
+  protected override async events(cluster: Named): Promise<readonly Waking[]> {
+    const { namespace, name } = cluster;
+    const type = 'dev.knative.apiserver.resource.update';
+    const { items } = await this.kube.list(ETCD_PEERS, { namespace });
+    const peers = items.map(({ metadata }) => {
+      const data = { kind: 'EtcdPeer', metadata: { namespace, name: metadata.name } };
+      return { index: 1, type, data } as const;
+    });
+    return [
+      { index: 0, type, data: { kind: 'EtcdCluster', metadata: { namespace, name } } },
+      ...peers,
+    ];
   }
 
   async scale({ namespace, name }: Named, replicas: number): Promise<void> {

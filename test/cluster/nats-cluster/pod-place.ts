@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReachedCluster } from '../../../knative/try/cluster/reached-cluster.ts';
-import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
+import type { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { type Named, PODS, Scene } from '../../integration/nats-cluster/scene.ts';

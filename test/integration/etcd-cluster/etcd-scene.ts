@@ -31,6 +31,13 @@ export const PODS = core('pods');
 export const SECRETS = core('secrets');
 export const CLAIMS = core('persistentvolumeclaims');
 
+/** An event to etcd-cluster, which is 0, or to etcd-peer. */
+export interface Waking {
+  readonly index: 0 | 1;
+  readonly type: string;
+  readonly data: object;
+}
+
 export abstract class EtcdScene {
   abstract readonly kube: KubeClient;
   #functions: readonly RunningFunction[] = [];
@@ -145,15 +152,9 @@ export abstract class EtcdScene {
     what: string,
     isSo: (status: EtcdClusterStatus, object: KubeObject) => boolean | Promise<boolean>,
   ): Promise<void> {
-    const answers = ['', ''];
+    const answers = new Map<string, string>();
     const woken = new AbortController();
-    const waking = this.#functions.map(async ({ port }, index) => {
-      while (!woken.signal.aborted) {
-        const answer = await sendEvent(port, 'dev.knative.sources.ping', {});
-        answers[index] = `${answer.status} ${await answer.text()}`;
-        await systemClock.sleep(WAKE_EVERY_MS);
-      }
-    });
+    const waking = this.#wakeAll(cluster, answers, woken.signal);
     try {
       await until(
         what,
@@ -165,12 +166,41 @@ export abstract class EtcdScene {
       );
     } catch (cause) {
       const status = JSON.stringify(await this.status(cluster), undefined, 1);
-      const last = answers.join('; ');
+      const last = [...answers].map((one) => one.join(' ')).join('; ');
       throw new Error(`last answers: ${last}; place: ${this.trouble()}; ${status}`, { cause });
     } finally {
       woken.abort();
-      await Promise.all(waking);
+      await waking;
     }
+  }
+
+  /** Each again and again, beside each other: one that works on holds up no other. */
+  async #wakeAll(cluster: Named, answers: Map<string, string>, signal: AbortSignal): Promise<void> {
+    const busy = new Map<string, Promise<void>>();
+    while (!signal.aborted) {
+      for (const { index, type, data } of await this.events(cluster)) {
+        const one = `${index} ${type} ${JSON.stringify(data)}`;
+        const port = this.#functions[index]?.port;
+        if (port === undefined || busy.has(one)) continue;
+        const wake = async (): Promise<void> => {
+          const answer = await sendEvent(port, type, data);
+          answers.set(one, `${answer.status} ${await answer.text()}`);
+          busy.delete(one);
+        };
+        busy.set(one, wake());
+      }
+      await systemClock.sleep(WAKE_EVERY_MS);
+    }
+    await Promise.all(busy.values());
+  }
+
+  /** What wakes the functions: the sweep of each. */
+  protected events(_cluster: Named): Promise<readonly Waking[]> {
+    const sweep = { type: 'dev.knative.sources.ping', data: {} };
+    return Promise.resolve([
+      { index: 0, ...sweep },
+      { index: 1, ...sweep },
+    ]);
   }
 
   async wakeUntilReady(cluster: Named): Promise<void> {
