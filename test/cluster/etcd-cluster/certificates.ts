@@ -40,7 +40,7 @@ export async function age(
   await place.kube.patch(SECRETS, target, { type: 'merge', body: { stringData } });
 }
 
-/** What each member shows, to clients and to members. */
+/** Each member shows one to clients, and one to members. */
 export async function allShown(place: EtcdPodPlace, cluster: Named): Promise<readonly string[]> {
   const tls = await place.clientTls(cluster);
   const shows = (await place.pods(cluster)).flatMap(({ status }) => {

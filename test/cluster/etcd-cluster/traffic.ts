@@ -53,7 +53,7 @@ export class EtcdTraffic {
     traffic.reopen(open);
     for (let number = 0; number < WRITERS + READERS; number += 1) {
       const turn = number < WRITERS ? traffic.#write(number) : traffic.#read(number);
-      // What it fails with is told by `stop`.
+      // `stop` tells what it fails with.
       turn.catch(() => (traffic.#isOn = false));
       traffic.#work.push(turn);
     }

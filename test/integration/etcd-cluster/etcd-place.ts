@@ -13,8 +13,6 @@ import { startShipped } from '../../builders/shipped.ts';
 import { Kubelet } from '../nats-cluster/kubelet.ts';
 import { EtcdScene, type Named } from './etcd-scene.ts';
 
-export { type Named, SCENARIO_MS } from './etcd-scene.ts';
-
 const IMAGE = 'quay.io/coreos/etcd:v3.6.16';
 
 export class EtcdPlace extends EtcdScene {

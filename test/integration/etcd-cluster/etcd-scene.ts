@@ -29,7 +29,7 @@ const core = (resource: string) => ({ group: '', version: 'v1', resource }) as c
 const NAMESPACES = core('namespaces');
 export const PODS = core('pods');
 export const SECRETS = core('secrets');
-export const CLAIMS = core('persistentvolumeclaims');
+const CLAIMS = core('persistentvolumeclaims');
 
 /** An event to etcd-cluster, which is 0, or to etcd-peer. */
 export interface Waking {
@@ -194,7 +194,7 @@ export abstract class EtcdScene {
     await Promise.all(busy.values());
   }
 
-  /** What wakes the functions: the sweep of each. */
+  /** The sweep of each wakes them. */
   protected events(_cluster: Named): Promise<readonly Waking[]> {
     const sweep = { type: 'dev.knative.sources.ping', data: {} };
     return Promise.resolve([

@@ -1,7 +1,8 @@
 // The life of EtcdClusters on real etcds: birth, more members and fewer, another spec, a member
 // that is lost, sleep, and coming back.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EtcdPlace, type Named, SCENARIO_MS } from './etcd-place.ts';
+import { EtcdPlace } from './etcd-place.ts';
+import { type Named, SCENARIO_MS } from './etcd-scene.ts';
 
 let place: EtcdPlace;
 

@@ -1,4 +1,4 @@
-// What the conditions of an EtcdCluster say of pods that do not run.
+// The conditions of an EtcdCluster tell of pods that do not run.
 import { expect, test } from 'vitest';
 import { conditionsOf } from '../../../functions/etcd-cluster/conditions.ts';
 import { decide } from '../../../functions/etcd-cluster/decide.ts';
@@ -32,6 +32,6 @@ test('a pod that does not run needs a person', () => {
   expect(degraded({})).toBe('True CrashLoopBackOff');
 });
 
-test('a member that the others have told to end for good may crash until its pod is deleted', () => {
+test('a member that is taken away may crash until its pod is deleted', () => {
   expect(degraded({ status: { leaving } })).toBe('False NotDegraded');
 });

@@ -56,21 +56,6 @@ test.each<[Spec, string[], string[]]>([
     ['--peer-cert-file', '--peer-client-cert-auth', '--peer-trusted-ca-file', '--peer-key-file'],
   ],
   [
-    { tls: { clients: NONE, peers: NONE } },
-    ['--listen-peer-urls=http://0.0.0.0:2380'],
-    ['--peer-skip-client-san-verification'],
-  ],
-  [
-    { image: 'quay.io/coreos/etcd:v3.5.35' },
-    ['--experimental-peer-skip-client-san-verification=true'],
-    ['--peer-skip-client-san-verification'],
-  ],
-  [
-    { image: `registry.example:3.5/etcd:3.7.3@sha256:${'0'.repeat(64)}` },
-    ['--peer-skip-client-san-verification=true'],
-    ['--experimental-peer-skip-client-san-verification'],
-  ],
-  [
     { compaction: { mode: 'Revision', retention: '10000' } },
     ['--auto-compaction-mode=revision', '--auto-compaction-retention=10000'],
     [],
@@ -102,15 +87,30 @@ test.each<[Spec, string[], string[]]>([
   expect(names.filter((name) => absent.includes(name ?? ''))).toEqual([]);
 });
 
+test.each<[Spec, string[]]>([
+  [{ tls: { clients: NONE, peers: NONE } }, []],
+  [
+    { image: 'quay.io/coreos/etcd:v3.5.35' },
+    ['--experimental-peer-skip-client-san-verification=true'],
+  ],
+  [
+    { image: `registry.example:3.5/etcd:3.7.3@sha256:${'0'.repeat(64)}` },
+    ['--peer-skip-client-san-verification=true'],
+  ],
+])('%j looks for no address in certificates of members by %j', (spec, flags) => {
+  expect(all(spec).filter((flag) => flag.includes('skip-client-san'))).toEqual(flags);
+});
+
 /** From the help of the servers, of the versions that this function is held against. */
 const NOT_IN: Readonly<Record<string, readonly RegExp[]>> = {
-  '3.5': [/^--log-format/, /^--feature-gates/, /^--bootstrap-/, /^--corrupt-/],
+  '3.5': [/^--log-format/, /^--feature-gates/, /^--bootstrap-/, /^--corrupt-/, /^--peer-skip-/],
   '3.6': [/^--proxy/, /^--enable-v2/],
   '3.7': [/^--experimental-/, /^--proxy/, /^--enable-v2/, /^--discovery=/],
 };
 
-test.each(Object.entries(NOT_IN))('etcd %s takes each flag', (_, absent) => {
-  const flags = [...all(), ...all({ tls: { clients: NONE, peers: NONE } })];
+test.each(Object.entries(NOT_IN))('etcd %s takes each flag', (version, absent) => {
+  const image = `quay.io/coreos/etcd:v${version}.30`;
+  const flags = [...all({ image }), ...all({ image, tls: { clients: NONE, peers: NONE } })];
   expect(flags.filter((flag) => absent.some((one) => one.test(flag)))).toEqual([]);
 });
 

@@ -29,7 +29,10 @@ const etcd = {
   minorSkew: 0,
 } as const;
 
-/** The minors before and after: from where clusters come, and where they go. */
+/**
+ * The minors before and after: from where clusters come, and where they go. `npm run cluster` has
+ * the later one, too.
+ */
 const otherEtcd = { ...etcd, isKubebuilderAsset: false, user: 'tests' } as const;
 
 const etcdTool = {

@@ -15,6 +15,6 @@ export async function advice(plane: Plane): Promise<string> {
     '  npm run part -- kill adapter/metadata     # the next sweep heals what is missed',
     ...tryOutAdvice(kubectl, plane).map((line) => `  ${line}`),
     ...(reader === undefined ? [] : [`  curl ${reader.url}/`]),
-    'Pods are played here and run nothing: a NatsCluster or an EtcdCluster wants `npm run cluster`.',
+    'Pods only play here: a NatsCluster or an EtcdCluster runs on `npm run cluster`.',
   ].join('\n');
 }
