@@ -4,6 +4,7 @@ import { cut } from '../../shared/cut.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { EtcdAdmin } from '../../shared/etcd/admin.ts';
 import type { EtcdStatus } from '../../shared/etcd/admin/status.ts';
+import { askViews } from './ask-views.ts';
 import { endpointOf, withMembers } from './connect.ts';
 import type { Deps } from './deps.ts';
 import { type Alarm, type EtcdState, type MemberAnswer, NO_ANSWERS } from './etcd-state.ts';
@@ -31,7 +32,9 @@ export async function askMembers(
       ...names.map((name) => orSilence(statusOf(admin, asked, name, signal))),
     ]);
     signal.throwIfAborted();
-    return stateOf(list, new Map(names.map((name, index) => [name, told[index] ?? 'no answer'])));
+    const by = new Map(names.map((name, index) => [name, told[index] ?? 'no answer']));
+    const state = stateOf(list, by);
+    return { ...state, views: await askViews(admin, asked, state.answers, signal) };
   });
 }
 
@@ -79,6 +82,7 @@ function stateOf(list: List | string, told: ReadonlyMap<string, EtcdStatus | str
     answers,
     alarms: [...alarms.values()],
     silent,
+    views: new Map(),
   };
 }
 
@@ -92,4 +96,6 @@ const answerIn = ({ header, ...status }: EtcdStatus): MemberAnswer => ({
   databaseBytesInUse: status.dbSizeInUseBytes,
   raftIndex: status.raftIndex,
   raftAppliedIndex: status.raftAppliedIndex,
+  storageVersion: status.storageVersion,
+  downgradeTo: status.downgradeTo,
 });

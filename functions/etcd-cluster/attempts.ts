@@ -26,6 +26,7 @@ function targetOf(step: Step, state: State): unknown {
     case 'delete-peer':
       return step.peer.uid;
     case 'mark-claim':
+      return [step.claim.uid, step.clusterId, step.version];
     case 'delete-claim':
       return step.claim.uid;
     case 'restart':

@@ -126,21 +126,3 @@ function refuseGone(state: State): Decision | undefined {
   const trouble = { reason: 'DataGone', message };
   return waitFor('Nothing', [trouble], trouble);
 }
-
-/** Claims tell whose data they hold, so that a new EtcdCluster of this name can go on with it. */
-export function markClaims(state: State): Decision | undefined {
-  const { clusterId } = state.cluster.status;
-  const { list } = state.etcd;
-  if (clusterId === undefined || list === undefined || hexOf(list.clusterId) !== clusterId) {
-    return undefined;
-  }
-  for (const [name, answer] of state.etcd.answers) {
-    const claim = claimOf(state, name);
-    const isMember = list.members.some(({ id }) => id === answer.memberId);
-    if (claim === undefined || claim.isEnding || claim.clusterId === clusterId || !isMember)
-      continue;
-    const next = `Mark claim ${claim.name} as one of cluster ${clusterId}`;
-    return { step: { type: 'mark-claim', claim, clusterId }, next };
-  }
-  return undefined;
-}

@@ -9,7 +9,8 @@ import {
   waitToHeal,
 } from '../../shared/stateful/decision.ts';
 import { applyParts, reportRefusedPolicy } from './apply-parts.ts';
-import { beBorn, bringBack, markClaims } from './birth.ts';
+import { beBorn, bringBack } from './birth.ts';
+import { markClaims } from './claim-marks.ts';
 import type { Decision, Step } from './decision.ts';
 import { hibernate } from './hibernate.ts';
 import { finishLearner, scaleUp } from './join.ts';

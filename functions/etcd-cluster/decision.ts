@@ -11,7 +11,14 @@ export type Step =
   | { readonly type: 'make-peer'; readonly name: string; readonly spec: EtcdPeerSpec }
   | { readonly type: 'update-peer'; readonly peer: Peer; readonly spec: EtcdPeerSpec }
   | { readonly type: 'delete-peer'; readonly peer: Pick<Peer, 'name' | 'uid' | 'resourceVersion'> }
-  | { readonly type: 'mark-claim'; readonly claim: PeerClaim; readonly clusterId: string }
+  | {
+      readonly type: 'mark-claim';
+      readonly claim: PeerClaim;
+      readonly clusterId: string;
+      /** Absent to leave what is there. */
+      readonly version?: string | undefined;
+      readonly born?: string | undefined;
+    }
   | OnEtcd
   | WriteRecords;
 

@@ -22,6 +22,17 @@ export interface MemberAnswer {
   readonly databaseBytesInUse: number;
   readonly raftIndex: number;
   readonly raftAppliedIndex: number;
+  /** How its files are written; from 3.6 on, and 3.5 says none. */
+  readonly storageVersion: string | undefined;
+  /** The minor version to which etcd was told to go down. */
+  readonly downgradeTo: string | undefined;
+}
+
+/** How one member alone sees the cluster. */
+export interface View {
+  /** The version that all members have agreed to speak; undefined when it knows none. */
+  readonly clusterVersion: string | undefined;
+  readonly members: readonly Member[];
 }
 
 export interface Alarm {
@@ -44,6 +55,8 @@ export interface EtcdState {
   readonly alarms: readonly Alarm[];
   /** Why a peer that runs gave no answer that can be used. */
   readonly silent: ReadonlyMap<string, string>;
+  /** By the name of the peer; asked for while another minor version is wanted, and else empty. */
+  readonly views: ReadonlyMap<string, View>;
 }
 
 export const NO_ANSWERS: EtcdState = {
@@ -51,4 +64,5 @@ export const NO_ANSWERS: EtcdState = {
   answers: new Map(),
   alarms: [],
   silent: new Map(),
+  views: new Map(),
 };

@@ -7,7 +7,7 @@
 //   reconciler         the entry: binds what follows to the shared reconciler
 //   cluster            an EtcdCluster as read, and the names of its parts
 //   observe            reads the state: peers, pods, claims and parts; ask-members: the answers of
-//                      the members, by connect
+//                      the members, by connect; ask-views: how each of them sees the others
 //   state, etcd-state  the state as types, and questions about it
 //   decide             the one order in which planners are asked for the next step; decision
 //   attempts           tells steps apart, to hold back those that change nothing
@@ -19,7 +19,10 @@
 //   birth              the first member, once; peers for claims that have data already
 //   hibernate          all members away and back
 //   join, leave        more members, and fewer; lost ones
-//   roll               another spec, one member at a time; version: which may follow which
+//   roll               another spec, one member at a time
+//   upgrade            which image may follow which; image-for-new: that of a new peer; version:
+//                      their versions
+//   claim-marks        what claims tell of the data in them
 // parts:
 //   parts              reads them and compares them with how they are rendered
 //   peer-spec          what the spec of a peer should be

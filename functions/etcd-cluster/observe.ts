@@ -3,10 +3,12 @@
 // to nothing.
 import { claimName } from '../../shared/api/etcd-names.ts';
 import {
+  BORN_ANNOTATION,
   CLUSTER_ID_ANNOTATION,
   ETCD_PEERS,
   type EtcdPeerSpec,
   type EtcdPeerStatus,
+  VERSION_ANNOTATION,
 } from '../../shared/api/etcd-peer.ts';
 import { selectorText } from '../../shared/kube/label-selector.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
@@ -22,6 +24,7 @@ import { type Cluster, ORDINALS, peerName, selectorOf } from './cluster.ts';
 import type { Deps, Memory } from './deps.ts';
 import { areAsRead, readParts } from './parts.ts';
 import type { Parts, Peer, PeerClaim, State } from './state.ts';
+import { versionText } from './version.ts';
 
 /** Anybody with rights in the namespace may label peers: pages bound memory. */
 const PEERS_PER_PAGE = 100;
@@ -138,6 +141,8 @@ async function readPeerClaims(
   const labelSelector = selectorText(selectorOf(cluster));
   return readClaims({ kube, signal }, { namespace, labelSelector, isOwn }, ({ metadata }) => ({
     clusterId: idIn(metadata.annotations?.[CLUSTER_ID_ANNOTATION]),
+    version: versionText(metadata.annotations?.[VERSION_ANNOTATION]),
+    born: versionText(metadata.annotations?.[BORN_ANNOTATION]),
     resourceVersion: metadata.resourceVersion,
   }));
 }

@@ -7,7 +7,8 @@ import type { Decision } from './decision.ts';
 import { byOrdinal, type Peer, peerNameOf, type State } from './state.ts';
 import { ordinalOf, peerUrl } from './cluster.ts';
 import type { Member } from './etcd-state.ts';
-import { refusedImage } from './version.ts';
+import { imageForNew } from './image-for-new.ts';
+import { imageFor } from './upgrade.ts';
 
 /** Only what etcd-peer and the pod read: other fields of a cluster restart nobody. */
 function settingsOf({ cluster: { spec } }: Pick<State, 'cluster'>): EtcdSettings {
@@ -40,13 +41,10 @@ export function specOf(state: State, name: string, bootstrap: PeerBootstrap): Et
   };
 }
 
-/**
- * The spec that a peer should have; how it started does not change. With a refused image it keeps
- * its own, and everything else is still carried out.
- */
-export function wantedSpec(state: State, { name, spec }: Peer): EtcdPeerSpec {
-  const wanted = specOf(state, name, spec.bootstrap);
-  return refusedImage(state) === undefined ? wanted : { ...wanted, image: spec.image };
+/** The spec that a peer should have; how it started does not change. */
+export function wantedSpec(state: State, peer: Peer): EtcdPeerSpec {
+  const { name, spec } = peer;
+  return { ...specOf(state, name, spec.bootstrap), image: imageFor(state, peer) };
 }
 
 export const isAsWanted = (state: State, peer: Peer): boolean =>
@@ -73,20 +71,15 @@ export const existingBootstrap = (
 export const namesOf = (state: State, members: readonly Member[]): readonly string[] =>
   members.flatMap((member) => peerNameOf(state, member) ?? []);
 
-/**
- * A new peer gets the image that the others run while that of the spec is refused: it would be the
- * first to run what must not follow.
- */
+/** A new peer is never the first to run another minor version. */
 export function makePeer(
   state: State,
   name: string,
   bootstrap: PeerBootstrap,
   next: string,
 ): Decision {
-  const wanted = specOf(state, name, bootstrap);
-  const refused = refusedImage(state);
-  const image = refused === undefined ? wanted.image : state.peers[0]?.spec.image;
-  if (refused !== undefined && image === undefined) return waitFor(next, [refused], refused);
-  const spec = { ...wanted, image: image ?? wanted.image };
+  const image = imageForNew(state, name);
+  if (typeof image !== 'string') return waitFor(next, [image], image);
+  const spec = { ...specOf(state, name, bootstrap), image };
   return { step: { type: 'make-peer', name, spec }, next };
 }

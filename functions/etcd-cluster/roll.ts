@@ -20,7 +20,7 @@ import {
   recordsOf,
   type State,
 } from './state.ts';
-import { refusedImage } from './version.ts';
+import { imageGate } from './upgrade.ts';
 
 /** A member reads its log when it starts; one that takes longer may never come. */
 const BACK_WITHIN_MS = 600_000;
@@ -116,9 +116,11 @@ function goOn(state: State, pod: Pod, { peer, reason }: RestartingMember): Decis
 
 /** All else is done before it is told. */
 export function refuseImage(state: State): Decision | undefined {
-  const refused = refusedImage(state);
-  if (refused === undefined) return undefined;
-  return waitFor(`Change the image to ${state.cluster.spec.image}`, [refused], refused);
+  const gate = imageGate(state);
+  if (gate === undefined) return undefined;
+  const { why, isPassing } = gate;
+  const next = `Change the image to ${state.cluster.spec.image}`;
+  return waitFor(next, [why], isPassing ? undefined : why);
 }
 
 function rolloutPaused(

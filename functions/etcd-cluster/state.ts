@@ -36,6 +36,10 @@ export interface Peer {
 export interface PeerClaim extends Claim {
   /** The cluster whose data it holds, in hex; undefined until a member with it has joined. */
   readonly clusterId: string | undefined;
+  /** The version of etcd that has last written it, as far as is known. */
+  readonly version: string | undefined;
+  /** The version with which its cluster was born; undefined for one that we have not borne. */
+  readonly born: string | undefined;
   readonly resourceVersion: string;
 }
 

@@ -1,6 +1,11 @@
 // Applies one step. Each changes one thing, on condition that it is still as it was observed, and
 // returns the Event to create, or the reason why etcd refuses.
-import { CLUSTER_ID_ANNOTATION, ETCD_PEERS } from '../../shared/api/etcd-peer.ts';
+import {
+  BORN_ANNOTATION,
+  CLUSTER_ID_ANNOTATION,
+  ETCD_PEERS,
+  VERSION_ANNOTATION,
+} from '../../shared/api/etcd-peer.ts';
 import { isEtcdFailure } from '../../shared/etcd/admin/failure.ts';
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { EtcdAdmin } from '../../shared/etcd/admin.ts';
@@ -85,14 +90,19 @@ async function applyToPeer(
 async function markClaim(
   { kube }: Deps,
   { namespace }: Cluster,
-  { claim, clusterId }: Extract<Step, { type: 'mark-claim' }>,
+  { claim, clusterId, version, born }: Extract<Step, { type: 'mark-claim' }>,
   signal: AbortSignal,
 ): Promise<StepResult> {
   const { name, uid, resourceVersion } = claim;
-  const annotations = { [CLUSTER_ID_ANNOTATION]: clusterId };
+  const annotations = {
+    [CLUSTER_ID_ANNOTATION]: clusterId,
+    ...(version === undefined ? {} : { [VERSION_ANNOTATION]: version }),
+    ...(born === undefined ? {} : { [BORN_ANNOTATION]: born }),
+  };
   const body = { metadata: { uid, resourceVersion, annotations } };
   await kube.patch(CLAIMS, { namespace, name }, { type: 'merge', body }, { signal });
-  return applied('ClaimMarked', `Claim ${name} has data of cluster ${clusterId}.`);
+  const by = version === undefined ? '' : `, written by etcd ${version}`;
+  return applied('ClaimMarked', `Claim ${name} has data of cluster ${clusterId}${by}.`);
 }
 
 /**

@@ -18,6 +18,12 @@ export const ETCD_PEER_LABEL = 'ballast.dev/etcd-peer';
 /** On a claim, once its member has joined: whose data it holds, in hex. */
 export const CLUSTER_ID_ANNOTATION = 'ballast.dev/etcd-cluster-id';
 
+/** On such a claim: the version of etcd that has last written it. */
+export const VERSION_ANNOTATION = 'ballast.dev/etcd-version';
+
+/** On such a claim: the version with which its cluster was born, as an EtcdCluster. */
+export const BORN_ANNOTATION = 'ballast.dev/etcd-born';
+
 /** Holds a deleted peer until its pod is gone. */
 export const ETCD_PEER_FINALIZER = 'ballast.dev/etcd-peer';
 

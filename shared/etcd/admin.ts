@@ -18,6 +18,7 @@ import {
   hashKv,
   moveLeader,
 } from './admin/upkeep.ts';
+import { type EtcdVersions, VERSIONS } from './admin/versions.ts';
 import type { EtcdTls } from './tls.ts';
 
 export interface EtcdAdminOptions {
@@ -84,6 +85,10 @@ export class EtcdAdmin {
 export class EtcdMemberAdmin extends EtcdAdmin {
   status(options?: CallOptions): Promise<EtcdStatus> {
     return this.caller.ask(STATUS, options);
+  }
+
+  versions(options?: CallOptions): Promise<EtcdVersions> {
+    return this.caller.ask(VERSIONS, options);
   }
 
   hash(options?: CallOptions): Promise<EtcdHash> {

@@ -26,7 +26,8 @@ export interface EtcdLogin {
 
 export interface Call<Told> {
   readonly path: string;
-  readonly body?: object;
+  /** Null for a GET, which the gateway has none of. */
+  readonly body?: object | null;
   /** A change goes to the first member that takes a connection, once. */
   readonly isChange?: boolean;
   readonly bytesMax?: number;
@@ -131,7 +132,7 @@ export class Caller {
     const about = { endpoint: url, path, isChange };
     let answer;
     try {
-      const request = { path, body, token, bytesMax, isChange };
+      const request = { path, body: body ?? undefined, token, bytesMax, isChange };
       answer = await this.#gateway.post({ url, serverName }, request, signal);
     } catch (error) {
       if (error instanceof Failure) throw error;

@@ -16,7 +16,8 @@ export interface EtcdEndpoint {
 
 export interface Request {
   readonly path: string;
-  readonly body: object;
+  /** Without one it is a GET. */
+  readonly body: object | undefined;
   readonly token: string | undefined;
   readonly bytesMax: number;
   /** Changes get a connection of their own: on one that idled, a lost change is no rare thing. */
@@ -153,14 +154,14 @@ async function send(
 ): Promise<Answer> {
   const { origin, pathname } = new URL(endpoint.url);
   const reply = await dispatcher.request({
-    method: 'POST',
+    method: body === undefined ? 'GET' : 'POST',
     origin,
     path: `${pathname.replace(/\/$/, '')}${path}`,
     headers: {
       'content-type': 'application/json',
       ...(token === undefined ? {} : { authorization: token }),
     },
-    body: JSON.stringify(body),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal,
   });
   const text = await readText(reply.body, bytesMax);

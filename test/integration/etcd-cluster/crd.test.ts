@@ -69,6 +69,8 @@ test.each<[object, string]>([
   [{ replicas: 11 }, 'less than or equal to 9'],
   [{ image: 'quay.io/coreos/etcd' }, 'Name a version'],
   [{ image: 'quay.io/coreos/etcd:latest' }, 'Name a version'],
+  [{ image: 'quay.io/coreos/etcd:v3.5.25' }, 'Write 3.5.26 or later'],
+  [{ image: 'quay.io/coreos/etcd:v3.4.40' }, 'Write 3.5.26 or later'],
   [{ image: `quay.io/coreos/etcd@sha256:${'0'.repeat(64)}` }, 'A digest alone does not tell'],
   [storage({ size: 'ten' }), 'Write a size as Kubernetes does'],
   [storage({ size: '1Mi' }), '128Mi at least'],

@@ -13,7 +13,12 @@ import { startShipped } from '../../builders/shipped.ts';
 import { Kubelet } from '../nats-cluster/kubelet.ts';
 import { EtcdScene, type Named } from './etcd-scene.ts';
 
-const IMAGE = 'quay.io/coreos/etcd:v3.6.16';
+/** The part with the program of each image. */
+const IMAGES = {
+  'quay.io/coreos/etcd:v3.5.35': 'etcd-previous',
+  'quay.io/coreos/etcd:v3.6.16': 'etcd',
+  'quay.io/coreos/etcd:v3.7.3': 'etcd-next',
+} as const;
 
 export class EtcdPlace extends EtcdScene {
   readonly plane: Plane;
@@ -39,9 +44,12 @@ export class EtcdPlace extends EtcdScene {
     await addControllerManager(plane, { controllers, featureGates: [] });
     const images = join(plane.dir, 'images');
     await mkdir(images, { recursive: true });
-    const binary = join(images, 'etcd');
-    await copyFile(await resolvePart('etcd'), binary);
-    const kubelet = new Kubelet({ plane, kube, binaries: { [IMAGE]: binary } });
+    const binaries: Record<string, string> = {};
+    for (const [image, part] of Object.entries(IMAGES)) {
+      binaries[image] = join(images, part);
+      await copyFile(await resolvePart(part), join(images, part));
+    }
+    const kubelet = new Kubelet({ plane, kube, binaries });
     kubelet.start();
     const place = new EtcdPlace(plane, kube, kubelet);
     await place.startFunctions();

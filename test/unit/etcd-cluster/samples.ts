@@ -155,6 +155,8 @@ export const claimFor = (name: string): PeerClaim => ({
   volume: `volume of ${name}`,
   isEnding: false,
   clusterId: CLUSTER_ID,
+  version: '3.6.16',
+  born: '3.6.16',
 });
 
 /** The first member leads. */
@@ -166,6 +168,7 @@ function etcdOf(own: State['cluster'], ordinals: readonly number[]): EtcdState {
     answers: new Map(members.map((member) => [member.name, answerFor(member, { leaderId })])),
     alarms: [],
     silent: new Map(),
+    views: new Map(),
   };
 }
 
@@ -189,6 +192,8 @@ const answerFor = (
   databaseBytesInUse: 90_000,
   raftIndex: 20_000,
   raftAppliedIndex: 20_000,
+  storageVersion: '3.6.0',
+  downgradeTo: undefined,
   ...differences,
 });
 

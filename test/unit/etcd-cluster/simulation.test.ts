@@ -16,6 +16,9 @@ interface Change {
 
 const size = (replicas: number): Edit => ({ replicas });
 const IMAGE = { image: 'quay.io/coreos/etcd:v3.6.17' };
+const OLD = { image: 'quay.io/coreos/etcd:v3.5.35' };
+const NEW = { image: 'quay.io/coreos/etcd:v3.6.16' };
+const NEXT = { image: 'quay.io/coreos/etcd:v3.7.3' };
 
 const CHANGES: readonly Change[] = [
   { name: 'it is created', before: [], edit: {} },
@@ -26,6 +29,7 @@ const CHANGES: readonly Change[] = [
   { name: 'three become one', before: [{}], edit: size(1) },
   { name: 'another image', before: [{}], edit: IMAGE },
   { name: 'image and size at once', before: [{}], edit: { ...IMAGE, ...size(5) } },
+  { name: 'a minor version', before: [OLD], edit: NEW },
 ];
 
 async function prepared({ before }: Pick<Change, 'before'>): Promise<Run> {
@@ -154,4 +158,45 @@ test('it hibernates with its claims, and wakes up whole', async () => {
   run.edit(size(3));
   await run.converge();
   expect([...run.model.members.keys()]).toEqual(members);
+});
+
+test('two minor versions one after the other: the second waits until all speak the first', async () => {
+  const run = await prepared({ before: [OLD, NEW] });
+  expect(run.model.spokenMinor).toBe(5);
+  run.edit(NEXT);
+  await run.converge();
+  expect([...run.model.processes.values()].map(({ version }) => version)).toEqual([
+    '3.7.3',
+    '3.7.3',
+    '3.7.3',
+  ]);
+});
+
+test('one that joins while a minor version is wanted joins with the one that all speak', async () => {
+  const run = await prepared({ before: [{ ...OLD, ...size(1) }] });
+  run.edit({ ...NEW, ...size(3) });
+  await run.converge();
+  expect(run.model.processes.get('etcd-2-0')?.version).toBe('3.6.16');
+});
+
+test.each([
+  ['older', OLD],
+  ['newer', NEXT],
+])('made again with the default image over %s data no member starts', async (_, image) => {
+  const run = await prepared({ before: [image] });
+  run.deleteCluster();
+  for (let moments = 0; moments < 5; moments += 1) {
+    await run.sweepPeers();
+    run.model.tick();
+  }
+  run.makeCluster();
+  for (let moments = 0; moments < 10; moments += 1) {
+    await run.sweep();
+    await run.sweepPeers();
+    run.model.tick();
+  }
+  expect([...run.model.processes.keys()]).toEqual([]);
+  expect(run.condition('Degraded').reason).toBe('UpgradeRefused');
+  run.edit(image);
+  await run.converge();
 });
