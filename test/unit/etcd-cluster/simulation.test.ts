@@ -162,7 +162,7 @@ test('it hibernates with its claims, and wakes up whole', async () => {
 
 test('two minor versions one after the other: the second waits until all speak the first', async () => {
   const run = await prepared({ before: [OLD, NEW] });
-  expect(run.model.spokenMinor).toBe(5);
+  expect(run.model.spoken.minor).toBe(5);
   run.edit(NEXT);
   await run.converge();
   expect([...run.model.processes.values()].map(({ version }) => version)).toEqual([

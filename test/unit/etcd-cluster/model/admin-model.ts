@@ -40,7 +40,7 @@ export function adminOf(model: EtcdModel): typeof openEtcdAdmin {
     },
     at: ({ url }: { readonly url: string }) => ({
       status: async () => statusAt(model, url),
-      versions: async () => ({ cluster: `3.${model.spokenMinor}.0` }),
+      versions: async () => ({ cluster: `3.${model.spoken.minor}.0` }),
       members: { list },
       moveLeader: (id: string) =>
         change('move leader', () => {
@@ -60,7 +60,7 @@ function statusAt(model: EtcdModel, url: string) {
   return {
     header: { memberId, clusterId, revision: '1', raftTerm: 1 },
     version,
-    storageVersion: `3.${model.spokenMinor}.0`,
+    storageVersion: `3.${model.spoken.minor}.0`,
     downgradeTo: undefined,
     dbSizeBytes: 1_000,
     dbSizeInUseBytes: 1_000,

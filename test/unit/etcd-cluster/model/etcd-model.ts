@@ -4,14 +4,13 @@ import { ETCD_PEERS } from '../../../../shared/api/etcd-peer.ts';
 import type { KubeObject } from '../../../../shared/kube/objects.ts';
 import { CLAIMS, PODS } from '../../../../shared/stateful/parts.ts';
 import { KubeModel } from '../../stateful/kube-model.ts';
+import { SpokenVersion } from './spoken-version.ts';
 import type { MemberModel, DataModel, ProcessModel, RecordModel, Bootstrap } from './shapes.ts';
 
 export const NAMESPACE = 'shop';
 export const NAME = 'etcd';
 
 const CATCH_UP_TICKS = 2;
-/** Between the last member of a newer minor version and what all of them speak. */
-const AGREE_TICKS = 4;
 
 export class EtcdModel {
   readonly kube: KubeModel;
@@ -22,9 +21,7 @@ export class EtcdModel {
   readonly processes = new Map<string, ProcessModel>();
   clusterId: string | undefined;
   leaderId: string | undefined;
-  /** The minor version that all members speak; 0 before there are any. */
-  spokenMinor = 0;
-  #agreedFor = 0;
+  spoken = new SpokenVersion();
   nowMs = Date.parse('2026-01-02T00:00:00Z');
   #ids = 1_000;
 
@@ -42,8 +39,7 @@ export class EtcdModel {
     for (const [pod, process] of this.processes) copy.processes.set(pod, process);
     copy.clusterId = this.clusterId;
     copy.leaderId = this.leaderId;
-    copy.spokenMinor = this.spokenMinor;
-    copy.#agreedFor = this.#agreedFor;
+    copy.spoken = this.spoken.copy();
     copy.nowMs = this.nowMs;
     copy.#ids = this.#ids;
     return copy;
@@ -57,7 +53,8 @@ export class EtcdModel {
     this.#runPods();
     this.#runLearners();
     this.#elect();
-    this.#agree();
+    const versions = [...this.processes.values()].map(({ version }) => version);
+    this.spoken.tick(versions, this.members.size);
   }
 
   objects(resource: string): readonly KubeObject[] {
@@ -246,31 +243,11 @@ export class EtcdModel {
       .containers[0]?.image;
     const version = /:v(.*)$/.exec(image ?? '')?.[1] ?? '';
     const { memberId, clusterId } = data;
-    this.#judgeVersion(peer, minorOf(version), member);
+    this.spoken.judge(peer, version, member.name === '');
     this.processes.set(name, { memberId, clusterId, claimUid: uid, version });
     member.name = peer;
     const at = { namespace: NAMESPACE, name };
     this.kube.change(PODS, at, { status: { podIP: `10.0.0.${peer.slice(5)}`, ...ready } });
-  }
-
-  /** Throws when a member gets a version that must not follow what the members speak. */
-  #judgeVersion(peer: string, minor: number, { name }: MemberModel): void {
-    const { spokenMinor } = this;
-    if (spokenMinor === 0) return;
-    if (minor < spokenMinor) throw new Error(`${peer} was started with an older version`);
-    if (minor > spokenMinor + 1) throw new Error(`${peer} skipped a minor version`);
-    if (name === '' && minor !== spokenMinor)
-      throw new Error(`${peer} joined with a newer version`);
-  }
-
-  /** The leader raises what all speak once every member runs more, after a while. */
-  #agree(): void {
-    const minors = [...this.processes.values()].map(({ version }) => minorOf(version));
-    const isWhole = minors.length > 0 && minors.length === this.members.size;
-    const lowest = Math.min(...minors);
-    if (!isWhole || lowest <= this.spokenMinor) this.#agreedFor = 0;
-    else if (this.spokenMinor === 0 || this.#agreedFor >= AGREE_TICKS) this.spokenMinor = lowest;
-    else this.#agreedFor += 1;
   }
 
   /** With an empty volume; undefined when etcd ends with an error. */
@@ -317,8 +294,6 @@ export class EtcdModel {
       : undefined;
   }
 }
-
-const minorOf = (version: string): number => Number(version.split('.')[1]);
 
 const ready = { conditions: [{ type: 'Ready', status: 'True' }] };
 const unready = { status: { conditions: [{ type: 'Ready', status: 'False' }] } };
