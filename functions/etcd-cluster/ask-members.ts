@@ -7,7 +7,13 @@ import type { EtcdStatus } from '../../shared/etcd/admin/status.ts';
 import { askViews } from './ask-views.ts';
 import { endpointOf, withMembers } from './connect.ts';
 import type { Deps } from './deps.ts';
-import { type Alarm, type EtcdState, type MemberAnswer, NO_ANSWERS } from './etcd-state.ts';
+import {
+  type Alarm,
+  type EtcdState,
+  type MemberAnswer,
+  type MemberList,
+  NO_ANSWERS,
+} from './etcd-state.ts';
 import type { Access, State } from './state.ts';
 
 /** A member that is alive answers within milliseconds; a silent one costs this much. */
@@ -23,8 +29,8 @@ export async function askMembers(
   signal: AbortSignal,
 ): Promise<EtcdState> {
   const { cluster, pods, peers } = asked;
-  const own = peers.filter(({ isOurs }) => isOurs).map(({ name }) => name);
-  const names = own.filter((name) => endpointOf(cluster, pods, name) !== undefined);
+  const ours = peers.filter(({ isOurs }) => isOurs).map(({ name }) => name);
+  const names = ours.filter((name) => endpointOf(cluster, pods, name) !== undefined);
   if (names.length === 0 || access === undefined) return NO_ANSWERS;
   return withMembers(openAdmin, { cluster, pods, access }, names, async (admin) => {
     const [list, ...told] = await Promise.all([
@@ -32,10 +38,30 @@ export async function askMembers(
       ...names.map((name) => orSilence(statusOf(admin, asked, name, signal))),
     ]);
     signal.throwIfAborted();
-    const by = new Map(names.map((name, index) => [name, told[index] ?? 'no answer']));
-    const state = stateOf(list, by);
+    const answers = new Map(names.map((name, index) => [name, told[index] ?? 'no answer']));
+    const own = typeof list === 'string' ? await ownListsOf(admin, asked, answers, signal) : [];
+    const state = { ...stateOf(list, answers), ownLists: new Map(own) };
     return { ...state, views: await askViews(admin, asked, state.answers, signal) };
   });
+}
+
+/** Each one's own list: without a quorum there is no other. */
+async function ownListsOf(
+  admin: EtcdAdmin,
+  { cluster, pods }: Asked,
+  answers: ReadonlyMap<string, EtcdStatus | string>,
+  signal: AbortSignal,
+): Promise<readonly (readonly [string, MemberList])[]> {
+  const options = { isLinearizable: false, timeoutMs: ANSWERS_WITHIN_MS, signal };
+  const lists = [...answers].map(async ([name, answer]) => {
+    const endpoint = endpointOf(cluster, pods, name);
+    if (endpoint === undefined || typeof answer === 'string') return [];
+    const list = await orSilence(admin.at(endpoint).members.list(options));
+    return typeof list === 'string' ? [] : [[name, listIn(list)] as const];
+  });
+  const found = (await Promise.all(lists)).flat();
+  signal.throwIfAborted();
+  return found;
 }
 
 async function statusOf(
@@ -61,6 +87,11 @@ async function orSilence<Answer>(answer: Promise<Answer>): Promise<Answer | stri
 
 type List = Awaited<ReturnType<EtcdAdmin['members']['list']>>;
 
+const listIn = ({ header, members }: List): MemberList => ({
+  clusterId: header.clusterId,
+  members,
+});
+
 function stateOf(list: List | string, told: ReadonlyMap<string, EtcdStatus | string>): EtcdState {
   const answers = new Map<string, MemberAnswer>();
   const silent = new Map<string, string>();
@@ -75,14 +106,12 @@ function stateOf(list: List | string, told: ReadonlyMap<string, EtcdStatus | str
     }
   }
   return {
-    list:
-      typeof list === 'string'
-        ? undefined
-        : { clusterId: list.header.clusterId, members: list.members },
+    list: typeof list === 'string' ? undefined : listIn(list),
     answers,
     alarms: [...alarms.values()],
     silent,
     views: new Map(),
+    ownLists: new Map(),
   };
 }
 
@@ -98,4 +127,5 @@ const answerIn = ({ header, ...status }: EtcdStatus): MemberAnswer => ({
   raftAppliedIndex: status.raftAppliedIndex,
   storageVersion: status.storageVersion,
   downgradeTo: status.downgradeTo,
+  revision: header.revision,
 });

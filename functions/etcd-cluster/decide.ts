@@ -16,15 +16,18 @@ import { hibernate } from './hibernate.ts';
 import { finishLearner, scaleUp } from './join.ts';
 import { leave, replaceLost, scaleDown } from './leave.ts';
 import { isOutdated, refuseImage, restart, roll } from './roll.ts';
+import { proposeRecovery, recover, refuseConfirmation } from './recover.ts';
 import { blockersOf } from './safety.ts';
 import { type State, votersOf } from './state.ts';
 
 const PLANNERS: readonly Planner<State, Step>[] = [
   applyParts,
+  recover,
   beBorn,
   bringBack,
   hibernate,
   markClaims,
+  proposeRecovery,
   leave,
   finishLearner,
   replaceLost,
@@ -34,6 +37,7 @@ const PLANNERS: readonly Planner<State, Step>[] = [
   scaleDown,
   heal,
   refuseImage,
+  refuseConfirmation,
   reportRefusedPolicy,
 ];
 

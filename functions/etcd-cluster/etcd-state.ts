@@ -26,6 +26,8 @@ export interface MemberAnswer {
   readonly storageVersion: string | undefined;
   /** The minor version to which etcd was told to go down. */
   readonly downgradeTo: string | undefined;
+  /** That of the newest change of a key that it has. */
+  readonly revision: string;
 }
 
 /** How one member alone sees the cluster. */
@@ -57,6 +59,8 @@ export interface EtcdState {
   readonly silent: ReadonlyMap<string, string>;
   /** By the name of the peer; asked for while another minor version is wanted, and else empty. */
   readonly views: ReadonlyMap<string, View>;
+  /** The members as each one knows them; empty while a quorum confirms the list. */
+  readonly ownLists: ReadonlyMap<string, MemberList>;
 }
 
 export const NO_ANSWERS: EtcdState = {
@@ -65,4 +69,5 @@ export const NO_ANSWERS: EtcdState = {
   alarms: [],
   silent: new Map(),
   views: new Map(),
+  ownLists: new Map(),
 };

@@ -15,6 +15,7 @@
 //   status, conditions what the status is
 // planners, each for one kind of change:
 //   safety             blockers: reasons why members must not be changed now
+//   recover            a lost quorum, once a person has confirmed the recovery-plan
 //   apply-parts        Secrets, Services, the budget and the policy of the network
 //   birth              the first member, once; peers for claims that have data already
 //   hibernate          all members away and back

@@ -24,7 +24,7 @@ import {
 
 const SCALE_DOWN = 'ScaleDown';
 /** Before the id in the mark of a claim that nobody goes on with. */
-const KEPT = 'removed-from-';
+export const KEPT = 'removed-from-';
 
 export function leavingRecord(
   state: State,

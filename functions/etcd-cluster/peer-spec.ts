@@ -41,10 +41,12 @@ export function specOf(state: State, name: string, bootstrap: PeerBootstrap): Et
   };
 }
 
-/** The spec that a peer should have; how it started does not change. */
+/** The spec that a peer should have; how it started and was recovered does not change. */
 export function wantedSpec(state: State, peer: Peer): EtcdPeerSpec {
   const { name, spec } = peer;
-  return { ...specOf(state, name, spec.bootstrap), image: imageFor(state, peer) };
+  const { recovery } = spec;
+  const kept = recovery === undefined ? {} : { recovery };
+  return { ...specOf(state, name, spec.bootstrap), ...kept, image: imageFor(state, peer) };
 }
 
 export const isAsWanted = (state: State, peer: Peer): boolean =>

@@ -67,10 +67,10 @@ export const isOutdated = (state: State, peer: Peer): boolean =>
   !isAsWanted(state, peer) || !isRendered(peer) || !isPodCurrent(state, peer);
 
 /** etcd-peer has brought the spec to the StatefulSet. */
-const isRendered = ({ generation, status }: Peer): boolean =>
+export const isRendered = ({ generation, status }: Peer): boolean =>
   status.observedGeneration === generation;
 
-const isPodCurrent = (state: State, { name, status }: Peer): boolean => {
+export const isPodCurrent = (state: State, { name, status }: Peer): boolean => {
   const pod = podOf(state, name);
   return pod === undefined || pod.templateHash === status.templateHash;
 };

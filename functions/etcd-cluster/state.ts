@@ -1,7 +1,13 @@
 // The observed state of a cluster, on which the next step is decided: the object, its parts, the
 // peers with their pods and claims, and the answers of the members. Types, and small questions
 // about them. Pure.
-import type { Bootstrap, LeavingMember, RestartingMember } from '../../shared/api/etcd-cluster.ts';
+import type {
+  Bootstrap,
+  LeavingMember,
+  Recovered,
+  Recovering,
+  RestartingMember,
+} from '../../shared/api/etcd-cluster.ts';
 import { claimName, podName } from '../../shared/api/etcd-names.ts';
 import type { EtcdPeerSpec, EtcdPeerStatus } from '../../shared/api/etcd-peer.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
@@ -19,6 +25,8 @@ export interface Records {
   readonly bootstrap?: Bootstrap;
   readonly leaving?: LeavingMember;
   readonly restarting?: RestartingMember;
+  readonly recovering?: Recovering;
+  readonly recovered?: Recovered;
 }
 
 export interface Peer {
@@ -92,9 +100,18 @@ export const membersOf = ({ etcd }: Pick<State, 'etcd'>): readonly Member[] =>
   etcd.list?.members ?? [];
 
 /** Found by its URL: an id that was written down may be that of a former member. */
-export function memberOf(state: Pick<State, 'cluster' | 'etcd'>, peer: string): Member | undefined {
-  const url = peerUrl(state.cluster, peer);
-  return membersOf(state).find(({ peerUrls }) => peerUrls.includes(url));
+export const memberOf = (
+  state: Pick<State, 'cluster' | 'etcd'>,
+  peer: string,
+): Member | undefined => memberIn(state, membersOf(state), peer);
+
+export function memberIn(
+  { cluster }: Pick<State, 'cluster'>,
+  members: readonly Member[],
+  peer: string,
+): Member | undefined {
+  const url = peerUrl(cluster, peer);
+  return members.find(({ peerUrls }) => peerUrls.includes(url));
 }
 
 /** The peer whose URL a member has; undefined for a member that somebody else added. */
@@ -135,11 +152,13 @@ export const byOrdinal = (a: string, b: string): number => ordinalOf(a) - ordina
 
 /** The records in the status now. */
 export function recordsOf({ cluster: { status } }: Pick<State, 'cluster'>): Records {
-  const { clusterId, bootstrap, leaving, restarting } = status;
+  const { clusterId, bootstrap, leaving, restarting, recovering, recovered } = status;
   return {
     ...(clusterId === undefined ? {} : { clusterId }),
     ...(bootstrap === undefined ? {} : { bootstrap }),
     ...(leaving === undefined ? {} : { leaving }),
     ...(restarting === undefined ? {} : { restarting }),
+    ...(recovering === undefined ? {} : { recovering }),
+    ...(recovered === undefined ? {} : { recovered }),
   };
 }

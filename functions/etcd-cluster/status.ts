@@ -11,6 +11,7 @@ import type { StatusUpdate } from '../../shared/stateful/write-status.ts';
 import { conditionsOf } from './conditions.ts';
 import { selectorOf } from './cluster.ts';
 import type { Decision } from './decision.ts';
+import { proposalOf } from './recovery-plan.ts';
 import { isOutdated } from './roll.ts';
 import { unhealthyReason } from './safety.ts';
 import {
@@ -60,8 +61,21 @@ export function statusUpdateOf(
       ...(waits === undefined ? {} : { waitsFor: cut(waits.message, WAITS_BYTES_MAX) }),
     },
     ...records,
+    ...recoveryOf(state, records),
   };
   return { status, conditions: conditionsOf(state, decision, members) };
+}
+
+/** Since when there is no quorum, and what could be done about it. */
+function recoveryOf(
+  state: State,
+  { clusterId, recovering }: Records,
+): Pick<EtcdClusterStatus, 'quorumLostSince' | 'recovery'> {
+  const { spec, status } = state.cluster;
+  if (state.etcd.list !== undefined || clusterId === undefined || spec.replicas === 0) return {};
+  const quorumLostSince = status.quorumLostSince ?? timestamp(state.nowMs);
+  const proposal = recovering === undefined ? proposalOf(state) : undefined;
+  return { quorumLostSince, ...(proposal === undefined ? {} : { recovery: proposal.plan }) };
 }
 
 /** The largest of all members, rounded, so that writes to it do not write the status. */

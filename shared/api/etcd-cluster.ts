@@ -59,6 +59,8 @@ export interface EtcdClusterSpec extends EtcdSettings {
   /** Clients that may connect: all, or those that other policies let in; None creates no policy. */
   readonly networkPolicy: 'Open' | 'Closed' | 'None';
   readonly paused: boolean;
+  /** The id of the plan in the status by which a lost quorum is to be recovered. */
+  readonly recovery?: { readonly confirm: string };
 }
 
 export interface EtcdClusterStatus {
@@ -77,6 +79,11 @@ export interface EtcdClusterStatus {
   readonly bootstrap?: Bootstrap;
   readonly leaving?: LeavingMember;
   readonly restarting?: RestartingMember;
+  /** Absent while a quorum confirms who the members are. */
+  readonly quorumLostSince?: string;
+  readonly recovery?: RecoveryPlan;
+  readonly recovering?: Recovering;
+  readonly recovered?: Recovered;
   readonly members?: readonly MemberStatus[];
   readonly plan?: { readonly next: string; readonly waitsFor?: string };
   readonly conditions?: readonly ClusterCondition[];
@@ -122,6 +129,49 @@ export interface RestartingMember {
   readonly podUid: string;
   readonly reason: string;
   readonly since: string;
+}
+
+/** It is done about a lost quorum once a person has confirmed it by its id. */
+export interface RecoveryPlan {
+  readonly id: string;
+  /** The member that would go on alone. */
+  readonly survivor: string;
+  /** In hex, as etcdctl prints it. */
+  readonly memberId: string;
+  /** Its newest revision: what was written later is lost. */
+  readonly revision: string;
+  /** Members that do not answer. */
+  readonly lost: readonly string[];
+  /** Members that answer too, and would join anew without their data. */
+  readonly others: readonly string[];
+  /** The line by which a person confirms it. */
+  readonly command: string;
+}
+
+/** A confirmed recovery: written before anything is stopped, and forgotten once a quorum stands. */
+export interface Recovering {
+  readonly id: string;
+  /** The number among all recoveries of this EtcdCluster; an EtcdPeer takes no older one. */
+  readonly number: number;
+  readonly survivor: string;
+  readonly peerUid: string;
+  /** In decimal, as etcd's gateway has it. */
+  readonly memberId: string;
+  readonly revision: string;
+  readonly raftIndex: number;
+  /** The EtcdPeers that may be deleted, and no others. */
+  readonly others: readonly { readonly peer: string; readonly peerUid: string }[];
+  /** The pod of the survivor that may be deleted, and no other. */
+  readonly podUid?: string;
+  readonly since: string;
+}
+
+export interface Recovered {
+  readonly id: string;
+  readonly number: number;
+  readonly survivor: string;
+  readonly revision: string;
+  readonly at: string;
 }
 
 /** Ready, Quorate, Progressing and Degraded. */

@@ -36,6 +36,14 @@ export interface EtcdPeerSpec extends EtcdSettings {
   readonly running: boolean;
   /** Changes when the authority does, which etcd reads when it starts. */
   readonly certificatesHash?: string;
+  /** Set for the survivor of a lost quorum. */
+  readonly recovery?: PeerRecovery;
+}
+
+/** A member is forced to go on alone once for each recovery, never again after `force` is off. */
+export interface PeerRecovery {
+  readonly number: number;
+  readonly force: boolean;
 }
 
 /** How a member starts that finds no data in its volume; with data it is not read. */

@@ -3,7 +3,9 @@ import type { EtcdClusterSpec, EtcdClusterStatus } from '../../../shared/api/etc
 import type { EtcdPeerSpec, EtcdPeerStatus } from '../../../shared/api/etcd-peer.ts';
 import { AT as at, CONDITION as condition, type Whole, type WholeKind } from './whole-kind.ts';
 
-const etcdSettings: Whole<Omit<EtcdClusterSpec, 'replicas' | 'networkPolicy' | 'paused'>> = {
+const etcdSettings: Whole<
+  Omit<EtcdClusterSpec, 'replicas' | 'networkPolicy' | 'paused' | 'recovery'>
+> = {
   image: 'quay.io/coreos/etcd:v3.6.16',
   storage: {
     medium: 'Volume',
@@ -29,6 +31,7 @@ const etcdSpec: Whole<EtcdClusterSpec> = {
   replicas: 5,
   networkPolicy: 'Closed',
   paused: true,
+  recovery: { confirm: 'main-0-0123456789ab' },
 };
 
 const etcdStatus: Whole<Omit<EtcdClusterStatus, 'conditions'>> & {
@@ -53,6 +56,35 @@ const etcdStatus: Whole<Omit<EtcdClusterStatus, 'conditions'>> & {
     since: at,
   },
   restarting: { peer: 'main-1', podUid: 'p1', reason: 'Another image.', since: at },
+  quorumLostSince: at,
+  recovery: {
+    id: 'main-0-0123456789ab',
+    survivor: 'main-0',
+    memberId: '8e9e05c52164694d',
+    revision: '1234567890',
+    lost: ['main-1'],
+    others: ['main-2'],
+    command: 'kubectl',
+  },
+  recovering: {
+    id: 'main-0-0123456789ab',
+    number: 2,
+    survivor: 'main-0',
+    peerUid: 'p0',
+    memberId: '10276657743932975437',
+    revision: '1234567890',
+    raftIndex: 1_234_567_890,
+    others: [{ peer: 'main-1', peerUid: 'p1' }],
+    podUid: 'u0',
+    since: at,
+  },
+  recovered: {
+    id: 'main-2-ba9876543210',
+    number: 1,
+    survivor: 'main-2',
+    revision: '1234567',
+    at,
+  },
   members: [
     {
       name: 'main-0',
@@ -82,6 +114,7 @@ const peerSpec: Whole<EtcdPeerSpec> = {
   },
   running: true,
   certificatesHash: '0123456789abcdef',
+  recovery: { number: 2, force: true },
 };
 
 const peerStatus: Whole<Omit<EtcdPeerStatus, 'conditions'>> & {

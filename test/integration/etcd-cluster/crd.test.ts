@@ -104,6 +104,9 @@ test.each<[object, string]>([
   [requests({ cpu: '0' }), 'Write cores as Kubernetes does'],
   [requests({ cpu: '1M' }), 'No node has that many cores'],
   [{ spread: 'Always' }, 'supported values: "Preferred", "Required"'],
+  [{ recovery: {} }, 'spec.recovery.confirm: Required value'],
+  [{ recovery: { confirm: 'yes' } }, 'Write the id of the plan'],
+  [{ recovery: { confirm: 'main-0-0123456789ab' } }, 'is not the id of a plan of this EtcdCluster'],
   [{ networkPolicy: 'Ajar' }, 'supported values: "Open", "Closed", "None"'],
 ])('%j is refused with a sentence', async (spec, why) => {
   await expect(create(spec)).rejects.toThrow(why);
@@ -152,6 +155,12 @@ test.each<[object, object]>([
 ])('%j becomes %j', async (before, after) => {
   const name = await create(before);
   expect((await edit(name, after)).metadata.generation).toBe(2);
+});
+
+test('it gets the id of a plan of its own, and loses it again', async () => {
+  const name = await create({});
+  await edit(name, { recovery: { confirm: `${name}-0-0123456789ab` } });
+  expect((await edit(name, { recovery: null })).metadata.generation).toBe(3);
 });
 
 test('kubectl scales it, and is refused an even number with the reason', async () => {

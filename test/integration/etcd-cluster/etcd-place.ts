@@ -11,7 +11,7 @@ import { type EtcdAdmin, openEtcdAdmin } from '../../../shared/etcd/admin.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { startShipped } from '../../builders/shipped.ts';
 import { Kubelet } from '../nats-cluster/kubelet.ts';
-import { EtcdScene, type Named } from './etcd-scene.ts';
+import { CLAIMS, EtcdScene, type Named, PODS } from './etcd-scene.ts';
 
 /** The part with the program of each image. */
 const IMAGES = {
@@ -70,6 +70,22 @@ export class EtcdPlace extends EtcdScene {
 
   protected trouble(): string {
     return this.#kubelet.errors.map(String).slice(-3).join('; ');
+  }
+
+  /** The disk under it dies: its claim stays, and its process with it never comes back. */
+  async loseVolume({ namespace }: Named, peer: string): Promise<void> {
+    await this.#kubelet.hold(`${namespace}/${peer}-0`);
+    const target = { namespace, name: `data-${peer}`, subresource: 'status' };
+    const body = { status: { phase: 'Lost' } };
+    await this.kube.patch(CLAIMS, target, { type: 'merge', body });
+  }
+
+  async deletePod({ namespace }: Named, name: string): Promise<string> {
+    const found = await this.kube.get(PODS, { namespace, name });
+    if (found === null) throw new Error(`there is no ${name}`);
+    const { uid } = found.metadata;
+    await this.kube.delete(PODS, { namespace, name }, { uid });
+    return uid;
   }
 
   /** As a client that has mounted the Secret which is made for clients. */

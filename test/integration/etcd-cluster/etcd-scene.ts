@@ -29,7 +29,7 @@ const core = (resource: string) => ({ group: '', version: 'v1', resource }) as c
 const NAMESPACES = core('namespaces');
 export const PODS = core('pods');
 export const SECRETS = core('secrets');
-const CLAIMS = core('persistentvolumeclaims');
+export const CLAIMS = core('persistentvolumeclaims');
 
 /** An event to etcd-cluster, which is 0, or to etcd-peer. */
 export interface Waking {

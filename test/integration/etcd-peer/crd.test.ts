@@ -73,3 +73,23 @@ test.each<object>([
 ])('it gets %j', async (changes) => {
   expect((await edit(await create(LEAST), changes)).metadata.generation).toBe(2);
 });
+
+const forced = (number: number, force: boolean) => ({ recovery: { number, force } });
+
+test.each<[object, object]>([
+  [{}, forced(1, true)],
+  [forced(1, true), forced(1, false)],
+  [forced(1, false), forced(2, true)],
+])('a recovery %j goes on with %j', async (before, after) => {
+  const name = await create({ ...LEAST, ...before });
+  expect((await edit(name, after)).metadata.generation).toBe(2);
+});
+
+test.each<[object, object]>([
+  [forced(1, false), forced(1, true)],
+  [forced(2, false), forced(1, true)],
+  [forced(1, false), { recovery: null }],
+])('after %j it is not forced by %j', async (before, after) => {
+  const name = await create({ ...LEAST, ...before });
+  await expect(edit(name, after)).rejects.toThrow('forced to go on alone once for each recovery');
+});

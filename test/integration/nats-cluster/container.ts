@@ -53,6 +53,9 @@ export interface ContainerOptions {
   readonly claimDir: string | undefined;
 }
 
+/** Beside the address that others reach: nobody knows it. */
+const loopbackOf = (ip: string): string => ip.replace(/\d+$/, (last) => `${Number(last) + 128}`);
+
 export class Container {
   readonly #options: ContainerOptions;
   #part: Part | undefined;
@@ -156,7 +159,9 @@ export class Container {
     const { args } = this.#container;
     return this.#isNats
       ? [...args, ...(await this.#natsAddress(ip))]
-      : args.map((one) => one.replaceAll('0.0.0.0', ip));
+      : args.map((one) =>
+          one.replaceAll('0.0.0.0', ip).replaceAll('//127.0.0.1:', `//${loopbackOf(ip)}:`),
+        );
   }
 
   async #natsAddress(ip: string): Promise<readonly string[]> {

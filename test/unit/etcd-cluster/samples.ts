@@ -169,6 +169,7 @@ function etcdOf(own: State['cluster'], ordinals: readonly number[]): EtcdState {
     alarms: [],
     silent: new Map(),
     views: new Map(),
+    ownLists: new Map(),
   };
 }
 
@@ -194,6 +195,7 @@ const answerFor = (
   raftAppliedIndex: 20_000,
   storageVersion: '3.6.0',
   downgradeTo: undefined,
+  revision: '500',
   ...differences,
 });
 

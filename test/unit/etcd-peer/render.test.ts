@@ -114,6 +114,18 @@ test.each(Object.entries(NOT_IN))('etcd %s takes each flag', (version, absent) =
   expect(flags.filter((flag) => absent.some((one) => one.test(flag)))).toEqual([]);
 });
 
+test('one that is forced to go on alone is reached by no client, in a pod of its own', () => {
+  const flags = (force: boolean) => all({ recovery: { number: 1, force } });
+  expect(flags(true).filter((flag) => !all().includes(flag))).toEqual([
+    '--listen-client-urls=https://127.0.0.1:2379',
+    '--force-new-cluster=true',
+  ]);
+  expect(flags(false)).toEqual(all());
+  const hash = (spec: Spec) => render(peer({ spec }), { isBorn: true }).templateHash;
+  expect(hash({ recovery: { number: 1, force: true } })).not.toBe(hash({}));
+  expect(hash({ recovery: { number: 1, force: false } })).toBe(hash({}));
+});
+
 test('once a claim holds the data of a cluster, no other one is started in its place', () => {
   const first = render(peer(), { isBorn: false });
   const later = render(peer(), { isBorn: true });

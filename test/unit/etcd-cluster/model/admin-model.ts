@@ -11,15 +11,19 @@ function processAt(model: EtcdModel, url: string) {
   return model.processes.get(`etcd-${ordinal}-0`);
 }
 
+/** A member that was forced to go on alone listens to nobody. */
+const isServed = (model: EtcdModel): boolean =>
+  model.hasQuorum() && [...model.processes.values()].some(({ isForced }) => !isForced);
+
 const unavailable = (why: string): Failure => new Failure('ETCD_UNAVAILABLE', why);
 
 export function adminOf(model: EtcdModel): typeof openEtcdAdmin {
   const change = async (what: string, how: () => void): Promise<void> => {
-    if (!model.hasQuorum()) throw unavailable('no leader');
+    if (!isServed(model)) throw unavailable('no leader');
     await model.kube.write(`etcd ${what}`, how);
   };
-  const list = async () => {
-    if (!model.hasQuorum()) throw unavailable('no quorum');
+  const list = async ({ isLinearizable = true }: { readonly isLinearizable?: boolean } = {}) => {
+    if (isLinearizable && !isServed(model)) throw unavailable('no quorum');
     const members = [...model.members.values()].map(({ id, name, peerUrl, isLearner }) => ({
       id,
       name,
@@ -39,6 +43,7 @@ export function adminOf(model: EtcdModel): typeof openEtcdAdmin {
       remove: (id: string) => change('remove', () => model.removeMember(id)),
     },
     at: ({ url }: { readonly url: string }) => ({
+      members: { list },
       status: async () => statusAt(model, url),
       versions: async () => ({ cluster: `3.${model.spoken.minor}.0` }),
       members: { list },
@@ -54,7 +59,7 @@ export function adminOf(model: EtcdModel): typeof openEtcdAdmin {
 
 function statusAt(model: EtcdModel, url: string) {
   const process = processAt(model, url);
-  if (process === undefined) throw unavailable('connection refused');
+  if (process === undefined || process.isForced) throw unavailable('connection refused');
   const { memberId, clusterId, version, claimUid } = process;
   const behind = (model.data.get(claimUid)?.behind ?? 0) * 10_000;
   return {

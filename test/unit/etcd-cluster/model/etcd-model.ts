@@ -5,6 +5,7 @@ import type { KubeObject } from '../../../../shared/kube/objects.ts';
 import { CLAIMS, PODS } from '../../../../shared/stateful/parts.ts';
 import { KubeModel } from '../../stateful/kube-model.ts';
 import { SpokenVersion } from './spoken-version.ts';
+import { containerOf, goOnAlone } from './alone.ts';
 import type { MemberModel, DataModel, ProcessModel, RecordModel, Bootstrap } from './shapes.ts';
 
 export const NAMESPACE = 'shop';
@@ -22,6 +23,8 @@ export class EtcdModel {
   clusterId: string | undefined;
   leaderId: string | undefined;
   spoken = new SpokenVersion();
+  /** How often a member was forced to go on alone. */
+  forced = 0;
   nowMs = Date.parse('2026-01-02T00:00:00Z');
   #ids = 1_000;
 
@@ -40,6 +43,7 @@ export class EtcdModel {
     copy.clusterId = this.clusterId;
     copy.leaderId = this.leaderId;
     copy.spoken = this.spoken.copy();
+    copy.forced = this.forced;
     copy.nowMs = this.nowMs;
     copy.#ids = this.#ids;
     return copy;
@@ -109,15 +113,6 @@ export class EtcdModel {
     this.members.delete(id);
   }
 
-  /** The EtcdCluster is gone: whoever looks after its peers is told that they are to go. */
-  endPeers(): void {
-    const deletionTimestamp = new Date(this.nowMs).toISOString();
-    for (const { metadata } of this.objects('etcdpeers')) {
-      const at = { namespace: NAMESPACE, name: metadata.name };
-      this.kube.change(ETCD_PEERS, at, { metadata: { deletionTimestamp } });
-    }
-  }
-
   /** A deleted peer is gone when nothing holds it any more. */
   #runPeers(): void {
     for (const { metadata } of this.objects('etcdpeers')) {
@@ -161,9 +156,10 @@ export class EtcdModel {
   /** Throws when a function destroys what it must not destroy now. */
   #judge(resource: string, { metadata }: KubeObject): void {
     const { name, uid } = metadata;
-    const { restarting, leaving, clusterId } = this.status();
+    const { restarting, recovering, leaving, clusterId } = this.status();
     if (resource === 'pods') {
       if (clusterId === undefined) return;
+      if (recovering?.podUid === uid) return;
       if (restarting?.podUid !== uid) throw new Error(`pod ${name} was deleted without a record`);
       const own = this.processes.get(name)?.memberId;
       const others = this.voters.filter(({ id }) => id !== own);
@@ -239,13 +235,15 @@ export class EtcdModel {
     const data = this.data.get(uid) ?? this.#firstStart(peer, uid);
     const member = data && this.members.get(data.memberId);
     if (data === undefined || member === undefined) return;
-    const image = (pod['spec'] as { readonly containers: readonly { readonly image: string }[] })
-      .containers[0]?.image;
-    const version = /:v(.*)$/.exec(image ?? '')?.[1] ?? '';
+    const { image, args } = containerOf(pod);
+    const version = /:v(.*)$/.exec(image)?.[1] ?? '';
     const { memberId, clusterId } = data;
     this.spoken.judge(peer, version, member.name === '');
-    this.processes.set(name, { memberId, clusterId, claimUid: uid, version });
     member.name = peer;
+    const isForced = args.includes('--force-new-cluster=true');
+    if (isForced) goOnAlone(this, member, data);
+    data.isAlone = isForced;
+    this.processes.set(name, { memberId, clusterId, claimUid: uid, version, isForced });
     const at = { namespace: NAMESPACE, name };
     this.kube.change(PODS, at, { status: { podIP: `10.0.0.${peer.slice(5)}`, ...ready } });
   }
@@ -261,7 +259,7 @@ export class EtcdModel {
     if (member === undefined || !this.hasQuorum()) return undefined;
     if (member.name !== '') throw new Error(`${peer} came back with an empty volume`);
     const { clusterId = '' } = this;
-    const data = { memberId: member.id, clusterId, behind: CATCH_UP_TICKS };
+    const data = { memberId: member.id, clusterId, behind: CATCH_UP_TICKS, isAlone: false };
     this.data.set(claimUid, data);
     return data;
   }
@@ -271,7 +269,7 @@ export class EtcdModel {
     const id = this.#nextId();
     this.clusterId = '193';
     this.members.set(id, { id, peerUrl, name: peer, isLearner: false });
-    const data = { memberId: id, clusterId: '193', behind: 0 };
+    const data = { memberId: id, clusterId: '193', behind: 0, isAlone: false };
     this.data.set(claimUid, data);
     return data;
   }

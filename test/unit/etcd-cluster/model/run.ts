@@ -12,6 +12,7 @@ import { isKubeError } from '../../../../shared/kube/errors.ts';
 import { SPEC } from '../samples.ts';
 import { adminOf } from './admin-model.ts';
 import { EtcdModel, NAME, NAMESPACE } from './etcd-model.ts';
+import { endPeers } from './faults.ts';
 
 export interface Edit {
   readonly [field: string]: unknown;
@@ -26,6 +27,8 @@ interface Condition {
 
 /** Far more than any change takes, fewer than a loop that never ends. */
 const SWEEPS_MAX = 400;
+
+const IDLE_SWEEPS = 20;
 
 const log = pino({ level: 'silent' });
 const AT = { namespace: NAMESPACE, name: NAME };
@@ -78,7 +81,7 @@ export class Run {
         kube.remove({ group: '', version: 'v1', resource }, { namespace: NAMESPACE, name });
       }
     }
-    this.model.endPeers();
+    endPeers(this.model);
   }
 
   makeCluster(): void {
@@ -117,6 +120,14 @@ export class Run {
     });
   }
 
+  /** As a person does who has read the plan: its id, and the survivor that it names. */
+  confirm(): string {
+    const { recovery } = this.#status();
+    if (recovery === undefined) throw new Error('there is no plan to confirm');
+    this.edit({ recovery: { confirm: recovery.id } });
+    return recovery.survivor;
+  }
+
   async sweep(): Promise<void> {
     const context = { deps: this.#deps, log, signal: new AbortController().signal };
     await orConflict(reconciler.sweepAll(context as unknown as Context<Deps>));
@@ -138,6 +149,15 @@ export class Run {
     throw new Error(`never Ready: ${JSON.stringify(this.model.status(), undefined, 1)}`);
   }
 
+  /** For so long that whatever it does by itself is done. */
+  async idle(times = IDLE_SWEEPS): Promise<void> {
+    for (let sweeps = 0; sweeps < times; sweeps += 1) {
+      await this.sweep();
+      await this.sweepPeers();
+      this.model.tick();
+    }
+  }
+
   isReady(): boolean {
     const { observedGeneration } = this.#status();
     const isTrue = this.condition('Ready').status === 'True';
@@ -152,6 +172,7 @@ export class Run {
   #status() {
     return (this.#cluster()['status'] ?? {}) as {
       readonly observedGeneration?: number;
+      readonly recovery?: { readonly id: string; readonly survivor: string };
       readonly conditions?: readonly Condition[];
     };
   }

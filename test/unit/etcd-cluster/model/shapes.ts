@@ -13,6 +13,8 @@ export interface DataModel {
   readonly clusterId: string;
   /** Ticks until it has everything. */
   behind: number;
+  /** It was forced to go on alone, and no client has reached it since. */
+  isAlone: boolean;
 }
 
 export interface ProcessModel {
@@ -20,6 +22,8 @@ export interface ProcessModel {
   readonly clusterId: string;
   readonly claimUid: string;
   readonly version: string;
+  /** It listens to no client. */
+  readonly isForced: boolean;
 }
 
 export interface RecordModel {

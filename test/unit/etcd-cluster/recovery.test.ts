@@ -1,0 +1,170 @@
+// A quorum that is lost for good, with a process dying at each single write of its recovery, before
+// and after the write is done; and with old reads. The model throws when a member is forced to go
+// on alone a second time, beside pods of others, or while their claims could be brought back.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { hideVolume, killProcess, showVolume } from './model/faults.ts';
+import { Run } from './model/run.ts';
+
+const MANY_RUNS_MS = 120_000;
+const LOST = ['etcd-1', 'etcd-2'];
+
+/** Three members, of which two lose their volumes; nobody has confirmed anything. */
+async function withoutQuorum(isForGood = true): Promise<Run> {
+  const run = new Run();
+  await run.converge();
+  for (const name of LOST) {
+    if (isForGood) run.model.loseVolume(name);
+    else hideVolume(run.model, name);
+  }
+  await run.idle();
+  return run;
+}
+
+const claimsOf = (run: Run): readonly string[] =>
+  run.model.objects('persistentvolumeclaims').map(({ metadata }) => metadata.uid);
+
+const destroyed = (writes: readonly string[]): readonly string[] =>
+  writes.filter((one) => /^delete|^etcd/.test(one));
+
+test('two volumes of three lost: it waits, and says what could be done', async () => {
+  const run = await withoutQuorum();
+  const { status, reason, message } = run.condition('Degraded');
+  expect({ status, reason }).toEqual({ status: 'True', reason: 'QuorumLost' });
+  expect(message).toContain('etcd-0 can go on alone');
+  expect(message).toMatch(
+    /kubectl -n shop patch etcdcluster etcd .*"confirm":"etcd-0-[0-9a-f]{12}"/,
+  );
+  const before = run.writes.length;
+  await run.idle();
+  expect(run.writes.slice(before)).toEqual([]);
+  expect(run.model.forced).toBe(0);
+});
+
+test('confirmed, it goes on with the survivor, and keeps the claims of the others', async () => {
+  const run = await withoutQuorum();
+  const claims = claimsOf(run);
+  const before = run.writes.length;
+  expect(run.confirm()).toBe('etcd-0');
+  await run.converge();
+  const done = destroyed(run.writes.slice(before));
+  expect(done.slice(0, 4).toSorted()).toEqual([
+    'delete etcdpeers etcd-1',
+    'delete etcdpeers etcd-2',
+    'delete statefulsets etcd-1',
+    'delete statefulsets etcd-2',
+  ]);
+  expect(done.slice(4)).toEqual([
+    'delete pods etcd-0-0',
+    'delete pods etcd-0-0',
+    'etcd add learner',
+    'etcd promote',
+    'etcd add learner',
+    'etcd promote',
+  ]);
+  expect(claimsOf(run)).toEqual(expect.arrayContaining([...claims]));
+  expect(run.model.forced).toBe(1);
+  expect(run.model.voters.map(({ name }) => name).toSorted()).toEqual([
+    'etcd-0',
+    'etcd-3',
+    'etcd-4',
+  ]);
+});
+
+test(
+  'a crash at any write of it, before or after, forces once and loses nothing',
+  { timeout: MANY_RUNS_MS },
+  async () => {
+    const run = await withoutQuorum();
+    run.confirm();
+    const left = await run.deathsIn(() => run.converge());
+    expect(left.length).toBeGreaterThan(15);
+    for (const one of [run, ...left]) {
+      await one.converge();
+      expect(one.model.forced).toBe(1);
+      await one.idle(1);
+      const before = one.writes.length;
+      await one.idle(1);
+      expect(one.writes.slice(before)).toEqual([]);
+    }
+  },
+);
+
+test('old reads cost time, and force nothing twice', { timeout: MANY_RUNS_MS }, async () => {
+  const start = await withoutQuorum();
+  start.confirm();
+  const ages = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 20, maxLength: 120 });
+  await fc.assert(
+    fc.asyncProperty(ages, async (old) => {
+      const run = start.copy();
+      let next = 0;
+      run.model.kube.staleness = () => old[next++] ?? 0;
+      await run.converge();
+      run.model.kube.staleness = () => 0;
+      await run.converge();
+      expect(run.model.forced).toBe(1);
+    }),
+    { numRuns: 40, seed: 1 },
+  );
+});
+
+test(
+  'the pod of the survivor restarts at any moment, and is not forced again',
+  { timeout: MANY_RUNS_MS },
+  async () => {
+    const start = await withoutQuorum();
+    start.confirm();
+    const left = await start.deathsIn(() => start.converge());
+    for (const one of left) {
+      killProcess(one.model, 'etcd-0');
+      await one.converge();
+      expect(one.model.forced).toBe(1);
+    }
+  },
+);
+
+test('a confirmation is of no use for the next loss', async () => {
+  const run = await withoutQuorum();
+  run.confirm();
+  await run.converge();
+  run.model.loseVolume('etcd-0');
+  run.model.loseVolume('etcd-3');
+  await run.idle();
+  expect(run.condition('Degraded').message).toContain('etcd-4 can go on alone');
+  expect(run.model.forced).toBe(1);
+  run.confirm();
+  await run.converge();
+  expect(run.model.forced).toBe(2);
+});
+
+test('a confirmation after the quorum is back is refused', async () => {
+  const run = await withoutQuorum(false);
+  const members = [...run.model.members.keys()];
+  for (const name of LOST) showVolume(run.model, name);
+  run.confirm();
+  await run.idle();
+  expect(run.condition('Degraded')).toMatchObject({ status: 'True', reason: 'RecoveryRefused' });
+  expect(run.model.forced).toBe(0);
+  run.edit({ recovery: undefined });
+  await run.converge();
+  expect([...run.model.members.keys()]).toEqual(members);
+});
+
+test(
+  'lost members that come back at any moment never form a second cluster',
+  { timeout: MANY_RUNS_MS },
+  async () => {
+    const start = await withoutQuorum(false);
+    start.confirm();
+    const left = await start.deathsIn(() => start.converge());
+    const ends = new Set<number>();
+    for (const one of left) {
+      for (const name of LOST) showVolume(one.model, name);
+      await one.idle(5);
+      one.edit({ recovery: undefined });
+      await one.converge();
+      ends.add(one.model.forced);
+    }
+    expect(ends).toEqual(new Set([0, 1]));
+  },
+);
