@@ -180,7 +180,11 @@ function restartFor(
   peer: Peer,
   next: string,
 ): Decision | undefined {
-  if (state.lost.has(peer.name)) return giveUp(state, next);
+  // It may have forgotten the others already, so there is no way back.
+  if (state.lost.has(peer.name)) {
+    const trouble = awayReason(state, peer.name);
+    return waitFor(next, [trouble], trouble);
+  }
   const pod = podOf(state, peer.name);
   if (!isRendered(peer) || pod === undefined || pod.isEnding) {
     return waitFor(next, [starting(peer.name)]);

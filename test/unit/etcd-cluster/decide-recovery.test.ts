@@ -276,6 +276,16 @@ const STEPS: readonly Row[] = [
     'write-records: Recover from etcd-0: leave it off',
   ],
   [
+    'but not once it may have forgotten the others',
+    underway({
+      peers: survivor(forced),
+      ...single,
+      lost: { 'etcd-0': 'gone' },
+      etcd: alone({}),
+    }),
+    'wait: Recover from etcd-0: let it go on alone [VolumeLost] !VolumeLost',
+  ],
+  [
     'a peer that was made since ends it',
     underway({}, { others: [{ peer: 'etcd-1', peerUid: 'peer of etcd-1' }] }),
     'write-records: Recover from etcd-0: leave it off',
