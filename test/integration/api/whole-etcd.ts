@@ -31,7 +31,7 @@ const etcdSpec: Whole<EtcdClusterSpec> = {
   replicas: 5,
   networkPolicy: 'Closed',
   paused: true,
-  recovery: { confirm: 'main-0-0123456789ab' },
+  recovery: { confirm: 'whole-0-0123456789ab' },
 };
 
 const etcdStatus: Whole<Omit<EtcdClusterStatus, 'conditions'>> & {
