@@ -123,9 +123,10 @@ const answerIn = ({ header, ...status }: EtcdStatus): MemberAnswer => ({
   isLearner: status.isLearner,
   databaseBytes: status.dbSizeBytes,
   databaseBytesInUse: status.dbSizeInUseBytes,
+  revision: header.revision,
+  quotaBytes: status.quotaBytes,
   raftIndex: status.raftIndex,
   raftAppliedIndex: status.raftAppliedIndex,
   storageVersion: status.storageVersion,
   downgradeTo: status.downgradeTo,
-  revision: header.revision,
 });

@@ -36,6 +36,10 @@ function targetOf(step: Step, state: State): unknown {
       return [recordsOf(state), step.records];
     case 'add-learner':
       return state.etcd.list?.members.length;
+    case 'compact':
+      return step.revision;
+    case 'disarm':
+      return [step.memberId, step.alarm];
     default:
       return step.memberId;
   }

@@ -80,7 +80,7 @@ function degraded(
   });
   const silent = silence(state, members);
   const late = members.flatMap((one) => lateReason(state, one) ?? []);
-  const found = [...stuck, ...(silent === undefined ? [] : [silent]), ...late];
+  const found = [...stuck, ...(silent === undefined ? [] : [silent]), ...late, ...ofPeers(state)];
   const [first] = found;
   if (first !== undefined) {
     return condition('Degraded', 'True', { reason: first.reason, message: joined(found) });
@@ -90,6 +90,14 @@ function degraded(
     ? condition('Degraded', 'True', waitsFor)
     : NOT_DEGRADED;
 }
+
+/** Trouble with the pod or the claim of a member, as etcd-peer tells it; the member may be well. */
+const ofPeers = ({ peers }: State): readonly Reason[] =>
+  peers.flatMap(({ name, isOurs, status }) => {
+    const trouble = status.conditions?.find((one) => one.type === 'Degraded');
+    if (!isOurs || trouble?.status !== 'True') return [];
+    return [{ reason: trouble.reason, message: `EtcdPeer ${name}: ${trouble.message}` }];
+  });
 
 /** A voter that is away, or a new member that takes too long; not one that is restarted. */
 function lateReason(state: State, { name, startingSince }: MemberStatus): Reason | undefined {

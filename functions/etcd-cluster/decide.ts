@@ -12,12 +12,15 @@ import { applyParts, reportRefusedPolicy } from './apply-parts.ts';
 import { beBorn, bringBack } from './birth.ts';
 import { markClaims } from './claim-marks.ts';
 import type { Decision, Step } from './decision.ts';
+import { defragment, goOnDefragmenting } from './defragment.ts';
 import { hibernate } from './hibernate.ts';
 import { finishLearner, scaleUp } from './join.ts';
 import { leave, replaceLost, scaleDown } from './leave.ts';
+import { replaceCorrupt } from './replace-corrupt.ts';
 import { isOutdated, refuseImage, restart, roll } from './roll.ts';
 import { proposeRecovery, recover, refuseConfirmation } from './recover.ts';
 import { blockersOf } from './safety.ts';
+import { recoverSpace, reportSpace } from './space.ts';
 import { type State, votersOf } from './state.ts';
 
 const PLANNERS: readonly Planner<State, Step>[] = [
@@ -28,13 +31,18 @@ const PLANNERS: readonly Planner<State, Step>[] = [
   hibernate,
   markClaims,
   proposeRecovery,
+  replaceCorrupt,
+  goOnDefragmenting,
   leave,
   finishLearner,
+  recoverSpace,
   replaceLost,
   restart,
   scaleUp,
   roll,
   scaleDown,
+  defragment,
+  reportSpace,
   heal,
   refuseImage,
   refuseConfirmation,

@@ -20,6 +20,7 @@ export type Step =
       readonly born?: string | undefined;
     }
   | OnEtcd
+  | OnUpkeep
   | WriteRecords;
 
 /** Asked of the members. */
@@ -32,6 +33,17 @@ export type OnEtcd =
       readonly from: string;
       readonly to: string;
       readonly memberId: string;
+    };
+
+/** Asked of the members, whose number and votes stay as they are. */
+export type OnUpkeep =
+  | { readonly type: 'compact'; readonly revision: string }
+  | { readonly type: 'defragment'; readonly peer: string; readonly memberId: string }
+  | {
+      readonly type: 'disarm';
+      readonly memberId: string;
+      readonly alarm: 'NOSPACE' | 'CORRUPT';
+      readonly why: string;
     };
 
 /** Changes only the records in the status: before something is destroyed, and after. */

@@ -4,13 +4,19 @@ import type { openEtcdAdmin } from '../../shared/etcd/admin.ts';
 import { StatefulDeps, type StatefulOptions } from '../../shared/stateful/deps.ts';
 import { newServersMemory, type ServersMemory } from '../../shared/stateful/memory.ts';
 import type { Cluster } from './cluster.ts';
+import type { UpkeepMemory } from './etcd-state.ts';
 import type { Parts } from './state.ts';
 
 export interface DepsOptions extends StatefulOptions {
   readonly openAdmin: typeof openEtcdAdmin;
 }
 
-export type Memory = ServersMemory<Parts>;
+export interface Memory extends ServersMemory<Parts> {
+  /** Dear answers about a cluster in trouble. */
+  readonly upkeep: UpkeepMemory;
+}
+
+const newMemory = (): Memory => ({ ...newServersMemory<Parts>(), upkeep: {} });
 
 export class Deps extends StatefulDeps<Memory> {
   readonly openAdmin: typeof openEtcdAdmin;
@@ -20,7 +26,7 @@ export class Deps extends StatefulDeps<Memory> {
       delete memory.parts;
       memory.kept.clear();
     };
-    super(options, { make: newServersMemory<Parts>, forget });
+    super(options, { make: newMemory, forget });
     this.openAdmin = openAdmin;
   }
 

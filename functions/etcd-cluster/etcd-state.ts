@@ -20,6 +20,8 @@ export interface MemberAnswer {
   readonly isLearner: boolean;
   readonly databaseBytes: number;
   readonly databaseBytesInUse: number;
+  /** From 3.6 on. */
+  readonly quotaBytes: number | undefined;
   readonly raftIndex: number;
   readonly raftAppliedIndex: number;
   /** How its files are written; from 3.6 on, and 3.5 says none. */
@@ -61,6 +63,38 @@ export interface EtcdState {
   readonly views: ReadonlyMap<string, View>;
   /** The members as each one knows them; empty while a quorum confirms the list. */
   readonly ownLists: ReadonlyMap<string, MemberList>;
+  /** Answers that are asked for while an alarm or a defragmentation makes it worth its price. */
+  readonly upkeep?: Upkeep;
+}
+
+export interface Upkeep {
+  /** The peer whose database is being copied: it answers no read. */
+  readonly busy?: string;
+  readonly hashes?: Hashes;
+  /** Whether the recorded compaction has been done. */
+  readonly isCompacted?: boolean;
+  /** Which keys take the space, for people. */
+  readonly largest?: string;
+}
+
+/** Hashes of all keys, by each peer that told one, up to the same revision. */
+export interface Hashes {
+  readonly revision: string;
+  readonly told: ReadonlyMap<string, Hash>;
+  /** Why a peer told none. */
+  readonly missing: ReadonlyMap<string, string>;
+}
+
+export interface Hash {
+  readonly hash: number;
+  /** Hashes of another one are not comparable. */
+  readonly compactRevision: string;
+}
+
+/** Kept of a cluster in trouble. All of it may be lost. */
+export interface UpkeepMemory {
+  hashes?: { readonly atMs: number; readonly value: Hashes };
+  largest?: { readonly atMs: number; readonly value: string };
 }
 
 export const NO_ANSWERS: EtcdState = {

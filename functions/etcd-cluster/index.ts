@@ -24,6 +24,9 @@
 //   upgrade            which image may follow which; image-for-new: that of a new peer; version:
 //                      their versions
 //   claim-marks        what claims tell of the data in them
+//   replace-corrupt    a member whose data differs; corruption: whether that is certain
+//   space              a database that is full; defragment: one that is mostly free; both by
+//                      ask-upkeep, largest and upkeep-steps
 // parts:
 //   parts              reads them and compares them with how they are rendered
 //   peer-spec          what the spec of a peer should be

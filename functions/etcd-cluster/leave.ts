@@ -4,7 +4,9 @@
 import type { LeavingMember } from '../../shared/api/etcd-cluster.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
+import { CORRUPT, corruptAlarms, corruptionBlockers, corruptMember } from './corruption.ts';
 import type { Decision } from './decision.ts';
+import type { Member } from './etcd-state.ts';
 import { blockersOf, removalBlockers, unhealthyReason, unknownReason } from './safety.ts';
 import {
   answerOf,
@@ -150,7 +152,14 @@ export function leave(state: State): Decision | undefined {
     const message = `Claim ${claim.name} is about to end.`;
     return waitFor(next, [{ reason: 'ClaimEnding', message }]);
   }
-  return forget(state, next);
+  return awaitAlarm(state, leaving, next) ?? forget(state, next);
+}
+
+/** Only the record tells that the alarm of a corrupt member may end, whomever it is for. */
+function awaitAlarm(state: State, { reason }: LeavingMember, next: string): Decision | undefined {
+  if (reason !== CORRUPT || corruptAlarms(state).length === 0) return undefined;
+  const found = corruptMember(state);
+  return 'reason' in found ? waitFor(next, [found]) : undefined;
 }
 
 function removeMember(state: State, leaving: LeavingMember, next: string): Decision | undefined {
@@ -158,13 +167,8 @@ function removeMember(state: State, leaving: LeavingMember, next: string): Decis
   const member = membersOf(state).find(({ id }) => id === memberId);
   if (member === undefined) return undefined;
   if (isWantedAgain(state, leaving)) return forget(state, next);
-  // A member that was lost came back meanwhile.
-  const isBack = leaving.reason !== SCALE_DOWN && unhealthyReason(state, member) === undefined;
-  if (isBack && !member.isLearner) return forget(state, next);
-  const reasons =
-    leaving.reason === SCALE_DOWN
-      ? blockersOf(state, member.id)
-      : removalBlockers(state, member.id);
+  if (isBack(state, leaving, member)) return forget(state, next);
+  const reasons = leavingBlockers(state, leaving, member.id);
   if (reasons.length > 0) return waitFor(next, reasons);
   return (
     moveLeader(state, name, next) ?? {
@@ -172,6 +176,18 @@ function removeMember(state: State, leaving: LeavingMember, next: string): Decis
       next,
     }
   );
+}
+
+/** A member that was lost came back meanwhile, or somebody ended the alarm for a corrupt one. */
+function isBack(state: State, { reason }: LeavingMember, member: Member): boolean {
+  if (reason === CORRUPT) return corruptAlarms(state).length === 0;
+  const isHealthy = unhealthyReason(state, member) === undefined;
+  return reason !== SCALE_DOWN && isHealthy && !member.isLearner;
+}
+
+function leavingBlockers(state: State, { reason }: LeavingMember, id: string) {
+  if (reason === SCALE_DOWN) return blockersOf(state, id);
+  return reason === CORRUPT ? corruptionBlockers(state, id) : removalBlockers(state, id);
 }
 
 /** Nothing has been done yet, and the spec has room for it again. */

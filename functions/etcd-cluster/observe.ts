@@ -20,6 +20,7 @@ import { CLAIMS, isOurs } from '../../shared/stateful/parts.ts';
 import { findPending } from '../../shared/stateful/pending.ts';
 import { readPods } from '../../shared/stateful/pods.ts';
 import { askMembers } from './ask-members.ts';
+import { askUpkeep } from './ask-upkeep.ts';
 import { type Cluster, ORDINALS, peerName, selectorOf } from './cluster.ts';
 import type { Deps, Memory } from './deps.ts';
 import { areAsRead, readParts } from './parts.ts';
@@ -48,8 +49,8 @@ export async function observe(
   const found = { kube, namespace, nowMs, signal };
   const owner = { ...OWNER, namespace };
   const lost = await findLost(found, pods, claims, claimOfPod);
-  const pending = await findPending(found, owner, pods, claims);
-  const state = {
+  const pending = await findPending({ ...found, memory }, owner, pods, claims);
+  const state: State = {
     cluster,
     nowMs,
     parts,
@@ -60,7 +61,8 @@ export async function observe(
     pending: byPeer(pending),
     etcd,
   };
-  return { state, isRemembered };
+  const upkeep = await askUpkeep(deps, state, memory.upkeep, signal);
+  return { state: { ...state, etcd: { ...etcd, upkeep } }, isRemembered };
 }
 
 /** A pod is called as its peer, with an ordinal of its own behind it. */

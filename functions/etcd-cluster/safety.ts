@@ -94,7 +94,10 @@ export function unhealthyReason(state: State, member: Member): Reason | undefine
   if (answer.leaderId === undefined) {
     return { reason: 'NoLeader', message: `${name} knows no leader.` };
   }
-  const alarm = state.etcd.alarms.find(({ memberId }) => memberId === member.id);
+  // A full database refuses writes of clients alone: members come, go and vote as ever.
+  const alarm = state.etcd.alarms.find(
+    ({ memberId, type }) => memberId === member.id && type !== 'NOSPACE',
+  );
   if (alarm !== undefined) {
     return { reason: `Alarm${alarm.type}`, message: `${name} has raised the alarm ${alarm.type}.` };
   }

@@ -3,6 +3,8 @@
 // about them. Pure.
 import type {
   Bootstrap,
+  Compacting,
+  DefragmentingMember,
   LeavingMember,
   Recovered,
   Recovering,
@@ -27,6 +29,8 @@ export interface Records {
   readonly restarting?: RestartingMember;
   readonly recovering?: Recovering;
   readonly recovered?: Recovered;
+  readonly defragmenting?: DefragmentingMember;
+  readonly compacting?: Compacting;
 }
 
 export interface Peer {
@@ -152,7 +156,8 @@ export const byOrdinal = (a: string, b: string): number => ordinalOf(a) - ordina
 
 /** The records in the status now. */
 export function recordsOf({ cluster: { status } }: Pick<State, 'cluster'>): Records {
-  const { clusterId, bootstrap, leaving, restarting, recovering, recovered } = status;
+  const { clusterId, bootstrap, leaving, restarting } = status;
+  const { recovering, recovered, defragmenting, compacting } = status;
   return {
     ...(clusterId === undefined ? {} : { clusterId }),
     ...(bootstrap === undefined ? {} : { bootstrap }),
@@ -160,5 +165,7 @@ export function recordsOf({ cluster: { status } }: Pick<State, 'cluster'>): Reco
     ...(restarting === undefined ? {} : { restarting }),
     ...(recovering === undefined ? {} : { recovering }),
     ...(recovered === undefined ? {} : { recovered }),
+    ...(defragmenting === undefined ? {} : { defragmenting }),
+    ...(compacting === undefined ? {} : { compacting }),
   };
 }

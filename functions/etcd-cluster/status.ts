@@ -11,6 +11,8 @@ import type { StatusUpdate } from '../../shared/stateful/write-status.ts';
 import { conditionsOf } from './conditions.ts';
 import { selectorOf } from './cluster.ts';
 import type { Decision } from './decision.ts';
+import { quotaBytesOf } from './defragment.ts';
+import { withMeasures } from './measures.ts';
 import { proposalOf } from './recovery-plan.ts';
 import { isOutdated } from './roll.ts';
 import { unhealthyReason } from './safety.ts';
@@ -120,5 +122,6 @@ function memberStatus(state: State, name: string, contacts: Contacts): MemberSta
     upToDate: peer !== undefined && !isOutdated(state, peer),
     ...starting,
   };
-  return withContact(before, now, state.nowMs);
+  const measured = withMeasures(before, now, answer, quotaBytesOf(state, member));
+  return withContact(before, measured, state.nowMs);
 }

@@ -23,6 +23,7 @@ import type { OnEtcd, Step } from './decision.ts';
 import type { Deps } from './deps.ts';
 import { peerManifest } from './render.ts';
 import { leaderOf, peerNameOf, type State } from './state.ts';
+import { applyUpkeep } from './upkeep-steps.ts';
 
 export async function applyStep(
   deps: Deps,
@@ -48,6 +49,10 @@ export async function applyStep(
     case 'remove-member':
     case 'move-leader':
       return applyToEtcd(deps, state, step, signal);
+    case 'compact':
+    case 'defragment':
+    case 'disarm':
+      return applyUpkeep(deps, state, step, signal);
     // The reconciler writes them with the status.
     case 'write-records':
       return { isSlow: false };

@@ -13,13 +13,14 @@ import { hasClaim, type Peer, selectorOf } from './peer.ts';
 import { render, type Rendered } from './render/stateful-set.ts';
 import type { FoundSet, PeerClaim, PeerPod, State } from './state.ts';
 
-type ObserveDeps = Pick<Deps, 'kube' | 'clock'>;
+type ObserveDeps = Pick<Deps, 'kube' | 'clock' | 'memoryOf'>;
 
 export async function observe(
-  { kube, clock }: ObserveDeps,
+  observeDeps: ObserveDeps,
   peer: Peer,
   signal: AbortSignal,
 ): Promise<State> {
+  const { kube, clock } = observeDeps;
   const { namespace, name, spec } = peer;
   const claimAt = { namespace, name: claimName(name) };
   const foundClaim = hasClaim(peer) ? await kube.get(CLAIMS, claimAt, { signal }) : null;
@@ -31,7 +32,7 @@ export async function observe(
   const nowMs = clock.nowMs();
   const pod = foundPod === null ? undefined : peerPodOf(foundPod, peer, nowMs);
   const claims = claim === undefined ? [] : [claim];
-  const deps = { kube, nowMs, signal };
+  const deps = { kube, nowMs, signal, memory: observeDeps.memoryOf(peer.uid) };
   const pods = pod === undefined ? [] : [pod];
   const pending = await findPending(deps, pendingOf(peer), pods, claims);
   return {

@@ -29,7 +29,8 @@ export async function observe(
   const { known, kept, hasSeenTls } = memory;
   const nowReadMs = clock.nowMs();
   const policyRefusal = freshRefusal(memory.policyRefusal, nowReadMs);
-  const partsDeps = { kube, nowMs: nowReadMs, signal, known, kept, policyRefusal, hasSeenTls };
+  const reading = { kube, nowMs: nowReadMs, signal, memory };
+  const partsDeps = { ...reading, known, kept, policyRefusal, hasSeenTls };
   const isGood = remembered !== undefined && (await areAsRead(partsDeps, cluster, remembered));
   const parts = isGood ? remembered : await readParts(partsDeps, cluster, pods);
   if (!isGood) {

@@ -15,7 +15,7 @@ import { type Compared, compareParts } from '../../shared/stateful/compare-parts
 import { findLost } from '../../shared/stateful/lost.ts';
 import { policyRefusalOf } from '../../shared/stateful/missing-rights.ts';
 import { foundPartOf, isOurs, SECRETS, STATEFUL_SETS } from '../../shared/stateful/parts.ts';
-import { findPending, type PendingOf } from '../../shared/stateful/pending.ts';
+import { findPending, type PendingMemory, type PendingOf } from '../../shared/stateful/pending.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
 import { attainableBy, growthOf, sizeAmong } from './claims.ts';
 import { claimName, type Cluster, isClaim, ordinalOf, serverName } from './cluster.ts';
@@ -45,6 +45,7 @@ export interface PartsDeps {
   readonly policyRefusal: Reason | undefined;
   /** A server was reached with TLS since the configuration says so. */
   readonly hasSeenTls?: boolean | undefined;
+  readonly memory: PendingMemory;
 }
 
 export async function readParts(

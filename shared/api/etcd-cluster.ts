@@ -53,11 +53,20 @@ export interface EtcdCompaction {
   readonly retention?: string;
 }
 
+export interface EtcdDefragmentation {
+  /** Automatic: when much of a database is free. None: only when it is full. */
+  readonly mode: 'Automatic' | 'None';
+  /** Hours of the day in UTC, as `01:00-05:00`; at any time when absent. */
+  readonly window?: string;
+}
+
 export interface EtcdClusterSpec extends EtcdSettings {
   /** 0 hibernates: no pods, and every claim is kept. */
   readonly replicas: number;
   /** Clients that may connect: all, or those that other policies let in; None creates no policy. */
   readonly networkPolicy: 'Open' | 'Closed' | 'None';
+  /** When the free part of databases is given back to the volume. */
+  readonly defragmentation: EtcdDefragmentation;
   readonly paused: boolean;
   /** The id of the plan in the status by which a lost quorum is to be recovered. */
   readonly recovery?: { readonly confirm: string };
@@ -84,6 +93,8 @@ export interface EtcdClusterStatus {
   readonly recovery?: RecoveryPlan;
   readonly recovering?: Recovering;
   readonly recovered?: Recovered;
+  readonly defragmenting?: DefragmentingMember;
+  readonly compacting?: Compacting;
   readonly members?: readonly MemberStatus[];
   readonly plan?: { readonly next: string; readonly waitsFor?: string };
   readonly conditions?: readonly ClusterCondition[];
@@ -104,6 +115,8 @@ export interface MemberStatus {
   readonly ready?: boolean;
   readonly databaseBytes?: number;
   readonly databaseBytesInUse?: number;
+  /** The newest revision of the keys; these three are of when something else of it changed. */
+  readonly revision?: number;
   /** Whether its pod is as the spec wants it. */
   readonly upToDate?: boolean;
   readonly startingSince?: string;
@@ -172,6 +185,23 @@ export interface Recovered {
   readonly survivor: string;
   readonly revision: string;
   readonly at: string;
+}
+
+/** The one member whose database is copied anew: written before, and it serves nobody meanwhile. */
+export interface DefragmentingMember {
+  readonly peer: string;
+  /** In decimal, as etcd's gateway takes it. */
+  readonly memberId: string;
+  /** How large the database was: it is done when it is smaller. */
+  readonly databaseBytes: number;
+  readonly since: string;
+}
+
+/** The compaction of a database that is full: written before, and forgotten with the alarm. */
+export interface Compacting {
+  /** In decimal; what was before it is forgotten. */
+  readonly revision: string;
+  readonly since: string;
 }
 
 /** Ready, Quorate, Progressing and Degraded. */

@@ -5,6 +5,7 @@ import type { KubeObject, ResourceRef } from '../kube/objects.ts';
 import type { Attempt, AttemptLog } from './attempts.ts';
 import type { Decision } from './decision.ts';
 import type { PolicyRefusal } from './missing-rights.ts';
+import type { PendingMemory } from './pending.ts';
 import type { StepResult } from './steps.ts';
 import type { StatusUpdate, Unobserved } from './write-status.ts';
 
@@ -24,7 +25,7 @@ export interface Kept {
 }
 
 /** Kept of an object between two reconciles, whatever the function. */
-export interface KeptMemory {
+export interface KeptMemory extends PendingMemory {
   /** Steps that may change nothing. */
   readonly attempts: AttemptLog;
   parts?: unknown;

@@ -1,16 +1,34 @@
 // Servers that cannot start because their claim gets no volume: the message of the last Event about
 // the claim, which mostly comes from the provisioner, and advice when it cannot do what was asked.
+import { cut } from '../cut.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isRecord, textOf } from '../kube/json.ts';
 import type { KubeList, KubeObject } from '../kube/objects.ts';
 import type { Claim } from './claims.ts';
 import type { Pod } from './pods.ts';
 
+/** The Events about claims, as they were read last. All of it may be lost. */
+export interface PendingMemory {
+  claimEvents?: { readonly atMs: number; readonly byUid: ReadonlyMap<string, ClaimEvent> };
+}
+
 export interface PendingDeps {
   readonly kube: KubeClient;
   readonly nowMs: number;
   readonly signal: AbortSignal;
+  readonly memory: PendingMemory;
 }
+
+/** Little is kept of it: anybody who may write Events may write long ones. */
+interface ClaimEvent {
+  readonly isWarning: boolean;
+  readonly message: string;
+  readonly time: string;
+}
+
+const MESSAGE_BYTES_MAX = 1_000;
+/** A function that waits looks each second, and a namespace may have thousands of Events. */
+const EVENTS_FRESH_MS = 10_000;
 
 /** The owner of the servers, and how things of his are called where they are told. */
 export interface PendingOf {
@@ -29,7 +47,7 @@ const PROVISIONED_WITHIN_MS = 60_000;
 
 /** By the name of the server, which is its pod's, and why. */
 export async function findPending(
-  { kube, nowMs, signal }: PendingDeps,
+  deps: PendingDeps,
   owner: PendingOf,
   pods: readonly Pod[],
   claims: readonly Claim[],
@@ -39,19 +57,16 @@ export async function findPending(
     const isWaiting = claim?.phase === 'Pending' && !claim.isEnding && !isReady;
     return isWaiting ? [{ server, claim }] : [];
   });
-  if (waiting.length === 0) return new Map();
-  const events = await eventsAbout(new Set(waiting.map(({ claim }) => claim.uid)), () =>
-    kube.pages(EVENTS, {
-      namespace: owner.namespace,
-      fieldSelector: 'involvedObject.kind=PersistentVolumeClaim',
-      limit: EVENTS_PER_PAGE,
-      signal,
-    }),
-  );
+  if (waiting.length === 0) {
+    delete deps.memory.claimEvents;
+    return new Map();
+  }
+  const uids = new Set(waiting.map(({ claim }) => claim.uid));
+  const events = await freshEvents(deps, owner, uids);
   const reported = waiting.flatMap(({ server, claim }) => {
     const event = events.get(claim.uid);
-    const isLate = nowMs - Date.parse(claim.createdAt ?? '') > PROVISIONED_WITHIN_MS;
-    return isLate || event?.['type'] === 'Warning' ? [{ server, claim, event }] : [];
+    const isLate = deps.nowMs - Date.parse(claim.createdAt ?? '') > PROVISIONED_WITHIN_MS;
+    return isLate || event?.isWarning === true ? [{ server, claim, event }] : [];
   });
   // The advice is the same for all claims, so it is given once.
   const help = helpFor(owner, claims);
@@ -63,37 +78,55 @@ export async function findPending(
   );
 }
 
+/** Those of the last time, unless that is long ago: a claim of since then is told a bit later. */
+async function freshEvents(
+  { kube, nowMs, signal, memory }: PendingDeps,
+  { namespace }: PendingOf,
+  uids: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, ClaimEvent>> {
+  const known = memory.claimEvents;
+  if (known !== undefined && nowMs - known.atMs < EVENTS_FRESH_MS) return known.byUid;
+  const fieldSelector = 'involvedObject.kind=PersistentVolumeClaim';
+  const options = { namespace, fieldSelector, limit: EVENTS_PER_PAGE, signal };
+  const byUid = await eventsAbout(uids, kube.pages(EVENTS, options));
+  memory.claimEvents = { atMs: nowMs, byUid };
+  return byUid;
+}
+
 /** Keeps one Event for each claim: anybody who may write Events may write any number of them. */
 async function eventsAbout(
   uids: ReadonlySet<string>,
-  pages: () => AsyncIterable<KubeList>,
-): Promise<ReadonlyMap<string, KubeObject>> {
-  const found = new Map<string, KubeObject>();
-  for await (const { items } of pages()) {
-    for (const event of items) {
-      const { involvedObject } = event;
+  pages: AsyncIterable<KubeList>,
+): Promise<ReadonlyMap<string, ClaimEvent>> {
+  const found = new Map<string, ClaimEvent>();
+  for await (const { items } of pages) {
+    for (const object of items) {
+      const { involvedObject } = object;
       const uid = isRecord(involvedObject) ? textOf(involvedObject['uid']) : '';
+      if (!uids.has(uid)) continue;
+      const event = claimEventOf(object);
       const known = found.get(uid);
-      if (uids.has(uid) && (known === undefined || isMoreTelling(event, known)))
-        found.set(uid, event);
+      if (known === undefined || isMoreTelling(event, known)) found.set(uid, event);
     }
   }
   return found;
 }
 
+const claimEventOf = ({ type, message, lastTimestamp, metadata }: KubeObject): ClaimEvent => ({
+  isWarning: type === 'Warning',
+  message: cut(textOf(message).trim(), MESSAGE_BYTES_MAX),
+  time: textOf(lastTimestamp) || (metadata.creationTimestamp ?? ''),
+});
+
 /** A warning explains more than a note that something is awaited; of two the later counts. */
-function isMoreTelling(event: KubeObject, known: KubeObject): boolean {
-  const [isWarning, wasWarning] = [event, known].map(({ type }) => type === 'Warning');
-  return isWarning === wasWarning ? eventTime(event) > eventTime(known) : isWarning === true;
+function isMoreTelling(event: ClaimEvent, known: ClaimEvent): boolean {
+  return event.isWarning === known.isWarning ? event.time > known.time : event.isWarning;
 }
 
-const eventTime = ({ lastTimestamp, metadata }: KubeObject): string =>
-  textOf(lastTimestamp) || (metadata.creationTimestamp ?? '');
-
-function sentence(server: string, claim: Claim, event: KubeObject | undefined): string {
+function sentence(server: string, claim: Claim, event: ClaimEvent | undefined): string {
   const { name, accessMode, storageClassName } = claim;
   const from = storageClassName === undefined ? '' : ` of storage class ${storageClassName}`;
-  const why = event === undefined ? 'no Event says why' : textOf(event['message']).trim();
+  const why = event === undefined ? 'no Event says why' : event.message;
   return `${server} has no volume: claim ${name} (${accessMode})${from} is Pending: ${why}.`;
 }
 

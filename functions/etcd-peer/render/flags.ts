@@ -1,5 +1,5 @@
-// The flags of one member: those that etcd 3.5, 3.6 and 3.7 all take, but for one that has changed
-// its name. Logs are JSON by default in each, and 3.5 has no flag for it. Pure.
+// The flags of one member: those that etcd 3.5, 3.6 and 3.7 all take, but for two that have changed
+// their names. Logs are JSON by default in each, and 3.5 has no flag for it. Pure.
 import type { EtcdCompaction, EtcdTls } from '../../../shared/api/etcd-cluster.ts';
 import { CLIENT_PORT, METRICS_PORT, PEER_PORT } from '../../../shared/api/etcd-names.ts';
 import { quantityOf } from '../../../shared/kube/quantity.ts';
@@ -35,6 +35,7 @@ export function flagsOf(peer: Named): readonly string[] {
     `--listen-metrics-urls=http://0.0.0.0:${METRICS_PORT}`,
     `--quota-backend-bytes=${Math.floor(quantityOf(spec.quota))}`,
     ...compactionFlags(spec.compaction),
+    corruptionFlag(spec.image),
     `--heartbeat-interval=${spec.heartbeatMilliseconds}`,
     `--election-timeout=${spec.electionMilliseconds}`,
     `--snapshot-count=${spec.snapshotCount}`,
@@ -69,6 +70,15 @@ function compactionFlags({ mode, retention }: EtcdCompaction): readonly string[]
     `--auto-compaction-retention=${retention}`,
   ];
 }
+
+/**
+ * The leader compares what members have after each compaction, which costs next to nothing. The
+ * flag has another name in each of two versions: the image tells which one it is.
+ */
+const corruptionFlag = (image: string): string =>
+  OF_3_5.test(image)
+    ? '--experimental-compact-hash-check-enabled=true'
+    : '--feature-gates=CompactHashCheck=true';
 
 function tlsFlags({ mode }: EtcdTls, prefix: string, files: string): readonly string[] {
   if (mode === 'None') return [];

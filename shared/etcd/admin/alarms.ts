@@ -52,10 +52,14 @@ const alarm = (fields: Fields): EtcdAlarm => ({
 const typeOf = (name: string): AlarmType =>
   name === 'NOSPACE' || name === 'CORRUPT' ? name : 'OTHER';
 
-/** In the errors of a status: `memberID:8 alarm:NOSPACE`, with as much space as protobuf likes. */
+/**
+ * In the errors of a status: `memberID:8 alarm:NOSPACE`, with as much space as protobuf likes.
+ * Without a member, which is then `0`, when etcd cannot tell whose data is corrupt.
+ */
 export function alarmsIn(errors: readonly string[]): readonly EtcdAlarm[] {
   return errors.flatMap((text) => {
-    const [, memberId = '', name = ''] = /^memberID:(\d{1,20})\s+alarm:(\w+)/.exec(text) ?? [];
-    return memberId === '' ? [] : [{ memberId, type: typeOf(name) }];
+    const [, memberId = '0', name = ''] =
+      /^(?:memberID:(\d{1,20})\s+)?alarm:(\w+)/.exec(text) ?? [];
+    return name === '' ? [] : [{ memberId, type: typeOf(name) }];
   });
 }

@@ -1,6 +1,7 @@
 // Keys, as far as an operator needs them: a probe that a quorum confirms, a value of its own, the
 // number of keys under prefixes, and compaction.
 import type { Call, CallOptions, Caller } from './caller.ts';
+import { isEtcdFailure } from './failure.ts';
 import { endOf, startOf } from '../ranges.ts';
 import {
   bytesIn,
@@ -46,6 +47,8 @@ export interface Changed {
 /** The largest value that etcd takes by default, in base64, twice. */
 const VALUE_BYTES_MAX = 4 * 1024 * 1024;
 const COMPACT_TIMEOUT_MS = 60_000;
+/** Keys of one sample: fewer when they are too large together. */
+const SAMPLES = [8, 1];
 
 export class Keys {
   readonly #caller: Caller;
@@ -127,6 +130,47 @@ export class Keys {
       parts.push({ prefix: part.toString('utf8'), keys });
       from = after;
     }
+  }
+
+  /**
+   * How many bytes a key with its value takes on average, of the first ones under the prefix: a
+   * page of few, and of one where they are large. Undefined when none could be read.
+   */
+  async sampleBytes(prefix: string, options: CallOptions = {}): Promise<number | undefined> {
+    for (const limit of SAMPLES) {
+      try {
+        return await this.#averageOf(prefix, limit, options);
+      } catch (error) {
+        // More than an answer may have.
+        if (!isEtcdFailure(error, 'NOT_ETCD')) throw error;
+      }
+    }
+    return undefined;
+  }
+
+  /** Whether a compaction has forgotten what was at this revision. */
+  async isForgotten(revision: string, options: CallOptions = {}): Promise<boolean> {
+    const body = { key: base64(startOf('')), revision, count_only: true };
+    try {
+      await this.#caller.ask({ path: RANGE, body, read: headerIn }, options);
+      return false;
+    } catch (error) {
+      if (isEtcdFailure(error, 'COMPACTED')) return true;
+      if (isEtcdFailure(error, 'FUTURE_REVISION')) return false;
+      throw error;
+    }
+  }
+
+  async #averageOf(prefix: string, limit: number, options: CallOptions): Promise<number> {
+    const range = { key: base64(startOf(prefix)), range_end: base64(endOf(prefix)), limit };
+    const read = (answer: Fields): number => {
+      const sizes = listIn(answer, 'kvs', limit, (item) =>
+        ['key', 'value'].reduce((sum, field) => sum + bytesIn(item, field).length, 0),
+      );
+      return sizes.length === 0 ? 0 : sizes.reduce((sum, one) => sum + one, 0) / sizes.length;
+    };
+    const body = { ...range, serializable: true };
+    return this.#caller.ask({ path: RANGE, body, bytesMax: VALUE_BYTES_MAX, read }, options);
   }
 
   /** Forgets what was before the revision; with `isPhysical` returns once that is off the disk. */

@@ -1,11 +1,13 @@
 // One object of each kind of etcd with every field that the types in shared/api have, however deep.
-import type { EtcdClusterSpec, EtcdClusterStatus } from '../../../shared/api/etcd-cluster.ts';
+import type {
+  EtcdClusterSpec,
+  EtcdClusterStatus,
+  EtcdSettings,
+} from '../../../shared/api/etcd-cluster.ts';
 import type { EtcdPeerSpec, EtcdPeerStatus } from '../../../shared/api/etcd-peer.ts';
 import { AT as at, CONDITION as condition, type Whole, type WholeKind } from './whole-kind.ts';
 
-const etcdSettings: Whole<
-  Omit<EtcdClusterSpec, 'replicas' | 'networkPolicy' | 'paused' | 'recovery'>
-> = {
+const etcdSettings: Whole<EtcdSettings> = {
   image: 'quay.io/coreos/etcd:v3.6.16',
   storage: {
     medium: 'Volume',
@@ -30,6 +32,7 @@ const etcdSpec: Whole<EtcdClusterSpec> = {
   ...etcdSettings,
   replicas: 5,
   networkPolicy: 'Closed',
+  defragmentation: { mode: 'None', window: '01:00-05:00' },
   paused: true,
   recovery: { confirm: 'whole-0-0123456789ab' },
 };
@@ -85,6 +88,13 @@ const etcdStatus: Whole<Omit<EtcdClusterStatus, 'conditions'>> & {
     revision: '1234567',
     at,
   },
+  defragmenting: {
+    peer: 'main-2',
+    memberId: '9372538179322589801',
+    databaseBytes: 1_288_490_188,
+    since: at,
+  },
+  compacting: { revision: '123456', since: at },
   members: [
     {
       name: 'main-0',
@@ -94,6 +104,7 @@ const etcdStatus: Whole<Omit<EtcdClusterStatus, 'conditions'>> & {
       ready: true,
       databaseBytes: 1_288_490_188,
       databaseBytesInUse: 644_245_094,
+      revision: 123_456,
       upToDate: true,
       startingSince: at,
       lastContact: at,

@@ -59,6 +59,7 @@ test('one with nothing said is three members with certificates', async () => {
     resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '2Gi' } },
     spread: 'Preferred',
     networkPolicy: 'Open',
+    defragmentation: { mode: 'Automatic' },
     paused: false,
   });
 });
@@ -107,6 +108,9 @@ test.each<[object, string]>([
   [{ recovery: {} }, 'spec.recovery.confirm: Required value'],
   [{ recovery: { confirm: 'yes' } }, 'Write the id of the plan'],
   [{ recovery: { confirm: 'main-0-0123456789ab' } }, 'is not the id of a plan of this EtcdCluster'],
+  [{ defragmentation: { window: '1:00-5:00' } }, 'Write two times of the day in UTC'],
+  [{ defragmentation: { window: '23:00-24:00' } }, 'Write two times of the day in UTC'],
+  [{ defragmentation: { mode: 'Always' } }, 'supported values: "Automatic", "None"'],
   [{ networkPolicy: 'Ajar' }, 'supported values: "Open", "Closed", "None"'],
 ])('%j is refused with a sentence', async (spec, why) => {
   await expect(create(spec)).rejects.toThrow(why);
@@ -146,6 +150,7 @@ test.each<[object, object]>([
   [{}, { replicas: 5 }],
   [{}, storage({ size: '20Gi' })],
   [{}, { quota: '5Gi' }],
+  [{}, { defragmentation: { window: '23:00-05:00' } }],
   [{}, compaction('Revision', '10000')],
   [{}, { compaction: { mode: 'None', retention: null } }],
   [{}, clients({ secretName: 'mine' })],

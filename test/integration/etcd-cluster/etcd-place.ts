@@ -1,7 +1,7 @@
 // EtcdClusters without nodes: a plane whose StatefulSet controller is the real one, and pods whose
 // containers are real etcds on loopback. Both functions run in this process, each with the rights
 // of its own account, and are woken by hand.
-import { copyFile, mkdir } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
@@ -10,6 +10,7 @@ import type { Plane } from '../../../knative/try/local/plane/plane.ts';
 import { type EtcdAdmin, openEtcdAdmin } from '../../../shared/etcd/admin.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { startShipped } from '../../builders/shipped.ts';
+import { until } from '../../builders/versioned-kind.ts';
 import { Kubelet } from '../nats-cluster/kubelet.ts';
 import { CLAIMS, EtcdScene, type Named, PODS } from './etcd-scene.ts';
 
@@ -86,6 +87,20 @@ export class EtcdPlace extends EtcdScene {
     const { uid } = found.metadata;
     await this.kube.delete(PODS, { namespace, name }, { uid });
     return uid;
+  }
+
+  /** A disk gives back other bytes than it was given: all that is there of a text, once it is. */
+  async damage({ namespace }: Named, peer: string, text: string): Promise<void> {
+    const key = `${namespace}/${peer}-0`;
+    const file = join(this.#kubelet.dataDir(key, 'var/lib/etcd'), 'data/member/snap/db');
+    await until('the text to be in the file', async () => (await readFile(file)).includes(text));
+    await this.#kubelet.hold(key);
+    const bytes = await readFile(file);
+    for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) {
+      bytes[at] = (bytes[at] ?? 0) ^ 1;
+    }
+    await writeFile(file, bytes);
+    this.#kubelet.release(key);
   }
 
   /** As a client that has mounted the Secret which is made for clients. */

@@ -66,6 +66,12 @@ test('keys are counted by prefix, and the parts of a path told apart', async () 
   const first = { isWhole: false, parts: [{ prefix: '/', keys: 7 }] };
   expect(await keys.countParts('', { partsMax: 1 })).toEqual({ ...first, isWhole: true });
   expect(await keys.countParts('/a/', { partsMax: 1 })).toMatchObject({ isWhole: false });
+  expect(await keys.sampleBytes('/a/x/')).toBe(2 * '/a/x/1'.length);
+  expect(await keys.sampleBytes('/c/')).toBe(0);
+  const large = ['/l/1', '/l/2', '/l/3', '/l/4'];
+  for (const name of large) await keys.put(name, Buffer.alloc(2 ** 20));
+  expect(await keys.sampleBytes('/l/')).toBe('/l/1'.length + 2 ** 20);
+  for (const name of large) await keys.delete(name);
 });
 
 test('hashes of all members agree at a revision that is neither past nor to come', async () => {
@@ -83,6 +89,8 @@ test('hashes of all members agree at a revision that is neither past nor to come
   expect(new Set(hashes.map(({ header }) => header.memberId)).size).toBe(3);
   expect((await cluster.at(0).hash()).hash).toBeGreaterThan(0);
   await keys.compact(revision, { isPhysical: true });
+  expect(await keys.isForgotten(revision)).toBe(false);
+  expect(await keys.isForgotten(String(BigInt(revision) - 1n))).toBe(true);
   const again = { code: 'ETCD_COMPACTED', reason: 'COMPACTED', ...NOT_DONE };
   await expect(keys.compact(revision)).rejects.toMatchObject(again);
   const past = cluster.at(0).hashKv('1');

@@ -116,8 +116,8 @@ export class Kubelet {
   }
 
   /** Where the pod's container has its volume. */
-  dataDir(key: string): string {
-    return join(this.#dir, 'pods', this.#pods.get(key)?.uid ?? '', 'data');
+  dataDir(key: string, mountPath = 'data'): string {
+    return join(this.#dir, 'pods', this.#pods.get(key)?.uid ?? '', mountPath);
   }
 
   async #run(signal: AbortSignal): Promise<void> {

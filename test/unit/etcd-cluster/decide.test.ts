@@ -1,7 +1,6 @@
 // Which step comes next while members come and go, from what was observed, as tables.
 import { describe, expect, test } from 'vitest';
 import { decide, isConverged } from '../../../functions/etcd-cluster/decide.ts';
-import type { EtcdState } from '../../../functions/etcd-cluster/etcd-state.ts';
 import type { LeavingMember } from '../../../shared/api/etcd-cluster.ts';
 import { forgotten, outdated, type Row, shown } from './rows.ts';
 import {
@@ -40,10 +39,6 @@ const leaving = (more: Partial<LeavingMember> = {}): LeavingMember => ({
   since: '2026-01-01T23:59:00Z',
   ...more,
 });
-const alarm =
-  (type: 'NOSPACE' | 'CORRUPT') =>
-  (etcd: EtcdState): EtcdState => ({ ...etcd, alarms: [{ memberId: '1001', type }] });
-
 const REST: readonly Row[] = [
   ['at rest it does nothing', {}, 'wait: Nothing'],
   ['on its way out it does nothing', { deletionTimestamp: 'now' }, 'wait: Nothing'],
@@ -55,7 +50,6 @@ const REST: readonly Row[] = [
     'wait: Nothing [MemberUnready]',
   ],
   ['without a quorum it waits', { etcd: noQuorum }, 'wait: Nothing [NoQuorum]'],
-  ['an alarm is no health', { etcd: alarm('NOSPACE') }, 'wait: Nothing [AlarmNOSPACE]'],
   [
     'a member of another cluster under our name is none',
     {

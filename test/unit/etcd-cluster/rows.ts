@@ -1,5 +1,6 @@
 // Rows of the tables about decisions, and observations that several of them share.
 import { decide } from '../../../functions/etcd-cluster/decide.ts';
+import type { Alarm, Upkeep } from '../../../functions/etcd-cluster/etcd-state.ts';
 import type { State } from '../../../functions/etcd-cluster/state.ts';
 import type { Differences } from './samples.ts';
 
@@ -26,3 +27,16 @@ export function forgotten(...ids: readonly string[]): NonNullable<Differences['e
     },
   });
 }
+
+export type Etcd = NonNullable<Differences['etcd']>;
+
+export const all =
+  (...changes: readonly Etcd[]): Etcd =>
+  (etcd, own) =>
+    changes.reduce((now, change) => change(now, own), etcd);
+export const alarms =
+  (...found: readonly Alarm[]): Etcd =>
+  (etcd) => ({ ...etcd, alarms: found });
+export const upkeep =
+  (told: Upkeep): Etcd =>
+  (etcd) => ({ ...etcd, upkeep: { ...etcd.upkeep, ...told } });

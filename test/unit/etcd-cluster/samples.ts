@@ -29,6 +29,7 @@ export const SPEC: EtcdClusterSpec = {
   resources: { limits: { memory: '2Gi' } },
   spread: 'Preferred',
   networkPolicy: 'Open',
+  defragmentation: { mode: 'Automatic' },
   paused: false,
 };
 
@@ -191,11 +192,12 @@ const answerFor = (
   isLearner,
   databaseBytes: 100_000,
   databaseBytesInUse: 90_000,
+  revision: '500',
+  quotaBytes: 2 ** 31,
   raftIndex: 20_000,
   raftAppliedIndex: 20_000,
   storageVersion: '3.6.0',
   downgradeTo: undefined,
-  revision: '500',
   ...differences,
 });
 

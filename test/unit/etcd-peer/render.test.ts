@@ -26,6 +26,7 @@ test('a member has these flags', () => {
     '--quota-backend-bytes=2147483648',
     '--auto-compaction-mode=periodic',
     '--auto-compaction-retention=1h',
+    '--feature-gates=CompactHashCheck=true',
     '--heartbeat-interval=100',
     '--election-timeout=1000',
     '--snapshot-count=10000',
@@ -109,8 +110,9 @@ const NOT_IN: Readonly<Record<string, readonly RegExp[]>> = {
 };
 
 test.each(Object.entries(NOT_IN))('etcd %s takes each flag', (version, absent) => {
-  const image = `quay.io/coreos/etcd:v${version}.30`;
+  const image = `registry.k8s.io/etcd:${version}.35-0@sha256:${'0'.repeat(64)}`;
   const flags = [...all({ image }), ...all({ image, tls: { clients: NONE, peers: NONE } })];
+  expect(flags.filter((flag) => /compact-?hash-?check/i.test(flag))).toHaveLength(2);
   expect(flags.filter((flag) => absent.some((one) => one.test(flag)))).toEqual([]);
 });
 

@@ -43,7 +43,8 @@ async function pending(found: readonly Claim[], told: readonly Told[] = []) {
       lastTimestamp: at,
     });
   }
-  const deps = { kube: kube.client, nowMs: NOW_MS, signal: new AbortController().signal };
+  const { signal } = new AbortController();
+  const deps = { kube: kube.client, nowMs: NOW_MS, signal, memory: {} };
   const pods = SERVERS.map((server) => pod(server, { isReady: false }));
   return [...(await findPending(deps, OWNER, pods, found))];
 }
@@ -78,4 +79,18 @@ test("the provisioner's refusal is told at once, and what to set, once", async (
 test('nobody is told to delete claims of which one has a volume', async () => {
   const [first] = await pending(claimsIn(['Pending'], AGE_MS.old), [refuses]);
   expect(first?.[1]).toMatch(/is Pending: not supported\.$/);
+});
+
+test('a look each second reads the Events each ten seconds, and tells the same', async () => {
+  const kube = new KubeModel();
+  const { signal } = new AbortController();
+  const memory = {};
+  const found = claimsIn(ALL, AGE_MS.old);
+  const pods = SERVERS.map((server) => pod(server, { isReady: false }));
+  const told = new Set<string>();
+  for (let second = 0; second < 30; second += 1) {
+    const deps = { kube: kube.client, nowMs: NOW_MS + second * 1_000, signal, memory };
+    told.add(JSON.stringify([...(await findPending(deps, OWNER, pods, found))]));
+  }
+  expect({ reads: kube.reads, told: told.size }).toEqual({ reads: 3, told: 1 });
 });

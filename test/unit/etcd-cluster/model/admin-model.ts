@@ -2,6 +2,8 @@
 import type { openEtcdAdmin } from '../../../../shared/etcd/admin.ts';
 import { Failure } from '../../../../shared/errors.ts';
 import type { EtcdModel } from './etcd-model.ts';
+import type { AlarmModel } from './shapes.ts';
+import { compact, defragment, disarm, hashOf, isCopying, unanswered } from './upkeep-model.ts';
 
 const hostOf = (url: string): string => new URL(url).hostname;
 
@@ -22,58 +24,98 @@ export function adminOf(model: EtcdModel): typeof openEtcdAdmin {
     if (!isServed(model)) throw unavailable('no leader');
     await model.kube.write(`etcd ${what}`, how);
   };
-  const list = async ({ isLinearizable = true }: { readonly isLinearizable?: boolean } = {}) => {
-    if (isLinearizable && !isServed(model)) throw unavailable('no quorum');
-    const members = [...model.members.values()].map(({ id, name, peerUrl, isLearner }) => ({
-      id,
-      name,
-      peerUrls: [peerUrl],
-      clientUrls: [],
-      isLearner,
-    }));
-    return { header: { clusterId: model.clusterId, memberId: '1' }, members };
-  };
   const admin = {
-    alarms: { list: async () => [] },
+    alarms: {
+      list: async () => [],
+      disarm: (alarm: AlarmModel) => change('disarm', () => disarm(model, alarm)),
+    },
+    keys: keysOf(model, change),
     members: {
-      list,
+      list: (how?: ListOptions) => listOf(model, how),
       addLearner: ([url = '']: readonly string[]) =>
         change('add learner', () => model.addLearner(url)),
       promote: (id: string) => change('promote', () => model.promote(id)),
       remove: (id: string) => change('remove', () => model.removeMember(id)),
     },
-    at: ({ url }: { readonly url: string }) => ({
-      members: { list },
-      status: async () => statusAt(model, url),
-      versions: async () => ({ cluster: `3.${model.spoken.minor}.0` }),
-      members: { list },
-      moveLeader: (id: string) =>
-        change('move leader', () => {
-          model.leaderId = id;
-        }),
-    }),
+    at: ({ url }: { readonly url: string }) => memberAt(model, change, url),
     close: async () => undefined,
   };
   return (() => admin) as unknown as typeof openEtcdAdmin;
+}
+
+interface ListOptions {
+  readonly isLinearizable?: boolean;
+}
+
+async function listOf(model: EtcdModel, { isLinearizable = true }: ListOptions = {}) {
+  if (isLinearizable && !isServed(model)) throw unavailable('no quorum');
+  const members = [...model.members.values()].map(({ id, name, peerUrl, isLearner }) => ({
+    id,
+    name,
+    peerUrls: [peerUrl],
+    clientUrls: [],
+    isLearner,
+  }));
+  return { header: { clusterId: model.clusterId, memberId: '1' }, members };
 }
 
 function statusAt(model: EtcdModel, url: string) {
   const process = processAt(model, url);
   if (process === undefined || process.isForced) throw unavailable('connection refused');
   const { memberId, clusterId, version, claimUid } = process;
-  const behind = (model.data.get(claimUid)?.behind ?? 0) * 10_000;
+  const data = model.data.get(claimUid);
+  const behind = (data?.behind ?? 0) * 10_000;
   return {
-    header: { memberId, clusterId, revision: '1', raftTerm: 1 },
+    header: { memberId, clusterId, revision: String(model.upkeep.revision), raftTerm: 1 },
     version,
     storageVersion: `3.${model.spoken.minor}.0`,
     downgradeTo: undefined,
-    dbSizeBytes: 1_000,
-    dbSizeInUseBytes: 1_000,
+    dbSizeBytes: data?.sizeBytes ?? 0,
+    dbSizeInUseBytes: (data?.keysBytes ?? 0) + (data?.historyBytes ?? 0),
     leaderId: model.leaderId,
     raftIndex: 30_000 - behind,
     raftAppliedIndex: 30_000 - behind,
     isLearner: model.members.get(memberId)?.isLearner ?? false,
     errors: [],
-    alarms: [],
+    alarms: model.upkeep.alarms,
   };
 }
+
+function hashAt(model: EtcdModel, url: string) {
+  const process = processAt(model, url);
+  if (process === undefined) throw unavailable('connection refused');
+  return hashOf(model, process);
+}
+
+function readAt(model: EtcdModel, url: string) {
+  const process = processAt(model, url);
+  if (process === undefined) throw unavailable('connection refused');
+  if (isCopying(model, process)) throw unanswered(url, false);
+  return { found: undefined };
+}
+
+type Change = (what: string, how: () => void) => Promise<void>;
+
+const keysOf = (model: EtcdModel, change: Change) => ({
+  compact: (revision: string) => change('compact', () => compact(model, revision)),
+  isForgotten: async (revision: string) => Number(revision) < model.upkeep.compactRevision,
+  countParts: async () => ({ parts: [{ prefix: '/shop/', keys: 7 }], isWhole: true }),
+  sampleBytes: async () => 1_000,
+});
+
+const memberAt = (model: EtcdModel, change: Change, url: string) => ({
+  status: async () => statusAt(model, url),
+  versions: async () => ({ cluster: `3.${model.spoken.minor}.0` }),
+  members: { list: () => listOf(model, { isLinearizable: false }) },
+  hashKv: async () => hashAt(model, url),
+  keys: { get: async () => readAt(model, url) },
+  defragment: async () => {
+    await change('defragment', () => defragment(model, processAt(model, url)));
+    // It takes longer than anybody waits.
+    throw unanswered(url, true);
+  },
+  moveLeader: (id: string) =>
+    change('move leader', () => {
+      model.leaderId = id;
+    }),
+});

@@ -7,6 +7,7 @@ import { KubeModel } from '../../stateful/kube-model.ts';
 import { SpokenVersion } from './spoken-version.ts';
 import { containerOf, goOnAlone } from './alone.ts';
 import type { MemberModel, DataModel, ProcessModel, RecordModel, Bootstrap } from './shapes.ts';
+import { EMPTY, joined, judgeRemoval, tickUpkeep, type UpkeepModel } from './upkeep-model.ts';
 
 export const NAMESPACE = 'shop';
 export const NAME = 'etcd';
@@ -20,6 +21,7 @@ export class EtcdModel {
   readonly data = new Map<string, DataModel>();
   /** By the name of the pod. */
   readonly processes = new Map<string, ProcessModel>();
+  upkeep: UpkeepModel = { alarms: [], revision: 10, compactRevision: 1 };
   clusterId: string | undefined;
   leaderId: string | undefined;
   spoken = new SpokenVersion();
@@ -44,6 +46,7 @@ export class EtcdModel {
     copy.leaderId = this.leaderId;
     copy.spoken = this.spoken.copy();
     copy.forced = this.forced;
+    copy.upkeep = this.upkeep;
     copy.nowMs = this.nowMs;
     copy.#ids = this.#ids;
     return copy;
@@ -59,6 +62,7 @@ export class EtcdModel {
     this.#elect();
     const versions = [...this.processes.values()].map(({ version }) => version);
     this.spoken.tick(versions, this.members.size);
+    tickUpkeep(this);
   }
 
   objects(resource: string): readonly KubeObject[] {
@@ -110,6 +114,7 @@ export class EtcdModel {
       throw new Error(`${member.name} was removed, and no quorum was left`);
     }
     if (this.leaderId === id) throw new Error(`${member.name} was removed while it led`);
+    judgeRemoval(this, member);
     this.members.delete(id);
   }
 
@@ -259,7 +264,8 @@ export class EtcdModel {
     if (member === undefined || !this.hasQuorum()) return undefined;
     if (member.name !== '') throw new Error(`${peer} came back with an empty volume`);
     const { clusterId = '' } = this;
-    const data = { memberId: member.id, clusterId, behind: CATCH_UP_TICKS, isAlone: false };
+    const behind = CATCH_UP_TICKS;
+    const data = { ...joined(this, peer), memberId: member.id, clusterId, behind };
     this.data.set(claimUid, data);
     return data;
   }
@@ -269,7 +275,7 @@ export class EtcdModel {
     const id = this.#nextId();
     this.clusterId = '193';
     this.members.set(id, { id, peerUrl, name: peer, isLearner: false });
-    const data = { memberId: id, clusterId: '193', behind: 0, isAlone: false };
+    const data = { ...EMPTY, memberId: id, clusterId: '193', behind: 0 };
     this.data.set(claimUid, data);
     return data;
   }

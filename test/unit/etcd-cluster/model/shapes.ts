@@ -15,6 +15,18 @@ export interface DataModel {
   behind: number;
   /** It was forced to go on alone, and no client has reached it since. */
   isAlone: boolean;
+  /** The content of its database, and how large that is. */
+  keysBytes: number;
+  historyBytes: number;
+  sizeBytes: number;
+  isCorrupt: boolean;
+  /** Ticks until its database is copied: until then it answers no read. */
+  copying: number;
+}
+
+export interface AlarmModel {
+  readonly memberId: string;
+  readonly type: 'NOSPACE' | 'CORRUPT';
 }
 
 export interface ProcessModel {
@@ -30,6 +42,7 @@ export interface RecordModel {
   readonly claimUid?: string;
   readonly podUid?: string;
   readonly memberId?: string;
+  readonly revision?: string;
 }
 
 export interface Bootstrap {

@@ -1,0 +1,68 @@
+// Applies the steps of upkeep: a compaction, the defragmentation of one member, the end of an
+// alarm. Each may take longer than we wait for it, and the next look says how far it is.
+import { isEtcdFailure } from '../../shared/etcd/admin/failure.ts';
+import { applied, slowly, type StepResult } from '../../shared/stateful/steps.ts';
+import { endpointOf, withMembers } from './connect.ts';
+import type { OnUpkeep } from './decision.ts';
+import type { Deps } from './deps.ts';
+import { peerNameOf, type State, votersOf } from './state.ts';
+
+/** etcd goes on when nobody waits any more; a gigabyte takes some ten seconds. */
+const WAITS_MS = 10_000;
+
+type UpkeepDeps = Pick<Deps, 'openAdmin'>;
+
+export async function applyUpkeep(
+  deps: UpkeepDeps,
+  state: State,
+  step: OnUpkeep,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  try {
+    await ask(deps, state, step, signal);
+    return slowly(told(step));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isEtcdFailure(error)) throw error;
+    if (step.type === 'compact' && error.reason === 'COMPACTED') return { isSlow: true };
+    if (error.isInDoubt) return { isSlow: true };
+    const message = `etcd did not do it (${error.message}): ${told(step).event?.message ?? ''}`;
+    return { event: { type: 'Warning', reason: `Not${error.reason}`, message }, isSlow: true };
+  }
+}
+
+async function ask(
+  { openAdmin }: UpkeepDeps,
+  state: State,
+  step: OnUpkeep,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const { cluster, pods, parts } = state;
+  if (parts.access === undefined) throw new Error('asked for upkeep without access');
+  const target = { cluster, pods, access: parts.access };
+  const voters = votersOf(state).flatMap((member) => peerNameOf(state, member) ?? []);
+  const options = { timeoutMs: WAITS_MS, signal };
+  return withMembers(openAdmin, target, voters, async (admin): Promise<unknown> => {
+    switch (step.type) {
+      case 'compact':
+        return admin.keys.compact(step.revision, { isPhysical: true, ...options });
+      case 'disarm':
+        return admin.alarms.disarm({ memberId: step.memberId, type: step.alarm }, options);
+      default: {
+        const endpoint = endpointOf(cluster, pods, step.peer);
+        return endpoint && admin.at(endpoint).defragment(options);
+      }
+    }
+  });
+}
+
+function told(step: OnUpkeep): StepResult {
+  switch (step.type) {
+    case 'compact':
+      return applied('Compacted', `Forgot what was before revision ${step.revision}.`);
+    case 'disarm':
+      return applied('Disarmed', `Ended the alarm ${step.alarm}: ${step.why}`);
+    default:
+      return applied('Defragmented', `${step.peer} has given the free part of its database back.`);
+  }
+}

@@ -1,0 +1,160 @@
+// The upkeep of EtcdClusters on real etcds: a database that is full, a member whose data differs
+// from that of the others, and claims that grow.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EtcdClusterStatus } from '../../../shared/api/etcd-cluster.ts';
+import { CLAIMS } from '../../../shared/stateful/parts.ts';
+import { isEtcdFailure } from '../../../shared/etcd/admin/failure.ts';
+import type { EtcdAdmin } from '../../../shared/etcd/admin.ts';
+import { createStorageClass } from '../../builders/storage-class.ts';
+import { EtcdPlace } from './etcd-place.ts';
+import { type Named, SCENARIO_MS } from './etcd-scene.ts';
+
+let place: EtcdPlace;
+
+const MIB = 2 ** 20;
+/** Larger ones leave gaps in the file, and it is full before its keys are. */
+const VALUE_BYTES = MIB / 8;
+const OPEN = { clients: { mode: 'None' }, peers: { mode: 'None' } };
+const SMALL = { tls: OPEN, quota: '16Mi', storage: { size: '128Mi' } };
+const settings = { timeout: SCENARIO_MS };
+
+beforeAll(async () => {
+  place = await EtcdPlace.start();
+}, SCENARIO_MS);
+
+afterAll(async () => {
+  await place?.stop();
+});
+
+/** A member that copies its database answers none of these. */
+async function alarmsOf(admin: EtcdAdmin): Promise<readonly string[]> {
+  try {
+    return (await admin.alarms.list()).map(({ type }) => type);
+  } catch (error) {
+    if (!isEtcdFailure(error)) throw error;
+    return ['unknown'];
+  }
+}
+
+/** Puts values under one key after the other, until etcd has no room or does not answer. */
+async function fill(admin: EtcdAdmin, nextKey: () => string): Promise<void> {
+  for (;;) {
+    try {
+      await admin.keys.put(nextKey(), Buffer.alloc(VALUE_BYTES, 'x'));
+    } catch (error) {
+      if (isEtcdFailure(error)) return;
+      throw error;
+    }
+  }
+}
+
+/** As a leader does that finds a difference, and blames the other one. */
+async function blame(cluster: Named, peer: string): Promise<void> {
+  const { members = [] } = await place.status(cluster);
+  const id = members.find(({ name }) => name === peer)?.id ?? '';
+  const [pod] = await place.pods(cluster);
+  const url = `http://${String(Object(pod?.['status']).podIP)}:2379/v3/maintenance/alarm`;
+  const memberID = String(BigInt(`0x${id}`));
+  const body = JSON.stringify({ action: 'ACTIVATE', memberID, alarm: 'CORRUPT' });
+  expect((await fetch(url, { method: 'POST', body })).status).toBe(200);
+}
+
+test(
+  'a full database: history makes room; keys are told, and need more quota',
+  settings,
+  async () => {
+    const cluster: Named = { namespace: 'full', name: 'etcd' };
+    await place.namespace(cluster.namespace);
+    await place.create(cluster, SMALL);
+    await place.wakeUntilReady(cluster);
+    const admin = await place.client(cluster);
+    // The free part is given back first, and then there is room again without a loss.
+    await place.wakeUntil(cluster, 'history to be forgotten', async () => {
+      if (await admin.keys.isForgotten('2').catch(() => false)) return true;
+      if ((await alarmsOf(admin)).length === 0) await fill(admin, () => '/shop/stock');
+      return false;
+    });
+    await place.wakeUntil(cluster, 'room', async ({ members = [] }) => {
+      const isRoomy = members.every(({ databaseBytes = Infinity }) => databaseBytes < 14 * MIB);
+      return isRoomy && (await alarmsOf(admin)).length === 0;
+    });
+    await admin.keys.put('/shop/stock', 'small');
+    let orders = 0;
+    const told = /^True AlarmNOSPACE.*\/shop\/orders\/: \d\d+, about 1\d MiB/;
+    await place.wakeUntil(cluster, 'the keys to be told', async () => {
+      if (told.test(await place.condition(cluster, 'Degraded'))) return true;
+      const next = (): string => `/shop/orders/${orders++}`;
+      if ((await alarmsOf(admin)).length === 0) await fill(admin, next);
+      return false;
+    });
+    await place.edit(cluster, { quota: '32Mi' });
+    await place.wakeUntilReady(cluster);
+    const after = await place.client(cluster);
+    expect(await alarmsOf(after)).toEqual([]);
+    await after.keys.put('/shop/orders/more', Buffer.alloc(MIB, 'x'));
+    await admin.close();
+    await after.close();
+  },
+);
+
+const idOf = ({ members = [] }: EtcdClusterStatus, peer: string): string | undefined =>
+  members.find(({ name }) => name === peer)?.id;
+
+test('the member whose data differs is replaced, whomever etcd blames', settings, async () => {
+  const cluster: Named = { namespace: 'corrupt', name: 'etcd' };
+  await place.namespace(cluster.namespace);
+  await place.create(cluster, { ...SMALL, quota: '64Mi' });
+  await place.wakeUntilReady(cluster);
+  const before = await place.status(cluster);
+  const admin = await place.client(cluster);
+  await admin.keys.put('/shop/price', 'one hundred');
+  await place.damage(cluster, 'etcd-1', 'one hundred');
+  await place.wakeUntilReady(cluster);
+  await blame(cluster, 'etcd-2');
+  await place.wakeUntil(cluster, 'another member in its place', (status) => {
+    const now = idOf(status, 'etcd-1');
+    return now !== undefined && now !== idOf(before, 'etcd-1');
+  });
+  await place.wakeUntilReady(cluster);
+  const status = await place.status(cluster);
+  const kept = ['etcd-0', 'etcd-2'];
+  expect(kept.map((peer) => idOf(status, peer))).toEqual(kept.map((peer) => idOf(before, peer)));
+  const after = await place.client(cluster);
+  expect(await alarmsOf(after)).toEqual([]);
+  await after.keys.put('/shop/stock', 'ten');
+  expect((await after.keys.get('/shop/price')).found?.value.toString()).toBe('one hundred');
+  await admin.close();
+  await after.close();
+});
+
+test('a larger size reaches the claims, and restarts nobody', settings, async () => {
+  const cluster: Named = { namespace: 'grown', name: 'etcd' };
+  await place.namespace(cluster.namespace);
+  await createStorageClass(place.kube, 'growing', true);
+  await createStorageClass(place.kube, 'rigid', false);
+  await place.create(cluster, { storage: { size: '10Gi', storageClassName: 'growing' } });
+  const rigid: Named = { namespace: 'grown', name: 'rigid' };
+  const storage = { size: '10Gi', storageClassName: 'rigid' };
+  await place.create(rigid, { replicas: 1, storage });
+  await place.wakeUntilReady(cluster);
+  await place.wakeUntilReady(rigid);
+  const pods = await place.podUids(cluster);
+  const shrunk = place.edit(cluster, { storage: { size: '5Gi' } });
+  await expect(shrunk).rejects.toThrow('A claim does not shrink');
+  await place.edit(cluster, { storage: { size: '20Gi' } });
+  await place.edit(rigid, { storage: { size: '20Gi' } });
+  const sizes = async (): Promise<readonly string[]> =>
+    (await place.kube.list(CLAIMS, { namespace: 'grown' })).items.map(
+      ({ spec }) => Object(spec).resources.requests.storage,
+    );
+  await place.wakeUntil(
+    cluster,
+    'the claims to grow',
+    async () => (await sizes()).toSorted().join() === '10Gi,20Gi,20Gi,20Gi',
+  );
+  await place.wakeUntil(rigid, 'the refusal of its class to be told', async () =>
+    (await place.condition(rigid, 'Degraded')).startsWith('True StorageCannotGrow: EtcdPeer rig'),
+  );
+  await place.wakeUntilReady(cluster);
+  expect(await place.podUids(cluster)).toEqual(pods);
+});
