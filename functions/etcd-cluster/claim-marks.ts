@@ -57,3 +57,10 @@ export function isBornHere(state: State): boolean {
   const isTold = own.length > 0 && own.every(({ born }) => born !== undefined);
   return state.cluster.status.bootstrap !== undefined || isTold;
 }
+
+/** Every claim tells that its cluster was born with this minor version of 3, or a later one. */
+export function isBornSince(state: State, minor: number): boolean {
+  const own = ownClaims(state);
+  const isTold = ({ born = '' }: PeerClaim): boolean => Number(born.split('.')[1]) >= minor;
+  return own.length > 0 && own.every(isTold);
+}

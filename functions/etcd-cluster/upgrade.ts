@@ -3,7 +3,7 @@
 // what is not known to be safe is refused, and the message has the way out. Pure.
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
-import { isBornHere } from './claim-marks.ts';
+import { isBornHere, isBornSince } from './claim-marks.ts';
 import type { Member, View } from './etcd-state.ts';
 import {
   answerOf,
@@ -97,6 +97,13 @@ function refusalUp(from: Version, state: State): string | undefined {
     return (
       `newer, while etcd is told to go down to ${told.downgradeTo}. Finish that, or end it: ` +
       'etcdctl downgrade cancel.'
+    );
+  }
+  if (from.minor === 6 && !isBornSince(state, 6)) {
+    // Tried: it ends at the first such entry that is left in the log, each time it starts.
+    return (
+      'not safe for a cluster that was born before 3.6, or does not tell: a 3.7 cannot read what ' +
+      'a 3.5 wrote into the log of Raft. Restore a backup into a new EtcdCluster.'
     );
   }
   if (from.minor !== 5) return undefined;

@@ -79,6 +79,15 @@ const waits = (version: string, reason: string): string =>
 const UP: readonly Row[] = [
   ['3.5.35 to 3.6.16', { spec: to('3.6.16'), ...all('3.5.35', '3.5.0') }, START],
   ['3.6.16 to 3.7.3', { spec: to('3.7.3'), ...all('3.6.16', '3.6.0') }, START],
+  [
+    'not to 3.7 with what a 3.5 wrote in the log',
+    {
+      spec: to('3.7.3'),
+      ...all('3.6.16', '3.6.0'),
+      claims: (claims) => claims.map((one) => ({ ...one, born: '3.5.35' })),
+    },
+    refused('3.7.3'),
+  ],
   ['a patch version, without a question', { spec: to('3.5.40'), ...all('3.5.35') }, START],
   ['not two minor versions', { spec: to('3.7.3'), ...all('3.5.35', '3.5.0') }, refused('3.7.3')],
   ['not another major', { spec: to('4.0.0'), ...all('3.6.16', '3.6.0') }, refused('4.0.0')],
