@@ -1,5 +1,5 @@
-// What goes on while the members of a cluster become others: clients that write and read one after
-// the other, and the probes of a kubelet, at every member and without a rest.
+// Traffic at a cluster whose members become others: clients that write and read one after the
+// other, and the probes of a kubelet, at every member and without a rest.
 import {
   checkHistory,
   type Operation,

@@ -1,5 +1,6 @@
 // EtcdClusters become other versions of etcd on real ones: 3.5 to 3.6 under writers and
-// probes, 3.6 to 3.7, what is refused, and what an EtcdCluster that is made again does with older and newer
+// probes, 3.6 to 3.7, what is refused, and what an EtcdCluster that is made again does with
+// older and newer
 // data.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BORN_ANNOTATION, VERSION_ANNOTATION } from '../../../shared/api/etcd-peer.ts';

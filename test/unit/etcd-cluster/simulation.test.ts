@@ -167,7 +167,7 @@ test('a cluster that was born on 3.5 stays on 3.6: a 3.7 does not read its log',
   expect(run.condition('Degraded').reason).toBe('UpgradeRefused');
 });
 
-test('one that joins while a minor version is wanted joins with the one that all speak', async () => {
+test('one that joins amid an upgrade has the version that all speak', async () => {
   const run = await prepared({ before: [{ ...OLD, ...size(1) }] });
   run.edit({ ...NEW, ...size(3) });
   await run.converge();
