@@ -32,13 +32,7 @@ export async function holdUp(
     if (end.aborted) return left(print);
     throw error;
   }
-  if (options.stages.length > 0) {
-    const { kubeconfigPath } = cluster;
-    const rest = 'Knative and our functions follow; what they need and is not there is built now.';
-    print(
-      `\nThe API server is up after ${since()}. ${rest}\nexport KUBECONFIG=${kubeconfigPath}\n`,
-    );
-  }
+  if (options.stages.length > 0) print(upSoFar(cluster, since()));
   const over = new AbortController();
   const onReady = (readyName: string): void => onMessage({ kind: 'ready', readyName });
   const signal = AbortSignal.any([end, over.signal]);
@@ -64,6 +58,12 @@ export async function holdUp(
     await staged.catch(() => undefined);
     left(print);
   }
+}
+
+/** Said before anything is built: who waits for that can work with the API server. */
+function upSoFar({ kubeconfigPath }: Cluster, took: string): string {
+  const rest = 'Knative and our functions follow; what they need and is not there is built now.';
+  return `\nThe API server is up after ${took}. ${rest}\nexport KUBECONFIG=${kubeconfigPath}\n`;
 }
 
 function left(print: (text: string) => void): number {
