@@ -4,6 +4,7 @@ import { ETCD_PEERS } from '../../../../shared/api/etcd-peer.ts';
 import type { KubeObject } from '../../../../shared/kube/objects.ts';
 import { CLAIMS, PODS } from '../../../../shared/stateful/parts.ts';
 import { KubeModel } from '../../stateful/kube-model.ts';
+import { CATCH_UP_TICKS, ready, unready } from './pod-times.ts';
 import { SpokenVersion } from './spoken-version.ts';
 import { containerOf, goOnAlone } from './alone.ts';
 import type { MemberModel, DataModel, ProcessModel, RecordModel, Bootstrap } from './shapes.ts';
@@ -11,8 +12,6 @@ import { EMPTY, joined, judgeRemoval, tickUpkeep, type UpkeepModel } from './upk
 
 export const NAMESPACE = 'shop';
 export const NAME = 'etcd';
-
-const CATCH_UP_TICKS = 2;
 
 export class EtcdModel {
   readonly kube: KubeModel;
@@ -298,6 +297,3 @@ export class EtcdModel {
       : undefined;
   }
 }
-
-const ready = { conditions: [{ type: 'Ready', status: 'True' }] };
-const unready = { status: { conditions: [{ type: 'Ready', status: 'False' }] } };
