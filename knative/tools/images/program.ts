@@ -27,18 +27,20 @@ export interface Program {
   /** Where it is in the image. */
   readonly directory?: string;
   readonly arguments?: readonly string[];
+  /** Beside `PATH`. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** It starts from a read-only root as nobody in particular; what it writes needs a volume. */
 export async function programSpec(program: Program): Promise<ImageSpec> {
-  const { image, binary, name = basename(binary), arguments: args, labels } = program;
+  const { image, binary, name = basename(binary), arguments: args, env, labels } = program;
   const { directory = PATH } = program;
   return {
     name: image,
     files: await programFiles(binary, name, directory),
     entrypoint: [`${directory}/${name}`],
-    env: { PATH: directory },
+    env: { ...env, PATH: directory },
     ...(args === undefined ? {} : { arguments: args }),
     ...(labels === undefined ? {} : { labels }),
   };

@@ -5,6 +5,7 @@ import type { ImageSpec } from '../../../tools/images/spec.ts';
 import { inParallel } from '../../local/cluster/in-parallel.ts';
 import { resolveParts } from '../../local/parts/resolve.ts';
 import { partsSettings } from '../../local/parts/settings.ts';
+import { GO_GC } from '../inside/place.ts';
 import { cachedArchive } from './cached-archive.ts';
 import { ENVOY_IMAGE, componentImages } from './component-images.ts';
 import { envoyBinary } from './envoy.ts';
@@ -21,7 +22,7 @@ export async function componentArchives(signal: AbortSignal): Promise<readonly s
   const names = componentImages.map(({ part }) => part);
   const parts = await resolveParts(names, { settings, signal });
   const specs = componentImages.map(({ part, image }) =>
-    programSpec({ image, binary: parts.get(part)?.path ?? '' }),
+    programSpec({ image, binary: parts.get(part)?.path ?? '', env: GO_GC }),
   );
   const envoy = envoySpec(await envoyBinary(settings, signal));
   const all = await Promise.all([...specs, envoy]);

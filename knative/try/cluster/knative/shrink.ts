@@ -1,5 +1,6 @@
 // Makes the deployments of Knative fit for two cores that do other things too: small requests, no
-// limits that throttle a start, probes that see readiness early and forgive a slow machine.
+// limits that throttle a start, probes that see readiness early, cost little afterwards and forgive
+// a slow machine.
 import type { Manifest } from '../../../../shared/kube/objects.ts';
 
 interface Probe {
@@ -8,6 +9,7 @@ interface Probe {
 }
 
 interface Container {
+  readonly startupProbe?: Probe;
   readonly readinessProbe?: Probe;
   readonly livenessProbe?: Probe;
   readonly [field: string]: unknown;
@@ -28,16 +30,17 @@ interface Deployment extends Manifest {
 /** The scheduler adds these up; the processes take as much as they need. */
 const REQUESTS = { cpu: '10m', memory: '32Mi' } as const;
 
-/** Asked often, a pod is seen ready within a second of being so. */
-const READINESS_EVERY_SECONDS = 1;
+/** Asked often while it starts, a pod is seen ready within a second of being so. */
+const STARTUP = { periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 600 } as const;
 
-/** A liveness probe is for what hangs: a minute to start, then a minute of silence. */
-const LIVENESS = {
-  initialDelaySeconds: 60,
-  periodSeconds: 10,
-  timeoutSeconds: 5,
-  failureThreshold: 6,
-} as const;
+/**
+ * Afterwards each question costs the kubelet and the pod some milliseconds, many of them a TLS
+ * handshake, and the pods of Knative are many.
+ */
+const READINESS_EVERY_SECONDS = 10;
+
+/** A liveness probe is for what hangs: a minute of silence. */
+const LIVENESS = { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 } as const;
 
 /** Those who leave drain in seconds here; the minutes of a busy cluster would hold up `down`. */
 const GRACE_SECONDS = 10;
@@ -55,18 +58,28 @@ export function shrunk(object: Manifest): Manifest {
 }
 
 function smallContainer({ lifecycle: _shell, ...container }: Container): Container {
-  const { readinessProbe, livenessProbe } = container;
   return {
     // Kourier's hook before the end calls a shell and curl, which our image of Envoy does not have.
     ...container,
     resources: { requests: REQUESTS },
-    ...(readinessProbe && { readinessProbe: early(readinessProbe) }),
-    ...(livenessProbe && { livenessProbe: { ...livenessProbe, ...LIVENESS } }),
+    ...probesOf(container),
   };
 }
 
-function early({ initialDelaySeconds: _delay, ...probe }: Probe): Probe {
-  return { ...probe, periodSeconds: READINESS_EVERY_SECONDS };
+/** None but the first is asked before that one was answered, so none has to wait by itself. */
+function probesOf({ readinessProbe, livenessProbe }: Container): Partial<Container> {
+  const readiness = readinessProbe && withoutDelay(readinessProbe);
+  return {
+    ...(readiness && {
+      startupProbe: { ...readiness, ...STARTUP },
+      readinessProbe: { ...readiness, periodSeconds: READINESS_EVERY_SECONDS },
+    }),
+    ...(livenessProbe && { livenessProbe: { ...withoutDelay(livenessProbe), ...LIVENESS } }),
+  };
+}
+
+function withoutDelay({ initialDelaySeconds: _delay, ...probe }: Probe): Probe {
+  return probe;
 }
 
 function isDeployment(object: Manifest): object is Deployment {
