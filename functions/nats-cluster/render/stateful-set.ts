@@ -26,15 +26,17 @@ import { labelsOf, selectorOf } from './labels.ts';
 /** Time to end after the last client is gone. */
 const END_SLACK_SECONDS = 20;
 const PROBE_SECONDS = 5;
+/** Asked at once and then every second: a rollout waits for each server in turn. */
+const START_PROBE_SECONDS = 1;
 /**
  * A server reads its streams when it starts, which has taken half an hour. The limit is the same
  * for all sizes, so that growing a claim restarts nobody.
  */
 const START_SECONDS_MAX = 3_600;
 
-const probe = (question: string, failureThreshold: number) => ({
+const probe = (question: string, failureThreshold: number, periodSeconds = PROBE_SECONDS) => ({
   httpGet: { path: `/healthz?${question}=true`, port: 'monitor' },
-  periodSeconds: PROBE_SECONDS,
+  periodSeconds,
   timeoutSeconds: PROBE_SECONDS,
   failureThreshold,
 });
@@ -44,7 +46,11 @@ const probe = (question: string, failureThreshold: number) => ({
  * server because another one lacks them. The streams are checked before each step.
  */
 const PROBES = {
-  startupProbe: probe('js-enabled-only', START_SECONDS_MAX / PROBE_SECONDS),
+  startupProbe: probe(
+    'js-enabled-only',
+    START_SECONDS_MAX / START_PROBE_SECONDS,
+    START_PROBE_SECONDS,
+  ),
   readinessProbe: probe('js-server-only', 2),
   livenessProbe: probe('js-enabled-only', 6),
 };
