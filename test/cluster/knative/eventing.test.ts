@@ -2,11 +2,11 @@
 // and where events go that nobody takes.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type KnativeWorld, openWorld, OPEN_WITHIN_MS } from './support/world.ts';
+import { type KnativeWorld, NAMESPACES, openWorld, OPEN_WITHIN_MS } from './support/world.ts';
 import { type Seen, binaryEvent, eventually } from './support/rig.ts';
 import { broker, configMapSource, echoService, trigger } from './support/wiring.ts';
 
-const NAMESPACE = 'eventing-test';
+const NAMESPACE = NAMESPACES.eventing;
 const of = { namespace: NAMESPACE };
 
 let world: KnativeWorld;

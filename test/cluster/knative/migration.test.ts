@@ -11,7 +11,7 @@ import {
 import { CRDS } from '../../../shared/kube/crds.ts';
 import { eventually } from './support/rig.ts';
 import { OURS } from './support/shown-feed.ts';
-import { type KnativeWorld, openWorld, OPEN_WITHIN_MS } from './support/world.ts';
+import { type KnativeWorld, NAMESPACES, openWorld, OPEN_WITHIN_MS } from './support/world.ts';
 
 const SERVICES = { group: 'serving.knative.dev', version: 'v1', resource: 'services' } as const;
 const NAME = 'widgets.demo.ballast.dev';
@@ -26,7 +26,7 @@ const ENV = { WORK_SECONDS: '5', LONGEST_WRITE_SECONDS: '0' } as const;
 let world: KnativeWorld;
 
 beforeAll(async () => {
-  world = await openWorld('migrating');
+  world = await openWorld(NAMESPACES.migrating);
   await fillTryOut(world.rig.kube);
   await rollOut();
 }, OPEN_WITHIN_MS);

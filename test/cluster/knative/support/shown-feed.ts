@@ -62,16 +62,23 @@ export class ShownFeed {
     return [...found].some(({ key }) => key.name === name);
   }
 
+  /** When the last sweep ended. */
+  async sweptAt(): Promise<string | undefined> {
+    return (await this.#status()).sweptAt;
+  }
+
   async counts(): Promise<EventCounts> {
-    const feed = await this.#rig.kube.get(METADATA_FEEDS, { namespace: OURS, name: FEED });
-    // The function's own status.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const { events } = (feed?.['status'] ?? {}) as Partial<MetadataFeedStatus>;
+    const { events } = await this.#status();
     if (events === undefined) throw new Error(`the feed ${FEED} has counted nothing yet`);
     return events;
   }
 
   close(): Promise<void> {
     return this.#reader.close();
+  }
+
+  async #status(): Promise<Partial<MetadataFeedStatus>> {
+    const feed = await this.#rig.kube.get(METADATA_FEEDS, { namespace: OURS, name: FEED });
+    return feed?.['status'] ?? {};
   }
 }
