@@ -114,8 +114,9 @@ function fullReason(state: State, full: readonly Member[]): Reason {
   const names = full.map((member) => nameOf(state, member)).join(', ');
   const largest = state.etcd.upkeep?.largest ?? 'not counted yet';
   const message =
-    `The keys of ${names} fill the quota of ${quota}, also after a compaction, and etcd takes no ` +
+    `By their own count ${names} use the quota of ${quota}, also after a compaction, and take no ` +
     `writes but deletions. Most keys: ${largest}. Write a larger spec.quota (with ` +
-    'spec.storage.size twice as large), or delete keys: the rest is done then.';
+    'spec.storage.size twice as large), or delete keys: the rest is done then. When the keys are ' +
+    'few, it is history that etcd has forgotten and still counts: etcdctl defrag on each of them.';
   return { reason: 'AlarmNOSPACE', message };
 }
