@@ -16,7 +16,8 @@ export interface Identity {
 }
 
 export interface Subject {
-  readonly commonName: string;
+  /** Absent for a certificate that is nobody's login: some servers take this for a user. */
+  readonly commonName?: string;
   /** To Kubernetes: the groups of the user that the common name names. */
   readonly organizations?: readonly string[];
   /** Where it serves: DNS names and IPv4 addresses. */
@@ -49,6 +50,16 @@ export function issue(authority: Identity, subject: Subject, validity: Validity)
   };
   const certPem = signed(body, createPrivateKey(authority.keyPem));
   return { certPem, keyPem: pemOf(privateKey) };
+}
+
+/** Undefined where it has none, and for text that is no certificate. */
+export function commonNameOf(certPem = ''): string | undefined {
+  try {
+    const { CN: name } = new X509Certificate(certPem).toLegacyObject().subject;
+    return name === undefined ? undefined : String(name);
+  } catch {
+    return undefined;
+  }
 }
 
 interface Body {
@@ -108,7 +119,7 @@ const attribute = (id: string, value: string): Buffer =>
 const nameOf = ({ commonName, organizations = [] }: Subject): Buffer =>
   sequence(
     ...organizations.map((one) => attribute('55040a', one)),
-    attribute('550403', commonName),
+    ...(commonName === undefined ? [] : [attribute('550403', commonName)]),
   );
 
 /** From 2050 on the short form would mean 1950. */

@@ -2,8 +2,10 @@
 // none answers is an answer too.
 import { cut } from '../../shared/cut.ts';
 import { Failure } from '../../shared/errors.ts';
+import { isEtcdFailure } from '../../shared/etcd/admin/failure.ts';
 import type { EtcdAdmin } from '../../shared/etcd/admin.ts';
 import type { EtcdStatus } from '../../shared/etcd/admin/status.ts';
+import { askAuth, type AuthMemory } from './auth/ask.ts';
 import { askViews } from './ask-views.ts';
 import { endpointOf, withMembers } from './connect.ts';
 import type { Deps } from './deps.ts';
@@ -14,7 +16,7 @@ import {
   type MemberList,
   NO_ANSWERS,
 } from './etcd-state.ts';
-import type { Access, State } from './state.ts';
+import type { Parts, State } from './state.ts';
 
 /** A member that is alive answers within milliseconds; a silent one costs this much. */
 const ANSWERS_WITHIN_MS = 3_000;
@@ -23,40 +25,58 @@ const WHY_BYTES_MAX = 200;
 type Asked = Pick<State, 'cluster' | 'pods' | 'peers'>;
 
 export async function askMembers(
-  { openAdmin }: Pick<Deps, 'openAdmin'>,
+  { openAdmin, memory }: Pick<Deps, 'openAdmin'> & { readonly memory: AuthMemory },
   asked: Asked,
-  access: Access | undefined,
+  { access, auth }: Pick<Parts, 'access' | 'auth'>,
   signal: AbortSignal,
 ): Promise<EtcdState> {
   const { cluster, pods, peers } = asked;
   const ours = peers.filter(({ isOurs }) => isOurs).map(({ name }) => name);
   const names = ours.filter((name) => endpointOf(cluster, pods, name) !== undefined);
   if (names.length === 0 || access === undefined) return NO_ANSWERS;
+  const refusals: Refusals = new Set();
   return withMembers(openAdmin, { cluster, pods, access }, names, async (admin) => {
     const [list, ...told] = await Promise.all([
-      orSilence(admin.members.list({ isLinearizable: true, timeoutMs: ANSWERS_WITHIN_MS, signal })),
-      ...names.map((name) => orSilence(statusOf(admin, asked, name, signal))),
+      orSilence(
+        admin.members.list({ isLinearizable: true, timeoutMs: ANSWERS_WITHIN_MS, signal }),
+        refusals,
+      ),
+      ...names.map((name) => orSilence(statusOf(admin, asked, name, signal), refusals)),
     ]);
     signal.throwIfAborted();
     const answers = new Map(names.map((name, index) => [name, told[index] ?? 'no answer']));
-    const own = typeof list === 'string' ? await ownListsOf(admin, asked, answers, signal) : [];
-    const state = { ...stateOf(list, answers), ownLists: new Map(own) };
-    return { ...state, views: await askViews(admin, asked, state.answers, signal) };
+    const own =
+      typeof list === 'string' ? await ownListsOf(admin, asked, answers, refusals, signal) : [];
+    const found = { ...stateOf(list, answers), ownLists: new Map(own) };
+    const views = await askViews(admin, asked, found.answers, signal);
+    const members = { ...found, views };
+    if (refusals.size > 0 || auth === undefined) return { ...members, ...refusedBy(refusals) };
+    if (members.list === undefined) return members;
+    const seen = await orSilence(askAuth(admin, cluster, auth, memory, signal), refusals);
+    signal.throwIfAborted();
+    const known = typeof seen === 'string' ? { authSilence: seen } : { auth: seen };
+    return { ...members, ...known, ...refusedBy(refusals) };
   });
 }
+
+type Refusals = Set<NonNullable<EtcdState['refused']>>;
+
+const refusedBy = ([refused]: Refusals): Pick<EtcdState, 'refused'> =>
+  refused === undefined ? {} : { refused };
 
 /** Each one's own list: without a quorum there is no other. */
 async function ownListsOf(
   admin: EtcdAdmin,
   { cluster, pods }: Asked,
   answers: ReadonlyMap<string, EtcdStatus | string>,
+  refusals: Refusals,
   signal: AbortSignal,
 ): Promise<readonly (readonly [string, MemberList])[]> {
   const options = { isLinearizable: false, timeoutMs: ANSWERS_WITHIN_MS, signal };
   const lists = [...answers].map(async ([name, answer]) => {
     const endpoint = endpointOf(cluster, pods, name);
     if (endpoint === undefined || typeof answer === 'string') return [];
-    const list = await orSilence(admin.at(endpoint).members.list(options));
+    const list = await orSilence(admin.at(endpoint).members.list(options), refusals);
     return typeof list === 'string' ? [] : [[name, listIn(list)] as const];
   });
   const found = (await Promise.all(lists)).flat();
@@ -76,11 +96,16 @@ async function statusOf(
 }
 
 /** The answer, or why there is none. */
-async function orSilence<Answer>(answer: Promise<Answer>): Promise<Answer | string> {
+async function orSilence<Answer>(
+  answer: Promise<Answer>,
+  refusals: Refusals,
+): Promise<Answer | string> {
   try {
     return await answer;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
+    if (isEtcdFailure(error, 'LOGIN_FAILED')) refusals.add('LOGIN_FAILED');
+    if (isEtcdFailure(error, 'NO_LOGIN')) refusals.add('NO_LOGIN');
     return cut(error.message, WHY_BYTES_MAX);
   }
 }

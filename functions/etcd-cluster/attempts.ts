@@ -34,6 +34,9 @@ function targetOf(step: Step, state: State): unknown {
     case 'write-records':
       // Each change ends with the same empty records: only what they follow tells them apart.
       return [recordsOf(state), step.records];
+    case 'change-auth':
+      // The same change is made again when others were made in between.
+      return [step.change, state.etcd.auth?.revision];
     case 'add-learner':
       return state.etcd.list?.members.length;
     case 'compact':

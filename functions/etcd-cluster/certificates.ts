@@ -161,7 +161,12 @@ function managedOf(
   return {
     owner: ownerOf(cluster),
     suffix: `-${use}-ca`,
-    listeners: listeners.map((listener) => ({ listener, hosts: HOSTS[listener](cluster) })),
+    listeners: listeners.map((listener) => ({
+      listener,
+      hosts: HOSTS[listener](cluster),
+      // etcd takes the common name of a client for a user, and its own for that of a gateway.
+      isNameless: use === 'clients',
+    })),
     recover: () => recover(cluster, listeners, served, nowMs),
   };
 }

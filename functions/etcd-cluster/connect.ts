@@ -29,7 +29,7 @@ export async function withMembers<Result>(
   work: (admin: EtcdAdmin) => Promise<Result>,
 ): Promise<Result> {
   const endpoints = peers.flatMap((peer) => endpointOf(cluster, pods, peer) ?? []);
-  const admin = open({ endpoints, tls: access.tls });
+  const admin = open({ endpoints, tls: access.tls, session: access.session });
   try {
     return await work(admin);
   } finally {

@@ -9,6 +9,7 @@ import {
   waitToHeal,
 } from '../../shared/stateful/decision.ts';
 import { applyParts, reportRefusedPolicy } from './apply-parts.ts';
+import { keepAuth, reportAuth, reportRefusedLogin } from './auth/plan.ts';
 import { beBorn, bringBack } from './birth.ts';
 import { markClaims } from './claim-marks.ts';
 import type { Decision, Step } from './decision.ts';
@@ -30,6 +31,7 @@ const PLANNERS: readonly Planner<State, Step>[] = [
   bringBack,
   hibernate,
   markClaims,
+  reportRefusedLogin,
   proposeRecovery,
   replaceCorrupt,
   goOnDefragmenting,
@@ -38,6 +40,7 @@ const PLANNERS: readonly Planner<State, Step>[] = [
   recoverSpace,
   replaceLost,
   restart,
+  keepAuth,
   scaleUp,
   roll,
   scaleDown,
@@ -45,6 +48,7 @@ const PLANNERS: readonly Planner<State, Step>[] = [
   reportSpace,
   heal,
   refuseImage,
+  reportAuth,
   refuseConfirmation,
   reportRefusedPolicy,
 ];

@@ -1,5 +1,7 @@
 // The steps of this function: each is one change that others can see. Pure.
+import type { EtcdUser } from '../../shared/api/etcd-auth.ts';
 import type { EtcdPeerSpec } from '../../shared/api/etcd-peer.ts';
+import type { Permission } from '../../shared/etcd/admin/roles.ts';
 import type { Decision as DecisionOf } from '../../shared/stateful/decision.ts';
 import type { StatefulStep } from '../../shared/stateful/steps.ts';
 import type { PartKey } from './render.ts';
@@ -21,6 +23,7 @@ export type Step =
     }
   | OnEtcd
   | OnUpkeep
+  | { readonly type: 'change-auth'; readonly change: AuthChange }
   | WriteRecords;
 
 /** Asked of the members. */
@@ -45,6 +48,15 @@ export type OnUpkeep =
       readonly alarm: 'NOSPACE' | 'CORRUPT';
       readonly why: string;
     };
+
+/** A change of users and roles. No password is in it: steps are told apart by what they say. */
+export type AuthChange =
+  | { readonly do: 'enable' | 'disable' }
+  | { readonly do: 'add-role' | 'delete-role'; readonly role: string }
+  | { readonly do: 'grant' | 'revoke'; readonly role: string; readonly permission: Permission }
+  | { readonly do: 'add-user'; readonly user: string; readonly login: EtcdUser['login'] }
+  | { readonly do: 'delete-user' | 'change-password'; readonly user: string }
+  | { readonly do: 'give-role' | 'take-role'; readonly user: string; readonly role: string };
 
 /** Changes only the records in the status: before something is destroyed, and after. */
 export interface WriteRecords {

@@ -3,6 +3,8 @@
 import type { openEtcdAdmin } from '../../shared/etcd/admin.ts';
 import { StatefulDeps, type StatefulOptions } from '../../shared/stateful/deps.ts';
 import { newServersMemory, type ServersMemory } from '../../shared/stateful/memory.ts';
+import type { Session } from '../../shared/etcd/admin/caller.ts';
+import type { AuthMemory } from './auth/ask.ts';
 import type { Cluster } from './cluster.ts';
 import type { UpkeepMemory } from './etcd-state.ts';
 import type { Parts } from './state.ts';
@@ -11,9 +13,11 @@ export interface DepsOptions extends StatefulOptions {
   readonly openAdmin: typeof openEtcdAdmin;
 }
 
-export interface Memory extends ServersMemory<Parts> {
+export interface Memory extends ServersMemory<Parts>, AuthMemory {
   /** Dear answers about a cluster in trouble. */
   readonly upkeep: UpkeepMemory;
+  /** With the token that members gave for it. */
+  session?: Session;
 }
 
 const newMemory = (): Memory => ({ ...newServersMemory<Parts>(), upkeep: {} });

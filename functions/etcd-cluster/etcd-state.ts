@@ -1,5 +1,7 @@
 // The state of an etcd as its members told it, and questions about it. Pure.
 
+import type { AuthSeen } from './auth/state.ts';
+
 /** A member in the list that a quorum confirmed. */
 export interface Member {
   /** In decimal, as etcd's gateway has it. */
@@ -65,6 +67,12 @@ export interface EtcdState {
   readonly ownLists: ReadonlyMap<string, MemberList>;
   /** Answers that are asked for while an alarm or a defragmentation makes it worth its price. */
   readonly upkeep?: Upkeep;
+  /** Undefined where nobody asked, or no quorum told. */
+  readonly auth?: AuthSeen;
+  /** Why it is not told. */
+  readonly authSilence?: string;
+  /** Members want a login, and have not got the right one. */
+  readonly refused?: 'LOGIN_FAILED' | 'NO_LOGIN';
 }
 
 export interface Upkeep {

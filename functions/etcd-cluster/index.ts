@@ -20,6 +20,7 @@
 //   birth              the first member, once; peers for claims that have data already
 //   hibernate          all members away and back
 //   join, leave        more members, and fewer; lost ones
+//   auth/plan          users and roles, and whether etcd asks for logins; auth has all about them
 //   roll               another spec, one member at a time
 //   upgrade            which image may follow which; image-for-new: that of a new peer; version:
 //                      their versions

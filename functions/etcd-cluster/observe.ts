@@ -35,7 +35,7 @@ export async function observe(
   cluster: Cluster,
   signal: AbortSignal,
 ): Promise<Observation<State>> {
-  const { kube, clock } = deps;
+  const { kube, clock, openAdmin } = deps;
   const memory = deps.memoryOf(cluster.uid);
   const { namespace } = cluster;
   const selection = { namespace, labelSelector: selectorText(selectorOf(cluster)) };
@@ -43,7 +43,7 @@ export async function observe(
   const pods = await readPods({ kube, clock }, selection, signal);
   const claims = await readPeerClaims(deps, cluster, signal);
   const { parts, isRemembered } = await partsOf(deps, cluster, memory, signal);
-  const etcd = await askMembers(deps, { cluster, pods, peers }, parts.access, signal);
+  const etcd = await askMembers({ openAdmin, memory }, { cluster, pods, peers }, parts, signal);
   const nowMs = clock.nowMs();
   for (const name of etcd.answers.keys()) memory.contactMs.set(name, nowMs);
   const found = { kube, namespace, nowMs, signal };

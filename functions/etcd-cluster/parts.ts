@@ -1,10 +1,13 @@
 // Reads the parts of a cluster that no member has for itself, and compares them with how they are
 // rendered. observe.ts calls it after changes and every few minutes.
+import { type EtcdLogin, Session } from '../../shared/etcd/admin/caller.ts';
 import { hashOf } from '../../shared/hash.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { compareParts } from '../../shared/stateful/compare-parts.ts';
 import { freshRefusal, policyRefusalOf } from '../../shared/stateful/missing-rights.ts';
 import { SECRETS } from '../../shared/stateful/parts.ts';
+import { commonNameOf } from '../../shared/x509.ts';
+import { readAuth, refusedCertificate } from './auth/secrets.ts';
 import { type CertificateSets, readCertificates } from './certificates.ts';
 import type { Cluster } from './cluster.ts';
 import type { Memory } from './deps.ts';
@@ -27,7 +30,12 @@ export async function readParts(deps: PartsDeps, cluster: Cluster): Promise<Part
   const versions = new Map<string, string>();
   const { kept } = deps.memory;
   const secretsDeps = { ...deps, versions, kept };
-  const { sets, toMake, lacking, notice } = await readCertificates(secretsDeps, cluster);
+  const read = await readCertificates(secretsDeps, cluster);
+  const { toMake, notice } = read;
+  const named = commonNameOf(read.sets?.clients?.client.certificate);
+  const lacking = read.lacking ?? refusedCertificate(cluster, named);
+  const sets = lacking === undefined ? read.sets : undefined;
+  const { auth, toMake: toMakeForAuth } = await readAuth(secretsDeps, cluster, named);
   const compared = await compareParts(deps, {
     owner,
     parts: sets === undefined ? [] : render(cluster, sets),
@@ -40,9 +48,10 @@ export async function readParts(deps: PartsDeps, cluster: Cluster): Promise<Part
     },
   });
   return {
-    toMake,
+    toMake: toMake ?? toMakeForAuth,
     lacking: lacking ?? compared.nameConflict,
-    access: sets === undefined ? undefined : accessBy(sets),
+    access: sets === undefined ? undefined : accessBy(sets, sessionOf(deps.memory, auth?.root)),
+    ...(auth === undefined ? {} : { auth }),
     found: compared.found,
     wrong: compared.wrong,
     policyRefusal: compared.refusal,
@@ -52,10 +61,19 @@ export async function readParts(deps: PartsDeps, cluster: Cluster): Promise<Part
   };
 }
 
-function accessBy({ clients }: CertificateSets): Access {
-  if (clients === undefined) return { tls: undefined };
+function accessBy({ clients }: CertificateSets, session: Session | undefined): Access {
+  const login = session === undefined ? {} : { session };
+  if (clients === undefined) return { tls: undefined, ...login };
   const { ca, certificate, key } = clients.client;
-  return { tls: { ca, cert: certificate, key } };
+  return { tls: { ca, cert: certificate, key }, ...login };
+}
+
+/** The one that has a token already, as long as the password is the same. */
+function sessionOf(memory: Memory, root: EtcdLogin | undefined): Session | undefined {
+  const before = memory.session;
+  if (root === undefined || before?.login?.password === root.password) return before;
+  memory.session = new Session(root);
+  return memory.session;
 }
 
 /** etcd reads them when it starts, and everything else of a certificate for each connection. */

@@ -12,11 +12,14 @@ import type {
 } from '../../shared/api/etcd-cluster.ts';
 import { claimName, podName } from '../../shared/api/etcd-names.ts';
 import type { EtcdPeerSpec, EtcdPeerStatus } from '../../shared/api/etcd-peer.ts';
+import type { EtcdAuthStatus } from '../../shared/api/etcd-auth.ts';
+import type { Session } from '../../shared/etcd/admin/caller.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { Claim } from '../../shared/stateful/claims.ts';
 import type { SecretToMake } from '../../shared/stateful/certificates/secret-data.ts';
 import type { FoundPart, RenderedPart } from '../../shared/stateful/parts.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
+import type { AuthParts } from './auth/state.ts';
 import { type Cluster, ordinalOf, peerUrl } from './cluster.ts';
 import type { EtcdState, Member, MemberAnswer } from './etcd-state.ts';
 import type { PartKey } from './render.ts';
@@ -31,6 +34,7 @@ export interface Records {
   readonly recovered?: Recovered;
   readonly defragmenting?: DefragmentingMember;
   readonly compacting?: Compacting;
+  readonly auth?: EtcdAuthStatus;
 }
 
 export interface Peer {
@@ -65,6 +69,8 @@ export interface Parts {
   /** Parts that are missing, or differ from how they are rendered. */
   readonly wrong: readonly RenderedPart<PartKey>[];
   readonly policyRefusal: Reason | undefined;
+  /** Undefined where neither the spec nor a Secret speaks of logins. */
+  readonly auth?: AuthParts;
   readonly certificatesHash: string | undefined;
   /** Versions of the cluster's own Secrets, by name. */
   readonly secrets: ReadonlyMap<string, string>;
@@ -75,6 +81,8 @@ export interface Parts {
 /** Undefined fields where the cluster speaks without TLS. */
 export interface Access {
   readonly tls: { readonly ca: string; readonly cert: string; readonly key: string } | undefined;
+  /** Root's, once there is a password. */
+  readonly session?: Session;
 }
 
 export interface State {
@@ -157,7 +165,7 @@ export const byOrdinal = (a: string, b: string): number => ordinalOf(a) - ordina
 /** The records in the status now. */
 export function recordsOf({ cluster: { status } }: Pick<State, 'cluster'>): Records {
   const { clusterId, bootstrap, leaving, restarting } = status;
-  const { recovering, recovered, defragmenting, compacting } = status;
+  const { recovering, recovered, defragmenting, compacting, auth } = status;
   return {
     ...(clusterId === undefined ? {} : { clusterId }),
     ...(bootstrap === undefined ? {} : { bootstrap }),
@@ -167,5 +175,6 @@ export function recordsOf({ cluster: { status } }: Pick<State, 'cluster'>): Reco
     ...(recovered === undefined ? {} : { recovered }),
     ...(defragmenting === undefined ? {} : { defragmenting }),
     ...(compacting === undefined ? {} : { compacting }),
+    ...(auth === undefined ? {} : { auth }),
   };
 }

@@ -17,6 +17,7 @@ import {
   slowly,
   type StepResult,
 } from '../../shared/stateful/steps.ts';
+import { applyAuth } from './auth/apply.ts';
 import type { Cluster } from './cluster.ts';
 import { endpointOf, withMembers } from './connect.ts';
 import type { OnEtcd, Step } from './decision.ts';
@@ -53,6 +54,8 @@ export async function applyStep(
     case 'defragment':
     case 'disarm':
       return applyUpkeep(deps, state, step, signal);
+    case 'change-auth':
+      return applyAuth(deps, state, step.change, signal);
     // The reconciler writes them with the status.
     case 'write-records':
       return { isSlow: false };

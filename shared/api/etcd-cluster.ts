@@ -1,5 +1,6 @@
 // EtcdCluster as the API server stores it: what an etcd is to be, and how it is.
 // knative/crds/etcd-cluster.yaml is the source of truth; defaults are filled in by the API server.
+import type { EtcdAuth, EtcdAuthStatus } from './etcd-auth.ts';
 import type { AccessMode, Amounts } from './servers.ts';
 
 export const ETCD_CLUSTERS = {
@@ -63,6 +64,8 @@ export interface EtcdDefragmentation {
 export interface EtcdClusterSpec extends EtcdSettings {
   /** 0 hibernates: no pods, and every claim is kept. */
   readonly replicas: number;
+  /** Without it every client may do everything. */
+  readonly auth?: EtcdAuth;
   /** Clients that may connect: all, or those that other policies let in; None creates no policy. */
   readonly networkPolicy: 'Open' | 'Closed' | 'None';
   /** When the free part of databases is given back to the volume. */
@@ -95,6 +98,7 @@ export interface EtcdClusterStatus {
   readonly recovered?: Recovered;
   readonly defragmenting?: DefragmentingMember;
   readonly compacting?: Compacting;
+  readonly auth?: EtcdAuthStatus;
   readonly members?: readonly MemberStatus[];
   readonly plan?: { readonly next: string; readonly waitsFor?: string };
   readonly conditions?: readonly ClusterCondition[];

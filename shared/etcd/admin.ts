@@ -27,6 +27,8 @@ export interface EtcdAdminOptions {
   readonly tls?: EtcdTls | undefined;
   /** Used once etcd asks for one. */
   readonly login?: EtcdLogin | undefined;
+  /** A login with the token that it had: for whoever asks the same cluster again. */
+  readonly session?: Session | undefined;
 }
 
 export interface EtcdMemberOptions extends Omit<EtcdAdminOptions, 'endpoints'> {
@@ -38,7 +40,7 @@ export function openEtcdAdmin(options: EtcdAdminOptions): EtcdAdmin;
 export function openEtcdAdmin(options: EtcdMemberOptions): EtcdMemberAdmin;
 export function openEtcdAdmin(options: EtcdAdminOptions | EtcdMemberOptions): EtcdAdmin {
   const gateway = new Gateway(options.tls);
-  const session = new Session(options.login);
+  const { session = new Session(options.login) } = options;
   if ('endpoint' in options) {
     return new EtcdMemberAdmin(new Caller([named(options.endpoint)], gateway, session), gateway);
   }

@@ -27,6 +27,7 @@ and such a guard over these and over the definition of their members.
   -n, --namespace NAME  where they are
   --cluster NAME        only for the EtcdCluster of this name, and no Secret but its own
   --secret NAME         with --cluster: one that its spec names; may be repeated
+  --user NAME           with --cluster: one who has no passwordSecret; may be repeated
 
 etcd-peer: what it needs in a namespace that has EtcdClusters.
 
@@ -118,12 +119,13 @@ interface Asked {
 function ofEtcdCluster({ namespace, cluster, secrets, users }: Asked): readonly Manifest[] {
   if (namespace === undefined) throw new UsageError('in which namespace? Add -n NAMESPACE');
   checked('--namespace', namespace, LABEL);
-  if (users.length > 0) throw new UsageError('etcd-cluster makes no Secret for a user');
   if (cluster !== undefined) {
-    return etcdClusterRights(namespace, { name: checked('--cluster', cluster, LABEL), secrets });
+    const name = checked('--cluster', cluster, LABEL);
+    return etcdClusterRights(namespace, { name, secrets, users });
   }
-  if (secrets.length === 0) return etcdClusterRights(namespace);
-  throw new UsageError('--secret narrows the rights for one cluster: add --cluster NAME');
+  const narrows = secrets.length > 0 ? '--secret' : '--user';
+  if (secrets.length + users.length === 0) return etcdClusterRights(namespace);
+  throw new UsageError(`${narrows} narrows the rights for one cluster: add --cluster NAME`);
 }
 
 function checked(option: string, value: string, pattern: RegExp): string {

@@ -9,7 +9,7 @@ const ETCD_CLUSTER = 'etcd-cluster';
 /** The most members that there can be: a certificate names so many. */
 const PLACES = 16;
 /** Secrets that the function makes. */
-const OWN_SECRETS = ['tls', 'client', 'clients-ca', 'peers-ca'];
+const OWN_SECRETS = ['tls', 'client', 'clients-ca', 'peers-ca', 'root'];
 
 const NAMESPACE_RULES: readonly Rule[] = [
   rule('', 'secrets', ['create', 'get', 'patch']),
@@ -26,10 +26,12 @@ const NAMESPACE_RULES: readonly Rule[] = [
   rule('', 'events', ['create', 'get', 'list']),
 ];
 
-/** The one cluster that is meant, and the Secrets that its spec names. */
+/** The one cluster that is meant, the Secrets that its spec names, and users whose it makes. */
 export interface OneEtcdCluster {
   readonly name: string;
   readonly secrets: readonly string[];
+  /** Those who have no passwordSecret. */
+  readonly users: readonly string[];
 }
 
 /** `only` undefined: for every EtcdCluster that the namespace has or gets. */
@@ -40,10 +42,12 @@ export function etcdClusterRights(namespace: string, only?: OneEtcdCluster): rea
 }
 
 /** The same by name: RBAC knows no labels, and what is listed or created has no name for it. */
-function rulesFor({ name, secrets }: OneEtcdCluster): readonly Rule[] {
+function rulesFor({ name, secrets, users }: OneEtcdCluster): readonly Rule[] {
   const peers = Array.from({ length: PLACES }, (_, ordinal) => `${name}-${ordinal}`);
   const rules = narrowed(NAMESPACE_RULES, {
-    secrets: OWN_SECRETS.map((suffix) => `${name}-${suffix}`),
+    secrets: [...OWN_SECRETS, ...users.map((user) => `user-${user}`)].map(
+      (suffix) => `${name}-${suffix}`,
+    ),
     services: [name, headlessName(name)],
     poddisruptionbudgets: [name],
     networkpolicies: [name],

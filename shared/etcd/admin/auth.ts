@@ -36,7 +36,10 @@ export class Auth {
     return changed(this.#caller, 'disable', {}, options);
   }
 
-  /** Fails with LOGIN_FAILED when it is none, and AUTH_NOT_ENABLED where nobody needs one. */
+  /**
+   * Fails with LOGIN_FAILED when it is none, with NO_PASSWORD for a user who has none, and with
+   * AUTH_NOT_ENABLED where nobody needs one.
+   */
   checkLogin(login: EtcdLogin, options?: CallOptions): Promise<void> {
     return this.#caller.checkLogin(login, options);
   }
@@ -59,6 +62,12 @@ export class Users {
 
   add({ user, password }: EtcdLogin, options?: CallOptions): Promise<void> {
     return changed(this.#caller, 'user/add', { name: user, password }, options);
+  }
+
+  /** Known by a certificate with this common name alone. */
+  addWithoutPassword(name: string, options?: CallOptions): Promise<void> {
+    const body = { name, options: { no_password: true } };
+    return changed(this.#caller, 'user/add', body, options);
   }
 
   delete(name: string, options?: CallOptions): Promise<void> {

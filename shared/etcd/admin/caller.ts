@@ -8,6 +8,7 @@ import {
   failureOfAll,
   isEtcdFailure,
 } from './failure.ts';
+import { systemClock } from '../../clock.ts';
 import { Failure } from '../../errors.ts';
 import { type Fields, isFields, Odd, textIn } from './fields.ts';
 import { type EtcdEndpoint, type Gateway, NotConnected, TooLarge } from './gateway.ts';
@@ -36,16 +37,44 @@ export interface Call<Told> {
 
 /** etcd ends a request of its own after 5 s and two elections. */
 const TIMEOUT_MS = 10_000;
+/** A follower that is well applies what the leader has within milliseconds. */
+const HEARS_TRIES = 10;
+const HEARS_PAUSE_MS = 50;
+const IN_TIME = [() => true, () => false] as const;
+/** Ten times what the hash of a password takes; one that is silent leaves time for another. */
+const LOGIN_MS = 2_000;
 /** Far more than a list of members or a status has. */
 const ANSWER_BYTES_MAX = 256 * 1024;
 
-/** The token of a login, shared by all that ask the same cluster. */
+/**
+ * The token of a login, shared by all that ask the same cluster. A login costs a member a tenth of
+ * a second of processor time, so a session may be kept between two that ask.
+ */
 export class Session {
   readonly login: EtcdLogin | undefined;
-  token: string | undefined;
+  #token: string | undefined;
+  #renewing: Promise<void> | undefined;
 
   constructor(login: EtcdLogin | undefined) {
     this.login = login;
+  }
+
+  get token(): string | undefined {
+    return this.#token;
+  }
+
+  /** One login for all who find at once that the token `before` is no longer known. */
+  async renew(before: string | undefined, authenticate: () => Promise<string>): Promise<void> {
+    if (this.#token !== before) return;
+    const renewing = async (): Promise<void> => {
+      try {
+        this.#token = await authenticate();
+      } finally {
+        this.#renewing = undefined;
+      }
+    };
+    this.#renewing ??= renewing();
+    await this.#renewing;
   }
 }
 
@@ -64,17 +93,26 @@ export class Caller {
   readonly endpoints: readonly EtcdEndpoint[];
   readonly #gateway: Gateway;
   readonly #session: Session;
+  /** Asked for a token, which all of them know then: a learner takes no login. */
+  readonly #all: readonly EtcdEndpoint[];
   /** The endpoint that answered last. */
   #first = 0;
 
-  constructor(endpoints: readonly EtcdEndpoint[], gateway: Gateway, session: Session) {
+  constructor(
+    endpoints: readonly EtcdEndpoint[],
+    gateway: Gateway,
+    session: Session,
+    all: readonly EtcdEndpoint[] = endpoints,
+  ) {
     this.endpoints = endpoints;
     this.#gateway = gateway;
     this.#session = session;
+    this.#all = all;
   }
 
   at(endpoint: EtcdEndpoint): Caller {
-    return new Caller([endpoint], this.#gateway, this.#session);
+    const others = this.#all.filter(({ url }) => url !== endpoint.url);
+    return new Caller([endpoint], this.#gateway, this.#session, [endpoint, ...others]);
   }
 
   async ask<Told>(call: Call<Told>, options: CallOptions = {}): Promise<Told> {
@@ -109,18 +147,46 @@ export class Caller {
   }
 
   async #askOne<Told>(endpoint: EtcdEndpoint, call: Call<Told>, ends: AbortSignal): Promise<Told> {
-    const { token } = this.#session;
+    const { login, token } = this.#session;
     try {
       return await this.#post(endpoint, call, token, ends);
     } catch (error) {
-      const { login } = this.#session;
       if (login === undefined || !isEtcdFailure(error, ...LOGIN_REASONS)) throw error;
-      // Somebody else may have renewed it meanwhile.
-      if (this.#session.token === token) {
-        this.#session.token = await this.#post(endpoint, authenticate(login), undefined, ends);
-      }
-      return this.#post(endpoint, call, this.#session.token, ends);
+      await this.#session.renew(token, () => this.#logIn(login, ends));
+      return this.#askAsKnown(endpoint, call, ends);
     }
+  }
+
+  /** One member gives the token, and the others hear of it a moment later. */
+  async #askAsKnown<Told>(
+    endpoint: EtcdEndpoint,
+    call: Call<Told>,
+    ends: AbortSignal,
+  ): Promise<Told> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#post(endpoint, call, this.#session.token, ends);
+      } catch (error) {
+        if (tries === HEARS_TRIES || !isEtcdFailure(error, 'INVALID_TOKEN')) throw error;
+        const slept = systemClock.sleep(HEARS_PAUSE_MS, ends);
+        if (!(await slept.then(...IN_TIME))) throw error;
+      }
+    }
+  }
+
+  async #logIn(login: EtcdLogin, ends: AbortSignal): Promise<string> {
+    const call = authenticate(login);
+    const failures: EtcdFailure[] = [];
+    for (const endpoint of this.#all) {
+      try {
+        return await this.#post(endpoint, call, undefined, within(LOGIN_MS, ends));
+      } catch (error) {
+        if (!isEtcdFailure(error) || !mayAskNext(error, false)) throw error;
+        failures.push(error);
+      }
+    }
+    const endpoint = this.#all.map(({ url }) => url).join(', ');
+    throw failureOfAll({ endpoint, path: call.path, isChange: false }, failures);
   }
 
   async #post<Told>(

@@ -159,6 +159,8 @@ async function send(
     path: `${pathname.replace(/\/$/, '')}${path}`,
     headers: {
       'content-type': 'application/json',
+      // Without this one etcd takes the common name of its own certificate for our user.
+      accept: 'application/json',
       ...(token === undefined ? {} : { authorization: token }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

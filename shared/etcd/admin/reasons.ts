@@ -28,6 +28,7 @@ const refusals = {
   'user name is empty': 'NO_LOGIN',
   'revision of auth store is old': 'AUTH_CHANGED',
   'authentication failed, invalid user ID or password': 'LOGIN_FAILED',
+  'authentication failed, password was given for no password user': 'NO_PASSWORD',
   'invalid auth management': 'ROOT_IS_NEEDED',
   'root user does not exist': 'ROOT_IS_NEEDED',
   'root user does not have root role': 'ROOT_IS_NEEDED',

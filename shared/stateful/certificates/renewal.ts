@@ -1,6 +1,6 @@
 // The certificates in one Secret, with the authority that signs them: they are made together, and
 // renewed together long before they end. Pure, but for the keys that it makes.
-import { type Identity, issue, type Validity } from '../../x509.ts';
+import { commonNameOf, type Identity, issue, type Subject, type Validity } from '../../x509.ts';
 import {
   authoritiesAt,
   DAY_MS,
@@ -18,6 +18,8 @@ export interface ListenerHosts<Listener extends string> {
   readonly listener: Listener;
   /** The names that the certificate is for; the first is its common name. */
   readonly hosts: readonly [string, ...string[]];
+  /** Without a common name, where servers would take that for a user. */
+  readonly isNameless?: boolean;
 }
 
 /** All certificates of one owner. */
@@ -41,7 +43,7 @@ export function dataAt<Listener extends string>(
   before: SecretData,
 ): SecretData {
   const validity = forDays(nowMs, CERTIFICATE_DAYS);
-  const lasting = listeners.filter(({ listener }) => lasts(before, listener, nowMs));
+  const lasting = listeners.filter((one) => lasts(before, one, nowMs));
   const canSign = hasSigner(before);
   if (canSign && lasting.length === listeners.length) return before;
   if (canSign || lasting.length === 0) {
@@ -66,13 +68,20 @@ const issuedBy = (
 ): SecretData =>
   Object.assign(
     {},
-    ...listeners.map(({ listener, hosts }) =>
-      filesOf(listener, issue(by, { commonName: hosts[0], hosts }, validity)),
-    ),
+    ...listeners.map((one) => filesOf(one.listener, issue(by, subjectOf(one), validity))),
   );
 
-function lasts(data: SecretData, listener: string, nowMs: number): boolean {
+const subjectOf = ({ hosts, isNameless = false }: ListenerHosts<string>): Subject =>
+  isNameless ? { organizations: [hosts[0]], hosts } : { commonName: hosts[0], hosts };
+
+function lasts(
+  data: SecretData,
+  { listener, isNameless = false }: ListenerHosts<string>,
+  nowMs: number,
+): boolean {
   const { [`${listener}.crt`]: certificate, [`${listener}.key`]: key = '' } = data;
+  // Without the authority's key another authority would have to sign: that is worse than a name.
+  if (isNameless && hasSigner(data) && commonNameOf(certificate) !== undefined) return false;
   return key !== '' && renewedAtMs(data, certificate) > nowMs;
 }
 

@@ -31,6 +31,17 @@ const etcdSettings: Whole<EtcdSettings> = {
 const etcdSpec: Whole<EtcdClusterSpec> = {
   ...etcdSettings,
   replicas: 5,
+  auth: {
+    users: [
+      {
+        name: 'orders',
+        login: 'Password',
+        passwordSecret: { name: 'orders-etcd', key: 'password' },
+        roles: ['orders'],
+      },
+    ],
+    roles: [{ name: 'orders', permissions: [{ prefix: '/orders/', access: 'ReadWrite' }] }],
+  },
   networkPolicy: 'Closed',
   defragmentation: { mode: 'None', window: '01:00-05:00' },
   paused: true,
@@ -95,6 +106,12 @@ const etcdStatus: Whole<Omit<EtcdClusterStatus, 'conditions'>> & {
     since: at,
   },
   compacting: { revision: '123456', since: at },
+  auth: {
+    phase: 'On',
+    rootSecret: 'main-root',
+    users: [{ name: 'orders', login: 'Password', secret: 'orders-etcd', madeAs: '0a1b2c' }],
+    roles: ['orders'],
+  },
   members: [
     {
       name: 'main-0',

@@ -41,6 +41,11 @@ const compaction = (mode: string, retention?: string) => ({
   compaction: { mode, ...(retention === undefined ? {} : { retention }) },
 });
 const limits = (fields: object) => ({ resources: { limits: fields } });
+const auth = (fields: object) => ({ auth: fields });
+const ROLE = { name: 'app', permissions: [{ prefix: '/app/', access: 'Read' }] };
+const users = (...all: object[]) =>
+  auth({ roles: [ROLE], users: all.map((one) => ({ name: 'app', roles: ['app'], ...one })) });
+const roles = (...all: object[]) => auth({ roles: all.map((one) => ({ ...ROLE, ...one })) });
 const requests = (fields: object) => ({ resources: { requests: fields } });
 
 test('one with nothing said is three members with certificates', async () => {
@@ -116,6 +121,39 @@ test.each<[object, string]>([
   await expect(create(spec)).rejects.toThrow(why);
 });
 
+test.each<[object, string]>([
+  [auth({ users: [] }), 'should have at least 1 items'],
+  [auth({ roles: [] }), 'should have at least 1 items'],
+  [users({}, {}), 'Duplicate value'],
+  [users({ name: 'root' }), 'another name than root'],
+  [users({ name: 'a b', passwordSecret: { name: 'mine' } }), 'Use letters, digits'],
+  [
+    users({ name: 'App' }),
+    "Without passwordSecret the user's name is part of the name of a Secret",
+  ],
+  [users({ roles: [] }), 'should have at least 1 items'],
+  [users({ roles: ['root'] }), 'a role that stands not in roles'],
+  [users({ login: 'Certificate' }), 'Nobody has a certificate with a common name'],
+  [
+    {
+      ...users({ login: 'Certificate', passwordSecret: { name: 'mine' } }),
+      ...clients({ secretName: 'mine' }),
+    },
+    'Who logs in by a certificate has no password',
+  ],
+  [users({ passwordSecret: {} }), 'passwordSecret.name: Required value'],
+  [roles({}, {}), 'Duplicate value'],
+  [roles({ name: 'root' }), 'another name than root'],
+  [roles({ permissions: [] }), 'should have at least 1 items'],
+  [roles({ permissions: [{ prefix: '/app/' }] }), 'access: Required value'],
+  [roles({ permissions: [{ access: 'Read' }] }), 'prefix: Required value'],
+  [roles({ permissions: [...ROLE.permissions, ...ROLE.permissions] }), 'Duplicate value'],
+  [roles({ permissions: [{ prefix: '/app/', access: 'All' }] }), 'supported values: "Read"'],
+  [{ ...auth({}), ...clients({ mode: 'None' }) }, 'Passwords need TLS'],
+])('%j is refused, for nobody could log in so', async (spec, why) => {
+  await expect(create(spec)).rejects.toThrow(why);
+});
+
 test.each(['etcd.example', '0etcd', `e${'x'.repeat(40)}`])(
   'the name %s, which no Service can have, is refused',
   async (name) => {
@@ -155,6 +193,12 @@ test.each<[object, object]>([
   [{}, { compaction: { mode: 'None', retention: null } }],
   [{}, clients({ secretName: 'mine' })],
   [{}, { image: `quay.io/coreos/etcd:v3.6.17@sha256:${'0'.repeat(64)}` }],
+  [{}, auth({})],
+  [{}, users({})],
+  [users({}), { auth: null }],
+  [{}, users({ name: 'App', passwordSecret: { name: 'mine' } })],
+  [clients({ secretName: 'mine' }), users({ name: 'system:app', login: 'Certificate' })],
+  [{}, roles({ permissions: [{ prefix: '', access: 'ReadWrite' }] })],
   [{}, { image: 'registry.k8s.io/etcd:3.6.17-0' }],
   [{}, { heartbeatMilliseconds: 200, electionMilliseconds: 2_000 }],
 ])('%j becomes %j', async (before, after) => {

@@ -7,6 +7,7 @@ import { ServiceAccounts } from '../../../knative/try/local/cluster/service-acco
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { addControllerManager } from '../../../knative/try/local/plane/kube-controller-manager.ts';
 import type { Plane } from '../../../knative/try/local/plane/plane.ts';
+import type { EtcdLogin } from '../../../shared/etcd/admin/caller.ts';
 import { type EtcdAdmin, openEtcdAdmin } from '../../../shared/etcd/admin.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { startShipped } from '../../builders/shipped.ts';
@@ -104,13 +105,13 @@ export class EtcdPlace extends EtcdScene {
   }
 
   /** As a client that has mounted the Secret which is made for clients. */
-  async client(cluster: Named): Promise<EtcdAdmin> {
+  async client(cluster: Named, login?: EtcdLogin): Promise<EtcdAdmin> {
     const { namespace, name } = cluster;
     const tls = await this.clientTls(cluster);
     const endpoints = (await this.pods(cluster)).map(({ metadata, status }) => ({
       url: `${tls === undefined ? 'http' : 'https'}://${String(Object(status).podIP)}:2379`,
       serverName: `${metadata.name}.${name}-headless.${namespace}.svc`,
     }));
-    return openEtcdAdmin({ endpoints, tls });
+    return openEtcdAdmin({ endpoints, login, tls });
   }
 }

@@ -301,7 +301,7 @@ test('etcd-cluster: a member is born and restarted, another one is lost as a lea
     /^Unknown RightsMissing: .*npm run -s rights -- etcd-cluster -n etcds [|] kubectl apply -f -/,
   );
   await grantPrinted([
-    ...etcdClusterRights(ETCDS, { name: 'etcd', secrets: [] }),
+    ...etcdClusterRights(ETCDS, { name: 'etcd', secrets: [], users: [] }),
     ...etcdPeerRights(ETCDS),
   ]);
   await startSource('etcd-cluster', one.port);

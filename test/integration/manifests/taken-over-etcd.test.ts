@@ -91,6 +91,19 @@ test('it makes what an EtcdCluster is made of, and no pods', async () => {
   expect((await write('persistentvolumeclaims', claim(CLAIM, LABELS))).status).toBe(403);
 });
 
+test('the Secret of root it makes once, for nobody, and changes it never', async () => {
+  const root = { namespace, name: 'main-root', labels: LABELS };
+  const forOwner = await write('secrets', { metadata: owned('main-root') });
+  expect([forOwner.status, forOwner.text]).toEqual([
+    422,
+    expect.stringContaining('belongs to nobody'),
+  ]);
+  expect((await write('secrets', { metadata: root })).status).toBe(201);
+  const data = { password: Buffer.from('mine').toString('base64') };
+  expect((await patch('secrets', 'main-root', { data })).status).toBe(422);
+  expect((await write('secrets', { metadata: owned('main-user-app') })).status).toBe(201);
+});
+
 test.each(FORGED)('it is refused %s', async (_, resource, body, why) => {
   const { status, text } = await write(resource, body(owned), '?dryRun=All');
   expect([status, text]).toEqual([422, expect.stringContaining(why)]);

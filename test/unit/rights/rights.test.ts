@@ -67,13 +67,30 @@ test('of etcd-cluster: what a cluster is made of, no workloads, and a guard', ()
 });
 
 test('of one etcd: each Secret by its name, and those of the spec to be read alone', () => {
-  const args = ['etcd-cluster', '-n', 'shop', '--cluster', 'main', '--secret', 'given'];
+  const args = [
+    'etcd-cluster',
+    '-n',
+    'shop',
+    '--cluster',
+    'main',
+    '--secret',
+    'given',
+    '--user',
+    'app',
+  ];
   const [role] = rights(...args);
   const of = (resource: string) =>
     role.rules.filter(({ resources }: { readonly resources: readonly string[] }) =>
       resources.includes(resource),
     );
-  const own = ['main-tls', 'main-client', 'main-clients-ca', 'main-peers-ca'];
+  const own = [
+    'main-tls',
+    'main-client',
+    'main-clients-ca',
+    'main-peers-ca',
+    'main-root',
+    'main-user-app',
+  ];
   const secrets = { apiGroups: [''], resources: ['secrets'] };
   expect(of('secrets')).toEqual([
     { ...secrets, resourceNames: own, verbs: ['get', 'patch'] },
@@ -140,7 +157,7 @@ test.each([
   [['nats-cluster', '-n', 'a', '--user', 'b'], '--user narrows the rights for one cluster'],
   [['etcd-cluster'], 'in which namespace? Add -n NAMESPACE'],
   [['etcd-cluster', '-n', 'a', '--secret', 'b'], 'add --cluster NAME'],
-  [['etcd-cluster', '-n', 'a', '--user', 'b'], 'makes no Secret for a user'],
+  [['etcd-cluster', '-n', 'a', '--user', 'b'], '--user narrows the rights for one cluster'],
   [['etcd-peer'], 'in which namespace? Add -n NAMESPACE'],
   [['etcd-peer', '-n', 'a', '--secret', 'b'], 'etcd-peer reads no Secret'],
   [['metadata', '--secret', 'b', '--user', 'c'], 'it takes --secret alone'],

@@ -17,7 +17,7 @@ import {
   type SecretData,
 } from '../../../shared/stateful/certificates/secret-data.ts';
 import { SECRETS } from '../../../shared/stateful/parts.ts';
-import { issue, makeAuthority } from '../../../shared/x509.ts';
+import { commonNameOf, issue, makeAuthority } from '../../../shared/x509.ts';
 import { handshake } from './handshake.ts';
 import { KubeModel } from './kube-model.ts';
 
@@ -250,4 +250,19 @@ test('an authority of an owner with a long name is known again, though its own n
   expect(isOfOwner(long, signer.certPem)).toBe(true);
   expect(isOfOwner({ ...long, namespace: 'another' }, signer.certPem)).toBe(false);
   expect(isOfOwner({ ...long, kind: 'NatsCluster' }, signer.certPem)).toBe(false);
+});
+
+test('nobody’s login has no common name, and one of before is renewed', async () => {
+  const kube = new KubeModel();
+  const managed: Managed<Listener> = {
+    ...MANAGED,
+    listeners: MANAGED.listeners.map((one) => ({ ...one, isNameless: true })),
+  };
+  const before = await filesAt(kube, Date.now());
+  const { clients } = await filesAt(kube, Date.now(), { managed });
+  expect(commonNameOf(before.clients.certificate)).toBe(HOSTS.clients);
+  expect(commonNameOf(clients.certificate)).toBeUndefined();
+  expect(clients.ca).toBe(before.clients.ca);
+  const both = { host: HOSTS.clients, isMutual: true };
+  expect(await handshake(both, before.clients, clients)).toBe('believed');
 });

@@ -59,7 +59,10 @@ export class ControlPlane {
   }
 
   /** A kubeconfig in the plane's directory, with a certificate for this user. */
-  async kubeconfigFor(subject: Subject, path?: string): Promise<string> {
+  async kubeconfigFor(
+    subject: Subject & { readonly commonName: string },
+    path?: string,
+  ): Promise<string> {
     const file = path ?? join(this.plane.dir, `${subject.commonName.replaceAll(':', '-')}.yaml`);
     await writeKubeconfig(file, {
       server: this.server,

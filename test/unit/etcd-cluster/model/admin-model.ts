@@ -1,7 +1,10 @@
 // The answers of the model's members to their administrator.
-import type { openEtcdAdmin } from '../../../../shared/etcd/admin.ts';
+import type { Session } from '../../../../shared/etcd/admin/caller.ts';
+import type { EtcdAdminOptions, openEtcdAdmin } from '../../../../shared/etcd/admin.ts';
 import { Failure } from '../../../../shared/errors.ts';
-import type { EtcdModel } from './etcd-model.ts';
+import { dataOf } from '../../../../shared/stateful/certificates/secret-data.ts';
+import { authAdminOf } from './auth-model.ts';
+import { type EtcdModel, NAME, NAMESPACE } from './etcd-model.ts';
 import type { AlarmModel } from './shapes.ts';
 import { compact, defragment, disarm, hashOf, isCopying, unanswered } from './upkeep-model.ts';
 
@@ -20,34 +23,53 @@ const isServed = (model: EtcdModel): boolean =>
 const unavailable = (why: string): Failure => new Failure('ETCD_UNAVAILABLE', why);
 
 export function adminOf(model: EtcdModel): typeof openEtcdAdmin {
+  return ((options: EtcdAdminOptions) =>
+    adminAs(model, options.session)) as unknown as typeof openEtcdAdmin;
+}
+
+function rootPasswordIn({ kube }: EtcdModel): string {
+  const secret = kube.objects.get(`secrets/${NAMESPACE}/${NAME}-root`);
+  return secret === undefined ? '' : (dataOf(secret)['password'] ?? '');
+}
+
+function adminAs(model: EtcdModel, session: Asker) {
   const change = async (what: string, how: () => void): Promise<void> => {
+    model.auth.admit(session);
     if (!isServed(model)) throw unavailable('no leader');
     await model.kube.write(`etcd ${what}`, how);
   };
-  const admin = {
+  return {
+    ...authAdminOf(model.auth, change, () => rootPasswordIn(model)),
     alarms: {
       list: async () => [],
       disarm: (alarm: AlarmModel) => change('disarm', () => disarm(model, alarm)),
     },
-    keys: keysOf(model, change),
+    keys: keysOf(model, change, session),
     members: {
-      list: (how?: ListOptions) => listOf(model, how),
+      list: (how?: ListOptions) => listOf(model, session, how),
       addLearner: ([url = '']: readonly string[]) =>
         change('add learner', () => model.addLearner(url)),
       promote: (id: string) => change('promote', () => model.promote(id)),
       remove: (id: string) => change('remove', () => model.removeMember(id)),
     },
-    at: ({ url }: { readonly url: string }) => memberAt(model, change, url),
+    at: ({ url }: { readonly url: string }) => memberAt(model, change, session, url),
     close: async () => undefined,
   };
-  return (() => admin) as unknown as typeof openEtcdAdmin;
 }
+
+/** The login of whoever asks; undefined without one. */
+type Asker = Session | undefined;
 
 interface ListOptions {
   readonly isLinearizable?: boolean;
 }
 
-async function listOf(model: EtcdModel, { isLinearizable = true }: ListOptions = {}) {
+async function listOf(
+  model: EtcdModel,
+  session: Asker,
+  { isLinearizable = true }: ListOptions = {},
+) {
+  model.auth.admit(session);
   if (isLinearizable && !isServed(model)) throw unavailable('no quorum');
   const members = [...model.members.values()].map(({ id, name, peerUrl, isLearner }) => ({
     id,
@@ -96,26 +118,41 @@ function readAt(model: EtcdModel, url: string) {
 
 type Change = (what: string, how: () => void) => Promise<void>;
 
-const keysOf = (model: EtcdModel, change: Change) => ({
-  compact: (revision: string) => change('compact', () => compact(model, revision)),
-  isForgotten: async (revision: string) => Number(revision) < model.upkeep.compactRevision,
-  countParts: async () => ({ parts: [{ prefix: '/shop/', keys: 7 }], isWhole: true }),
-  sampleBytes: async () => 1_000,
-});
+const keysOf = (model: EtcdModel, change: Change, session: Asker) => {
+  const admitted = admittedTo(model, session);
+  return {
+    compact: (revision: string) => change('compact', () => compact(model, revision)),
+    isForgotten: (revision: string) =>
+      admitted(() => Number(revision) < model.upkeep.compactRevision),
+    countParts: () => admitted(() => ({ parts: [{ prefix: '/shop/', keys: 7 }], isWhole: true })),
+    sampleBytes: () => admitted(() => 1_000),
+  };
+};
 
-const memberAt = (model: EtcdModel, change: Change, url: string) => ({
-  status: async () => statusAt(model, url),
-  versions: async () => ({ cluster: `3.${model.spoken.minor}.0` }),
-  members: { list: () => listOf(model, { isLinearizable: false }) },
-  hashKv: async () => hashAt(model, url),
-  keys: { get: async () => readAt(model, url) },
-  defragment: async () => {
-    await change('defragment', () => defragment(model, processAt(model, url)));
-    // It takes longer than anybody waits.
-    throw unanswered(url, true);
-  },
-  moveLeader: (id: string) =>
-    change('move leader', () => {
-      model.leaderId = id;
-    }),
-});
+/** Answers nobody whom etcd would not. */
+const admittedTo =
+  (model: EtcdModel, session: Asker) =>
+  async <Answer>(answer: () => Answer): Promise<Answer> => {
+    model.auth.admit(session);
+    return answer();
+  };
+
+const memberAt = (model: EtcdModel, change: Change, session: Asker, url: string) => {
+  const admitted = admittedTo(model, session);
+  return {
+    status: () => admitted(() => statusAt(model, url)),
+    versions: async () => ({ cluster: `3.${model.spoken.minor}.0` }),
+    members: { list: () => listOf(model, session, { isLinearizable: false }) },
+    hashKv: () => admitted(() => hashAt(model, url)),
+    keys: { get: () => admitted(() => readAt(model, url)) },
+    defragment: async () => {
+      await change('defragment', () => defragment(model, processAt(model, url)));
+      // It takes longer than anybody waits.
+      throw unanswered(url, true);
+    },
+    moveLeader: (id: string) =>
+      change('move leader', () => {
+        model.leaderId = id;
+      }),
+  };
+};

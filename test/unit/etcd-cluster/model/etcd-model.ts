@@ -7,6 +7,7 @@ import { KubeModel } from '../../stateful/kube-model.ts';
 import { CATCH_UP_TICKS, ready, unready } from './pod-times.ts';
 import { SpokenVersion } from './spoken-version.ts';
 import { containerOf, goOnAlone } from './alone.ts';
+import { AuthModel } from './auth-model.ts';
 import type { MemberModel, DataModel, ProcessModel, RecordModel, Bootstrap } from './shapes.ts';
 import { EMPTY, joined, judgeRemoval, tickUpkeep, type UpkeepModel } from './upkeep-model.ts';
 
@@ -21,6 +22,7 @@ export class EtcdModel {
   /** By the name of the pod. */
   readonly processes = new Map<string, ProcessModel>();
   upkeep: UpkeepModel = { alarms: [], revision: 10, compactRevision: 1 };
+  auth = new AuthModel();
   clusterId: string | undefined;
   leaderId: string | undefined;
   spoken = new SpokenVersion();
@@ -41,6 +43,7 @@ export class EtcdModel {
     for (const [id, member] of this.members) copy.members.set(id, { ...member });
     for (const [uid, data] of this.data) copy.data.set(uid, { ...data });
     for (const [pod, process] of this.processes) copy.processes.set(pod, process);
+    copy.auth = this.auth.copy();
     copy.clusterId = this.clusterId;
     copy.leaderId = this.leaderId;
     copy.spoken = this.spoken.copy();
@@ -208,10 +211,8 @@ export class EtcdModel {
 
   #end({ metadata: { name, deletionTimestamp } }: KubeObject): void {
     if (deletionTimestamp !== undefined) return;
-    const at = { namespace: NAMESPACE, name };
-    this.kube.change(PODS, at, {
-      metadata: { deletionTimestamp: new Date(this.nowMs).toISOString() },
-    });
+    const metadata = { deletionTimestamp: new Date(this.nowMs).toISOString() };
+    this.kube.change(PODS, { namespace: NAMESPACE, name }, { metadata });
   }
 
   #runPods(): void {

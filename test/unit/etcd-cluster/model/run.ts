@@ -75,8 +75,9 @@ export class Run {
   deleteCluster(): void {
     const { kube } = this.model;
     kube.remove(ETCD_CLUSTERS, AT);
-    for (const key of kube.objects.keys()) {
+    for (const [key, { metadata }] of kube.objects) {
       const [resource = '', , name = ''] = key.split('/');
+      if ((metadata.ownerReferences ?? []).length === 0) continue;
       if (['secrets', 'services', 'poddisruptionbudgets', 'networkpolicies'].includes(resource)) {
         kube.remove({ group: '', version: 'v1', resource }, { namespace: NAMESPACE, name });
       }
