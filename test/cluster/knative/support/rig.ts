@@ -24,8 +24,11 @@ export interface Answer {
   readonly text: string;
 }
 
-/** A pod on a machine that does other things starts in seconds; a hundred of them mean never. */
-const READY_WITHIN_MS = 100_000;
+/**
+ * A pod on a machine that does other things starts in seconds. A part of Knative that ended for
+ * want of a processor comes back within the kubelet's wait of 80 s before its fourth start.
+ */
+const READY_WITHIN_MS = 150_000;
 const POLL_MS = 200;
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -59,22 +62,36 @@ export class Rig {
     }
   }
 
-  /** Applied, and said to be ready by Knative if it is of a kind of its. */
+  /**
+   * Applied, and said to be ready by Knative if it is of a kind of its. Triggers go up one after
+   * the other: Knative's controllers patch the list of a channel's subscribers from what their
+   * caches hold, so of two that come at once one can be dropped, and nobody looks again.
+   */
   async up(...objects: readonly Manifest[]): Promise<void> {
-    await this.apply(...objects);
-    const own = objects.filter(({ apiVersion }) => apiVersion.includes('knative.dev/'));
+    const triggers = objects.filter(({ kind }) => kind === 'Trigger');
+    const others = objects.filter(({ kind }) => kind !== 'Trigger');
+    await this.apply(...others);
+    const own = others.filter(({ apiVersion }) => apiVersion.includes('knative.dev/'));
     await Promise.all(own.map((object) => this.ready(object)));
+    for (const trigger of triggers) {
+      await this.apply(trigger);
+      await this.ready(trigger);
+    }
   }
 
   async ready(object: Manifest): Promise<KubeObject> {
     const resource = await this.#resourceFor(object);
-    return eventually(async () => {
+    const ready = eventually(async () => {
       const found = await this.kube.get(resource, object.metadata);
       if (found === null) throw new Error(`${object.kind} ${object.metadata.name} is gone`);
-      const ready = conditionOf(found, 'Ready');
-      if (ready?.status === 'True') return found;
-      const why = ready?.message ?? 'nobody has looked at it';
+      const condition = conditionOf(found, 'Ready');
+      if (condition?.status === 'True') return found;
+      const why = condition?.message ?? 'nobody has looked at it';
       throw new Error(`${object.kind} ${object.metadata.name} is not ready: ${why}`);
+    });
+    return ready.catch(async (error: unknown) => {
+      const parts = await this.pods('', 'knative-eventing');
+      throw new Error(`${String(error)}; ${restartsOf(parts)}`, { cause: error });
     });
   }
 
@@ -177,6 +194,21 @@ function conditionOf(object: KubeObject, type: string): Condition | undefined {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const { conditions = [] } = (object['status'] ?? {}) as { conditions?: readonly Condition[] };
   return conditions.find((condition) => condition.type === type);
+}
+
+/** A part of Knative that has ended is the first thing to look at when nothing gets ready. */
+function restartsOf(pods: readonly KubeObject[]): string {
+  const restarts = pods.flatMap((pod) => {
+    // Kubernetes' own kind.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const { containerStatuses = [] } = (pod['status'] ?? {}) as {
+      containerStatuses?: readonly { restartCount: number; ready: boolean }[];
+    };
+    return containerStatuses
+      .filter(({ restartCount, ready }) => restartCount > 0 || !ready)
+      .map(({ restartCount: count }) => `${pod.metadata.name} was restarted ${count} times`);
+  });
+  return restarts.length === 0 ? 'no part of Knative was restarted' : restarts.join(', ');
 }
 
 async function send(

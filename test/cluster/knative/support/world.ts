@@ -22,8 +22,8 @@ export const NAMESPACES = {
   strangers: 'strangers',
 } as const;
 
-/** The first pods start. */
-export const OPEN_WITHIN_MS = 180_000;
+/** The first pods start, and what they are for is ready within rig.ts' bound. */
+export const OPEN_WITHIN_MS = 240_000;
 
 export async function openWorld(namespace: string): Promise<KnativeWorld> {
   const { kubeconfigPath, addresses } = await providedCluster();
