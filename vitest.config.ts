@@ -84,6 +84,8 @@ export default defineConfig({
       tier('knative', 180_000, {
         include: ['test/cluster/knative/**/*.test.ts'],
         globalSetup: 'test/cluster/knative/support/global-setup.ts',
+        // One changes what Knative asks of all senders.
+        fileParallelism: false,
       }),
     ],
   },

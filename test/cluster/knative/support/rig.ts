@@ -25,8 +25,8 @@ export interface Answer {
 }
 
 /**
- * A pod on a machine that does other things starts in seconds. A part of Knative that ended for
- * want of a processor comes back within the kubelet's wait of 80 s before its fourth start.
+ * A pod on a machine that does other things starts in seconds. One that was killed by force may
+ * keep its lease, and until that has run out nobody does what its controller did.
  */
 const READY_WITHIN_MS = 150_000;
 const POLL_MS = 200;
@@ -62,21 +62,11 @@ export class Rig {
     }
   }
 
-  /**
-   * Applied, and said to be ready by Knative if it is of a kind of its. Triggers go up one after
-   * the other: Knative's controllers patch the list of a channel's subscribers from what their
-   * caches hold, so of two that come at once one can be dropped, and nobody looks again.
-   */
+  /** Applied, and said to be ready by Knative if it is of a kind of its. */
   async up(...objects: readonly Manifest[]): Promise<void> {
-    const triggers = objects.filter(({ kind }) => kind === 'Trigger');
-    const others = objects.filter(({ kind }) => kind !== 'Trigger');
-    await this.apply(...others);
-    const own = others.filter(({ apiVersion }) => apiVersion.includes('knative.dev/'));
+    await this.apply(...objects);
+    const own = objects.filter(({ apiVersion }) => apiVersion.includes('knative.dev/'));
     await Promise.all(own.map((object) => this.ready(object)));
-    for (const trigger of triggers) {
-      await this.apply(trigger);
-      await this.ready(trigger);
-    }
   }
 
   async ready(object: Manifest): Promise<KubeObject> {
