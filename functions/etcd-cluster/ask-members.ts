@@ -9,13 +9,7 @@ import { askAuth, type AuthMemory } from './auth/ask.ts';
 import { askViews } from './ask-views.ts';
 import { endpointOf, withMembers } from './connect.ts';
 import type { Deps } from './deps.ts';
-import {
-  type Alarm,
-  type EtcdState,
-  type MemberAnswer,
-  type MemberList,
-  NO_ANSWERS,
-} from './etcd-state.ts';
+import { type Alarm, type EtcdState, type MemberAnswer, NO_ANSWERS } from './etcd-state.ts';
 import type { Parts, State } from './state.ts';
 
 /** A member that is alive answers within milliseconds; a silent one costs this much. */
@@ -45,11 +39,8 @@ export async function askMembers(
     ]);
     signal.throwIfAborted();
     const answers = new Map(names.map((name, index) => [name, told[index] ?? 'no answer']));
-    const own =
-      typeof list === 'string' ? await ownListsOf(admin, asked, answers, refusals, signal) : [];
-    const found = { ...stateOf(list, answers), ownLists: new Map(own) };
-    const views = await askViews(admin, asked, found.answers, signal);
-    const members = { ...found, views };
+    const found = stateOf(list, answers);
+    const members = { ...found, views: await askViews(admin, asked, found, signal) };
     if (refusals.size > 0 || auth === undefined) return { ...members, ...refusedBy(refusals) };
     if (members.list === undefined) return members;
     const seen = await orSilence(askAuth(admin, cluster, auth, memory, signal), refusals);
@@ -63,26 +54,6 @@ type Refusals = Set<NonNullable<EtcdState['refused']>>;
 
 const refusedBy = ([refused]: Refusals): Pick<EtcdState, 'refused'> =>
   refused === undefined ? {} : { refused };
-
-/** Each one's own list: without a quorum there is no other. */
-async function ownListsOf(
-  admin: EtcdAdmin,
-  { cluster, pods }: Asked,
-  answers: ReadonlyMap<string, EtcdStatus | string>,
-  refusals: Refusals,
-  signal: AbortSignal,
-): Promise<readonly (readonly [string, MemberList])[]> {
-  const options = { isLinearizable: false, timeoutMs: ANSWERS_WITHIN_MS, signal };
-  const lists = [...answers].map(async ([name, answer]) => {
-    const endpoint = endpointOf(cluster, pods, name);
-    if (endpoint === undefined || typeof answer === 'string') return [];
-    const list = await orSilence(admin.at(endpoint).members.list(options), refusals);
-    return typeof list === 'string' ? [] : [[name, listIn(list)] as const];
-  });
-  const found = (await Promise.all(lists)).flat();
-  signal.throwIfAborted();
-  return found;
-}
 
 async function statusOf(
   admin: EtcdAdmin,
@@ -112,11 +83,6 @@ async function orSilence<Answer>(
 
 type List = Awaited<ReturnType<EtcdAdmin['members']['list']>>;
 
-const listIn = ({ header, members }: List): MemberList => ({
-  clusterId: header.clusterId,
-  members,
-});
-
 function stateOf(list: List | string, told: ReadonlyMap<string, EtcdStatus | string>): EtcdState {
   const answers = new Map<string, MemberAnswer>();
   const silent = new Map<string, string>();
@@ -131,12 +97,14 @@ function stateOf(list: List | string, told: ReadonlyMap<string, EtcdStatus | str
     }
   }
   return {
-    list: typeof list === 'string' ? undefined : listIn(list),
+    list:
+      typeof list === 'string'
+        ? undefined
+        : { clusterId: list.header.clusterId, members: list.members },
     answers,
     alarms: [...alarms.values()],
     silent,
     views: new Map(),
-    ownLists: new Map(),
   };
 }
 

@@ -11,7 +11,7 @@ import type { Deps } from './deps.ts';
 import type { Hash, Hashes, Upkeep, UpkeepMemory } from './etcd-state.ts';
 import { describeLargest } from './largest.ts';
 import { fullMembers } from './space.ts';
-import { peerNameOf, type State, votersOf } from './state.ts';
+import { alarmsOf, commonRevision, namesOf, type State, votersOf } from './state.ts';
 
 /** A read takes milliseconds; a member that copies its database answers none. */
 const PROBE_MS = 1_000;
@@ -40,13 +40,13 @@ export async function askUpkeep(
   const { cluster, pods, parts } = state;
   const { defragmenting } = cluster.status;
   const isCorrupt = corruptAlarms(state).length > 0;
-  const isFull = state.etcd.alarms.some(({ type }) => type === 'NOSPACE');
+  const isFull = alarmsOf(state, 'NOSPACE').length > 0;
   if (!isCorrupt) delete memory.hashes;
   if (!isFull) delete memory.largest;
   const { access } = parts;
   const isNeeded = isCorrupt || isFull || defragmenting !== undefined;
   if (access === undefined || !isNeeded) return {};
-  const names = votersOf(state).flatMap((member) => peerNameOf(state, member) ?? []);
+  const names = namesOf(state, votersOf(state));
   return withMembers(openAdmin, { cluster, pods, access }, names, async (admin) => {
     const asked = { admin, state, memory, signal };
     return {
@@ -76,7 +76,7 @@ async function findBusy(
 
 async function freshHashes(asked: Asked, names: readonly string[]): Promise<Hashes> {
   const { state, memory } = asked;
-  const revision = String(lowestRevision(state));
+  const revision = String(commonRevision(state));
   const { hashes } = memory;
   const isFresh = hashes !== undefined && state.nowMs - hashes.atMs < HASHES_FRESH_MS;
   if (isFresh && hashes.value.revision === revision) return hashes.value;
@@ -84,12 +84,6 @@ async function freshHashes(asked: Asked, names: readonly string[]): Promise<Hash
   memory.hashes = { atMs: state.nowMs, value };
   return value;
 }
-
-/** Every member that answers has it. */
-const lowestRevision = ({ etcd }: State): bigint =>
-  [...etcd.answers.values()]
-    .map(({ revision }) => BigInt(revision))
-    .reduce((least, one) => (least === 0n || one < least ? one : least), 0n);
 
 async function hashesAt(
   { admin, state, signal }: Asked,

@@ -1,10 +1,10 @@
-// Asks each member for its own view of the cluster, as long as another minor version is wanted:
-// members that see it differently must not be told apart by an upgrade. A cluster at rest is not
-// asked.
-import type { EtcdAdmin } from '../../shared/etcd/admin.ts';
+// Asks each member for its own view of the cluster: while no quorum confirms who the members are
+// there is no other list, and members that see it differently must not be told apart by an upgrade.
+// A cluster at rest is not asked.
 import { Failure } from '../../shared/errors.ts';
+import type { EtcdAdmin } from '../../shared/etcd/admin.ts';
 import { endpointOf } from './connect.ts';
-import type { MemberAnswer, View } from './etcd-state.ts';
+import type { EtcdState, View } from './etcd-state.ts';
 import type { State } from './state.ts';
 import { isOtherMinor } from './version.ts';
 
@@ -15,11 +15,12 @@ type Asked = Pick<State, 'cluster' | 'pods'>;
 export async function askViews(
   admin: EtcdAdmin,
   { cluster, pods }: Asked,
-  answers: ReadonlyMap<string, MemberAnswer>,
+  { list, answers }: Pick<EtcdState, 'list' | 'answers'>,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, View>> {
   const { image } = cluster.spec;
-  if (![...answers.values()].some(({ version }) => isOtherMinor(version, image))) return new Map();
+  const isUpgrade = [...answers.values()].some(({ version }) => isOtherMinor(version, image));
+  if (list !== undefined && !isUpgrade) return new Map();
   const views = await Promise.all(
     [...answers.keys()].map(async (name) => {
       const endpoint = endpointOf(cluster, pods, name);
@@ -40,11 +41,11 @@ async function viewOf(
   const one = admin.at(endpoint);
   const options = { timeoutMs: ANSWERS_WITHIN_MS, signal };
   try {
-    const [{ cluster }, { members }] = await Promise.all([
-      one.versions(options),
+    const [clusterVersion, { header, members }] = await Promise.all([
+      one.clusterVersion(options),
       one.members.list({ isLinearizable: false, ...options }),
     ]);
-    return { clusterVersion: cluster, members };
+    return { clusterId: header.clusterId, clusterVersion, members };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return undefined;

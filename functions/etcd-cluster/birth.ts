@@ -8,9 +8,10 @@ import { listed, waitFor } from '../../shared/stateful/decision.ts';
 import { peerName } from './cluster.ts';
 import type { Decision } from './decision.ts';
 import { existingBootstrap, makePeer, newBootstrap, specOf } from './peer-spec.ts';
+import { remember } from './records.ts';
 import { correct } from './roll.ts';
 import { awayReason } from './safety.ts';
-import { byOrdinal, claimOf, type PeerClaim, peerOf, recordsOf, type State } from './state.ts';
+import { byOrdinal, claimOf, type PeerClaim, peerOf, type State } from './state.ts';
 
 /** Until the id of the cluster is in the status. */
 export function beBorn(state: State): Decision | undefined {
@@ -21,7 +22,7 @@ export function beBorn(state: State): Decision | undefined {
   const ids = new Set(withData(state).flatMap(({ clusterId }) => clusterId ?? []));
   const [known] = ids;
   if (ids.size > 1) return refuseDiffering(state);
-  if (known !== undefined) return remember(state, known);
+  if (known !== undefined) return rememberId(state, known);
   if (spec.replicas === 0 && state.peers.length === 0) return { next: 'Nothing' };
   if (spec.replicas === 0) return undefined;
   const seed = status.bootstrap?.seed ?? peerName(state.cluster, 0);
@@ -29,8 +30,7 @@ export function beBorn(state: State): Decision | undefined {
   if (unmarked !== undefined) return unmarked;
   if (status.bootstrap === undefined) {
     const bootstrap = { seed, since: timestamp(state.nowMs) };
-    const records = { ...recordsOf(state), bootstrap };
-    return { step: { type: 'write-records', records }, next: `Start ${seed}, the first member` };
+    return remember(state, { bootstrap }, `Start ${seed}, the first member`);
   }
   return startSeed(state, seed);
 }
@@ -70,10 +70,8 @@ function refuseUnmarked({ claims }: State, seed: string): Decision | undefined {
   return waitFor('Start the first member', [trouble], trouble);
 }
 
-const remember = (state: State, clusterId: string): Decision => ({
-  step: { type: 'write-records', records: { ...recordsOf(state), clusterId } },
-  next: `Go on with the data of cluster ${clusterId}`,
-});
+const rememberId = (state: State, clusterId: string): Decision =>
+  remember(state, { clusterId }, `Go on with the data of cluster ${clusterId}`);
 
 function startSeed(state: State, seed: string): Decision {
   const next = `Start ${seed}, the first member`;
@@ -89,7 +87,7 @@ function startSeed(state: State, seed: string): Decision {
   if (answer === undefined || list === undefined || answer.clusterId !== list.clusterId) {
     return waitFor(next, [awayReason(state, seed)]);
   }
-  return remember(state, hexOf(list.clusterId));
+  return rememberId(state, hexOf(list.clusterId));
 }
 
 /** Claims with data whose peers are missing: the EtcdCluster was made again, or somebody erred. */

@@ -21,7 +21,7 @@ import {
 } from '../../shared/stateful/certificates/secret-data.ts';
 import { unfit } from '../../shared/stateful/certificates/unfit.ts';
 import { TLS_SUFFIX } from '../../shared/api/etcd-names.ts';
-import { type Cluster, headlessHost, hostOf, ORDINALS, peerName, serviceHost } from './cluster.ts';
+import { type Cluster, headlessHost, hostOf, peerNames, serviceHost } from './cluster.ts';
 import { ownerOf } from './owner.ts';
 
 /** Undefined where the cluster speaks without TLS. */
@@ -264,8 +264,6 @@ function serverNames(cluster: Cluster): readonly [string, ...string[]] {
  * address of the connection, so there is no wildcard, and the members that are likely come first.
  */
 function memberNames(cluster: Cluster): readonly [string, ...string[]] {
-  const others = Array.from({ length: ORDINALS - 1 }, (_, before) =>
-    hostOf(cluster, peerName(cluster, before + 1)),
-  );
-  return [hostOf(cluster, peerName(cluster, 0)), ...others];
+  const [first = '', ...others] = peerNames(cluster).map((peer) => hostOf(cluster, peer));
+  return [first, ...others];
 }

@@ -36,6 +36,10 @@ export const ORDINALS = 16;
 export const peerName = ({ name }: Pick<Cluster, 'name'>, ordinal: number): string =>
   `${name}-${ordinal}`;
 
+/** The names of all peers that there can be. */
+export const peerNames = (cluster: Pick<Cluster, 'name'>): readonly string[] =>
+  Array.from({ length: ORDINALS }, (_, ordinal) => peerName(cluster, ordinal));
+
 export const ordinalOf = (peer: string): number => Number(peer.slice(peer.lastIndexOf('-') + 1));
 
 /** Clients connect to this name, so certificates are issued for it. */

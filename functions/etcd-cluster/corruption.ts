@@ -1,16 +1,17 @@
 // The evidence of corruption: which member differs from the others, and whether that is certain.
 // An alarm alone tells little, because the leader raises it for whoever differs from itself. Pure.
+import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
 import type { Alarm, Hash, Member } from './etcd-state.ts';
 import { blockersOf, nameOf } from './safety.ts';
-import { byOrdinal, peerNameOf, type State, votersOf } from './state.ts';
+import { alarmsOf, byOrdinal, peerNameOf, type State, votersOf } from './state.ts';
 
 /** The reason why such a member leaves. */
 export const CORRUPT = 'Its data differs from that of the other members.';
 
-export const corruptAlarms = ({ etcd }: Pick<State, 'etcd'>): readonly Alarm[] =>
-  etcd.alarms.filter(({ type }) => type === 'CORRUPT');
+export const corruptAlarms = (state: Pick<State, 'etcd'>): readonly Alarm[] =>
+  alarmsOf(state, 'CORRUPT');
 
 const keyOf = ({ hash, compactRevision }: Hash): string => `${hash} ${compactRevision}`;
 
@@ -84,7 +85,7 @@ function unsure(state: State, compared: readonly Compared[], why: string): Reaso
 function alarmed(state: State, memberId: string): string {
   if (memberId === '0') return 'a member that it cannot tell';
   const member = votersOf(state).find(({ id }) => id === memberId);
-  return member === undefined ? `member ${memberId}` : nameOf(state, member);
+  return member === undefined ? `member ${hexOf(memberId)}` : nameOf(state, member);
 }
 
 /**

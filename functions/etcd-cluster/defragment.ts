@@ -8,6 +8,7 @@ import { waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision } from './decision.ts';
 import type { Member, MemberAnswer } from './etcd-state.ts';
 import { moveLeader } from './leave.ts';
+import { forget, remember } from './records.ts';
 import { awayReason, nameOf, restartBlockers, unhealthyReason, unknownReason } from './safety.ts';
 import {
   answerOf,
@@ -17,7 +18,6 @@ import {
   peerNameOf,
   peerOf,
   podOf,
-  recordsOf,
   type State,
   votersOf,
 } from './state.ts';
@@ -46,14 +46,16 @@ export function goOnDefragmenting(state: State): Decision | undefined {
   const unknown = unknownReason(state);
   if (unknown !== undefined) return waitFor(next, [unknown]);
   const member = membersOf(state).find(({ id }) => id === memberId);
-  if (member === undefined || isGone(state, defragmenting)) return forget(state, next);
+  if (member === undefined || isGone(state, defragmenting))
+    return forget(state, ['defragmenting'], next);
   const isLate = state.nowMs - Date.parse(since) > LATE_MS;
   const answer = answerOf(state, member);
   if (state.etcd.upkeep?.busy === peer) return busy(defragmenting, next, isLate);
   if (answer === undefined && !isLate) return waitFor(next, [awayReason(state, peer)]);
   // Without a step taken yet, whatever keeps it from being taken comes first.
   const isDone = answer === undefined || answer.databaseBytes < databaseBytes;
-  if (isDone || isLate || blockersFor(state, member).length > 0) return forget(state, next);
+  if (isDone || isLate || blockersFor(state, member).length > 0)
+    return forget(state, ['defragmenting'], next);
   return { step: { type: 'defragment', peer, memberId }, next };
 }
 
@@ -91,8 +93,7 @@ export function beginDefragmenting(state: State, members: readonly Member[]): De
   const { databaseBytes } = answer;
   const since = timestamp(state.nowMs);
   const defragmenting = { peer, memberId: member.id, databaseBytes, since };
-  const records = { ...recordsOf(state), defragmenting };
-  return moveLeader(state, peer, next) ?? { step: { type: 'write-records', records }, next };
+  return moveLeader(state, peer, next) ?? remember(state, { defragmenting }, next);
 }
 
 /** When much of a database is free, and nothing else is to be done. */
@@ -121,9 +122,4 @@ function isWithin(window: string, nowMs: number): boolean {
   const time = timestamp(nowMs).slice(11, 16);
   const [from = '', to = ''] = window.split('-');
   return from <= to ? time >= from && time < to : time >= from || time < to;
-}
-
-function forget(state: State, next: string): Decision {
-  const { defragmenting: _, ...records } = recordsOf(state);
-  return { step: { type: 'write-records', records }, next };
 }

@@ -34,13 +34,6 @@ export interface MemberAnswer {
   readonly revision: string;
 }
 
-/** How one member alone sees the cluster. */
-export interface View {
-  /** The version that all members have agreed to speak; undefined when it knows none. */
-  readonly clusterVersion: string | undefined;
-  readonly members: readonly Member[];
-}
-
 export interface Alarm {
   readonly memberId: string;
   /** OTHER: one that this etcd knows and we do not. */
@@ -53,6 +46,12 @@ export interface MemberList {
   readonly members: readonly Member[];
 }
 
+/** How one member alone sees the cluster. */
+export interface View extends MemberList {
+  /** The version that all members have agreed to speak; undefined when it knows none. */
+  readonly clusterVersion: string | undefined;
+}
+
 export interface EtcdState {
   /** Undefined while no quorum confirms it. */
   readonly list: MemberList | undefined;
@@ -61,10 +60,11 @@ export interface EtcdState {
   readonly alarms: readonly Alarm[];
   /** Why a peer that runs gave no answer that can be used. */
   readonly silent: ReadonlyMap<string, string>;
-  /** By the name of the peer; asked for while another minor version is wanted, and else empty. */
+  /**
+   * By the name of the peer. Asked for while no quorum confirms the list, or another minor version
+   * is wanted, and else empty.
+   */
   readonly views: ReadonlyMap<string, View>;
-  /** The members as each one knows them; empty while a quorum confirms the list. */
-  readonly ownLists: ReadonlyMap<string, MemberList>;
   /** Answers that are asked for while an alarm or a defragmentation makes it worth its price. */
   readonly upkeep?: Upkeep;
   /** Undefined where nobody asked, or no quorum told. */
@@ -111,5 +111,4 @@ export const NO_ANSWERS: EtcdState = {
   alarms: [],
   silent: new Map(),
   views: new Map(),
-  ownLists: new Map(),
 };

@@ -14,6 +14,7 @@
 //   steps              applies one step
 //   status, conditions what the status is
 // planners, each for one kind of change:
+//   records            what a planner remembers in the status, and forgets
 //   safety             blockers: reasons why members must not be changed now
 //   recover            a lost quorum, once a person has confirmed the recovery-plan
 //   apply-parts        Secrets, Services, the budget and the policy of the network

@@ -6,8 +6,9 @@ import { ORDINALS, peerName, peerUrl } from './cluster.ts';
 import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
 import { leavingRecord } from './leave.ts';
+import { remember } from './records.ts';
 import { correct } from './roll.ts';
-import { existingBootstrap, makePeer, namesOf } from './peer-spec.ts';
+import { existingBootstrap, makePeer } from './peer-spec.ts';
 import {
   awayReason,
   blockersOf,
@@ -21,10 +22,10 @@ import {
   answerOf,
   claimOf,
   membersOf,
+  namesOf,
   type Peer,
   peerNameOf,
   peerOf,
-  recordsOf,
   type State,
   votersOf,
 } from './state.ts';
@@ -66,8 +67,7 @@ function giveUp(state: State, { id }: Member, peer: Peer): Decision | undefined 
   const why = state.lost.get(peer.name);
   if (why === undefined) return undefined;
   const leaving = leavingRecord(state, peer, { memberId: id, reason: why });
-  const records = { ...recordsOf(state), leaving };
-  return { step: { type: 'write-records', records }, next: `Replace ${peer.name}` };
+  return remember(state, { leaving }, `Replace ${peer.name}`);
 }
 
 function promote(state: State, learner: Member, name: string, next: string): Decision {

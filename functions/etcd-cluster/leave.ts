@@ -7,11 +7,13 @@ import { waitFor } from '../../shared/stateful/decision.ts';
 import { CORRUPT, corruptAlarms, corruptionBlockers, corruptMember } from './corruption.ts';
 import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
+import { forget, remember } from './records.ts';
 import { blockersOf, removalBlockers, unhealthyReason, unknownReason } from './safety.ts';
 import {
   answerOf,
   byOrdinal,
   claimOf,
+  isVanished,
   leaderOf,
   memberOf,
   membersOf,
@@ -19,7 +21,6 @@ import {
   peerNameOf,
   peerOf,
   podOf,
-  recordsOf,
   type State,
   votersOf,
 } from './state.ts';
@@ -65,7 +66,7 @@ export function scaleDown(state: State): Decision | undefined {
   const reasons = blockersOf(state, member.id);
   if (reasons.length > 0) return waitFor(next, reasons);
   const leaving = leavingRecord(state, peer, { memberId: member.id, reason: SCALE_DOWN });
-  return { step: { type: 'write-records', records: { ...recordsOf(state), leaving } }, next };
+  return remember(state, { leaving }, next);
 }
 
 /** A member whose data is lost is removed while the others are whole; another one joins later. */
@@ -87,15 +88,14 @@ export function replaceLost(state: State): Decision | undefined {
     ...(member === undefined ? {} : { memberId: member.id }),
     reason,
   });
-  return { step: { type: 'write-records', records: { ...recordsOf(state), leaving } }, next };
+  return remember(state, { leaving }, next);
 }
 
 /** A voter of which neither peer, pod nor claim is left: nobody brings it back. */
 function replaceVanished(state: State): Decision | undefined {
   const member = votersOf(state).find((one) => {
     const name = peerNameOf(state, one) ?? '';
-    const isLeft = [peerOf, podOf, claimOf].some((of) => of(state, name) !== undefined);
-    return name !== '' && !isLeft;
+    return name !== '' && isVanished(state, name);
   });
   if (member === undefined) return undefined;
   const peer = peerNameOf(state, member) ?? '';
@@ -105,7 +105,7 @@ function replaceVanished(state: State): Decision | undefined {
   const reason = 'Neither its EtcdPeer nor its claim is there any more.';
   const since = timestamp(state.nowMs);
   const leaving = { peer, peerUid: '', memberId: member.id, reason, since };
-  return { step: { type: 'write-records', records: { ...recordsOf(state), leaving } }, next };
+  return remember(state, { leaving }, next);
 }
 
 /** Takes the mark off a claim whose member is gone: it stays, and nobody goes on with it. */
@@ -134,7 +134,7 @@ export function leave(state: State): Decision | undefined {
   if (unknown !== undefined) return waitFor(next, [unknown]);
   const live = memberOf(state, name);
   // Somebody added it anew: what is recorded is no longer about this member.
-  if (live !== undefined && live.id !== leaving.memberId) return forget(state, next);
+  if (live !== undefined && live.id !== leaving.memberId) return forget(state, ['leaving'], next);
   const removal = removeMember(state, leaving, next);
   if (removal !== undefined) return removal;
   const peer = peerOf(state, name);
@@ -152,7 +152,7 @@ export function leave(state: State): Decision | undefined {
     const message = `Claim ${claim.name} is about to end.`;
     return waitFor(next, [{ reason: 'ClaimEnding', message }]);
   }
-  return awaitAlarm(state, leaving, next) ?? forget(state, next);
+  return awaitAlarm(state, leaving, next) ?? forget(state, ['leaving'], next);
 }
 
 /** Only the record tells that the alarm of a corrupt member may end, whomever it is for. */
@@ -166,8 +166,8 @@ function removeMember(state: State, leaving: LeavingMember, next: string): Decis
   const { peer: name, memberId } = leaving;
   const member = membersOf(state).find(({ id }) => id === memberId);
   if (member === undefined) return undefined;
-  if (isWantedAgain(state, leaving)) return forget(state, next);
-  if (isBack(state, leaving, member)) return forget(state, next);
+  if (isWantedAgain(state, leaving)) return forget(state, ['leaving'], next);
+  if (isBack(state, leaving, member)) return forget(state, ['leaving'], next);
   const reasons = leavingBlockers(state, leaving, member.id);
   if (reasons.length > 0) return waitFor(next, reasons);
   return (
@@ -215,9 +215,4 @@ export function moveLeader(state: State, name: string, next: string): Decision |
     memberId: to.member.id,
   } as const;
   return { step, next: `${next}: let ${to.peer.name} lead` };
-}
-
-function forget(state: State, next: string): Decision {
-  const { leaving: _, ...records } = recordsOf(state);
-  return { step: { type: 'write-records', records }, next };
 }

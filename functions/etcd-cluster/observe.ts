@@ -21,7 +21,7 @@ import { findPending } from '../../shared/stateful/pending.ts';
 import { readPods } from '../../shared/stateful/pods.ts';
 import { askMembers } from './ask-members.ts';
 import { askUpkeep } from './ask-upkeep.ts';
-import { type Cluster, ORDINALS, peerName, selectorOf } from './cluster.ts';
+import { type Cluster, peerNames, selectorOf } from './cluster.ts';
 import type { Deps, Memory } from './deps.ts';
 import { areAsRead, readParts } from './parts.ts';
 import type { Parts, Peer, PeerClaim, State } from './state.ts';
@@ -135,9 +135,7 @@ async function readPeerClaims(
   cluster: Cluster,
   signal: AbortSignal,
 ): Promise<readonly PeerClaim[]> {
-  const names = Array.from({ length: ORDINALS }, (_, ordinal) =>
-    claimName(peerName(cluster, ordinal)),
-  );
+  const names = peerNames(cluster).map(claimName);
   const isOwn = (name: string): boolean => names.includes(name);
   const { namespace } = cluster;
   const labelSelector = selectorText(selectorOf(cluster));

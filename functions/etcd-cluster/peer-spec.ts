@@ -4,9 +4,8 @@ import type { EtcdPeerSpec, PeerBootstrap } from '../../shared/api/etcd-peer.ts'
 import { hashOf } from '../../shared/hash.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision } from './decision.ts';
-import { byOrdinal, type Peer, peerNameOf, type State } from './state.ts';
+import { byOrdinal, type Peer, type State } from './state.ts';
 import { ordinalOf, peerUrl } from './cluster.ts';
-import type { Member } from './etcd-state.ts';
 import { imageForNew } from './image-for-new.ts';
 import { imageFor } from './upgrade.ts';
 
@@ -68,10 +67,6 @@ export const existingBootstrap = (
   token: cluster.uid,
   initialCluster: names.toSorted(byOrdinal).map((name) => ({ name, url: peerUrl(cluster, name) })),
 });
-
-/** The names of members, also of those that have not started and say none. */
-export const namesOf = (state: State, members: readonly Member[]): readonly string[] =>
-  members.flatMap((member) => peerNameOf(state, member) ?? []);
 
 /** A new peer is never the first to run another minor version. */
 export function makePeer(

@@ -8,12 +8,13 @@ import { timestamp } from '../../shared/kube/timestamp.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed, waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision } from './decision.ts';
-import { ORDINALS, peerName } from './cluster.ts';
+import { peerNames } from './cluster.ts';
 import { KEPT } from './leave.ts';
 import { lossOf, proposalOf, setAside } from './recovery-plan.ts';
+import { forget, remember } from './records.ts';
 import { isPodCurrent, isRendered } from './roll.ts';
 import { awayReason, unknownReason } from './safety.ts';
-import { type Peer, peerOf, podOf, recordsOf, type State, votersOf } from './state.ts';
+import { type Peer, peerOf, podOf, type State, votersOf } from './state.ts';
 
 /** A node that is gone says nothing of its pods, and somebody has to tell that it is. */
 const STOPPED_WITHIN_MS = 120_000;
@@ -33,8 +34,6 @@ export function proposeRecovery(state: State): Decision | undefined {
     const trouble = { reason, message: `${other}${message}` };
     return waitFor(`Recover from ${plan.survivor}, once confirmed`, [trouble], trouble);
   }
-  // A change that was under way was about members that are counted no more.
-  const { leaving: _, restarting: __, ...records } = recordsOf(state);
   const recovering: Recovering = {
     id: plan.id,
     number: (status.recovered?.number ?? 0) + 1,
@@ -46,10 +45,8 @@ export function proposeRecovery(state: State): Decision | undefined {
     others: othersOf(state, plan.survivor).map(({ name, uid }) => ({ peer: name, peerUid: uid })),
     since: timestamp(state.nowMs),
   };
-  return {
-    step: { type: 'write-records', records: { ...records, recovering } },
-    next: `Recover from ${plan.survivor}`,
-  };
+  // A change that was under way was about members that are counted no more.
+  return forget(state, ['leaving', 'restarting'], `Recover from ${plan.survivor}`, { recovering });
 }
 
 /** Finishes what the status records. */
@@ -117,8 +114,9 @@ function stopOthers(state: State, recovering: Recovering, next: string): Decisio
 }
 
 function podsOfOthers({ pods, cluster }: State, survivor: string): readonly string[] {
-  const own = Array.from({ length: ORDINALS }, (_, ordinal) => peerName(cluster, ordinal));
-  const others = own.filter((one) => one !== survivor).map(podName);
+  const others = peerNames(cluster)
+    .filter((one) => one !== survivor)
+    .map(podName);
   return pods.map(({ name }) => name).filter((name) => others.includes(name));
 }
 
@@ -168,9 +166,8 @@ function finish(state: State, recovering: Recovering, peer: Peer, next: string):
     const trouble = { reason: 'RecoveryFailed', message };
     return waitFor(next, [trouble], trouble);
   }
-  const { recovering: _, ...records } = recordsOf(state);
   const recovered = { id, number, survivor, revision, at: timestamp(state.nowMs) };
-  return { step: { type: 'write-records', records: { ...records, recovered } }, next };
+  return forget(state, ['recovering'], next, { recovered });
 }
 
 /** Until a pod with the template of now is ready; the one before it is recorded, and deleted. */
@@ -193,8 +190,7 @@ function restartFor(
     if (recovering.podUid === pod.uid) {
       return { step: { type: 'restart', pod, reason: 'It recovers a lost quorum.' }, next };
     }
-    const records = { ...recordsOf(state), recovering: { ...recovering, podUid: pod.uid } };
-    return { step: { type: 'write-records', records }, next };
+    return remember(state, { recovering: { ...recovering, podUid: pod.uid } }, next);
   }
   return pod.isReady ? undefined : waitFor(next, [pod.trouble ?? starting(peer.name)]);
 }
@@ -205,10 +201,8 @@ const starting = (name: string): Reason => ({
 });
 
 /** The quorum is back, nobody wants it any more, or the survivor is lost too. */
-function giveUp(state: State, next: string): Decision {
-  const { recovering: _, ...records } = recordsOf(state);
-  return { step: { type: 'write-records', records }, next: `${next}: leave it off` };
-}
+const giveUp = (state: State, next: string): Decision =>
+  forget(state, ['recovering'], `${next}: leave it off`);
 
 /** All else is done before it is told. */
 export function refuseConfirmation(state: State): Decision | undefined {

@@ -6,8 +6,19 @@ import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import { hashOf } from '../../shared/hash.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
-import type { Member, MemberAnswer, MemberList } from './etcd-state.ts';
-import { byOrdinal, claimOf, memberIn, peerNameOf, peerOf, podOf, type State } from './state.ts';
+import type { Member, MemberAnswer, View } from './etcd-state.ts';
+import {
+  alarmsOf,
+  byOrdinal,
+  claimOf,
+  isVanished,
+  memberIn,
+  namesOf,
+  peerNameOf,
+  peerOf,
+  podOf,
+  type State,
+} from './state.ts';
 
 /** A quorum may come back by itself for so long, where not all data is certain to be lost. */
 const AWAY_MS = 600_000;
@@ -17,7 +28,7 @@ const ID_LENGTH = 12;
 export interface Survivor {
   readonly name: string;
   readonly answer: MemberAnswer;
-  readonly view: MemberList;
+  readonly view: View;
 }
 
 export interface Proposal {
@@ -34,7 +45,7 @@ export function proposalOf(state: State): Proposal | undefined {
   const [survivor, ...rest] = survivorsOf(state);
   if (survivor === undefined) return undefined;
   const voters = survivor.view.members.filter(({ isLearner }) => !isLearner);
-  const names = voters.flatMap((one) => peerNameOf(state, one) ?? []).toSorted(byOrdinal);
+  const names = namesOf(state, voters).toSorted(byOrdinal);
   // Nothing here could stop a member that somebody else runs.
   const isForeign = survivor.view.members.some((one) => peerNameOf(state, one) === undefined);
   if (isForeign || names.length < 2) return undefined;
@@ -56,7 +67,7 @@ function mayStand(state: State): boolean {
 /** The one with the most first. */
 function survivorsOf(state: State): readonly Survivor[] {
   const found = [...state.etcd.answers].flatMap(([name, answer]) => {
-    const view = state.etcd.ownLists.get(name);
+    const view = state.etcd.views.get(name);
     return view !== undefined && canSurvive(state, { name, answer, view })
       ? [{ name, answer, view }]
       : [];
@@ -75,15 +86,13 @@ function canSurvive(state: State, { name, answer, view }: Survivor): boolean {
   const isVoter = member?.id === answer.memberId && !member.isLearner;
   // It has to start again, and its data would go with its pod.
   const isKept = claim?.isEnding === false && peer?.isEnding === false && peer.isOurs;
-  const isCorrupt = state.etcd.alarms.some(
-    ({ memberId, type }) => type === 'CORRUPT' && memberId === answer.memberId,
-  );
+  const isCorrupt = alarmsOf(state, 'CORRUPT').some(({ memberId }) => memberId === answer.memberId);
   return isOwn && isVoter && isKept && !isCorrupt && !state.lost.has(name);
 }
 
 /** Its volume is lost, or nothing is left of it. */
 const isCertain = (state: State, name: string): boolean =>
-  state.lost.has(name) || ![peerOf, podOf, claimOf].some((of) => of(state, name) !== undefined);
+  state.lost.has(name) || isVanished(state, name);
 
 function planFor(
   { cluster }: State,

@@ -13,8 +13,9 @@ import {
 import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
 import { leavingRecord } from './leave.ts';
+import { remember } from './records.ts';
 import { foreignReason, unknownReason } from './safety.ts';
-import { membersOf, peerNameOf, peerOf, recordsOf, type State } from './state.ts';
+import { membersOf, peerNameOf, peerOf, type State } from './state.ts';
 
 export function replaceCorrupt(state: State): Decision | undefined {
   if (corruptAlarms(state).length === 0 || unknownReason(state) !== undefined) return undefined;
@@ -26,14 +27,14 @@ export function replaceCorrupt(state: State): Decision | undefined {
     return undefined;
   }
   const found = corruptMember(state);
-  if (!('reason' in found)) return record(state, found);
+  if (!('reason' in found)) return recordCorrupt(state, found);
   return waitFor('Find out which member is corrupt', [found], found);
 }
 
 const isMember = (state: State, { memberId }: LeavingMember): boolean =>
   membersOf(state).some(({ id }) => id === memberId);
 
-function record(state: State, member: Member): Decision {
+function recordCorrupt(state: State, member: Member): Decision {
   const name = peerNameOf(state, member) ?? '';
   const peer = peerOf(state, name);
   const next = `Replace ${name}`;
@@ -44,7 +45,7 @@ function record(state: State, member: Member): Decision {
   const reasons = corruptionBlockers(state, member.id);
   if (reasons.length > 0) return waitFor(next, reasons);
   const leaving = leavingRecord(state, peer, { memberId: member.id, reason: CORRUPT });
-  return { step: { type: 'write-records', records: { ...recordsOf(state), leaving } }, next };
+  return remember(state, { leaving }, next);
 }
 
 /** It stays when its member is removed, and would keep all others from writing. */

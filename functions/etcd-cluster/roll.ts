@@ -9,17 +9,9 @@ import type { Pod } from '../../shared/stateful/pods.ts';
 import type { Decision } from './decision.ts';
 import { moveLeader } from './leave.ts';
 import { isAsWanted, wantedSpec } from './peer-spec.ts';
+import { forget, remember } from './records.ts';
 import { awayReason, blockersOf, restartBlockers } from './safety.ts';
-import {
-  byOrdinal,
-  leaderOf,
-  memberOf,
-  type Peer,
-  peerOf,
-  podOf,
-  recordsOf,
-  type State,
-} from './state.ts';
+import { byOrdinal, leaderOf, memberOf, type Peer, peerOf, podOf, type State } from './state.ts';
 import { imageGate } from './upgrade.ts';
 
 /** A member reads its log when it starts; one that takes longer may never come. */
@@ -47,7 +39,7 @@ function takeAway(state: State, peer: Peer): Decision {
     const message = `The StatefulSet of ${peer.name} has to get the new template.`;
     return waitFor(next, [{ reason: 'TemplatePending', message }]);
   }
-  return moveLeader(state, peer.name, next) ?? record(state, peer, pod, next);
+  return moveLeader(state, peer.name, next) ?? recordRestart(state, peer, pod, next);
 }
 
 /** Nobody relies on the first member of all, or on a learner: an edit reaches it without a turn. */
@@ -75,14 +67,14 @@ export const isPodCurrent = (state: State, { name, status }: Peer): boolean => {
   return pod === undefined || pod.templateHash === status.templateHash;
 };
 
-function record(state: State, { name: peer }: Peer, { uid }: Pod, next: string): Decision {
+function recordRestart(state: State, { name: peer }: Peer, { uid }: Pod, next: string): Decision {
   const restarting = {
     peer,
     podUid: uid,
     reason: OTHER_TEMPLATE,
     since: timestamp(state.nowMs),
   };
-  return { step: { type: 'write-records', records: { ...recordsOf(state), restarting } }, next };
+  return remember(state, { restarting }, next);
 }
 
 /** Finishes the restart that the status records. */
@@ -94,14 +86,16 @@ export function restart(state: State): Decision | undefined {
   const pod = podOf(state, name);
   const peer = peerOf(state, name);
   if (peer !== undefined && pod?.uid === podUid && !pod.isEnding) {
-    return isPodCurrent(state, peer) ? forget(state, next) : goOn(state, pod, restarting);
+    return isPodCurrent(state, peer)
+      ? forget(state, ['restarting'], next)
+      : goOn(state, pod, restarting);
   }
   // The new pod does not run either, and the spec has another one for it by now.
   if (peer !== undefined && pod?.isEnding === false && isOutdated(state, peer)) {
     return takeAway(state, peer);
   }
   const lacking = blockersOf(state);
-  if (lacking.length === 0) return forget(state, next);
+  if (lacking.length === 0) return forget(state, ['restarting'], next);
   const isLate = state.nowMs - Date.parse(since) > BACK_WITHIN_MS;
   return waitFor(next, lacking, isLate ? rolloutPaused(state, restarting, lacking) : undefined);
 }
@@ -131,9 +125,4 @@ function rolloutPaused(
   const why = podOf(state, peer)?.isReady === true ? '' : ` ${awayReason(state, peer).message}`;
   const message = `${peer} was restarted at ${since} and is not back.${why} ${joined(lacking)}`;
   return { reason: 'RolloutPaused', message };
-}
-
-function forget(state: State, next: string): Decision {
-  const { restarting: _, ...records } = recordsOf(state);
-  return { step: { type: 'write-records', records }, next };
 }

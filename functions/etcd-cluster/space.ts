@@ -7,9 +7,10 @@ import { timestamp } from '../../shared/kube/timestamp.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision } from './decision.ts';
 import { beginDefragmenting, quotaBytesOf } from './defragment.ts';
-import type { Alarm, Member, MemberAnswer } from './etcd-state.ts';
+import type { Member, MemberAnswer } from './etcd-state.ts';
+import { forget, remember } from './records.ts';
 import { blockersOf, nameOf, unknownReason } from './safety.ts';
-import { answerOf, membersOf, recordsOf, type State, votersOf } from './state.ts';
+import { alarmsOf, answerOf, commonRevision, membersOf, type State, votersOf } from './state.ts';
 
 /** With less room the next writes would raise the alarm again. */
 const ENOUGH_SHARE = 0.9;
@@ -20,14 +21,11 @@ const SETTLES_MS = 10_000;
 
 const NEXT = 'Make room';
 
-const spaceAlarms = ({ etcd }: Pick<State, 'etcd'>): readonly Alarm[] =>
-  etcd.alarms.filter(({ type }) => type === 'NOSPACE');
-
 /** Takes each step that helps; what cannot be helped is told last, by `reportSpace`. */
 export function recoverSpace(state: State): Decision | undefined {
-  const [alarm] = spaceAlarms(state);
+  const [alarm] = alarmsOf(state, 'NOSPACE');
   if (unknownReason(state) !== undefined) return undefined;
-  if (alarm === undefined) return forget(state);
+  if (alarm === undefined) return forgetCompacting(state);
   const members = membersOf(state);
   const isRoomy = (member: Member): boolean => isBelow(state, member, 'databaseBytes');
   if (members.every(isRoomy)) {
@@ -67,16 +65,8 @@ function compact(state: State): Decision | undefined {
   const isOld =
     compacting === undefined || state.nowMs - Date.parse(compacting.since) >= COMPACTS_EVERY_MS;
   if (!isOld || revision <= BigInt(compacting?.revision ?? 1)) return undefined;
-  const record = { revision: String(revision), since: timestamp(state.nowMs) };
-  const records = { ...recordsOf(state), compacting: record };
-  return { step: { type: 'write-records', records }, next: NEXT };
-}
-
-/** All members have it, so that none has to ask for what is forgotten. */
-function commonRevision(state: State): bigint {
-  const revisions = [...state.etcd.answers.values()].map((one) => BigInt(one.revision));
-  const [lowest = 0n] = revisions.toSorted((a, b) => Number(a - b));
-  return lowest;
+  const begun = { revision: String(revision), since: timestamp(state.nowMs) };
+  return remember(state, { compacting: begun }, NEXT);
 }
 
 /** A larger quota is on its way to the members: nothing has to be forgotten. */
@@ -86,14 +76,11 @@ const isToGrow = (state: State): boolean =>
   );
 
 /** After the alarm. */
-function forget(state: State): Decision | undefined {
-  const { compacting, ...records } = recordsOf(state);
-  if (compacting === undefined) return undefined;
-  return { step: { type: 'write-records', records }, next: NEXT };
-}
+const forgetCompacting = (state: State): Decision | undefined =>
+  state.cluster.status.compacting && forget(state, ['compacting'], NEXT);
 
 export function reportSpace(state: State): Decision | undefined {
-  if (spaceAlarms(state).length === 0) return undefined;
+  if (alarmsOf(state, 'NOSPACE').length === 0) return undefined;
   const full = fullMembers(state);
   if (full.length > 0 && isSettled(state)) {
     const trouble = fullReason(state, full);

@@ -21,7 +21,7 @@ import type { FoundPart, RenderedPart } from '../../shared/stateful/parts.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
 import type { AuthParts } from './auth/state.ts';
 import { type Cluster, ordinalOf, peerUrl } from './cluster.ts';
-import type { EtcdState, Member, MemberAnswer } from './etcd-state.ts';
+import type { Alarm, EtcdState, Member, MemberAnswer } from './etcd-state.ts';
 import type { PartKey } from './render.ts';
 
 /** Records in the status that later decisions need; an absent one is dropped. */
@@ -108,6 +108,10 @@ export const claimOf = ({ claims }: Pick<State, 'claims'>, peer: string): PeerCl
 export const peerOf = ({ peers }: Pick<State, 'peers'>, name: string): Peer | undefined =>
   peers.find((one) => one.name === name);
 
+/** Nothing is left of it: no EtcdPeer, no pod and no claim. */
+export const isVanished = (state: State, name: string): boolean =>
+  [peerOf, podOf, claimOf].every((of) => of(state, name) === undefined);
+
 export const membersOf = ({ etcd }: Pick<State, 'etcd'>): readonly Member[] =>
   etcd.list?.members ?? [];
 
@@ -137,6 +141,19 @@ export function peerNameOf(
   return ordinal !== undefined && peerUrl(cluster, name) === first ? name : undefined;
 }
 
+/** The names of members, also of those that have not started and say none. */
+export const namesOf = (state: Pick<State, 'cluster'>, members: readonly Member[]) =>
+  members.flatMap((member) => peerNameOf(state, member) ?? []);
+
+export const alarmsOf = ({ etcd }: Pick<State, 'etcd'>, type: Alarm['type']): readonly Alarm[] =>
+  etcd.alarms.filter((one) => one.type === type);
+
+/** Every member that answers has it, so that none has to ask for what is forgotten. */
+export function commonRevision({ etcd }: Pick<State, 'etcd'>): bigint {
+  const [first = 0n, ...rest] = [...etcd.answers.values()].map(({ revision }) => BigInt(revision));
+  return rest.reduce((least, one) => (one < least ? one : least), first);
+}
+
 export const votersOf = (state: Pick<State, 'etcd'>): readonly Member[] =>
   membersOf(state).filter(({ isLearner }) => !isLearner);
 
@@ -158,6 +175,16 @@ export function leaderOf(state: Pick<State, 'cluster' | 'etcd'>): Member | undef
   }
   const [most] = [...votes].toSorted(([, a], [, b]) => b - a);
   return membersOf(state).find(({ id }) => id === most?.[0]);
+}
+
+/** The leader first; learners take no request that changes something. */
+export function votersToAsk(state: Pick<State, 'cluster' | 'etcd'>): readonly string[] {
+  const leader = leaderOf(state);
+  const first = leader && peerNameOf(state, leader);
+  const voters = [...state.etcd.answers].flatMap(([name, { isLearner }]) =>
+    isLearner ? [] : name,
+  );
+  return first === undefined ? voters : [first, ...voters.filter((name) => name !== first)];
 }
 
 export const byOrdinal = (a: string, b: string): number => ordinalOf(a) - ordinalOf(b);

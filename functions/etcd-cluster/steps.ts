@@ -16,14 +16,16 @@ import {
   applyStatefulStep,
   slowly,
   type StepResult,
+  unconfirmed,
 } from '../../shared/stateful/steps.ts';
 import { applyAuth } from './auth/apply.ts';
 import type { Cluster } from './cluster.ts';
 import { endpointOf, withMembers } from './connect.ts';
 import type { OnEtcd, Step } from './decision.ts';
 import type { Deps } from './deps.ts';
+import { KEPT } from './leave.ts';
 import { peerManifest } from './render.ts';
-import { leaderOf, peerNameOf, type State } from './state.ts';
+import { leaderOf, peerNameOf, type State, votersToAsk } from './state.ts';
 import { applyUpkeep } from './upkeep-steps.ts';
 
 export async function applyStep(
@@ -84,7 +86,7 @@ async function applyToPeer(
       const { uid, resourceVersion } = peer;
       const metadata = { ...manifest.metadata, uid, resourceVersion };
       await kube.apply(ETCD_PEERS, { ...manifest, metadata }, { force: true, signal });
-      return applied('PeerUpdated', `EtcdPeer ${peer.name} is as the spec says.`);
+      return applied('PeerUpdated', `Updated EtcdPeer ${peer.name}.`);
     }
     default: {
       const { name, uid, resourceVersion } = step.peer;
@@ -109,6 +111,9 @@ async function markClaim(
   };
   const body = { metadata: { uid, resourceVersion, annotations } };
   await kube.patch(CLAIMS, { namespace, name }, { type: 'merge', body }, { signal });
+  if (clusterId.startsWith(KEPT)) {
+    return applied('ClaimKept', `Claim ${name} is kept aside: no member starts with its data.`);
+  }
   const by = version === undefined ? '' : `, written by etcd ${version}`;
   return applied('ClaimMarked', `Claim ${name} has data of cluster ${clusterId}${by}.`);
 }
@@ -133,20 +138,15 @@ async function applyToEtcd(
     (step.type !== 'promote' || (await hears(deps, admin, state, step.peer, signal))) &&
     change(admin, state, step, signal).then(() => true);
   try {
-    if (!(await withMembers(deps.openAdmin, target, asked(state), work))) return { isSlow: true };
+    if (!(await withMembers(deps.openAdmin, target, votersToAsk(state), work)))
+      return { isSlow: true };
     const { reason, message } = sentenceOf(step);
     return slowly(applied(reason, message));
   } catch (error) {
     signal.throwIfAborted();
     if (!isEtcdFailure(error)) throw error;
     if (NOT_YET.some((reason) => reason === error.reason)) return { isSlow: true };
-    const { reason, message } = sentenceOf(step);
-    const event = {
-      type: 'Warning',
-      reason: `Not${reason}`,
-      message: `etcd did not confirm it (${error.message}): ${message}`,
-    } as const;
-    return { event, isSlow: true };
+    return unconfirmed('etcd', error.message, sentenceOf(step));
   }
 }
 
@@ -176,16 +176,6 @@ async function hears(
     await clock.sleep(HEARS_PAUSE_MS, signal);
   }
   return false;
-}
-
-/** The leader first; learners take no such request. */
-function asked(state: State): readonly string[] {
-  const leader = leaderOf(state);
-  const name = leader === undefined ? undefined : peerNameOf(state, leader);
-  const others = [...state.etcd.answers.keys()].filter(
-    (one) => one !== name && state.etcd.answers.get(one)?.isLearner === false,
-  );
-  return name === undefined ? others : [name, ...others];
 }
 
 async function change(

@@ -1,11 +1,12 @@
 // Applies the steps of upkeep: a compaction, the defragmentation of one member, the end of an
 // alarm. Each may take longer than we wait for it, and the next look says how far it is.
 import { isEtcdFailure } from '../../shared/etcd/admin/failure.ts';
-import { applied, slowly, type StepResult } from '../../shared/stateful/steps.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
+import { applied, slowly, type StepResult, unconfirmed } from '../../shared/stateful/steps.ts';
 import { endpointOf, withMembers } from './connect.ts';
 import type { OnUpkeep } from './decision.ts';
 import type { Deps } from './deps.ts';
-import { peerNameOf, type State, votersOf } from './state.ts';
+import { type State, votersToAsk } from './state.ts';
 
 /** etcd goes on when nobody waits any more; a gigabyte takes some ten seconds. */
 const WAITS_MS = 10_000;
@@ -20,14 +21,14 @@ export async function applyUpkeep(
 ): Promise<StepResult> {
   try {
     await ask(deps, state, step, signal);
-    return slowly(told(step));
+    const { reason, message } = sentenceOf(step);
+    return slowly(applied(reason, message));
   } catch (error) {
     signal.throwIfAborted();
     if (!isEtcdFailure(error)) throw error;
     if (step.type === 'compact' && error.reason === 'COMPACTED') return { isSlow: true };
     if (error.isInDoubt) return { isSlow: true };
-    const message = `etcd did not do it (${error.message}): ${told(step).event?.message ?? ''}`;
-    return { event: { type: 'Warning', reason: `Not${error.reason}`, message }, isSlow: true };
+    return unconfirmed('etcd', error.message, sentenceOf(step));
   }
 }
 
@@ -40,9 +41,8 @@ async function ask(
   const { cluster, pods, parts } = state;
   if (parts.access === undefined) throw new Error('asked for upkeep without access');
   const target = { cluster, pods, access: parts.access };
-  const voters = votersOf(state).flatMap((member) => peerNameOf(state, member) ?? []);
   const options = { timeoutMs: WAITS_MS, signal };
-  return withMembers(openAdmin, target, voters, async (admin): Promise<unknown> => {
+  return withMembers(openAdmin, target, votersToAsk(state), async (admin): Promise<unknown> => {
     switch (step.type) {
       case 'compact':
         return admin.keys.compact(step.revision, { isPhysical: true, ...options });
@@ -56,13 +56,17 @@ async function ask(
   });
 }
 
-function told(step: OnUpkeep): StepResult {
+function sentenceOf(step: OnUpkeep): Reason {
   switch (step.type) {
-    case 'compact':
-      return applied('Compacted', `Forgot what was before revision ${step.revision}.`);
+    case 'compact': {
+      const message = `Forgot what was before revision ${step.revision}.`;
+      return { reason: 'Compacted', message };
+    }
     case 'disarm':
-      return applied('Disarmed', `Ended the alarm ${step.alarm}: ${step.why}`);
-    default:
-      return applied('Defragmented', `${step.peer} has given the free part of its database back.`);
+      return { reason: 'Disarmed', message: `Ended the alarm ${step.alarm}: ${step.why}` };
+    default: {
+      const message = `${step.peer} has given the free part of its database back.`;
+      return { reason: 'Defragmented', message };
+    }
   }
 }

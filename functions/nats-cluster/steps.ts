@@ -7,6 +7,7 @@ import {
   applied,
   applyStatefulStep,
   slowly,
+  unconfirmed,
   type StepResult,
 } from '../../shared/stateful/steps.ts';
 import { type Administrator, withSystem } from './connect.ts';
@@ -87,12 +88,7 @@ const refusedMove = (step: Extract<Step, { type: 'move' }>, why: string): Reason
 
 function resultOf(done: Done, reason: string, message: string): StepResult {
   if (done.isDone) return slowly(applied(reason, message));
-  const failed = {
-    type: 'Warning',
-    reason: `Not${reason}`,
-    message: `NATS did not confirm it (${done.why}): ${message}`,
-  } as const;
-  return { event: failed, isSlow: true };
+  return unconfirmed('NATS', done.why, { reason, message });
 }
 
 async function reloadServer(

@@ -18,7 +18,7 @@ import {
   hashKv,
   moveLeader,
 } from './admin/upkeep.ts';
-import { type EtcdVersions, VERSIONS } from './admin/versions.ts';
+import { CLUSTER_VERSION } from './admin/cluster-version.ts';
 import type { EtcdTls } from './tls.ts';
 
 export interface EtcdAdminOptions {
@@ -89,8 +89,9 @@ export class EtcdMemberAdmin extends EtcdAdmin {
     return this.caller.ask(STATUS, options);
   }
 
-  versions(options?: CallOptions): Promise<EtcdVersions> {
-    return this.caller.ask(VERSIONS, options);
+  /** Undefined as long as it knows none. */
+  clusterVersion(options?: CallOptions): Promise<string | undefined> {
+    return this.caller.ask(CLUSTER_VERSION, options);
   }
 
   hash(options?: CallOptions): Promise<EtcdHash> {

@@ -1,6 +1,7 @@
 // Applies the steps on servers in pods that are the same whatever they serve. Each changes one
 // thing, on condition that it is still as it was observed, and returns the Event to create.
 import type { KubeClient } from '../kube/client.ts';
+import type { Reason } from '../kube/conditions.ts';
 import type { ObjectEvent } from '../kube/event-recorder.ts';
 import type { SecretToMake } from './certificates/secret-data.ts';
 import type { Claim } from './claims.ts';
@@ -35,6 +36,16 @@ export interface StepResult {
 export const applied = (reason: string, message: string): StepResult => ({
   event: { type: 'Normal', reason, message },
   isSlow: false,
+});
+
+/** `who` refused, or did not answer in time: the next observation tells what became of it. */
+export const unconfirmed = (who: string, why: string, { reason, message }: Reason): StepResult => ({
+  event: {
+    type: 'Warning',
+    reason: `Not${reason}`,
+    message: `${who} did not confirm it (${why}): ${message}`,
+  },
+  isSlow: true,
 });
 
 export const slowly = (result: StepResult): StepResult => ({ ...result, isSlow: true });

@@ -3,34 +3,32 @@
 import { isEtcdFailure } from '../../../shared/etcd/admin/failure.ts';
 import type { EtcdAdmin } from '../../../shared/etcd/admin.ts';
 import type { EtcdLogin } from '../../../shared/etcd/admin/caller.ts';
-import { applied, type StepResult } from '../../../shared/stateful/steps.ts';
+import { applied, type StepResult, unconfirmed } from '../../../shared/stateful/steps.ts';
 import { withMembers } from '../connect.ts';
 import type { AuthChange } from '../decision.ts';
 import type { Deps } from '../deps.ts';
-import type { State } from '../state.ts';
+import { type State, votersToAsk } from '../state.ts';
 import { type AuthParts, ROOT } from './state.ts';
 
 export async function applyAuth(
   { openAdmin }: Pick<Deps, 'openAdmin'>,
-  { cluster, pods, parts, etcd }: State,
+  state: State,
   change: AuthChange,
   signal: AbortSignal,
 ): Promise<StepResult> {
+  const { cluster, pods, parts } = state;
   const { access, auth } = parts;
   if (access === undefined || auth === undefined) throw new Error('asked for users without access');
-  const voters = [...etcd.answers].filter(([, { isLearner }]) => !isLearner);
-  const names = voters.map(([name]) => name);
   const message = sentenceOf(change);
   try {
-    await withMembers(openAdmin, { cluster, pods, access }, names, (admin) =>
+    await withMembers(openAdmin, { cluster, pods, access }, votersToAsk(state), (admin) =>
       make(admin, auth, change, signal),
     );
     return applied('UsersChanged', message);
   } catch (error) {
     signal.throwIfAborted();
     if (!isEtcdFailure(error)) throw error;
-    const why = `etcd did not confirm it (${error.message}): ${message}`;
-    return { event: { type: 'Warning', reason: 'UsersNotChanged', message: why }, isSlow: true };
+    return unconfirmed('etcd', error.message, { reason: 'UsersChanged', message });
   }
 }
 

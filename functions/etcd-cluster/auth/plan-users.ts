@@ -4,7 +4,8 @@
 import type { EtcdAuthStatus, EtcdUser, MadeUser } from '../../../shared/api/etcd-auth.ts';
 import type { Permission } from '../../../shared/etcd/admin/roles.ts';
 import type { AuthChange, Decision } from '../decision.ts';
-import { recordsOf, type State } from '../state.ts';
+import { remember } from '../records.ts';
+import type { State } from '../state.ts';
 import { type AuthParts, type AuthSeen, madeAs, permissionOf, secretOf } from './state.ts';
 
 /** All that these planners need, once it is known. */
@@ -20,11 +21,6 @@ export const recordIn = ({ users = [], roles = [], ...rest }: EtcdAuthStatus): A
   ...rest,
   users,
   roles,
-});
-
-export const remember = (state: State, auth: EtcdAuthStatus, next: string): Decision => ({
-  step: { type: 'write-records', records: { ...recordsOf(state), auth } },
-  next,
 });
 
 const change = (what: AuthChange, next: string): Decision => ({
@@ -43,20 +39,24 @@ export function removeGone(state: State, { seen, record }: Known): Decision | un
       return change({ do: 'delete-user', user: name }, next);
     }
     const others = record.users.filter((one) => one !== user);
-    return remember(state, { ...record, users: others }, next);
+    return remember(state, { auth: { ...record, users: others } }, next);
   }
   const role = record.roles.find((name) => !roles.some((one) => one.name === name));
   if (role === undefined) return undefined;
   const next = `Remove role ${role}`;
   if (seen.roles.has(role)) return change({ do: 'delete-role', role }, next);
-  return remember(state, { ...record, roles: record.roles.filter((one) => one !== role) }, next);
+  return remember(
+    state,
+    { auth: { ...record, roles: record.roles.filter((one) => one !== role) } },
+    next,
+  );
 }
 
 export function keepRoles(state: State, { seen, record }: Known): Decision | undefined {
   for (const { name, permissions } of state.cluster.spec.auth?.roles ?? []) {
     const next = `Let role ${name} be as the spec says`;
     if (!record.roles.includes(name)) {
-      return remember(state, { ...record, roles: [...record.roles, name] }, next);
+      return remember(state, { auth: { ...record, roles: [...record.roles, name] } }, next);
     }
     const found = seen.roles.get(name);
     if (found === undefined) return change({ do: 'add-role', role: name }, next);
@@ -119,7 +119,7 @@ function entry({ cluster }: State, user: EtcdUser): MadeUser {
 
 function rememberUser(state: State, { record }: Known, user: MadeUser, next: string): Decision {
   const others = record.users.filter(({ name }) => name !== user.name);
-  return remember(state, { ...record, users: [...others, user] }, next);
+  return remember(state, { auth: { ...record, users: [...others, user] } }, next);
 }
 
 function keepRolesOf({ seen }: Known, { name, roles }: EtcdUser): Decision | undefined {

@@ -6,9 +6,10 @@ import type { EtcdAuthStatus } from '../../../shared/api/etcd-auth.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { listed, waitFor } from '../../../shared/stateful/decision.ts';
 import type { Decision } from '../decision.ts';
+import { forget, remember } from '../records.ts';
 import { unknownReason } from '../safety.ts';
-import { recordsOf, type State } from '../state.ts';
-import { keepRoles, keepUsers, type Known, recordIn, remember, removeGone } from './plan-users.ts';
+import type { State } from '../state.ts';
+import { keepRoles, keepUsers, type Known, recordIn, removeGone } from './plan-users.ts';
 import { ROOT_SUFFIX } from './secrets.ts';
 import { type AuthSeen, ROOT } from './state.ts';
 
@@ -45,7 +46,7 @@ function begin(
   const { users = [], roles = [] } = before ?? {};
   const rootSecret = `${state.cluster.name}${ROOT_SUFFIX}`;
   const phase = isEnabled ? 'On' : 'Preparing';
-  return remember(state, { phase, rootSecret, users, roles }, NEXT);
+  return remember(state, { auth: { phase, rootSecret, users, roles } }, NEXT);
 }
 
 function turnOn(state: State, { seen, record }: Known): Decision | undefined {
@@ -54,13 +55,14 @@ function turnOn(state: State, { seen, record }: Known): Decision | undefined {
   if (record.phase === 'On')
     return { step: { type: 'change-auth', change: { do: 'enable' } }, next };
   if (foreignUsers(state).length > 0) return undefined;
-  return remember(state, { ...record, phase: 'On' }, next);
+  return remember(state, { auth: { ...record, phase: 'On' } }, next);
 }
 
 /** The spec has no auth any more: etcd asks for no login first, and then loses what we made. */
 function end(state: State, { seen, parts, record }: Known): Decision | undefined {
   const next = 'Let etcd ask for no login';
-  if (record.phase !== 'Ending') return remember(state, { ...record, phase: 'Ending' }, next);
+  if (record.phase !== 'Ending')
+    return remember(state, { auth: { ...record, phase: 'Ending' } }, next);
   if (seen.isEnabled) {
     return { step: { type: 'change-auth', change: { do: 'disable' } }, next };
   }
@@ -69,8 +71,7 @@ function end(state: State, { seen, parts, record }: Known): Decision | undefined
   if (seen.users.has(ROOT)) {
     return { step: { type: 'change-auth', change: { do: 'delete-user', user: ROOT } }, next };
   }
-  const { auth: _, ...records } = recordsOf(state);
-  return { step: { type: 'write-records', records }, next };
+  return forget(state, ['auth'], next);
 }
 
 /** Their passwords are known to whoever made them, and their roles are none of ours. */

@@ -7,6 +7,7 @@ import type { EtcdLogin } from '../../../shared/etcd/admin/caller.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import {
   dataOf,
+  encoded,
   newPassword,
   newSecret,
   readData,
@@ -77,17 +78,13 @@ async function readRoot(deps: SecretsDeps, cluster: Cluster): Promise<RootRead> 
 
 function newRoot({ namespace, name }: Cluster, kept: SecretData | undefined): SecretToMake {
   const data = kept ?? { username: ROOT, [PASSWORD]: newPassword() };
-  const encoded = Object.entries(data).map(([key, text]) => [
-    key,
-    Buffer.from(text).toString('base64'),
-  ]);
   const manifest = {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name: `${name}${ROOT_SUFFIX}`, namespace, labels: labelsOf({ name }) },
     type: 'Opaque',
     immutable: true,
-    data: Object.fromEntries(encoded),
+    data: encoded(data),
   };
   return { why: 'Create', ref: SECRETS, manifest };
 }

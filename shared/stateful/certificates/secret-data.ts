@@ -77,6 +77,11 @@ export function dataOf(secret: KubeObject): SecretData {
   return Object.fromEntries(decoded);
 }
 
+export const encoded = (data: SecretData): SecretData =>
+  Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+  );
+
 export const newSecret = (
   owner: Owner,
   suffix: string,
@@ -102,11 +107,7 @@ export function renewedSecret(
 }
 
 export function secretManifest(owner: Owner, suffix: string, data: SecretData): Manifest {
-  const encoded = Object.entries(data).map(([key, value]) => [
-    key,
-    Buffer.from(value).toString('base64'),
-  ]);
-  const body = { type: 'Opaque', data: Object.fromEntries(encoded) };
+  const body = { type: 'Opaque', data: encoded(data) };
   return owned(owner, 'v1', 'Secret', `${owner.name}${suffix}`, body);
 }
 

@@ -8,7 +8,7 @@ import { SCENARIO_MS } from '../../integration/etcd-cluster/etcd-scene.ts';
 import { timed } from '../support/timed.ts';
 import { age, allShown } from './certificates.ts';
 import { EtcdPodPlace } from './pod-place.ts';
-import { EtcdTraffic, reported } from './traffic.ts';
+import { EtcdTraffic, reported } from '../../builders/etcd-traffic.ts';
 
 let place: EtcdPodPlace;
 let traffic: EtcdTraffic;

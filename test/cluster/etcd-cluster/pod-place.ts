@@ -1,15 +1,11 @@
 // Where EtcdClusters run in real pods: the nodes of the rung with containerd and kubelets, etcds
 // from images, volumes on the nodes' disks, and both functions with the rights of their manifests.
 // Clients connect as they do everywhere: to the Service.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { ReachedCluster } from '../../../knative/try/cluster/reached-cluster.ts';
-import type { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
 import { ETCD_PEERS } from '../../../shared/api/etcd-peer.ts';
 import { claimName, CLIENT_PORT, podName } from '../../../shared/api/etcd-names.ts';
 import { type EtcdAdmin, openEtcdAdmin } from '../../../shared/etcd/admin.ts';
-import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import {
@@ -18,62 +14,45 @@ import {
   PODS,
   type Waking,
 } from '../../integration/etcd-cluster/etcd-scene.ts';
-import { accountsOf } from '../support/accounts.ts';
-import { Kubectl } from '../support/kubectl.ts';
+import type { Kubectl } from '../support/kubectl.ts';
+import { openPodPlaceParts, type PodPlaceParts } from '../support/pod-place-parts.ts';
 import { processesOf } from '../support/pod-processes.ts';
-import { providedCluster } from '../support/provided-cluster.ts';
 import { loseVolume } from '../support/volumes.ts';
 
 const SERVICES = { group: '', version: 'v1', resource: 'services' } as const;
 const ENDS_WITHIN_MS = 60_000;
 
-interface Parts {
-  readonly nodes: ReachedCluster;
-  readonly kube: KubeClient;
-  readonly kubectl: Kubectl;
-  /** Scratch of ours. */
-  readonly dir: string;
-  readonly accounts: ServiceAccounts;
-}
-
 export class EtcdPodPlace extends EtcdScene {
   readonly kube: KubeClient;
   readonly kubectl: Kubectl;
   readonly nodes: ReachedCluster;
-  readonly #parts: Parts;
+  readonly #parts: PodPlaceParts;
 
-  private constructor(parts: Parts) {
+  private constructor(parts: PodPlaceParts) {
     super();
     ({ kube: this.kube, kubectl: this.kubectl, nodes: this.nodes } = parts);
     this.#parts = parts;
   }
 
   static async open(): Promise<EtcdPodPlace> {
-    const nodes = await providedCluster();
-    const dir = await mkdtemp(join(tmpdir(), 'ballast-etcd-pods-'));
+    const parts = await openPodPlaceParts();
+    const place = new EtcdPodPlace(parts);
     try {
-      const { kubeconfigPath } = nodes;
-      const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
-      const kubectl = await Kubectl.at(kubeconfigPath, dir);
-      const accounts = await accountsOf(kube, kubectl, dir);
-      const place = new EtcdPodPlace({ nodes, kube, kubectl, dir, accounts });
       await place.startFunctions();
       return place;
     } catch (error) {
-      await rm(dir, { recursive: true, force: true });
+      await parts.close();
       throw error;
     }
   }
 
   async close(): Promise<void> {
     await this.stopFunctions();
-    this.#parts.accounts.close();
-    await this.kube.close();
-    await rm(this.#parts.dir, { recursive: true, force: true });
+    await this.#parts.close();
   }
 
   protected kubeconfigOf(account: Named): Promise<string> {
-    return this.#parts.accounts.kubeconfigFor(`function/${account.name}`, account);
+    return this.#parts.kubeconfigOf(account);
   }
 
   protected trouble(): string {

@@ -1,18 +1,14 @@
 // Where NatsClusters run in real pods: the nodes of the rung with containerd and kubelets,
 // nats-servers from images, volumes on the nodes' disks, and the function with the rights of its
 // manifests. Clients connect as they do everywhere: to the Service.
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import type { ReachedCluster } from '../../../knative/try/cluster/reached-cluster.ts';
-import type { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
-import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { type Named, PODS, Scene } from '../../integration/nats-cluster/scene.ts';
-import { accountsOf } from '../support/accounts.ts';
-import { Kubectl } from '../support/kubectl.ts';
+import type { Kubectl } from '../support/kubectl.ts';
+import { openPodPlaceParts, type PodPlaceParts } from '../support/pod-place-parts.ts';
 import { processesOf } from '../support/pod-processes.ts';
-import { providedCluster } from '../support/provided-cluster.ts';
 import { loseVolume } from '../support/volumes.ts';
 
 const SERVICES = { group: '', version: 'v1', resource: 'services' } as const;
@@ -22,51 +18,29 @@ const SERVER = 'nats-server';
 const MONITOR_PORT = 8222;
 const HEALTH_WITHIN_MS = 5_000;
 
-interface Parts {
-  readonly nodes: ReachedCluster;
-  readonly kube: KubeClient;
-  readonly kubectl: Kubectl;
-  /** Scratch of ours. */
-  readonly dir: string;
-  readonly accounts: ServiceAccounts;
-}
-
 export class PodPlace extends Scene {
   readonly kube: KubeClient;
   readonly kubectl: Kubectl;
   readonly nodes: ReachedCluster;
-  readonly #parts: Parts;
+  readonly #parts: PodPlaceParts;
 
-  private constructor(parts: Parts) {
+  private constructor(parts: PodPlaceParts) {
     super();
     ({ kube: this.kube, kubectl: this.kubectl, nodes: this.nodes } = parts);
     this.#parts = parts;
   }
 
   static async open(): Promise<PodPlace> {
-    const nodes = await providedCluster();
-    const dir = await mkdtemp(join(tmpdir(), 'ballast-nats-pods-'));
-    try {
-      const { kubeconfigPath } = nodes;
-      const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
-      const kubectl = await Kubectl.at(kubeconfigPath, dir);
-      const accounts = await accountsOf(kube, kubectl, dir);
-      return new PodPlace({ nodes, kube, kubectl, dir, accounts });
-    } catch (error) {
-      await rm(dir, { recursive: true, force: true });
-      throw error;
-    }
+    return new PodPlace(await openPodPlaceParts());
   }
 
   async close(): Promise<void> {
     await this.stopStarted();
-    this.#parts.accounts.close();
-    await this.kube.close();
-    await rm(this.#parts.dir, { recursive: true, force: true });
+    await this.#parts.close();
   }
 
   protected kubeconfigOf(account: Named): Promise<string> {
-    return this.#parts.accounts.kubeconfigFor(`function/${account.name}`, account);
+    return this.#parts.kubeconfigOf(account);
   }
 
   protected trouble(): string {

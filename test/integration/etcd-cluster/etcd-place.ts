@@ -106,12 +106,17 @@ export class EtcdPlace extends EtcdScene {
 
   /** As a client that has mounted the Secret which is made for clients. */
   async client(cluster: Named, login?: EtcdLogin): Promise<EtcdAdmin> {
+    return (await this.access(cluster, login))();
+  }
+
+  /** How each of several such clients connects. */
+  async access(cluster: Named, login?: EtcdLogin): Promise<() => EtcdAdmin> {
     const { namespace, name } = cluster;
     const tls = await this.clientTls(cluster);
     const endpoints = (await this.pods(cluster)).map(({ metadata, status }) => ({
       url: `${tls === undefined ? 'http' : 'https'}://${String(Object(status).podIP)}:2379`,
       serverName: `${metadata.name}.${name}-headless.${namespace}.svc`,
     }));
-    return openEtcdAdmin({ endpoints, login, tls });
+    return () => openEtcdAdmin({ endpoints, login, tls });
   }
 }

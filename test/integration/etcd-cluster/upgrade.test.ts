@@ -1,13 +1,13 @@
-// EtcdClusters become other versions of etcd on real ones: 3.5 to 3.6 under writers and
-// probes, 3.6 to 3.7, what is refused, and what an EtcdCluster that is made again does with
-// older and newer
+// EtcdClusters become other versions of etcd on real ones: 3.5 to 3.6 under writers and probes, 3.6
+// to 3.7, what is refused, and what an EtcdCluster that is made again does with older and newer
 // data.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { BORN_ANNOTATION, VERSION_ANNOTATION } from '../../../shared/api/etcd-peer.ts';
 import { CLAIMS } from '../../../shared/stateful/parts.ts';
+import { EtcdTraffic } from '../../builders/etcd-traffic.ts';
 import { EtcdPlace } from './etcd-place.ts';
 import { type Named, SCENARIO_MS } from './etcd-scene.ts';
-import { UpgradeTraffic } from './upgrade-traffic.ts';
+import { MemberProbes } from './member-probes.ts';
 
 const imageOf = (version: string): string => `quay.io/coreos/etcd:v${version}`;
 const OLD = { image: imageOf('3.5.35') };
@@ -58,15 +58,16 @@ test(
     await place.create(cluster, { ...OLD, tls: { clients: { mode: 'None' } } });
     await place.wakeUntilReady(cluster);
     const { clusterId, members = [] } = await place.status(cluster);
-    const admin = await place.client(cluster);
-    const traffic = new UpgradeTraffic(admin, await addressesOf(cluster));
+    const traffic = EtcdTraffic.start(await place.access(cluster), 'upgraded');
+    onTestFinished(() => traffic.close());
+    const probes = new MemberProbes(await addressesOf(cluster));
     await place.edit(cluster, NEW);
     await place.wakeUntilReady(cluster);
-    const { verdict, longestPauseMs, writes, probes } = await traffic.stop();
-    expect(verdict).toMatchObject({ result: 'linearizable' });
-    expect(writes).toBeGreaterThan(100);
+    expect(Object.keys(await probes.stop()).toSorted()).toEqual(['health', 'livez', 'readyz']);
+    const { result, acknowledged, longestPauseMs } = await traffic.stop();
+    expect(result).toBe('linearizable');
+    expect(acknowledged).toBeGreaterThan(100);
     expect(longestPauseMs).toBeLessThan(PAUSE_MAX_MS);
-    expect(Object.keys(probes).toSorted()).toEqual(['health', 'livez', 'readyz']);
     const now = await place.status(cluster);
     expect({
       id: now.clusterId,
@@ -77,7 +78,6 @@ test(
 
     await place.edit(cluster, NEXT);
     expect(await awaitRefusal(cluster)).toContain('what a 3.5 wrote into the log of Raft');
-    await admin.close();
   },
 );
 

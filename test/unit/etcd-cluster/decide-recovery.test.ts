@@ -23,7 +23,7 @@ const alone =
       answers: new Map(
         told.map(([name, answer]) => [name, { ...answer, leaderId: undefined, ...answers[name] }]),
       ),
-      ownLists: new Map(names.map((name) => [name, list])),
+      views: new Map(names.map((name) => [name, { ...list, clusterVersion: '3.6.0' }])),
     };
   };
 
@@ -103,14 +103,13 @@ const PLANS: readonly Row[] = [
     {
       ...gone,
       etcd: (etcd, own) => {
-        const { ownLists, ...rest } = alone({ 'etcd-0': {} })(etcd, own);
+        const { views, ...rest } = alone({ 'etcd-0': {} })(etcd, own);
         const of = (urls: readonly string[]) => ({ id: '9', name: 'x', peerUrls: urls });
         const foreign = { ...of(['https://elsewhere:2380']), isLearner: false };
-        const [[name, list] = ['', { clusterId: '', members: [] }]] = [...ownLists];
-        return {
-          ...rest,
-          ownLists: new Map([[name, { ...list, members: [...list.members, foreign] }]]),
-        };
+        const seen = [...views].map(([name, view]) => {
+          return [name, { ...view, members: [...view.members, foreign] }] as const;
+        });
+        return { ...rest, views: new Map(seen) };
       },
     },
     QUIET,

@@ -25,7 +25,8 @@ const members =
       const version = versions[index] ?? versions[0] ?? '';
       return [name, { ...answer, version, ...more }] as const;
     });
-    const view: View = { clusterVersion: spoken, members: etcd.list?.members ?? [] };
+    const { clusterId, members: seen } = etcd.list ?? { clusterId: '', members: [] };
+    const view: View = { clusterId, clusterVersion: spoken, members: seen };
     const views = spoken === undefined ? [] : answers.map(([name]) => [name, view] as const);
     return { ...etcd, answers: new Map(answers), views: new Map(views) };
   };

@@ -1,9 +1,9 @@
 // A quorum that is lost for good, with a process dying at each single write of its recovery, before
 // and after the write is done; and with old reads. The model throws when a member is forced to go
 // on alone a second time, beside pods of others, or while their claims could be brought back.
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hideVolume, killProcess, showVolume } from './model/faults.ts';
+import { withOldReads } from './model/old-reads.ts';
 import { Run } from './model/run.ts';
 
 const MANY_RUNS_MS = 120_000;
@@ -93,19 +93,12 @@ test(
 test('old reads cost time, and force nothing twice', { timeout: MANY_RUNS_MS }, async () => {
   const start = await withoutQuorum();
   start.confirm();
-  const ages = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 20, maxLength: 120 });
-  await fc.assert(
-    fc.asyncProperty(ages, async (old) => {
-      const run = start.copy();
-      let next = 0;
-      run.model.kube.staleness = () => old[next++] ?? 0;
-      await run.converge();
-      run.model.kube.staleness = () => 0;
-      await run.converge();
-      expect(run.model.forced).toBe(1);
-    }),
-    { numRuns: 40, seed: 1 },
-  );
+  await withOldReads(start, { readsMax: 120, runs: 40 }, async (run) => {
+    await run.converge();
+    run.model.kube.staleness = () => 0;
+    await run.converge();
+    expect(run.model.forced).toBe(1);
+  });
 });
 
 test(

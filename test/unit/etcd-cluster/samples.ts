@@ -170,7 +170,6 @@ function etcdOf(own: State['cluster'], ordinals: readonly number[]): EtcdState {
     alarms: [],
     silent: new Map(),
     views: new Map(),
-    ownLists: new Map(),
   };
 }
 

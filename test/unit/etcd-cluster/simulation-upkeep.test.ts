@@ -1,8 +1,8 @@
 // The upkeep of a cluster, with a process dying at each single write of it, before and after the
 // write is done; and with old reads. The model throws when a member is blocked without a record or
 // while another one is away, when one is removed whose data is right, or an alarm ends too early.
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { withOldReads } from './model/old-reads.ts';
 import { Run } from './model/run.ts';
 import { corrupt, dataOf, fill } from './model/upkeep-model.ts';
 
@@ -88,17 +88,10 @@ describe.each(TROUBLES)('$name', (trouble) => {
 
   test('old reads cost time, and break nothing', { timeout: MANY_RUNS_MS }, async () => {
     const start = await prepared(trouble);
-    const ages = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 20, maxLength: 60 });
-    await fc.assert(
-      fc.asyncProperty(ages, async (old) => {
-        const run = start.copy();
-        let next = 0;
-        run.model.kube.staleness = () => old[next++] ?? 0;
-        await recover(run);
-        expect(run.isReady()).toBe(true);
-      }),
-      { numRuns: 20, seed: 1 },
-    );
+    await withOldReads(start, { readsMax: 60, runs: 20 }, async (run) => {
+      await recover(run);
+      expect(run.isReady()).toBe(true);
+    });
   });
 });
 

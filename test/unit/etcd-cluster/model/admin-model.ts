@@ -141,7 +141,7 @@ const memberAt = (model: EtcdModel, change: Change, session: Asker, url: string)
   const admitted = admittedTo(model, session);
   return {
     status: () => admitted(() => statusAt(model, url)),
-    versions: async () => ({ cluster: `3.${model.spoken.minor}.0` }),
+    clusterVersion: async () => `3.${model.spoken.minor}.0`,
     members: { list: () => listOf(model, session, { isLinearizable: false }) },
     hashKv: () => admitted(() => hashAt(model, url)),
     keys: { get: () => admitted(() => readAt(model, url)) },

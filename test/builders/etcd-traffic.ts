@@ -2,15 +2,10 @@
 // members. At the end: whether what they saw is the history of one store, with every acknowledged
 // write in it, and the longest time without an acknowledgement.
 import { expect } from 'vitest';
-import type { EtcdAdmin } from '../../../shared/etcd/admin.ts';
-import { systemClock } from '../../../shared/clock.ts';
-import {
-  checkHistory,
-  type Operation,
-  RecordedClient,
-  type Verdict,
-} from '../../builders/etcd-history.ts';
-import { until } from '../../builders/versioned-kind.ts';
+import type { EtcdAdmin } from '../../shared/etcd/admin.ts';
+import { systemClock } from '../../shared/clock.ts';
+import { checkHistory, type Operation, RecordedClient, type Verdict } from './etcd-history.ts';
+import { until } from './versioned-kind.ts';
 
 export interface EtcdTrafficReport extends Verdict {
   readonly acknowledged: number;
