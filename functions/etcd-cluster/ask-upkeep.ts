@@ -1,6 +1,7 @@
 // Asks members what is too dear to be asked each time: while an alarm stands, or a database is
 // being copied. Hashes and counts are kept a while, since every look at a cluster in trouble would
 // make each member read its whole database.
+import type { DefragmentingMember } from '../../shared/api/etcd-cluster.ts';
 import { isEtcdFailure } from '../../shared/etcd/admin/failure.ts';
 import type { EtcdAdmin } from '../../shared/etcd/admin.ts';
 import { Failure } from '../../shared/errors.ts';
@@ -20,6 +21,11 @@ const HASH_MS = 10_000;
 const HASHES_FRESH_MS = 30_000;
 const LARGEST_FRESH_MS = 300_000;
 const COUNT_MS = 3_000;
+/**
+ * A copy that takes longer than we wait is not told to be done, and one of a database that is full
+ * of keys is no smaller. A member that died in the middle of the first is asked a second time.
+ */
+const ASKED_TIMES_MAX = 2;
 const WHY_BYTES_MAX = 200;
 
 type UpkeepDeps = Pick<Deps, 'openAdmin'>;
@@ -50,11 +56,23 @@ export async function askUpkeep(
   return withMembers(openAdmin, { cluster, pods, access }, names, async (admin) => {
     const asked = { admin, state, memory, signal };
     return {
-      ...(defragmenting === undefined ? {} : await findBusy(asked, defragmenting.peer)),
+      ...(defragmenting === undefined ? {} : await askCopy(asked, defragmenting)),
       ...(isCorrupt ? { hashes: await freshHashes(asked, names) } : {}),
       ...(isFull ? await askSpace(asked) : {}),
     };
   });
+}
+
+/** How far the recorded copy is. */
+async function askCopy(
+  asked: Asked,
+  { peer, memberId, since }: DefragmentingMember,
+): Promise<Pick<Upkeep, 'busy' | 'isDefragmented'>> {
+  const found = await findBusy(asked, peer);
+  const { copy } = asked.memory;
+  const isIts = copy?.of.memberId === memberId && copy.of.since === since;
+  const isDefragmented = isIts && (copy.isTold || copy.asked >= ASKED_TIMES_MAX);
+  return found.busy === undefined && isDefragmented ? { isDefragmented } : found;
 }
 
 /** A read that no other member has to confirm waits for the copy alone. */

@@ -50,13 +50,25 @@ export function goOnDefragmenting(state: State): Decision | undefined {
     return forget(state, ['defragmenting'], next);
   const isLate = state.nowMs - Date.parse(since) > LATE_MS;
   const answer = answerOf(state, member);
-  if (state.etcd.upkeep?.busy === peer) return busy(defragmenting, next, isLate);
+  const { busy, isDefragmented } = state.etcd.upkeep ?? {};
+  if (busy === peer) return awaitCopy(defragmenting, next, isLate);
   if (answer === undefined && !isLate) return waitFor(next, [awayReason(state, peer)]);
+  const isSmaller = answer !== undefined && answer.databaseBytes < databaseBytes;
+  if (isSmaller || isDefragmented === true) return forgetDone(state, peer, next);
   // Without a step taken yet, whatever keeps it from being taken comes first.
-  const isDone = answer === undefined || answer.databaseBytes < databaseBytes;
-  if (isDone || isLate || blockersFor(state, member).length > 0)
+  if (isLate || blockersFor(state, member).length > 0) {
     return forget(state, ['defragmenting'], next);
+  }
   return { step: { type: 'defragment', peer, memberId }, next };
+}
+
+/** After a compaction it is noted that this one holds keys and no history any more. */
+function forgetDone(state: State, peer: string, next: string): Decision {
+  const { compacting } = state.cluster.status;
+  if (compacting === undefined) return forget(state, ['defragmenting'], next);
+  const defragmented = [...new Set([...(compacting.defragmented ?? []), peer])];
+  const noted = { compacting: { ...compacting, defragmented } };
+  return forget(state, ['defragmenting'], next, noted);
 }
 
 /** It ends with its pod, and begins only when it is decided on again. */
@@ -65,7 +77,7 @@ function isGone(state: State, { peer }: DefragmentingMember): boolean {
   return pod === undefined || pod.isEnding || state.lost.has(peer);
 }
 
-function busy({ peer, since }: DefragmentingMember, next: string, isLate: boolean): Decision {
+function awaitCopy({ peer, since }: DefragmentingMember, next: string, isLate: boolean): Decision {
   const message = `${peer} copies its database since ${since}, and serves nobody meanwhile.`;
   const reason = { reason: 'Defragmenting', message };
   if (!isLate) return waitFor(next, [reason]);

@@ -1,5 +1,6 @@
 // The state of an etcd as its members told it, and questions about it. Pure.
 
+import type { DefragmentingMember } from '../../shared/api/etcd-cluster.ts';
 import type { AuthSeen } from './auth/state.ts';
 
 /** A member in the list that a quorum confirmed. */
@@ -78,6 +79,8 @@ export interface EtcdState {
 export interface Upkeep {
   /** The peer whose database is being copied: it answers no read. */
   readonly busy?: string;
+  /** The member that the status records is done, whether or not its database is smaller. */
+  readonly isDefragmented?: boolean;
   readonly hashes?: Hashes;
   /** Whether the recorded compaction has been done. */
   readonly isCompacted?: boolean;
@@ -103,6 +106,8 @@ export interface Hash {
 export interface UpkeepMemory {
   hashes?: { readonly atMs: number; readonly value: Hashes };
   largest?: { readonly atMs: number; readonly value: string };
+  /** How often the member that is recorded there was asked to copy its database. */
+  copy?: { readonly of: DefragmentingMember; readonly asked: number; readonly isTold: boolean };
 }
 
 export const NO_ANSWERS: EtcdState = {

@@ -1,6 +1,8 @@
 // A full database, in which etcd takes no more writes. The free part is given back first; if that
 // is not enough, history before the newest revision is forgotten. The alarm ends when every member
-// is well below its quota. Keys that fill it all the same are told to a person. Pure.
+// is well below its quota. A member counts what a compaction frees until the next write, and there
+// is none: so those that are full all the same are defragmented once. Keys that fill them even then
+// are told to a person. Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { quantityOf } from '../../shared/kube/quantity.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
@@ -10,7 +12,15 @@ import { beginDefragmenting, quotaBytesOf } from './defragment.ts';
 import type { Member, MemberAnswer } from './etcd-state.ts';
 import { forget, remember } from './records.ts';
 import { blockersOf, nameOf, unknownReason } from './safety.ts';
-import { alarmsOf, answerOf, commonRevision, membersOf, type State, votersOf } from './state.ts';
+import {
+  alarmsOf,
+  answerOf,
+  commonRevision,
+  membersOf,
+  peerNameOf,
+  type State,
+  votersOf,
+} from './state.ts';
 
 /** With less room the next writes would raise the alarm again. */
 const ENOUGH_SHARE = 0.9;
@@ -35,7 +45,11 @@ export function recoverSpace(state: State): Decision | undefined {
   }
   const large = votersOf(state).filter((member) => !isRoomy(member));
   const helped = large.filter((member) => isBelow(state, member, 'databaseBytesInUse'));
-  return beginDefragmenting(state, helped) ?? compact(state);
+  return (
+    beginDefragmenting(state, helped) ??
+    compact(state) ??
+    beginDefragmenting(state, countingHistory(state))
+  );
 }
 
 /** False for a member that does not answer. */
@@ -54,6 +68,15 @@ export const fullMembers = (state: State): readonly Member[] =>
     (member) =>
       answerOf(state, member) !== undefined && !isBelow(state, member, 'databaseBytesInUse'),
   );
+
+/** Members that have not been defragmented since the compaction, once that is over. */
+function countingHistory(state: State): readonly Member[] {
+  if (!isSettled(state)) return [];
+  const { defragmented = [] } = state.cluster.status.compacting ?? {};
+  return fullMembers(state).filter(
+    (member) => !member.isLearner && !defragmented.includes(peerNameOf(state, member) ?? ''),
+  );
+}
 
 function compact(state: State): Decision | undefined {
   if (fullMembers(state).length === 0 || isToGrow(state)) return undefined;
@@ -82,7 +105,8 @@ const forgetCompacting = (state: State): Decision | undefined =>
 export function reportSpace(state: State): Decision | undefined {
   if (alarmsOf(state, 'NOSPACE').length === 0) return undefined;
   const full = fullMembers(state);
-  if (full.length > 0 && isSettled(state)) {
+  const isCertain = countingHistory(state).length === 0 || blockersOf(state).length > 0;
+  if (full.length > 0 && isSettled(state) && isCertain) {
     const trouble = fullReason(state, full);
     return waitFor(NEXT, [trouble], trouble);
   }
@@ -103,7 +127,6 @@ function fullReason(state: State, full: readonly Member[]): Reason {
   const message =
     `By their own count ${names} use the quota of ${quota}, also after a compaction, and take no ` +
     `writes but deletions. Most keys: ${largest}. Write a larger spec.quota (with ` +
-    'spec.storage.size twice as large), or delete keys: the rest is done then. When the keys are ' +
-    'few, it is history that etcd has forgotten and still counts: etcdctl defrag on each of them.';
+    'spec.storage.size twice as large), or delete keys: the rest is done then.';
   return { reason: 'AlarmNOSPACE', message };
 }

@@ -11,7 +11,7 @@ import { type State, votersToAsk } from './state.ts';
 /** etcd goes on when nobody waits any more; a gigabyte takes some ten seconds. */
 const WAITS_MS = 10_000;
 
-type UpkeepDeps = Pick<Deps, 'openAdmin'>;
+type UpkeepDeps = Pick<Deps, 'openAdmin' | 'memoryOf'>;
 
 export async function applyUpkeep(
   deps: UpkeepDeps,
@@ -21,15 +21,27 @@ export async function applyUpkeep(
 ): Promise<StepResult> {
   try {
     await ask(deps, state, step, signal);
+    if (step.type === 'defragment') noteAsked(deps, state, true);
     const { reason, message } = sentenceOf(step);
     return slowly(applied(reason, message));
   } catch (error) {
     signal.throwIfAborted();
     if (!isEtcdFailure(error)) throw error;
     if (step.type === 'compact' && error.reason === 'COMPACTED') return { isSlow: true };
-    if (error.isInDoubt) return { isSlow: true };
-    return unconfirmed('etcd', error.message, sentenceOf(step));
+    if (!error.isInDoubt) return unconfirmed('etcd', error.message, sentenceOf(step));
+    if (step.type === 'defragment') noteAsked(deps, state, false);
+    return { isSlow: true };
   }
+}
+
+/** A copy of a database that is full of keys is no smaller: nothing else tells that it is done. */
+function noteAsked(deps: UpkeepDeps, { cluster }: State, isTold: boolean): void {
+  const { defragmenting } = cluster.status;
+  if (defragmenting === undefined) return;
+  const { upkeep } = deps.memoryOf(cluster.uid);
+  const { copy } = upkeep;
+  const before = copy?.of.since === defragmenting.since ? copy.asked : 0;
+  upkeep.copy = { of: defragmenting, asked: before + 1, isTold };
 }
 
 async function ask(
@@ -50,7 +62,8 @@ async function ask(
         return admin.alarms.disarm({ memberId: step.memberId, type: step.alarm }, options);
       default: {
         const endpoint = endpointOf(cluster, pods, step.peer);
-        return endpoint && admin.at(endpoint).defragment(options);
+        if (endpoint === undefined) throw new Error(`${step.peer} has no address`);
+        return admin.at(endpoint).defragment(options);
       }
     }
   });

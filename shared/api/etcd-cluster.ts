@@ -206,6 +206,8 @@ export interface Compacting {
   /** In decimal; what was before it is forgotten. */
   readonly revision: string;
   readonly since: string;
+  /** EtcdPeers that have copied their databases since: what these hold by now is keys. */
+  readonly defragmented?: readonly string[];
 }
 
 /** Ready, Quorate, Progressing and Degraded. */

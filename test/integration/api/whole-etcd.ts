@@ -105,7 +105,7 @@ const etcdStatus: Whole<Omit<EtcdClusterStatus, 'conditions'>> & {
     databaseBytes: 1_288_490_188,
     since: at,
   },
-  compacting: { revision: '123456', since: at },
+  compacting: { revision: '123456', since: at, defragmented: ['main-2'] },
   auth: {
     phase: 'On',
     rootSecret: 'main-root',

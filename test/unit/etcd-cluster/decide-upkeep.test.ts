@@ -61,10 +61,26 @@ const SPACE: readonly Row[] = [
     'compact: Make room',
   ],
   [
-    'and is not done again before there is something new',
+    'what it frees is counted until a full member is defragmented, which is recorded before',
     {
       etcd: all(space, told(EACH, ofHistory), upkeep({ isCompacted: true })),
       status: { compacting },
+    },
+    'write-records: Defragment etcd-1',
+  ],
+  [
+    'each of them once',
+    {
+      etcd: all(space, told(EACH, ofHistory), upkeep({ isCompacted: true })),
+      status: { compacting: { ...compacting, defragmented: ['etcd-1'] } },
+    },
+    'write-records: Defragment etcd-2',
+  ],
+  [
+    'then keys fill it, and nothing is done again before there is something new',
+    {
+      etcd: all(space, told(EACH, ofHistory), upkeep({ isCompacted: true })),
+      status: { compacting: { ...compacting, defragmented: EACH } },
     },
     'wait: Make room [AlarmNOSPACE] !AlarmNOSPACE',
   ],
@@ -97,7 +113,7 @@ const SPACE: readonly Row[] = [
         told(['etcd-2'], { revision: '500' }),
         upkeep({ isCompacted: true }),
       ),
-      status: { compacting },
+      status: { compacting: { ...compacting, defragmented: EACH } },
     },
     'wait: Make room [AlarmNOSPACE] !AlarmNOSPACE',
   ],
@@ -221,6 +237,14 @@ const DEFRAGMENTATION: readonly Row[] = [
   [
     'smaller it is done',
     { etcd: told(['etcd-1'], { databaseBytes: GIB }), status: { defragmenting: defragmenting() } },
+    'write-records: Defragment etcd-1',
+  ],
+  [
+    'or no smaller, when etcd has said that it is done',
+    {
+      etcd: all(told(['etcd-1'], ofFree), upkeep({ isDefragmented: true })),
+      status: { defragmenting: defragmenting() },
+    },
     'write-records: Defragment etcd-1',
   ],
   [

@@ -93,7 +93,8 @@ function statusAt(model: EtcdModel, url: string) {
     storageVersion: `3.${model.spoken.minor}.0`,
     downgradeTo: undefined,
     dbSizeBytes: data?.sizeBytes ?? 0,
-    dbSizeInUseBytes: (data?.keysBytes ?? 0) + (data?.historyBytes ?? 0),
+    dbSizeInUseBytes:
+      (data?.keysBytes ?? 0) + (data?.historyBytes ?? 0) + (data?.countedBytes ?? 0),
     leaderId: model.leaderId,
     raftIndex: 30_000 - behind,
     raftAppliedIndex: 30_000 - behind,

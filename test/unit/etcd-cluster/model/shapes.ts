@@ -18,6 +18,8 @@ export interface DataModel {
   /** The content of its database, and how large that is. */
   keysBytes: number;
   historyBytes: number;
+  /** Forgotten, and counted until its database is copied: nobody writes to a full one. */
+  countedBytes: number;
   sizeBytes: number;
   isCorrupt: boolean;
   /** Ticks until its database is copied: until then it answers no read. */

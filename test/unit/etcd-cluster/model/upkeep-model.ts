@@ -33,6 +33,7 @@ export interface UpkeepModel {
 export const EMPTY = {
   keysBytes: 1_000,
   historyBytes: 0,
+  countedBytes: 0,
   sizeBytes: 1_000,
   isCorrupt: false,
   copying: 0,
@@ -67,7 +68,9 @@ export function tickUpkeep(model: EtcdModel): void {
   for (const data of model.data.values()) {
     if (data.copying === 0) continue;
     data.copying -= 1;
-    if (data.copying === 0) data.sizeBytes = data.keysBytes + data.historyBytes;
+    if (data.copying > 0) continue;
+    data.countedBytes = 0;
+    data.sizeBytes = data.keysBytes + data.historyBytes;
   }
   runProbes(model);
 }
@@ -136,7 +139,10 @@ export function compact(model: EtcdModel, revision: string): void {
     throw new Error(`history up to ${revision} was forgotten without a record`);
   }
   model.upkeep = { ...model.upkeep, compactRevision: Number(revision) };
-  for (const data of model.data.values()) data.historyBytes = 0;
+  for (const data of model.data.values()) {
+    data.countedBytes += data.historyBytes;
+    data.historyBytes = 0;
+  }
 }
 
 export function disarm(model: EtcdModel, { memberId, type }: AlarmModel): void {
