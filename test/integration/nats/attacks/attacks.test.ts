@@ -242,6 +242,23 @@ describe.each<[Whose, number]>([
     await expectUnharmed();
   });
 
+  // The account of the streams is therefore to hold nothing but feeds, as docs/feed.md says.
+  test('the function can delete what else its account holds, though it may not say so', async () => {
+    await servers.addStream('orders');
+    const writer = await RawClient.open(servers.url('metadata', 1));
+    const deletion = `${STREAM_API}.STREAM.DELETE.orders`;
+    expect(await refusedOf('metadata', (client) => client.publish(deletion))).toEqual([deletion]);
+    expect(JSON.stringify(await servers.state())).toContain('orders');
+    writer.publish(`${STREAM_API}.DIRECT.GET.${STREAM}`, '', deletion);
+    await writer.flush();
+    expect([...writer.refused]).toEqual([]);
+    await expect
+      .poll(async () => JSON.stringify(await servers.state()), WITHIN)
+      .not.toContain('orders');
+    writer.close();
+    await expectUnharmed();
+  });
+
   // Why readers have an account of their own: the same words, said where the stream is.
   test('in the account of the stream, a reader could delete it', async () => {
     const inside = await RawClient.open(servers.url('admin', 1));

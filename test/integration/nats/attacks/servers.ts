@@ -131,6 +131,12 @@ export class Servers {
       .toSorted((a, b) => (a.config.name < b.config.name ? -1 : 1));
   }
 
+  /** Of somebody else, in the account of the feeds. */
+  async addStream(name: string): Promise<void> {
+    const config = { name, subjects: [`${name}.>`], storage: 'memory', num_replicas: 1 };
+    await this.#ask(`STREAM.CREATE.${name}`, config);
+  }
+
   /** Name and filter of each. */
   async consumers(): Promise<readonly (readonly [name: string, filter: string])[]> {
     return (await this.#consumers()).map(({ name, config }) => [name, config.filter_subject ?? '']);
