@@ -247,7 +247,8 @@ describe.each<[Whose, number]>([
     await servers.addStream('orders');
     const writer = await RawClient.open(servers.url('metadata', 1));
     const deletion = `${STREAM_API}.STREAM.DELETE.orders`;
-    expect(await refusedOf('metadata', (client) => client.publish(deletion))).toEqual([deletion]);
+    const said = await refusedOf('metadata', (client) => client.publish(deletion));
+    expect(said).toEqual([deletion]);
     expect(JSON.stringify(await servers.state())).toContain('orders');
     writer.publish(`${STREAM_API}.DIRECT.GET.${STREAM}`, '', deletion);
     await writer.flush();

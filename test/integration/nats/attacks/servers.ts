@@ -131,7 +131,7 @@ export class Servers {
       .toSorted((a, b) => (a.config.name < b.config.name ? -1 : 1));
   }
 
-  /** Of somebody else, in the account of the feeds. */
+  /** A stream of somebody else, in the account of the feeds. */
   async addStream(name: string): Promise<void> {
     const config = { name, subjects: [`${name}.>`], storage: 'memory', num_replicas: 1 };
     await this.#ask(`STREAM.CREATE.${name}`, config);
