@@ -243,7 +243,7 @@ describe.each<[Whose, number]>([
   });
 
   // The account of the streams is therefore to hold nothing but feeds, as docs/feed.md says.
-  test('the function can delete what else its account holds, though it may not say so', async () => {
+  test('the function can delete what else its account holds, by an answer', async () => {
     await servers.addStream('orders');
     const writer = await RawClient.open(servers.url('metadata', 1));
     const deletion = `${STREAM_API}.STREAM.DELETE.orders`;
