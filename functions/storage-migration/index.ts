@@ -12,7 +12,8 @@
 //   steps                  applies it; step-context has what every step gets
 //   status, write-status   the next status, every transition between phases; the write
 // the steps, in the order of the phases:
-//   preflight              reasons not to begin: rights, lost fields, refused samples
+//   preflight              reasons not to begin: rights, lost fields, refused samples; allowed
+//   role-end               makes the migration the owner of the role with its rights
 //   field-loss, round-trip fields that a schema or a webhook would drop; schema-loss
 //   await-storage-version  until every API server stores the version; late-writes
 //   delegate               hands the pass over to another migrator, and follows it; migrator

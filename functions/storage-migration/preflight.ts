@@ -1,10 +1,11 @@
 // Before anything is written: may this function do all that it will have to, would a sample come
 // through, and would any object lose a field. Answers why not, in words that say what to do.
-import { MODE_OPTIONS, type Right, rightsOf } from '../../shared/api/migration-rights.ts';
+import { MODE_OPTIONS, rightsOf } from '../../shared/api/migration-rights.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeError, isKubeError } from '../../shared/kube/errors.ts';
-import { apiVersionOf, type KubeObject } from '../../shared/kube/objects.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
 import { resourceName } from '../../shared/kube/paths.ts';
+import { isAllowed } from './allowed.ts';
 import { type Question, wouldBeClean } from './clean.ts';
 import { type FieldScan, lossOfFields } from './field-loss.ts';
 import { cleansFields, type Migration } from './migration.ts';
@@ -15,12 +16,6 @@ import { RIGHTS_MISSING } from './status.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { hasStaleFields, undefinedVersionIn } from './stale-fields.ts';
 import type { Crd, Target } from './observe.ts';
-
-const REVIEWS = {
-  group: 'authorization.k8s.io',
-  version: 'v1',
-  resource: 'selfsubjectaccessreviews',
-} as const;
 
 export async function preflight(
   question: FieldScan & Question,
@@ -66,26 +61,6 @@ async function missingRights(
   const command = `npm run -s migrate -- ${options} | kubectl apply -f -`;
   const message = `The function may not ${missing.join(', ')}. Grant it: ${command}`;
   return { reason: RIGHTS_MISSING, message };
-}
-
-async function isAllowed(
-  kube: KubeClient,
-  { group, resource, subresource, name }: Right,
-  verb: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const path = `/apis/${REVIEWS.group}/${REVIEWS.version}/${REVIEWS.resource}`;
-  const resourceAttributes = { group, resource, verb, subresource, name };
-  const body = {
-    apiVersion: apiVersionOf(REVIEWS),
-    kind: 'SelfSubjectAccessReview',
-    spec: { resourceAttributes },
-  };
-  const answer = await kube.raw({ method: 'POST', path, body, repeat: 'always', signal });
-  // The API server's own shape.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { status } = JSON.parse(answer.text) as { status: { allowed: boolean } };
-  return status.allowed;
 }
 
 /** The first ones may be just those that nobody can convert. */

@@ -25,6 +25,7 @@ import { obstacleIn, preflight, refusedSample } from './preflight.ts';
 import { probeFailed, probeUnclean } from './probe.ts';
 import { PageCut } from './pass.ts';
 import { ManagedFieldsLost } from './rewrite.ts';
+import { tieRole } from './role-end.ts';
 import { updateStatus } from './write-status.ts';
 import { awaitStorageVersion } from './await-storage-version.ts';
 import {
@@ -91,6 +92,7 @@ const applyPreflight: StepHandler = async (context, migration) => {
     etcdMissing(deps.etcd, migration) ??
     (await preflight({ kube, clock, target, isTimeOver, signal }, migration));
   if (obstacle !== undefined) return finishBlocked(context, migration, obstacle);
+  await tieRole(kube, migration, signal);
   return finish(context, migration, cleared(migration.status, nowIsoOf(context), target.crd));
 };
 

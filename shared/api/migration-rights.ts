@@ -40,6 +40,20 @@ const statusOf = (name: string): Right => ({
   verbs: ['patch'],
 });
 
+/** The ClusterRole with the rights on one kind; the kind as `widgets.example.com`. */
+export const roleNameOf = (kind: string): string => `ballast-storage-migration.${kind}`;
+
+/**
+ * With it the function makes the StorageMigration the owner of the role that grants it, so that
+ * both end together. The API server lets nobody write a right into a role that he has not himself.
+ */
+export const ownRoleRight = (kind: string): Right => ({
+  group: 'rbac.authorization.k8s.io',
+  resource: 'clusterroles',
+  name: roleNameOf(kind),
+  verbs: ['get', 'patch'],
+});
+
 /** As `npm run migrate -- --mode` takes them. */
 export const MODE_OPTIONS: Readonly<Record<Mode, string>> = {
   Ballast: 'ballast',

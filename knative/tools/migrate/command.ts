@@ -11,9 +11,10 @@ import { type MigrationRequest, migrationFor, rightsFor } from './manifests.ts';
 export const USAGE = `usage: npm run -s migrate -- RESOURCE [options] | kubectl apply -f -
 
 Prints a StorageMigration for RESOURCE, such as widgets.example.com or secrets, and before it the
-ClusterRole and ClusterRoleBinding that give the function rights on just this kind.
+ClusterRole and ClusterRoleBinding that give the function rights on just this kind. The role goes
+when the StorageMigration is deleted.
 
-  --rights          prints the rights alone: for a CRD that asks by annotation
+  --rights          prints the rights alone, which stay: for a CRD that asks by annotation
   --mode MODE       who rewrites: ballast (when absent), in-tree (Kubernetes' own migrator) or
                     community (kube-storage-version-migrator)
   --dry-run         the migration only asks what would be refused, and writes nothing
@@ -61,8 +62,10 @@ export async function answer(args: readonly string[]): Promise<string> {
     namespace: values.namespace ?? 'ballast-system',
   };
   if (values.offline !== true) await refuseUnknown(name, request);
-  const rights = rightsFor(request);
-  const manifests = values.rights === true ? rights : [...rights, migrationFor(request)];
+  const manifests =
+    values.rights === true
+      ? rightsFor(request, { doStay: true })
+      : [...rightsFor(request), migrationFor(request)];
   return manifests.map((manifest) => stringify(manifest)).join('---\n');
 }
 

@@ -1,6 +1,11 @@
 // The manifests of one migration: rights on just its kind, bound to the function's account, and the
 // StorageMigration itself.
-import { type Right, rightsOf } from '../../../shared/api/migration-rights.ts';
+import {
+  ownRoleRight,
+  type Right,
+  rightsOf,
+  roleNameOf,
+} from '../../../shared/api/migration-rights.ts';
 import type { Mode } from '../../../shared/api/storage-migration.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { resourceName } from '../../../shared/kube/paths.ts';
@@ -26,13 +31,22 @@ const labels = {
 /** A CRD's group has a dot in it. */
 const mayHaveCrd = (group: string): boolean => group.includes('.');
 
-export function rightsFor(request: MigrationRequest): readonly Manifest[] {
+interface Lifetime {
+  /** For a CRD that asks again and again; others end with their StorageMigration. */
+  readonly doStay?: boolean;
+}
+
+export function rightsFor(
+  request: MigrationRequest,
+  { doStay = false }: Lifetime = {},
+): readonly Manifest[] {
   const { group, resource, namespace, mode } = request;
   // It is the name of its CRD, too.
   const kind = resourceName(request);
-  const name = `ballast-storage-migration.${kind}`;
+  const name = roleNameOf(kind);
   const crdName = mayHaveCrd(group) ? kind : undefined;
-  const rules = rightsOf({ group, resource, mode, crdName }).map(ruleOf);
+  const rights = rightsOf({ group, resource, mode, crdName });
+  const rules = [...rights, ...(doStay ? [] : [ownRoleRight(kind)])].map(ruleOf);
   return [
     { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata: { name, labels }, rules },
     {

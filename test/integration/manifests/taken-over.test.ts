@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
 import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
+import { rightsFor } from '../../../knative/tools/migrate/manifests.ts';
 import { natsClusterRights, secretRights } from '../../../knative/tools/rights/manifests.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { ETCD_PEERS } from '../../../shared/api/etcd-peer.ts';
@@ -334,4 +335,34 @@ describe('dead-letters, which says of others that nobody looks', () => {
     const made = account('nats-cluster').try({ method: 'POST', path, body });
     expect((await made).status).toBe(403);
   });
+});
+
+test('storage-migration changes nothing of the role of a kind but whose it is', async () => {
+  const of = { group: 'example.com', resource: 'widgets', namespace: 'ballast-system' };
+  const how = { dryRun: false, trim: 'OnProof', mode: 'Ballast', verifiesEtcd: false } as const;
+  const [role, binding] = rightsFor({ ...of, ...how });
+  if (role === undefined || binding === undefined) throw new Error('nothing was printed');
+  await applyObjects(installed.kube, [
+    { file: 'npm run migrate', object: role },
+    { file: 'npm run migrate', object: binding },
+  ]);
+  const { name } = role.metadata;
+  const path = `/apis/rbac.authorization.k8s.io/v1/clusterroles/${name}`;
+  const patch = async (body: object, at = path): Promise<number> =>
+    (await account('storage-migration').try({ method: 'PATCH', path: at, body })).status;
+  const owner = {
+    apiVersion: 'ballast.dev/v1alpha1',
+    kind: 'StorageMigration',
+    name: 'a',
+    uid: 'b',
+  };
+  // The API server knows of new rights after a moment.
+  await expect.poll(() => patch({ metadata: { ownerReferences: [owner] } })).toBe(200);
+  const all = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] };
+  const secrets = { apiGroups: [''], resources: ['secrets'], verbs: ['get'] };
+  for (const rule of [all, secrets]) expect(await patch({ rules: [rule] })).toBe(403);
+  const aggregated = { clusterRoleSelectors: [{ matchLabels: {} }] };
+  expect(await patch({ aggregationRule: aggregated })).toBe(403);
+  expect(await patch({ subjects: [] }, path.replace('roles', 'rolebindings'))).toBe(403);
+  expect(await patch({ metadata: { labels: { a: 'b' } } }, path.replace(name, 'view'))).toBe(403);
 });

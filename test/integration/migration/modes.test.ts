@@ -9,7 +9,7 @@ import { rightsFor } from '../../../knative/tools/migrate/manifests.ts';
 import { type Mode, STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
+import type { KubeObject, ObjectName, ResourceRef } from '../../../shared/kube/objects.ts';
 import { CURRENT, GROUP, OLD, oldName, until } from '../../builders/versioned-kind.ts';
 import type { VersionedKind } from '../../builders/versioned-kind.ts';
 import { defineCommunityApi, ORDERS, sayEnd } from './community.ts';
@@ -38,6 +38,7 @@ let converted: VersionedKind;
 let alone: VersionedKind;
 let trimmed: VersionedKind;
 let watched: VersionedKind;
+let mortal: VersionedKind;
 let webhook: ConversionWebhook;
 /** It starts while nobody needs it yet. */
 let inTree: Promise<unknown>;
@@ -48,7 +49,7 @@ beforeAll(async () => {
   ({ kube } = world);
   await world.install();
   webhook = await ConversionWebhook.start(plane);
-  [willing, refusing, left, dropped, edited, bounded, converted, alone, trimmed, watched] =
+  [willing, refusing, left, dropped, edited, bounded, converted, alone, trimmed, watched, mortal] =
     await Promise.all([
       world.kind('gadgets', 5),
       world.kind('gizmos', 5),
@@ -60,6 +61,7 @@ beforeAll(async () => {
       world.kind('anvils', 5),
       world.kind('bolts', 5),
       world.kind('clamps', 5),
+      world.kind('mayflies', 3),
     ]);
   inTree = addInTreeMigrator(plane);
   ours = await world.startFunction();
@@ -90,20 +92,27 @@ async function delegated(kind: VersionedKind): Promise<string> {
 }
 
 /** The function's account gets what is printed for this mode. */
-async function allow(mode: Mode): Promise<void> {
+async function allow(mode: Mode, { plural }: VersionedKind = bounded): Promise<ObjectName> {
   const request = {
     group: GROUP,
-    resource: bounded.plural,
+    resource: plural,
     dryRun: false,
     trim: 'OnProof',
     verifiesEtcd: false,
   } as const;
-  for (const manifest of rightsFor({ ...request, mode, namespace: 'ballast-system' })) {
+  const printed = rightsFor({ ...request, mode, namespace: 'ballast-system' });
+  for (const manifest of printed) {
     const resource = `${manifest.kind.toLowerCase()}s`;
-    const ref = { group: 'rbac.authorization.k8s.io', version: 'v1', resource };
-    await kube.apply(ref, manifest, { force: true });
+    await kube.apply({ ...CLUSTER_ROLES, resource }, manifest, { force: true });
   }
+  return { name: printed[0]?.metadata.name ?? '' };
 }
+
+const CLUSTER_ROLES: ResourceRef = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  resource: 'clusterroles',
+};
 
 /** Ours waits, and the in-tree migrator is shown that the kind has moved, so that it begins. */
 async function handOver(kind: VersionedKind, spec: object): Promise<string> {
@@ -183,6 +192,22 @@ test('while it waits it says that the conversion webhook is away', async () => {
     'failed: too late',
   );
   expect(rewritten).toBe(3);
+});
+
+test('the role of a migration that is deleted goes, and its objects stay', async () => {
+  const role = await allow('Ballast', mortal);
+  const granted = (await kube.get(CLUSTER_ROLES, role))?.['rules'];
+  const name = await world.migrate(mortal);
+  await world.tickUntil(ours, name, 'Done');
+  expect(await kube.get(CLUSTER_ROLES, role)).toMatchObject({
+    rules: granted,
+    metadata: { ownerReferences: [{ kind: 'StorageMigration', name }] },
+  });
+  await inTree;
+  const because = 'the test owns it';
+  await kube.delete(STORAGE_MIGRATIONS, { name }, { precondition: 'none', because });
+  await until('the role to go', async () => (await kube.get(CLUSTER_ROLES, role)) === null);
+  expect(await world.stored(mortal)).toEqual({ [CURRENT]: 3 });
 });
 
 test('it needs the rights that are printed for the mode, and no others', async () => {

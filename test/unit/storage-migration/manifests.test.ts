@@ -20,7 +20,14 @@ async function migrate(...args: readonly string[]) {
   return documents.map((one) => one.toJS());
 }
 
-test('a custom resource: its objects, the status of its CRD, and nothing else', async () => {
+const itself = (kind: string) => ({
+  apiGroups: ['rbac.authorization.k8s.io'],
+  resources: ['clusterroles'],
+  resourceNames: [`ballast-storage-migration.${kind}`],
+  verbs: ['get', 'patch'],
+});
+
+test('a custom resource: its objects, the status of its CRD, the role itself', async () => {
   const [role, binding, migration] = await migrate('widgets.demo.example.com');
   expect(role.rules).toEqual([
     { apiGroups: ['demo.example.com'], resources: ['widgets'], verbs: ['get', 'list', 'patch'] },
@@ -30,6 +37,7 @@ test('a custom resource: its objects, the status of its CRD, and nothing else', 
       resourceNames: ['widgets.demo.example.com'],
       verbs: ['patch'],
     },
+    itself('widgets.demo.example.com'),
   ]);
   expect(binding.roleRef.name).toBe(role.metadata.name);
   expect(binding.subjects).toEqual([
@@ -44,7 +52,7 @@ test('a custom resource: its objects, the status of its CRD, and nothing else', 
 
 test('a built-in kind has no CRD', async () => {
   const objects = await migrate('secrets', '--namespace', 'elsewhere');
-  expect(objects[0].rules).toHaveLength(1);
+  expect(objects[0].rules.slice(1)).toEqual([itself('secrets')]);
   expect(objects[1].subjects[0].namespace).toBe('elsewhere');
   expect(objects[2].spec).toEqual({ resource: { group: '', resource: 'secrets' } });
 });
@@ -56,8 +64,9 @@ test.each([
   const [{ rules: plain }] = await migrate('widgets.example.com');
   const objects = await migrate('widgets.example.com', '--mode', option);
   expect(objects[0].rules).toEqual([
-    ...plain,
+    ...plain.slice(0, -1),
     { apiGroups: [group], resources: ['storageversionmigrations'], verbs: ['create', 'get'] },
+    itself('widgets.example.com'),
   ]);
   expect(objects[2].spec.mode).toBe(mode);
 });
@@ -72,7 +81,10 @@ test('a dry run never trims, and rights can be had alone', async () => {
   expect(dry.spec).toMatchObject({ dryRun: true, trim: 'Never' });
   const [, , untrimmed] = await migrate('widgets.example.com', '--never-trim');
   expect(untrimmed.spec.trim).toBe('Never');
-  expect(await migrate('widgets.example.com', '--rights')).toHaveLength(2);
+  const alone = await migrate('widgets.example.com', '--rights');
+  expect(alone).toHaveLength(2);
+  // A CRD that asks again needs them again: they do not end with one StorageMigration.
+  expect(alone[0].rules).not.toContainEqual(itself('widgets.example.com'));
 });
 
 test.each([
