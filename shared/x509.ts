@@ -53,7 +53,8 @@ export function issue(authority: Identity, subject: Subject, validity: Validity)
 }
 
 /** Undefined where it has none, and for text that is no certificate. */
-export function commonNameOf(certPem = ''): string | undefined {
+export function commonNameOf(certPem: string | undefined): string | undefined {
+  if (certPem === undefined) return undefined;
   try {
     const { CN: name } = new X509Certificate(certPem).toLegacyObject().subject;
     return name === undefined ? undefined : String(name);

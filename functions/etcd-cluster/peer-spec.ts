@@ -1,7 +1,7 @@
 // Renders the spec of an EtcdPeer: the settings of its cluster, and how it starts. Pure.
 import type { EtcdSettings } from '../../shared/api/etcd-cluster.ts';
 import type { EtcdPeerSpec, PeerBootstrap } from '../../shared/api/etcd-peer.ts';
-import { hashOf } from '../../shared/hash.ts';
+import { isSame } from '../../shared/hash.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision } from './decision.ts';
 import { byOrdinal, type Peer, type State } from './state.ts';
@@ -49,7 +49,7 @@ export function wantedSpec(state: State, peer: Peer): EtcdPeerSpec {
 }
 
 export const isAsWanted = (state: State, peer: Peer): boolean =>
-  hashOf(peer.spec) === hashOf(wantedSpec(state, peer));
+  isSame(peer.spec, wantedSpec(state, peer));
 
 /** For the first member of all. */
 export const newBootstrap = ({ cluster }: Pick<State, 'cluster'>, seed: string): PeerBootstrap => ({

@@ -136,7 +136,7 @@ export function peerNameOf(
   { peerUrls }: Member,
 ): string | undefined {
   const [first = ''] = peerUrls;
-  const [, ordinal] = new RegExp(`^https?://${cluster.name}-(\\d{1,3})-0\\.`).exec(first) ?? [];
+  const [, ordinal] = /^https?:\/\/[^.]+-(\d{1,3})-0\./.exec(first) ?? [];
   const name = `${cluster.name}-${ordinal ?? ''}`;
   return ordinal !== undefined && peerUrl(cluster, name) === first ? name : undefined;
 }
@@ -160,10 +160,11 @@ export const votersOf = (state: Pick<State, 'etcd'>): readonly Member[] =>
 /** The answer of the member itself, and not that of another one under its name. */
 export function answerOf(
   state: Pick<State, 'cluster' | 'etcd'>,
-  { id, ...member }: Member,
+  member: Member,
 ): MemberAnswer | undefined {
-  const answer = state.etcd.answers.get(peerNameOf(state, { id, ...member }) ?? '');
-  const isItsOwn = answer?.memberId === id && answer.clusterId === state.etcd.list?.clusterId;
+  const answer = state.etcd.answers.get(peerNameOf(state, member) ?? '');
+  const isItsOwn =
+    answer?.memberId === member.id && answer.clusterId === state.etcd.list?.clusterId;
   return isItsOwn ? answer : undefined;
 }
 

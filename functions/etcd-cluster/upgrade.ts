@@ -53,8 +53,21 @@ export const refuse = (message: string): ImageGate => ({
   isPassing: false,
 });
 
+type Running = readonly (readonly [peer: string, version: string])[];
+
+/** Each peer is compared several times with what it should be, and needs them each time. */
+const runningIn = new WeakMap<State, Running>();
+
+function runningVersions(state: State): Running {
+  const known = runningIn.get(state);
+  if (known !== undefined) return known;
+  const running = readRunning(state);
+  runningIn.set(state, running);
+  return running;
+}
+
 /** Those of members that are silent now count too: their files stay. */
-function runningVersions(state: State): readonly (readonly [string, string])[] {
+function readRunning(state: State): Running {
   const { members = [] } = state.cluster.status;
   const told = votersOf(state).flatMap((member) => {
     const name = peerNameOf(state, member);

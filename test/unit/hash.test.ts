@@ -1,6 +1,6 @@
 // The short name of what an object holds: the same for the same content, whoever wrote it down.
 import { expect, test } from 'vitest';
-import { hashOf, sorted } from '../../shared/hash.ts';
+import { hashOf, isSame, sorted } from '../../shared/hash.ts';
 
 const CONTENT = { b: [{ d: 1, c: null }], a: 'text' };
 
@@ -21,4 +21,19 @@ test.each<[string, unknown]>([
 
 test('objects that exist carry such hashes, so the same content has the same for ever', () => {
   expect(hashOf(CONTENT)).toBe('c7f4f3a80f0a9e2c');
+});
+
+test.each<[string, unknown, unknown]>([
+  ['text', 'a', 'a'],
+  ['field in another order', { a: 1, b: [{ c: null }] }, { b: [{ c: null }], a: 1 }],
+  ['field without a value', { a: 1, b: undefined }, { a: 1 }],
+  ['value', { a: 1 }, { a: 2 }],
+  ['field', { a: 1 }, { a: 1, b: null }],
+  ['field of the other one', { a: 1, b: null }, { a: 1 }],
+  ['order in a list', [1, 2], [2, 1]],
+  ['longer list', [1], [1, 2]],
+  ['list of the same fields', { 0: 'a' }, ['a']],
+  ['field with a name of the language', JSON.parse('{"__proto__":1}'), {}],
+])('the same or another %s: two are the same where their hashes are', (_, one, other) => {
+  expect(isSame(one, other)).toBe(hashOf(one) === hashOf(other));
 });

@@ -30,7 +30,8 @@ export class KubeModel {
   lingers: (resource: string) => boolean = (resource) => resource === 'pods';
   #version = 100;
   #uid = 0;
-  readonly #past: Map<string, KubeObject>[] = [];
+  /** The last changes, the newest first: what was there before each of them. */
+  readonly #undone: Undo[] = [];
 
   get client(): KubeClient {
     return this as unknown as KubeClient;
@@ -44,7 +45,7 @@ export class KubeModel {
     copy.writes.push(...this.writes);
     copy.#version = this.#version;
     copy.#uid = this.#uid;
-    copy.#past.push(...this.#past);
+    copy.#undone.push(...this.#undone);
     return copy;
   }
 
@@ -62,10 +63,12 @@ export class KubeModel {
   ) {
     this.reads += 1;
     const [label = '', value] = (labelSelector ?? '').split('=');
-    const items = [...this.#seen().entries()]
-      .filter(([key]) => key.startsWith(`${ref.resource}/${namespace ?? ''}`))
-      .map(([, object]) => object)
-      .filter(({ metadata }) => label === '' || metadata.labels?.[label] === value);
+    const beginning = `${ref.resource}/${namespace ?? ''}`;
+    const items: KubeObject[] = [];
+    for (const [key, object] of this.#seen()) {
+      if (!key.startsWith(beginning)) continue;
+      if (label === '' || object.metadata.labels?.[label] === value) items.push(object);
+    }
     yield { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '1' }, items };
   }
 
@@ -153,8 +156,9 @@ export class KubeModel {
   }
 
   remove(ref: ResourceRef, target: ObjectName): void {
-    this.#remember();
-    this.objects.delete(keyOf(ref, target));
+    const key = keyOf(ref, target);
+    this.#remember(key);
+    this.objects.delete(key);
   }
 
   #putStatus(ref: ResourceRef, present: KubeObject, status: Body, manager: string): KubeObject {
@@ -182,20 +186,26 @@ export class KubeModel {
       generation: (present?.metadata.generation ?? 0) + (isEdited ? 1 : 0),
       resourceVersion: String(this.#version),
     };
-    this.#remember();
+    this.#remember(key);
     const stored = { ...next, metadata };
     this.objects.set(key, stored);
     return stored;
   }
 
-  #remember(): void {
-    this.#past.unshift(new Map(this.objects));
-    this.#past.length = Math.min(this.#past.length, PAST_MAX);
+  #remember(key: string): void {
+    this.#undone.unshift({ key, before: this.objects.get(key) });
+    this.#undone.length = Math.min(this.#undone.length, PAST_MAX);
   }
 
   #seen(): ReadonlyMap<string, KubeObject> {
     const ago = this.staleness();
-    return ago === 0 ? this.objects : (this.#past[ago - 1] ?? this.objects);
+    if (ago === 0 || ago > this.#undone.length) return this.objects;
+    const past = new Map(this.objects);
+    for (const { key, before } of this.#undone.slice(0, ago)) {
+      if (before === undefined) past.delete(key);
+      else past.set(key, before);
+    }
+    return past;
   }
 
   /** A point at which the process may die; what is changed in NATS has one too. */
@@ -206,6 +216,11 @@ export class KubeModel {
     this.aroundWrite();
     return result;
   }
+}
+
+interface Undo {
+  readonly key: string;
+  readonly before: KubeObject | undefined;
 }
 
 const PAST_MAX = 8;

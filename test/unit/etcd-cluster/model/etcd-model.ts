@@ -68,9 +68,11 @@ export class EtcdModel {
   }
 
   objects(resource: string): readonly KubeObject[] {
-    return [...this.kube.objects.entries()]
-      .filter(([key]) => key.startsWith(`${resource}/`))
-      .map(([, object]) => object);
+    const objects: KubeObject[] = [];
+    for (const [key, object] of this.kube.objects) {
+      if (key.startsWith(`${resource}/`)) objects.push(object);
+    }
+    return objects;
   }
 
   status(): Record<string, RecordModel | undefined> {
