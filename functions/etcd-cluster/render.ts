@@ -17,6 +17,7 @@ import {
   owned,
   type RenderedPart,
   SECRETS,
+  servicePort,
   SERVICES,
 } from '../../shared/stateful/parts.ts';
 import { type Cluster, selectorOf, serviceHost } from './cluster.ts';
@@ -77,27 +78,24 @@ function clientSecret(cluster: Cluster, { clients }: CertificateSets): Manifest 
   return secretManifest(ownerOf(cluster), '-client', data);
 }
 
-const port = (name: string, number: number) => ({
-  name,
-  port: number,
-  targetPort: name,
-  protocol: 'TCP',
-});
-
 function headlessService(cluster: Cluster): Manifest {
   const spec = {
     clusterIP: 'None',
     // Members look for each other before any of them is ready.
     publishNotReadyAddresses: true,
     selector: selectorOf(cluster),
-    ports: [port('client', CLIENT_PORT), port('peer', PEER_PORT), port('metrics', METRICS_PORT)],
+    ports: [
+      servicePort('client', CLIENT_PORT),
+      servicePort('peer', PEER_PORT),
+      servicePort('metrics', METRICS_PORT),
+    ],
   };
   const object = { apiVersion: 'v1', kind: 'Service', name: headlessName(cluster.name) };
   return ownedBy(cluster, object, { spec });
 }
 
 function clientService(cluster: Cluster): Manifest {
-  const spec = { selector: selectorOf(cluster), ports: [port('client', CLIENT_PORT)] };
+  const spec = { selector: selectorOf(cluster), ports: [servicePort('client', CLIENT_PORT)] };
   const object = { apiVersion: 'v1', kind: 'Service', name: cluster.name };
   return ownedBy(cluster, object, { spec });
 }

@@ -78,6 +78,14 @@ export function owned(
   };
 }
 
+/** A port of a Service, under the name that it has in the pods. */
+export const servicePort = (name: string, number: number) => ({
+  name,
+  port: number,
+  targetPort: name,
+  protocol: 'TCP',
+});
+
 /** False for an object of somebody else, and of a former owner of the same name. */
 export const isOurs = ({ metadata }: KubeObject, { uid }: Pick<Owner, 'uid'>): boolean =>
   (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid);

@@ -8,6 +8,7 @@ import {
   owned,
   type RenderedPart as RenderedPartOf,
   SECRETS,
+  servicePort,
   SERVICES,
   STATEFUL_SETS,
 } from '../../../shared/stateful/parts.ts';
@@ -90,13 +91,6 @@ function configSecret(
   });
 }
 
-const port = (name: string, number: number) => ({
-  name,
-  port: number,
-  targetPort: name,
-  protocol: 'TCP',
-});
-
 function headlessService(cluster: Cluster): Manifest {
   const spec = {
     clusterIP: 'None',
@@ -104,9 +98,9 @@ function headlessService(cluster: Cluster): Manifest {
     publishNotReadyAddresses: true,
     selector: selectorOf(cluster),
     ports: [
-      port('client', CLIENT_PORT),
-      port('route', ROUTE_PORT),
-      port('monitor', cluster.spec.monitoringPort),
+      servicePort('client', CLIENT_PORT),
+      servicePort('route', ROUTE_PORT),
+      servicePort('monitor', cluster.spec.monitoringPort),
     ],
   };
   return owned(ownerOf(cluster), 'v1', 'Service', headlessName(cluster), {
@@ -115,7 +109,7 @@ function headlessService(cluster: Cluster): Manifest {
 }
 
 function clientService(cluster: Cluster): Manifest {
-  const spec = { selector: selectorOf(cluster), ports: [port('client', CLIENT_PORT)] };
+  const spec = { selector: selectorOf(cluster), ports: [servicePort('client', CLIENT_PORT)] };
   return owned(ownerOf(cluster), 'v1', 'Service', cluster.name, { spec });
 }
 

@@ -2,37 +2,14 @@
 // kubectl scales one.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
-import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
+import { specsOnPlane } from '../../lanes/specs-on-plane.ts';
 
 const run = promisify(execFile);
-const namespace = 'default';
-
-let kube: KubeClient;
-let count = 0;
-
-beforeAll(() => {
-  const { kubeconfigPath } = sharedPlane();
-  kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
-});
-
-afterAll(async () => {
-  await kube?.close();
-});
-
-async function create(spec: object, name?: string): Promise<string> {
-  count += 1;
-  const metadata = { namespace, name: name ?? `etcd-${count}` };
-  const manifest = { apiVersion: 'ballast.dev/v1alpha1', kind: 'EtcdCluster', metadata, spec };
-  await kube.create(ETCD_CLUSTERS, manifest);
-  return metadata.name;
-}
-
-const edit = (name: string, spec: object) =>
-  kube.patch(ETCD_CLUSTERS, { namespace, name }, { type: 'merge', body: { spec } });
+const { created, create, edit } = specsOnPlane(ETCD_CLUSTERS, 'EtcdCluster', 'etcd');
 
 const storage = (fields: object) => ({ storage: fields });
 const clients = (fields: object) => ({ tls: { clients: fields } });
@@ -50,7 +27,7 @@ const requests = (fields: object) => ({ resources: { requests: fields } });
 
 test('one with nothing said is three members with certificates', async () => {
   const name = await create({});
-  const found = await kube.get(ETCD_CLUSTERS, { namespace, name });
+  const found = await created(name);
   expect(found?.['spec']).toEqual({
     replicas: 3,
     image: 'quay.io/coreos/etcd:v3.6.16',
@@ -223,7 +200,7 @@ test('kubectl scales it, and is refused an even number with the reason', async (
       `--replicas=${replicas}`,
     ]);
   await scale(5);
-  const scaled = await kube.get(ETCD_CLUSTERS, { namespace, name });
+  const scaled = await created(name);
   expect(scaled?.['spec']).toMatchObject({ replicas: 5 });
   await expect(scale(4)).rejects.toThrow('choose 1, 3, 5, 7 or 9');
 });

@@ -2,37 +2,14 @@
 // one.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
-import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
+import { specsOnPlane } from '../../lanes/specs-on-plane.ts';
 
 const run = promisify(execFile);
-const namespace = 'default';
-
-let kube: KubeClient;
-let count = 0;
-
-beforeAll(() => {
-  const { kubeconfigPath } = sharedPlane();
-  kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
-});
-
-afterAll(async () => {
-  await kube?.close();
-});
-
-async function create(spec: object, name?: string): Promise<string> {
-  count += 1;
-  const metadata = { namespace, name: name ?? `nats-${count}` };
-  const manifest = { apiVersion: 'ballast.dev/v1alpha1', kind: 'NatsCluster', metadata, spec };
-  await kube.create(NATS_CLUSTERS, manifest);
-  return metadata.name;
-}
-
-const edit = (name: string, spec: object) =>
-  kube.patch(NATS_CLUSTERS, { namespace, name }, { type: 'merge', body: { spec } });
+const { created, create, edit } = specsOnPlane(NATS_CLUSTERS, 'NatsCluster', 'nats');
 
 const files = (size: string, more: { storageClassName?: string; accessMode?: string } = {}) => ({
   jetStream: { fileStorage: { size, ...more } },
@@ -199,7 +176,7 @@ test.each([
     name: of,
   }));
   const name = await create(feeds(...many, { name: 'z', feeds: all, users: [{ name: 'w' }] }));
-  expect((await kube.get(NATS_CLUSTERS, { namespace, name }))?.metadata.name).toBe(name);
+  expect((await created(name))?.metadata.name).toBe(name);
 });
 
 test('more users than one configuration bears are refused with the number', async () => {
@@ -220,7 +197,7 @@ test('kubectl scales it, and is refused an even number with the reason', async (
       `--replicas=${replicas}`,
     ]);
   await scale(5);
-  const scaled = await kube.get(NATS_CLUSTERS, { namespace, name });
+  const scaled = await created(name);
   expect(scaled?.['spec']).toMatchObject({ replicas: 5 });
   await expect(scale(4)).rejects.toThrow('choose 1, 3, 5, 7 or 9');
 });

@@ -12,15 +12,8 @@ import {
   STATEFUL_SETS,
 } from '../../../shared/stateful/parts.ts';
 import { KubeModel } from './kube-model.ts';
+import { OWNER } from './samples.ts';
 
-const OWNER = {
-  apiVersion: 'example.org/v1',
-  kind: 'Database',
-  name: 'db',
-  namespace: 'shop',
-  uid: 'u1',
-  labels: {},
-};
 const AT = { namespace: 'shop', name: 'db' };
 type Key = 'service' | 'policy' | 'set';
 

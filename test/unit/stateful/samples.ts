@@ -5,6 +5,16 @@ import type { Pod } from '../../../shared/stateful/pods.ts';
 
 export const NOW_MS = Date.parse('2026-01-02T00:00:00Z');
 
+/** Whose parts they are. */
+export const OWNER = {
+  apiVersion: 'example.org/v1',
+  kind: 'Database',
+  name: 'db',
+  namespace: 'shop',
+  uid: 'u1',
+  labels: {},
+};
+
 export const pod = (name: string, differences: Partial<Pod> = {}): Pod => ({
   name,
   uid: `pod-${name}`,

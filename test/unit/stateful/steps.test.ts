@@ -13,16 +13,7 @@ import {
 } from '../../../shared/stateful/parts.ts';
 import { applyStatefulStep, type StatefulStep } from '../../../shared/stateful/steps.ts';
 import { KubeModel } from './kube-model.ts';
-import { claim, pod } from './samples.ts';
-
-const OWNER = {
-  apiVersion: 'example.org/v1',
-  kind: 'Database',
-  name: 'db',
-  namespace: 'shop',
-  uid: 'u1',
-  labels: {},
-};
+import { claim, OWNER, pod } from './samples.ts';
 
 /** Does the step, and returns the Event as text. */
 async function done(kube: KubeModel, step: StatefulStep<string>): Promise<string> {
