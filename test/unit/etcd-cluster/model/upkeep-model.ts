@@ -100,6 +100,11 @@ export function fill(model: EtcdModel, keys: number, history: number): void {
   raise(model, { memberId: first?.id ?? '', type: 'NOSPACE' });
 }
 
+/** Clients deleted most of what they had. */
+export function freeUp({ data }: Pick<EtcdModel, 'data'>): void {
+  for (const one of data.values()) one.sizeBytes = QUOTA_BYTES / 2;
+}
+
 /** Its data is another one's now, and the leader blames somebody. */
 export function corrupt(model: EtcdModel, peer: string, blamed: string): void {
   const idOf = (wanted: string) => model.voters.find(({ name }) => name === wanted)?.id ?? '';
