@@ -18,7 +18,7 @@ import { hibernate } from './hibernate.ts';
 import { finishLearner, scaleUp } from './join.ts';
 import { leave, replaceLost, scaleDown } from './leave.ts';
 import { replaceCorrupt } from './replace-corrupt.ts';
-import { isOutdated, refuseImage, restart, roll } from './roll.ts';
+import { isOutdated, refuseImage, restart, roll, settle } from './roll.ts';
 import { proposeRecovery, recover, refuseConfirmation } from './recover.ts';
 import { blockersOf } from './safety.ts';
 import { recoverSpace, reportSpace } from './space.ts';
@@ -40,6 +40,7 @@ const PLANNERS: readonly Planner<State, Step>[] = [
   recoverSpace,
   replaceLost,
   restart,
+  settle,
   keepAuth,
   scaleUp,
   roll,

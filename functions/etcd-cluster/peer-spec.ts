@@ -4,7 +4,7 @@ import type { EtcdPeerSpec, PeerBootstrap } from '../../shared/api/etcd-peer.ts'
 import { isSame } from '../../shared/hash.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision } from './decision.ts';
-import { byOrdinal, type Peer, type State } from './state.ts';
+import { byOrdinal, claimOf, type Peer, type State } from './state.ts';
 import { ordinalOf, peerUrl } from './cluster.ts';
 import { imageForNew } from './image-for-new.ts';
 import { imageFor } from './upgrade.ts';
@@ -40,12 +40,26 @@ export function specOf(state: State, name: string, bootstrap: PeerBootstrap): Et
   };
 }
 
-/** The spec that a peer should have; how it started and was recovered does not change. */
+/** The spec that a peer should have; how it was recovered does not change. */
 export function wantedSpec(state: State, peer: Peer): EtcdPeerSpec {
   const { name, spec } = peer;
   const { recovery } = spec;
   const kept = recovery === undefined ? {} : { recovery };
-  return { ...specOf(state, name, spec.bootstrap), ...kept, image: imageFor(state, peer) };
+  return {
+    ...specOf(state, name, bornBootstrap(state, peer)),
+    ...kept,
+    image: imageFor(state, peer),
+  };
+}
+
+/**
+ * Once its data is known the first member must not be born again: in a pod that is told to, it
+ * comes up empty on a volume that was emptied, under the ids that it had (seen on 3.6.16).
+ */
+function bornBootstrap(state: State, { name, spec: { bootstrap } }: Peer): PeerBootstrap {
+  const { clusterId } = state.cluster.status;
+  const isBorn = clusterId !== undefined && claimOf(state, name)?.clusterId === clusterId;
+  return isBorn ? { ...bootstrap, state: 'Existing' } : bootstrap;
 }
 
 export const isAsWanted = (state: State, peer: Peer): boolean =>

@@ -11,7 +11,17 @@ import { moveLeader } from './leave.ts';
 import { isAsWanted, wantedSpec } from './peer-spec.ts';
 import { forget, remember } from './records.ts';
 import { awayReason, blockersOf, restartBlockers } from './safety.ts';
-import { byOrdinal, leaderOf, memberOf, type Peer, peerOf, podOf, type State } from './state.ts';
+import {
+  byOrdinal,
+  leaderOf,
+  memberOf,
+  type Peer,
+  peerNameOf,
+  peerOf,
+  podOf,
+  type State,
+  votersOf,
+} from './state.ts';
 import { imageGate } from './upgrade.ts';
 
 /** A member reads its log when it starts; one that takes longer may never come. */
@@ -24,6 +34,19 @@ export function roll(state: State): Decision | undefined {
   const leads = ({ name }: Peer): number => (memberOf(state, name)?.id === leader?.id ? 1 : 0);
   const [peer] = outdated.toSorted((a, b) => leads(a) - leads(b) || byOrdinal(a.name, b.name));
   return peer === undefined ? undefined : takeAway(state, peer);
+}
+
+/**
+ * The first member alone, whose pod may still be told to be born: it starts as one of others before
+ * any other joins, and before clients are told to come.
+ */
+export function settle(state: State): Decision | undefined {
+  const [first, ...others] = votersOf(state);
+  const peer = first && peerOf(state, peerNameOf(state, first) ?? '');
+  if (peer === undefined || others.length > 0) return undefined;
+  const isWanted = isAsWanted(state, peer);
+  const isToSettle = isWanted ? isOutdated(state, peer) : peer.spec.bootstrap.state === 'New';
+  return isToSettle ? takeAway(state, peer) : undefined;
 }
 
 /** Tells its peer the new spec, then records its pod, so that it is restarted. */

@@ -1,7 +1,7 @@
 // EtcdClusters without nodes: a plane whose StatefulSet controller is the real one, and pods whose
 // containers are real etcds on loopback. Both functions run in this process, each with the rights
 // of its own account, and are woken by hand.
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
@@ -88,6 +88,18 @@ export class EtcdPlace extends EtcdScene {
     const { uid } = found.metadata;
     await this.kube.delete(PODS, { namespace, name }, { uid });
     return uid;
+  }
+
+  /** A disk that does not outlive its node: the same pod goes on, on an empty volume. */
+  async wipe({ namespace }: Named, peer: string): Promise<void> {
+    const key = `${namespace}/${peer}-0`;
+    await this.#kubelet.hold(key);
+    await rm(join(this.#kubelet.dataDir(key, 'var/lib/etcd'), 'data'), { recursive: true });
+    this.#kubelet.release(key);
+  }
+
+  restarts({ namespace }: Named, peer: string): number {
+    return this.#kubelet.restarts(`${namespace}/${peer}-0`);
   }
 
   /** A disk gives back other bytes than it was given: all that is there of a text, once it is. */

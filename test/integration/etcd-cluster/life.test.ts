@@ -103,3 +103,34 @@ test(
     expect(await place.claims(cluster)).toEqual([]);
   },
 );
+
+test(
+  'a wiped seed is not born again',
+  {
+    timeout: SCENARIO_MS,
+  },
+  async () => {
+    const cluster: Named = { namespace: 'wiped', name: 'etcd' };
+    await place.namespace(cluster.namespace);
+    await place.create(cluster, { replicas: 1 });
+    await place.wakeUntilReady(cluster);
+    const [podUid] = await place.podUids(cluster);
+    const client = await place.client(cluster);
+    const answers = (): Promise<boolean> =>
+      client.keys.get('a').then(
+        () => true,
+        () => false,
+      );
+    expect(await answers()).toBe(true);
+    await place.wipe(cluster, 'etcd-0');
+    await place.wakeUntil(
+      cluster,
+      'it to answer, or to end again and again',
+      async () => place.restarts(cluster, 'etcd-0') > 2 || answers(),
+    );
+    expect(await answers()).toBe(false);
+    expect(await place.podUids(cluster)).toEqual([podUid]);
+    expect(await place.condition(cluster, 'Ready')).not.toMatch(/^True/);
+    await client.close();
+  },
+);

@@ -59,10 +59,17 @@ test.each<[object, string]>([
 test.each<[object, string]>([
   [{ cluster: 'other' }, 'A member does not change its cluster or its place in it'],
   [{ ordinal: 7 }, 'A member does not change its cluster or its place in it'],
-  [{ bootstrap: { state: 'Existing' } }, 'A member starts for the first time once'],
   [{ bootstrap: { token: 'c2' } }, 'A member starts for the first time once'],
 ])('it does not get %j', async (changes, why) => {
   await expect(edit(await create(LEAST), changes)).rejects.toThrow(why);
+});
+
+test('the first member is born once: it becomes one like the others, and no other does', async () => {
+  const name = await create({ ...LEAST, bootstrap: { ...BOOTSTRAP, state: 'New' } });
+  await edit(name, { bootstrap: { state: 'Existing' } });
+  await expect(edit(name, { bootstrap: { state: 'New' } })).rejects.toThrow(
+    'A member starts for the first time once',
+  );
 });
 
 test.each<object>([

@@ -38,6 +38,8 @@ interface PodHere {
   isEnding: boolean;
   /** Somebody wants it to stay down. */
   isHeld: boolean;
+  /** How often its container was started again. */
+  restarts: number;
 }
 
 const newPod = (pod: Pick<PodHere, 'uid' | 'key' | 'ip' | 'spec' | 'container'>): PodHere => ({
@@ -47,6 +49,7 @@ const newPod = (pod: Pick<PodHere, 'uid' | 'key' | 'ip' | 'spec' | 'container'>)
   probeAtMs: 0,
   isEnding: false,
   isHeld: false,
+  restarts: 0,
 });
 
 export interface KubeletOptions {
@@ -108,6 +111,11 @@ export class Kubelet {
   release(key: string): void {
     const pod = this.#pods.get(key);
     if (pod !== undefined) pod.isHeld = false;
+  }
+
+  /** How often the container of this pod was started again. */
+  restarts(key: string): number {
+    return this.#pods.get(key)?.restarts ?? 0;
   }
 
   /** As `kubectl exec`. */
@@ -220,6 +228,7 @@ export class Kubelet {
     if (!pod.container.isRunning && !pod.isHeld) {
       await systemClock.sleep(BACKOFF_MS);
       await pod.container.start();
+      pod.restarts += 1;
     }
     const isReady = await this.#isReady(pod);
     if (isReady === pod.isReady) return;

@@ -7,8 +7,9 @@ import { KubeModel } from '../../stateful/kube-model.ts';
 import { CATCH_UP_TICKS, ready, unready } from './pod-times.ts';
 import { SpokenVersion } from './spoken-version.ts';
 import { containerOf, goOnAlone } from './alone.ts';
+import { type Bootstrap, bootstrapIn } from './bootstrap.ts';
 import { AuthModel } from './auth-model.ts';
-import type { MemberModel, DataModel, ProcessModel, RecordModel, Bootstrap } from './shapes.ts';
+import type { MemberModel, DataModel, ProcessModel, RecordModel } from './shapes.ts';
 import { EMPTY, joined, judgeRemoval, tickUpkeep, type UpkeepModel } from './upkeep-model.ts';
 
 export const NAMESPACE = 'shop';
@@ -239,10 +240,10 @@ export class EtcdModel {
     const { phase } = (claim?.['status'] ?? {}) as { readonly phase?: string };
     if (claim === undefined || phase !== 'Bound') return;
     const { uid } = claim.metadata;
-    const data = this.data.get(uid) ?? this.#firstStart(peer, uid);
+    const { image, args } = containerOf(pod);
+    const data = this.data.get(uid) ?? this.#firstStart(peer, uid, bootstrapIn(args));
     const member = data && this.members.get(data.memberId);
     if (data === undefined || member === undefined) return;
-    const { image, args } = containerOf(pod);
     const version = /:v(.*)$/.exec(image)?.[1] ?? '';
     const { memberId, clusterId } = data;
     this.spoken.judge(peer, version, member.name === '');
@@ -256,14 +257,15 @@ export class EtcdModel {
   }
 
   /** With an empty volume; undefined when etcd ends with an error. */
-  #firstStart(peer: string, claimUid: string): DataModel | undefined {
-    const object = this.kube.objects.get(`etcdpeers/${NAMESPACE}/${peer}`);
-    const { bootstrap } = (object?.['spec'] ?? {}) as { readonly bootstrap?: Bootstrap };
-    const url = bootstrap?.initialCluster.find(({ name }) => name === peer)?.url;
-    if (bootstrap === undefined || url === undefined) return undefined;
-    if (bootstrap.state === 'New') return this.#beBorn(peer, url, claimUid);
+  #firstStart(peer: string, claimUid: string, { isNew, urls }: Bootstrap): DataModel | undefined {
+    const url = urls.get(peer);
+    if (url === undefined) return undefined;
+    if (isNew) return this.#beBorn(peer, url, claimUid);
     const member = [...this.members.values()].find((one) => one.peerUrl === url);
-    if (member === undefined || !this.hasQuorum()) return undefined;
+    const told = [...urls.values()];
+    const isTold = [...this.members.values()].every(({ peerUrl }) => told.includes(peerUrl));
+    // Told of itself alone, or not of each one, it finds no cluster to join.
+    if (member === undefined || told.length < 2 || !isTold || !this.hasQuorum()) return undefined;
     if (member.name !== '') throw new Error(`${peer} came back with an empty volume`);
     const { clusterId = '' } = this;
     const behind = CATCH_UP_TICKS;

@@ -1,11 +1,39 @@
 // Faults that befall an etcd of the model from outside.
 import { ETCD_PEERS } from '../../../../shared/api/etcd-peer.ts';
-import { CLAIMS } from '../../../../shared/stateful/parts.ts';
+import { CLAIMS, PODS } from '../../../../shared/stateful/parts.ts';
 import { type EtcdModel, NAMESPACE } from './etcd-model.ts';
+import { unready } from './pod-times.ts';
 
 /** Its container starts again. */
 export function killProcess({ processes }: EtcdModel, peer: string): void {
   processes.delete(`${peer}-0`);
+}
+
+/** Its volume is empty, and its container starts again: a disk that does not outlive its node. */
+export function wipe(model: EtcdModel, peer: string): void {
+  const claim = model.kube.objects.get(`persistentvolumeclaims/${NAMESPACE}/data-${peer}`);
+  model.data.delete(claim?.metadata.uid ?? '');
+  killProcess(model, peer);
+}
+
+/** Nodes that hold all pods are away for a moment: the pods are made anew. */
+export function losePods(model: EtcdModel): void {
+  for (const { metadata } of model.objects('pods')) {
+    model.processes.delete(metadata.name);
+    model.kube.remove(PODS, { namespace: NAMESPACE, name: metadata.name });
+  }
+}
+
+/** No member runs, and none can start, and all of them have their data. */
+export function stopMembers(model: EtcdModel): void {
+  for (const { metadata } of model.objects('persistentvolumeclaims')) {
+    const at = { namespace: NAMESPACE, name: metadata.name };
+    model.kube.change(CLAIMS, at, { status: { phase: 'Pending' } });
+  }
+  for (const { metadata } of model.objects('pods')) {
+    model.processes.delete(metadata.name);
+    model.kube.change(PODS, { namespace: NAMESPACE, name: metadata.name }, unready);
+  }
 }
 
 /** It seems to be lost, and has its data all the same. */

@@ -46,8 +46,3 @@ export interface RecordModel {
   readonly memberId?: string;
   readonly revision?: string;
 }
-
-export interface Bootstrap {
-  readonly state: 'New' | 'Existing';
-  readonly initialCluster: readonly { readonly name: string; readonly url: string }[];
-}

@@ -1,0 +1,20 @@
+// What a process of the model is told of its first start by the flags of its container, which are
+// those of the pod and not those that a later template has.
+
+export interface Bootstrap {
+  readonly isNew: boolean;
+  /** By the names of members. */
+  readonly urls: ReadonlyMap<string, string>;
+}
+
+export function bootstrapIn(args: readonly string[]): Bootstrap {
+  const urls = valueOf(args, 'initial-cluster')
+    .split(',')
+    .map((one) => one.split('=') as [string, string]);
+  return { isNew: valueOf(args, 'initial-cluster-state') === 'new', urls: new Map(urls) };
+}
+
+function valueOf(args: readonly string[], name: string): string {
+  const prefix = `--${name}=`;
+  return args.find((one) => one.startsWith(prefix))?.slice(prefix.length) ?? '';
+}
