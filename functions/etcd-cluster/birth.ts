@@ -4,6 +4,7 @@
 import { claimName } from '../../shared/api/etcd-names.ts';
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
+import { isYoung } from '../../shared/stateful/conditions.ts';
 import { listed, waitFor } from '../../shared/stateful/decision.ts';
 import { peerName } from './cluster.ts';
 import type { Decision } from './decision.ts';
@@ -36,14 +37,16 @@ export function beBorn(state: State): Decision | undefined {
 }
 
 /** Peers of a former EtcdCluster of this name still have the pods and the claims. */
-function awaitFormer({ peers }: State): Decision | undefined {
-  const former = peers.filter(({ isOurs }) => !isOurs);
+function awaitFormer(state: State): Decision | undefined {
+  const former = state.peers.filter(({ isOurs }) => !isOurs);
   if (former.length === 0) return undefined;
   const names = listed(former.map(({ name }) => name));
   const message =
     `EtcdPeer ${names}: made for another EtcdCluster of this name, and not gone yet. If its ` +
     'EtcdCluster is gone, so are they in a minute; else choose another name.';
-  return waitFor('Start the first member', [{ reason: 'NameTaken', message }]);
+  const taken = { reason: 'NameTaken', message };
+  const trouble = isYoung(state.cluster.object, state.nowMs) ? undefined : taken;
+  return waitFor('Start the first member', [taken], trouble);
 }
 
 const withData = ({ claims }: State): readonly PeerClaim[] =>
@@ -60,10 +63,10 @@ function refuseDiffering(state: State): Decision {
 
 /** There is one claim at most before the birth: others were made by a cluster of before. */
 function refuseUnmarked({ claims }: State, seed: string): Decision | undefined {
-  const others = claims.filter(({ name }) => name !== claimName(seed));
+  const others = claims.filter(({ name, isKeptAside }) => isKeptAside || name !== claimName(seed));
   if (others.length === 0) return undefined;
   const message =
-    'Claims of a former cluster are there, and do not say which: ' +
+    'Claims of a former cluster are there, and do not say which, or are kept aside: ' +
     `${listed(others.map(({ name }) => name))}. Nothing is started beside them, for it would ` +
     'come up empty: delete them with their data, or choose another name.';
   const trouble = { reason: 'ClaimsUnmarked', message };
@@ -112,11 +115,14 @@ export function bringBack(state: State): Decision | undefined {
 function refuseGone(state: State): Decision | undefined {
   const { clusterId = '', members = [] } = state.cluster.status;
   if (state.cluster.spec.storage.medium !== 'Volume') return undefined;
-  const isLeft = state.claims.some(({ isEnding }) => !isEnding);
+  const isLeft = state.claims.some(({ isEnding, isKeptAside }) => !isEnding && !isKeptAside);
   if (isLeft || state.etcd.list !== undefined) return undefined;
   // Before its claim is marked, the first member has a claim all the same.
   if (state.peers.some(({ name }) => claimOf(state, name) !== undefined)) return undefined;
-  const had = members.length === 0 ? '' : ` It had ${members.length} members.`;
+  const kept = state.claims.filter(({ isKeptAside }) => isKeptAside).map(({ name }) => name);
+  const had =
+    (members.length === 0 ? '' : ` It had ${members.length} members.`) +
+    (kept.length === 0 ? '' : ` Claims ${listed(kept)} are kept aside, with data of before.`);
   const message =
     `All claims with the data of cluster ${clusterId} are gone, and no member answers.${had} ` +
     'Nothing is started, for it would come up empty: restore a backup into another EtcdCluster, ' +

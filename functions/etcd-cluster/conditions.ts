@@ -13,7 +13,13 @@ import {
 import { joined } from '../../shared/stateful/decision.ts';
 import { isConverged } from './decide.ts';
 import type { Decision } from './decision.ts';
-import { awayReason, unhealthyReason, unknownReason } from './safety.ts';
+import {
+  awayReason,
+  lackingReason,
+  unaskedReason,
+  unhealthyReason,
+  unknownReason,
+} from './safety.ts';
 import { memberOf, podOf, type State, votersOf } from './state.ts';
 
 export function conditionsOf(
@@ -54,7 +60,8 @@ function ready(state: State, decision: Decision, members: readonly MemberStatus[
 /** Whether clients can write: most voters are healthy and follow one leader. */
 function quorate(state: State, members: readonly MemberStatus[]): ConditionInput {
   const silent = silence(state, members);
-  if (silent !== undefined) return condition('Quorate', 'Unknown', silent);
+  const unasked = unaskedReason(state) ?? silent;
+  if (unasked !== undefined) return condition('Quorate', 'Unknown', unasked);
   const unknown = unknownReason(state);
   if (unknown !== undefined) return condition('Quorate', 'False', unknown);
   const voters = votersOf(state);
@@ -108,9 +115,9 @@ function lateReason(state: State, { name, startingSince }: MemberStatus): Reason
   const sinceMs = Date.parse(startingSince ?? '');
   if (isHealthy && startingSince === undefined) return undefined;
   if (startingSince !== undefined) {
-    return state.nowMs - sinceMs > YOUNG_MS ? awayReason(state, name) : undefined;
+    return state.nowMs - sinceMs > YOUNG_MS ? lackingReason(state, name) : undefined;
   }
   return isYoung(state.cluster.object, state.nowMs) || state.cluster.spec.replicas === 0
     ? undefined
-    : awayReason(state, name);
+    : lackingReason(state, name);
 }

@@ -2,6 +2,7 @@
 // others forget it, then its peer goes with its pod, and its claim last: the recorded one and no
 // other. Pure.
 import type { LeavingMember } from '../../shared/api/etcd-cluster.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import { CORRUPT, corruptAlarms, corruptionBlockers, corruptMember } from './corruption.ts';
@@ -26,6 +27,8 @@ import {
 } from './state.ts';
 
 const SCALE_DOWN = 'ScaleDown';
+/** More than a member needs to end, and a kubelet to let its volume go. */
+const ENDS_WITHIN_MS = 600_000;
 /** Before the id in the mark of a claim that nobody goes on with. */
 export const KEPT = 'removed-from-';
 
@@ -142,17 +145,26 @@ export function leave(state: State): Decision | undefined {
     return { step: { type: 'delete-peer', peer }, next };
   }
   if (peer?.uid === peerUid || podOf(state, name) !== undefined) {
-    return waitFor(next, [{ reason: 'PeerEnding', message: `The pod of ${name} ends.` }]);
+    const message =
+      `The pod of ${name} ends. Of a node that is gone for good, delete the Node, or give it the ` +
+      'taint node.kubernetes.io/out-of-service.';
+    return awaitEnd(state, leaving, next, { reason: 'PeerEnding', message });
   }
   const claim = state.claims.find(({ uid }) => uid === claimUid);
   if (claim !== undefined && !claim.isEnding) {
     return { step: { type: 'delete-claim', claim, server: name }, next };
   }
   if (claim !== undefined) {
-    const message = `Claim ${claim.name} is about to end.`;
-    return waitFor(next, [{ reason: 'ClaimEnding', message }]);
+    const message = `Claim ${claim.name} is about to end; see its finalizers if it does not.`;
+    return awaitEnd(state, leaving, next, { reason: 'ClaimEnding', message });
   }
   return awaitAlarm(state, leaving, next) ?? forget(state, ['leaving'], next);
+}
+
+/** The member is removed, and what is left of it may wait for a node that is gone. */
+function awaitEnd(state: State, { since }: LeavingMember, next: string, ending: Reason): Decision {
+  const isLate = state.nowMs - Date.parse(since) > ENDS_WITHIN_MS;
+  return waitFor(next, [ending], isLate ? ending : undefined);
 }
 
 /** Only the record tells that the alarm of a corrupt member may end, whomever it is for. */

@@ -23,6 +23,7 @@ import { askMembers } from './ask-members.ts';
 import { askUpkeep } from './ask-upkeep.ts';
 import { type Cluster, peerNames, selectorOf } from './cluster.ts';
 import type { Deps, Memory } from './deps.ts';
+import { KEPT } from './leave.ts';
 import { areAsRead, readParts } from './parts.ts';
 import type { Parts, Peer, PeerClaim, State } from './state.ts';
 import { versionText } from './version.ts';
@@ -141,6 +142,7 @@ async function readPeerClaims(
   const labelSelector = selectorText(selectorOf(cluster));
   return readClaims({ kube, signal }, { namespace, labelSelector, isOwn }, ({ metadata }) => ({
     clusterId: idIn(metadata.annotations?.[CLUSTER_ID_ANNOTATION]),
+    isKeptAside: metadata.annotations?.[CLUSTER_ID_ANNOTATION]?.startsWith(KEPT) === true,
     version: versionText(metadata.annotations?.[VERSION_ANNOTATION]),
     born: versionText(metadata.annotations?.[BORN_ANNOTATION]),
     resourceVersion: metadata.resourceVersion,

@@ -10,7 +10,7 @@ import type { Decision } from './decision.ts';
 import { moveLeader } from './leave.ts';
 import { isAsWanted, wantedSpec } from './peer-spec.ts';
 import { forget, remember } from './records.ts';
-import { awayReason, blockersOf, restartBlockers } from './safety.ts';
+import { AT_RISK, awayReason, blockersOf, restartBlockers } from './safety.ts';
 import {
   byOrdinal,
   leaderOf,
@@ -33,7 +33,11 @@ export function roll(state: State): Decision | undefined {
   const leader = leaderOf(state);
   const leads = ({ name }: Peer): number => (memberOf(state, name)?.id === leader?.id ? 1 : 0);
   const [peer] = outdated.toSorted((a, b) => leads(a) - leads(b) || byOrdinal(a.name, b.name));
-  return peer === undefined ? undefined : takeAway(state, peer);
+  if (peer === undefined) return undefined;
+  const decision = takeAway(state, peer);
+  const isTooMany = votersOf(state).length > state.cluster.spec.replicas;
+  // Of two members on their way to one, the other goes first.
+  return isTooMany && decision.waitsFor?.reason === AT_RISK ? undefined : decision;
 }
 
 /**
@@ -127,7 +131,10 @@ export function restart(state: State): Decision | undefined {
 function goOn(state: State, pod: Pod, { peer, reason }: RestartingMember): Decision {
   const next = `Restart ${peer}`;
   const reasons = restartBlockers(state, memberOf(state, peer)?.id);
-  if (reasons.length > 0) return waitFor(next, reasons);
+  const [first] = reasons;
+  // Another one was lost meanwhile: nothing is deleted yet, and more members come first.
+  if (first?.reason === AT_RISK) return forget(state, ['restarting'], `${next}: leave it off`);
+  if (first !== undefined) return waitFor(next, reasons);
   return moveLeader(state, peer, next) ?? { step: { type: 'restart', pod, reason }, next };
 }
 

@@ -3,7 +3,19 @@
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { Member } from './etcd-state.ts';
-import { answerOf, claimOf, membersOf, peerNameOf, podOf, type State, votersOf } from './state.ts';
+import {
+  answerOf,
+  claimOf,
+  memberOf,
+  membersOf,
+  peerNameOf,
+  podOf,
+  type State,
+  votersOf,
+} from './state.ts';
+
+/** Too few would be left while one is away: only more members help, or fewer. */
+export const AT_RISK = 'QuorumAtRisk';
 
 /** Entries of the Raft log that a healthy follower may be behind: a busy one is, a little. */
 const BEHIND_MAX = 5_000;
@@ -16,11 +28,20 @@ export function blockersOf(state: State, without?: string): readonly Reason[] {
   const others = voters.filter(({ id }) => id !== without);
   const away = others.flatMap((member) => unhealthyReason(state, member) ?? []);
   const learners = membersOf(state).filter(({ id, isLearner }) => isLearner && id !== without);
-  const unfinished = learners.map((member) => ({
-    reason: 'LearnerUnfinished',
-    message: `${nameOf(state, member)} does not vote yet.`,
-  }));
-  return [...away, ...unfinished];
+  return [...away, ...learners.map((member) => unfinished(state, member))];
+}
+
+const unfinished = (state: State, member: Member): Reason => ({
+  reason: 'LearnerUnfinished',
+  message: `${nameOf(state, member)} does not vote yet.`,
+});
+
+/** Why a peer is no healthy voter: what its member told of itself, else why it tells nothing. */
+export function lackingReason(state: State, peer: string): Reason {
+  const member = memberOf(state, peer);
+  if (member === undefined || answerOf(state, member) === undefined) return awayReason(state, peer);
+  if (member.isLearner) return unfinished(state, member);
+  return unhealthyReason(state, member) ?? awayReason(state, peer);
 }
 
 /** Blockers of ending a member's pod for a while: it goes on counting as a voter meanwhile. */
@@ -56,6 +77,18 @@ export function promotionBlockers(state: State, id: string): readonly Reason[] {
   return blockersOf(state, id).filter(({ reason }) => reason !== 'VolumeLost' || !hasQuorum);
 }
 
+/** Set while nobody could ask the members: then their silence tells nothing of them. */
+export function unaskedReason({ parts, etcd, cluster }: State): Reason | undefined {
+  if (etcd.list !== undefined) return undefined;
+  if (parts.access === undefined) {
+    const message = 'There is no certificate yet with which the members could be asked.';
+    return parts.lacking ?? { reason: 'Changing', message };
+  }
+  if (etcd.refused === undefined) return undefined;
+  const message = `The members of ${cluster.name} tell nothing to who has not logged in.`;
+  return { reason: 'LoginRefused', message };
+}
+
 /** Set while nothing is known of the members: no change is safe then. */
 export function unknownReason({ cluster, etcd }: State): Reason | undefined {
   const { list } = etcd;
@@ -81,7 +114,7 @@ function quorumBlockers(state: State, without: string | undefined): readonly Rea
   const quorum = Math.floor(voters.length / 2) + 1;
   if (others >= quorum) return [];
   const message = `${others} of ${voters.length} voters would be left, and ${quorum} have to be.`;
-  return [{ reason: 'QuorumAtRisk', message }];
+  return [{ reason: AT_RISK, message }];
 }
 
 /** The reason why a voter does not count as healthy; undefined when it does. */

@@ -52,6 +52,8 @@ export interface Peer {
 export interface PeerClaim extends Claim {
   /** The cluster whose data it holds, in hex; undefined until a member with it has joined. */
   readonly clusterId: string | undefined;
+  /** Its data is nobody's any more, and no member starts with it. */
+  readonly isKeptAside: boolean;
   /** The version of etcd that has last written it, as far as is known. */
   readonly version: string | undefined;
   /** The version with which its cluster was born; undefined for one that we have not borne. */

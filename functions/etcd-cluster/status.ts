@@ -15,7 +15,7 @@ import { quotaBytesOf } from './defragment.ts';
 import { withMeasures } from './measures.ts';
 import { proposalOf } from './recovery-plan.ts';
 import { isOutdated } from './roll.ts';
-import { unhealthyReason } from './safety.ts';
+import { unaskedReason, unhealthyReason } from './safety.ts';
 import {
   answerOf,
   byOrdinal,
@@ -75,6 +75,7 @@ function recoveryOf(
 ): Pick<EtcdClusterStatus, 'quorumLostSince' | 'recovery'> {
   const { spec, status } = state.cluster;
   if (state.etcd.list !== undefined || clusterId === undefined || spec.replicas === 0) return {};
+  if (status.quorumLostSince === undefined && unaskedReason(state) !== undefined) return {};
   const quorumLostSince = status.quorumLostSince ?? timestamp(state.nowMs);
   const proposal = recovering === undefined ? proposalOf(state) : undefined;
   return { quorumLostSince, ...(proposal === undefined ? {} : { recovery: proposal.plan }) };

@@ -98,8 +98,9 @@ export class EtcdPlace extends EtcdScene {
     this.#kubelet.release(key);
   }
 
-  restarts({ namespace }: Named, peer: string): number {
-    return this.#kubelet.restarts(`${namespace}/${peer}-0`);
+  /** How often the container of its pod was started. */
+  starts({ namespace }: Named, peer: string): number {
+    return this.#kubelet.startsOf(`${namespace}/${peer}-0`);
   }
 
   /** A disk gives back other bytes than it was given: all that is there of a text, once it is. */

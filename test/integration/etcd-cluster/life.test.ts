@@ -126,7 +126,7 @@ test(
     await place.wakeUntil(
       cluster,
       'it to answer, or to end again and again',
-      async () => place.restarts(cluster, 'etcd-0') > 2 || answers(),
+      async () => place.starts(cluster, 'etcd-0') > 3 || answers(),
     );
     expect(await answers()).toBe(false);
     expect(await place.podUids(cluster)).toEqual([podUid]);

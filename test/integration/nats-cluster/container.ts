@@ -70,6 +70,10 @@ export class Container {
     return this.#part?.pid !== undefined;
   }
 
+  get starts(): number {
+    return this.#starts;
+  }
+
   get #container(): ContainerSpec {
     return this.#options.spec.containers[0];
   }

@@ -38,8 +38,6 @@ interface PodHere {
   isEnding: boolean;
   /** Somebody wants it to stay down. */
   isHeld: boolean;
-  /** How often its container was started again. */
-  restarts: number;
 }
 
 const newPod = (pod: Pick<PodHere, 'uid' | 'key' | 'ip' | 'spec' | 'container'>): PodHere => ({
@@ -49,7 +47,6 @@ const newPod = (pod: Pick<PodHere, 'uid' | 'key' | 'ip' | 'spec' | 'container'>)
   probeAtMs: 0,
   isEnding: false,
   isHeld: false,
-  restarts: 0,
 });
 
 export interface KubeletOptions {
@@ -72,6 +69,7 @@ export class Kubelet {
   readonly #podsThere = new Followed(() => this.#changed.resolve());
   readonly #secrets = new Followed(() => this.#changed.resolve());
   readonly errors: unknown[] = [];
+  readonly startsOf = (key: string) => this.#pods.get(key)?.container.starts ?? 0;
 
   constructor(options: KubeletOptions) {
     this.#options = options;
@@ -111,11 +109,6 @@ export class Kubelet {
   release(key: string): void {
     const pod = this.#pods.get(key);
     if (pod !== undefined) pod.isHeld = false;
-  }
-
-  /** How often the container of this pod was started again. */
-  restarts(key: string): number {
-    return this.#pods.get(key)?.restarts ?? 0;
   }
 
   /** As `kubectl exec`. */
@@ -228,7 +221,6 @@ export class Kubelet {
     if (!pod.container.isRunning && !pod.isHeld) {
       await systemClock.sleep(BACKOFF_MS);
       await pod.container.start();
-      pod.restarts += 1;
     }
     const isReady = await this.#isReady(pod);
     if (isReady === pod.isReady) return;

@@ -167,6 +167,25 @@ const ROLL: readonly Row[] = [
     'wait: Restart etcd-1 [MemberSilent] !RolloutPaused',
   ],
   [
+    'two members on their way to one are not kept from it by a restart that would risk both',
+    { spec: { replicas: 1 }, ordinals: [0, 1], pods: outdated('etcd-1-0') },
+    'write-records: Take etcd-1 away',
+  ],
+  [
+    'a restart that would risk the quorum is left off, so that another member can join first',
+    {
+      ordinals: [0, 1],
+      pods: outdated('etcd-1-0'),
+      status: { restarting: restarting('pod of etcd-1') },
+    },
+    'write-records: Restart etcd-1: leave it off',
+  ],
+  [
+    'and then it joins',
+    { ordinals: [0, 1], pods: outdated('etcd-1-0') },
+    'add-learner: Add etcd-2, member 3 of 3',
+  ],
+  [
     'two minor versions at once are refused',
     { spec: { image: 'quay.io/coreos/etcd:v3.8.0' }, peers: onOldImage },
     'wait: Change the image to quay.io/coreos/etcd:v3.8.0 [UpgradeRefused] !UpgradeRefused',

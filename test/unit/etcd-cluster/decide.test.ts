@@ -19,6 +19,11 @@ const claims =
   (...ids: readonly (string | undefined)[]): NonNullable<Differences['claims']> =>
   () =>
     ids.map((clusterId, ordinal) => ({ ...claimFor(`etcd-${ordinal}`), clusterId }));
+const keptAside: NonNullable<Differences['claims']> = () => [
+  { ...claimFor('etcd-0'), clusterId: undefined, isKeptAside: true },
+];
+const formers: NonNullable<Differences['peers']> = (peers) =>
+  peers.map((one) => ({ ...one, isOurs: false }));
 const peersOf =
   (...ordinals: readonly number[]): NonNullable<Differences['peers']> =>
   (peers) =>
@@ -109,6 +114,11 @@ const BIRTH: readonly Row[] = [
     'wait: Start the first member [ClaimsUnmarked] !ClaimsUnmarked',
   ],
   [
+    'the claim of the seed that is kept aside needs one, too: no member starts with it any more',
+    { ...nothing, without: BORN, claims: keptAside },
+    'wait: Start the first member [ClaimsUnmarked] !ClaimsUnmarked',
+  ],
+  [
     'claims of two clusters need a person',
     { ...nothing, without: BORN, claims: claims('c1', 'd2') },
     'wait: Start from the claims [ClaimsDiffer] !ClaimsDiffer',
@@ -119,13 +129,24 @@ const BIRTH: readonly Row[] = [
     'wait: Nothing [DataGone] !DataGone',
   ],
   [
+    'and so it does with claims alone that are kept aside',
+    { ...nothing, claims: keptAside },
+    'wait: Nothing [DataGone] !DataGone',
+  ],
+  [
     'peers of a former EtcdCluster are waited for',
     {
       without: BORN,
-      peers: (peers) => peers.map((one) => ({ ...one, isOurs: false })),
+      peers: formers,
       etcd: noQuorum,
+      nowMs: Date.parse('2026-01-01T00:05:00Z'),
     },
     'wait: Start the first member [NameTaken]',
+  ],
+  [
+    'and need a person when they stay',
+    { without: BORN, peers: formers, etcd: noQuorum },
+    'wait: Start the first member [NameTaken] !NameTaken',
   ],
   [
     'born to hibernate it waits',
@@ -245,6 +266,27 @@ const DOWN: readonly Row[] = [
       spec: { replicas: 1 },
     },
     'wait: Take etcd-2 away [PeerEnding]',
+  ],
+  [
+    'a pod that does not end needs a person, who knows of its node',
+    {
+      ordinals: [0, 1, 2],
+      peers: peersOf(0, 1),
+      etcd: forgotten('1002'),
+      status: { leaving: leaving({ since: '2026-01-01T23:40:00Z' }) },
+      spec: { replicas: 1 },
+    },
+    'wait: Take etcd-2 away [PeerEnding] !PeerEnding',
+  ],
+  [
+    'and so does a claim that does not end',
+    {
+      ordinals: [0, 1],
+      claims: (now) => [...now, { ...claimFor('etcd-2'), isEnding: true }],
+      status: { leaving: leaving({ since: '2026-01-01T23:40:00Z' }) },
+      spec: { replicas: 1 },
+    },
+    'wait: Take etcd-2 away [ClaimEnding] !ClaimEnding',
   ],
   [
     'and its claim goes last',

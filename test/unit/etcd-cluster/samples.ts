@@ -156,6 +156,7 @@ export const claimFor = (name: string): PeerClaim => ({
   volume: `volume of ${name}`,
   isEnding: false,
   clusterId: CLUSTER_ID,
+  isKeptAside: false,
   version: '3.6.16',
   born: '3.6.16',
 });

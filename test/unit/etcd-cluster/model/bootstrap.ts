@@ -14,6 +14,15 @@ export function bootstrapIn(args: readonly string[]): Bootstrap {
   return { isNew: valueOf(args, 'initial-cluster-state') === 'new', urls: new Map(urls) };
 }
 
+/** Told of itself alone, or not of each member, it finds no cluster to join. */
+export function findsCluster(
+  urls: Bootstrap['urls'],
+  members: readonly { readonly peerUrl: string }[],
+): boolean {
+  const told = [...urls.values()];
+  return told.length > 1 && members.every(({ peerUrl }) => told.includes(peerUrl));
+}
+
 function valueOf(args: readonly string[], name: string): string {
   const prefix = `--${name}=`;
   return args.find((one) => one.startsWith(prefix))?.slice(prefix.length) ?? '';

@@ -7,7 +7,7 @@ import { KubeModel } from '../../stateful/kube-model.ts';
 import { CATCH_UP_TICKS, ready, unready } from './pod-times.ts';
 import { SpokenVersion } from './spoken-version.ts';
 import { containerOf, goOnAlone } from './alone.ts';
-import { type Bootstrap, bootstrapIn } from './bootstrap.ts';
+import { type Bootstrap, bootstrapIn, findsCluster } from './bootstrap.ts';
 import { AuthModel } from './auth-model.ts';
 import type { MemberModel, DataModel, ProcessModel, RecordModel } from './shapes.ts';
 import { EMPTY, joined, judgeRemoval, tickUpkeep, type UpkeepModel } from './upkeep-model.ts';
@@ -262,10 +262,8 @@ export class EtcdModel {
     if (url === undefined) return undefined;
     if (isNew) return this.#beBorn(peer, url, claimUid);
     const member = [...this.members.values()].find((one) => one.peerUrl === url);
-    const told = [...urls.values()];
-    const isTold = [...this.members.values()].every(({ peerUrl }) => told.includes(peerUrl));
-    // Told of itself alone, or not of each one, it finds no cluster to join.
-    if (member === undefined || told.length < 2 || !isTold || !this.hasQuorum()) return undefined;
+    const canJoin = findsCluster(urls, [...this.members.values()]) && this.hasQuorum();
+    if (member === undefined || !canJoin) return undefined;
     if (member.name !== '') throw new Error(`${peer} came back with an empty volume`);
     const { clusterId = '' } = this;
     const behind = CATCH_UP_TICKS;
