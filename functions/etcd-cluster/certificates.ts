@@ -14,6 +14,7 @@ import {
 import {
   type CertificateFiles,
   certificatesIn,
+  dataOf,
   readOwn,
   type SecretData,
   type SecretsDeps,
@@ -23,6 +24,7 @@ import { unfit } from '../../shared/stateful/certificates/unfit.ts';
 import { TLS_SUFFIX } from '../../shared/api/etcd-names.ts';
 import { type Cluster, headlessHost, hostOf, peerNames, serviceHost } from './cluster.ts';
 import { ownerOf } from './owner.ts';
+import { authoritiesHash, isTrusted, type Shown, type Trusts } from './trust.ts';
 
 /** Undefined where the cluster speaks without TLS. */
 export interface CertificateSets {
@@ -52,7 +54,14 @@ type Use = 'clients' | 'peers';
 
 const CLIENT_SUFFIX = '-client';
 
-export async function readCertificates(deps: SecretsDeps, cluster: Cluster): Promise<SetsRead> {
+export interface CertificatesDeps extends SecretsDeps {
+  readonly trusts: Trusts;
+}
+
+export async function readCertificates(
+  deps: CertificatesDeps,
+  cluster: Cluster,
+): Promise<SetsRead> {
   const { clients, peers } = cluster.spec.tls;
   const served = await readServed(deps, cluster);
   const wanted: readonly Listener[] = [
@@ -76,7 +85,7 @@ export async function readCertificates(deps: SecretsDeps, cluster: Cluster): Pro
 
 /** Reads the one that the spec names; without a name it is made and renewed. */
 async function readOne(
-  deps: SecretsDeps,
+  deps: CertificatesDeps,
   cluster: Cluster,
   listener: Listener,
   served: SecretData,
@@ -97,7 +106,34 @@ async function readOne(
   }
   const gone = await authorityGone(deps, cluster, use, served);
   if (gone !== undefined) return { lacking: gone };
-  return readManaged(deps, managedOf(deps, cluster, use, served), listener);
+  const read = await readManaged(deps, managedOf(deps, cluster, use, served), listener);
+  if (read.toMake?.why !== 'Renew') return read;
+  const data = dataOf(read.toMake.manifest);
+  const after = { certificate: data[`${listener}.crt`] ?? '', key: data[`${listener}.key`] ?? '' };
+  const before = servedFiles(served, listener);
+  return mayShow(deps, cluster, { before, after, of: listener, served }) ? read : { files: before };
+}
+
+const servedFiles = (served: SecretData, of: Listener): CertificateFiles => ({
+  certificate: served[`${of}.crt`] ?? '',
+  key: served[`${of}.key`] ?? '',
+  ca: served[`${of}-ca.crt`] ?? '',
+});
+
+/**
+ * Members read an authority when they start, and certificates at once: one that they do not trust
+ * yet would cut them off from each other, and no restart in turn could begin.
+ */
+function mayShow(
+  { nowMs, trusts }: CertificatesDeps,
+  cluster: Cluster,
+  { before, after, of, served }: Pick<Shown, 'before' | 'after'> & Pick<Given, 'of' | 'served'>,
+): boolean {
+  const host = firstHost(cluster, of);
+  const serves = unfit(before, host, nowMs) === undefined;
+  if (cluster.status.clusterId === undefined || !serves) return true;
+  const hash = authoritiesHash(served['server-ca.crt'], served['peer-ca.crt']);
+  return isTrusted({ before, after, host, nowMs }, trusts(hash));
 }
 
 interface Given {
@@ -107,22 +143,14 @@ interface Given {
   readonly served: SecretData;
 }
 
-/**
- * Members read an authority when they start, and certificates at once: one that they do not trust
- * yet would cut them off from each other, and no restart in turn could begin.
- */
 function refuseUntrusted(
-  { nowMs }: SecretsDeps,
+  deps: CertificatesDeps,
   cluster: Cluster,
   { read, of, field, served }: Given,
 ): CertificatesRead {
-  const [before = '', key = '', ca = ''] = ['.crt', '.key', '-ca.crt'].map(
-    (end) => served[`${of}${end}`],
-  );
-  const host = firstHost(cluster, of);
-  const serves = unfit({ certificate: before, key, ca }, host, nowMs) === undefined;
-  if (read.files === undefined || cluster.status.clusterId === undefined || !serves) return read;
-  if (unfit({ ...read.files, ca }, host, nowMs) === undefined) return read;
+  const before = servedFiles(served, of);
+  const { files: after } = read;
+  if (after === undefined || mayShow(deps, cluster, { before, after, of, served })) return read;
   const message =
     `The certificate that ${field} names is signed by an authority that the members do not ` +
     'trust yet. Keep the former certificate, with both authorities in its ca.crt, until all ' +

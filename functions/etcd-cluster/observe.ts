@@ -22,10 +22,11 @@ import { readPods } from '../../shared/stateful/pods.ts';
 import { askMembers } from './ask-members.ts';
 import { askUpkeep } from './ask-upkeep.ts';
 import { type Cluster, peerNames, selectorOf } from './cluster.ts';
-import type { Deps, Memory } from './deps.ts';
+import type { Deps } from './deps.ts';
 import { KEPT } from './leave.ts';
-import { areAsRead, readParts } from './parts.ts';
+import { areAsRead, type PartsDeps, readParts } from './parts.ts';
 import type { Parts, Peer, PeerClaim, State } from './state.ts';
+import { trustsOf } from './trust.ts';
 import { versionText } from './version.ts';
 
 /** Anybody with rights in the namespace may label peers: pages bound memory. */
@@ -43,7 +44,8 @@ export async function observe(
   const peers = await readPeers(deps, cluster, signal);
   const pods = await readPods({ kube, clock }, selection, signal);
   const claims = await readPeerClaims(deps, cluster, signal);
-  const { parts, isRemembered } = await partsOf(deps, cluster, memory, signal);
+  const trusts = trustsOf(pods, peers);
+  const { parts, isRemembered } = await partsOf(deps, cluster, { memory, trusts, signal });
   const etcd = await askMembers({ openAdmin, memory }, { cluster, pods, peers }, parts, signal);
   const nowMs = clock.nowMs();
   for (const name of etcd.answers.keys()) memory.contactMs.set(name, nowMs);
@@ -81,11 +83,10 @@ const OWNER = {
 async function partsOf(
   deps: Deps,
   cluster: Cluster,
-  memory: Memory,
-  signal: AbortSignal,
+  { memory, trusts, signal }: Pick<PartsDeps, 'memory' | 'trusts' | 'signal'>,
 ): Promise<{ readonly parts: Parts; readonly isRemembered: boolean }> {
   const { kube, clock } = deps;
-  const partsDeps = { kube, nowMs: clock.nowMs(), signal, memory };
+  const partsDeps = { kube, nowMs: clock.nowMs(), signal, memory, trusts };
   const remembered = rememberedParts(memory, cluster, clock.nowMs());
   if (remembered !== undefined && (await areAsRead(partsDeps, cluster, remembered))) {
     return { parts: remembered, isRemembered: true };

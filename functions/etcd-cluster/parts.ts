@@ -1,7 +1,6 @@
 // Reads the parts of a cluster that no member has for itself, and compares them with how they are
 // rendered. observe.ts calls it after changes and every few minutes.
 import { type EtcdLogin, Session } from '../../shared/etcd/admin/caller.ts';
-import { hashOf } from '../../shared/hash.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { compareParts } from '../../shared/stateful/compare-parts.ts';
 import { freshRefusal, policyRefusalOf } from '../../shared/stateful/missing-rights.ts';
@@ -14,12 +13,14 @@ import type { Memory } from './deps.ts';
 import { ownerOf } from './owner.ts';
 import { render } from './render.ts';
 import type { Access, Parts } from './state.ts';
+import { authoritiesHash, type Trusts } from './trust.ts';
 
 export interface PartsDeps {
   readonly kube: KubeClient;
   readonly nowMs: number;
   readonly signal: AbortSignal;
   readonly memory: Memory;
+  readonly trusts: Trusts;
 }
 
 /** Open to the network where a NetworkPolicy cannot be made. */
@@ -55,7 +56,8 @@ export async function readParts(deps: PartsDeps, cluster: Cluster): Promise<Part
     found: compared.found,
     wrong: compared.wrong,
     policyRefusal: compared.refusal,
-    certificatesHash: sets === undefined ? undefined : hashOf(authoritiesIn(sets)),
+    certificatesHash:
+      sets === undefined ? undefined : authoritiesHash(sets.clients?.server.ca, sets.peers?.ca),
     secrets: versions,
     notice,
   };
@@ -75,12 +77,6 @@ function sessionOf(memory: Memory, root: EtcdLogin | undefined): Session | undef
   memory.session = new Session(root);
   return memory.session;
 }
-
-/** etcd reads them when it starts, and everything else of a certificate for each connection. */
-const authoritiesIn = ({ clients, peers }: CertificateSets): readonly (string | undefined)[] => [
-  clients?.server.ca,
-  peers?.ca,
-];
 
 /** No event tells that a Secret was deleted or edited, so their versions are compared each time. */
 export async function areAsRead(

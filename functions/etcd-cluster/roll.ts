@@ -89,7 +89,7 @@ export const isOutdated = (state: State, peer: Peer): boolean =>
 export const isRendered = ({ generation, status }: Peer): boolean =>
   status.observedGeneration === generation;
 
-export const isPodCurrent = (state: State, { name, status }: Peer): boolean => {
+export const isPodCurrent = (state: Pick<State, 'pods'>, { name, status }: Peer): boolean => {
   const pod = podOf(state, name);
   return pod === undefined || pod.templateHash === status.templateHash;
 };

@@ -68,7 +68,7 @@ export async function readData(
 }
 
 /** Secrets hold their values in base64. */
-export function dataOf(secret: KubeObject): SecretData {
+export function dataOf(secret: KubeObject | Manifest): SecretData {
   const data = isRecord(secret['data']) ? secret['data'] : {};
   const decoded = Object.entries(data).map(([key, value]) => [
     key,

@@ -189,6 +189,16 @@ test.each<Row>([
     'wait: Nothing [NoQuorum]',
   ],
   [
+    'users that members do not tell are waited for, and nothing is made meanwhile',
+    {
+      spec: { auth: {} },
+      status: { auth: RECORD },
+      parts: { auth: AUTH },
+      etcd: seen({ authSilence: 'took too long' }),
+    },
+    'wait: Bring users and roles to what the spec says [UsersUnknown]',
+  ],
+  [
     'a login that members refuse is told before anything else is tried',
     { spec: { auth: {}, replicas: 5 }, ordinals: [0, 1, 2], etcd: seen({ refused: 'NO_LOGIN' }) },
     'wait: Look at the members [LoginRefused] !LoginRefused',

@@ -1,6 +1,7 @@
 // Which step comes next for members that stay: lost ones, restarts and hibernation, as tables.
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../../functions/etcd-cluster/decide.ts';
+import { restartBlockers } from '../../../functions/etcd-cluster/safety.ts';
 import type { State } from '../../../functions/etcd-cluster/state.ts';
 import { forgotten, outdated, type Row, shown } from './rows.ts';
 import { NOW_MS, noQuorum, silent, state, withLearner } from './samples.ts';
@@ -133,6 +134,18 @@ const ROLL: readonly Row[] = [
     'update-peer: Restart etcd-1',
   ],
   [
+    'the StatefulSet gets the new template first',
+    {
+      peers: (all) =>
+        all.map((one) =>
+          one.name === 'etcd-1'
+            ? { ...one, status: { ...one.status, observedGeneration: 0 } }
+            : one,
+        ),
+    },
+    'wait: Restart etcd-1 [TemplatePending]',
+  ],
+  [
     'its pod is recorded before it is deleted',
     { pods: outdated('etcd-0-0', 'etcd-2-0') },
     'write-records: Restart etcd-2',
@@ -252,6 +265,12 @@ describe.each([
   test.each(rows)('%s', (_name, observed, decision) => {
     expect(shown(state(observed))).toBe(decision);
   });
+});
+
+test('of two voters neither may be restarted: the one that is left is no quorum', () => {
+  const reasons = restartBlockers(state({ ordinals: [0, 1] }), '1001');
+  expect(reasons.map(({ reason }) => reason)).toEqual(['QuorumAtRisk']);
+  expect(restartBlockers(state({ ordinals: [0, 1, 2] }), '1001')).toEqual([]);
 });
 
 test('a member is brought back with itself alone in the list: an empty volume joins nobody', () => {

@@ -44,6 +44,8 @@ const leaving = (more: Partial<LeavingMember> = {}): LeavingMember => ({
   since: '2026-01-01T23:59:00Z',
   ...more,
 });
+const FOREIGN = { id: '9', name: 'x', peerUrls: ['https://elsewhere:2380'], isLearner: false };
+
 const REST: readonly Row[] = [
   ['at rest it does nothing', {}, 'wait: Nothing'],
   ['on its way out it does nothing', { deletionTimestamp: 'now' }, 'wait: Nothing'],
@@ -53,6 +55,18 @@ const REST: readonly Row[] = [
     'a member whose pod is not ready is waited for',
     { pods: (pods) => pods.map((one) => ({ ...one, isReady: one.name !== 'etcd-1-0' })) },
     'wait: Nothing [MemberUnready]',
+  ],
+  [
+    'a member that somebody added by hand is neither counted nor removed',
+    {
+      etcd: (etcd) => ({
+        ...etcd,
+        list: etcd.list && { ...etcd.list, members: [...etcd.list.members, FOREIGN] },
+      }),
+      spec: { replicas: 1 },
+      ordinals: [0, 1, 2],
+    },
+    'wait: Take etcd-2 away [ForeignMember]',
   ],
   ['without a quorum it waits', { etcd: noQuorum }, 'wait: Nothing [NoQuorum]'],
   [
@@ -172,6 +186,11 @@ const UP: readonly Row[] = [
     'add-learner: Add etcd-3, member 3 of 3',
   ],
   [
+    'with every name taken by a claim that is kept it needs a person',
+    { spec: { replicas: 5 }, ordinals: [0, 1, 2], claims: (now) => [...now, ...kept()] },
+    'wait: Add etcd-16, member 4 of 5 [NoFreeOrdinal] !NoFreeOrdinal',
+  ],
+  [
     'not while a member is silent',
     { spec: { replicas: 5 }, ordinals: [0, 1, 2], etcd: silent('etcd-2') },
     'wait: Add etcd-3, member 4 of 5 [MemberSilent]',
@@ -221,6 +240,13 @@ const UP: readonly Row[] = [
     'write-records: Replace etcd-3',
   ],
 ];
+
+const kept = () =>
+  Array.from({ length: 13 }, (_, index) => ({
+    ...claimFor(`etcd-${index + 3}`),
+    clusterId: undefined,
+    isKeptAside: true,
+  }));
 
 function unmarked(peer: string) {
   return (one: ReturnType<typeof claimFor>) =>

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { podSpec } from '../../../functions/etcd-peer/render/pod.ts';
 import type { MemberStatus } from '../../../shared/api/etcd-cluster.ts';
 import { peer } from '../etcd-peer/samples.ts';
-import { killProcess, losePods, stopMembers, wipe } from './model/faults.ts';
+import { keepDown, killProcess, losePods, wipe } from './model/faults.ts';
 import { Run } from './model/run.ts';
 
 let run: Run;
@@ -31,7 +31,7 @@ test('a short loss of pods is no wish to shrink: the size comes from the spec al
 });
 
 test('status is not frozen while all members are down, and has their last contact', async () => {
-  stopMembers(run.model);
+  for (const name of ['etcd-0', 'etcd-1', 'etcd-2']) keepDown(run.model, name);
   await run.idle(3);
   expect(run.condition('Ready').status).toBe('False');
   expect(run.condition('Quorate').status).toBe('False');

@@ -2,7 +2,7 @@
 // and after the write is done; and with old reads. The model throws when a member is forced to go
 // on alone a second time, beside pods of others, or while their claims could be brought back.
 import { expect, test } from 'vitest';
-import { hideVolume, killProcess, showVolume } from './model/faults.ts';
+import { hideVolume, killProcess, letStart } from './model/faults.ts';
 import { withOldReads } from './model/old-reads.ts';
 import { Run } from './model/run.ts';
 
@@ -133,7 +133,7 @@ test('a confirmation is of no use for the next loss', async () => {
 test('a confirmation after the quorum is back is refused', async () => {
   const run = await withoutQuorum(false);
   const members = [...run.model.members.keys()];
-  for (const name of LOST) showVolume(run.model, name);
+  for (const name of LOST) letStart(run.model, name);
   run.confirm();
   await run.idle();
   expect(run.condition('Degraded')).toMatchObject({ status: 'True', reason: 'RecoveryRefused' });
@@ -152,7 +152,7 @@ test(
     const left = await start.deathsIn(() => start.converge());
     const ends = new Set<number>();
     for (const one of left) {
-      for (const name of LOST) showVolume(one.model, name);
+      for (const name of LOST) letStart(one.model, name);
       await one.idle(5);
       one.edit({ recovery: undefined });
       await one.converge();

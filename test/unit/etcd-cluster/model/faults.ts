@@ -24,16 +24,17 @@ export function losePods(model: EtcdModel): void {
   }
 }
 
-/** No member runs, and none can start, and all of them have their data. */
-export function stopMembers(model: EtcdModel): void {
-  for (const { metadata } of model.objects('persistentvolumeclaims')) {
-    const at = { namespace: NAMESPACE, name: metadata.name };
-    model.kube.change(CLAIMS, at, { status: { phase: 'Pending' } });
-  }
-  for (const { metadata } of model.objects('pods')) {
-    model.processes.delete(metadata.name);
-    model.kube.change(PODS, { namespace: NAMESPACE, name: metadata.name }, unready);
-  }
+/** It does not run, and cannot start, and has its data. */
+export function keepDown(model: EtcdModel, peer: string): void {
+  setPhase(model, peer, 'Pending');
+  killProcess(model, peer);
+  model.kube.change(PODS, { namespace: NAMESPACE, name: `${peer}-0` }, unready);
+}
+
+export const letStart = (model: EtcdModel, peer: string): void => setPhase(model, peer, 'Bound');
+
+function setPhase({ kube }: EtcdModel, peer: string, phase: string): void {
+  kube.change(CLAIMS, { namespace: NAMESPACE, name: `data-${peer}` }, { status: { phase } });
 }
 
 /** It seems to be lost, and has its data all the same. */
@@ -43,11 +44,6 @@ export function hideVolume(model: EtcdModel, peer: string): void {
   const data = model.data.get(uid);
   model.loseVolume(peer);
   if (data !== undefined) model.data.set(uid, data);
-}
-
-export function showVolume({ kube }: EtcdModel, peer: string): void {
-  const at = { namespace: NAMESPACE, name: `data-${peer}` };
-  kube.change(CLAIMS, at, { status: { phase: 'Bound' } });
 }
 
 /** The EtcdCluster is gone: whoever looks after its peers is told that they are to go. */
