@@ -155,10 +155,13 @@ test.each<[object, object, string]>([
   ],
   [{}, clients({ mode: 'None' }), 'TLS is not turned on or off'],
   [peers({ mode: 'None' }), peers({ mode: 'Mutual' }), 'TLS is not turned on or off'],
-])('%j does not become %j', async (before, after, why) => {
-  const name = await create(before);
-  await expect(edit(name, after)).rejects.toThrow(why);
-});
+])(
+  'an edit that cannot be rolled out is refused: %j does not become %j',
+  async (before, after, why) => {
+    const name = await create(before);
+    await expect(edit(name, after)).rejects.toThrow(why);
+  },
+);
 
 test.each<[object, object]>([
   [{}, { replicas: 0 }],

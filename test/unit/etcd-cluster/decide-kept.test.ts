@@ -87,7 +87,7 @@ const LOST: readonly Row[] = [
     'wait: Take etcd-2 away [ClaimEnding]',
   ],
   [
-    'a member that its data knows by another URL is not taken for a removed one',
+    'peer TLS cannot be switched under a running cluster: nobody is taken for removed by it',
     {
       spec: { replicas: 1, tls: { clients: { mode: 'Mutual' }, peers: { mode: 'None' } } },
       etcd: asHttps,

@@ -50,3 +50,19 @@ test('every reason to wait is asserted by a test', async () => {
   const unasserted = (await documented()).filter((one) => !new RegExp(`\\b${one}\\b`).test(tests));
   expect(unasserted).toEqual([]);
 });
+
+test('each test that the page about failures of others names is there', async () => {
+  const page = await readFile(
+    join(ROOT, 'docs/design/20261125-etcd-failures-of-others.md'),
+    'utf8',
+  );
+  const named = [...page.matchAll(/`([^`]+\.test\.ts)`: \*([^*]+)\*/g)];
+  expect(named.length).toBeGreaterThan(20);
+  const gone = await Promise.all(
+    named.map(async ([, file = '', title = '']) => {
+      const text = await readFile(join(ROOT, 'test', file), 'utf8');
+      return text.includes(`'${title}'`) ? [] : [`${file}: ${title}`];
+    }),
+  );
+  expect(gone.flat()).toEqual([]);
+});

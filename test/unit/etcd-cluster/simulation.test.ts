@@ -125,7 +125,7 @@ test('deleted and made again it goes on with its data, as the same cluster', asy
   expect([...run.model.members.keys()]).toEqual(members);
 });
 
-test('with all claims gone it does not come up empty', async () => {
+test('with all claims gone it does not come up empty, and says that its data is gone', async () => {
   const run = await prepared({ before: [{}] });
   run.model.removeClaims();
   for (let sweeps = 0; sweeps < 20; sweeps += 1) {

@@ -158,7 +158,7 @@ test('the claim of a former peer is taken as it is, and starts no other cluster'
   expect(text).toContain('--initial-cluster-state=existing');
 });
 
-test('it goes after its pod, and its claim stays', async () => {
+test('a member that is deleted takes no volume with it: nobody owns its claim', async () => {
   await started();
   await kube.delete(ETCD_PEERS, PEER, {});
   const written = await sweep();
@@ -169,7 +169,8 @@ test('it goes after its pod, and its claim stays', async () => {
   kube.remove(PODS, POD);
   expect(await sweep()).toContain('patch etcdpeers main-1');
   expect(of(ETCD_PEERS, PEER)?.metadata.finalizers).toEqual([]);
-  expect(of(CLAIMS, CLAIM)).toBeDefined();
+  expect(of(CLAIMS, CLAIM)?.metadata).toMatchObject({ name: CLAIM.name });
+  expect(of(CLAIMS, CLAIM)?.metadata.ownerReferences).toBeUndefined();
 });
 
 test('a StatefulSet that another instance made anew meanwhile is not deleted', async () => {
