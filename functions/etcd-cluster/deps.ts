@@ -2,18 +2,29 @@
 // that saves reads between two reconciles. All of it may be lost.
 import type { openEtcdAdmin } from '../../shared/etcd/admin.ts';
 import { StatefulDeps, type StatefulOptions } from '../../shared/stateful/deps.ts';
-import { newServersMemory, type ServersMemory } from '../../shared/stateful/memory.ts';
+import {
+  newServersMemory,
+  type Remembered,
+  type ServersMemory,
+} from '../../shared/stateful/memory.ts';
 import type { Session } from '../../shared/etcd/admin/caller.ts';
 import type { AuthMemory } from './auth/ask.ts';
 import type { Cluster } from './cluster.ts';
 import type { UpkeepMemory } from './etcd-state.ts';
-import type { Parts } from './state.ts';
+import type { Parts, PeerClaim } from './state.ts';
 
 export interface DepsOptions extends StatefulOptions {
   readonly openAdmin: typeof openEtcdAdmin;
 }
 
+/** Claims, and all that they were read with: as long as none of that moves they do not either. */
+export interface SeenClaims {
+  readonly beside: string;
+  readonly claims: readonly PeerClaim[];
+}
+
 export interface Memory extends ServersMemory<Parts>, AuthMemory {
+  parts?: Remembered<Parts> & { seen?: SeenClaims };
   /** Dear answers about a cluster in trouble. */
   readonly upkeep: UpkeepMemory;
   /** With the token that members gave for it. */
@@ -39,5 +50,13 @@ export class Deps extends StatefulDeps<Memory> {
     const memory = this.memoryOf(uid);
     memory.parts = { value: parts, generation, atMs: this.clock.nowMs() };
     this.memories.weigh(uid, [parts, memory.kept]);
+  }
+
+  /** With the parts that were read or believed before, and for as long as those. */
+  rememberClaims({ uid }: Cluster, seen: SeenClaims): void {
+    const { parts, kept } = this.memoryOf(uid);
+    if (parts === undefined) return;
+    parts.seen = seen;
+    this.memories.weigh(uid, [parts, kept]);
   }
 }

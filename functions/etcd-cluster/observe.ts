@@ -1,4 +1,4 @@
-// Reads the state of a cluster: peers, pods, claims and the answers of the members every time; its
+// Reads the state of a cluster: peers, pods and the answers of the members every time; its claims,
 // Secrets and other parts only after a change or a while, since a cluster at rest should cost next
 // to nothing.
 import { claimName } from '../../shared/api/etcd-names.ts';
@@ -10,12 +10,13 @@ import {
   type EtcdPeerStatus,
   VERSION_ANNOTATION,
 } from '../../shared/api/etcd-peer.ts';
+import { hashOf } from '../../shared/hash.ts';
 import { selectorText } from '../../shared/kube/label-selector.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { readClaims } from '../../shared/stateful/claims.ts';
 import type { Observation } from '../../shared/stateful/keeping.ts';
 import { findLost } from '../../shared/stateful/lost.ts';
-import { rememberedParts } from '../../shared/stateful/memory.ts';
+import { rememberedParts, wasReady } from '../../shared/stateful/memory.ts';
 import { CLAIMS, isOurs } from '../../shared/stateful/parts.ts';
 import { findPending } from '../../shared/stateful/pending.ts';
 import { readPods } from '../../shared/stateful/pods.ts';
@@ -43,9 +44,9 @@ export async function observe(
   const selection = { namespace, labelSelector: selectorText(selectorOf(cluster)) };
   const peers = await readPeers(deps, cluster, signal);
   const pods = await readPods({ kube, clock }, selection, signal);
-  const claims = await readPeerClaims(deps, cluster, signal);
   const trusts = trustsOf(pods, peers);
   const { parts, isRemembered } = await partsOf(deps, cluster, { memory, trusts, signal });
+  const claims = await claimsOf(deps, cluster, { peers, pods }, signal);
   const etcd = await askMembers({ openAdmin, memory }, { cluster, pods, peers }, parts, signal);
   const nowMs = clock.nowMs();
   for (const name of etcd.answers.keys()) memory.contactMs.set(name, nowMs);
@@ -94,6 +95,25 @@ async function partsOf(
   const parts = await readParts(partsDeps, cluster);
   deps.remember(cluster, parts);
   return { parts, isRemembered: false };
+}
+
+/**
+ * A claim that is used is there as long as the pod that uses it, so those of a cluster at rest are
+ * believed while no peer and no pod moves. While it is not Ready a claim may be what is waited for.
+ */
+async function claimsOf(
+  deps: Deps,
+  cluster: Cluster,
+  { peers, pods }: Pick<State, 'peers' | 'pods'>,
+  signal: AbortSignal,
+): Promise<readonly PeerClaim[]> {
+  const moving = [peers, pods].map((some) => some.map(({ resourceVersion }) => resourceVersion));
+  const beside = hashOf(moving);
+  const seen = wasReady(cluster) ? deps.memoryOf(cluster.uid).parts?.seen : undefined;
+  if (seen?.beside === beside) return seen.claims;
+  const claims = await readPeerClaims(deps, cluster, signal);
+  deps.rememberClaims(cluster, { beside, claims });
+  return claims;
 }
 
 async function readPeers(

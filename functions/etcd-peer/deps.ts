@@ -1,19 +1,34 @@
-// Everything this function holds while it is awake: the API server, and how often steps were tried.
-// All of it may be lost.
+// Everything this function holds while it is awake: the API server, and for each peer how often
+// steps were tried, and a cache that saves reads between two reconciles. All of it may be lost.
 import type { AttemptLog } from '../../shared/stateful/attempts.ts';
-import type { PendingMemory } from '../../shared/stateful/pending.ts';
 import { StatefulDeps, type StatefulOptions } from '../../shared/stateful/deps.ts';
+import type { Remembered, Weighed } from '../../shared/stateful/memory.ts';
+import type { PendingMemory } from '../../shared/stateful/pending.ts';
+import type { Peer } from './peer.ts';
+import type { Parts } from './state.ts';
 
-/** Kept for one peer between reconciles, each of which reads the peer anew. */
-export interface Memory extends PendingMemory {
+/** Parts of a peer at rest, and what they were read with: while that does not move nor do they. */
+export interface SeenParts extends Parts {
+  readonly peerVersion: string;
+  readonly podVersion: string | undefined;
+}
+
+/** Kept for one peer between reconciles. */
+export interface Memory extends PendingMemory, Weighed {
   /** Steps that may change nothing. */
   readonly attempts: AttemptLog;
-  readonly parts?: never;
-  readonly bytes?: never;
+  parts?: Remembered<SeenParts>;
 }
 
 export class Deps extends StatefulDeps<Memory> {
   constructor(options: StatefulOptions) {
-    super(options, { make: () => ({ attempts: new Map() }), forget: () => undefined });
+    const forget = (memory: Memory): void => void delete memory.parts;
+    super(options, { make: () => ({ attempts: new Map() }), forget });
+  }
+
+  /** Keeps what was read of a peer, as long as all of it together is not too much. */
+  remember({ uid, generation }: Peer, parts: SeenParts): void {
+    this.memoryOf(uid).parts = { value: parts, generation, atMs: this.clock.nowMs() };
+    this.memories.weigh(uid, parts);
   }
 }

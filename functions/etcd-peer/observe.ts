@@ -1,51 +1,95 @@
 // Reads the state of a peer: each of its objects by its name, since a label may be taken off a
-// claim that is still there. Writes nothing.
+// claim that is still there. At rest the pod alone is read every time. Writes nothing.
 import { claimName, podName } from '../../shared/api/etcd-names.ts';
 import { CLUSTER_ID_ANNOTATION } from '../../shared/api/etcd-peer.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import { claimOf, findGrowth } from '../../shared/stateful/claims.ts';
+import type { Observation } from '../../shared/stateful/keeping.ts';
+import { rememberedParts, wasReady } from '../../shared/stateful/memory.ts';
 import { CLAIMS, isAsRendered, isOurs, PODS, STATEFUL_SETS } from '../../shared/stateful/parts.ts';
 import { findPending, type PendingOf } from '../../shared/stateful/pending.ts';
 import { podOf, TEMPLATE_ANNOTATION } from '../../shared/stateful/pods.ts';
 import type { Deps } from './deps.ts';
 import { hasClaim, type Peer, selectorOf } from './peer.ts';
 import { render, type Rendered } from './render/stateful-set.ts';
-import type { FoundSet, PeerClaim, PeerPod, State } from './state.ts';
-
-type ObserveDeps = Pick<Deps, 'kube' | 'clock' | 'memoryOf'>;
+import type { FoundSet, Parts, PeerClaim, PeerPod, State } from './state.ts';
 
 export async function observe(
-  observeDeps: ObserveDeps,
+  deps: Deps,
   peer: Peer,
   signal: AbortSignal,
-): Promise<State> {
-  const { kube, clock } = observeDeps;
-  const { namespace, name, spec } = peer;
-  const claimAt = { namespace, name: claimName(name) };
-  const foundClaim = hasClaim(peer) ? await kube.get(CLAIMS, claimAt, { signal }) : null;
-  const claim = foundClaim === null ? undefined : peerClaimOf(foundClaim, peer);
-  const rendered = render(peer, { isBorn: claim?.clusterId !== undefined });
-  // The StatefulSet first: without one, a pod that is not there does not come any more.
-  const foundSet = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });
-  const foundPod = await kube.get(PODS, { namespace, name: podName(name) }, { signal });
+): Promise<Observation<State>> {
+  const { kube, clock } = deps;
+  const { statefulSet, claim, pod: foundPod, isRemembered } = await read(deps, peer, signal);
   const nowMs = clock.nowMs();
   const pod = foundPod === null ? undefined : peerPodOf(foundPod, peer, nowMs);
   const claims = claim === undefined ? [] : [claim];
-  const deps = { kube, nowMs, signal, memory: observeDeps.memoryOf(peer.uid) };
+  const found = { kube, nowMs, signal, memory: deps.memoryOf(peer.uid) };
   const pods = pod === undefined ? [] : [pod];
-  const pending = await findPending(deps, pendingOf(peer), pods, claims);
-  return {
+  const pending = await findPending(found, pendingOf(peer), pods, claims);
+  const state = {
     peer,
     nowMs,
-    rendered,
-    statefulSet: foundSet === null ? undefined : foundSetOf(foundSet, peer, rendered),
+    rendered: renderedFor(peer, claim),
+    statefulSet,
     pod,
     claim,
-    growth: await findGrowth(deps, claims, spec.storage.size),
-    pending: pending.get(podName(name)),
+    growth: await findGrowth(found, claims, peer.spec.storage.size),
+    pending: pending.get(podName(peer.name)),
   };
+  return { state, isRemembered };
 }
+
+interface Read extends Parts {
+  readonly pod: KubeObject | null;
+  readonly isRemembered: boolean;
+}
+
+async function read(deps: Deps, peer: Peer, signal: AbortSignal): Promise<Read> {
+  const seen = await readPodAlone(deps, peer, signal);
+  if (seen !== undefined) return seen;
+  const { kube } = deps;
+  const { namespace, name } = peer;
+  const claimAt = { namespace, name: claimName(name) };
+  const foundClaim = hasClaim(peer) ? await kube.get(CLAIMS, claimAt, { signal }) : null;
+  const claim = foundClaim === null ? undefined : peerClaimOf(foundClaim, peer);
+  // The StatefulSet first: without one, a pod that is not there does not come any more.
+  const foundSet = await kube.get(STATEFUL_SETS, { namespace, name }, { signal });
+  const pod = await readPod(deps, peer, signal);
+  const rendered = renderedFor(peer, claim);
+  const statefulSet = foundSet === null ? undefined : foundSetOf(foundSet, peer, rendered);
+  const peerVersion = peer.object.metadata.resourceVersion;
+  const podVersion = pod?.metadata.resourceVersion;
+  deps.remember(peer, { statefulSet, claim, peerVersion, podVersion });
+  return { statefulSet, claim, pod, isRemembered: false };
+}
+
+/**
+ * A pod goes before its claim does, and every change of its StatefulSet is an event: at rest the
+ * pod tells whether anything moved. Undefined when something did, or may have.
+ */
+async function readPodAlone(
+  deps: Deps,
+  peer: Peer,
+  signal: AbortSignal,
+): Promise<Read | undefined> {
+  const memory = deps.memoryOf(peer.uid);
+  const seen = wasReady(peer) ? rememberedParts(memory, peer, deps.clock.nowMs()) : undefined;
+  if (seen?.peerVersion !== peer.object.metadata.resourceVersion) return undefined;
+  const pod = await readPod(deps, peer, signal);
+  if (pod === null || pod.metadata.resourceVersion !== seen.podVersion) return undefined;
+  return { ...seen, pod, isRemembered: true };
+}
+
+const readPod = (
+  { kube }: Pick<Deps, 'kube'>,
+  { namespace, name }: Peer,
+  signal: AbortSignal,
+): Promise<KubeObject | null> => kube.get(PODS, { namespace, name: podName(name) }, { signal });
+
+const renderedFor = (peer: Peer, claim: PeerClaim | undefined): Rendered =>
+  render(peer, { isBorn: claim?.clusterId !== undefined });
 
 const pendingOf = ({ namespace, name }: Peer): PendingOf => ({
   kind: 'EtcdCluster',

@@ -21,10 +21,7 @@ export const reconciler = reconcilerOf<Peer, State, Step, Records, Deps>({
   label: ETCD_PEER_LABEL,
   logField: 'etcdPeer',
   objectOf: peerOf,
-  observe: async (deps, peer, signal) => ({
-    state: await observe(deps, peer, signal),
-    isRemembered: false,
-  }),
+  observe,
   decide,
   // All that a peer waits for, a pod, a claim or a StatefulSet, tells of itself by an event.
   isConverged: (_, { step }) => step === undefined,
@@ -34,4 +31,5 @@ export const reconciler = reconcilerOf<Peer, State, Step, Records, Deps>({
   statusOf: (_, state, decision, records = recordsOf(state)) =>
     statusUpdateOf(state, decision, records),
   unobserved: { unknown: ['Ready'] },
+  partChanged: (_, { metadata }, deps) => void delete deps.memoryOf(metadata.uid).parts,
 });

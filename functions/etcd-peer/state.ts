@@ -33,14 +33,18 @@ export interface PeerPod extends Pod {
   readonly isOurs: boolean;
 }
 
-export interface State {
+/** Its parts but for the pod, which may change by itself. */
+export interface Parts {
+  readonly statefulSet: FoundSet | undefined;
+  /** The claim by the name of that of this peer; undefined where it needs none. */
+  readonly claim: PeerClaim | undefined;
+}
+
+export interface State extends Parts {
   readonly peer: Peer;
   readonly nowMs: number;
   readonly rendered: Rendered;
-  readonly statefulSet: FoundSet | undefined;
   readonly pod: PeerPod | undefined;
-  /** The claim by the name of that of this peer; undefined where it needs none. */
-  readonly claim: PeerClaim | undefined;
   /** Undefined when the claim does not have to grow. */
   readonly growth: Growth | undefined;
   /** Why the claim gets no volume; undefined while it may still come. */

@@ -10,10 +10,16 @@ export interface Weighed {
   bytes?: number;
 }
 
+/** From the last reconcile that read all parts, for this generation of the spec. */
+export interface Remembered<Parts> {
+  readonly value: Parts;
+  readonly generation: number;
+  readonly atMs: number;
+}
+
 /** Kept for one object with servers, whose parts are not read by each observation. */
 export interface ServersMemory<Parts> extends KeptMemory, Weighed {
-  /** From the last reconcile that read all parts, for this generation of the spec. */
-  parts?: { readonly value: Parts; readonly generation: number; readonly atMs: number };
+  parts?: Remembered<Parts>;
   /** Content of Secrets that have no copy elsewhere, as last read. */
   readonly kept: Map<string, SecretData>;
   /** When each server last answered. */
@@ -33,15 +39,18 @@ const PARTS_FRESH_MS = 300_000;
 /** While the object is not Ready, the reason may be among its parts. */
 const PARTS_FRESH_IN_TROUBLE_MS = 10_000;
 
+/** As the last look has left it. */
+export const wasReady = ({ status }: Pick<Kept, 'status'>): boolean =>
+  status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+
 /** The parts of an earlier reconcile, as long as they may be believed. */
 export function rememberedParts<Parts>(
-  { parts }: ServersMemory<Parts>,
+  { parts }: Pick<ServersMemory<Parts>, 'parts'>,
   { generation, status }: Pick<Kept, 'generation' | 'status'>,
   nowMs: number,
 ): Parts | undefined {
   if (parts === undefined || parts.generation !== generation) return undefined;
-  const ready = status.conditions?.find(({ type }) => type === 'Ready');
-  const freshMs = ready?.status === 'True' ? PARTS_FRESH_MS : PARTS_FRESH_IN_TROUBLE_MS;
+  const freshMs = wasReady({ status }) ? PARTS_FRESH_MS : PARTS_FRESH_IN_TROUBLE_MS;
   return nowMs - parts.atMs < freshMs ? parts.value : undefined;
 }
 

@@ -9,7 +9,7 @@ import { holdBack } from './attempts.ts';
 import { type Decision, waitFor } from './decision.ts';
 import type { Keeping, Kept, KeptMemory } from './keeping.ts';
 import { isPolicy, type LookedAfter, policyRefusalOf, rightsMissing } from './missing-rights.ts';
-import { Reconciler, type ReconcilerDeps } from './reconciler.ts';
+import { type Look, Reconciler, type ReconcilerDeps } from './reconciler.ts';
 import type { StepResult } from './steps.ts';
 import {
   recordEventOn,
@@ -47,8 +47,8 @@ export function reconcilerOf<
     kind,
     label,
     logField,
-    reconcileOnce: (object, context, isTimeOver) =>
-      reconcileOnce(how, how.objectOf(object), context, isTimeOver),
+    reconcileOnce: (object, context, look) =>
+      reconcileOnce(how, how.objectOf(object), context, look),
     rightsMissing: (object, error) => rightsMissing(lookedAfter(how, how.objectOf(object)), error),
     reportUnobserved: (object, reason, { deps, signal }) =>
       reportUnobserved(writerOf(how, deps), object, { ...reason, ...unobserved }, signal),
@@ -70,14 +70,14 @@ async function reconcileOnce<
   how: Keeping<Object, State, Step, Records, Deps>,
   object: Object,
   { deps, signal, log }: Context<Deps>,
-  isTimeOver: boolean,
+  { isTimeOver, isListed }: Look,
 ): Promise<number | undefined> {
   const memory = deps.memoryOf(object.uid);
   const { state, isRemembered } = await how.observe(deps, object, signal);
   const decision = how.decide(state);
   const { step, next, waitsFor } = decision;
   const about = { [how.logField]: `${object.namespace}/${object.name}`, next };
-  if (step !== undefined && isRemembered) {
+  if (step !== undefined && (isRemembered || isListed)) {
     delete memory.parts;
     return 0;
   }

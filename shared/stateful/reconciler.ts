@@ -7,6 +7,7 @@ import { isRecord, textOf } from '../kube/json.ts';
 import type { KubeObject, ResourceRef } from '../kube/objects.ts';
 import { sweepEach } from '../kube/sweep-lease.ts';
 import type { StatefulDeps } from './deps.ts';
+import { Listed } from './listed.ts';
 
 export type ReconcilerDeps = Pick<
   StatefulDeps<never>,
@@ -22,13 +23,13 @@ export interface Reconciled<Deps> {
   /** The field of log lines that names the object. */
   readonly logField: string;
   /**
-   * Observes, decides, and applies at most one step, none when the time is over. Returns how long
-   * to wait before the next time; undefined when that is left to the next event.
+   * Observes, decides, and applies at most one step. Returns how long to wait before the next
+   * time; undefined when that is left to the next event.
    */
   readonly reconcileOnce: (
     object: KubeObject,
     context: Context<Deps>,
-    isTimeOver: boolean,
+    look: Look,
   ) => Promise<number | undefined>;
   /** Names the rights that lack; undefined for any other failure. */
   readonly rightsMissing: (object: KubeObject, error: unknown) => Reason | undefined;
@@ -42,12 +43,28 @@ export interface Reconciled<Deps> {
   readonly partChanged: (partKind: string, object: KubeObject, deps: Deps) => void;
 }
 
+export interface Look {
+  /** Then no step is applied any more. */
+  readonly isTimeOver: boolean;
+  /**
+   * The object is as the sweep has listed it, a while ago: before any step is applied it is read
+   * again.
+   */
+  readonly isListed: boolean;
+}
+
 interface Place {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** Only names are held in memory: tenants may write objects of any size. */
+/** An object that was read already. */
+interface FirstLook {
+  readonly object: KubeObject;
+  readonly isListed: boolean;
+}
+
+/** Little more than names is held in memory: tenants may write objects of any size. */
 const OBJECTS_PER_PAGE = 500;
 
 export class Reconciler<Deps extends ReconcilerDeps> {
@@ -61,19 +78,22 @@ export class Reconciler<Deps extends ReconcilerDeps> {
   async sweepAll(context: Context<Deps>): Promise<void> {
     const { deps, log, signal } = context;
     const { kube, lease, clock } = deps;
-    const found: { readonly metadata: Place }[] = [];
-    const uids = new Set<string>();
-    const options = { limit: OBJECTS_PER_PAGE, metadataOnly: true, signal };
+    const found: { readonly metadata: Place & { readonly uid: string } }[] = [];
+    const listed = new Listed();
+    const options = { limit: OBJECTS_PER_PAGE, signal };
     for await (const { items } of kube.pages(this.#of.ref, options)) {
-      for (const { metadata } of items) {
-        const { namespace = '', name, uid } = metadata;
-        found.push({ metadata: { namespace, name } });
-        uids.add(uid);
+      for (const object of items) {
+        const { namespace = '', name, uid } = object.metadata;
+        found.push({ metadata: { namespace, name, uid } });
+        listed.offer(object);
       }
     }
-    deps.keepOnly(uids);
+    deps.keepOnly(new Set(found.map(({ metadata }) => metadata.uid)));
     const nowMs = (): number => clock.nowMs();
-    const each = ({ metadata }: { readonly metadata: Place }) => this.#reconcile(metadata, context);
+    const each = ({ metadata }: (typeof found)[number]): Promise<void> => {
+      const object = listed.take(metadata.uid);
+      return this.#reconcile(metadata, context, object && { object, isListed: true });
+    };
     await sweepEach(found, each, { kube, lease, nowMs, log, signal });
   }
 
@@ -89,10 +109,10 @@ export class Reconciler<Deps extends ReconcilerDeps> {
     const object = await deps.kube.get(ref, { namespace, name }, { signal });
     if (object === null) return;
     if (kind !== own) partChanged(textOf(kind), object, deps);
-    await this.#reconcile({ namespace, name }, context, object);
+    await this.#reconcile({ namespace, name }, context, { object, isListed: false });
   }
 
-  async #reconcile(place: Place, context: Context<Deps>, first?: KubeObject): Promise<void> {
+  async #reconcile(place: Place, context: Context<Deps>, first?: FirstLook): Promise<void> {
     const { deps, log } = context;
     const key = `${place.namespace}/${place.name}`;
     await deps.serialized(key, async (hasWaited) => {
@@ -112,17 +132,21 @@ export class Reconciler<Deps extends ReconcilerDeps> {
   async #reconcileUntilDone(
     { namespace, name }: Place,
     context: Context<Deps>,
-    first: KubeObject | undefined,
+    first: FirstLook | undefined,
   ): Promise<void> {
     const { deps, signal } = context;
     const { clock, kube, workMs } = deps;
     const endsAtMs = clock.nowMs() + workMs;
     let unused = first;
     const reconcileNow = async (): Promise<number | undefined> => {
-      const object = unused ?? (await kube.get(this.#of.ref, { namespace, name }, { signal }));
+      const { object, isListed } = unused ?? {
+        object: await kube.get(this.#of.ref, { namespace, name }, { signal }),
+        isListed: false,
+      };
       unused = undefined;
       if (object === null) return undefined;
-      return this.#reconcileOnce(object, context, clock.nowMs() > endsAtMs);
+      const isTimeOver = clock.nowMs() > endsAtMs;
+      return this.#reconcileOnce(object, context, { isTimeOver, isListed });
     };
     for (;;) {
       const pauseMs = await deps.inTurn(reconcileNow);
@@ -135,11 +159,11 @@ export class Reconciler<Deps extends ReconcilerDeps> {
   async #reconcileOnce(
     object: KubeObject,
     context: Context<Deps>,
-    isTimeOver: boolean,
+    look: Look,
   ): Promise<number | undefined> {
     const { reconcileOnce, rightsMissing, reportUnobserved, logField } = this.#of;
     try {
-      return await reconcileOnce(object, context, isTimeOver);
+      return await reconcileOnce(object, context, look);
     } catch (error) {
       const reason = rightsMissing(object, error);
       if (reason === undefined) throw error;

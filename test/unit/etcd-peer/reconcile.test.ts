@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { Deps } from '../../../functions/etcd-peer/deps.ts';
 import { reconciler } from '../../../functions/etcd-peer/reconciler.ts';
 import { CLUSTER_ID_ANNOTATION, ETCD_PEERS } from '../../../shared/api/etcd-peer.ts';
-import type { Context } from '../../../shared/function/define.ts';
+import type { Context, IncomingEvent } from '../../../shared/function/define.ts';
 import { CLAIMS, PODS, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { KubeModel } from '../stateful/kube-model.ts';
 import { NOW_MS, peer } from './samples.ts';
@@ -24,14 +24,16 @@ const STARTED = [
 
 let kube: KubeModel;
 let deps: Deps;
+let nowMs: number;
 
 beforeEach(() => {
+  nowMs = NOW_MS;
   kube = new KubeModel();
   kube.lingers = (resource) => resource === 'etcdpeers';
   put();
   deps = new Deps({
     kube: kube.client,
-    clock: { nowMs: () => NOW_MS, sleep: async () => undefined },
+    clock: { nowMs: () => nowMs, sleep: async () => undefined },
     workMs: 10_000,
     lease: { namespace: 'ballast-system', name: 'ballast-etcd-peer', sweepSeconds: 60 },
   });
@@ -47,14 +49,15 @@ function put(): void {
   kube.put(ETCD_PEERS, { apiVersion, kind, metadata: { ...PEER, finalizers: [] }, spec });
 }
 
+const contextOf = () => ({
+  deps,
+  log: pino({ level: 'silent' }),
+  signal: new AbortController().signal,
+});
+
 async function sweep(): Promise<readonly string[]> {
   const before = kube.writes.length;
-  const context = {
-    deps,
-    log: pino({ level: 'silent' }),
-    signal: new AbortController().signal,
-  };
-  await reconciler.sweepAll(context as unknown as Context<Deps>);
+  await reconciler.sweepAll(contextOf() as unknown as Context<Deps>);
   return kube.writes.slice(before).filter((one) => !one.startsWith('create events'));
 }
 
@@ -96,9 +99,58 @@ test('a new one is held first, and its claim is known before a pod can write to 
   expect(statusOf().phase).toBe('Running');
 });
 
+async function readsOfSweep(): Promise<number> {
+  const before = kube.reads;
+  expect(await sweep()).toEqual([]);
+  return kube.reads - before;
+}
+
 test('one at rest is read, and not written', async () => {
   await started();
-  expect(await sweep()).toEqual([]);
+  // The list of peers, its claim, its StatefulSet and its pod.
+  expect(await readsOfSweep()).toBe(4);
+});
+
+test('one at rest costs the list and its pod, and its other parts every five minutes', async () => {
+  await started();
+  await sweep();
+  for (let minute = 1; minute < 5; minute += 1) {
+    nowMs += 60_000;
+    expect(await readsOfSweep()).toBe(2);
+  }
+  nowMs += 60_000;
+  expect(await readsOfSweep()).toBe(4);
+});
+
+const change = (ref: { readonly kind: string }): Promise<unknown> => {
+  const labels = { 'ballast.dev/etcd-peer': PEER.name };
+  const data = { kind: ref.kind, metadata: { namespace, name: 'any', labels } };
+  const event = { data } as unknown as IncomingEvent;
+  return reconciler.takeChange(event, contextOf() as unknown as Context<Deps>);
+};
+
+test.each(['an event', 'five minutes', 'another pod'])(
+  'a part of one at rest that somebody changed is found by %s',
+  async (how) => {
+    await started();
+    await sweep();
+    kube.change(STATEFUL_SETS, PEER, { spec: { replicas: 7 } });
+    expect(await sweep()).toEqual([]);
+    if (how === 'an event') await change({ kind: 'StatefulSet' });
+    if (how === 'five minutes') nowMs += 300_000;
+    if (how === 'another pod') kube.change(PODS, POD, { metadata: { labels: { any: 'thing' } } });
+    await sweep();
+    expect(specOf().replicas).toBe(1);
+  },
+);
+
+test('a claim that went with its pod is missed at once, whatever is remembered of it', async () => {
+  await started();
+  await sweep();
+  kube.remove(CLAIMS, CLAIM);
+  kube.remove(PODS, POD);
+  expect(await sweep()).toEqual(['patch statefulsets main-1', 'apply etcdpeers/status main-1']);
+  expect([specOf().replicas, statusOf().phase]).toEqual([0, 'DataLost']);
 });
 
 test('wherever a process dies, the next one goes on with the same claim', async () => {

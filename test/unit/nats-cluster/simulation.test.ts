@@ -70,8 +70,8 @@ async function expectRest(run: Run): Promise<void> {
   const [reads, writes] = [kube.reads, run.writes.length];
   await run.sweep();
   expect({ reads: kube.reads - reads, writes: run.writes.length - writes }).toEqual({
-    // The names of clusters, the cluster, the list of pods, and each Secret of ours.
-    reads: run.model.kube.objects.has(`secrets/${NAMESPACE}/nats-tls`) ? 7 : 6,
+    // The list of clusters, the list of pods, and each Secret of ours.
+    reads: run.model.kube.objects.has(`secrets/${NAMESPACE}/nats-tls`) ? 6 : 5,
     writes: 0,
   });
 }

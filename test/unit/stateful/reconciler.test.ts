@@ -6,7 +6,7 @@ import type { Context, IncomingEvent } from '../../../shared/function/define.ts'
 import { isKubeError, KubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { StatefulDeps } from '../../../shared/stateful/deps.ts';
-import { type Reconciled, Reconciler } from '../../../shared/stateful/reconciler.ts';
+import { type Look, type Reconciled, Reconciler } from '../../../shared/stateful/reconciler.ts';
 import { KubeModel } from './kube-model.ts';
 
 const DATABASES = { group: 'example.org', version: 'v1', resource: 'databases' };
@@ -25,7 +25,7 @@ class Scene {
   readonly #reconciler: Reconciler<Deps>;
   readonly #context: Context<Deps>;
 
-  constructor(reconcileOnce: (name: string, isTimeOver: boolean) => Promise<number | undefined>) {
+  constructor(reconcileOnce: (name: string, look: Look) => Promise<number | undefined>) {
     const sleep = async (ms: number) => {
       this.said.push(`sleep ${ms}`);
       this.nowMs += ms;
@@ -45,11 +45,11 @@ class Scene {
       kind: 'Database',
       label: 'example.org/database',
       logField: 'database',
-      reconcileOnce: async ({ metadata }, { deps }, isTimeOver) => {
+      reconcileOnce: async ({ metadata }, { deps }, look) => {
         if (this.said.length > 100) throw new Error('it never ends');
         this.said.push(`look at ${metadata.namespace ?? ''}/${metadata.name}`);
         deps.memoryOf(metadata.uid).looks += 1;
-        return reconcileOnce(metadata.name, isTimeOver);
+        return reconcileOnce(metadata.name, look);
       },
       rightsMissing: (_, error) =>
         isKubeError(error, 'KUBE_UNAUTHORIZED')
@@ -65,9 +65,10 @@ class Scene {
     this.#context = { deps: this.deps, log, signal } as unknown as Context<Deps>;
   }
 
-  put(name: string): KubeObject {
+  put(name: string, more: object = {}): KubeObject {
     const metadata = { namespace: 'shop', name };
-    return this.kube.put(DATABASES, { apiVersion: 'example.org/v1', kind: 'Database', metadata });
+    const [apiVersion, kind] = ['example.org/v1', 'Database'];
+    return this.kube.put(DATABASES, { apiVersion, kind, metadata, ...more });
   }
 
   change(data: unknown): Promise<void> {
@@ -121,7 +122,7 @@ test('steps follow each other at once or after a pause, until there is none', as
 
 test('when the time of a request is over, the one who looks is told', async () => {
   const told: boolean[] = [];
-  const scene = new Scene(async (_, isTimeOver) => {
+  const scene = new Scene(async (_, { isTimeOver }) => {
     told.push(isTimeOver);
     return isTimeOver ? undefined : WORK_MS / 2;
   });
@@ -220,4 +221,54 @@ test.each([
   // A failure after a hundred looks would have freed the others too.
   expect(scene.said.filter((line) => line === 'look at shop/db-9')).toHaveLength(1);
   expect(isTenthDone).toBe(true);
+});
+
+const ready = (observedGeneration = 1) => ({
+  observedGeneration,
+  conditions: [{ type: 'Ready', status: 'True' }],
+});
+/** More than is held of one. */
+const LARGE = 'x'.repeat(40_000);
+
+test.each<[string, object, number]>([
+  ['Ready', { status: ready() }, 1],
+  ['not Ready', { status: { observedGeneration: 1, conditions: [] } }, 2],
+  ['Ready for another spec', { status: ready(0) }, 2],
+  ['Ready and large', { status: ready(), note: LARGE }, 2],
+])('an object that is %s costs a sweep its reads', async (_, more, reads) => {
+  const looks: boolean[] = [];
+  const scene = new Scene(async (_name, { isListed }) => {
+    looks.push(isListed);
+    return undefined;
+  });
+  scene.put('one', more);
+  await scene.sweep();
+  expect([scene.kube.reads, looks]).toEqual([reads, [reads === 1]]);
+});
+
+test('only the first look is at an object as it was listed', async () => {
+  const looks: boolean[] = [];
+  const scene = new Scene(async (_, { isListed }) => {
+    looks.push(isListed);
+    return isListed ? 0 : undefined;
+  });
+  scene.put('one', { status: ready() });
+  await scene.sweep();
+  expect([scene.kube.reads, looks]).toEqual([2, [true, false]]);
+});
+
+test('of many objects no more is held than there is room for', async () => {
+  let listed = 0;
+  const scene = new Scene(async (_, { isListed }) => {
+    listed += isListed ? 1 : 0;
+    if (scene.said.length > 99) scene.said.length = 0;
+    return undefined;
+  });
+  for (let index = 0; index < 300; index += 1) {
+    scene.put(`db-${index}`, { status: ready(), note: 'x'.repeat(20_000) });
+  }
+  await scene.sweep();
+  expect(listed).toBeGreaterThan(90);
+  expect(listed).toBeLessThanOrEqual(104);
+  expect(scene.kube.reads).toBe(1 + 300 - listed);
 });
