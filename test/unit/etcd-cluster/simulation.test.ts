@@ -81,6 +81,52 @@ describe.each(CHANGES)('$name', (change) => {
   });
 });
 
+interface Fate {
+  readonly name: string;
+  readonly befalls: (run: Run) => void;
+  /** A person looks after it, and does what is left to do. */
+  readonly settles?: (run: Run) => void;
+}
+
+const FATES: readonly Fate[] = [
+  { name: 'a volume is lost', befalls: ({ model }) => model.loseVolume('etcd-1') },
+  {
+    name: 'it hibernates, and wakes up',
+    befalls: (run) => run.edit(size(0)),
+    settles: (run) => {
+      if (run.model.processes.size === 0) run.edit(size(3));
+    },
+  },
+  {
+    name: 'it is deleted, and made again',
+    befalls: (run) => run.deleteCluster(),
+    settles: (run) => {
+      if (run.model.objects('etcdclusters').length === 0) run.makeCluster();
+    },
+  },
+];
+
+describe.each(FATES)('$name', ({ befalls, settles = () => undefined }) => {
+  const settle = async (run: Run): Promise<void> => {
+    await run.idle(4);
+    settles(run);
+    await run.converge();
+  };
+
+  test('a crash at any write changes nothing in the end', { timeout: MANY_RUNS_MS }, async () => {
+    const run = await prepared({ before: [{}] });
+    const members = run.model.members.size;
+    befalls(run);
+    const left = await run.deathsIn(() => settle(run));
+    expect(left.length).toBeGreaterThan(3);
+    for (const one of left) await settle(one);
+    for (const one of [run, ...left]) {
+      await expectRest(one);
+      expect(one.model.members.size).toBe(members);
+    }
+  });
+});
+
 test('a lost volume is replaced once: member, peer, claim, and then another member', async () => {
   const run = await prepared({ before: [{}] });
   const before = run.writes.length;

@@ -109,7 +109,17 @@ export class KubeModel {
     );
   }
 
+  /** As the API server, which holds a patch against the uid and the version in it. */
   async patch(ref: ResourceRef, target: ObjectName, { body }: { readonly body: Body }) {
+    const present = this.objects.get(keyOf(ref, target));
+    if (present === undefined) {
+      throw new KubeError('KUBE_NOT_FOUND', 'It is gone.', { verb: 'patch', ref });
+    }
+    const { uid, resourceVersion } = (body['metadata'] ?? {}) as Partial<KubeObject['metadata']>;
+    const isMeant =
+      (uid === undefined || present.metadata.uid === uid) &&
+      (resourceVersion === undefined || present.metadata.resourceVersion === resourceVersion);
+    if (!isMeant) throw conflict(ref, target.name);
     return this.write(`patch ${ref.resource} ${target.name}`, () => this.change(ref, target, body));
   }
 
