@@ -26,8 +26,9 @@ import { type Cluster, peerNames, selectorOf } from './cluster.ts';
 import type { Deps } from './deps.ts';
 import { KEPT } from './leave.ts';
 import { areAsRead, type PartsDeps, readParts } from './parts.ts';
-import type { Parts, Peer, PeerClaim, State } from './state.ts';
-import { trustsOf } from './trust.ts';
+import { isPodCurrent, isRendered } from './roll.ts';
+import { type Parts, type Peer, type PeerClaim, podOf, type State } from './state.ts';
+import type { Trusts } from './trust.ts';
 import { versionText } from './version.ts';
 
 /** Anybody with rights in the namespace may label peers: pages bound memory. */
@@ -80,6 +81,15 @@ const OWNER = {
   accessModeField: 'storage.accessMode',
   claimName: claimOfPod,
 } as const;
+
+const trustsOf =
+  (pods: State['pods'], peers: readonly Peer[]): Trusts =>
+  (hash) =>
+    peers.every((peer) => {
+      const isStarted = isRendered(peer) && isPodCurrent({ pods }, peer);
+      const isKnown = isStarted && peer.spec.certificatesHash === hash;
+      return isKnown || podOf({ pods }, peer.name) === undefined;
+    });
 
 async function partsOf(
   deps: Deps,

@@ -36,7 +36,7 @@ export function roll(state: State): Decision | undefined {
   if (peer === undefined) return undefined;
   const decision = takeAway(state, peer);
   const isTooMany = votersOf(state).length > state.cluster.spec.replicas;
-  // Of two members on their way to one, the other goes first.
+  // Two members on their way to one: the other goes first.
   return isTooMany && decision.waitsFor?.reason === AT_RISK ? undefined : decision;
 }
 

@@ -1,4 +1,4 @@
-// Which authorities the members trust: those that their Secret had when they last started. A
+// The authorities that members trust: those that their Secret had when they last started. A
 // certificate of another one would cut members off from each other, so it waits for their restarts.
 import { hashOf } from '../../shared/hash.ts';
 import {
@@ -6,20 +6,9 @@ import {
   certificatesIn,
 } from '../../shared/stateful/certificates/secret-data.ts';
 import { unfit } from '../../shared/stateful/certificates/unfit.ts';
-import { isPodCurrent, isRendered } from './roll.ts';
-import { type Peer, podOf, type State } from './state.ts';
 
 /** Whether every member that runs was started with the authorities of this hash. */
 export type Trusts = (hash: string) => boolean;
-
-export const trustsOf =
-  (pods: State['pods'], peers: readonly Peer[]): Trusts =>
-  (hash) =>
-    peers.every((peer) => {
-      const isStarted = isRendered(peer) && isPodCurrent({ pods }, peer);
-      const isKnown = isStarted && peer.spec.certificatesHash === hash;
-      return isKnown || podOf({ pods }, peer.name) === undefined;
-    });
 
 /** etcd reads them when it starts, and everything else of a certificate for each connection. */
 export const authoritiesHash = (clients: string | undefined, peers: string | undefined): string =>

@@ -9,7 +9,7 @@ import { type AuthParts, type AuthSeen, type LoginOutcome, madeAs } from './stat
 
 /** Users and roles, of one revision of one cluster. */
 export interface KnownAuth extends Pick<AuthSeen, 'revision' | 'users' | 'roles'> {
-  /** Of these more than the name was asked. */
+  /** Those of which more than the name was asked. */
   readonly own: Own;
 }
 

@@ -1,4 +1,4 @@
-// What may happen to an EtcdCluster of the model, from a cluster at rest to one at rest again.
+// Lives of an EtcdCluster of the model, each from a cluster at rest to one at rest again.
 import { give, givenTo, ONE, role, user } from '../../unit/etcd-cluster/model/logins.ts';
 import { type Edit, Run } from '../../unit/etcd-cluster/model/run.ts';
 import { corrupt, dataOf, fill, freeUp } from '../../unit/etcd-cluster/model/upkeep-model.ts';
@@ -7,7 +7,7 @@ export interface Life {
   readonly name: string;
   /** Edits of a cluster that is born, each until it is at rest. */
   readonly before: readonly Edit[];
-  /** What has befallen it by then. */
+  /** Misfortune that has befallen it by then. */
   readonly prepare?: (run: Run) => Promise<void>;
   readonly begin: (run: Run) => void;
   /** A person looks now and then. */

@@ -157,7 +157,7 @@ const seen =
   (etcd) => ({ ...etcd, ...more });
 const GONE = { name: 'gone', login: 'Password' } as const;
 
-test.each<Row>([
+const ROWS: readonly Row[] = [
   [
     'one that was made for the spec goes with it',
     {
@@ -215,7 +215,9 @@ test.each<Row>([
     },
     'wait: Restart etcd-1 [MemberSilent] !RolloutPaused',
   ],
-])('%s', (_, observed, decision) => {
+];
+
+test.each(ROWS)('%s', (_, observed, decision) => {
   expect(shown(state(observed))).toBe(decision);
 });
 

@@ -49,7 +49,7 @@ function authorityOf({ model }: Run) {
   return { ca: authority.certPem, sign };
 }
 
-/** What members show, and whom they trust, by now. */
+/** The certificate that members show, and the authorities that they trust. */
 function shown(run: Run, use: Use): { readonly crt: string; readonly key: string; ca: string } {
   const data = secret(run, 'etcd-tls');
   const [crt = '', key = '', ca = ''] = ['.crt', '.key', '-ca.crt'].map(

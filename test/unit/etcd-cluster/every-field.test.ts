@@ -1,6 +1,6 @@
 // An edit of any field of an EtcdCluster is rolled out, or refused with a reason: the definition is
 // walked, so a field that nobody carries out has no row here and fails. A field that the API server
-// refuses to change has the rule that says so; every other edit is made, and seen to be carried out.
+// refuses to change has the rule that says so; each other edit is seen to be carried out.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';

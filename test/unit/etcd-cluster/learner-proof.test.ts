@@ -1,5 +1,5 @@
-// A learner votes only when it is seen to hear the leader: one that is cut off lags by nothing where
-// little is written, and with its vote the others could have no quorum.
+// A learner votes only when it is seen to hear the leader: one that is cut off lags by nothing
+// where little is written, and with its vote the others could have no quorum.
 import { beforeEach, expect, test } from 'vitest';
 import { decide } from '../../../functions/etcd-cluster/decide.ts';
 import type { Deps } from '../../../functions/etcd-cluster/deps.ts';
@@ -12,9 +12,9 @@ const LEARNER = 'http://10.0.0.4:2379';
 const TLS = { clients: { mode: 'None' }, peers: { mode: 'None' } } as const;
 const { signal } = new AbortController();
 
-/** What was asked of the members, in its order. */
+/** Questions to the members, in their order. */
 let asked: string[];
-/** What the learner has applied, each time it is asked. */
+/** The last entry that the learner has applied, each time it is asked. */
 let applied: (times: number) => number;
 
 beforeEach(() => {

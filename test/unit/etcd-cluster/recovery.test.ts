@@ -27,7 +27,7 @@ const claimsOf = (run: Run): readonly string[] =>
 const destroyed = (writes: readonly string[]): readonly string[] =>
   writes.filter((one) => /^delete|^etcd/.test(one));
 
-test('a lost quorum is neither the end nor guessed at: it waits, and says what could be done', async () => {
+test('a lost quorum is no end: it waits, and says what could be done', async () => {
   const run = await withoutQuorum();
   const { status, reason, message } = run.condition('Degraded');
   expect({ status, reason }).toEqual({ status: 'True', reason: 'QuorumLost' });
@@ -41,7 +41,7 @@ test('a lost quorum is neither the end nor guessed at: it waits, and says what c
   expect(run.model.forced).toBe(0);
 });
 
-test('a recovery makes no two clusters: learners follow one survivor, and claims are kept', async () => {
+test('a recovery makes no two clusters: learners follow one survivor', async () => {
   const run = await withoutQuorum();
   const claims = claimsOf(run);
   const before = run.writes.length;

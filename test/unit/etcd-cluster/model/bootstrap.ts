@@ -1,5 +1,5 @@
-// What a process of the model is told of its first start by the flags of its container, which are
-// those of the pod and not those that a later template has.
+// The first start of a process of the model, as the flags of its container tell it: those of the
+// pod, and not those that a later template has.
 
 export interface Bootstrap {
   readonly isNew: boolean;
