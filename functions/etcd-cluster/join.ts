@@ -62,12 +62,25 @@ function start(state: State, name: string, next: string): Decision {
   return makePeer(state, name, existingBootstrap(state, names), next);
 }
 
-/** A learner without its volume can never start; another one takes its place. */
-function giveUp(state: State, { id }: Member, peer: Peer): Decision | undefined {
-  const why = state.lost.get(peer.name);
+/** A learner that can never start; another one takes its place. */
+function giveUp(state: State, learner: Member, peer: Peer): Decision | undefined {
+  const why = state.lost.get(peer.name) ?? misledReason(state, learner, peer);
   if (why === undefined) return undefined;
-  const leaving = leavingRecord(state, peer, { memberId: id, reason: why });
+  const leaving = leavingRecord(state, peer, { memberId: learner.id, reason: why });
   return remember(state, { leaving }, `Replace ${peer.name}`);
+}
+
+/** Its volume is empty, and it was not told of all whom it has to join: etcd ends with an error. */
+function misledReason(
+  state: State,
+  learner: Member,
+  { name, spec: { bootstrap } }: Peer,
+): string | undefined {
+  const hasData = claimOf(state, name)?.clusterId !== undefined;
+  if (hasData || answerOf(state, learner) !== undefined) return undefined;
+  const told = bootstrap.initialCluster.map(({ url }) => url);
+  const isTold = ({ peerUrls }: Member): boolean => peerUrls.some((url) => told.includes(url));
+  return membersOf(state).every(isTold) ? undefined : 'It was not told of all other members.';
 }
 
 function promote(state: State, learner: Member, name: string, next: string): Decision {

@@ -9,7 +9,8 @@ const ROUNDS_MAX = 1_000;
 const DEATHS_MAX = 3;
 /** Deaths come within so many moments before and after writes. */
 const MOMENTS_MAX = 80;
-const OLD_READ = 0.15;
+/** A look may begin with what was a while ago; none of its reads is older than the one before. */
+const OLD_LOOK = 0.3;
 const AGE_MAX = 6;
 const LOST_EVENT = 0.3;
 /** Chance has had its say by then, and it has to come to rest. */
@@ -78,6 +79,7 @@ class World {
   #other: Run;
   #isCalm = false;
   #moments = 0;
+  #age = 0;
   #next: Run | undefined;
   readonly #diesAt: readonly number[];
   readonly #reads: Random;
@@ -114,6 +116,7 @@ class World {
 
   async #work(work: (run: Run) => Promise<void>): Promise<void> {
     const isOther = !this.#isCalm && this.#events.chance(0.5);
+    this.#look();
     await work(isOther ? this.#other : this.run);
     if (this.#next === undefined) return;
     // It died in the midst of this: the world is as it was then.
@@ -129,14 +132,20 @@ class World {
     const { run } = this;
     const { kube } = run.model;
     kube.aroundWrite = () => {
+      this.#look();
       if (this.#next !== undefined || this.#isCalm) return;
       this.#moments += 1;
       if (this.#diesAt.includes(this.#moments)) this.#next = run.copy();
     };
     kube.staleness = () => {
-      if (this.#isCalm || !this.#reads.chance(OLD_READ)) return 0;
-      this.oldReads += 1;
-      return this.#reads.between(1, AGE_MAX);
+      const age = this.#isCalm ? 0 : this.#age;
+      this.#age = this.#reads.between(Math.max(0, age - 1), age);
+      this.oldReads += age > 0 ? 1 : 0;
+      return age;
     };
+  }
+
+  #look(): void {
+    this.#age = this.#reads.chance(OLD_LOOK) ? this.#reads.between(1, AGE_MAX) : 0;
   }
 }

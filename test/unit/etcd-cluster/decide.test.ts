@@ -235,6 +235,16 @@ const UP: readonly Row[] = [
     'wait: Let etcd-3 join [MemberAway]',
   ],
   [
+    'a learner that was told of itself alone finds nobody to join, and is given up',
+    {
+      ordinals: [0, 1, 2],
+      etcd: withLearner(3),
+      peers: (all) => [...all, peerFor(state(), 'etcd-3', ['etcd-3'])],
+      claims: (now) => [...now, { ...claimFor('etcd-3'), clusterId: undefined }],
+    },
+    'write-records: Replace etcd-3',
+  ],
+  [
     'a learner whose volume is lost is given up',
     { ordinals: [0, 1, 2], etcd: withLearner(3), peers: extraPeer(3), lost: { 'etcd-3': 'Why.' } },
     'write-records: Replace etcd-3',

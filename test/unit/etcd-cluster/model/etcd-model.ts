@@ -168,8 +168,8 @@ export class EtcdModel {
     const { name, uid } = metadata;
     const { restarting, recovering, leaving, clusterId } = this.status();
     if (resource === 'pods') {
-      if (clusterId === undefined) return;
-      if (recovering?.podUid === uid) return;
+      const isLearner = this.members.get(this.processes.get(name)?.memberId ?? '')?.isLearner;
+      if (clusterId === undefined || recovering?.podUid === uid || isLearner === true) return;
       if (restarting?.podUid !== uid) throw new Error(`pod ${name} was deleted without a record`);
       const own = this.processes.get(name)?.memberId;
       const others = this.voters.filter(({ id }) => id !== own);
