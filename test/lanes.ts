@@ -15,6 +15,8 @@ export interface Lane {
   readonly hasManifests: boolean;
   /** Whether the API server notes what our functions ask. */
   readonly isAudited: boolean;
+  /** Whether it waits for most of its time, for sweeps and for servers. */
+  readonly waits: boolean;
 }
 
 export const lanes: readonly Lane[] = [
@@ -25,6 +27,7 @@ export const lanes: readonly Lane[] = [
     parts: ['etcd', 'kube-apiserver'],
     hasManifests: false,
     isAudited: false,
+    waits: true,
   },
   {
     rung: 'integration',
@@ -40,6 +43,7 @@ export const lanes: readonly Lane[] = [
     parts: ['etcd', 'kube-apiserver'],
     hasManifests: false,
     isAudited: false,
+    waits: false,
   },
   {
     rung: 'integration',
@@ -54,6 +58,7 @@ export const lanes: readonly Lane[] = [
     parts: ['etcd', 'kube-apiserver'],
     hasManifests: true,
     isAudited: false,
+    waits: true,
   },
   {
     rung: 'integration',
@@ -65,6 +70,7 @@ export const lanes: readonly Lane[] = [
     parts: ['etcd', 'kube-apiserver', 'nats-server'],
     hasManifests: true,
     isAudited: true,
+    waits: true,
   },
   {
     rung: 'integration',
@@ -78,5 +84,6 @@ export const lanes: readonly Lane[] = [
     parts: ['etcd', 'kube-apiserver', 'nats-server'],
     hasManifests: true,
     isAudited: false,
+    waits: true,
   },
 ];
