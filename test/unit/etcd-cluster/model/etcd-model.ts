@@ -126,15 +126,8 @@ export class EtcdModel {
   /** A deleted peer is gone when nothing holds it any more. */
   #runPeers(): void {
     for (const { metadata } of this.objects('etcdpeers')) {
-      const {
-        name,
-        deletionTimestamp,
-        finalizers = [],
-      } = metadata as {
-        readonly name: string;
-        readonly deletionTimestamp?: string;
-        readonly finalizers?: readonly string[];
-      };
+      const { name, deletionTimestamp } = metadata;
+      const { finalizers = [] } = metadata as { readonly finalizers?: readonly string[] };
       if (deletionTimestamp === undefined || finalizers.length > 0) continue;
       this.kube.remove(ETCD_PEERS, { namespace: NAMESPACE, name });
     }
