@@ -5,7 +5,7 @@ import type { Pod } from '../../../shared/stateful/pods.ts';
 
 export const NOW_MS = Date.parse('2026-01-02T00:00:00Z');
 
-/** Whose parts they are. */
+/** The object that they are made for. */
 export const OWNER = {
   apiVersion: 'example.org/v1',
   kind: 'Database',
