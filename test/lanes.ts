@@ -15,8 +15,6 @@ export interface Lane {
   readonly hasManifests: boolean;
   /** Whether the API server notes what our functions ask. */
   readonly isAudited: boolean;
-  /** Whether it waits for most of its time, for sweeps and for servers. */
-  readonly waits: boolean;
 }
 
 export const lanes: readonly Lane[] = [
@@ -27,7 +25,6 @@ export const lanes: readonly Lane[] = [
     parts: ['etcd', 'kube-apiserver'],
     hasManifests: false,
     isAudited: false,
-    waits: true,
   },
   {
     rung: 'integration',
@@ -43,7 +40,6 @@ export const lanes: readonly Lane[] = [
     parts: ['etcd', 'kube-apiserver'],
     hasManifests: false,
     isAudited: false,
-    waits: false,
   },
   {
     rung: 'integration',
@@ -58,7 +54,6 @@ export const lanes: readonly Lane[] = [
     parts: ['etcd', 'kube-apiserver'],
     hasManifests: true,
     isAudited: false,
-    waits: true,
   },
   {
     rung: 'integration',
@@ -70,7 +65,6 @@ export const lanes: readonly Lane[] = [
     parts: ['etcd', 'kube-apiserver', 'nats-server'],
     hasManifests: true,
     isAudited: true,
-    waits: true,
   },
   {
     rung: 'integration',
@@ -84,6 +78,5 @@ export const lanes: readonly Lane[] = [
     parts: ['etcd', 'kube-apiserver', 'nats-server'],
     hasManifests: true,
     isAudited: false,
-    waits: true,
   },
 ];

@@ -31,7 +31,7 @@ export interface Rung {
   readonly boundMs: number;
   /** Rungs that must have passed, or this one is left out. */
   readonly needs: readonly RungName[];
-  /** How many of the machine's slots it takes, each of half a core. */
+  /** How many of the machine's slots it takes. */
   readonly slots: number;
   /** `tests` counts each vitest test, `one` counts the rung as a whole. */
   readonly counts: 'one' | 'tests';
@@ -54,13 +54,8 @@ export interface Rung {
 export const cannotBeHadCode = 3;
 
 const cores = availableParallelism();
-/**
- * A slot is half a core: so much a rung takes that waits more than it computes. As many as a core
- * has are one too many for what computes, but no rung computes all the time.
- */
-export const machineSlots = 2 * (cores + 1);
-/** For a rung that computes, in one process at a time. */
-const ONE_CORE = 2;
+/** Tests on real parts wait for servers and sweeps: one more keeps all cores busy. */
+export const machineSlots = cores + 1;
 
 const minuteMs = 60_000;
 /** Checks that take seconds; the bound leaves room for a machine ten times as slow. */
@@ -80,7 +75,7 @@ const check = (
   commands,
   boundMs: checkBoundMs,
   needs: [],
-  slots: ONE_CORE,
+  slots: 1,
   counts: 'one',
   shows: 'on failure',
 });
@@ -95,7 +90,7 @@ const tests = (
   name: RungName,
   title: string,
   needs: readonly RungName[],
-  { project = name, slots = 1, workers = 1, ...more }: TestsOf = {},
+  { project = name, slots = 1, workers = slots, ...more }: TestsOf = {},
 ): Rung => ({
   name,
   title,
@@ -129,10 +124,9 @@ const ofNodes = {
 };
 
 /** Asked for a rung, the ladder climbs its lanes too. */
-const lane = ({ rung, name, parts, waits }: Lane): Rung =>
+const lane = ({ rung, name, parts }: Lane): Rung =>
   tests(`${rung}:${name}`, `files that share one ${parts.join(', ')}`, ['bundles', 'parts'], {
     project: name,
-    slots: waits ? 1 : ONE_CORE,
     ...ofPlane,
   });
 
@@ -147,28 +141,20 @@ export const rungs: readonly Rung[] = [
   check('bundles', 'each function as it ships', ['node', 'knative/tools/build/main.ts']),
   machine('parts', 'the real etcd, kube-apiserver and the rest, found or built', []),
   tests('unit', 'pure parts, small servers, and the tidy rules', [], {
-    slots: 2 * cores - 1,
     workers: cores,
     unreached: [],
     keepsCompiled: true,
   }),
-  tests('contract', "Knative's rules against its real adapter", ['parts'], {
-    slots: ONE_CORE,
-    ...ofPlane,
-  }),
-  // Beside both clusters and a lane its tests met their bounds; beside both clusters they do not.
-  // Its files wait for more than half of their time, so there is one more of them than cores.
+  tests('contract', "Knative's rules against its real adapter", ['parts'], ofPlane),
+  // With one slot, beside both clusters and a lane, its tests met their bounds. Its files wait for
+  // more than half of their time, so there is one more of them than slots.
   tests('integration', 'the real control plane', ['bundles', 'parts'], {
-    slots: cores + 1,
+    slots: cores,
     workers: cores + 1,
     ...ofPlane,
   }),
   ...lanes.map(lane),
   machine('node', 'root, namespaces, cgroups; kubelet, containerd and the rest', ['parts']),
   tests('cluster', 'real nodes and pods', ['node'], ofNodes),
-  // Pods of Knative compute for as long as they start.
-  tests('knative', 'the functions on real Knative', ['bundles', 'node'], {
-    slots: ONE_CORE,
-    ...ofNodes,
-  }),
+  tests('knative', 'the functions on real Knative', ['bundles', 'node'], ofNodes),
 ];
