@@ -51,7 +51,7 @@ export class EtcdPodPlace extends EtcdScene {
     await this.#parts.close();
   }
 
-  protected kubeconfigOf(account: Named): Promise<string> {
+  kubeconfigOf(account: Named): Promise<string> {
     return this.#parts.kubeconfigOf(account);
   }
 

@@ -1,6 +1,6 @@
 // EtcdClusters without nodes: a plane whose StatefulSet controller is the real one, and pods whose
 // containers are real etcds on loopback. Both functions run in this process, each with the rights
-// of its own account, and are woken by hand.
+// of its own account, and are woken by hand where events do not come by themselves.
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
@@ -13,7 +13,14 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { startShipped } from '../../builders/shipped.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { Kubelet } from '../nats-cluster/kubelet.ts';
-import { CLAIMS, EtcdScene, type Named, PODS } from './etcd-scene.ts';
+import {
+  CLAIMS,
+  EtcdScene,
+  type FunctionsOptions,
+  type Named,
+  PODS,
+  type Waking,
+} from './etcd-scene.ts';
 
 /** The part with the program of each image. */
 const IMAGES = {
@@ -22,21 +29,35 @@ const IMAGES = {
   'quay.io/coreos/etcd:v3.7.3': 'etcd-next',
 } as const;
 
+export interface EtcdPlaceOptions extends FunctionsOptions {
+  /** The kubelet probes as often as pods say. */
+  readonly isPunctual?: boolean;
+  /** Events come by themselves. */
+  readonly isWokenByEvents?: boolean;
+}
+
 export class EtcdPlace extends EtcdScene {
   readonly plane: Plane;
   readonly kube: KubeClient;
   readonly #kubelet: Kubelet;
   readonly #accounts: ServiceAccounts;
+  readonly #isWokenByEvents: boolean;
 
-  private constructor(plane: Plane, kube: KubeClient, kubelet: Kubelet) {
+  private constructor(
+    { plane, kube }: Pick<EtcdPlace, 'plane' | 'kube'>,
+    kubelet: Kubelet,
+    { isWokenByEvents = false }: EtcdPlaceOptions,
+  ) {
     super();
     this.plane = plane;
     this.kube = kube;
     this.#kubelet = kubelet;
+    this.#isWokenByEvents = isWokenByEvents;
     this.#accounts = new ServiceAccounts(kube, plane, (error) => kubelet.errors.push(error));
   }
 
-  static async start(): Promise<EtcdPlace> {
+  static async start(options: EtcdPlaceOptions = {}): Promise<EtcdPlace> {
+    const { isPunctual = false } = options;
     const { plane, kube } = await startShipped();
     const controllers = [
       'statefulset-controller',
@@ -51,11 +72,15 @@ export class EtcdPlace extends EtcdScene {
       binaries[image] = join(images, part);
       await copyFile(await resolvePart(part), join(images, part));
     }
-    const kubelet = new Kubelet({ plane, kube, binaries });
+    const kubelet = new Kubelet({ plane, kube, binaries, isPunctual });
     kubelet.start();
-    const place = new EtcdPlace(plane, kube, kubelet);
-    await place.startFunctions();
+    const place = new EtcdPlace({ plane, kube }, kubelet, options);
+    await place.startFunctions(options);
     return place;
+  }
+
+  protected override events(cluster: Named): Promise<readonly Waking[]> {
+    return this.#isWokenByEvents ? Promise.resolve([]) : super.events(cluster);
   }
 
   async stop(): Promise<void> {
@@ -66,8 +91,8 @@ export class EtcdPlace extends EtcdScene {
     await this.plane.stop();
   }
 
-  protected kubeconfigOf(account: Named): Promise<string> {
-    return this.#accounts.kubeconfigFor(`function/${account.name}`, account);
+  kubeconfigOf(account: Named): Promise<string> {
+    return this.#accounts.kubeconfigFor(`account/${account.name}`, account);
   }
 
   protected trouble(): string {

@@ -10,7 +10,7 @@ import type { EtcdTls } from '../../../shared/etcd/tls.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
-import { systemClock } from '../../../shared/clock.ts';
+import { type Clock, systemClock } from '../../../shared/clock.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { hasty } from '../nats-cluster/scene.ts';
@@ -38,32 +38,47 @@ export interface Waking {
   readonly data: object;
 }
 
+/** How the functions run: in haste, where nothing else is said. */
+export interface FunctionsOptions {
+  readonly clock?: Clock;
+  readonly workSeconds?: number;
+}
+
 export abstract class EtcdScene {
   abstract readonly kube: KubeClient;
   #functions: readonly RunningFunction[] = [];
 
   /** A client of an account, with its rights and no others. */
-  protected abstract kubeconfigOf(account: Named): Promise<string>;
+  abstract kubeconfigOf(account: Named): Promise<string>;
   /** Errors of the place itself, for the reader of a failed scenario. */
   protected abstract trouble(): string;
 
-  protected async startFunctions(): Promise<void> {
-    const cluster = await startFunction(etcdCluster, await this.#optionsOf(etcdCluster.name));
+  protected async startFunctions(options: FunctionsOptions = {}): Promise<void> {
+    const of = (name: string) => this.#optionsOf(name, options);
+    const cluster = await startFunction(etcdCluster, await of(etcdCluster.name));
     this.#functions = [cluster];
-    const peer = await startFunction(etcdPeer, await this.#optionsOf(etcdPeer.name));
+    const peer = await startFunction(etcdPeer, await of(etcdPeer.name));
     this.#functions = [cluster, peer];
   }
 
   /** As the account of its manifests. */
-  async #optionsOf(name: string) {
+  async #optionsOf(name: string, { clock = hasty, workSeconds = 5 }: FunctionsOptions) {
     const environment = {
       PORT: '0',
       LOG_LEVEL: 'silent',
       DRAIN_MINIMUM_SECONDS: '0',
-      WORK_SECONDS: '5',
+      WORK_SECONDS: String(workSeconds),
       KUBECONFIG: await this.kubeconfigOf({ namespace: 'ballast-system', name }),
     };
-    return { environment, build: { version: '0.0.0', commit: '' }, clock: hasty };
+    return { environment, build: { version: '0.0.0', commit: '' }, clock };
+  }
+
+  /** Where events for this function go. */
+  portOf(name: string): number {
+    const [cluster, peer] = this.#functions;
+    const port = name === etcdPeer.name ? peer?.port : cluster?.port;
+    if (port === undefined) throw new Error(`${name} does not run`);
+    return port;
   }
 
   protected async stopFunctions(): Promise<void> {

@@ -34,7 +34,14 @@ interface ContainerSpec {
   readonly lifecycle?: {
     readonly preStop: { readonly exec: { readonly command: readonly string[] } };
   };
-  readonly readinessProbe: { readonly httpGet: { readonly path: string; readonly port: string } };
+  readonly readinessProbe: Probe;
+  readonly startupProbe?: Probe;
+}
+
+export interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+  readonly periodSeconds: number;
+  readonly failureThreshold: number;
 }
 
 /** As the kubelet mounts it: file by name. */
@@ -140,9 +147,7 @@ export class Container {
 
   async start(): Promise<void> {
     const { plane, podName, ip, spec } = this.#options;
-    const { env = [] } = this.#container;
     this.#starts += 1;
-    const variables = env.map(({ name, value = podName }) => [name, value]);
     this.#part = await plane.add({
       name: `${podName} ${this.#options.root.slice(-6)} start ${this.#starts}`,
       command: CHROOT,
@@ -152,7 +157,7 @@ export class Container {
         this.#program,
         ...(await this.#argsAt(ip)),
       ],
-      env: Object.fromEntries(variables) as Record<string, string>,
+      env: Object.fromEntries(this.#variables),
       url: '',
       ready: async () => true,
     });
@@ -160,12 +165,26 @@ export class Container {
 
   /** A pod has a network of its own; here all share one, so each is told which address is its. */
   async #argsAt(ip: string): Promise<readonly string[]> {
-    const { args } = this.#container;
+    const args = this.#container.args.map((one) => this.#expanded(one));
     return this.#isNats
       ? [...args, ...(await this.#natsAddress(ip))]
       : args.map((one) =>
           one.replaceAll('0.0.0.0', ip).replaceAll('//127.0.0.1:', `//${loopbackOf(ip)}:`),
         );
+  }
+
+  /** `$(NAME)` stands for a variable of the container's, as in any pod. */
+  #expanded(text: string): string {
+    return [...this.#variables].reduce(
+      (done, [name, value]) => done.replaceAll(`$(${name})`, value),
+      text,
+    );
+  }
+
+  /** Those without a value name the pod. */
+  get #variables(): ReadonlyMap<string, string> {
+    const { env = [] } = this.#container;
+    return new Map(env.map(({ name, value = this.#options.podName }) => [name, value]));
   }
 
   async #natsAddress(ip: string): Promise<readonly string[]> {

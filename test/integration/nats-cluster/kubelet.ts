@@ -10,6 +10,7 @@ import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { Container, type PodSpec } from './container.ts';
 import { Followed, keyOf } from './followed.ts';
+import { LOOK_EVERY_MS, newPod, type PodHere, probing } from './pod-here.ts';
 import { filesIn, podStatus } from './pod-status.ts';
 import { PODS } from './scene.ts';
 import { Volumes } from './volumes.ts';
@@ -17,43 +18,16 @@ import { Volumes } from './volumes.ts';
 const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
 const SECRETS = core('secrets');
 
-/** Changes of objects are looked at when they come; a process that ends is found by a look. */
-const LOOK_EVERY_MS = 200;
-/** A server that is ready seldom stops to be while it runs. */
-const PROBE_READY_EVERY_MS = 1_000;
 /** A container that ends is started again after this, as the kubelet does at first. */
 const BACKOFF_MS = 500;
-
-interface PodHere {
-  readonly uid: string;
-  readonly key: string;
-  readonly ip: string;
-  readonly spec: PodSpec;
-  readonly container: Container;
-  /** The newest version that is mounted, by volume. */
-  readonly secrets: Map<string, number>;
-  isReady: boolean;
-  /** Before it there is no need to ask whether it is still ready. */
-  probeAtMs: number;
-  isEnding: boolean;
-  /** Somebody wants it to stay down. */
-  isHeld: boolean;
-}
-
-const newPod = (pod: Pick<PodHere, 'uid' | 'key' | 'ip' | 'spec' | 'container'>): PodHere => ({
-  ...pod,
-  secrets: new Map(),
-  isReady: false,
-  probeAtMs: 0,
-  isEnding: false,
-  isHeld: false,
-});
 
 export interface KubeletOptions {
   readonly plane: Plane;
   readonly kube: KubeClient;
   /** By image. */
   readonly binaries: Readonly<Record<string, string>>;
+  /** Probes as often as the pod says, as a kubelet does, where time is measured. */
+  readonly isPunctual?: boolean;
 }
 
 export class Kubelet {
@@ -234,9 +208,11 @@ export class Kubelet {
       return false;
     }
     if (systemClock.nowMs() < pod.probeAtMs) return pod.isReady;
-    const isReady = await pod.container.isReady();
-    pod.probeAtMs = systemClock.nowMs() + (isReady ? PROBE_READY_EVERY_MS : LOOK_EVERY_MS);
-    return isReady;
+    const { everyMs, missesMax } = probing(pod, this.#options.isPunctual === true);
+    const answers = await pod.container.isReady();
+    pod.misses = answers ? 0 : pod.misses + 1;
+    pod.probeAtMs = systemClock.nowMs() + everyMs;
+    return answers || (pod.isReady && pod.misses < missesMax);
   }
 
   /** As the kubelet, it leaves what is mounted of a Secret that is gone. */
