@@ -2,6 +2,7 @@
 // it meets, unless that is a delete. Records that contradict their revision or their order are
 // damage.
 import type { EtcdEntry } from '../entry.ts';
+import type { KvHash } from './kv-hash.ts';
 import type { Bytes } from './bytes.ts';
 import { Damage } from './damage.ts';
 import { elementAt, type Page } from './page.ts';
@@ -17,6 +18,7 @@ import { KeySet } from './key-set.ts';
 
 /** Enough of a record in a run of pages: its revisions, its key and the head of its value. */
 const RECORD_HEAD_BYTES = 4096;
+const NO_KEY = Buffer.alloc(0);
 
 /** Where a record lies in the file. */
 interface Place {
@@ -37,15 +39,19 @@ export class Newest {
   readonly #bytes: Bytes;
   readonly #compacted: Revision | undefined;
   readonly #known = new KeySet();
+  readonly #hash: KvHash | undefined;
+  /** Whether the record that was read last is the newest of its key, and no delete. */
+  #isLive = false;
   #keys = 0;
   #revision = 0n;
   #records = 0;
   #before: Revision | undefined;
 
   /** No key has two records up to revision `compacted`; undefined when it may have everywhere. */
-  constructor(bytes: Bytes, compacted: Revision | undefined) {
+  constructor(bytes: Bytes, compacted: Revision | undefined, hash: KvHash | undefined) {
     this.#bytes = bytes;
     this.#compacted = compacted;
+    this.#hash = hash;
   }
 
   facts(): { readonly revision: bigint; readonly records: number; readonly keys: number } {
@@ -67,6 +73,7 @@ export class Newest {
       const entry = this.#entry(read, place);
       if (entry !== undefined) batch.push(entry);
     }
+    this.#hash?.endPage(page);
     return batch;
   }
 
@@ -82,6 +89,13 @@ export class Newest {
     const revision = revisionAt(read.bytes, read.start, keyBytes);
     if (revision === undefined) throw new Damage(offset, 'a key that is no revision of etcd');
     this.#follow(revision, offset);
+    const entry = this.#entryOf(read, place, revision);
+    this.#hash?.take(offset, keyBytes + valueBytes, revision, this.#isLive);
+    return entry;
+  }
+
+  #entryOf(read: Read, place: Place, revision: Revision): EtcdEntry | undefined {
+    const { keyBytes, valueBytes } = place;
     const { isTombstone } = revision;
     if (valueBytes === 0 && !isTombstone) return this.#passEmpty(place);
     const fields = keyValueAt(read.bytes, read.start + keyBytes, valueBytes, isTombstone);
@@ -99,6 +113,8 @@ export class Newest {
   #passEmpty({ offset, keyBytes, endsAt }: Place): undefined {
     const at = offset + keyBytes;
     const isFull = endsAt === undefined || at === endsAt;
+    // etcd takes it for a value of the key that is empty.
+    this.#isLive = this.#known.add(NO_KEY, 0, 0, false);
     if (isFull || this.#bytes.copy(at, 1)[0] === 0) return undefined;
     throw new Damage(at, 'a record that is none of etcd');
   }
@@ -124,9 +140,10 @@ export class Newest {
     }
     const compacted = this.#compacted;
     const isLast = compacted !== undefined && compareMain(revision, compacted) <= 0;
-    if (!this.#known.add(bytes, keyStart, keyEnd, isLast)) return undefined;
-    this.#keys += 1;
-    if (isTombstone) return undefined;
+    const isNewest = this.#known.add(bytes, keyStart, keyEnd, isLast);
+    this.#isLive = isNewest && !isTombstone;
+    if (isNewest) this.#keys += 1;
+    if (!this.#isLive) return undefined;
     const head = bytes.subarray(valueStart, Math.min(bytes.length, valueStart + valueBytes));
     const isWhole = head.length === valueBytes;
     const valueOffset = offset + valueStart - start;

@@ -8,10 +8,11 @@ import { reasonOf } from '../errors.ts';
 import { type Bytes, bytesOfBuffer, bytesOfFile } from './bytes.ts';
 import { Damage, failureOf } from './damage.ts';
 import { checkDigest, DIGEST_BYTES } from './digest.ts';
+import { KvHash } from './kv-hash.ts';
 import { readMeta } from './meta.ts';
 import { Newest } from './newest.ts';
 import type { Page, PageAt } from './page.ts';
-import { type Revision, revisionAt } from './record.ts';
+import { compareMain, mainOf, type Revision, revisionAt } from './record.ts';
 import { Tree } from './tree.ts';
 
 export interface SnapshotOptions {
@@ -20,14 +21,20 @@ export interface SnapshotOptions {
    * Reports progress over all bytes of the file, which are read twice: for its hash and its pages.
    */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
+  /** Whether the hash of all keys is wanted, which costs about as much as all the rest. */
+  readonly hasKvHash?: boolean;
 }
 
 export interface SnapshotFacts {
   readonly sizeBytes: number;
   /** False for a db file, which has none at its end. */
   readonly hasDigest: boolean;
-  /** 0 when nothing was ever written. */
+  /** 0 when nothing was ever written. Known with the first entries. */
   revision: bigint;
+  /** Up to it etcd has forgotten, or is about to; 0 when it never was. Known as soon. */
+  compactRevision: bigint;
+  /** As a member tells it for this revision and compaction, where it was wanted. */
+  kvHash: number | undefined;
   /** Revisions, deletes among them. */
   records: number;
   /** Different keys, deleted ones among them. */
@@ -49,25 +56,39 @@ export class Snapshot {
     this.#options = options;
     // etcd tells by the same remainder whether a hash was appended.
     const hasDigest = bytes.sizeBytes % 512 === DIGEST_BYTES;
-    this.facts = { sizeBytes: bytes.sizeBytes, hasDigest, revision: 0n, records: 0, keys: 0 };
+    this.facts = {
+      sizeBytes: bytes.sizeBytes,
+      hasDigest,
+      revision: 0n,
+      compactRevision: 0n,
+      kvHash: undefined,
+      records: 0,
+      keys: 0,
+    };
   }
 
   /** Once; throws SNAPSHOT_DAMAGED before it ends when anything in the file contradicts itself. */
   async *entries(): EtcdEntries {
     try {
-      const meta = readMeta(this.#bytes);
+      const pages = readMeta(this.#bytes);
       const { hasDigest, sizeBytes } = this.facts;
-      if (sizeBytes % meta.pageBytes !== (hasDigest ? DIGEST_BYTES : 0)) {
+      if (sizeBytes % pages.pageBytes !== (hasDigest ? DIGEST_BYTES : 0)) {
         const problem = `${sizeBytes} bytes are neither whole pages nor these and a hash`;
-        throw new Damage(meta.pageCount * meta.pageBytes, problem);
+        throw new Damage(pages.pageCount * pages.pageBytes, problem);
       }
       if (hasDigest) await checkDigest(this.#bytes, sizeBytes, this.#options.signal);
-      const tree = new Tree(this.#bytes, meta);
+      const tree = new Tree(this.#bytes, pages);
       const buckets = tree.buckets();
       const root = buckets.get('key');
       if (root === undefined) throw new Damage(0, 'it is a bbolt file, but not one of etcd');
-      const newest = new Newest(this.#bytes, compactedIn(tree, buckets.get('meta')));
+      const meta = buckets.get('meta');
+      const finished = compactionIn(tree, meta, 'finishedCompactRev');
+      const compacted = later(finished, compactionIn(tree, meta, 'scheduledCompactRev'));
+      this.facts.compactRevision = compacted === undefined ? 0n : mainOf(compacted);
+      const hash = this.#options.hasKvHash === true ? new KvHash(this.#bytes, compacted) : undefined;
+      const newest = new Newest(this.#bytes, finished, hash);
       yield* this.#newest(newest, tree.leaves(root));
+      this.facts.kvHash = hash?.value();
       this.#assertUnchanged();
     } catch (error) {
       this.#assertUnchanged();
@@ -82,6 +103,7 @@ export class Snapshot {
     let turns = 0;
     for (const page of leaves) {
       const batch = newest.entriesIn(page);
+      if (turns === 0) Object.assign(this.facts, newest.facts());
       if (batch.length > 0) yield batch;
       doneBytes += page.sizeBytes;
       if (doneBytes < turns * TURN_BYTES) continue;
@@ -118,8 +140,20 @@ export function openSnapshot(path: string, options: SnapshotOptions = {}): Snaps
 export const snapshotIn = (buffer: Buffer, options: SnapshotOptions = {}): Snapshot =>
   new Snapshot('the snapshot', bytesOfBuffer(buffer), options);
 
-/** Up to this revision, etcd has left one record of each key; undefined when it never did. */
-function compactedIn(tree: Tree, meta: PageAt | undefined): Revision | undefined {
-  const value = meta === undefined ? undefined : tree.value(meta, 'finishedCompactRev');
+/**
+ * When it is finished, etcd has left one record of each key up to this revision; undefined when
+ * there never was one.
+ */
+function compactionIn(
+  tree: Tree,
+  meta: PageAt | undefined,
+  key: 'finishedCompactRev' | 'scheduledCompactRev',
+): Revision | undefined {
+  const value = meta === undefined ? undefined : tree.value(meta, key);
   return value === undefined ? undefined : revisionAt(value, 0, value.length);
+}
+
+function later(one: Revision | undefined, other: Revision | undefined): Revision | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return compareMain(one, other) < 0 ? other : one;
 }
