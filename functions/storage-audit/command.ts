@@ -100,11 +100,15 @@ async function auditSource(source: Source, options: AuditOptions): Promise<Print
   return { outcome: answer.outcome, body: answer, page: pageOf(answer) };
 }
 
-function auditStoredSource(
+async function auditStoredSource(
   source: Exclude<Source, { kind: 'kube' }>,
   options: AuditOptions,
 ): Promise<Answer> {
   if (source.kind === 'file') return auditFile(source.path, options);
+  if (source.kind === 's3') {
+    const { auditStoredObject } = await import('./stored-object.ts');
+    return auditStoredObject(source.address, source.spoolDir, options);
+  }
   const { address, savePath } = source;
   if (savePath === undefined) return auditEtcd(address, options);
   return saveAndAudit(address, savePath, options);

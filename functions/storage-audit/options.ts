@@ -1,11 +1,15 @@
 // Command-line options of the audit; every wrong one is named.
+import { tmpdir } from 'node:os';
 import { readArguments, UsageError } from '../../shared/arguments.ts';
+import { endpointOf, ETCD_ARGUMENTS, tlsOf } from '../../shared/etcd/arguments.ts';
 import type { EtcdAddress } from '../../shared/etcd/transport.ts';
 import { etcdPrefix } from '../../shared/function/etcd-config.ts';
+import { type S3Address, S3_ARGUMENTS, S3_USAGE, s3AddressOf } from '../../shared/s3/arguments.ts';
 import type { GroupResource } from '../../shared/stored/built-in.ts';
 
 export type Source =
   | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 's3'; readonly address: S3Address; readonly spoolDir: string }
   | { readonly kind: 'etcd'; readonly address: EtcdAddress; readonly savePath: string | undefined }
   | { readonly kind: 'kube'; readonly kubeconfigPath: string | undefined };
 
@@ -22,12 +26,14 @@ export type FindEtcd = (planeDir: string | undefined) => Promise<string>;
 
 export const EXAMPLES_MAX = 1_000;
 
-export const USAGE = `usage: storage-audit FILE | --etcd URL | --kube  [OPTION...]
+export const USAGE = `usage: storage-audit FILE | s3://BUCKET/KEY | --etcd URL | --kube  [OPTION...]
 
 Is anything stored in an old version? Counts the objects in etcd by kind and version, and says of
 each version of each CustomResourceDefinition whether it may be removed. Nothing is changed.
 
   FILE               a snapshot (etcdctl snapshot save, --save), or the db of a stopped member
+  s3://BUCKET/KEY    a snapshot in an object storage, such as a backup
+  --snapshot WHERE   the same as either of them
   --etcd URL         a running etcd, as https://10.0.0.1:2379; may be repeated, one that answers is asked
   --cacert FILE      the CA of its certificate
   --cert FILE        our client certificate,
@@ -36,6 +42,8 @@ each version of each CustomResourceDefinition whether it may be removed. Nothing
   --kube             the API server alone: what it can tell of the --resource that are named
   --kubeconfig FILE  which API server ($KUBECONFIG, or that of kubectl)
 
+  --spool DIR        where a copy of the snapshot from the object storage is kept meanwhile (/tmp)
+${S3_USAGE}
   --resource NAME    only this one, as widgets.example.com, secrets; may be repeated
   --prefix PATH      where the API server keeps its keys (/registry, /kubernetes.io); may be
                      repeated
@@ -79,10 +87,11 @@ type Values = ReturnType<typeof parse>['values'];
 
 async function sourceOf(
   values: Values,
-  [path, ...more]: readonly string[],
+  words: readonly string[],
   findEtcd: FindEtcd | undefined,
 ): Promise<Source> {
   const { etcd, kube = false, save, kubeconfig, plane } = values;
+  const [path, ...more] = values.snapshot === undefined ? words : [values.snapshot, ...words];
   if (more.length > 0) throw new UsageError(`one FILE is read, not also ${more.join(' ')}`);
   const named = [path, etcd, kube ? '--kube' : undefined].filter((each) => each !== undefined);
   if (named.length > 1) throw new UsageError('FILE, --etcd and --kube exclude each other');
@@ -90,26 +99,24 @@ async function sourceOf(
   if (kubeconfig !== undefined) throw new UsageError('--kubeconfig goes with --kube');
   if (path !== undefined) {
     if (save !== undefined) throw new UsageError('--save goes with --etcd');
-    return { kind: 'file', path };
+    const address = s3AddressOf(path, values);
+    if (address === undefined) return { kind: 'file', path };
+    return { kind: 's3', address, spoolDir: values.spool ?? tmpdir() };
   }
   if (etcd === undefined && findEtcd === undefined) {
     throw new UsageError('say what to read: a FILE, --etcd or --kube');
   }
   const endpoints = etcd?.map((url) => endpointOf(url)) ?? [(await findEtcd?.(plane)) ?? ''];
-  const tls = { caPath: values.cacert, certPath: values.cert, keyPath: values.key };
-  if ((tls.certPath === undefined) !== (tls.keyPath === undefined)) {
-    throw new UsageError('--cert and --key go together');
-  }
-  return { kind: 'etcd', address: { endpoints, tls }, savePath: save };
+  return { kind: 'etcd', address: { endpoints, tls: tlsOf(values) }, savePath: save };
 }
 
 function parse(args: readonly string[], hasPlane: boolean) {
   const options = {
     help: { type: 'boolean', short: 'h' },
-    etcd: { type: 'string', multiple: true },
-    cacert: { type: 'string' },
-    cert: { type: 'string' },
-    key: { type: 'string' },
+    ...ETCD_ARGUMENTS,
+    ...S3_ARGUMENTS,
+    snapshot: { type: 'string' },
+    spool: { type: 'string' },
     save: { type: 'string' },
     kube: { type: 'boolean' },
     kubeconfig: { type: 'string' },
@@ -122,13 +129,6 @@ function parse(args: readonly string[], hasPlane: boolean) {
   const parsed = readArguments(args, options);
   if (parsed.values.plane === undefined || hasPlane) return parsed;
   throw new UsageError('--plane is of npm run audit; name an --etcd');
-}
-
-function endpointOf(text: string): string {
-  const url = URL.parse(text);
-  if (url !== null && ['http:', 'https:'].includes(url.protocol))
-    return url.href.replace(/\/$/, '');
-  throw new UsageError(`--etcd must be an address such as https://10.0.0.1:2379, not ${text}`);
 }
 
 /** `widgets.example.com`, as kubectl writes it; `example.com/widgets` is understood too. */

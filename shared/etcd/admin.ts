@@ -18,6 +18,7 @@ import {
   hashKv,
   moveLeader,
 } from './admin/upkeep.ts';
+import { type Blob, blobsOf } from './blobs.ts';
 import { CLUSTER_VERSION } from './admin/cluster-version.ts';
 import type { EtcdTls } from './tls.ts';
 
@@ -101,6 +102,15 @@ export class EtcdMemberAdmin extends EtcdAdmin {
   /** Up to the newest revision for `0`. */
   hashKv(revision: string, options?: CallOptions): Promise<EtcdHashKv> {
     return this.caller.ask(hashKv(revision), options);
+  }
+
+  /**
+   * The database of the member as it is now, piece by piece: it is whole when its hash says so.
+   * With logins only root may have it.
+   */
+  async snapshot(signal: AbortSignal): Promise<AsyncIterable<Blob>> {
+    const { endpoint, body } = await this.caller.stream('/v3/maintenance/snapshot', signal);
+    return blobsOf(endpoint, body);
   }
 
   /** Neither reads nor writes are served meanwhile; a gigabyte takes seconds to minutes. */

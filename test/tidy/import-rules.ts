@@ -49,6 +49,7 @@ const direction: Rule = {
 const owners: readonly (readonly [RegExp, string])[] = [
   [/^(nats|@nats-io\/.*)$/, 'shared/nats'],
   [/^@kubernetes\/client-node(\/|$)/, 'shared/kube'],
+  [/^(aws4fetch|@aws-sdk\/.*)$/, 'shared/s3'],
   [/^(etcd3|@grpc\/.*)$/, 'shared/etcd'],
   [/^(express|jose|prom-client|pino)$/, 'shared/function'],
 ];

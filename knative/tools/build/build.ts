@@ -10,7 +10,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { exampleEnvironment } from '../../../shared/function/config.ts';
 import { definitionIn } from '../../../shared/function/define.ts';
 import type { BuildInfo } from '../../../shared/function/runtime.ts';
-import { bundle } from './bundle.ts';
+import { bundle, bundleCommand } from './bundle.ts';
 import { prime } from './prime.ts';
 import { WORK_PREFIX, publish } from './versions.ts';
 
@@ -32,6 +32,18 @@ export async function buildFunction(
   return buildFolder(join(root, 'functions', name), outDir);
 }
 
+/** Start it with `node <dir>/<name>.mjs`. */
+export async function buildProgram(
+  name: string,
+  outDir: string = join(root, 'dist', name),
+): Promise<string> {
+  await inVersion(outDir, async (workDir) => {
+    const folder = join(root, 'functions', name);
+    await bundleCommand({ root, folder, outDir: workDir }, await buildInfo());
+  });
+  return outDir;
+}
+
 /** Into an empty directory, as it is: neither tried nor with a code cache, nor put in force. */
 export async function bundleFunction(name: string, outDir: string): Promise<BuiltFunction> {
   const folder = join(root, 'functions', name);
@@ -42,18 +54,28 @@ export async function bundleFunction(name: string, outDir: string): Promise<Buil
 
 /** For a function that lives elsewhere, as the handlers of the benchmarks do. */
 export async function buildFolder(folder: string, outDir: string): Promise<BuiltFunction> {
-  const definition = await definitionOf(folder);
+  const { name, purpose, config } = await definitionOf(folder);
+  const sources = await inVersion(outDir, async (workDir) => {
+    const found = await bundle({ root, folder, outDir: workDir }, await buildInfo());
+    await prime(workDir, exampleEnvironment(config));
+    return found;
+  });
+  return { name, purpose, dir: outDir, sources };
+}
+
+async function inVersion<Told>(
+  outDir: string,
+  build: (workDir: string) => Promise<Told>,
+): Promise<Told> {
   const versionsDir = join(dirname(outDir), '.versions', basename(outDir));
   await mkdir(versionsDir, { recursive: true });
   const workDir = await mkdtemp(join(versionsDir, WORK_PREFIX));
   const removeWork = (): void => rmSync(workDir, { recursive: true, force: true });
   process.once('exit', removeWork);
   try {
-    const sources = await bundle({ root, folder, outDir: workDir }, await buildInfo());
-    await prime(workDir, exampleEnvironment(definition.config));
+    const told = await build(workDir);
     await publish(workDir, outDir);
-    const { name, purpose } = definition;
-    return { name, purpose, dir: outDir, sources };
+    return told;
   } finally {
     removeWork();
     process.off('exit', removeWork);

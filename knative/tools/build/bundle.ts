@@ -70,7 +70,7 @@ export async function bundle(paths: BundlePaths, info: BuildInfo): Promise<strin
 }
 
 /** A function that is a command too ships it as one more file, which needs no other. */
-async function bundleCommand(
+export async function bundleCommand(
   { root, folder, outDir }: BundlePaths,
   info: BuildInfo,
 ): Promise<void> {

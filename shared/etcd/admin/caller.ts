@@ -10,6 +10,8 @@ import {
 } from './failure.ts';
 import { systemClock } from '../../clock.ts';
 import { Failure } from '../../errors.ts';
+import { readText } from '../bounded.ts';
+import type { Reply } from '../transport.ts';
 import { type Fields, isFields, Odd, textIn } from './fields.ts';
 import { type EtcdEndpoint, type Gateway, NotConnected, TooLarge } from './gateway.ts';
 
@@ -43,6 +45,8 @@ const HEARS_PAUSE_MS = 50;
 const IN_TIME = [() => true, () => false] as const;
 /** Ten times what the hash of a password takes; one that is silent leaves time for another. */
 const LOGIN_MS = 2_000;
+/** A member that sends a snapshot reads its whole file, and may have better things to do. */
+const SILENCE_MAX_MS = 60_000;
 /** Far more than a list of members or a status has. */
 const ANSWER_BYTES_MAX = 256 * 1024;
 
@@ -141,31 +145,38 @@ export class Caller {
     throw failureOfAll({ endpoint, path, isChange }, failures);
   }
 
+  /** An answer of any length from the first endpoint. It ends when nothing comes for so long. */
+  async stream(path: string, signal: AbortSignal): Promise<Reply> {
+    const [endpoint] = this.endpoints;
+    if (endpoint === undefined) throw new Error('nobody to ask');
+    return this.#loggedIn((token) => this.#open(endpoint, path, token, signal), signal);
+  }
+
   /** Fails with LOGIN_FAILED when the login is none; what this caller uses stays as it is. */
   async checkLogin(login: EtcdLogin, options: CallOptions = {}): Promise<void> {
     await this.ask(authenticate(login), options);
   }
 
   async #askOne<Told>(endpoint: EtcdEndpoint, call: Call<Told>, ends: AbortSignal): Promise<Told> {
+    return this.#loggedIn((token) => this.#post(endpoint, call, token, ends), ends);
+  }
+
+  async #loggedIn<Told>(ask: AskWith<Told>, ends: AbortSignal): Promise<Told> {
     const { login, token } = this.#session;
     try {
-      return await this.#post(endpoint, call, token, ends);
+      return await ask(token);
     } catch (error) {
       if (login === undefined || !isEtcdFailure(error, ...LOGIN_REASONS)) throw error;
       await this.#session.renew(token, () => this.#logIn(login, ends));
-      return this.#askAsKnown(endpoint, call, ends);
+      return this.#askAsKnown(ask, ends);
     }
   }
 
   /** One member gives the token, and the others hear of it a moment later. */
-  async #askAsKnown<Told>(
-    endpoint: EtcdEndpoint,
-    call: Call<Told>,
-    ends: AbortSignal,
-  ): Promise<Told> {
+  async #askAsKnown<Told>(ask: AskWith<Told>, ends: AbortSignal): Promise<Told> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#post(endpoint, call, this.#session.token, ends);
+        return await ask(this.#session.token);
       } catch (error) {
         if (tries === HEARS_TRIES || !isEtcdFailure(error, 'INVALID_TOKEN')) throw error;
         const slept = systemClock.sleep(HEARS_PAUSE_MS, ends);
@@ -187,6 +198,24 @@ export class Caller {
     }
     const endpoint = this.#all.map(({ url }) => url).join(', ');
     throw failureOfAll({ endpoint, path: call.path, isChange: false }, failures);
+  }
+
+  async #open(
+    endpoint: EtcdEndpoint,
+    path: string,
+    token: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    const about = { endpoint: endpoint.url, path, isChange: false };
+    const request = { path, body: {}, token };
+    const options = { signal, silenceMs: SILENCE_MAX_MS };
+    const reply = await this.#gateway.stream(endpoint, request, options).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw error instanceof Failure ? error : failureFromTransport(about, error);
+    });
+    if (reply.statusCode === 200) return { endpoint: endpoint.url, body: reply.body };
+    const text = await readText(reply.body, ANSWER_BYTES_MAX);
+    throw failureFromRefusal(about, reply.statusCode, text ?? '');
   }
 
   async #post<Told>(
@@ -218,6 +247,8 @@ export class Caller {
     }
   }
 }
+
+type AskWith<Told> = (token: string | undefined) => Promise<Told>;
 
 function within(ms: number, signal: AbortSignal | undefined): AbortSignal {
   const inTime = AbortSignal.timeout(ms);

@@ -71,11 +71,30 @@ export class Gateway {
   async post(endpoint: EtcdEndpoint, request: Request, signal: AbortSignal): Promise<Answer> {
     signal.throwIfAborted();
     if (request.isChange) return this.#postAlone(endpoint, request, signal);
+    return this.#pooled(endpoint, (pool) => send(pool, endpoint, request, signal));
+  }
+
+  /** An answer of any length: it ends with the signal, or when nothing comes for so long. */
+  stream(
+    endpoint: EtcdEndpoint,
+    request: Pick<Request, 'path' | 'body' | 'token'>,
+    { signal, silenceMs }: { readonly signal: AbortSignal; readonly silenceMs: number },
+  ): Promise<Dispatcher.ResponseData> {
+    const timeouts = { headersTimeout: silenceMs, bodyTimeout: silenceMs };
+    return this.#pooled(endpoint, (pool) =>
+      pool.request({ ...dispatched(endpoint, request), ...timeouts, signal }),
+    );
+  }
+
+  async #pooled<Told>(
+    endpoint: EtcdEndpoint,
+    ask: (pool: Dispatcher) => Promise<Told>,
+  ): Promise<Told> {
     const name = `${endpoint.url} ${endpoint.serverName ?? ''}`;
     const pool = this.#pools.get(name) ?? this.#openPool(endpoint);
     this.#pools.set(name, pool);
     try {
-      return await send(await pool, endpoint, request, signal);
+      return await ask(await pool);
     } catch (error) {
       // The next request reads PEM files anew: what they held may be what was wrong.
       if (this.#pools.get(name) === pool) this.#pools.delete(name);
@@ -149,11 +168,22 @@ export class Gateway {
 async function send(
   dispatcher: Dispatcher,
   endpoint: EtcdEndpoint,
-  { path, body, token, bytesMax }: Request,
+  request: Request,
   signal: AbortSignal,
 ): Promise<Answer> {
+  const { bytesMax } = request;
+  const reply = await dispatcher.request({ ...dispatched(endpoint, request), signal });
+  const text = await readText(reply.body, bytesMax);
+  if (text === undefined) throw new TooLarge(bytesMax);
+  return { statusCode: reply.statusCode, text };
+}
+
+function dispatched(
+  endpoint: EtcdEndpoint,
+  { path, body, token }: Pick<Request, 'path' | 'body' | 'token'>,
+): Dispatcher.RequestOptions {
   const { origin, pathname } = new URL(endpoint.url);
-  const reply = await dispatcher.request({
+  return {
     method: body === undefined ? 'GET' : 'POST',
     origin,
     path: `${pathname.replace(/\/$/, '')}${path}`,
@@ -164,9 +194,5 @@ async function send(
       ...(token === undefined ? {} : { authorization: token }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal,
-  });
-  const text = await readText(reply.body, bytesMax);
-  if (text === undefined) throw new TooLarge(bytesMax);
-  return { statusCode: reply.statusCode, text };
+  };
 }

@@ -5,6 +5,7 @@
 const POLYNOMIAL = 0x82f63b78;
 const SLICES = 8;
 const WORD_BYTES = 4;
+const NONE = new Int32Array(0);
 const TABLE = makeTable();
 
 const ONE = 1 << 31;
@@ -21,12 +22,11 @@ export function crc32c(before: number, bytes: Uint8Array): number {
   let crc = ~before;
   let at = 0;
   const { length, buffer, byteOffset } = bytes;
-  const one = (): void => {
+  for (; at < length && (byteOffset + at) % WORD_BYTES !== 0; at += 1) {
     crc = (TABLE[(crc ^ (bytes[at] ?? 0)) & 0xff] ?? 0) ^ (crc >>> 8);
-    at += 1;
-  };
-  while (at < length && (byteOffset + at) % WORD_BYTES !== 0) one();
-  const words = new Int32Array(buffer, byteOffset + at, 2 * Math.floor((length - at) / SLICES));
+  }
+  const pairs = Math.floor((length - at) / SLICES);
+  const words = pairs === 0 ? NONE : new Int32Array(buffer, byteOffset + at, 2 * pairs);
   for (let index = 0; index < words.length; index += 2) {
     const low = crc ^ (words[index] ?? 0);
     const high = words[index + 1] ?? 0;
@@ -40,8 +40,9 @@ export function crc32c(before: number, bytes: Uint8Array): number {
       (TABLE[256 + ((high >>> 16) & 0xff)] ?? 0) ^
       (TABLE[high >>> 24] ?? 0);
   }
-  at += words.byteLength;
-  while (at < length) one();
+  for (at += words.byteLength; at < length; at += 1) {
+    crc = (TABLE[(crc ^ (bytes[at] ?? 0)) & 0xff] ?? 0) ^ (crc >>> 8);
+  }
   return ~crc >>> 0;
 }
 
@@ -71,7 +72,7 @@ function powerOf(sizeBytes: number): number {
   return power;
 }
 
-/** Of two polynomials, modulo that of the checksum. */
+/** Multiplies two polynomials, modulo that of the checksum. */
 function product(one: number, other: number): number {
   let [sum, shifted] = [0, other];
   for (let mask = ONE; mask !== 0; mask >>>= 1) {

@@ -16,6 +16,8 @@ import { compareMain, mainOf, type Revision, revisionAt } from './record.ts';
 import { Tree } from './tree.ts';
 
 export interface SnapshotOptions {
+  /** In messages, where that is not the path. */
+  readonly name?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
    * Reports progress over all bytes of the file, which are read twice: for its hash and its pages.
@@ -85,7 +87,8 @@ export class Snapshot {
       const finished = compactionIn(tree, meta, 'finishedCompactRev');
       const compacted = later(finished, compactionIn(tree, meta, 'scheduledCompactRev'));
       this.facts.compactRevision = compacted === undefined ? 0n : mainOf(compacted);
-      const hash = this.#options.hasKvHash === true ? new KvHash(this.#bytes, compacted) : undefined;
+      const hash =
+        this.#options.hasKvHash === true ? new KvHash(this.#bytes, compacted) : undefined;
       const newest = new Newest(this.#bytes, finished, hash);
       yield* this.#newest(newest, tree.leaves(root));
       this.facts.kvHash = hash?.value();
@@ -129,11 +132,12 @@ export class Snapshot {
 }
 
 export function openSnapshot(path: string, options: SnapshotOptions = {}): Snapshot {
+  const { name = path } = options;
   try {
-    return new Snapshot(path, bytesOfFile(path), options);
+    return new Snapshot(name, bytesOfFile(path), options);
   } catch (cause) {
-    const message = `${path} cannot be opened (${reasonOf(cause)}). Name a snapshot of etcd.`;
-    throw new Failure('SNAPSHOT_DAMAGED', message, { object: path, cause });
+    const message = `${name} cannot be opened (${reasonOf(cause)}). Name a snapshot of etcd.`;
+    throw new Failure('SNAPSHOT_DAMAGED', message, { object: name, cause });
   }
 }
 

@@ -74,6 +74,7 @@ test('nothing that only others run is built for `npm start`', () => {
     'etcd-next',
     'etcd-tools',
     'porcupine',
+    'versitygw',
     'kube-controller-manager',
   ]);
   expect(buildOrder(startPartNames)).toEqual(groups.filter((one) => !others.includes(one)));

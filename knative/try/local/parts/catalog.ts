@@ -47,6 +47,7 @@ const etcdTool = {
 
 const CONTAINERD = 'github.com/containerd/containerd/v2';
 const CNI = 'github.com/containernetworking/plugins';
+const VERSITYGW = 'github.com/versity/versitygw';
 
 /** Parts of a node; taken as built, or as somebody has put them into a directory. */
 const ofCluster = {
@@ -129,6 +130,19 @@ const entries: readonly PartEntry[] = [
     module: 'github.com/anishathalye/porcupine',
     version: 'v1.3.1',
     stamps: {},
+    minorSkew: 0,
+    isKubebuilderAsset: false,
+    user: 'tests',
+  },
+  {
+    // An S3 that keeps its objects in a directory.
+    name: 'versitygw',
+    group: 'versitygw',
+    package: `${VERSITYGW}/cmd/versitygw`,
+    module: VERSITYGW,
+    version: 'v1.8.0',
+    stamps: { 'main.Version': 'v1.8.0' },
+    versionArgs: ['--version'],
     minorSkew: 0,
     isKubebuilderAsset: false,
     user: 'tests',

@@ -12,6 +12,7 @@ export type PartName =
   | 'nats-server-previous'
   | 'apiserver_receive_adapter'
   | 'porcupine-check'
+  | 'versitygw'
   | 'kwok'
   | 'kube-controller-manager'
   | KnativePartName
@@ -56,6 +57,7 @@ export type PartGroup =
   | 'etcd-next'
   | 'etcd-tools'
   | 'porcupine'
+  | 'versitygw'
   | 'kubernetes'
   | 'nats'
   | 'nats-previous'

@@ -1,0 +1,145 @@
+// One backup, from the choice of a member to the facts beside the object: the snapshot streams once
+// through this machine, to its disk and to its target at the same time, and counts only when it
+// was read through. In any other end nothing is left.
+import { type Clock, systemClock } from '../../shared/clock.ts';
+import { type EtcdAdmin, type EtcdAdminOptions, openEtcdAdmin } from '../../shared/etcd/admin.ts';
+import { reasonOf } from '../../shared/etcd/errors.ts';
+import { TrailedHash } from '../../shared/etcd/trailed-hash.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { S3Address } from '../../shared/s3/arguments.ts';
+import { openBucket } from '../../shared/s3/bucket.ts';
+import { type Facts, factsOf, type Received } from './facts.ts';
+import { FileTarget } from './file-target.ts';
+import { findSources, type Source } from './member.ts';
+import { PartQueue } from './part-queue.ts';
+import { readThrough } from './read-through.ts';
+import { S3Target } from './s3-target.ts';
+import type { Target } from './target.ts';
+
+export interface BackupOptions {
+  readonly etcd: EtcdAdminOptions & { readonly endpoints: readonly string[] };
+  readonly to:
+    | { readonly path: string }
+    | { readonly address: S3Address; readonly spoolDir: string };
+}
+
+export interface BackupDeps {
+  readonly clock?: Clock;
+  readonly signal: AbortSignal;
+  readonly onProgress: (step: 'sent' | 'read', doneBytes: number, totalBytes: number) => void;
+}
+
+export interface Backup {
+  readonly name: string;
+  readonly facts: Facts;
+}
+
+export async function backUp(options: BackupOptions, deps: BackupDeps): Promise<Backup> {
+  const etcd = openEtcdAdmin(options.etcd);
+  try {
+    return await fromEtcd(etcd, options, deps);
+  } finally {
+    await etcd.close();
+  }
+}
+
+async function fromEtcd(
+  etcd: EtcdAdmin,
+  { etcd: { endpoints }, to }: BackupOptions,
+  deps: BackupDeps,
+): Promise<Backup> {
+  const sources = await findSources(etcd, endpoints, deps.signal);
+  const [source] = sources;
+  if (source === undefined) throw new Error('nobody to back up from');
+  const target = targetOf(to, source, deps.clock);
+  try {
+    await target.begin(deps.signal);
+    const received = await receive(source, target, deps);
+    const facts = await check(sources, target, received, deps);
+    await target.finish(facts, deps.signal);
+    return { name: target.name, facts };
+  } catch (error) {
+    throw await afterAbort(target, deps.signal.aborted ? deps.signal.reason : error);
+  } finally {
+    await target.close();
+  }
+}
+
+function targetOf(to: BackupOptions['to'], { status }: Source, clock: Clock | undefined): Target {
+  const { dbSizeBytes } = status;
+  if ('path' in to) return new FileTarget(to.path, dbSizeBytes);
+  const { place, settings } = to.address;
+  const options = { place, spoolDir: to.spoolDir, dbSizeBytes };
+  const bucket = openBucket(place.bucket, settings, clock === undefined ? {} : { clock });
+  return new S3Target(bucket, options);
+}
+
+/** All of the stream, with the hash at its end that says so. */
+async function receive(
+  { member, url }: Source,
+  target: Target,
+  { clock = systemClock, signal, onProgress }: BackupDeps,
+): Promise<Received> {
+  const takenAtMs = clock.nowMs();
+  const hash = new TrailedHash();
+  const stop = new AbortController();
+  const ends = AbortSignal.any([signal, stop.signal]);
+  const queue = new PartQueue(target.partBytes, target.partsAtOnce, (part) =>
+    target.send(part, ends),
+  );
+  try {
+    for await (const { blob, leftBytes } of await member.snapshot(ends)) {
+      hash.update(blob);
+      await queue.write(blob);
+      onProgress('sent', hash.sizeBytes, hash.sizeBytes + leftBytes);
+    }
+    hash.checked();
+    await queue.end();
+    return { takenAtMs, sizeBytes: hash.sizeBytes, sha256: hash.ofFile() };
+  } catch (error) {
+    // A part that is under way would come after an abort, and be left.
+    stop.abort();
+    await queue.settled();
+    if (error instanceof Failure || signal.aborted) throw error;
+    const where = `The snapshot from ${url} broke off at byte ${hash.sizeBytes}`;
+    const message = `${where} (${reasonOf(error)}). Nothing was kept. Take it again.`;
+    throw new Failure('ETCD_SNAPSHOT_BROKEN', message, { object: url, cause: error });
+  }
+}
+
+async function check(
+  [source, ...others]: readonly Source[],
+  target: Target,
+  received: Received,
+  { signal, onProgress }: BackupDeps,
+): Promise<Facts> {
+  if (source === undefined) throw new Error('nobody to back up from');
+  const { header, version, alarms } = source.status;
+  const members = [source, ...others].map(({ member }) => member);
+  const checked = await readThrough(
+    target.spool.path,
+    { members, version },
+    {
+      name: `the snapshot from ${source.url}`,
+      signal,
+      onProgress: (done, total) => onProgress('read', done, total),
+    },
+  );
+  const { clusterId, memberId } = header;
+  const raised = [...new Set(alarms.map(({ type }) => type))];
+  return factsOf({ version, clusterId, memberId, alarms: raised }, received, checked);
+}
+
+/** The error, or that and what is left because of a second one. */
+async function afterAbort(target: Target, error: unknown): Promise<unknown> {
+  try {
+    await target.abort();
+    return error;
+  } catch (second) {
+    const left = second instanceof Error ? second.message : String(second);
+    if (!(error instanceof Failure)) return error;
+    const { code, message, object } = error;
+    const told = `${message} What was sent is left behind: ${left}`;
+    return new Failure(code, told, { cause: error, ...(object === undefined ? {} : { object }) });
+  }
+}

@@ -1,0 +1,137 @@
+// The backup as a command: one line of JSON says what came of it, small enough for the termination
+// message of a pod; a person who watches reads the rest on stderr.
+import { writeFile } from 'node:fs/promises';
+import { UsageError } from '../../shared/arguments.ts';
+import { cut } from '../../shared/cut.ts';
+import { type ErrorCode, Failure } from '../../shared/errors.ts';
+import { printable } from '../../shared/function/printable.ts';
+import type { Facts } from './facts.ts';
+import { type CommandOptions, commandOptions, USAGE } from './options.ts';
+
+export interface Terminal {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** Whether somebody watches stderr. */
+  readonly isWatched: boolean;
+}
+
+type Result =
+  | { readonly outcome: 'done'; readonly backup: string; readonly facts: Facts }
+  | {
+      readonly outcome: 'failed';
+      readonly error: { readonly code: ErrorCode; readonly message: string };
+    };
+
+const FAILED = 1;
+const ASKED_WRONGLY = 2;
+/** Kubernetes cuts a termination message behind 4096. */
+const RESULT_BYTES_MAX = 4_000;
+
+export async function runBackup(
+  args: readonly string[],
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<number> {
+  const { out, err } = terminal;
+  let options: CommandOptions | undefined;
+  try {
+    options = await commandOptions(args);
+    if (options === undefined) {
+      out(USAGE);
+      return 0;
+    }
+  } catch (error) {
+    if (error instanceof UsageError) {
+      err(`${printable(error.message)}\n\n${USAGE}`);
+      return ASKED_WRONGLY;
+    }
+    out(lineOf(failedBy(error)));
+    return FAILED;
+  }
+  const result = await resultOf(options, terminal, signal);
+  const line = lineOf(result);
+  out(line);
+  err(`${printable(sentenceOf(result))}\n`);
+  await keep(options.resultPath, line).catch((error: unknown) => {
+    err(`The result could not be written to ${options?.resultPath ?? ''} (${String(error)}).\n`);
+  });
+  return result.outcome === 'done' ? 0 : FAILED;
+}
+
+async function keep(path: string | undefined, line: string): Promise<void> {
+  if (path !== undefined) await writeFile(path, line);
+}
+
+async function resultOf(
+  options: CommandOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<Result> {
+  const progress = new Progress(terminal);
+  try {
+    const { backUp } = await import('./backup.ts');
+    const { name, facts } = await backUp(options, {
+      signal,
+      onProgress: (step, done, total) => progress.show(step, done, total),
+    });
+    return { outcome: 'done', backup: name, facts };
+  } catch (error) {
+    return failedBy(error);
+  } finally {
+    progress.clear();
+  }
+}
+
+function failedBy(error: unknown): Result {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Failure ? error.code : 'INTERNAL_BUG';
+  return { outcome: 'failed', error: { code, message } };
+}
+
+/** A message may grow six times in JSON. */
+function lineOf(result: Result): string {
+  const line = (shown: Result): string => `${printable(JSON.stringify(shown))}\n`;
+  let [shown, text] = [result, line(result)];
+  for (let max = RESULT_BYTES_MAX; Buffer.byteLength(text) > RESULT_BYTES_MAX; max /= 2) {
+    if (shown.outcome === 'done') break;
+    const { code, message } = shown.error;
+    shown = { outcome: 'failed', error: { code, message: cut(message, Math.floor(max)) } };
+    text = line(shown);
+  }
+  return text;
+}
+
+function sentenceOf(result: Result): string {
+  if (result.outcome === 'failed') return result.error.message;
+  const { sizeBytes, keys, revision, isHashConfirmed, unconfirmed = '' } = result.facts;
+  const size = `${(sizeBytes / 1e6).toFixed(1)} MB`;
+  const hash = isHashConfirmed
+    ? 'The member has the same hash of all keys.'
+    : `Its hash is not confirmed: ${unconfirmed}.`;
+  return `${result.backup}: ${size}, ${keys} keys at revision ${revision}. ${hash}`;
+}
+
+const STEPS = { sent: 'taken', read: 'checked' } as const;
+
+/** One line that changes, for what takes longer than a moment. */
+class Progress {
+  readonly #terminal: Terminal;
+  #shown = '';
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  show(step: keyof typeof STEPS, doneBytes: number, totalBytes: number): void {
+    if (!this.#terminal.isWatched) return;
+    const percent = Math.floor((100 * doneBytes) / Math.max(totalBytes, 1));
+    const text = `${percent} % of ${(totalBytes / 1e6).toFixed(0)} MB ${STEPS[step]}`;
+    if (text === this.#shown) return;
+    this.#shown = text;
+    this.#terminal.err(`\r\u001B[K${text} `);
+  }
+
+  clear(): void {
+    if (this.#shown !== '') this.#terminal.err('\r\u001B[K');
+  }
+}

@@ -1,0 +1,270 @@
+// The only door to an object storage that speaks S3: the objects of one bucket. A write says on
+// what condition it may be made, and every part goes with its checksum. Opening it calls nobody.
+import { createHash } from 'node:crypto';
+import { failureFromOdd, isS3Failure, S3Failure } from './errors.ts';
+import type { S3Settings } from './settings.ts';
+import { type Answer, type Streamed, Transport, type TransportOptions } from './transport.ts';
+import { elementsIn, escaped, textIn } from './xml.ts';
+
+export interface StoredObject {
+  readonly sizeBytes: number;
+  readonly etag: string;
+  /** By which a writer knows its own; see `Written`. */
+  readonly writer: string | undefined;
+  /** A checksum of checksums, `HASH-3`, where the storage keeps it. */
+  readonly sha256: string | undefined;
+}
+
+export interface Upload {
+  readonly key: string;
+  readonly id: string;
+}
+
+export interface Part {
+  readonly number: number;
+  readonly etag: string;
+  /** Base64; undefined when the storage has not said that it keeps it. */
+  readonly sha256: string | undefined;
+}
+
+export interface Listed {
+  readonly keys: readonly string[];
+  /** False when there are more. */
+  readonly isWhole: boolean;
+}
+
+/** Assembling gigabytes may take a storage minutes. */
+const COMPLETE_SILENCE_MS = 10 * 60_000;
+const LIST_MAX = 1_000;
+/** A caller waits for it to tell of a failure, or to end. */
+const ABORT_MS = 10_000;
+/** Beside an object, as its metadata. */
+const WRITER = 'x-amz-meta-ballast-writer';
+
+export function openBucket(
+  name: string,
+  settings: S3Settings,
+  options: TransportOptions = {},
+): Bucket {
+  return new Bucket(new Transport(name, settings, options), settings.encryption);
+}
+
+export class Bucket {
+  readonly #transport: Transport;
+  readonly #encryption: Readonly<Record<string, string>>;
+
+  constructor(transport: Transport, encryption: string | undefined) {
+    this.#transport = transport;
+    this.#encryption = encryptionHeaders(encryption);
+  }
+
+  get endpoint(): string {
+    return this.#transport.endpoint;
+  }
+
+  /** Undefined when there is none of this key. */
+  async head(key: string, signal?: AbortSignal): Promise<StoredObject | undefined> {
+    const what = `Looking for ${this.#place(key)}`;
+    const headers = { 'x-amz-checksum-mode': 'ENABLED' };
+    try {
+      const answer = await this.#transport.send({ method: 'HEAD', key, headers, what }, signal);
+      return this.#stored(answer, what, key);
+    } catch (error) {
+      if (isS3Failure(error) && error.refused?.statusCode === 404) return undefined;
+      throw error;
+    }
+  }
+
+  /** Fails with S3_CONFLICT when there is an object of this key that is not this writer's. */
+  async putNew(key: string, body: Buffer, writer: string, signal?: AbortSignal): Promise<void> {
+    const headers = {
+      ...this.#encryption,
+      'content-type': 'application/json',
+      'x-amz-checksum-sha256': sha256Of(body),
+      'if-none-match': '*',
+      [WRITER]: writer,
+    };
+    const what = `Writing ${this.#place(key)}`;
+    try {
+      await this.#transport.send({ method: 'PUT', key, headers, body, what }, signal);
+    } catch (error) {
+      // The answer to an earlier try may have been lost.
+      if (isS3Failure(error, 'S3_CONFLICT') && (await this.#isOf(key, writer, signal))) return;
+      throw error;
+    }
+  }
+
+  async createUpload(key: string, writer: string, signal?: AbortSignal): Promise<Upload> {
+    const headers = {
+      ...this.#encryption,
+      'content-type': 'application/octet-stream',
+      'x-amz-checksum-algorithm': 'SHA256',
+      [WRITER]: writer,
+    };
+    const what = `Beginning an upload to ${this.#place(key)}`;
+    const beganMs = this.#transport.nowMs();
+    const request = { method: 'POST', key, query: { uploads: '' }, headers, what } as const;
+    let answer;
+    try {
+      answer = await this.#transport.send({ ...request, repeat: 'refused' }, signal);
+    } catch (error) {
+      const isAnswered = isS3Failure(error) && (error.refused?.statusCode ?? 500) < 500;
+      if (!isAnswered) await this.#abortLost(key, beganMs).catch(() => undefined);
+      throw error;
+    }
+    const id = textIn(answer.text, 'UploadId');
+    if (id === undefined || id === '') throw this.#odd(what, key, 'no upload in it');
+    return { key, id };
+  }
+
+  async uploadPart(
+    { key, id }: Upload,
+    number: number,
+    body: Buffer,
+    { offset, signal }: { readonly offset: number; readonly signal?: AbortSignal },
+  ): Promise<Part> {
+    const sha256 = sha256Of(body);
+    const bytes = `bytes ${offset} to ${offset + body.length}`;
+    const what = `Sending part ${number} of ${this.#place(key)}, ${bytes},`;
+    const query = { partNumber: `${number}`, uploadId: id };
+    const headers = { 'x-amz-checksum-sha256': sha256 };
+    const request = { method: 'PUT', key, query, headers, body, what } as const;
+    const { headers: told } = await this.#transport.send(request, signal);
+    const [etag, kept] = [told['etag'], told['x-amz-checksum-sha256']];
+    if (etag === undefined) throw this.#odd(what, key, 'a part without an ETag');
+    if (kept !== undefined && kept !== sha256) {
+      const has = `${what} failed: the storage says that it has the sha256 ${kept}, not ${sha256}`;
+      throw new S3Failure('S3_CHECKSUM', `${has}. Try again.`, this.#place(key));
+    }
+    return { number, etag, sha256: kept };
+  }
+
+  /** Fails with S3_CONFLICT when there is an object of this key that is not this writer's. */
+  async completeUpload(
+    { key, id }: Upload,
+    parts: readonly Part[],
+    writer: string,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const body = Buffer.from(
+      `<CompleteMultipartUpload>${parts.map(partXml).join('')}</CompleteMultipartUpload>`,
+    );
+    const headers = { 'content-type': 'application/xml', 'if-none-match': '*' };
+    const what = `Completing ${this.#place(key)}`;
+    const query = { uploadId: id };
+    const request = { method: 'POST', key, query, headers, body, what } as const;
+    try {
+      await this.#transport.send({ ...request, silenceMs: COMPLETE_SILENCE_MS }, signal);
+    } catch (error) {
+      // The answer to an earlier try may have been lost: then the upload is gone by our own doing.
+      if (isS3Failure(error, 'S3_CONFLICT') && (await this.#isOf(key, writer, signal))) return;
+      throw error;
+    }
+  }
+
+  /** Nothing of it is left afterwards. One that is gone already is no failure. */
+  async abortUpload({ key, id }: Upload, signal?: AbortSignal): Promise<void> {
+    const what = `Aborting upload ${id} to ${this.#place(key)}`;
+    const query = { uploadId: id };
+    try {
+      await this.#transport.send({ method: 'DELETE', key, query, what }, signal);
+    } catch (error) {
+      if (isS3Failure(error) && error.refused?.statusCode === 404) return;
+      throw error;
+    }
+  }
+
+  /** Uploads to keys that begin so, which are neither completed nor aborted: a thousand at most. */
+  async uploads(
+    prefix: string,
+    signal?: AbortSignal,
+  ): Promise<readonly (Upload & { readonly initiatedMs: number })[]> {
+    const what = `Listing the uploads under ${this.#place(prefix)}`;
+    const query = { uploads: '', prefix, 'max-uploads': `${LIST_MAX}` };
+    const { text } = await this.#transport.send({ method: 'GET', query, what }, signal);
+    return elementsIn(text, 'Upload').flatMap((one) => {
+      const [key, id] = [textIn(one, 'Key'), textIn(one, 'UploadId')];
+      if (key === undefined || id === undefined) return [];
+      return [{ key, id, initiatedMs: Date.parse(textIn(one, 'Initiated') ?? '') }];
+    });
+  }
+
+  /** Keys that begin so, up to a thousand. */
+  async list(prefix: string, signal?: AbortSignal): Promise<Listed> {
+    const what = `Listing ${this.#place(prefix)}`;
+    const query = { 'list-type': '2', prefix, 'max-keys': `${LIST_MAX}` };
+    const { text } = await this.#transport.send({ method: 'GET', query, what }, signal);
+    const keys = elementsIn(text, 'Contents').flatMap((one) => textIn(one, 'Key') ?? []);
+    return { keys, isWhole: textIn(text, 'IsTruncated') !== 'true' };
+  }
+
+  /** Only what this writer wrote; whether there was that, and is no longer. */
+  async deleteOwn(key: string, writer: string, signal?: AbortSignal): Promise<boolean> {
+    const found = await this.head(key, signal);
+    if (found?.writer !== writer) return false;
+    const headers = { 'if-match': found.etag };
+    const what = `Deleting ${this.#place(key)}`;
+    await this.#transport.send({ method: 'DELETE', key, headers, what }, signal);
+    return true;
+  }
+
+  /** The bytes of an object from one on, as it was when it had this ETag. */
+  read(key: string, from: number, etag: string, signal?: AbortSignal): Promise<Streamed> {
+    const headers = { range: `bytes=${from}-`, 'if-match': etag };
+    const what = `Reading ${this.#place(key)} from byte ${from}`;
+    return this.#transport.stream({ method: 'GET', key, headers, what }, signal);
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  async #isOf(key: string, writer: string, signal: AbortSignal | undefined): Promise<boolean> {
+    return (await this.head(key, signal))?.writer === writer;
+  }
+
+  /** Ends an upload whose beginning was answered to nobody: nobody else would. */
+  async #abortLost(key: string, beganMs: number): Promise<void> {
+    // S3 tells whole seconds.
+    const sinceMs = Math.floor(beganMs / 1_000) * 1_000;
+    const signal = AbortSignal.timeout(ABORT_MS);
+    const found = await this.uploads(key, signal);
+    const lost = found.filter((one) => one.key === key && one.initiatedMs >= sinceMs);
+    for (const upload of lost) await this.abortUpload(upload, signal);
+  }
+
+  #stored({ headers }: Answer, what: string, key: string): StoredObject {
+    const sizeBytes = Number(headers['content-length']);
+    const etag = headers['etag'];
+    if (etag === undefined || !Number.isSafeInteger(sizeBytes)) {
+      throw this.#odd(what, key, 'an object without size or ETag');
+    }
+    const sha256 = headers['x-amz-checksum-sha256'];
+    return { sizeBytes, etag, sha256, writer: headers[WRITER] };
+  }
+
+  #odd(what: string, key: string, why: string): S3Failure {
+    const { endpoint } = this.#transport;
+    return failureFromOdd({ what, object: this.#place(key), endpoint }, why);
+  }
+
+  #place(key: string): string {
+    return `s3://${this.#transport.bucket}/${key}`;
+  }
+}
+
+const sha256Of = (body: Buffer): string => createHash('sha256').update(body).digest('base64');
+
+function partXml({ number, etag, sha256 }: Part): string {
+  const sum = sha256 === undefined ? '' : `<ChecksumSHA256>${sha256}</ChecksumSHA256>`;
+  return `<Part><PartNumber>${number}</PartNumber><ETag>${escaped(etag)}</ETag>${sum}</Part>`;
+}
+
+function encryptionHeaders(encryption: string | undefined): Readonly<Record<string, string>> {
+  if (encryption === undefined) return {};
+  const [, algorithm = encryption, key] = /^(aws:kms):(.+)$/.exec(encryption) ?? [];
+  const header = { 'x-amz-server-side-encryption': algorithm };
+  return key === undefined
+    ? header
+    : { ...header, 'x-amz-server-side-encryption-aws-kms-key-id': key };
+}

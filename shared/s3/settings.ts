@@ -1,0 +1,54 @@
+// Where an object storage is and how it is spoken with: what a command was told, else what the
+// environment says under the names that every tool for S3 reads.
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { type CredentialSource, sourceIn } from './credentials.ts';
+
+export interface S3Settings {
+  /** As `https://s3.example:9000`; undefined for Amazon's own of the region. */
+  readonly endpoint: string | undefined;
+  readonly region: string;
+  /** Whether the bucket stands in the path, and not before the host. */
+  readonly isPathStyle: boolean;
+  /** PEM of the authorities that are trusted, in the place of the public ones. */
+  readonly caPath: string | undefined;
+  readonly credentials: CredentialSource;
+  /** For what is written: `AES256`, `aws:kms`, or `aws:kms:KEY`. */
+  readonly encryption: string | undefined;
+}
+
+export interface S3Options {
+  readonly endpoint?: string | undefined;
+  readonly region?: string | undefined;
+  readonly style?: 'path' | 'host' | undefined;
+  readonly caPath?: string | undefined;
+  readonly credentialsPath?: string | undefined;
+  readonly encryption?: string | undefined;
+}
+
+const REGION = 'us-east-1';
+
+export function s3Settings(options: S3Options = {}): S3Settings {
+  const { env } = process;
+  const endpoint =
+    options.endpoint ?? named(env['AWS_ENDPOINT_URL_S3']) ?? named(env['AWS_ENDPOINT_URL']);
+  const style = options.style ?? (endpoint === undefined ? 'host' : 'path');
+  return {
+    endpoint,
+    region:
+      options.region ?? named(env['AWS_REGION']) ?? named(env['AWS_DEFAULT_REGION']) ?? REGION,
+    isPathStyle: style === 'path',
+    caPath: options.caPath ?? named(env['AWS_CA_BUNDLE']),
+    credentials: sourceIn({
+      path: options.credentialsPath,
+      accessKeyId: named(env['AWS_ACCESS_KEY_ID']),
+      secretAccessKey: named(env['AWS_SECRET_ACCESS_KEY']),
+      sessionToken: named(env['AWS_SESSION_TOKEN']),
+      usualPath: named(env['AWS_SHARED_CREDENTIALS_FILE']) ?? join(homedir(), '.aws/credentials'),
+      profile: named(env['AWS_PROFILE']) ?? 'default',
+    }),
+    encryption: options.encryption,
+  };
+}
+
+const named = (value: string | undefined): string | undefined => (value === '' ? undefined : value);

@@ -1,0 +1,78 @@
+// The backup as a command: what it is told, and the one line that it answers with.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { runBackup } from '../../../functions/etcd-backup/command.ts';
+import { commandOptions } from '../../../functions/etcd-backup/options.ts';
+import { poseAsEtcd, says } from '../../builders/posing-etcd.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'backup-command-'));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+async function run(...args: readonly string[]) {
+  const said = { out: '', err: '' };
+  const terminal = {
+    out: (text: string) => void (said.out += text),
+    err: (text: string) => void (said.err += text),
+    isWatched: false,
+  };
+  const code = await runBackup(args, terminal, new AbortController().signal);
+  return { code, ...said };
+}
+
+const ETCD = ['--etcd', 'http://127.0.0.1:2379'];
+
+test.each([
+  [[], 'say what to back up: --etcd URL'],
+  [ETCD, 'say where to: --to s3://... or a FILE'],
+  [['--etcd', 'etcd', '--to', 'f'], '--etcd must be an address'],
+  [[...ETCD, '--to', 's3://b'], 's3://b is no object'],
+  [[...ETCD, '--to', 'f', '--cert', 'c'], '--cert and --key go together'],
+  [[...ETCD, '--to', 'f', '--user', 'root'], '--user and --password-file go together'],
+  [[...ETCD, '--to', 's3://bbb/k', '--s3-sse', 'DES'], '--s3-sse is AES256'],
+  [[...ETCD, '--to', 's3://bbb/k', '--s3-style', 'x'], '--s3-style is path or host'],
+  [[...ETCD, '--to', 's3://bbb/k', '--s3-endpoint', 'x'], '--s3-endpoint must be as'],
+])('%j ends with 2', async (args, message) => {
+  const { code, out, err } = await run(...args);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toMatch(new RegExp(`^${message}[^]*\n\nusage: npm run backup`));
+});
+
+test('what it is told is what is done', async () => {
+  const password = join(dir, 'password');
+  writeFileSync(password, 'secret\n');
+  const tls = ['--cacert', 'ca', '--cert', 'c', '--key', 'k'];
+  const login = ['--user', 'root', '--password-file', password];
+  const to = ['--to', 's3://backups/etcd.db', '--spool', '/spool', '--s3-sse', 'aws:kms:k'];
+  const options = await commandOptions([...ETCD, ...tls, ...login, ...to, '--s3-region', 'eu-1']);
+  expect(options).toMatchObject({
+    etcd: {
+      endpoints: ['http://127.0.0.1:2379'],
+      tls: { caPath: 'ca', certPath: 'c', keyPath: 'k' },
+      login: { user: 'root', password: 'secret' },
+    },
+    to: {
+      spoolDir: '/spool',
+      address: {
+        place: { bucket: 'backups', key: 'etcd.db' },
+        settings: { region: 'eu-1', encryption: 'aws:kms:k', isPathStyle: false },
+      },
+    },
+  });
+});
+
+test('a failure is one line that fits into a termination message, whatever it quotes', async () => {
+  const etcd = await poseAsEtcd(says({ code: 2, message: '"\\'.repeat(30_000) }, 500));
+  const result = join(dir, 'result.json');
+  const many = Array.from({ length: 4 }, (_, index) => ['--etcd', `${etcd.url}/${index}`]);
+  const { code, out } = await run(...many.flat(), '--to', join(dir, 'x'), '--result', result);
+  expect(code).toBe(1);
+  expect(out).toMatch(/^[^\n]+\n$/);
+  expect(Buffer.byteLength(out)).toBeLessThan(4096);
+  expect(JSON.parse(out)).toMatchObject({
+    outcome: 'failed',
+    error: { code: expect.stringMatching(/^ETCD_/) },
+  });
+  expect(readFileSync(result, 'utf8')).toBe(out);
+});
