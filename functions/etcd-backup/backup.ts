@@ -16,6 +16,9 @@ import { readThrough } from './read-through.ts';
 import { S3Target } from './s3-target.ts';
 import type { Target } from './target.ts';
 
+/** A part that has gone out is better ended by its answer than in the middle. */
+const SETTLE_MS = 5_000;
+
 export interface BackupOptions {
   readonly etcd: EtcdAdminOptions & { readonly endpoints: readonly string[] };
   readonly to:
@@ -83,12 +86,11 @@ async function receive(
   const takenAtMs = clock.nowMs();
   const hash = new TrailedHash();
   const stop = new AbortController();
-  const ends = AbortSignal.any([signal, stop.signal]);
   const queue = new PartQueue(target.partBytes, target.partsAtOnce, (part) =>
-    target.send(part, ends),
+    target.send(part, stop.signal),
   );
   try {
-    for await (const { blob, leftBytes } of await member.snapshot(ends)) {
+    for await (const { blob, leftBytes } of await member.snapshot(signal)) {
       hash.update(blob);
       await queue.write(blob);
       onProgress('sent', hash.sizeBytes, hash.sizeBytes + leftBytes);
@@ -98,6 +100,7 @@ async function receive(
     return { takenAtMs, sizeBytes: hash.sizeBytes, sha256: hash.ofFile() };
   } catch (error) {
     // A part that is under way would come after an abort, and be left.
+    await Promise.race([queue.settled(), systemClock.sleep(SETTLE_MS, stop.signal)]);
     stop.abort();
     await queue.settled();
     if (error instanceof Failure || signal.aborted) throw error;

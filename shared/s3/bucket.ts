@@ -1,6 +1,7 @@
 // The only door to an object storage that speaks S3: the objects of one bucket. A write says on
 // what condition it may be made, and every part goes with its checksum. Opening it calls nobody.
 import { createHash } from 'node:crypto';
+import { systemClock } from '../clock.ts';
 import { failureFromOdd, isS3Failure, S3Failure } from './errors.ts';
 import type { S3Settings } from './settings.ts';
 import { type Answer, type Streamed, Transport, type TransportOptions } from './transport.ts';
@@ -38,6 +39,8 @@ const COMPLETE_SILENCE_MS = 10 * 60_000;
 const LIST_MAX = 1_000;
 /** A caller waits for it to tell of a failure, or to end. */
 const ABORT_MS = 10_000;
+const ABORT_TRIES = 5;
+const ABORT_PAUSE_MS = 500;
 /** Beside an object, as its metadata. */
 const WRITER = 'x-amz-meta-ballast-writer';
 
@@ -162,8 +165,33 @@ export class Bucket {
     }
   }
 
-  /** Nothing of it is left afterwards. One that is gone already is no failure. */
-  async abortUpload({ key, id }: Upload, signal?: AbortSignal): Promise<void> {
+  /**
+   * Nothing of it is left afterwards, also when a part was still under way: a storage may keep
+   * that, and the upload with it. One that is gone already is no failure.
+   */
+  async abortUpload(upload: Upload, signal?: AbortSignal): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      await this.#abortOnce(upload, signal);
+      if (!(await this.#isUnderWay(upload, signal))) return;
+      if (tries === ABORT_TRIES) break;
+      await systemClock.sleep(ABORT_PAUSE_MS, signal);
+    }
+    const left = `Upload ${upload.id} to ${this.#place(upload.key)} is still there after an abort`;
+    const message = `${left}. Abort it once more.`;
+    throw new S3Failure('S3_UNAVAILABLE', message, this.#place(upload.key));
+  }
+
+  /** False as well where we have no right to know. */
+  async #isUnderWay({ key, id }: Upload, signal: AbortSignal | undefined): Promise<boolean> {
+    try {
+      return (await this.uploads(key, signal)).some((one) => one.key === key && one.id === id);
+    } catch (error) {
+      if (isS3Failure(error, 'S3_REFUSED', 'S3_NOT_FOUND')) return false;
+      throw error;
+    }
+  }
+
+  async #abortOnce({ key, id }: Upload, signal: AbortSignal | undefined): Promise<void> {
     const what = `Aborting upload ${id} to ${this.#place(key)}`;
     const query = { uploadId: id };
     try {

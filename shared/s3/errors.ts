@@ -81,8 +81,11 @@ export function failureFromRefused({ what, object, endpoint }: About, refused: R
 
 function codeFor({ statusCode, code }: Refused): ErrorCode {
   if (DAMAGED.has(code)) return 'S3_CHECKSUM';
-  if (statusCode === 404 && code !== 'NoSuchUpload') return 'S3_NOT_FOUND';
-  if (statusCode === 404 || statusCode === 409 || statusCode === 412) return 'S3_CONFLICT';
+  if (code === 'NoSuchUpload') return 'S3_CONFLICT';
+  // Some answer with 404 to whom they do not know.
+  if (statusCode === 404 && !ABSENT.has(code)) return 'S3_REFUSED';
+  if (statusCode === 404) return 'S3_NOT_FOUND';
+  if (statusCode === 409 || statusCode === 412) return 'S3_CONFLICT';
   return isPassing({ statusCode, code }) ? 'S3_UNAVAILABLE' : 'S3_REFUSED';
 }
 
@@ -97,6 +100,8 @@ function adviceFor(statusCode: number): string {
 
 /** The way between changed the bytes: other ones arrived than were signed. */
 const DAMAGED = new Set(['BadDigest', 'XAmzContentSHA256Mismatch', 'XAmzContentChecksumMismatch']);
+/** The answer to a HEAD has no word. */
+const ABSENT = new Set(['', 'NoSuchBucket', 'NoSuchKey']);
 const PASSING = new Set(['RequestTimeout', 'SlowDown', 'InternalError', 'OperationAborted']);
 
 /** Whether the same request may succeed a moment later. */

@@ -55,6 +55,8 @@ const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 /** With the pauses below some twenty seconds: a restart of a gateway, or a moment of SlowDown. */
 const TRIES = 8;
 const FIRST_PAUSE_MS = 200;
+/** S3 takes a quarter of an hour. */
+const SKEW_MS = 5 * 60_000;
 const LONGEST_PAUSE_MS = 10_000;
 
 export class Transport {
@@ -174,12 +176,13 @@ export class Transport {
     return Object.fromEntries((await signer.sign()).headers);
   }
 
-  /** Whether the clocks differed, and no longer do. */
-  #setClock({ code }: Refused, headers: Answer['headers']): boolean {
-    if (code !== 'RequestTimeTooSkewed' || this.#aheadMs !== 0) return false;
-    const theirsMs = Date.parse(headers['date'] ?? '');
-    if (Number.isNaN(theirsMs)) return false;
-    this.#aheadMs = theirsMs - this.#clock.nowMs();
+  /** Whether the clocks differed, and no longer do. The answer to a HEAD has no words to say so. */
+  #setClock({ statusCode, code }: Refused, headers: Answer['headers']): boolean {
+    const isWordless = statusCode === 403 && code === '';
+    if ((code !== 'RequestTimeTooSkewed' && !isWordless) || this.#aheadMs !== 0) return false;
+    const aheadMs = Date.parse(headers['date'] ?? '') - this.#clock.nowMs();
+    if (Number.isNaN(aheadMs) || Math.abs(aheadMs) < SKEW_MS) return false;
+    this.#aheadMs = aheadMs;
     return true;
   }
 

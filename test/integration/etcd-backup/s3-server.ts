@@ -29,7 +29,7 @@ export async function startS3(plane: Plane): Promise<S3Server> {
   const dir = join(plane.dir, 's3');
   await mkdir(join(dir, 'objects', BUCKET), { recursive: true });
   await mkdir(join(dir, 'sidecar'));
-  const authority = new Authority('s3');
+  const authority = new Authority('of a test');
   const { certPem, keyPem } = authority.issue({ commonName: 's3', hosts: ['127.0.0.1'] });
   const files = { 'ca.crt': authority.certPem, 'tls.crt': certPem, 'tls.key': keyPem };
   for (const [name, pem] of Object.entries(files)) await writeFile(join(dir, name), pem);

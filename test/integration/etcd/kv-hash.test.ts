@@ -66,8 +66,10 @@ describe.each(['etcd-previous', 'etcd', 'etcd-next'] as const)('%s', (part) => {
     expect(await agreed(member, url, file)).toMatchObject({ records: 0 });
     const revision = await writer.put('/gone', 'x');
     await writer.compact(revision);
-    await writer.delete('/gone');
+    const deleted = await writer.delete('/gone');
     expect(await agreed(member, url, file)).toMatchObject({ records: 2, keys: 1 });
+    await member.keys.compact(deleted);
+    expect(`${(await agreed(member, url, file)).compactRevision}`).toBe(deleted);
   });
 
   test('agree before a compaction, in the middle of it, and after', async () => {

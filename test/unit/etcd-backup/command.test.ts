@@ -63,16 +63,20 @@ test('what it is told is what is done', async () => {
 });
 
 test('a failure is one line that fits into a termination message, whatever it quotes', async () => {
-  const etcd = await poseAsEtcd(says({ code: 2, message: '"\\'.repeat(30_000) }, 500));
-  const result = join(dir, 'result.json');
-  const many = Array.from({ length: 4 }, (_, index) => ['--etcd', `${etcd.url}/${index}`]);
-  const { code, out } = await run(...many.flat(), '--to', join(dir, 'x'), '--result', result);
+  // Each of them takes two bytes in JSON.
+  const login = ['--user', 'root', '--password-file', join(dir, '"'.repeat(10_000))];
+  const { code, out } = await run(...ETCD, ...login, '--to', join(dir, 'x'));
   expect(code).toBe(1);
   expect(out).toMatch(/^[^\n]+\n$/);
   expect(Buffer.byteLength(out)).toBeLessThan(4096);
-  expect(JSON.parse(out)).toMatchObject({
-    outcome: 'failed',
-    error: { code: expect.stringMatching(/^ETCD_/) },
-  });
-  expect(readFileSync(result, 'utf8')).toBe(out);
+  expect(JSON.parse(out)).toMatchObject({ error: { code: 'ETCD_ACCESS_UNREADABLE' } });
+});
+
+test('the result is written where it was asked for as well', async () => {
+  const etcd = await poseAsEtcd(says({ code: 2, message: 'broken' }, 500));
+  const path = join(dir, 'result.json');
+  const to = ['--to', join(dir, 'x'), '--result', path];
+  const { code, out } = await run('--etcd', etcd.url, ...to);
+  expect([code, readFileSync(path, 'utf8')]).toEqual([1, out]);
+  expect(JSON.parse(out)).toMatchObject({ outcome: 'failed', error: { code: 'ETCD_UNAVAILABLE' } });
 });

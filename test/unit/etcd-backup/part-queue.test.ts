@@ -45,7 +45,7 @@ test('a part that could not be sent ends the stream; the others end by themselve
   await expect(writing).rejects.toThrow('lost');
   let isSettled = false;
   const settled = queue.settled().then(() => (isSettled = true));
-  await Promise.resolve();
+  await new Promise((resolve) => setImmediate(resolve));
   expect([ends.length > 0, isSettled]).toEqual([true, false]);
   for (const end of ends) end();
   await settled;

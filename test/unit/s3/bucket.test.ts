@@ -74,6 +74,13 @@ test('two clocks that differ are brought together by that of the storage, once',
   });
 });
 
+test('a clock that differs is seen in an answer without words as well', async () => {
+  const date = { date: 'Tue, 01 Jan 2030 00:00:00 GMT' };
+  const s3 = await poseAsS3(answers(403, date), answers(404));
+  expect(await s3.open().head('k')).toBeUndefined();
+  expect(s3.asked[1]?.headers['x-amz-date']).toMatch(/^20300101/);
+});
+
 test('a storage that says that it has another checksum is not believed', async () => {
   const s3 = await poseAsS3(answers(200, { etag: '"p"', 'x-amz-checksum-sha256': 'other' }));
   await expect(s3.open().uploadPart(upload, 1, body, { offset: 0 })).rejects.toMatchObject({
@@ -121,13 +128,23 @@ test('an upload that was begun for nobody is aborted', async () => {
     breaksOff,
     answers(200, {}, `<ListMultipartUploadsResult>${list}</ListMultipartUploadsResult>`),
     answers(204),
+    answers(200, {}, '<ListMultipartUploadsResult/>'),
   );
   await expect(s3.open().createUpload('a/etcd.db', 'me')).rejects.toMatchObject({
     code: 'S3_UNAVAILABLE',
   });
-  expect(s3.asked.slice(2).map(({ method, path }) => `${method} ${path}`)).toEqual([
-    'DELETE /backups/a/etcd.db?uploadId=ours',
+  expect(s3.asked.slice(2).map(({ method, path }) => `${method} ${path.split('?')[0]}`)).toEqual([
+    'DELETE /backups/a/etcd.db',
+    'GET /backups',
   ]);
+  expect(s3.asked[2]?.path).toContain('uploadId=ours');
+});
+
+test('an abort is repeated while a part that came late keeps the upload', async () => {
+  const still = '<Upload><Key>a/etcd.db</Key><UploadId>u1</UploadId></Upload>';
+  const s3 = await poseAsS3(answers(204), answers(200, {}, still), answers(204), answers(200));
+  await s3.open().abortUpload(upload);
+  expect(s3.asked.map(({ method }) => method)).toEqual(['DELETE', 'GET', 'DELETE', 'GET']);
 });
 
 test('only what this writer wrote is deleted, as it was', async () => {
@@ -143,6 +160,7 @@ test.each([
   [404, 'NoSuchBucket', 'S3_NOT_FOUND', 'Make the bucket, or name another one.'],
   [403, 'InvalidAccessKeyId', 'S3_REFUSED', 'See that the key id is one'],
   [403, 'SignatureDoesNotMatch', 'S3_REFUSED', 'See that the secret key is the one'],
+  [404, 'NoSuchUser', 'S3_REFUSED', 'NoSuchUser: said so'],
   [501, 'NotImplemented', 'S3_REFUSED', 'take another one'],
   [301, 'PermanentRedirect', 'S3_REFUSED', 'Its region is eu-1. Name the region'],
 ])('%i %s is told at once, with what to do', async (status, s3Code, code, advice) => {
