@@ -6,7 +6,7 @@ import { Writers } from './writers.ts';
 const port = parentPort;
 if (port === null) throw new Error('This is a thread of writers.ts.');
 
-// Who starts it gives it the URLs.
+/** The addresses of the members are its `workerData`. */
 const writers = new Writers((workerData as { readonly urls: readonly string[] }).urls);
 
 port.on('message', (asked: 'flow' | 'stop') => {
