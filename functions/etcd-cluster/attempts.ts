@@ -3,7 +3,7 @@
 import { hashOf } from '../../shared/hash.ts';
 import type { Attempt } from '../../shared/stateful/attempts.ts';
 import type { Step } from './decision.ts';
-import { recordsOf, type State } from './state.ts';
+import { memberOf, recordsOf, type State } from './state.ts';
 
 const ASKING: readonly Step['type'][] = ['add-learner', 'promote', 'remove-member', 'move-leader'];
 
@@ -20,7 +20,8 @@ function targetOf(step: Step, state: State): unknown {
     case 'apply':
       return step.part.manifest;
     case 'make-peer':
-      return step.spec;
+      // The place of a member that was lost is taken by another one, who is told the same.
+      return [step.spec, memberOf(state, step.name)?.id];
     case 'update-peer':
       return [step.peer.uid, step.spec];
     case 'delete-peer':

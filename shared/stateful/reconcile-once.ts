@@ -5,7 +5,7 @@ import type { Context } from '../function/define.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Reason } from '../kube/conditions.ts';
 import { isKubeError } from '../kube/errors.ts';
-import { holdBack } from './attempts.ts';
+import { type Attempt, holdBack } from './attempts.ts';
 import { type Decision, waitFor } from './decision.ts';
 import type { Keeping, Kept, KeptMemory } from './keeping.ts';
 import { isPolicy, type LookedAfter, policyRefusalOf, rightsMissing } from './missing-rights.ts';
@@ -82,7 +82,8 @@ async function reconcileOnce<
     return 0;
   }
   if (step !== undefined && !isTimeOver) {
-    const held = holdBack(memory.attempts, how.attemptOf(step, next, state), state.nowMs);
+    const attempt = afterEdit(object, how.attemptOf(step, next, state));
+    const held = holdBack(memory.attempts, attempt, state.nowMs);
     if (held !== undefined) {
       await updateStatus(how, { object, state }, waitFor(next, [held], held), deps, signal);
       return undefined;
@@ -98,6 +99,12 @@ async function reconcileOnce<
   }
   return isDone ? undefined : POLL_MS;
 }
+
+/** Whoever edits the object asks anew, also for what it had before: five, three, and five again. */
+const afterEdit = ({ generation }: Kept, attempt: Attempt): Attempt => ({
+  ...attempt,
+  key: `${generation} ${attempt.key}`,
+});
 
 interface Observed<Object, State> {
   readonly object: Object;

@@ -32,6 +32,18 @@ test('a step that changes nothing backs off and says so, and is tried again late
   expect(run.condition('Degraded').status).toBe('False');
 });
 
+test('scaled up and down again and again, it is held back at no step', async () => {
+  const run = new Run();
+  await run.converge();
+  for (let times = 0; times < 5; times += 1) {
+    for (const replicas of [5, 3]) {
+      run.edit({ replicas });
+      await run.converge();
+    }
+  }
+  expect(run.warnings).not.toContain('NoEffect');
+});
+
 test('a reload is asked for until the file is there, and then no more than each minute', () => {
   const attempts = new Map();
   const step = { type: 'reload', server: 'nats-1', id: 'ID' } as const;

@@ -184,6 +184,14 @@ export class Run {
     return cluster;
   }
 
+  /** Reasons of the Events that warn, in their order. */
+  get warnings(): readonly string[] {
+    const { objects } = this.model.kube;
+    const events = [...objects.entries()].filter(([key]) => key.startsWith('events/'));
+    const warning = events.filter(([, { type }]) => type === 'Warning');
+    return warning.map(([, { reason }]) => String(reason));
+  }
+
   /** Writes that count: what people see as events of it is told besides. */
   get writes(): readonly string[] {
     return this.model.kube.writes.filter((one) => !one.startsWith('create events'));
