@@ -100,7 +100,7 @@ async function reconcileOnce<
   return isDone ? undefined : POLL_MS;
 }
 
-/** Whoever edits the object asks anew, also for what it had before: five, three, and five again. */
+/** An edit of the object asks anew, also for what it had before: five, three, and five again. */
 const afterEdit = ({ generation }: Kept, attempt: Attempt): Attempt => ({
   ...attempt,
   key: `${generation} ${attempt.key}`,
