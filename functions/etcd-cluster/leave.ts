@@ -9,7 +9,7 @@ import { CORRUPT, corruptAlarms, corruptionBlockers, corruptMember } from './cor
 import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
 import { forget, remember } from './records.ts';
-import { blockersOf, removalBlockers, unhealthyReason, unknownReason } from './safety.ts';
+import { blockersOf, LOST, removalBlockers, unhealthyReason, unknownReason } from './safety.ts';
 import {
   answerOf,
   byOrdinal,
@@ -181,6 +181,9 @@ function removeMember(state: State, leaving: LeavingMember, next: string): Decis
   if (isWantedAgain(state, leaving)) return forget(state, ['leaving'], next);
   if (isBack(state, leaving, member)) return forget(state, ['leaving'], next);
   const reasons = leavingBlockers(state, leaving, member.id);
+  // Another one was lost meanwhile: nothing is done yet, and that one is replaced first.
+  const isLater = leaving.reason === SCALE_DOWN && reasons.some(({ reason }) => reason === LOST);
+  if (isLater) return forget(state, ['leaving'], `${next}: leave it off`);
   if (reasons.length > 0) return waitFor(next, reasons);
   return (
     moveLeader(state, name, next) ?? {

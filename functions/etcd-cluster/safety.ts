@@ -17,6 +17,9 @@ import {
 /** Too few would be left while one is away: only more members help, or fewer. */
 export const AT_RISK = 'QuorumAtRisk';
 
+/** The data of a member cannot come back: another one is to take its place. */
+export const LOST = 'VolumeLost';
+
 /** Entries of the Raft log that a healthy follower may be behind: a busy one is, a little. */
 const BEHIND_MAX = 5_000;
 
@@ -63,7 +66,7 @@ export function removalBlockers(state: State, id: string | undefined): readonly 
     (one) => one.id !== id && unhealthyReason(state, one) === undefined,
   );
   const hasQuorum = healthy.length > voters.length / 2;
-  return blockersOf(state, id).filter(({ reason }) => reason !== 'VolumeLost' || !hasQuorum);
+  return blockersOf(state, id).filter(({ reason }) => reason !== LOST || !hasQuorum);
 }
 
 /**
@@ -74,7 +77,7 @@ export function promotionBlockers(state: State, id: string): readonly Reason[] {
   const voters = votersOf(state);
   const healthy = voters.filter((one) => unhealthyReason(state, one) === undefined);
   const hasQuorum = healthy.length + 1 > (voters.length + 1) / 2;
-  return blockersOf(state, id).filter(({ reason }) => reason !== 'VolumeLost' || !hasQuorum);
+  return blockersOf(state, id).filter(({ reason }) => reason !== LOST || !hasQuorum);
 }
 
 /** Set while nobody could ask the members: then their silence tells nothing of them. */
@@ -175,7 +178,7 @@ export function lagOf(state: State, member: Member): number {
 /** Why a peer does not answer, as far as its claim, its pod or its silence tells. */
 export function awayReason(state: State, peer: string): Reason {
   const lost = state.lost.get(peer);
-  if (lost !== undefined) return { reason: 'VolumeLost', message: lost };
+  if (lost !== undefined) return { reason: LOST, message: lost };
   const pending = state.pending.get(peer);
   if (pending !== undefined) return { reason: 'ClaimPending', message: pending };
   const pod = podOf(state, peer);

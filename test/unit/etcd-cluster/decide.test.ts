@@ -355,6 +355,17 @@ const DOWN: readonly Row[] = [
     'wait: Take etcd-2 away [MemberSilent]',
   ],
   [
+    'one that was to go stays while another one is lost',
+    {
+      ordinals: [0, 1, 2],
+      spec: { replicas: 1 },
+      status: { leaving: leaving() },
+      etcd: silent('etcd-1'),
+      lost: { 'etcd-1': 'Its volume is lost.' },
+    },
+    'write-records: Take etcd-2 away: leave it off',
+  ],
+  [
     'without a quorum nothing is concluded from the record',
     { ordinals: [0, 1, 2], status: { leaving: leaving() }, etcd: noQuorum },
     'wait: Take etcd-2 away [NoQuorum]',

@@ -36,7 +36,7 @@ async function documented(): Promise<readonly string[]> {
   return cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, one = '']) => one));
 }
 
-const WRITTEN = /(?:reason: |reasonFrom\(|awaited\(\s*|(?:AT_RISK) = )'([A-Z]\w+)'/g;
+const WRITTEN = /(?:reason: |reasonFrom\(|awaited\(\s*|(?:AT_RISK|LOST) = )'([A-Z]\w+)'/g;
 
 test('every reason to wait stands in docs/etcd.md, and no other', async () => {
   const found = [...(await textOf(CODE)).matchAll(WRITTEN)].map(([, word = '']) => word);
