@@ -24,11 +24,19 @@ export interface PodSpec {
   readonly containers: readonly [ContainerSpec];
 }
 
+interface VariableSpec {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: {
+    readonly secretKeyRef?: { readonly name: string; readonly key: string };
+  };
+}
+
 interface ContainerSpec {
   readonly image: string;
   readonly command: readonly string[];
   readonly args: readonly string[];
-  readonly env?: readonly { readonly name: string; readonly value?: string }[];
+  readonly env?: readonly VariableSpec[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly lifecycle?: {
@@ -56,6 +64,8 @@ export interface ContainerOptions {
   readonly spec: PodSpec;
   /** The program of the image. */
   readonly binary: string;
+  /** A value of a Secret as it is now; undefined while there is none. */
+  readonly secretValue: (name: string, key: string) => Promise<string | undefined>;
   /** Where the claim's data is while no pod has it. */
   readonly claimDir: string | undefined;
 }
@@ -68,6 +78,7 @@ export class Container {
   #part: Part | undefined;
   #starts = 0;
   #filesVersion = 0;
+  #variables: ReadonlyMap<string, string> = new Map();
 
   constructor(options: ContainerOptions) {
     this.#options = options;
@@ -145,8 +156,12 @@ export class Container {
     await writeFile(join(this.#options.root, 'etc', 'hosts'), text);
   }
 
+  /** As the kubelet, it reads variables anew each time, and starts nothing while one is missing. */
   async start(): Promise<void> {
     const { plane, podName, ip, spec } = this.#options;
+    const variables = await this.#readVariables();
+    if (variables === undefined) return;
+    this.#variables = variables;
     this.#starts += 1;
     this.#part = await plane.add({
       name: `${podName} ${this.#options.root.slice(-6)} start ${this.#starts}`,
@@ -182,9 +197,16 @@ export class Container {
   }
 
   /** Those without a value name the pod. */
-  get #variables(): ReadonlyMap<string, string> {
-    const { env = [] } = this.#container;
-    return new Map(env.map(({ name, value = this.#options.podName }) => [name, value]));
+  async #readVariables(): Promise<ReadonlyMap<string, string> | undefined> {
+    const { podName, secretValue } = this.#options;
+    const found = new Map<string, string>();
+    for (const { name, value = podName, valueFrom } of this.#container.env ?? []) {
+      const { secretKeyRef: from } = valueFrom ?? {};
+      const now = from === undefined ? value : await secretValue(from.name, from.key);
+      if (now === undefined) return undefined;
+      found.set(name, now);
+    }
+    return found;
   }
 
   async #natsAddress(ip: string): Promise<readonly string[]> {

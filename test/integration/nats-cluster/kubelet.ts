@@ -164,6 +164,10 @@ export class Kubelet {
       ip,
       spec,
       binary,
+      secretValue: async (secret, entry) => {
+        const found = await this.#options.kube.get(SECRETS, { namespace, name: secret });
+        return found === null ? undefined : filesIn(found)[entry];
+      },
       claimDir: claim === undefined ? undefined : this.#volumes.dirOf(namespace, claim),
     });
     await container.prepare();
