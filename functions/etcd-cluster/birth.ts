@@ -3,6 +3,7 @@
 // made once: recorded before, and never after an id of the cluster is known. Pure.
 import { claimName } from '../../shared/api/etcd-names.ts';
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { isYoung } from '../../shared/stateful/conditions.ts';
 import { listed, waitFor } from '../../shared/stateful/decision.ts';
@@ -12,7 +13,20 @@ import { existingBootstrap, makePeer, newBootstrap, specOf } from './peer-spec.t
 import { remember } from './records.ts';
 import { correct } from './roll.ts';
 import { awayReason } from './safety.ts';
-import { byOrdinal, claimOf, type PeerClaim, peerOf, type State } from './state.ts';
+import { isInMemory, openStart } from './starts.ts';
+import {
+  byOrdinal,
+  claimOf,
+  namesOf,
+  type Peer,
+  type PeerClaim,
+  peerOf,
+  type State,
+} from './state.ts';
+import { versionText } from './version.ts';
+
+/** Far more than an election takes. */
+const ELECTED_WITHIN_MS = 60_000;
 
 /** Until the id of the cluster is in the status. */
 export function beBorn(state: State): Decision | undefined {
@@ -20,6 +34,7 @@ export function beBorn(state: State): Decision | undefined {
   if (status.clusterId !== undefined) return undefined;
   const former = awaitFormer(state);
   if (former !== undefined) return former;
+  if (isInMemory(state) && state.claims.length > 0) return refuseClaims(state);
   const ids = new Set(withData(state).flatMap(({ clusterId }) => clusterId ?? []));
   const [known] = ids;
   if (ids.size > 1) return refuseDiffering(state);
@@ -73,6 +88,16 @@ function refuseUnmarked({ claims }: State, seed: string): Decision | undefined {
   return waitFor('Start the first member', [trouble], trouble);
 }
 
+/** Somebody may want their data, and nothing here would show that it is there. */
+function refuseClaims({ claims }: State): Decision {
+  const message =
+    'Claims of a former cluster of this name are there, and this one is to be in memory: ' +
+    `${listed(claims.map(({ name }) => name))}. To go on with their data make it anew with ` +
+    'storage.medium Volume; else delete them with their data, or choose another name.';
+  const trouble = { reason: 'ClaimsLeft', message };
+  return waitFor('Start the first member', [trouble], trouble);
+}
+
 const rememberId = (state: State, clusterId: string): Decision =>
   remember(state, { clusterId }, `Go on with the data of cluster ${clusterId}`);
 
@@ -80,9 +105,13 @@ function startSeed(state: State, seed: string): Decision {
   const next = `Start ${seed}, the first member`;
   const peer = peerOf(state, seed);
   if (peer === undefined) {
-    const spec = specOf(state, seed, newBootstrap(state, seed));
-    return { step: { type: 'make-peer', name: seed, spec }, next };
+    const bootstrap = newBootstrap(state, seed);
+    const spec = specOf(state, seed, bootstrap);
+    return (
+      openStart(state, bootstrap, next) ?? { step: { type: 'make-peer', name: seed, spec }, next }
+    );
   }
+  if (isInMemory(state) && state.lost.has(seed)) return startAnew(state, peer, next);
   const corrected = correct(state, peer, next);
   if (corrected !== undefined) return corrected;
   const answer = state.etcd.answers.get(seed);
@@ -90,7 +119,20 @@ function startSeed(state: State, seed: string): Decision {
   if (answer === undefined || list === undefined || answer.clusterId !== list.clusterId) {
     return waitFor(next, [awayReason(state, seed)]);
   }
-  return rememberId(state, hexOf(list.clusterId));
+  const { bootstrap } = state.cluster.status;
+  const version = isInMemory(state) ? versionText(answer.version) : undefined;
+  const born = bootstrap && version !== undefined ? { bootstrap: { ...bootstrap, version } } : {};
+  return remember(
+    state,
+    { clusterId: hexOf(list.clusterId), ...born },
+    `Go on with the data of cluster ${hexOf(list.clusterId)}`,
+  );
+}
+
+/** Clients have not been let in yet, so nobody loses what was in memory. */
+function startAnew(state: State, peer: Peer, next: string): Decision {
+  if (!peer.isEnding) return { step: { type: 'delete-peer', peer }, next };
+  return waitFor(next, [awayReason(state, peer.name)]);
 }
 
 /** Claims with data whose peers are missing: the EtcdCluster was made again, or somebody erred. */
@@ -114,7 +156,7 @@ export function bringBack(state: State): Decision | undefined {
 /** No claim is left of a cluster that had data: starting anew would hide that it is gone. */
 function refuseGone(state: State): Decision | undefined {
   const { clusterId = '', members = [] } = state.cluster.status;
-  if (state.cluster.spec.storage.medium !== 'Volume') return undefined;
+  if (isInMemory(state)) return refuseForgotten(state);
   const isLeft = state.claims.some(({ isEnding, isKeptAside }) => !isEnding && !isKeptAside);
   if (isLeft || state.etcd.list !== undefined) return undefined;
   // Before its claim is marked, the first member has a claim all the same.
@@ -129,4 +171,44 @@ function refuseGone(state: State): Decision | undefined {
     'or delete this one and create it anew to begin with an empty database.';
   const trouble = { reason: 'DataGone', message };
   return waitFor('Nothing', [trouble], trouble);
+}
+
+/** No member goes on alone: it would have to restart, and lose what it has. */
+function refuseForgotten(state: State): Decision | undefined {
+  const { clusterId = '', quorumLostSince = '' } = state.cluster.status;
+  if (state.etcd.list !== undefined) return undefined;
+  const voters = lastVoters(state);
+  const gone = voters.flatMap((name) => state.lost.get(name) ?? []);
+  const kept = voters.filter((name) => !state.lost.has(name));
+  // In an election nobody answers for a moment.
+  const isLate = state.nowMs - Date.parse(quorumLostSince) > ELECTED_WITHIN_MS;
+  if (kept.length > gone.length || (kept.length > 0 && !isLate)) return undefined;
+  const trouble = lostInMemory(clusterId, gone, kept);
+  return waitFor('Nothing', [trouble], trouble);
+}
+
+/** As a member still sees them, or else as they were. A learner is no part of a quorum. */
+function lastVoters(state: State): readonly string[] {
+  const [view] = state.etcd.views.values();
+  const seen = view?.members.filter(({ isLearner }) => !isLearner);
+  if (seen !== undefined) return namesOf(state, seen);
+  const { members = [] } = state.cluster.status;
+  return members.flatMap(({ name, startingSince }) => (startingSince === undefined ? name : []));
+}
+
+function lostInMemory(clusterId: string, gone: readonly string[], kept: readonly string[]): Reason {
+  const anew =
+    'into another EtcdCluster; or delete this one, and create it anew to begin with an empty ' +
+    'database.';
+  if (kept.length === 0) {
+    const message =
+      `Cluster ${clusterId} had its data in memory, and no member has it any more. ` +
+      `${gone.join(' ')} Nothing starts, for it would come up empty: restore a backup ${anew}`;
+    return { reason: 'DataGone', message };
+  }
+  const message =
+    `Too few members of cluster ${clusterId} have what they had in memory. ${gone.join(' ')} ` +
+    'Nobody can write, and nobody can be forced to go on alone, for that takes a restart. Save ' +
+    `what is left with etcdctl snapshot save at the pod of ${listed(kept)}, and restore it ${anew}`;
+  return { reason: 'QuorumLost', message };
 }

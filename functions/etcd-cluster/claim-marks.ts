@@ -3,6 +3,7 @@
 // Pure.
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { Decision } from './decision.ts';
+import { isInMemory } from './starts.ts';
 import { claimOf, type PeerClaim, type State } from './state.ts';
 import { byAge, versionText } from './version.ts';
 
@@ -58,9 +59,12 @@ export function isBornHere(state: State): boolean {
   return state.cluster.status.bootstrap !== undefined || isTold;
 }
 
-/** Every claim tells that its cluster was born with this minor version of 3, or a later one. */
+/** Every claim, or else the status, tells that this minor version of 3 bore it, or a later one. */
 export function isBornSince(state: State, minor: number): boolean {
-  const own = ownClaims(state);
-  const isTold = ({ born = '' }: PeerClaim): boolean => Number(born.split('.')[1]) >= minor;
+  const own = isInMemory(state)
+    ? [{ born: state.cluster.status.bootstrap?.version }]
+    : ownClaims(state);
+  const isTold = ({ born = '' }: Pick<PeerClaim, 'born'>): boolean =>
+    Number(born.split('.')[1]) >= minor;
   return own.length > 0 && own.every(isTold);
 }

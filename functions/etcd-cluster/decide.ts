@@ -18,16 +18,19 @@ import { hibernate } from './hibernate.ts';
 import { finishLearner, scaleUp } from './join.ts';
 import { leave, replaceLost, scaleDown } from './leave.ts';
 import { replaceCorrupt } from './replace-corrupt.ts';
-import { isOutdated, refuseImage, restart, roll, settle } from './roll.ts';
+import { isOutdated } from './outdated.ts';
+import { refuseImage, restart, roll, settle } from './roll.ts';
 import { proposeRecovery, recover, refuseConfirmation } from './recover.ts';
 import { blockersOf } from './safety.ts';
 import { recoverSpace, reportSpace } from './space.ts';
+import { closeStarts } from './starts.ts';
 import { type State, votersOf } from './state.ts';
 
 const PLANNERS: readonly Planner<State, Step>[] = [
   applyParts,
   recover,
   beBorn,
+  closeStarts,
   bringBack,
   hibernate,
   markClaims,

@@ -1,6 +1,7 @@
 // The image of a peer that is to be made. It is never the first to run another minor version: one
 // that joins has that of the others, and one whose claim has data that of the data. Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
+import { isInMemory } from './starts.ts';
 import { claimOf, type PeerClaim, type State } from './state.ts';
 import { imageGate, oldestRunning, refuse, shown } from './upgrade.ts';
 import { byAge, compare, isOtherMinor, isSameMinor, type Version, versionIn } from './version.ts';
@@ -12,6 +13,10 @@ export function imageForNew(state: State, name: string): string | Reason {
   const gate = imageGate(state);
   // Without a peer nothing runs that the image would have to follow, but for the data.
   const mayGet = own.length === 0 || gate === undefined ? [spec.image, ...own] : own;
+  // It comes in place of another one, and may get what that one may.
+  if (isInMemory(state) && gate === undefined) return spec.image;
+  // Where another one is lost it is of use as it is.
+  if (isInMemory(state) && gate?.isPassing === true && state.lost.size === 0) return gate.why;
   const claim = claimOf(state, name);
   if (status.clusterId !== undefined && claim?.clusterId === status.clusterId) {
     return imageForData(state, claim, mayGet);

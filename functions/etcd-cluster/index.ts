@@ -8,6 +8,7 @@
 //   cluster            an EtcdCluster as read, and the names of its parts
 //   observe            reads the state: peers, pods, claims and parts; ask-members: the answers of
 //                      the members, by connect; ask-views: how each of them sees the others
+//   forgotten          members in memory whose data is gone
 //   state, etcd-state  the state as types, and questions about it
 //   decide             the one order in which planners are asked for the next step; decision
 //   attempts           tells steps apart, to hold back those that change nothing
@@ -19,10 +20,11 @@
 //   recover            a lost quorum, once a person has confirmed the recovery-plan
 //   apply-parts        Secrets, Services, the budget and the policy of the network
 //   birth              the first member, once; peers for claims that have data already
+//   starts             how members in memory start without data, and that they do so once
 //   hibernate          all members away and back
 //   join, leave        more members, and fewer; lost ones
 //   auth/plan          users and roles, and whether etcd asks for logins; auth has all about them
-//   roll               another spec, one member at a time
+//   roll               another spec, one member at a time; outdated: who needs it
 //   upgrade            which image may follow which; image-for-new: that of a new peer; version:
 //                      their versions
 //   claim-marks        what claims tell of the data in them

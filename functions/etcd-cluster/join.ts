@@ -6,6 +6,7 @@ import { ORDINALS, peerName, peerUrl } from './cluster.ts';
 import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
 import { leavingRecord } from './leave.ts';
+import { mustReplace } from './outdated.ts';
 import { remember } from './records.ts';
 import { correct } from './roll.ts';
 import { existingBootstrap, makePeer } from './peer-spec.ts';
@@ -18,6 +19,7 @@ import {
   promotionBlockers,
   unknownReason,
 } from './safety.ts';
+import { isInMemory, isStartKnown, openStart, startOfMember } from './starts.ts';
 import {
   answerOf,
   claimOf,
@@ -44,27 +46,32 @@ export function finishLearner(state: State): Decision | undefined {
     return waitFor(next, [trouble], trouble);
   }
   const peer = peerOf(state, name);
-  if (peer === undefined) return start(state, name, next);
+  if (peer === undefined) return start(state, learner, name, next);
   return (
     giveUp(state, learner, peer) ??
-    correct(state, peer, next) ??
+    (isInMemory(state) ? undefined : correct(state, peer, next)) ??
     promote(state, learner, name, next)
   );
 }
 
-function start(state: State, name: string, next: string): Decision {
+function start(state: State, learner: Member, name: string, next: string): Decision {
   const claim = claimOf(state, name);
   if (claim?.isEnding === true) {
     const message = `Claim ${claim.name} of a former member is about to end.`;
     return waitFor(next, [{ reason: 'ClaimEnding', message }]);
   }
-  const names = namesOf(state, membersOf(state));
-  return makePeer(state, name, existingBootstrap(state, names), next);
+  const among = existingBootstrap(state, namesOf(state, membersOf(state)));
+  if (!isInMemory(state)) return makePeer(state, name, among, next);
+  const bootstrap = { ...among, start: startOfMember(name, learner) };
+  return openStart(state, bootstrap, next) ?? makePeer(state, name, bootstrap, next);
 }
 
 /** A learner that can never start; another one takes its place. */
 function giveUp(state: State, learner: Member, peer: Peer): Decision | undefined {
-  const why = state.lost.get(peer.name) ?? misledReason(state, learner, peer);
+  const why =
+    state.lost.get(peer.name) ??
+    misledReason(state, learner, peer) ??
+    staleReason(state, learner, peer);
   if (why === undefined) return undefined;
   const leaving = leavingRecord(state, peer, { memberId: learner.id, reason: why });
   return remember(state, { leaving }, `Replace ${peer.name}`);
@@ -83,6 +90,17 @@ function misledReason(
   return membersOf(state).every(isTold) ? undefined : 'It was not told of all other members.';
 }
 
+/** In memory it would lose what it has by a restart; one that has nothing yet may go. */
+function staleReason(state: State, learner: Member, peer: Peer): string | undefined {
+  if (!isInMemory(state)) return undefined;
+  const isItsOwn = peer.spec.bootstrap.start === startOfMember(peer.name, learner);
+  if (!isItsOwn) return 'Its EtcdPeer was made for another member.';
+  if (answerOf(state, learner) !== undefined) return undefined;
+  if (mustReplace(state, peer)) return 'It has not started, and the spec is another one by now.';
+  return isStartKnown(state, peer) ? undefined : 'It has not started, and nothing says how by now.';
+}
+
+/** The start of one in memory is closed by now: that comes before, once it answers. */
 function promote(state: State, learner: Member, name: string, next: string): Decision {
   if (answerOf(state, learner) === undefined) return waitFor(next, [awayReason(state, name)]);
   const behind = lagOf(state, learner);
@@ -97,11 +115,17 @@ function promote(state: State, learner: Member, name: string, next: string): Dec
 
 export function scaleUp(state: State): Decision | undefined {
   const { cluster } = state;
+  const { replicas } = cluster.spec;
   const size = votersOf(state).length;
-  if (size >= cluster.spec.replicas || unknownReason(state) !== undefined) return undefined;
+  const old = replicas === size ? state.peers.find((peer) => mustReplace(state, peer)) : undefined;
+  const isEnough = size >= replicas && old === undefined;
+  if (isEnough || unknownReason(state) !== undefined) return undefined;
   const ordinal = freeOrdinal(state);
   const name = peerName(cluster, ordinal);
-  const next = `Add ${name}, member ${size + 1} of ${cluster.spec.replicas}`;
+  const next =
+    old === undefined
+      ? `Add ${name}, member ${size + 1} of ${replicas}`
+      : `Add ${name} in place of ${old.name}`;
   if (ordinal >= ORDINALS) return waitFor(next, [NO_ORDINAL], NO_ORDINAL);
   const reasons = blockersOf(state);
   if (reasons.length > 0) return waitFor(next, reasons);

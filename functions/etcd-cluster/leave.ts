@@ -8,8 +8,10 @@ import { waitFor } from '../../shared/stateful/decision.ts';
 import { CORRUPT, corruptAlarms, corruptionBlockers, corruptMember } from './corruption.ts';
 import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
+import { mustReplace } from './outdated.ts';
 import { forget, remember } from './records.ts';
 import { blockersOf, LOST, removalBlockers, unhealthyReason, unknownReason } from './safety.ts';
+import { isInMemory } from './starts.ts';
 import {
   answerOf,
   byOrdinal,
@@ -25,6 +27,7 @@ import {
   type State,
   votersOf,
 } from './state.ts';
+import { imageGate } from './upgrade.ts';
 
 const SCALE_DOWN = 'ScaleDown';
 /** More than a member needs to end, and a kubelet to let its volume go. */
@@ -51,7 +54,10 @@ export function leavingRecord(
   };
 }
 
-/** The one with the highest ordinal, which is a number: -10 goes before -9. */
+/**
+ * The one with the highest ordinal, which is a number: -10 goes before -9. In memory those go first
+ * in whose place others have come.
+ */
 export function scaleDown(state: State): Decision | undefined {
   const { replicas } = state.cluster.spec;
   const voters = votersOf(state);
@@ -61,15 +67,32 @@ export function scaleDown(state: State): Decision | undefined {
     const member = memberOf(state, name);
     return member === undefined || member.isLearner ? [] : name;
   });
-  const name = names.toSorted(byOrdinal).at(-1);
+  const name = names
+    .toSorted((a, b) => urgency(state, a) - urgency(state, b) || byOrdinal(a, b))
+    .at(-1);
   const peer = name === undefined ? undefined : peerOf(state, name);
   const member = name === undefined ? undefined : memberOf(state, name);
   if (peer === undefined || member === undefined) return undefined;
   const next = `Take ${peer.name} away`;
   const reasons = blockersOf(state, member.id);
   if (reasons.length > 0) return waitFor(next, reasons);
+  const undecided = undecidedReason(state);
+  if (undecided !== undefined) return waitFor(next, [undecided]);
   const leaving = leavingRecord(state, peer, { memberId: member.id, reason: SCALE_DOWN });
   return remember(state, { leaving }, next);
+}
+
+/** In memory, amid a change of the image: whether those of the former one go has to be known. */
+function undecidedReason(state: State): Reason | undefined {
+  const images = new Set(state.peers.map(({ spec }) => spec.image));
+  return isInMemory(state) && images.size > 1 ? imageGate(state)?.why : undefined;
+}
+
+/** The leader goes last. */
+function urgency(state: State, name: string): number {
+  const peer = peerOf(state, name);
+  if (peer === undefined || !mustReplace(state, peer)) return 0;
+  return memberOf(state, name)?.id === leaderOf(state)?.id ? 1 : 2;
 }
 
 /** A member whose data is lost is removed while the others are whole; another one joins later. */

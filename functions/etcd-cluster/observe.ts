@@ -24,9 +24,11 @@ import { askMembers } from './ask-members.ts';
 import { askUpkeep } from './ask-upkeep.ts';
 import { type Cluster, peerNames, selectorOf } from './cluster.ts';
 import type { Deps } from './deps.ts';
+import { type Found, forgotten, isOtherPod, isThere } from './forgotten.ts';
 import { KEPT } from './leave.ts';
+import { isPodCurrent, isRendered } from './outdated.ts';
 import { areAsRead, type PartsDeps, readParts } from './parts.ts';
-import { isPodCurrent, isRendered } from './roll.ts';
+import { mayGoOf } from './render.ts';
 import { type Parts, type Peer, type PeerClaim, podOf, type State } from './state.ts';
 import type { Trusts } from './trust.ts';
 import { versionText } from './version.ts';
@@ -48,7 +50,8 @@ export async function observe(
   const trusts = trustsOf(pods, peers);
   const { parts, isRemembered } = await partsOf(deps, cluster, { memory, trusts, signal });
   const claims = await claimsOf(deps, cluster, { peers, pods }, signal);
-  const etcd = await askMembers({ openAdmin, memory }, { cluster, pods, peers }, parts, signal);
+  const asked = { cluster, pods: pods.filter((pod) => !isOtherPod(pod, peers)), peers };
+  const etcd = await askMembers({ openAdmin, memory }, asked, parts, signal);
   const nowMs = clock.nowMs();
   for (const name of etcd.answers.keys()) memory.contactMs.set(name, nowMs);
   const found = { kube, namespace, nowMs, signal };
@@ -62,7 +65,11 @@ export async function observe(
     peers,
     pods,
     claims,
-    lost: new Map([...byPeer(lost), ...(await withoutClaim(found, peers, claims))]),
+    lost: new Map([
+      ...byPeer(lost),
+      ...(await withoutClaim(found, peers, claims)),
+      ...(await forgotten(found, parts, peers, pods)),
+    ]),
     pending: byPeer(pending),
     etcd,
   };
@@ -99,7 +106,8 @@ async function partsOf(
   const { kube, clock } = deps;
   const partsDeps = { kube, nowMs: clock.nowMs(), signal, memory, trusts };
   const remembered = rememberedParts(memory, cluster, clock.nowMs());
-  if (remembered !== undefined && (await areAsRead(partsDeps, cluster, remembered))) {
+  const isCurrent = remembered?.mayGo === mayGoOf(cluster);
+  if (remembered !== undefined && isCurrent && (await areAsRead(partsDeps, cluster, remembered))) {
     return { parts: remembered, isRemembered: true };
   }
   const parts = await readParts(partsDeps, cluster);
@@ -195,28 +203,8 @@ async function withoutClaim(
     const { claimUid } = status;
     if (spec.storage.medium !== 'Volume' || claimUid === undefined) continue;
     if (claims.some(({ uid }) => uid === claimUid)) continue;
-    if (await isThere(found, claimName(name), claimUid)) continue;
+    if (await isThere(found, CLAIMS, claimName(name), claimUid)) continue;
     gone.push([name, `Claim ${claimName(name)} of ${name} is gone.`]);
   }
   return gone;
-}
-
-interface Found {
-  readonly kube: Deps['kube'];
-  readonly namespace: string;
-  readonly signal: AbortSignal;
-}
-
-/** A claim without its label is not listed with the others, and has its data all the same. */
-async function isThere(
-  { kube, namespace, signal }: Found,
-  name: string,
-  claimUid: string,
-): Promise<boolean> {
-  const fieldSelector = `metadata.name=${name}`;
-  const options = { namespace, fieldSelector, limit: 1, metadataOnly: true, signal };
-  for await (const { items } of kube.pages(CLAIMS, options)) {
-    if (items.some(({ metadata }) => metadata.uid === claimUid)) return true;
-  }
-  return false;
 }

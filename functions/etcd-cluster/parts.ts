@@ -1,17 +1,20 @@
 // Reads the parts of a cluster that no member has for itself, and compares them with how they are
 // rendered. observe.ts calls it after changes and every few minutes.
+import { STARTS_SUFFIX } from '../../shared/api/etcd-names.ts';
 import { type EtcdLogin, Session } from '../../shared/etcd/admin/caller.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { compareParts } from '../../shared/stateful/compare-parts.ts';
 import { freshRefusal, policyRefusalOf } from '../../shared/stateful/missing-rights.ts';
 import { SECRETS } from '../../shared/stateful/parts.ts';
+import { readOwn, type SecretsDeps } from '../../shared/stateful/certificates/secret-data.ts';
 import { commonNameOf } from '../../shared/x509.ts';
 import { readAuth, refusedCertificate } from './auth/secrets.ts';
 import { type CertificateSets, readCertificates } from './certificates.ts';
 import type { Cluster } from './cluster.ts';
 import type { Memory } from './deps.ts';
 import { ownerOf } from './owner.ts';
-import { render } from './render.ts';
+import { mayGoOf, render } from './render.ts';
+import { isBirthOver } from './starts.ts';
 import type { Access, Parts } from './state.ts';
 import { authoritiesHash, type Trusts } from './trust.ts';
 
@@ -37,9 +40,12 @@ export async function readParts(deps: PartsDeps, cluster: Cluster): Promise<Part
   const lacking = read.lacking ?? refusedCertificate(cluster, named);
   const sets = lacking === undefined ? read.sets : undefined;
   const { auth, toMake: toMakeForAuth } = await readAuth(secretsDeps, cluster, named);
+  const starts = await readStarts(secretsDeps, cluster);
+  const isServed = isBirthOver(cluster, starts.own);
+  const mayGo = mayGoOf(cluster);
   const compared = await compareParts(deps, {
     owner,
-    parts: sets === undefined ? [] : render(cluster, sets),
+    parts: sets === undefined ? [] : render(cluster, sets, { isServed, mayGo }),
     early: new Map(),
     forbidden: {
       key: 'networkPolicy',
@@ -50,7 +56,7 @@ export async function readParts(deps: PartsDeps, cluster: Cluster): Promise<Part
   });
   return {
     toMake: toMake ?? toMakeForAuth,
-    lacking: lacking ?? compared.nameConflict,
+    lacking: lacking ?? starts.lacking ?? compared.nameConflict,
     access: sets === undefined ? undefined : accessBy(sets, sessionOf(deps.memory, auth?.root)),
     ...(auth === undefined ? {} : { auth }),
     found: compared.found,
@@ -60,7 +66,14 @@ export async function readParts(deps: PartsDeps, cluster: Cluster): Promise<Part
       sets === undefined ? undefined : authoritiesHash(sets.clients?.server.ca, sets.peers?.ca),
     secrets: versions,
     notice,
+    starts: starts.own,
+    mayGo,
   };
+}
+
+function readStarts(deps: SecretsDeps, cluster: Cluster): ReturnType<typeof readOwn> {
+  const isInMemory = cluster.spec.storage.medium === 'Memory';
+  return isInMemory ? readOwn(deps, ownerOf(cluster), STARTS_SUFFIX) : Promise.resolve({});
 }
 
 function accessBy({ clients }: CertificateSets, session: Session | undefined): Access {

@@ -70,6 +70,7 @@ export const newBootstrap = ({ cluster }: Pick<State, 'cluster'>, seed: string):
   state: 'New',
   token: cluster.uid,
   initialCluster: [{ name: seed, url: peerUrl(cluster, seed) }],
+  ...(cluster.spec.storage.medium === 'Memory' ? { start: seed } : {}),
 });
 
 /** For a member that the others have added, or whose volume has data. */

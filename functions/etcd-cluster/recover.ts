@@ -12,7 +12,7 @@ import { peerNames } from './cluster.ts';
 import { KEPT } from './leave.ts';
 import { lossOf, proposalOf, setAside } from './recovery-plan.ts';
 import { forget, remember } from './records.ts';
-import { isPodCurrent, isRendered } from './roll.ts';
+import { isPodCurrent, isRendered } from './outdated.ts';
 import { awayReason, unknownReason } from './safety.ts';
 import { type Peer, peerOf, podOf, type State, votersOf } from './state.ts';
 

@@ -7,6 +7,7 @@ import { hashOf } from '../../shared/hash.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
 import type { Member, MemberAnswer, View } from './etcd-state.ts';
+import { isInMemory } from './starts.ts';
 import {
   alarmsOf,
   byOrdinal,
@@ -40,7 +41,8 @@ export interface Proposal {
 export function proposalOf(state: State): Proposal | undefined {
   const { etcd, cluster } = state;
   const { quorumLostSince, clusterId } = cluster.status;
-  const isLost = etcd.list === undefined && clusterId !== undefined && cluster.spec.replicas > 0;
+  const mayBeLost = clusterId !== undefined && cluster.spec.replicas > 0 && !isInMemory(state);
+  const isLost = etcd.list === undefined && mayBeLost;
   if (!isLost || quorumLostSince === undefined || mayStand(state)) return undefined;
   const [survivor, ...rest] = survivorsOf(state);
   if (survivor === undefined) return undefined;

@@ -30,6 +30,7 @@ export type PartKey = 'tls' | 'client' | 'headless' | 'service' | 'budget' | 'ne
 export function render(
   cluster: Cluster,
   certificates: CertificateSets,
+  { isServed = true, mayGo = 1 }: { readonly isServed?: boolean; readonly mayGo?: number } = {},
 ): readonly RenderedPart<PartKey>[] {
   const part = (key: PartKey, ref: ResourceRef, manifest: Manifest): RenderedPart<PartKey> => ({
     key,
@@ -43,8 +44,8 @@ export function render(
       : [part('tls', SECRETS, tlsSecret(cluster, certificates))]),
     part('client', SECRETS, clientSecret(cluster, certificates)),
     part('headless', SERVICES, headlessService(cluster)),
-    part('service', SERVICES, clientService(cluster)),
-    part('budget', BUDGETS, budget(cluster)),
+    ...(isServed ? [part('service', SERVICES, clientService(cluster))] : []),
+    part('budget', BUDGETS, budget(cluster, mayGo)),
     // An existing policy stays when the spec says None: its user may want to keep it.
     ...(cluster.spec.networkPolicy === 'None'
       ? []
@@ -100,9 +101,21 @@ function clientService(cluster: Cluster): Manifest {
   return ownedBy(cluster, object, { spec });
 }
 
+/** A pod takes with it what it has in memory, so the others have to be enough without. */
+export function mayGoOf({ spec, status: { leaving, members = [] } }: Cluster): number {
+  if (spec.storage.medium === 'Volume') return 1;
+  const stay = members.filter(
+    ({ name, ready, role }) => ready === true && role !== 'Learner' && name !== leaving?.peer,
+  );
+  return stay.length >= Math.max(spec.replicas, VOTERS_MIN) ? 1 : 0;
+}
+
+/** None of fewer can go for good, and leave a quorum. */
+const VOTERS_MIN = 3;
+
 /** One pod away at a time, a learner among them, so voters keep their quorum through any drain. */
-function budget(cluster: Cluster): Manifest {
-  const spec = { maxUnavailable: 1, selector: { matchLabels: selectorOf(cluster) } };
+function budget(cluster: Cluster, mayGo: number): Manifest {
+  const spec = { maxUnavailable: mayGo, selector: { matchLabels: selectorOf(cluster) } };
   const object = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', name: cluster.name };
   return ownedBy(cluster, object, { spec });
 }

@@ -8,9 +8,11 @@ import { joined, waitFor } from '../../shared/stateful/decision.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
 import type { Decision } from './decision.ts';
 import { moveLeader } from './leave.ts';
+import { isOutdated, isPodCurrent, isRendered } from './outdated.ts';
 import { isAsWanted, wantedSpec } from './peer-spec.ts';
 import { forget, remember } from './records.ts';
 import { AT_RISK, awayReason, blockersOf, restartBlockers } from './safety.ts';
+import { isInMemory } from './starts.ts';
 import {
   byOrdinal,
   leaderOf,
@@ -27,8 +29,9 @@ import { imageGate } from './upgrade.ts';
 /** A member reads its log when it starts; one that takes longer may never come. */
 const BACK_WITHIN_MS = 600_000;
 
-/** A member whose spec or pod is not as it should be. */
+/** A member whose spec or pod is not as it should be. Those in memory are replaced. */
 export function roll(state: State): Decision | undefined {
+  if (isInMemory(state)) return undefined;
   const outdated = state.peers.filter((peer) => isOutdated(state, peer));
   const leader = leaderOf(state);
   const leads = ({ name }: Peer): number => (memberOf(state, name)?.id === leader?.id ? 1 : 0);
@@ -45,6 +48,7 @@ export function roll(state: State): Decision | undefined {
  * any other joins, and before clients are told to come.
  */
 export function settle(state: State): Decision | undefined {
+  if (isInMemory(state)) return undefined;
   const [first, ...others] = votersOf(state);
   const peer = first && peerOf(state, peerNameOf(state, first) ?? '');
   if (peer === undefined || others.length > 0) return undefined;
@@ -81,18 +85,6 @@ export function correct(state: State, peer: Peer, next: string): Decision | unde
 }
 
 const OTHER_TEMPLATE = 'Its pod template is another one now.';
-
-export const isOutdated = (state: State, peer: Peer): boolean =>
-  !isAsWanted(state, peer) || !isRendered(peer) || !isPodCurrent(state, peer);
-
-/** etcd-peer has brought the spec to the StatefulSet. */
-export const isRendered = ({ generation, status }: Peer): boolean =>
-  status.observedGeneration === generation;
-
-export const isPodCurrent = (state: Pick<State, 'pods'>, { name, status }: Peer): boolean => {
-  const pod = podOf(state, name);
-  return pod === undefined || pod.templateHash === status.templateHash;
-};
 
 function recordRestart(state: State, { name: peer }: Peer, { uid }: Pod, next: string): Decision {
   const restarting = {

@@ -16,7 +16,7 @@ import type { EtcdAuthStatus } from '../../shared/api/etcd-auth.ts';
 import type { Session } from '../../shared/etcd/admin/caller.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { Claim } from '../../shared/stateful/claims.ts';
-import type { SecretToMake } from '../../shared/stateful/certificates/secret-data.ts';
+import type { OwnSecret, SecretToMake } from '../../shared/stateful/certificates/secret-data.ts';
 import type { FoundPart, RenderedPart } from '../../shared/stateful/parts.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
 import type { AuthParts } from './auth/state.ts';
@@ -78,6 +78,10 @@ export interface Parts {
   readonly secrets: ReadonlyMap<string, string>;
   /** A task of the clients that has a date, for people. */
   readonly notice: string | undefined;
+  /** The Secret by which members in memory start; undefined while there is none. */
+  readonly starts?: OwnSecret | undefined;
+  /** How many pods the budget lets go at a time. */
+  readonly mayGo?: number;
 }
 
 /** Undefined fields where the cluster speaks without TLS. */

@@ -14,7 +14,7 @@ import type { Decision } from './decision.ts';
 import { quotaBytesOf } from './defragment.ts';
 import { withMeasures } from './measures.ts';
 import { proposalOf } from './recovery-plan.ts';
-import { isOutdated } from './roll.ts';
+import { isOutdated } from './outdated.ts';
 import { unaskedReason, unhealthyReason } from './safety.ts';
 import {
   answerOf,

@@ -5,6 +5,7 @@ import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { isBornHere, isBornSince } from './claim-marks.ts';
 import type { Member, View } from './etcd-state.ts';
+import { isInMemory } from './starts.ts';
 import {
   answerOf,
   byOrdinal,
@@ -85,6 +86,7 @@ function readRunning(state: State): Running {
 function refusal(from: Version, to: Version, state: State): string | undefined {
   if (from.major !== to.major) return 'another major version. Restore a backup into a new cluster.';
   const minors = to.minor - from.minor;
+  if (minors < 0 && isInMemory(state)) return NO_WAY_BACK;
   if (minors === -1 && (isTurningBack(state, to) || isGoingDown(state, to))) return undefined;
   if (minors < 0) {
     return (
@@ -101,6 +103,11 @@ function refusal(from: Version, to: Version, state: State): string | undefined {
   }
   return minors === 1 ? refusalUp(from, state) : undefined;
 }
+
+/** Tried: a 3.5.35 did not come up among members of 3.6.16 that etcd had told to go down. */
+const NO_WAY_BACK =
+  'older: in memory another member would join, and one of an older version does not come up ' +
+  'among these. Choose a later one, or restore a backup into a new cluster.';
 
 export const shown = ({ major, minor, patch }: Version): string => `${major}.${minor}.${patch}`;
 

@@ -1,11 +1,11 @@
 // Decides the next step. The first planner that has a step, or something to wait for, wins. A
-// member never starts with another volume than its first, no claim is deleted, and a peer goes
-// after its pod. Pure.
+// member never starts with another volume than its first, or in another pod than its first when it
+// has none, no claim is deleted, and a peer goes after its pod. Pure.
 import { claimName, podName } from '../../shared/api/etcd-names.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { firstOf, NOTHING, type Planner, waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision, Step } from './decision.ts';
-import { hasClaim, isEnding, isHeld } from './peer.ts';
+import { hasClaim, isEnding, isHeld, type Peer } from './peer.ts';
 import { isLost, type State } from './state.ts';
 
 const PLANNERS: readonly Planner<State, Step>[] = [
@@ -17,6 +17,7 @@ const PLANNERS: readonly Planner<State, Step>[] = [
   grow,
   applySet,
   awaitPod,
+  notePod,
   reportClaim,
 ];
 
@@ -50,6 +51,7 @@ function hold({ peer }: State): Decision | undefined {
 function stopLost(state: State): Decision | undefined {
   if (!isLost(state)) return undefined;
   const { peer, statefulSet } = state;
+  if (!hasClaim(peer)) return waitFor('Nothing', [podLost(peer)]);
   const lost = {
     reason: 'DataLost',
     message:
@@ -63,6 +65,15 @@ function stopLost(state: State): Decision | undefined {
     step: { type: 'stop', statefulSet },
   };
 }
+
+/** Its next pod starts only with data; while it is there, the budget counts it as one away. */
+const podLost = ({ name, status: { podUid = '' } }: Peer): Reason => ({
+  reason: 'DataLost',
+  message:
+    `Pod ${podName(name)} (uid ${podUid}) is gone, and all that this member had in memory and ` +
+    'has promised. It does not go on in another pod: etcd-cluster takes the member away, and ' +
+    'makes another one.',
+});
 
 /** The claim of the status, and only once in its life one for the status. */
 function chooseClaim(state: State): Decision | undefined {
@@ -145,6 +156,13 @@ function awaitPod(state: State): Decision | undefined {
     return refuse(next, { reason: 'ClaimPending', message: state.pending });
   }
   return waitFor(next, [notReady(state)]);
+}
+
+/** Others may rely from here on on what it has in memory. */
+function notePod({ peer, pod }: State): Decision | undefined {
+  if (hasClaim(peer) || pod === undefined || peer.status.podUid !== undefined) return undefined;
+  const { name, uid: podUid } = pod;
+  return { step: { type: 'write-records', records: { podUid } }, next: `Note pod ${name}` };
 }
 
 function notReady({ claim, pod }: State): Reason {

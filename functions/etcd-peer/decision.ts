@@ -1,6 +1,6 @@
 // The steps of this function: each is one change that others can see. Pure.
 import type { Decision as DecisionOf } from '../../shared/stateful/decision.ts';
-import type { FoundSet, PeerClaim } from './state.ts';
+import type { FoundSet, PeerClaim, Records } from './state.ts';
 
 export type Step =
   | { readonly type: 'hold' }
@@ -12,10 +12,13 @@ export type Step =
   | { readonly type: 'delete'; readonly statefulSet: FoundSet }
   | { readonly type: 'release' };
 
-/** Says in the status which claim it is, before a pod can write into it. */
+/**
+ * Says in the status which claim it is, before a pod can write into it, or which pod has the data
+ * in memory.
+ */
 export interface WriteRecords {
   readonly type: 'write-records';
-  readonly records: { readonly claimUid: string };
+  readonly records: Records;
 }
 
 export type Decision = DecisionOf<Step>;

@@ -37,7 +37,7 @@ export const isEnding = ({ object }: Pick<Peer, 'object'>): boolean =>
 export const isHeld = ({ object }: Pick<Peer, 'object'>): boolean =>
   (object.metadata.finalizers ?? []).includes(ETCD_PEER_FINALIZER);
 
-/** With Memory there is no claim: what is lost with the pod is a matter of etcd-cluster. */
+/** With Memory there is none: its data lives and ends with one pod. */
 export const hasClaim = ({ spec }: Pick<Peer, 'spec'>): boolean => spec.storage.medium === 'Volume';
 
 export const hostOf = ({ namespace, name, spec }: Pick<Peer, 'namespace' | 'name' | 'spec'>) =>

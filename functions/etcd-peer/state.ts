@@ -3,11 +3,11 @@
 import type { EtcdPeerStatus } from '../../shared/api/etcd-peer.ts';
 import type { Claim, Growth } from '../../shared/stateful/claims.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
-import type { Peer } from './peer.ts';
+import { hasClaim, type Peer } from './peer.ts';
 import type { Rendered } from './render/stateful-set.ts';
 
 /** Fields of the status that later decisions need. */
-export type Records = Pick<EtcdPeerStatus, 'claimUid'>;
+export type Records = Pick<EtcdPeerStatus, 'claimUid' | 'podUid'>;
 
 export interface FoundSet {
   readonly uid: string;
@@ -51,10 +51,15 @@ export interface State extends Parts {
   readonly pending: string | undefined;
 }
 
-/** Its first volume is gone, and with it what it has promised to the others. */
-export const isLost = ({ peer, claim }: Pick<State, 'peer' | 'claim'>): boolean =>
-  peer.status.claimUid !== undefined && claim?.uid !== peer.status.claimUid;
+/** Its first volume is gone, or its pod, and with it what it has promised to the others. */
+export function isLost({ peer, claim, pod }: Pick<State, 'peer' | 'claim' | 'pod'>): boolean {
+  const { claimUid, podUid } = peer.status;
+  if (!hasClaim(peer)) return podUid !== undefined && pod?.uid !== podUid;
+  return claimUid !== undefined && claim?.uid !== claimUid;
+}
 
 /** The records in the status now. */
-export const recordsOf = ({ peer: { status } }: Pick<State, 'peer'>): Records =>
-  status.claimUid === undefined ? {} : { claimUid: status.claimUid };
+export const recordsOf = ({ peer: { status } }: Pick<State, 'peer'>): Records => ({
+  ...(status.claimUid === undefined ? {} : { claimUid: status.claimUid }),
+  ...(status.podUid === undefined ? {} : { podUid: status.podUid }),
+});

@@ -108,6 +108,8 @@ export interface EtcdClusterStatus {
 export interface Bootstrap {
   readonly seed: string;
   readonly since: string;
+  /** With Memory: the version with which it was born, which otherwise its claims tell. */
+  readonly version?: string;
 }
 
 export interface MemberStatus {

@@ -20,6 +20,11 @@ export const TLS_SUFFIX = '-tls';
 
 export const tlsSecretName = (cluster: string): string => `${cluster}${TLS_SUFFIX}`;
 
+/** Ends the name of the Secret that says how members in memory start without data. */
+export const STARTS_SUFFIX = '-starts';
+
+export const startsSecretName = (cluster: string): string => `${cluster}${STARTS_SUFFIX}`;
+
 interface PeerPlace {
   readonly namespace: string;
   readonly cluster: string;

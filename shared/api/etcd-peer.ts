@@ -52,12 +52,19 @@ export interface PeerBootstrap {
   readonly state: 'New' | 'Existing';
   readonly token: string;
   readonly initialCluster: readonly { readonly name: string; readonly url: string }[];
+  /**
+   * The key in Secret `<cluster>-starts` by which a member in memory starts without data. Absent
+   * for one with a volume.
+   */
+  readonly start?: string;
 }
 
 export interface EtcdPeerStatus {
   readonly observedGeneration?: number;
   /** The claim that the data of this peer is in, from its first start on. */
   readonly claimUid?: string;
+  /** With Memory: the pod that its data is in, since it was first ready. */
+  readonly podUid?: string;
   /** The pod template that its StatefulSet has. */
   readonly templateHash?: string;
   readonly phase?: 'Pending' | 'Running' | 'Hibernating' | 'DataLost' | 'Ending';

@@ -51,10 +51,10 @@ const spread = (selector: Labels, topologyKey: string, isRequired: boolean) => (
  */
 const GO_MEMORY_SHARE = 0.8;
 
-/** Environment of a server in Go, which otherwise knows no limit. */
-export function goMemoryLimit(limits: Amounts | undefined) {
+/** Environment of a server in Go, which otherwise knows no limit; `takenBytes` is of other use. */
+export function goMemoryLimit(limits: Amounts | undefined, takenBytes = 0) {
   if (limits?.memory === undefined) return [];
-  const bytes = Math.floor(quantityOf(limits.memory) * GO_MEMORY_SHARE);
+  const bytes = Math.floor((quantityOf(limits.memory) - takenBytes) * GO_MEMORY_SHARE);
   return [{ name: 'GOMEMLIMIT', value: String(bytes) }];
 }
 

@@ -20,6 +20,14 @@ const LOOPBACK = '127.0.0.1';
 
 type Named = Pick<Peer, 'namespace' | 'name' | 'spec'>;
 
+/**
+ * The variable with what a member in memory is told when it finds no data: how, for the first of
+ * all, and otherwise among whom. The kubelet reads it anew at each start of the container, also
+ * when its node has started again and the memory is empty.
+ */
+export const START = 'START';
+const START_VALUE = `$(${START})`;
+
 /** Everything but how it starts for the first time. */
 export function flagsOf(peer: Named): readonly string[] {
   const { name, spec } = peer;
@@ -51,12 +59,14 @@ export function flagsOf(peer: Named): readonly string[] {
  * told of nobody: else it could join under the id that it had, and has forgotten its votes.
  */
 export function bootstrapFlags({ name: own, spec }: Named, isBorn: boolean): readonly string[] {
-  const { state, token, initialCluster } = spec.bootstrap;
+  const { state, token, initialCluster, start } = spec.bootstrap;
+  const isFirst = state === 'New' && !isBorn;
   const told = initialCluster.filter(({ name }) => !isBorn || name === own);
   const members = told.map(({ name, url }) => `${name}=${url}`);
+  const [all, how] = [members.join(','), isFirst ? 'new' : 'existing'];
   return [
-    `--initial-cluster=${members.join(',')}`,
-    `--initial-cluster-state=${state === 'New' && !isBorn ? 'new' : 'existing'}`,
+    `--initial-cluster=${start === undefined || isFirst ? all : START_VALUE}`,
+    `--initial-cluster-state=${start !== undefined && isFirst ? START_VALUE : how}`,
     `--initial-cluster-token=${token}`,
   ];
 }

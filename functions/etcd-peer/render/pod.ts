@@ -6,8 +6,10 @@ import {
   CLIENT_PORT,
   METRICS_PORT,
   PEER_PORT,
+  startsSecretName,
   tlsSecretName,
 } from '../../../shared/api/etcd-names.ts';
+import { quantityOf } from '../../../shared/kube/quantity.ts';
 import {
   CONTAINER_BOUNDS,
   goMemoryLimit,
@@ -15,7 +17,7 @@ import {
   spreadOver,
 } from '../../../shared/stateful/pod-spec.ts';
 import { hasClaim, type Peer } from '../peer.ts';
-import { bootstrapFlags, flagsOf, TLS_DIR, VOLUME_DIR } from './flags.ts';
+import { bootstrapFlags, flagsOf, START, TLS_DIR, VOLUME_DIR } from './flags.ts';
 
 const DATA = 'data';
 const TLS = 'tls';
@@ -87,8 +89,10 @@ function dataVolume(peer: Named) {
 }
 
 function container(peer: Named, isBorn: boolean) {
-  const { image, resources } = peer.spec;
-  const env = goMemoryLimit(resources.limits);
+  const { image, resources, storage } = peer.spec;
+  // The same limit is for what is stored in memory.
+  const storedBytes = hasClaim(peer) ? 0 : quantityOf(storage.size);
+  const env = [...goMemoryLimit(resources.limits, storedBytes), ...startOf(peer)];
   return {
     name: 'etcd',
     image,
@@ -109,6 +113,13 @@ function container(peer: Named, isBorn: boolean) {
     resources,
     ...CONTAINER_BOUNDS,
   };
+}
+
+function startOf({ spec }: Named) {
+  const { start: key } = spec.bootstrap;
+  if (key === undefined) return [];
+  const secretKeyRef = { name: startsSecretName(spec.cluster), key };
+  return [{ name: START, valueFrom: { secretKeyRef } }];
 }
 
 const containerPort = (name: string, port: number) => ({

@@ -9,7 +9,7 @@ const ETCD_CLUSTER = 'etcd-cluster';
 /** The most members that there can be: a certificate names so many. */
 const PLACES = 16;
 /** Secrets that the function makes. */
-const OWN_SECRETS = ['tls', 'client', 'clients-ca', 'peers-ca', 'root'];
+const OWN_SECRETS = ['tls', 'client', 'clients-ca', 'peers-ca', 'root', 'starts'];
 
 const NAMESPACE_RULES: readonly Rule[] = [
   rule('', 'secrets', ['create', 'get', 'patch']),

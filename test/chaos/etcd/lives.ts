@@ -1,5 +1,6 @@
 // Lives of an EtcdCluster of the model, each from a cluster at rest to one at rest again.
 import { give, givenTo, ONE, role, user } from '../../unit/etcd-cluster/model/logins.ts';
+import { losePod, losePower, MEMORY } from '../../unit/etcd-cluster/model/memory.ts';
 import { type Edit, Run } from '../../unit/etcd-cluster/model/run.ts';
 import { corrupt, dataOf, fill, freeUp } from '../../unit/etcd-cluster/model/upkeep-model.ts';
 
@@ -44,9 +45,30 @@ const isRemoved = (run: Run): boolean => run.model.voters.every(({ name }) => na
 
 /** Its voters know it by this name from now on, so that a test sees when it is gone. */
 function lose(run: Run, peer: string): void {
-  for (const member of run.model.voters) if (member.name === peer) member.name = 'lost';
+  mark(run, peer);
   run.model.loseVolume(peer);
 }
+
+function mark(run: Run, peer: string): void {
+  for (const member of run.model.voters) if (member.name === peer) member.name = 'lost';
+}
+
+const lostInMemory = (
+  name: string,
+  loses: (run: Run) => string,
+  how: typeof losePod,
+  edit?: Edit,
+): Life => ({
+  name,
+  before: [MEMORY],
+  begin: (run) => {
+    const peer = loses(run);
+    mark(run, peer);
+    how(run.model, peer);
+    if (edit !== undefined) run.edit(edit);
+  },
+  isDone: isRemoved,
+});
 
 export const LIVES: readonly Life[] = [
   edited('born', [], {}),
@@ -62,6 +84,16 @@ export const LIVES: readonly Life[] = [
   edited('logins on', [size(1)], ONE),
   edited('other users', [size(1), ONE], LOGINS),
   edited('logins off', [size(1), LOGINS], { auth: undefined }),
+  edited('born in memory', [], MEMORY),
+  edited('another image in memory', [MEMORY], IMAGE),
+  edited('a minor version in memory', [MEMORY], { image: 'quay.io/coreos/etcd:v3.7.3' }),
+  edited('five to three, and another image, in memory', [{ ...MEMORY, ...size(5) }], {
+    ...IMAGE,
+    ...size(3),
+  }),
+  lostInMemory('the pod of a follower in memory', followerOf, losePod),
+  lostInMemory('the pod of a leader in memory, and another image', leaderOf, losePod, IMAGE),
+  lostInMemory('the power of a leader in memory', leaderOf, losePower),
   {
     name: 'a follower lost',
     before: [{}],

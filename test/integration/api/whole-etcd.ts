@@ -59,7 +59,7 @@ const etcdStatus: Whole<Omit<EtcdClusterStatus, 'conditions'>> & {
   leader: 'main-0',
   database: '1.2GiB of 2GiB',
   clusterId: 'cdf818194e3a8c32',
-  bootstrap: { seed: 'main-0', since: at },
+  bootstrap: { seed: 'main-0', since: at, version: '3.6.16' },
   leaving: {
     peer: 'main-4',
     peerUid: 'p4',
@@ -139,6 +139,7 @@ const peerSpec: Whole<EtcdPeerSpec> = {
     state: 'Existing',
     token: 'u1',
     initialCluster: [{ name: 'main-0', url: 'https://main-0-0.main-headless.shop.svc:2380' }],
+    start: 'main-2.cdf818194e3a8c32',
   },
   running: true,
   certificatesHash: '0123456789abcdef',
@@ -150,6 +151,7 @@ const peerStatus: Whole<Omit<EtcdPeerStatus, 'conditions'>> & {
 } = {
   observedGeneration: 1,
   claimUid: 'c2',
+  podUid: 'p2',
   templateHash: '0123456789abcdef',
   phase: 'Running',
   conditions: [condition],

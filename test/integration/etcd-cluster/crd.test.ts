@@ -23,6 +23,11 @@ const ROLE = { name: 'app', permissions: [{ prefix: '/app/', access: 'Read' }] }
 const users = (...all: object[]) =>
   auth({ roles: [ROLE], users: all.map((one) => ({ name: 'app', roles: ['app'], ...one })) });
 const roles = (...all: object[]) => auth({ roles: all.map((one) => ({ ...ROLE, ...one })) });
+const memory = (size: string, quota: string, limit: string) => ({
+  ...storage({ medium: 'Memory', size }),
+  ...limits({ memory: limit }),
+  quota,
+});
 const requests = (fields: object) => ({ resources: { requests: fields } });
 
 test('one with nothing said is three members with certificates', async () => {
@@ -47,6 +52,16 @@ test('one with nothing said is three members with certificates', async () => {
 });
 
 test.each<[object, string]>([
+  [memory('4Gi', '2Gi', '8Gi'), 'room for the quota twice and for 512Mi of logs'],
+  [memory('5Gi', '2Gi', '5Gi'), '256Mi more than storage.size at least'],
+  [{ ...memory('1Gi', '256Mi', '2Gi'), replicas: 0 }, 'Members in memory cannot hibernate'],
+])('%j is refused in memory: %s', async (spec, why) => {
+  await expect(create(spec)).rejects.toThrow(why);
+  const name = await create(memory('1Gi', '256Mi', '1280Mi'));
+  expect((await created(name))?.['spec']).toMatchObject({ storage: { medium: 'Memory' } });
+});
+
+test.each<[object, string]>([
   [{ replicas: 4 }, 'choose 1, 3, 5, 7 or 9, or 0 to hibernate'],
   [{ replicas: -1 }, 'greater than or equal to 0'],
   [{ replicas: 11 }, 'less than or equal to 9'],
@@ -58,7 +73,6 @@ test.each<[object, string]>([
   [storage({ size: 'ten' }), 'Write a size as Kubernetes does'],
   [storage({ size: '1Mi' }), '128Mi at least'],
   [storage({ size: '2Ti' }), 'write 1Ti at most'],
-  [storage({ medium: 'Memory', size: '4Gi' }), 'Memory is for a later version'],
   [storage({ medium: 'Disk' }), 'supported values: "Volume", "Memory"'],
   [storage({ medium: 'Memory', storageClassName: 'fast' }), 'Memory has no storage class'],
   [storage({ medium: 'Memory', accessMode: 'ReadWriteOnce' }), 'Memory has no access mode'],
@@ -139,7 +153,7 @@ test.each(['etcd.example', '0etcd', `e${'x'.repeat(40)}`])(
 );
 
 test.each<[object, object, string]>([
-  [storage({ size: '20Gi' }), storage({ size: '10Gi' }), 'A claim does not shrink'],
+  [storage({ size: '20Gi' }), storage({ size: '10Gi' }), 'Storage does not shrink'],
   [{}, storage({ medium: 'Memory' }), 'Data does not move between volumes and memory'],
   [{}, storage({ storageClassName: 'fast' }), 'keeps its storage class for life'],
   [

@@ -1,6 +1,7 @@
 // The life of EtcdClusters on real etcds: birth, more members and fewer, another spec, a member
 // that is lost, sleep, and coming back.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { EtcdTraffic } from '../../builders/etcd-traffic.ts';
 import { EtcdPlace } from './etcd-place.ts';
 import { type Named, SCENARIO_MS } from './etcd-scene.ts';
 
@@ -132,5 +133,75 @@ test(
     expect(await place.podUids(cluster)).toEqual([podUid]);
     expect(await place.condition(cluster, 'Ready')).not.toMatch(/^True/);
     await client.close();
+  },
+);
+
+const IN_MEMORY = {
+  storage: { medium: 'Memory', size: '1Gi' },
+  quota: '256Mi',
+  resources: { limits: { memory: '1280Mi' } },
+  tls: { clients: { mode: 'None' } },
+};
+
+async function idsOf(cluster: Named): Promise<readonly string[]> {
+  const { members = [] } = await place.status(cluster);
+  return members.map(({ id = '' }) => id);
+}
+
+/** The node of its pod has no power for a moment; then somebody deletes the pod. */
+async function loseMemory(cluster: Named, peer: string): Promise<void> {
+  const members = await idsOf(cluster);
+  await place.wipe(cluster, peer);
+  await place.wakeUntil(cluster, 'it to end again and again', () =>
+    Promise.resolve(place.starts(cluster, peer) > 3),
+  );
+  expect(await idsOf(cluster)).toEqual(members);
+  await place.deletePod(cluster, `${peer}-0`);
+  await place.wakeUntil(cluster, 'a member to be replaced', (status) => {
+    const now = status.members?.find(({ name }) => name === peer)?.id;
+    return now !== undefined && !members.includes(now);
+  });
+  await place.wakeUntilReady(cluster);
+}
+
+async function loseAll(cluster: Named): Promise<void> {
+  for (const { metadata } of await place.pods(cluster)) {
+    await place.deletePod(cluster, metadata.name);
+  }
+  await place.wakeUntil(cluster, 'DataGone', async () =>
+    (await place.condition(cluster, 'Degraded')).startsWith('True DataGone'),
+  );
+  const client = await place.client(cluster);
+  await expect(client.members.list({ isLinearizable: false })).rejects.toThrow(
+    'etcd cannot be reached',
+  );
+  await client.close();
+}
+
+test(
+  'in memory a member that lost its data is replaced, and so are those with another image',
+  {
+    timeout: SCENARIO_MS,
+  },
+  async () => {
+    const cluster: Named = { namespace: 'in-memory', name: 'etcd' };
+    await place.namespace(cluster.namespace);
+    await place.create(cluster, IN_MEMORY);
+    await place.wakeUntilReady(cluster);
+    expect(await place.claims(cluster)).toEqual([]);
+    const { clusterId } = await place.status(cluster);
+    const traffic = EtcdTraffic.start(await place.access(cluster), 'in-memory');
+    onTestFinished(() => traffic.close());
+    await loseMemory(cluster, 'etcd-0');
+    const before = await idsOf(cluster);
+    await place.edit(cluster, { image: 'quay.io/coreos/etcd:v3.7.3' });
+    await place.wakeUntilReady(cluster);
+    const { result, acknowledged } = await traffic.stop();
+    expect(result).toBe('linearizable');
+    expect(acknowledged).toBeGreaterThan(100);
+    const now = await place.status(cluster);
+    expect([now.clusterId, now.version, now.voters]).toEqual([clusterId, '3.7.3', '3/3']);
+    expect((await idsOf(cluster)).filter((id) => before.includes(id))).toEqual([]);
+    await loseAll(cluster);
   },
 );

@@ -120,6 +120,15 @@ const FORGED: readonly (readonly [what: string, changes: Changes, why: string])[
     'one container',
   ],
   [
+    'that are told by the Secret of others how to start',
+    {
+      container: {
+        env: [{ name: 'START', valueFrom: { secretKeyRef: { name: 'web-starts', key: 'a' } } }],
+      },
+    },
+    'one container',
+  ],
+  [
     'that run something before',
     { pod: { initContainers: [{ name: 'a', image: PEER_SPEC.image }] } },
     'one container',

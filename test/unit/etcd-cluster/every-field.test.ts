@@ -4,7 +4,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { isRecord } from '../../../shared/kube/json.ts';
+import { memory } from './memory-samples.ts';
 import { type Edited, FIELDS, mostlyFree } from './model/field-edits.ts';
+import { shown } from './rows.ts';
+import { type Differences, state } from './samples.ts';
 
 interface Rule {
   readonly rule: string;
@@ -64,6 +68,24 @@ test.each(EDITS)('another %s is carried out', async (_, { from, edit, ...how }: 
   expect(how.isDone(run, writes)).toBe(true);
   const restarted = writes.filter((one) => one.startsWith('delete pods')).toSorted();
   expect(restarted).toEqual(how.restarts === true ? EACH_ONCE : []);
+});
+
+function merged(one: unknown, other: unknown): unknown {
+  if (!isRecord(one) || !isRecord(other)) return other;
+  const now = Object.entries(other).map(([key, value]) => [key, merged(one[key], value)]);
+  return { ...one, ...Object.fromEntries(now) };
+}
+
+const ROLLED = EDITS.filter(
+  ([field, { restarts }]) => restarts === true || field === 'storage.size',
+);
+
+test.each(ROLLED)('another %s of members in memory replaces them', (_, { edit }) => {
+  const { cluster, peers } = state(memory());
+  const spec = merged(cluster.spec, edit) as Differences['spec'];
+  expect(shown(state({ ...memory(), spec: spec ?? {}, peers: () => peers }))).toBe(
+    'add-learner: Add etcd-3 in place of etcd-0',
+  );
 });
 
 test('without an edit of its defragmentation such a database is defragmented', async () => {

@@ -5,6 +5,7 @@ import { podSpec } from '../../../functions/etcd-peer/render/pod.ts';
 import type { MemberStatus } from '../../../shared/api/etcd-cluster.ts';
 import { peer } from '../etcd-peer/samples.ts';
 import { keepDown, killProcess, losePods, wipe } from './model/faults.ts';
+import { losePower, MEMORY } from './model/memory.ts';
 import { Run } from './model/run.ts';
 
 let run: Run;
@@ -69,4 +70,16 @@ test.each([1, 3])('a wiped seed is not born again, of %i members', async (replic
   await other.idle();
   expect(other.isReady()).toBe(false);
   expect([...other.model.processes.keys()]).not.toContain('etcd-0-0');
+});
+
+test('an emptyDir keeps no member from coming back: another one joins in its place', async () => {
+  const other = new Run();
+  other.edit(MEMORY);
+  await other.converge();
+  const members = idsOf(other);
+  losePower(other.model, 'etcd-1');
+  await other.converge();
+  expect(idsOf(other).filter((id) => !members.includes(id))).toHaveLength(1);
+  const names = [...other.model.members.values()].map(({ name }) => name);
+  expect(names.toSorted()).toEqual(['etcd-0', 'etcd-1', 'etcd-2']);
 });

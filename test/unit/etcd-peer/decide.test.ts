@@ -6,7 +6,7 @@ import { CLAIM, type Differences, state } from './samples.ts';
 
 const memory: Differences = {
   spec: { storage: { medium: 'Memory', size: '1Gi' } },
-  status: {},
+  status: { podUid: 'p1' },
   claim: null,
 };
 const growing = (isAllowed: boolean): Partial<State> => ({
@@ -21,6 +21,7 @@ const STEPS: readonly [what: string, found: Differences, step: string, next: str
   ['it has no claim yet', { ...fresh, claim: null }, 'make-claim', 'Create claim data-main-1'],
   ['its claim is there', fresh, 'write-records', 'Take claim data-main-1'],
   ['it needs no claim', { ...memory, ...fresh, claim: null }, 'apply', 'Create StatefulSet main-1'],
+  ['its data is in this pod', { ...memory, status: {} }, 'write-records', 'Note pod main-1-0'],
   ['its claim is known', { statefulSet: null, pod: null }, 'apply', 'Create StatefulSet main-1'],
   [
     'its spec changed',
@@ -90,6 +91,14 @@ const WAITS: readonly [what: string, found: Differences, waitsFor: string, needs
       'its data is lost, and another one has the name',
       { claim: null, statefulSet: { isOurs: false } },
       'DataLost',
+      false,
+    ],
+    ['the pod with its data is gone', { ...memory, pod: null }, 'DataLost', false],
+    ['another pod has the name of that', { ...memory, pod: { uid: 'p2' } }, 'DataLost', false],
+    [
+      'its pod in memory has not been ready yet',
+      { ...memory, status: {}, pod: { isReady: false } },
+      'NotReady',
       false,
     ],
     ['its pod is not made yet', { pod: null }, 'PodMissing', false],

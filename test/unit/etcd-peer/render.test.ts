@@ -233,3 +233,32 @@ test.each([
   // Without one, the field is not there at all.
   expect(Object.entries(container ?? {}).find(([name]) => name === 'env')?.[1]).toEqual(env);
 });
+
+const inMemory = (state: 'New' | 'Existing'): Spec => ({
+  storage: { medium: 'Memory', size: '512Mi' },
+  bootstrap: { ...SPEC.bootstrap, state, start: 'main-1.3e9' },
+});
+
+test.each<['New' | 'Existing', string[]]>([
+  ['New', [`--initial-cluster=main-1=${SPEC.bootstrap.initialCluster[0]?.url ?? ''}`]],
+  ['Existing', ['--initial-cluster-state=existing']],
+])('one in memory that is %s reads at each start how it starts without data', (state, told) => {
+  const spec = podSpec(peer({ spec: inMemory(state) }), false);
+  const [container] = spec.containers;
+  const variable = state === 'New' ? '--initial-cluster-state' : '--initial-cluster';
+  expect(container?.args).toEqual(expect.arrayContaining([`${variable}=$(START)`, ...told]));
+  const secretKeyRef = { name: 'main-starts', key: 'main-1.3e9' };
+  expect(container?.env).toContainEqual({ name: 'START', valueFrom: { secretKeyRef } });
+  expect(spec.volumes).toContainEqual({
+    name: 'data',
+    emptyDir: { medium: 'Memory', sizeLimit: '512Mi' },
+  });
+});
+
+test('what is stored in memory is not for the heap of etcd', () => {
+  const limitOf = (spec: Spec) =>
+    podSpec(peer({ spec }), false).containers[0]?.env?.find(({ name }) => name === 'GOMEMLIMIT');
+  expect(limitOf({})).toEqual({ name: 'GOMEMLIMIT', value: String(Math.floor(2 ** 30 * 0.8)) });
+  const value = String(Math.floor((2 ** 30 - 512 * 2 ** 20) * 0.8));
+  expect(limitOf(inMemory('New'))).toEqual({ name: 'GOMEMLIMIT', value });
+});

@@ -89,6 +89,7 @@ test('of one etcd: each Secret by its name, and those of the spec to be read alo
     'main-clients-ca',
     'main-peers-ca',
     'main-root',
+    'main-starts',
     'main-user-app',
   ];
   const secrets = { apiGroups: [''], resources: ['secrets'] };

@@ -7,6 +7,10 @@ import type { DataModel, MemberModel } from './shapes.ts';
 interface ContainerModel {
   readonly image: string;
   readonly args: readonly string[];
+  readonly env?: readonly {
+    readonly name: string;
+    readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } };
+  }[];
 }
 
 export function containerOf(pod: KubeObject): ContainerModel {

@@ -9,6 +9,8 @@ import { SpokenVersion } from './spoken-version.ts';
 import { containerOf, goOnAlone } from './alone.ts';
 import { type Bootstrap, bootstrapIn, findsCluster } from './bootstrap.ts';
 import { AuthModel } from './auth-model.ts';
+import { argsOf, endAgain, forgetPods, isInMemory, placeOf } from './memory.ts';
+import { judgeRebirth, judgeRejoin } from './memory.ts';
 import type { MemberModel, DataModel, ProcessModel, RecordModel } from './shapes.ts';
 import { EMPTY, joined, judgeRemoval, tickUpkeep, type UpkeepModel } from './upkeep-model.ts';
 
@@ -212,6 +214,7 @@ export class EtcdModel {
   }
 
   #runPods(): void {
+    forgetPods(this);
     for (const claim of this.objects('persistentvolumeclaims')) {
       const at = { namespace: NAMESPACE, name: claim.metadata.name };
       const { phase } = (claim['status'] ?? {}) as { readonly phase?: string };
@@ -229,24 +232,24 @@ export class EtcdModel {
   #start(pod: KubeObject): void {
     const { name } = pod.metadata;
     const peer = name.replace(/-0$/, '');
-    const claim = this.kube.objects.get(`persistentvolumeclaims/${NAMESPACE}/data-${peer}`);
-    const { phase } = (claim?.['status'] ?? {}) as { readonly phase?: string };
-    if (claim === undefined || phase !== 'Bound') return;
-    const { uid } = claim.metadata;
-    const { image, args } = containerOf(pod);
+    const uid = placeOf(this, pod);
+    const args = argsOf(this, pod);
+    if (uid === undefined || args === undefined) return;
     const data = this.data.get(uid) ?? this.#firstStart(peer, uid, bootstrapIn(args));
     const member = data && this.members.get(data.memberId);
-    if (data === undefined || member === undefined) return;
-    const version = /:v(.*)$/.exec(image)?.[1] ?? '';
+    if (data === undefined || member === undefined) return endAgain(this, pod);
+    const version = /:v(.*)$/.exec(containerOf(pod).image)?.[1] ?? '';
     const { memberId, clusterId } = data;
-    this.spoken.judge(peer, version, member.name === '');
+    // One in memory comes in place of another one, with the version that this one would get.
+    this.spoken.judge(peer, version, member.name === '' && !isInMemory(pod));
     member.name = peer;
     const isForced = args.includes('--force-new-cluster=true');
     if (isForced) goOnAlone(this, member, data);
     data.isAlone = isForced;
     this.processes.set(name, { memberId, clusterId, claimUid: uid, version, isForced });
     const at = { namespace: NAMESPACE, name };
-    this.kube.change(PODS, at, { status: { podIP: `10.0.0.${peer.slice(5)}`, ...ready } });
+    const status = { podIP: `10.0.0.${peer.slice(5)}`, ...ready, containerStatuses: [] };
+    this.kube.change(PODS, at, { status });
   }
 
   /** With an empty volume; undefined when etcd ends with an error. */
@@ -257,7 +260,7 @@ export class EtcdModel {
     const member = [...this.members.values()].find((one) => one.peerUrl === url);
     const canJoin = findsCluster(urls, [...this.members.values()]) && this.hasQuorum();
     if (member === undefined || !canJoin) return undefined;
-    if (member.name !== '') throw new Error(`${peer} came back with an empty volume`);
+    if (member.name !== '') return judgeRejoin(member, claimUid);
     const { clusterId = '' } = this;
     const behind = CATCH_UP_TICKS;
     const data = { ...joined(this, peer), memberId: member.id, clusterId, behind };
@@ -266,8 +269,8 @@ export class EtcdModel {
   }
 
   #beBorn(peer: string, peerUrl: string, claimUid: string): DataModel {
-    if (this.clusterId !== undefined) throw new Error(`${peer} was born a second time`);
-    const id = this.#nextId();
+    if (this.clusterId !== undefined) judgeRebirth(this, claimUid);
+    const [id = this.#nextId()] = this.members.keys();
     this.clusterId = '193';
     this.members.set(id, { id, peerUrl, name: peer, isLearner: false });
     const data = { ...EMPTY, memberId: id, clusterId: '193', behind: 0 };
