@@ -18,6 +18,7 @@ import { hibernate } from './hibernate.ts';
 import { finishLearner, scaleUp } from './join.ts';
 import { leave, replaceLost, scaleDown } from './leave.ts';
 import { replaceCorrupt } from './replace-corrupt.ts';
+import { replaceRefusing, reportRefusing } from './replace-refusing.ts';
 import { isOutdated, refuseImage, restart, roll, settle } from './roll.ts';
 import { proposeRecovery, recover, refuseConfirmation } from './recover.ts';
 import { blockersOf } from './safety.ts';
@@ -39,6 +40,7 @@ const PLANNERS: readonly Planner<State, Step>[] = [
   finishLearner,
   recoverSpace,
   replaceLost,
+  replaceRefusing,
   restart,
   settle,
   keepAuth,
@@ -47,6 +49,7 @@ const PLANNERS: readonly Planner<State, Step>[] = [
   scaleDown,
   defragment,
   reportSpace,
+  reportRefusing,
   heal,
   refuseImage,
   reportAuth,

@@ -9,6 +9,7 @@ import { CORRUPT, corruptAlarms, corruptionBlockers, corruptMember } from './cor
 import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
 import { forget, remember } from './records.ts';
+import { REFUSES } from './refusal.ts';
 import { blockersOf, removalBlockers, unhealthyReason, unknownReason } from './safety.ts';
 import {
   answerOf,
@@ -37,9 +38,10 @@ export function leavingRecord(
   { name, uid, status: { claimUid } }: Peer,
   { memberId, reason }: Pick<LeavingMember, 'memberId' | 'reason'>,
 ): LeavingMember {
-  // The data of a member that somebody else removed is kept, and so is a claim of another life.
+  // The data of a member that somebody else removed is kept, and of one that refuses it; and so is
+  // a claim of another life.
   const found = claimOf(state, name);
-  const isItsOwn = memberId !== undefined && found?.uid === claimUid;
+  const isItsOwn = memberId !== undefined && reason !== REFUSES && found?.uid === claimUid;
   const claim = isItsOwn ? found : undefined;
   return {
     peer: name,
@@ -140,6 +142,8 @@ export function leave(state: State): Decision | undefined {
   if (live !== undefined && live.id !== leaving.memberId) return forget(state, ['leaving'], next);
   const removal = removeMember(state, leaving, next);
   if (removal !== undefined) return removal;
+  const kept = leaving.reason === REFUSES ? keepAside(state, name) : undefined;
+  if (kept !== undefined) return kept;
   const peer = peerOf(state, name);
   if (peer?.uid === peerUid && !peer.isEnding) {
     return { step: { type: 'delete-peer', peer }, next };

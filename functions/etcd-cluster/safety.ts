@@ -3,6 +3,7 @@
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { Member } from './etcd-state.ts';
+import { refusalIn } from './refusal.ts';
 import {
   answerOf,
   claimOf,
@@ -181,6 +182,10 @@ export function awayReason(state: State, peer: string): Reason {
   const pod = podOf(state, peer);
   if (pod === undefined) return { reason: 'MemberAway', message: `${peer} has no pod.` };
   if (pod.isEnding) return { reason: 'MemberAway', message: `The pod of ${peer} is about to end.` };
+  const refusal = refusalIn(pod.crash);
+  if (refusal !== undefined) {
+    return { reason: 'DataRefused', message: `${peer} refuses its data: ${refusal}.` };
+  }
   if (pod.trouble !== undefined) {
     const { reason, message } = pod.trouble;
     return { reason, message: `${peer} does not run (${message}).` };

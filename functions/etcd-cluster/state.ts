@@ -8,6 +8,8 @@ import type {
   LeavingMember,
   Recovered,
   Recovering,
+  RefusedData,
+  RefusingMember,
   RestartingMember,
 } from '../../shared/api/etcd-cluster.ts';
 import { claimName, podName } from '../../shared/api/etcd-names.ts';
@@ -30,6 +32,8 @@ export interface Records {
   readonly bootstrap?: Bootstrap;
   readonly leaving?: LeavingMember;
   readonly restarting?: RestartingMember;
+  readonly refusing?: RefusingMember;
+  readonly refused?: RefusedData;
   readonly recovering?: Recovering;
   readonly recovered?: Recovered;
   readonly defragmenting?: DefragmentingMember;
@@ -194,13 +198,15 @@ export const byOrdinal = (a: string, b: string): number => ordinalOf(a) - ordina
 
 /** The records in the status now. */
 export function recordsOf({ cluster: { status } }: Pick<State, 'cluster'>): Records {
-  const { clusterId, bootstrap, leaving, restarting } = status;
+  const { clusterId, bootstrap, leaving, restarting, refusing, refused } = status;
   const { recovering, recovered, defragmenting, compacting, auth } = status;
   return {
     ...(clusterId === undefined ? {} : { clusterId }),
     ...(bootstrap === undefined ? {} : { bootstrap }),
     ...(leaving === undefined ? {} : { leaving }),
     ...(restarting === undefined ? {} : { restarting }),
+    ...(refusing === undefined ? {} : { refusing }),
+    ...(refused === undefined ? {} : { refused }),
     ...(recovering === undefined ? {} : { recovering }),
     ...(recovered === undefined ? {} : { recovered }),
     ...(defragmenting === undefined ? {} : { defragmenting }),

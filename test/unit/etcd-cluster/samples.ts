@@ -140,6 +140,7 @@ const podFor = (name: string, index: number): Pod => ({
   templateHash: 't1',
   placelessSince: undefined,
   trouble: undefined,
+  crash: undefined,
   unreadySince: undefined,
 });
 

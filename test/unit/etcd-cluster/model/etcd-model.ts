@@ -4,7 +4,7 @@ import { ETCD_PEERS } from '../../../../shared/api/etcd-peer.ts';
 import type { KubeObject } from '../../../../shared/kube/objects.ts';
 import { CLAIMS, PODS } from '../../../../shared/stateful/parts.ts';
 import { KubeModel } from '../../stateful/kube-model.ts';
-import { CATCH_UP_TICKS, ready, unready } from './pod-times.ts';
+import { CATCH_UP_TICKS, endedAgain, ready, unready } from './pod-times.ts';
 import { SpokenVersion } from './spoken-version.ts';
 import { containerOf, goOnAlone } from './alone.ts';
 import { type Bootstrap, bootstrapIn, findsCluster } from './bootstrap.ts';
@@ -228,6 +228,7 @@ export class EtcdModel {
 
   #start(pod: KubeObject): void {
     const { name } = pod.metadata;
+    const at = { namespace: NAMESPACE, name };
     const peer = name.replace(/-0$/, '');
     const claim = this.kube.objects.get(`persistentvolumeclaims/${NAMESPACE}/data-${peer}`);
     const { phase } = (claim?.['status'] ?? {}) as { readonly phase?: string };
@@ -236,6 +237,7 @@ export class EtcdModel {
     const { image, args } = containerOf(pod);
     const data = this.data.get(uid) ?? this.#firstStart(peer, uid, bootstrapIn(args));
     const member = data && this.members.get(data.memberId);
+    if (data?.isUnfit === true) return void this.kube.change(PODS, at, endedAgain(pod));
     if (data === undefined || member === undefined) return;
     const version = /:v(.*)$/.exec(image)?.[1] ?? '';
     const { memberId, clusterId } = data;
@@ -245,7 +247,6 @@ export class EtcdModel {
     if (isForced) goOnAlone(this, member, data);
     data.isAlone = isForced;
     this.processes.set(name, { memberId, clusterId, claimUid: uid, version, isForced });
-    const at = { namespace: NAMESPACE, name };
     this.kube.change(PODS, at, { status: { podIP: `10.0.0.${peer.slice(5)}`, ...ready } });
   }
 
