@@ -12,7 +12,8 @@ import { existingBootstrap, makePeer, newBootstrap, specOf } from './peer-spec.t
 import { remember } from './records.ts';
 import { correct } from './roll.ts';
 import { awayReason } from './safety.ts';
-import { byOrdinal, claimOf, type PeerClaim, peerOf, type State } from './state.ts';
+import { byOrdinal, claimOf, type PeerClaim, peerOf, type State, type Stray } from './state.ts';
+import { labelLost } from './strays.ts';
 
 /** Until the id of the cluster is in the status. */
 export function beBorn(state: State): Decision | undefined {
@@ -20,6 +21,9 @@ export function beBorn(state: State): Decision | undefined {
   if (status.clusterId !== undefined) return undefined;
   const former = awaitFormer(state);
   if (former !== undefined) return former;
+  // One without a mark may be that of anybody, and etcd-peer refuses it by its name.
+  const stray = state.strays.find((one) => one.kind === 'Claim' && one.clusterId !== undefined);
+  if (stray !== undefined) return refuseStray(state, stray);
   const ids = new Set(withData(state).flatMap(({ clusterId }) => clusterId ?? []));
   const [known] = ids;
   if (ids.size > 1) return refuseDiffering(state);
@@ -47,6 +51,12 @@ function awaitFormer(state: State): Decision | undefined {
   const taken = { reason: 'NameTaken', message };
   const trouble = isYoung(state.cluster.object, state.nowMs) ? undefined : taken;
   return waitFor('Start the first member', [taken], trouble);
+}
+
+/** It may have the data of a cluster of before. */
+function refuseStray(state: State, stray: Stray): Decision {
+  const trouble = labelLost(state, stray);
+  return waitFor('Start the first member', [trouble], trouble);
 }
 
 const withData = ({ claims }: State): readonly PeerClaim[] =>

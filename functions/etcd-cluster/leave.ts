@@ -11,6 +11,7 @@ import type { Member } from './etcd-state.ts';
 import { forget, remember } from './records.ts';
 import { REFUSES } from './refusal.ts';
 import { blockersOf, removalBlockers, unhealthyReason, unknownReason } from './safety.ts';
+import { labelLost } from './strays.ts';
 import {
   answerOf,
   byOrdinal,
@@ -24,6 +25,7 @@ import {
   peerOf,
   podOf,
   type State,
+  strayOf,
   votersOf,
 } from './state.ts';
 
@@ -148,6 +150,8 @@ export function leave(state: State): Decision | undefined {
   if (peer?.uid === peerUid && !peer.isEnding) {
     return { step: { type: 'delete-peer', peer }, next };
   }
+  const stray = strayOf(state, name, 'Pod');
+  if (stray !== undefined) return awaitEnd(state, leaving, next, labelLost(state, stray));
   if (peer?.uid === peerUid || podOf(state, name) !== undefined) {
     const message =
       `The pod of ${name} ends. Of a node that is gone for good, delete the Node, or give it the ` +

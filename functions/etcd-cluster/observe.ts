@@ -27,6 +27,7 @@ import type { Deps } from './deps.ts';
 import { KEPT } from './leave.ts';
 import { areAsRead, type PartsDeps, readParts } from './parts.ts';
 import { isPodCurrent, isRendered } from './roll.ts';
+import { findStrays } from './strays.ts';
 import { type Parts, type Peer, type PeerClaim, podOf, type State } from './state.ts';
 import type { Trusts } from './trust.ts';
 import { versionText } from './version.ts';
@@ -62,6 +63,7 @@ export async function observe(
     peers,
     pods,
     claims,
+    strays: await findStrays(deps, { cluster, peers, pods, claims, etcd }, signal),
     lost: new Map([...byPeer(lost), ...(await withoutClaim(found, peers, claims))]),
     pending: byPeer(pending),
     etcd,

@@ -7,6 +7,7 @@ import { KubeModel } from '../../stateful/kube-model.ts';
 import { CATCH_UP_TICKS, endedAgain, ready, unready } from './pod-times.ts';
 import { SpokenVersion } from './spoken-version.ts';
 import { containerOf, goOnAlone } from './alone.ts';
+import { isLabelled } from './labels.ts';
 import { type Bootstrap, bootstrapIn, findsCluster } from './bootstrap.ts';
 import { AuthModel } from './auth-model.ts';
 import type { MemberModel, DataModel, ProcessModel, RecordModel } from './shapes.ts';
@@ -186,7 +187,7 @@ export class EtcdModel {
       };
       const at = { namespace: NAMESPACE, name: `${metadata.name}-0` };
       const pod = this.kube.objects.get(`pods/${NAMESPACE}/${at.name}`);
-      if (replicas === 0 && pod !== undefined) this.#end(pod);
+      if (replicas === 0 && pod !== undefined && isLabelled(pod)) this.#end(pod);
       if (replicas === 0 || pod !== undefined) continue;
       this.kube.put(PODS, {
         apiVersion: 'v1',
@@ -201,7 +202,7 @@ export class EtcdModel {
     }
     const owners = new Set(sets.map(({ metadata }) => `${metadata.name}-0`));
     for (const pod of this.objects('pods')) {
-      if (!owners.has(pod.metadata.name)) this.#end(pod);
+      if (!owners.has(pod.metadata.name) && isLabelled(pod)) this.#end(pod);
     }
   }
 
