@@ -22,7 +22,9 @@ import {
   type PeerClaim,
   peerOf,
   type State,
+  type Stray,
 } from './state.ts';
+import { labelLost } from './strays.ts';
 import { versionText } from './version.ts';
 
 /** Far more than an election takes. */
@@ -35,6 +37,9 @@ export function beBorn(state: State): Decision | undefined {
   const former = awaitFormer(state);
   if (former !== undefined) return former;
   if (isInMemory(state) && state.claims.length > 0) return refuseClaims(state);
+  // One without a mark may be that of anybody, and etcd-peer refuses it by its name.
+  const stray = state.strays.find((one) => one.kind === 'Claim' && one.clusterId !== undefined);
+  if (stray !== undefined) return refuseStray(state, stray);
   const ids = new Set(withData(state).flatMap(({ clusterId }) => clusterId ?? []));
   const [known] = ids;
   if (ids.size > 1) return refuseDiffering(state);
@@ -62,6 +67,12 @@ function awaitFormer(state: State): Decision | undefined {
   const taken = { reason: 'NameTaken', message };
   const trouble = isYoung(state.cluster.object, state.nowMs) ? undefined : taken;
   return waitFor('Start the first member', [taken], trouble);
+}
+
+/** It may have the data of a cluster of before. */
+function refuseStray(state: State, stray: Stray): Decision {
+  const trouble = labelLost(state, stray);
+  return waitFor('Start the first member', [trouble], trouble);
 }
 
 const withData = ({ claims }: State): readonly PeerClaim[] =>

@@ -19,6 +19,7 @@ import { finishLearner, scaleUp } from './join.ts';
 import { leave, replaceLost, scaleDown } from './leave.ts';
 import { replaceCorrupt } from './replace-corrupt.ts';
 import { isOutdated } from './outdated.ts';
+import { replaceRefusing, reportRefusing } from './replace-refusing.ts';
 import { refuseImage, restart, roll, settle } from './roll.ts';
 import { proposeRecovery, recover, refuseConfirmation } from './recover.ts';
 import { blockersOf } from './safety.ts';
@@ -42,6 +43,7 @@ const PLANNERS: readonly Planner<State, Step>[] = [
   finishLearner,
   recoverSpace,
   replaceLost,
+  replaceRefusing,
   restart,
   settle,
   keepAuth,
@@ -50,6 +52,7 @@ const PLANNERS: readonly Planner<State, Step>[] = [
   scaleDown,
   defragment,
   reportSpace,
+  reportRefusing,
   heal,
   refuseImage,
   reportAuth,

@@ -146,6 +146,7 @@ function freeOrdinal(state: State): number {
   const isTaken = (name: string): boolean =>
     members.includes(name) ||
     peerOf(state, name) !== undefined ||
+    state.strays.some(({ peer }) => peer === name) ||
     claimOf(state, name) !== undefined;
   let ordinal = 0;
   while (isTaken(peerName(state.cluster, ordinal))) ordinal += 1;

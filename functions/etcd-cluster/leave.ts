@@ -10,8 +10,10 @@ import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
 import { mustReplace } from './outdated.ts';
 import { forget, remember } from './records.ts';
+import { REFUSES } from './refusal.ts';
 import { blockersOf, LOST, removalBlockers, unhealthyReason, unknownReason } from './safety.ts';
 import { isInMemory } from './starts.ts';
+import { labelLost } from './strays.ts';
 import {
   answerOf,
   byOrdinal,
@@ -25,6 +27,7 @@ import {
   peerOf,
   podOf,
   type State,
+  strayOf,
   votersOf,
 } from './state.ts';
 import { imageGate } from './upgrade.ts';
@@ -40,9 +43,10 @@ export function leavingRecord(
   { name, uid, status: { claimUid } }: Peer,
   { memberId, reason }: Pick<LeavingMember, 'memberId' | 'reason'>,
 ): LeavingMember {
-  // The data of a member that somebody else removed is kept, and so is a claim of another life.
+  // The data of a member that somebody else removed is kept, and of one that refuses it; and so is
+  // a claim of another life.
   const found = claimOf(state, name);
-  const isItsOwn = memberId !== undefined && found?.uid === claimUid;
+  const isItsOwn = memberId !== undefined && reason !== REFUSES && found?.uid === claimUid;
   const claim = isItsOwn ? found : undefined;
   return {
     peer: name,
@@ -163,10 +167,14 @@ export function leave(state: State): Decision | undefined {
   if (live !== undefined && live.id !== leaving.memberId) return forget(state, ['leaving'], next);
   const removal = removeMember(state, leaving, next);
   if (removal !== undefined) return removal;
+  const kept = leaving.reason === REFUSES ? keepAside(state, name) : undefined;
+  if (kept !== undefined) return kept;
   const peer = peerOf(state, name);
   if (peer?.uid === peerUid && !peer.isEnding) {
     return { step: { type: 'delete-peer', peer }, next };
   }
+  const stray = strayOf(state, name, 'Pod');
+  if (stray !== undefined) return awaitEnd(state, leaving, next, labelLost(state, stray));
   if (peer?.uid === peerUid || podOf(state, name) !== undefined) {
     const message =
       `The pod of ${name} ends. Of a node that is gone for good, delete the Node, or give it the ` +

@@ -29,6 +29,7 @@ import { KEPT } from './leave.ts';
 import { isPodCurrent, isRendered } from './outdated.ts';
 import { areAsRead, type PartsDeps, readParts } from './parts.ts';
 import { mayGoOf } from './render.ts';
+import { findStrays } from './strays.ts';
 import { type Parts, type Peer, type PeerClaim, podOf, type State } from './state.ts';
 import type { Trusts } from './trust.ts';
 import { versionText } from './version.ts';
@@ -65,6 +66,7 @@ export async function observe(
     peers,
     pods,
     claims,
+    strays: await findStrays(deps, { cluster, peers, pods, claims, etcd }, signal),
     lost: new Map([
       ...byPeer(lost),
       ...(await withoutClaim(found, peers, claims)),

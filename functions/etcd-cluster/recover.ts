@@ -14,7 +14,8 @@ import { lossOf, proposalOf, setAside } from './recovery-plan.ts';
 import { forget, remember } from './records.ts';
 import { isPodCurrent, isRendered } from './outdated.ts';
 import { awayReason, unknownReason } from './safety.ts';
-import { type Peer, peerOf, podOf, type State, votersOf } from './state.ts';
+import { labelLost } from './strays.ts';
+import { type Peer, peerOf, podOf, type State, type Stray, votersOf } from './state.ts';
 
 /** A node that is gone says nothing of its pods, and somebody has to tell that it is. */
 const STOPPED_WITHIN_MS = 120_000;
@@ -98,8 +99,12 @@ function stopOthers(state: State, recovering: Recovering, next: string): Decisio
     const spec = { ...running.spec, running: false };
     return { step: { type: 'update-peer', peer: running, spec }, next: `${next}: stop the others` };
   }
+  const strays = state.strays.filter(({ peer }) => peer !== survivor);
   const pods = podsOfOthers(state, survivor);
   if (pods.length > 0) return awaitPods(state, recovering, pods, next);
+  const stray = strays.find((one) => one.kind === 'Pod' || isOfCluster(state, one));
+  // It may run, or be brought back, with the data of before.
+  if (stray !== undefined) return awaitEnd(state, recovering, labelLost(state, stray), next);
   const [claim] = setAside(state, survivor);
   if (claim !== undefined) {
     const clusterId = `${KEPT}${claim.clusterId ?? ''}`;
@@ -120,9 +125,12 @@ function podsOfOthers({ pods, cluster }: State, survivor: string): readonly stri
   return pods.map(({ name }) => name).filter((name) => others.includes(name));
 }
 
+const isOfCluster = ({ cluster }: State, { clusterId }: Extract<Stray, { kind: 'Claim' }>) =>
+  clusterId === cluster.status.clusterId;
+
 function awaitPods(
   state: State,
-  { since }: Recovering,
+  recovering: Recovering,
   pods: readonly string[],
   next: string,
 ): Decision {
@@ -133,6 +141,10 @@ function awaitPods(
       'knowing of this. Of a node that is gone for good, delete the Node, or give it the taint ' +
       'node.kubernetes.io/out-of-service.',
   };
+  return awaitEnd(state, recovering, ending, next);
+}
+
+function awaitEnd(state: State, { since }: Recovering, ending: Reason, next: string): Decision {
   const isLate = state.nowMs - Date.parse(since) > STOPPED_WITHIN_MS;
   return waitFor(next, [ending], isLate ? ending : undefined);
 }

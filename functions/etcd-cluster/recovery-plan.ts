@@ -63,6 +63,7 @@ export function proposalOf(state: State): Proposal | undefined {
 function mayStand(state: State): boolean {
   const { answers } = state.etcd;
   if ([...answers.values()].some(({ leaderId }) => leaderId !== undefined)) return true;
+  if (state.strays.some((one) => one.kind === 'Pod' && one.isReady)) return true;
   return state.peers.some(({ name }) => !answers.has(name) && podOf(state, name)?.isReady === true);
 }
 

@@ -3,6 +3,8 @@
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { Member } from './etcd-state.ts';
+import { refusalIn } from './refusal.ts';
+import { labelLost } from './strays.ts';
 import {
   answerOf,
   claimOf,
@@ -11,6 +13,7 @@ import {
   peerNameOf,
   podOf,
   type State,
+  strayOf,
   votersOf,
 } from './state.ts';
 
@@ -182,8 +185,14 @@ export function awayReason(state: State, peer: string): Reason {
   const pending = state.pending.get(peer);
   if (pending !== undefined) return { reason: 'ClaimPending', message: pending };
   const pod = podOf(state, peer);
+  const stray = strayOf(state, peer, 'Pod');
+  if (pod === undefined && stray !== undefined) return labelLost(state, stray);
   if (pod === undefined) return { reason: 'MemberAway', message: `${peer} has no pod.` };
   if (pod.isEnding) return { reason: 'MemberAway', message: `The pod of ${peer} is about to end.` };
+  const refusal = refusalIn(pod.crash);
+  if (refusal !== undefined) {
+    return { reason: 'DataRefused', message: `${peer} refuses its data: ${refusal}.` };
+  }
   if (pod.trouble !== undefined) {
     const { reason, message } = pod.trouble;
     return { reason, message: `${peer} does not run (${message}).` };

@@ -8,6 +8,8 @@ import type {
   LeavingMember,
   Recovered,
   Recovering,
+  RefusedData,
+  RefusingMember,
   RestartingMember,
 } from '../../shared/api/etcd-cluster.ts';
 import { claimName, podName } from '../../shared/api/etcd-names.ts';
@@ -30,6 +32,8 @@ export interface Records {
   readonly bootstrap?: Bootstrap;
   readonly leaving?: LeavingMember;
   readonly restarting?: RestartingMember;
+  readonly refusing?: RefusingMember;
+  readonly refused?: RefusedData;
   readonly recovering?: Recovering;
   readonly recovered?: Recovered;
   readonly defragmenting?: DefragmentingMember;
@@ -91,6 +95,13 @@ export interface Access {
   readonly session?: Session;
 }
 
+/** A pod or a claim by the name of a member's, whose label somebody took off. */
+export type Stray = { readonly peer: string; readonly name: string } & (
+  | { readonly kind: 'Pod'; readonly isReady: boolean }
+  /** Its mark. */
+  | { readonly kind: 'Claim'; readonly clusterId: string | undefined }
+);
+
 export interface State {
   readonly cluster: Cluster;
   readonly nowMs: number;
@@ -98,6 +109,7 @@ export interface State {
   readonly peers: readonly Peer[];
   readonly pods: readonly Pod[];
   readonly claims: readonly PeerClaim[];
+  readonly strays: readonly Stray[];
   /** Peers whose volume is certain to be lost, and why. */
   readonly lost: ReadonlyMap<string, string>;
   /** Peers that cannot start because their claim gets no volume, and why. */
@@ -114,9 +126,16 @@ export const claimOf = ({ claims }: Pick<State, 'claims'>, peer: string): PeerCl
 export const peerOf = ({ peers }: Pick<State, 'peers'>, name: string): Peer | undefined =>
   peers.find((one) => one.name === name);
 
+export const strayOf = (
+  { strays }: Pick<State, 'strays'>,
+  peer: string,
+  kind: Stray['kind'],
+): Stray | undefined => strays.find((one) => one.peer === peer && one.kind === kind);
+
 /** Nothing is left of it: no EtcdPeer, no pod and no claim. */
 export const isVanished = (state: State, name: string): boolean =>
-  [peerOf, podOf, claimOf].every((of) => of(state, name) === undefined);
+  [peerOf, podOf, claimOf].every((of) => of(state, name) === undefined) &&
+  !state.strays.some(({ peer }) => peer === name);
 
 export const membersOf = ({ etcd }: Pick<State, 'etcd'>): readonly Member[] =>
   etcd.list?.members ?? [];
@@ -198,13 +217,15 @@ export const byOrdinal = (a: string, b: string): number => ordinalOf(a) - ordina
 
 /** The records in the status now. */
 export function recordsOf({ cluster: { status } }: Pick<State, 'cluster'>): Records {
-  const { clusterId, bootstrap, leaving, restarting } = status;
+  const { clusterId, bootstrap, leaving, restarting, refusing, refused } = status;
   const { recovering, recovered, defragmenting, compacting, auth } = status;
   return {
     ...(clusterId === undefined ? {} : { clusterId }),
     ...(bootstrap === undefined ? {} : { bootstrap }),
     ...(leaving === undefined ? {} : { leaving }),
     ...(restarting === undefined ? {} : { restarting }),
+    ...(refusing === undefined ? {} : { refusing }),
+    ...(refused === undefined ? {} : { refused }),
     ...(recovering === undefined ? {} : { recovering }),
     ...(recovered === undefined ? {} : { recovered }),
     ...(defragmenting === undefined ? {} : { defragmenting }),

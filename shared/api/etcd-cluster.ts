@@ -91,6 +91,8 @@ export interface EtcdClusterStatus {
   readonly bootstrap?: Bootstrap;
   readonly leaving?: LeavingMember;
   readonly restarting?: RestartingMember;
+  readonly refusing?: RefusingMember;
+  readonly refused?: RefusedData;
   /** Absent while a quorum confirms who the members are. */
   readonly quorumLostSince?: string;
   readonly recovery?: RecoveryPlan;
@@ -148,6 +150,25 @@ export interface RestartingMember {
   readonly podUid: string;
   readonly reason: string;
   readonly since: string;
+}
+
+/** A member that ends at each start because of its data: its starts are counted from here on. */
+export interface RefusingMember {
+  readonly peer: string;
+  readonly podUid: string;
+  /** How often its container had been started again by then. */
+  readonly restarts: number;
+  readonly since: string;
+}
+
+/** Written before such a member is removed, and forgotten with its claim: none is until then. */
+export interface RefusedData {
+  readonly peer: string;
+  /** Kept aside. */
+  readonly claim: string;
+  readonly claimUid: string;
+  readonly why: string;
+  readonly at: string;
 }
 
 /** It is done about a lost quorum once a person has confirmed it by its id. */

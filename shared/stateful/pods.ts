@@ -24,7 +24,19 @@ export interface Pod {
   readonly placelessSince: string | undefined;
   /** Why it is not ready, as far as the scheduler or the kubelet says. */
   readonly trouble: Reason | undefined;
+  /** How its container ended; undefined before it has, and when it has run on for long. */
+  readonly crash: Crash | undefined;
   readonly unreadySince: string | undefined;
+}
+
+export interface Crash {
+  /** How often its container was started again. */
+  readonly restarts: number;
+  readonly exitCode: number;
+  /** It has been started again since. */
+  readonly isUp: boolean;
+  /** The end of its log, where the pod asks the kubelet for that. */
+  readonly lastWords: string;
 }
 
 interface PodCondition {
@@ -38,6 +50,7 @@ interface PodCondition {
 interface Ended {
   readonly reason?: string;
   readonly exitCode?: number;
+  readonly message?: string;
   readonly finishedAt?: string;
 }
 
@@ -106,6 +119,7 @@ export function podOf(object: KubeObject, nowMs: number): Pod {
     templateHash: annotations?.[TEMPLATE_ANNOTATION],
     placelessSince: is('PodScheduled', 'False')?.lastTransitionTime,
     trouble: troubleIn(status, is('PodScheduled', 'False'), nowMs),
+    crash: crashIn(status, nowMs),
     unreadySince: is('Ready', 'False')?.lastTransitionTime ?? creationTimestamp,
   };
 }
@@ -127,6 +141,18 @@ function troubleIn(
   return container === undefined ? undefined : containerTrouble(container, nowMs);
 }
 
+/** The kubelet keeps no more of it, but anybody with rights may write more. */
+const LAST_WORDS_BYTES_MAX = 4_096;
+
+function crashIn({ containerStatuses = [] }: PodStatus, nowMs: number): Crash | undefined {
+  const [container = {}] = containerStatuses;
+  const { state = {}, restartCount: restarts = 0 } = container;
+  const { exitCode, message = '' } = endOf(container) ?? {};
+  const isUp = state.waiting === undefined && state.terminated === undefined;
+  if (exitCode === undefined || (isUp && !isLooping(container, nowMs))) return undefined;
+  return { restarts, exitCode, isUp, lastWords: cut(message, LAST_WORDS_BYTES_MAX) };
+}
+
 /** The kubelet alternates between these while it tries again. */
 const IMAGE: readonly string[] = [
   'ErrImagePull',
@@ -138,22 +164,27 @@ const IMAGE: readonly string[] = [
 ];
 const ON_ITS_WAY: readonly string[] = ['ContainerCreating', 'PodInitializing'];
 
-function containerTrouble(
-  { state = {}, lastState = {}, restartCount = 0 }: ContainerStatus,
-  nowMs: number,
-): Reason | undefined {
+function containerTrouble(container: ContainerStatus, nowMs: number): Reason | undefined {
+  const { state = {} } = container;
   const { reason = '', message } = state.waiting ?? {};
   if (IMAGE.includes(reason)) return reasonFrom('ImagePullBackOff', reason, message);
-  const ended = state.terminated ?? lastState.terminated;
+  const ended = endOf(container);
   if (reason === 'CrashLoopBackOff' || state.terminated !== undefined) return endReason(ended);
   if (state.waiting !== undefined) {
     return reason === '' || ON_ITS_WAY.includes(reason)
       ? undefined
       : reasonFrom('CreateContainerError', reason, message);
   }
-  // A crash loop runs for a moment between two of its ends.
-  const isLooping = restartCount > 1 && nowMs - Date.parse(ended?.finishedAt ?? '') < LOOP_MS;
-  return isLooping ? endReason(ended) : undefined;
+  return isLooping(container, nowMs) ? endReason(ended) : undefined;
+}
+
+const endOf = ({ state, lastState }: ContainerStatus): Ended | undefined =>
+  state?.terminated ?? lastState?.terminated;
+
+/** A crash loop runs for a moment between two of its ends. */
+function isLooping(container: ContainerStatus, nowMs: number): boolean {
+  const { restartCount = 0 } = container;
+  return restartCount > 1 && nowMs - Date.parse(endOf(container)?.finishedAt ?? '') < LOOP_MS;
 }
 
 /** The kubelet's longest pause between two starts, and a start. */

@@ -110,6 +110,8 @@ function container(peer: Named, isBorn: boolean) {
       ...(hasTls(peer) ? [{ name: TLS, mountPath: TLS_DIR, readOnly: true }] : []),
     ],
     ...PROBES,
+    // The last lines of its log tell etcd-cluster whether it refuses its data.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
     resources,
     ...CONTAINER_BOUNDS,
   };

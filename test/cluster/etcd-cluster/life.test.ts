@@ -185,6 +185,39 @@ test('an image of the next minor version comes to one member at a time', setting
   }),
 );
 
+test('volumes grow, and no pod is made anew', settings, ({ task }) =>
+  underTraffic(task.name, async () => {
+    const pods = await place.podUids(cluster);
+    await endured('10Gi to 20Gi', async () => {
+      await place.edit(cluster, { storage: { size: '20Gi' } });
+      await place.wakeUntil(cluster, 'the volumes to grow', async () =>
+        (await place.volumeSizes(cluster)).every((size) => size === '20Gi'),
+      );
+    });
+    expect(await place.podUids(cluster)).toEqual(pods);
+  }),
+);
+
+test('a member that refuses its data is replaced, and its claim is kept', settings, ({ task }) =>
+  underTraffic(task.name, async () => {
+    const { namespace } = cluster;
+    await endured('data refused', async () => {
+      await place.spoilLog(cluster, 'etcd-1');
+      await place.wakeUntil(cluster, 'a member to be replaced', ({ refused, leaving }) =>
+        Promise.resolve(refused !== undefined && leaving === undefined),
+      );
+    });
+    const { refused, voters } = await place.status(cluster);
+    expect({ voters, claim: refused?.claim, why: refused?.why }).toEqual({
+      voters: '3/3',
+      claim: 'data-etcd-1',
+      why: 'its log on the disk is damaged',
+    });
+    expect(await claimNames()).toContain('data-etcd-1');
+    await place.kubectl.run('delete', 'pvc', 'data-etcd-1', `-n=${namespace}`);
+  }),
+);
+
 test('when all claims are gone it says so, and does not come up empty', settings, async () => {
   for (const name of await claimNames()) await place.loseClaim(cluster, name);
   await place.wakeUntil(cluster, 'DataGone', async () =>

@@ -1,12 +1,15 @@
 // Where EtcdClusters run in real pods: the nodes of the rung with containerd and kubelets, etcds
 // from images, volumes on the nodes' disks, and both functions with the rights of their manifests.
 // Clients connect as they do everywhere: to the Service.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ReachedCluster } from '../../../knative/try/cluster/reached-cluster.ts';
 import { ETCD_PEERS } from '../../../shared/api/etcd-peer.ts';
 import { claimName, CLIENT_PORT, podName } from '../../../shared/api/etcd-names.ts';
 import { type EtcdAdmin, openEtcdAdmin } from '../../../shared/etcd/admin.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { spoilFile } from '../../builders/spoil-file.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import {
   EtcdScene,
@@ -17,7 +20,7 @@ import {
 import type { Kubectl } from '../support/kubectl.ts';
 import { openPodPlaceParts, type PodPlaceParts } from '../support/pod-place-parts.ts';
 import { processesOf } from '../support/pod-processes.ts';
-import { loseVolume } from '../support/volumes.ts';
+import { loseVolume, volumeDir } from '../support/volumes.ts';
 
 const SERVICES = { group: '', version: 'v1', resource: 'services' } as const;
 const ENDS_WITHIN_MS = 60_000;
@@ -106,6 +109,23 @@ export class EtcdPodPlace extends EtcdScene {
     await this.kube.delete(PODS, { namespace: cluster.namespace, name }, { uid });
     const isGone = async () => (await processesOf('etcd', uid)).length === 0;
     await until('its process to end', isGone, ENDS_WITHIN_MS);
+  }
+
+  /** Its disk gives back other bytes of its log than it was given, and its process starts again. */
+  async spoilLog(cluster: Named, member: string): Promise<void> {
+    const { namespace } = cluster;
+    const clusterDir = this.nodes.dir;
+    const of = { kube: this.kube, clusterDir, namespace, claim: claimName(member) };
+    const log = join(await volumeDir(of), 'data/member/wal');
+    const [file = ''] = (await readdir(log)).filter((name) => name.endsWith('.wal'));
+    await spoilFile(join(log, file));
+    const { uid } = (await this.pod(cluster, member)).metadata;
+    for (const pid of await processesOf('etcd', uid)) process.kill(pid, 'SIGKILL');
+  }
+
+  /** The sizes that the volumes of its claims have. */
+  async volumeSizes(cluster: Named): Promise<readonly string[]> {
+    return (await this.claims(cluster)).map(({ status }) => Object(status).capacity?.storage);
   }
 
   async loseVolume(cluster: Named, member: string): Promise<void> {

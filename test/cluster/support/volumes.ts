@@ -2,17 +2,21 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { until } from '../../builders/versioned-kind.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
 const CLAIMS = core('persistentvolumeclaims');
 const VOLUMES = core('persistentvolumes');
 
-interface Lost {
+interface OfClaim {
   readonly kube: KubeClient;
   readonly clusterDir: string;
   readonly namespace: string;
   readonly claim: string;
+}
+
+interface Lost extends OfClaim {
   /** Ends the pod that has it mounted; resolves when its process is gone. */
   readonly endPod: () => Promise<void>;
 }
@@ -32,8 +36,20 @@ export async function loseVolume({ kube, namespace, claim, ...more }: Lost): Pro
     return phase === 'Lost';
   });
   await more.endPod();
+  await rm(pathOf(volume, more.clusterDir), { recursive: true });
+}
+
+/** The directory of the volume of a claim, as this machine sees it. */
+export async function volumeDir({ kube, clusterDir, namespace, claim }: OfClaim): Promise<string> {
+  const found = await kube.get(CLAIMS, { namespace, name: claim });
+  const { volumeName = '' } = Object(found?.['spec']);
+  const volume = await kube.get(VOLUMES, { name: volumeName });
+  if (volume === null) throw new Error(`${claim} has no volume`);
+  return pathOf(volume, clusterDir);
+}
+
+/** The volume has the path as its node sees it. */
+function pathOf(volume: KubeObject, clusterDir: string): string {
   const { path } = Object(Object(volume['spec']).local);
-  // The path of a node's directory, as this machine sees it.
-  const at = String(path).indexOf('/nodes/');
-  await rm(join(more.clusterDir, String(path).slice(at)), { recursive: true });
+  return join(clusterDir, String(path).slice(String(path).indexOf('/nodes/')));
 }

@@ -70,6 +70,14 @@ const etcdStatus: Whole<Omit<EtcdClusterStatus, 'conditions'>> & {
     since: at,
   },
   restarting: { peer: 'main-1', podUid: 'p1', reason: 'Another image.', since: at },
+  refusing: { peer: 'main-2', podUid: 'p2', restarts: 3, since: at },
+  refused: {
+    peer: 'main-3',
+    claim: 'data-main-3',
+    claimUid: 'c3',
+    why: 'its database is damaged',
+    at,
+  },
   quorumLostSince: at,
   recovery: {
     id: 'main-0-0123456789ab',

@@ -2,9 +2,10 @@
 // with the surviving member once a person has confirmed it.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EtcdClusterStatus } from '../../../shared/api/etcd-cluster.ts';
+import type { EtcdAdmin } from '../../../shared/etcd/admin.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { EtcdPlace } from './etcd-place.ts';
-import { type Named, SCENARIO_MS } from './etcd-scene.ts';
+import { type Named, SCENARIO_MS, SECRETS } from './etcd-scene.ts';
 
 const MARK = 'ballast.dev/etcd-cluster-id';
 const STATEFUL_SETS = { group: 'apps', version: 'v1', resource: 'statefulsets' } as const;
@@ -47,14 +48,14 @@ async function claim(name: string): Promise<KubeObject> {
 const idsOf = ({ members = [] }: EtcdClusterStatus): readonly (string | undefined)[] =>
   members.map(({ id }) => id);
 
-async function loseQuorum(): Promise<EtcdClusterStatus> {
-  await place.loseClaim(cluster, 'data-etcd-1');
-  await place.loseVolume(cluster, 'etcd-2');
-  await place.wakeUntil(cluster, 'a plan', async ({ recovery }) => {
-    const degraded = await place.condition(cluster, 'Degraded');
+async function loseQuorum(of = cluster): Promise<EtcdClusterStatus> {
+  await place.loseClaim(of, 'data-etcd-1');
+  await place.loseVolume(of, 'etcd-2');
+  await place.wakeUntil(of, 'a plan', async ({ recovery }) => {
+    const degraded = await place.condition(of, 'Degraded');
     return recovery !== undefined && degraded.startsWith('True QuorumLost');
   });
-  return place.status(cluster);
+  return place.status(of);
 }
 
 const LIFE_MS = 2 * SCENARIO_MS;
@@ -132,6 +133,54 @@ test(
       (await place.condition(cluster, 'Degraded')).startsWith('True RecoveryRefused'),
     );
     expect(idsOf(await place.status(cluster))).toEqual(idsOf(after));
+  },
+  LIFE_MS,
+);
+
+const guarded: Named = { namespace: 'guarded', name: 'etcd' };
+
+async function passwordOf(user: string): Promise<string> {
+  const name = user === 'root' ? 'etcd-root' : `etcd-user-${user}`;
+  const secret = await place.kube.get(SECRETS, { namespace: guarded.namespace, name });
+  const { password = '' } = Object(secret?.['data']) as { readonly password?: string };
+  return Buffer.from(password, 'base64').toString();
+}
+
+async function as<Told>(user: string, ask: (admin: EtcdAdmin) => Promise<Told>): Promise<Told> {
+  const login = user === '' ? undefined : { user, password: await passwordOf(user) };
+  const admin = await place.client(guarded, login);
+  try {
+    return await ask(admin);
+  } finally {
+    await admin.close();
+  }
+}
+
+test(
+  'where etcd asks for logins a lost quorum is recovered, too, and it asks for them afterwards',
+  async () => {
+    await place.namespace(guarded.namespace);
+    const permissions = [{ prefix: '/orders/', access: 'ReadWrite' }];
+    const auth = {
+      users: [{ name: 'orders', roles: ['orders'] }],
+      roles: [{ name: 'orders', permissions }],
+    };
+    await place.create(guarded, { auth });
+    await place.wakeUntilReady(guarded);
+    await as('orders', (admin) => admin.keys.put('/orders/1', 'paid'));
+    const { recovery } = await loseQuorum(guarded);
+    const { id = '' } = recovery ?? {};
+    await place.edit(guarded, { recovery: { confirm: id } });
+    await place.wakeUntilReady(guarded);
+    const status = await place.status(guarded);
+    expect(status).toMatchObject({ voters: '3/3', recovered: { id }, auth: { phase: 'On' } });
+    const readOrder = (admin: EtcdAdmin) => admin.keys.get('/orders/1');
+    const { found } = await as('orders', readOrder);
+    expect(found?.value.toString()).toBe('paid');
+    await expect(as('', readOrder)).rejects.toMatchObject({ reason: 'NO_LOGIN' });
+    const putOther = as('orders', (admin) => admin.keys.put('/other', 'x'));
+    await expect(putOther).rejects.toMatchObject({ reason: 'PERMISSION_DENIED' });
+    expect(await as('root', (admin) => admin.users.list())).toEqual(['orders', 'root']);
   },
   LIFE_MS,
 );

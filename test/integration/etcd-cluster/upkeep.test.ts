@@ -2,6 +2,7 @@
 // from that of the others, and claims that grow.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EtcdClusterStatus } from '../../../shared/api/etcd-cluster.ts';
+import { systemClock } from '../../../shared/clock.ts';
 import { CLAIMS } from '../../../shared/stateful/parts.ts';
 import { isEtcdFailure } from '../../../shared/etcd/admin/failure.ts';
 import type { EtcdAdmin } from '../../../shared/etcd/admin.ts';
@@ -122,6 +123,85 @@ test('the member whose data differs is replaced, whomever etcd blames', settings
   await admin.close();
   await after.close();
 });
+
+/** Members and functions share the processors with it. */
+const WRITE_PAUSE_MS = 25;
+
+/** Writes one key after the other until it is told to end, and returns those that were taken. */
+function keepWriting(admin: EtcdAdmin): () => Promise<readonly string[]> {
+  const taken: string[] = [];
+  const over = new AbortController();
+  const writing = (async (): Promise<void> => {
+    for (let number = 0; !over.signal.aborted; number += 1) {
+      const key = `/shop/orders/${number}`;
+      try {
+        await admin.keys.put(key, key);
+        taken.push(key);
+      } catch (error) {
+        if (!isEtcdFailure(error)) throw error;
+      }
+      await systemClock.sleep(WRITE_PAUSE_MS);
+    }
+  })();
+  return async () => {
+    over.abort();
+    await writing;
+    return taken;
+  };
+}
+
+const degraded = (cluster: Named, words: string) => async (): Promise<boolean> =>
+  (await place.condition(cluster, 'Degraded')).includes(words);
+
+test(
+  'a member that refuses its data is replaced, once, and nothing is lost',
+  settings,
+  async () => {
+    const cluster: Named = { namespace: 'refused', name: 'etcd' };
+    const { namespace } = cluster;
+    await place.namespace(namespace);
+    await place.create(cluster, SMALL);
+    await place.wakeUntilReady(cluster);
+    const { members = [], clusterId = '' } = await place.status(cluster);
+    const admin = await place.client(cluster);
+    const stopWriting = keepWriting(admin);
+    await place.spoil(cluster, 'etcd-1', 'log');
+    await place.wakeUntil(
+      cluster,
+      'another member',
+      (status) => idOf(status, 'etcd-3') !== undefined,
+    );
+    await place.wakeUntilReady(cluster);
+    const taken = await stopWriting();
+    const after = await place.client(cluster);
+    for (const key of taken) expect((await after.keys.get(key)).found?.value.toString()).toBe(key);
+    expect(taken.length).toBeGreaterThan(100);
+    const status = await place.status(cluster);
+    const stayed = ['etcd-0', 'etcd-2'];
+    expect(stayed.map((peer) => idOf(status, peer))).toEqual(
+      stayed.map((peer) => members.find(({ name }) => name === peer)?.id),
+    );
+    const { claim = '', why, claimUid } = status.refused ?? {};
+    const kept = await place.kube.get(CLAIMS, { namespace, name: 'data-etcd-1' });
+    expect({ claim, why, uid: kept?.metadata.uid }).toEqual({
+      claim: 'data-etcd-1',
+      why: 'its log on the disk is damaged',
+      uid: claimUid,
+    });
+    const mark = kept?.metadata.annotations?.['ballast.dev/etcd-cluster-id'];
+    expect(mark).toBe(`removed-from-${clusterId}`);
+    await place.spoil(cluster, 'etcd-2', 'database');
+    const told = 'Delete claim data-etcd-1, which is kept aside, and etcd-2 is, too.';
+    await place.wakeUntil(cluster, 'the second one to be told', degraded(cluster, told));
+    expect(idOf(await place.status(cluster), 'etcd-2')).toBe(idOf(status, 'etcd-2'));
+    await place.kube.delete(CLAIMS, { namespace, name: claim }, { uid: claimUid ?? '' });
+    await place.wakeUntil(cluster, 'another one', (now) => idOf(now, 'etcd-1') !== undefined);
+    await place.wakeUntilReady(cluster);
+    expect((await place.status(cluster)).refused?.why).toBe('its database is damaged');
+    await admin.close();
+    await after.close();
+  },
+);
 
 test('a larger size reaches the claims, and restarts nobody', settings, async () => {
   const cluster: Named = { namespace: 'grown', name: 'etcd' };

@@ -42,6 +42,7 @@ interface ContainerSpec {
   readonly lifecycle?: {
     readonly preStop: { readonly exec: { readonly command: readonly string[] } };
   };
+  readonly terminationMessagePolicy?: 'File' | 'FallbackToLogsOnError';
   readonly readinessProbe: Probe;
   readonly startupProbe?: Probe;
 }
@@ -50,6 +51,16 @@ export interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string };
   readonly periodSeconds: number;
   readonly failureThreshold: number;
+}
+
+/** As much of a log as the kubelet keeps for the last words of a container. */
+const LAST_LINES = 80;
+const LAST_WORDS_BYTES = 2_048;
+
+export interface Ended {
+  readonly exitCode: number;
+  readonly restarts: number;
+  readonly message: string;
 }
 
 /** As the kubelet mounts it: file by name. */
@@ -90,6 +101,17 @@ export class Container {
 
   get starts(): number {
     return this.#starts;
+  }
+
+  /** How it ended by itself, for its pod's status; undefined while it runs, and after a kill. */
+  get ended(): Ended | undefined {
+    const code = /^exit code (\d+)$/.exec(this.#part?.ending ?? '')?.[1];
+    if (this.isRunning || code === undefined || code === '0') return undefined;
+    const { terminationMessagePolicy } = this.#container;
+    const lines = terminationMessagePolicy === 'FallbackToLogsOnError' ? LAST_LINES : 0;
+    const words = lines === 0 ? '' : (this.#part?.lastLines(lines).join('\n') ?? '');
+    const message = Buffer.from(words).subarray(-LAST_WORDS_BYTES).toString();
+    return { exitCode: Number(code), restarts: this.#starts - 1, message };
   }
 
   get #container(): ContainerSpec {

@@ -197,6 +197,7 @@ export class Kubelet {
     const { namespace = '' } = object.metadata;
     await this.#syncSecrets(pod, (name) => this.#secrets.get(`${namespace}/${name}`));
     if (!pod.container.isRunning && !pod.isHeld) {
+      if (pod.container.ended !== undefined) await this.#writeStatus(pod, object);
       await systemClock.sleep(BACKOFF_MS);
       await pod.container.start();
     }
@@ -272,7 +273,7 @@ export class Kubelet {
 
   async #writeStatus(pod: PodHere, { metadata }: KubeObject): Promise<void> {
     const { name, namespace = '' } = metadata;
-    const status = podStatus(pod);
+    const status = podStatus(pod, pod.container.ended);
     const target = { name, namespace, subresource: 'status' };
     await this.#options.kube.patch(PODS, target, { type: 'merge', body: { status } });
   }

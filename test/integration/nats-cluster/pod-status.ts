@@ -1,8 +1,8 @@
 // Plays a kubelet's writes and reads: the status of a pod that runs, and the files of a Secret.
 import type { KubeObject } from '../../../shared/kube/objects.ts';
-import type { Files } from './container.ts';
+import type { Ended, Files } from './container.ts';
 
-export function podStatus(pod: { readonly ip: string; readonly isReady: boolean }) {
+export function podStatus(pod: { readonly ip: string; readonly isReady: boolean }, ended?: Ended) {
   const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
   const condition = (type: string, isSo: boolean) => ({
     type,
@@ -19,8 +19,19 @@ export function podStatus(pod: { readonly ip: string; readonly isReady: boolean 
       condition('ContainersReady', pod.isReady),
       condition('Ready', pod.isReady),
     ],
+    ...(ended === undefined ? {} : { containerStatuses: [crashed(ended, at)] }),
   };
 }
+
+const crashed = ({ exitCode, restarts, message }: Ended, finishedAt: string) => ({
+  name: 'etcd',
+  image: '',
+  imageID: '',
+  ready: false,
+  restartCount: restarts,
+  state: { waiting: { reason: 'CrashLoopBackOff' } },
+  lastState: { terminated: { exitCode, reason: 'Error', message, finishedAt } },
+});
 
 export function filesIn(secret: KubeObject): Files {
   const data = (secret['data'] ?? {}) as Record<string, string>;

@@ -2,7 +2,9 @@
 // and after the write is done; and with old reads. The model throws when a member is forced to go
 // on alone a second time, beside pods of others, or while their claims could be brought back.
 import { expect, test } from 'vitest';
+import { PODS } from '../../../shared/stateful/parts.ts';
 import { hideVolume, killProcess, letStart } from './model/faults.ts';
+import { labelClaim, takeLabelOffClaim, takeLabelOffPod } from './model/labels.ts';
 import { withOldReads } from './model/old-reads.ts';
 import { Run } from './model/run.ts';
 
@@ -115,6 +117,35 @@ test(
     }
   },
 );
+
+test('pods without their label are there all the same: nobody is forced beside them', async () => {
+  const run = await withoutQuorum(false);
+  run.model.nowMs += 600_000;
+  for (const name of LOST) takeLabelOffPod(run.model, name);
+  await run.idle();
+  run.confirm();
+  await run.idle(200);
+  expect(run.model.forced).toBe(0);
+  expect(run.condition('Degraded')).toMatchObject({ status: 'True', reason: 'LabelLost' });
+  expect(run.condition('Degraded').message).toContain('Pod etcd-1-0 has lost its label');
+  for (const name of LOST) run.model.kube.remove(PODS, { namespace: 'shop', name: `${name}-0` });
+  await run.converge();
+  expect(run.model.forced).toBe(1);
+});
+
+test('a claim whose label somebody took off is kept aside once it has it again', async () => {
+  const run = await withoutQuorum(false);
+  run.model.nowMs += 600_000;
+  takeLabelOffClaim(run.model, 'etcd-1');
+  await run.idle();
+  run.confirm();
+  await run.idle(200);
+  expect(run.model.forced).toBe(0);
+  expect(run.condition('Degraded').message).toContain('Claim data-etcd-1 has lost its label');
+  labelClaim(run.model, 'etcd-1');
+  await run.converge();
+  expect(run.model.forced).toBe(1);
+});
 
 test('a confirmation is of no use for the next loss', async () => {
   const run = await withoutQuorum();

@@ -50,6 +50,7 @@ export interface Differences {
   readonly peers?: (peers: readonly Peer[]) => readonly Peer[];
   readonly pods?: (pods: readonly Pod[]) => readonly Pod[];
   readonly claims?: (claims: readonly PeerClaim[]) => readonly PeerClaim[];
+  readonly strays?: State['strays'];
   readonly lost?: Readonly<Record<string, string>>;
   readonly etcd?: (etcd: EtcdState, cluster: State['cluster']) => EtcdState;
   readonly nowMs?: number;
@@ -88,6 +89,7 @@ export function state(differences: Differences = {}): State {
     peers: [],
     pods: [],
     claims: [],
+    strays: differences.strays ?? [],
     lost: new Map(Object.entries(lost)),
     pending: new Map(),
     etcd: etcdOf(own, ordinals),
@@ -140,6 +142,7 @@ const podFor = (name: string, index: number): Pod => ({
   templateHash: 't1',
   placelessSince: undefined,
   trouble: undefined,
+  crash: undefined,
   unreadySince: undefined,
 });
 

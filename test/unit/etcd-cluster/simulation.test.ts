@@ -3,6 +3,8 @@
 // comes back with an empty volume, when no quorum is left by our doing, or when a pod or claim
 // goes without a record.
 import { describe, expect, test } from 'vitest';
+import { CLAIMS } from '../../../shared/stateful/parts.ts';
+import { spoil } from './model/faults.ts';
 import { withOldReads } from './model/old-reads.ts';
 import { type Edit, Run } from './model/run.ts';
 
@@ -90,6 +92,7 @@ interface Fate {
 
 const FATES: readonly Fate[] = [
   { name: 'a volume is lost', befalls: ({ model }) => model.loseVolume('etcd-1') },
+  { name: 'a member refuses its data', befalls: ({ model }) => spoil(model, 'etcd-1') },
   {
     name: 'it hibernates, and wakes up',
     befalls: (run) => run.edit(size(0)),
@@ -141,6 +144,35 @@ test('a lost volume is replaced once: member, peer, claim, and then another memb
     'etcd add learner',
     'etcd promote',
   ]);
+});
+
+test('data that is refused is kept, and a second member that refuses is told', async () => {
+  const run = await prepared({ before: [{}] });
+  const before = run.writes.length;
+  spoil(run.model, 'etcd-1');
+  await run.idle();
+  await run.converge();
+  const changed = run.writes
+    .slice(before)
+    .filter((one) => /^delete|^etcd|^patch persistent/.test(one));
+  expect(changed).toEqual([
+    'etcd remove',
+    'patch persistentvolumeclaims data-etcd-1',
+    'delete etcdpeers etcd-1',
+    'delete statefulsets etcd-1',
+    'etcd add learner',
+    'patch persistentvolumeclaims data-etcd-3',
+    'etcd promote',
+  ]);
+  spoil(run.model, 'etcd-2');
+  await run.idle();
+  expect(run.condition('Degraded').message).toContain('Delete claim data-etcd-1');
+  expect(run.model.members.size).toBe(3);
+  run.model.kube.remove(CLAIMS, { namespace: 'shop', name: 'data-etcd-1' });
+  await run.converge();
+  expect(run.model.objects('etcdpeers').map(({ metadata }) => metadata.name)).not.toContain(
+    'etcd-2',
+  );
 });
 
 test('with two volumes lost nothing is deleted, and it is told', async () => {

@@ -104,6 +104,7 @@ export function state(differences: Differences = {}): State {
     templateHash,
     placelessSince: undefined,
     trouble: undefined,
+    crash: undefined,
     unreadySince: undefined,
     isOurs: true,
   };

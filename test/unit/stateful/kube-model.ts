@@ -12,6 +12,12 @@ import type {
 
 type Body = Record<string, unknown>;
 
+interface Selection {
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
 export class KubeModel {
   readonly objects = new Map<string, KubeObject>();
   reads = 0;
@@ -57,16 +63,15 @@ export class KubeModel {
   }
 
   /** No lists at once: what is listed here tenants write, and as much as they like. */
-  async *pages(
-    ref: ResourceRef,
-    { namespace, labelSelector }: { readonly namespace?: string; readonly labelSelector?: string },
-  ) {
+  async *pages(ref: ResourceRef, { namespace, labelSelector, fieldSelector }: Selection) {
     this.reads += 1;
     const [label = '', value] = (labelSelector ?? '').split('=');
+    const named = /^metadata\.name=(.*)$/.exec(fieldSelector ?? '')?.[1];
     const beginning = `${ref.resource}/${namespace ?? ''}`;
     const items: KubeObject[] = [];
     for (const [key, object] of this.#seen()) {
       if (!key.startsWith(beginning)) continue;
+      if (named !== undefined && object.metadata.name !== named) continue;
       if (label === '' || object.metadata.labels?.[label] === value) items.push(object);
     }
     yield { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '1' }, items };

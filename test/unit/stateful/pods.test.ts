@@ -66,6 +66,30 @@ test.each<[object]>([
   expect(troubleOf(status)).toBeUndefined();
 });
 
+const crashOf = (container: object) => {
+  const metadata = { name: 'db-1', uid: 'u', resourceVersion: '1' };
+  const status = { containerStatuses: [container] };
+  return podOf({ apiVersion: 'v1', kind: 'Pod', metadata, status }, NOW_MS).crash;
+};
+
+test('a container that ended tells how often, with which code, and its last words', () => {
+  const { terminated } = ended('Error', 2);
+  const lastState = { terminated: { ...terminated, message: 'panic: why' } };
+  const crash = { restarts: 4, exitCode: 2, lastWords: 'panic: why' };
+  expect(crashOf({ ...looping, lastState })).toEqual({ ...crash, isUp: false });
+  expect(crashOf({ state: lastState, restartCount: 4 })).toEqual({ ...crash, isUp: false });
+  expect(crashOf({ state: running, lastState, restartCount: 4 })).toEqual({ ...crash, isUp: true });
+  const long = { terminated: { ...terminated, message: 'x'.repeat(100_000) } };
+  expect(crashOf({ ...looping, lastState: long })?.lastWords.length).toBeLessThan(5_000);
+});
+
+test('a container that runs on, or has not started, has not crashed', () => {
+  const lastState = ended('Error', 2);
+  expect(crashOf({ state: running, lastState, restartCount: 1 })).toBeUndefined();
+  expect(crashOf({ state: { waiting: { reason: 'ContainerCreating' } } })).toBeUndefined();
+  expect(crashOf({})).toBeUndefined();
+});
+
 test('pods are read by their label, in their namespace', async () => {
   const kube = new KubeModel();
   const put = (namespace: string, name: string, db: string) =>

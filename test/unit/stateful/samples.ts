@@ -25,6 +25,7 @@ export const pod = (name: string, differences: Partial<Pod> = {}): Pod => ({
   templateHash: 'template',
   placelessSince: undefined,
   trouble: undefined,
+  crash: undefined,
   unreadySince: '2026-01-01T00:00:00Z',
   ...differences,
 });

@@ -41,6 +41,8 @@ export interface Part {
   readonly monitorUrl?: string | undefined;
   readonly pid: number | undefined;
   readonly state: PartState;
+  /** How it ended last; undefined before it has. */
+  readonly ending?: string | undefined;
   /** When the state was reached, in milliseconds since the epoch. */
   readonly sinceMs: number;
   lastLines(count: number): readonly string[];
@@ -80,6 +82,7 @@ export class PartProcess implements Part {
   #gone: Promise<string> = Promise.resolve('not started');
   #ring = new LineRing();
   #state: PartState = 'stopped';
+  #ending: string | undefined;
   #sinceMs = Date.now();
   #endAsked = false;
 
@@ -116,6 +119,9 @@ export class PartProcess implements Part {
   }
   get state(): PartState {
     return this.#state;
+  }
+  get ending(): string | undefined {
+    return this.#ending;
   }
   get sinceMs(): number {
     return this.#sinceMs;
@@ -177,6 +183,7 @@ export class PartProcess implements Part {
     return new Promise((resolve) => {
       const onGone = (ending: string): void => {
         this.#child = undefined;
+        this.#ending = ending;
         const state = this.#endAsked ? 'stopped' : 'dead';
         this.#change(state, ending);
         resolve(ending);

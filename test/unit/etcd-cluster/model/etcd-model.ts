@@ -4,9 +4,10 @@ import { ETCD_PEERS } from '../../../../shared/api/etcd-peer.ts';
 import type { KubeObject } from '../../../../shared/kube/objects.ts';
 import { CLAIMS, PODS } from '../../../../shared/stateful/parts.ts';
 import { KubeModel } from '../../stateful/kube-model.ts';
-import { CATCH_UP_TICKS, ready, unready } from './pod-times.ts';
+import { CATCH_UP_TICKS, endedAgain, ready, unready } from './pod-times.ts';
 import { SpokenVersion } from './spoken-version.ts';
 import { containerOf, goOnAlone } from './alone.ts';
+import { isLabelled } from './labels.ts';
 import { type Bootstrap, bootstrapIn, findsCluster } from './bootstrap.ts';
 import { AuthModel } from './auth-model.ts';
 import { argsOf, endAgain, forgetPods, isInMemory, placeOf } from './memory.ts';
@@ -188,7 +189,7 @@ export class EtcdModel {
       };
       const at = { namespace: NAMESPACE, name: `${metadata.name}-0` };
       const pod = this.kube.objects.get(`pods/${NAMESPACE}/${at.name}`);
-      if (replicas === 0 && pod !== undefined) this.#end(pod);
+      if (replicas === 0 && pod !== undefined && isLabelled(pod)) this.#end(pod);
       if (replicas === 0 || pod !== undefined) continue;
       this.kube.put(PODS, {
         apiVersion: 'v1',
@@ -203,7 +204,7 @@ export class EtcdModel {
     }
     const owners = new Set(sets.map(({ metadata }) => `${metadata.name}-0`));
     for (const pod of this.objects('pods')) {
-      if (!owners.has(pod.metadata.name)) this.#end(pod);
+      if (!owners.has(pod.metadata.name) && isLabelled(pod)) this.#end(pod);
     }
   }
 
@@ -231,12 +232,14 @@ export class EtcdModel {
 
   #start(pod: KubeObject): void {
     const { name } = pod.metadata;
+    const at = { namespace: NAMESPACE, name };
     const peer = name.replace(/-0$/, '');
     const uid = placeOf(this, pod);
     const args = argsOf(this, pod);
     if (uid === undefined || args === undefined) return;
     const data = this.data.get(uid) ?? this.#firstStart(peer, uid, bootstrapIn(args));
     const member = data && this.members.get(data.memberId);
+    if (data?.isUnfit === true) return void this.kube.change(PODS, at, endedAgain(pod));
     if (data === undefined || member === undefined) return endAgain(this, pod);
     const version = /:v(.*)$/.exec(containerOf(pod).image)?.[1] ?? '';
     const { memberId, clusterId } = data;
@@ -247,7 +250,6 @@ export class EtcdModel {
     if (isForced) goOnAlone(this, member, data);
     data.isAlone = isForced;
     this.processes.set(name, { memberId, clusterId, claimUid: uid, version, isForced });
-    const at = { namespace: NAMESPACE, name };
     const status = { podIP: `10.0.0.${peer.slice(5)}`, ...ready, containerStatuses: [] };
     this.kube.change(PODS, at, { status });
   }

@@ -16,6 +16,14 @@ export function wipe(model: EtcdModel, peer: string): void {
   killProcess(model, peer);
 }
 
+/** Its disk gives back other bytes than it was given, so that its container ends at each start. */
+export function spoil(model: EtcdModel, peer: string): void {
+  const claim = model.kube.objects.get(`persistentvolumeclaims/${NAMESPACE}/data-${peer}`);
+  const data = model.data.get(claim?.metadata.uid ?? '');
+  if (data !== undefined) data.isUnfit = true;
+  killProcess(model, peer);
+}
+
 /** Nodes that hold all pods are away for a moment: the pods are made anew. */
 export function losePods(model: EtcdModel): void {
   for (const { metadata } of model.objects('pods')) {

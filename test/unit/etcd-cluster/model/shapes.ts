@@ -22,6 +22,8 @@ export interface DataModel {
   countedBytes: number;
   sizeBytes: number;
   isCorrupt: boolean;
+  /** Its member ends at each start. */
+  isUnfit: boolean;
   /** Ticks until its database is copied: until then it answers no read. */
   copying: number;
 }

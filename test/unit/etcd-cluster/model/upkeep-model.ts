@@ -36,6 +36,7 @@ export const EMPTY = {
   countedBytes: 0,
   sizeBytes: 1_000,
   isCorrupt: false,
+  isUnfit: false,
   copying: 0,
   isAlone: false,
 };
