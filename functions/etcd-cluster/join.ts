@@ -7,7 +7,7 @@ import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
 import { leavingRecord } from './leave.ts';
 import { remember } from './records.ts';
-import { correct } from './roll.ts';
+import { correct, isOutdated } from './roll.ts';
 import { existingBootstrap, makePeer } from './peer-spec.ts';
 import {
   awayReason,
@@ -48,6 +48,7 @@ export function finishLearner(state: State): Decision | undefined {
   return (
     giveUp(state, learner, peer) ??
     correct(state, peer, next) ??
+    awaitTemplate(state, peer, next) ??
     promote(state, learner, name, next)
   );
 }
@@ -81,6 +82,13 @@ function misledReason(
   const told = bootstrap.initialCluster.map(({ url }) => url);
   const isTold = ({ peerUrls }: Member): boolean => peerUrls.some((url) => told.includes(url));
   return membersOf(state).every(isTold) ? undefined : 'It was not told of all other members.';
+}
+
+/** It votes in no pod that could join a second time, on a volume that was emptied. */
+function awaitTemplate(state: State, peer: Peer, next: string): Decision | undefined {
+  if (!isOutdated(state, peer)) return undefined;
+  const message = `The StatefulSet of ${peer.name} has to get the new template.`;
+  return waitFor(next, [{ reason: 'TemplatePending', message }]);
 }
 
 function promote(state: State, learner: Member, name: string, next: string): Decision {

@@ -70,3 +70,13 @@ test.each([1, 3])('a wiped seed is not born again, of %i members', async (replic
   expect(other.isReady()).toBe(false);
   expect([...other.model.processes.keys()]).not.toContain('etcd-0-0');
 });
+
+test.each(['etcd-1', 'etcd-2'])(
+  '%s, wiped in the pod in which it joined, does not come back under its id',
+  async (name) => {
+    wipe(run.model, name);
+    await run.idle();
+    expect(run.isReady()).toBe(false);
+    expect([...run.model.processes.keys()]).not.toContain(`${name}-0`);
+  },
+);
