@@ -7,7 +7,8 @@
 //   reconciler         the entry: binds what follows to the shared reconciler
 //   cluster            an EtcdCluster as read, and the names of its parts
 //   observe            reads the state: peers, pods, claims and parts; ask-members: the answers of
-//                      the members, by connect; ask-views: how each of them sees the others
+//                      the members, by connect; ask-views: how each of them sees the others;
+//                      strays: pods and claims that have lost their label
 //   forgotten          members in memory whose data is gone
 //   state, etcd-state  the state as types, and questions about it
 //   decide             the one order in which planners are asked for the next step; decision
@@ -29,6 +30,7 @@
 //                      their versions
 //   claim-marks        what claims tell of the data in them
 //   replace-corrupt    a member whose data differs; corruption: whether that is certain
+//   replace-refusing   a member that ends because of its data; refusal: the words for that
 //   space              a database that is full; defragment: one that is mostly free; both by
 //                      ask-upkeep, largest and upkeep-steps
 // parts:

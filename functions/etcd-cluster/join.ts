@@ -6,7 +6,7 @@ import { ORDINALS, peerName, peerUrl } from './cluster.ts';
 import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
 import { leavingRecord } from './leave.ts';
-import { mustReplace } from './outdated.ts';
+import { isOutdated, mustReplace } from './outdated.ts';
 import { remember } from './records.ts';
 import { correct } from './roll.ts';
 import { existingBootstrap, makePeer } from './peer-spec.ts';
@@ -49,7 +49,7 @@ export function finishLearner(state: State): Decision | undefined {
   if (peer === undefined) return start(state, learner, name, next);
   return (
     giveUp(state, learner, peer) ??
-    (isInMemory(state) ? undefined : correct(state, peer, next)) ??
+    (isInMemory(state) ? undefined : finishPod(state, peer, next)) ??
     promote(state, learner, name, next)
   );
 }
@@ -98,6 +98,14 @@ function staleReason(state: State, learner: Member, peer: Peer): string | undefi
   if (answerOf(state, learner) !== undefined) return undefined;
   if (mustReplace(state, peer)) return 'It has not started, and the spec is another one by now.';
   return isStartKnown(state, peer) ? undefined : 'It has not started, and nothing says how by now.';
+}
+
+/** It votes in no pod that could join a second time, on a volume that was emptied. */
+function finishPod(state: State, peer: Peer, next: string): Decision | undefined {
+  const corrected = correct(state, peer, next);
+  if (corrected !== undefined || !isOutdated(state, peer)) return corrected;
+  const message = `The StatefulSet of ${peer.name} has to get the new template.`;
+  return waitFor(next, [{ reason: 'TemplatePending', message }]);
 }
 
 /** The start of one in memory is closed by now: that comes before, once it answers. */

@@ -53,13 +53,14 @@ export function wantedSpec(state: State, peer: Peer): EtcdPeerSpec {
 }
 
 /**
- * Once its data is known the first member must not be born again: in a pod that is told to, it
- * comes up empty on a volume that was emptied, under the ids that it had (seen on 3.6.16).
+ * Once its data is known no member starts without that: in a pod that is told to be born the first
+ * comes up empty on a volume that was emptied, and in one with the list of all members another one
+ * joins again, under the ids that they had (seen on 3.6.16). Told of itself alone it ends.
  */
 function bornBootstrap(state: State, { name, spec: { bootstrap } }: Peer): PeerBootstrap {
   const { clusterId } = state.cluster.status;
   const isBorn = clusterId !== undefined && claimOf(state, name)?.clusterId === clusterId;
-  return isBorn ? { ...bootstrap, state: 'Existing' } : bootstrap;
+  return isBorn ? { ...existingBootstrap(state, [name]), token: bootstrap.token } : bootstrap;
 }
 
 export const isAsWanted = (state: State, peer: Peer): boolean =>

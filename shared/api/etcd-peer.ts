@@ -51,6 +51,7 @@ export interface PeerBootstrap {
   /** New for the seed alone, once in the life of an EtcdCluster. */
   readonly state: 'New' | 'Existing';
   readonly token: string;
+  /** The members at that moment; itself alone once its data is known. */
   readonly initialCluster: readonly { readonly name: string; readonly url: string }[];
   /**
    * The key in Secret `<cluster>-starts` by which a member in memory starts without data. Absent

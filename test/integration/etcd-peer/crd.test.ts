@@ -72,6 +72,17 @@ test('the first member is born once: it becomes one like the others', async () =
   );
 });
 
+test('it joins once: from then on it is told of itself alone', async () => {
+  const [self, other] = ['main-2', 'main-0'].map((name) => ({ name, url: `http://${name}:2380` }));
+  const of = (...initialCluster: readonly unknown[]) => ({ bootstrap: { initialCluster } });
+  const bootstrap = { ...BOOTSTRAP, state: 'Existing', initialCluster: [other, self] };
+  const name = await create({ ...LEAST, bootstrap });
+  const once = 'A member starts for the first time once';
+  await expect(edit(name, of(self, self))).rejects.toThrow(once);
+  await edit(name, of(self));
+  await expect(edit(name, of(other, self))).rejects.toThrow(once);
+});
+
 test.each<object>([
   { running: false },
   { image: 'quay.io/coreos/etcd:v3.6.17' },

@@ -19,7 +19,7 @@ export function podStatus(pod: { readonly ip: string; readonly isReady: boolean 
       condition('ContainersReady', pod.isReady),
       condition('Ready', pod.isReady),
     ],
-    ...(ended === undefined ? {} : { containerStatuses: [crashed(ended, at)] }),
+    containerStatuses: ended === undefined ? null : [crashed(ended, at)],
   };
 }
 

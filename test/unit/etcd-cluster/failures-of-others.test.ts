@@ -83,3 +83,12 @@ test('an emptyDir keeps no member from coming back: another one joins in its pla
   const names = [...other.model.members.values()].map(({ name }) => name);
   expect(names.toSorted()).toEqual(['etcd-0', 'etcd-1', 'etcd-2']);
 });
+test.each(['etcd-1', 'etcd-2'])(
+  '%s, wiped in the pod in which it joined, does not come back under its id',
+  async (name) => {
+    wipe(run.model, name);
+    await run.idle();
+    expect(run.isReady()).toBe(false);
+    expect([...run.model.processes.keys()]).not.toContain(`${name}-0`);
+  },
+);

@@ -94,7 +94,7 @@ export function state(differences: Differences = {}): State {
     pending: new Map(),
     etcd: etcdOf(own, ordinals),
   };
-  const peers = names.map((name) => peerFor(bare, name, names));
+  const peers = names.map((name) => peerFor(bare, name, [name]));
   const { pods = same, claims = same, etcd = same } = differences;
   return {
     ...bare,
