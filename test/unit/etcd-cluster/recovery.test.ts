@@ -126,7 +126,9 @@ test('pods without their label are there all the same: nobody is forced beside t
   for (const name of LOST) takeLabelOffPod(run.model, name);
   await run.idle();
   run.confirm();
-  await run.idle(200);
+  await run.idle();
+  run.model.nowMs += 120_000;
+  await run.idle(2);
   expect(run.model.forced).toBe(0);
   expect(run.condition('Degraded')).toMatchObject({ status: 'True', reason: 'LabelLost' });
   expect(run.condition('Degraded').message).toContain('Pod etcd-1-0 has lost its label');
@@ -141,7 +143,9 @@ test('a claim whose label somebody took off is kept aside once it has it again',
   takeLabelOffClaim(run.model, 'etcd-1');
   await run.idle();
   run.confirm();
-  await run.idle(200);
+  await run.idle();
+  run.model.nowMs += 120_000;
+  await run.idle(2);
   expect(run.model.forced).toBe(0);
   expect(run.condition('Degraded').message).toContain('Claim data-etcd-1 has lost its label');
   labelClaim(run.model, 'etcd-1');
