@@ -6,52 +6,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Plane } from '../../../knative/try/local/plane/plane.ts';
 import type { Part } from '../../../knative/try/local/process/part.ts';
+import type { ContainerSpec, PodSpec } from './pod-spec.ts';
 
 const run = promisify(execFile);
 const CHROOT = '/usr/sbin/chroot';
-
-export interface PodSpec {
-  readonly nodeName?: string;
-  readonly subdomain: string;
-  readonly terminationGracePeriodSeconds: number;
-  readonly securityContext: { readonly runAsUser: number };
-  readonly volumes: readonly {
-    readonly name: string;
-    readonly secret?: { readonly secretName: string };
-    readonly emptyDir?: object;
-    readonly persistentVolumeClaim?: { readonly claimName: string };
-  }[];
-  readonly containers: readonly [ContainerSpec];
-}
-
-interface VariableSpec {
-  readonly name: string;
-  readonly value?: string;
-  readonly valueFrom?: {
-    readonly secretKeyRef?: { readonly name: string; readonly key: string };
-  };
-}
-
-interface ContainerSpec {
-  readonly image: string;
-  readonly command: readonly string[];
-  readonly args: readonly string[];
-  readonly env?: readonly VariableSpec[];
-  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
-  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
-  readonly lifecycle?: {
-    readonly preStop: { readonly exec: { readonly command: readonly string[] } };
-  };
-  readonly terminationMessagePolicy?: 'File' | 'FallbackToLogsOnError';
-  readonly readinessProbe: Probe;
-  readonly startupProbe?: Probe;
-}
-
-export interface Probe {
-  readonly httpGet: { readonly path: string; readonly port: string };
-  readonly periodSeconds: number;
-  readonly failureThreshold: number;
-}
 
 /** As much of a log as the kubelet keeps for the last words of a container. */
 const LAST_LINES = 80;

@@ -1,5 +1,6 @@
 // A pod as the kubelet of the tests knows it, and how often it is probed.
-import type { Container, PodSpec } from './container.ts';
+import type { Container } from './container.ts';
+import type { PodSpec } from './pod-spec.ts';
 
 /** Changes of objects are looked at when they come; a process that ends is found by a look. */
 export const LOOK_EVERY_MS = 200;
