@@ -216,7 +216,7 @@ test('a larger size reaches the claims, and restarts nobody', settings, async ()
   await place.wakeUntilReady(rigid);
   const pods = await place.podUids(cluster);
   const shrunk = place.edit(cluster, { storage: { size: '5Gi' } });
-  await expect(shrunk).rejects.toThrow('A claim does not shrink');
+  await expect(shrunk).rejects.toThrow('Storage does not shrink');
   await place.edit(cluster, { storage: { size: '20Gi' } });
   await place.edit(rigid, { storage: { size: '20Gi' } });
   const sizes = async (): Promise<readonly string[]> =>
