@@ -14,7 +14,7 @@ import { CRDS } from '../../shared/kube/crds.ts';
 
 const ROOT = new URL('../..', import.meta.url);
 /** On two cores that other tests share; alone it takes five seconds. */
-const READY_TIMEOUT_MS = 90_000;
+const READY_TIMEOUT_MS = 180_000;
 /** Three waits for readiness at their worst. */
 const SESSION_TIMEOUT_MS = 3 * READY_TIMEOUT_MS;
 const FLOWING = ['--nodes', '3', '--pods', '12', '--churn', '2'];

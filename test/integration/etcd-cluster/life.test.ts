@@ -181,7 +181,8 @@ async function loseAll(cluster: Named): Promise<void> {
 test(
   'in memory a member that lost its data is replaced, and so are those with another image',
   {
-    timeout: SCENARIO_MS,
+    // Each of six members joins and leaves in its turn.
+    timeout: 2 * SCENARIO_MS,
   },
   async () => {
     const cluster: Named = { namespace: 'in-memory', name: 'etcd' };
