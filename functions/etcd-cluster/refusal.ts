@@ -11,12 +11,14 @@ const OWN_EXIT_CODES: readonly number[] = [1, 2];
 /** Go prints it for a fault of the machine, such as a read of a disk that fails. */
 const FAULT = / sp=0x/;
 
+const DAMAGED_LOG = 'its log on the disk is damaged';
 const DAMAGED = 'its database is damaged';
 const EMPTY = 'its volume is empty';
 
 /** Seen on etcd 3.5.35, 3.6.16 and 3.7.3; the start of a long text is cut off by the kubelet. */
 const WORDS: readonly (readonly [words: RegExp, why: string])[] = [
-  [/walpb: crc mismatch/, 'its log on the disk is damaged'],
+  [/walpb: crc mismatch/, DAMAGED_LOG],
+  [/discovery failed","error":"proto: /, DAMAGED_LOG],
   [
     /tocommit\(\d+\) is out of range \[lastIndex\(\d+\)\]/,
     'its log on the disk lacks entries that it had confirmed',

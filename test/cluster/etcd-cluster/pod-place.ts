@@ -1,7 +1,6 @@
 // Where EtcdClusters run in real pods: the nodes of the rung with containerd and kubelets, etcds
 // from images, volumes on the nodes' disks, and both functions with the rights of their manifests.
 // Clients connect as they do everywhere: to the Service.
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReachedCluster } from '../../../knative/try/cluster/reached-cluster.ts';
 import { ETCD_PEERS } from '../../../shared/api/etcd-peer.ts';
@@ -9,7 +8,7 @@ import { claimName, CLIENT_PORT, podName } from '../../../shared/api/etcd-names.
 import { type EtcdAdmin, openEtcdAdmin } from '../../../shared/etcd/admin.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
-import { spoilFile } from '../../builders/spoil-file.ts';
+import { logOf, spoilLog } from '../../builders/spoil-file.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import {
   EtcdScene,
@@ -116,9 +115,7 @@ export class EtcdPodPlace extends EtcdScene {
     const { namespace } = cluster;
     const clusterDir = this.nodes.dir;
     const of = { kube: this.kube, clusterDir, namespace, claim: claimName(member) };
-    const log = join(await volumeDir(of), 'data/member/wal');
-    const [file = ''] = (await readdir(log)).filter((name) => name.endsWith('.wal'));
-    await spoilFile(join(log, file));
+    await spoilLog(await logOf(join(await volumeDir(of), 'data/member')));
     const { uid } = (await this.pod(cluster, member)).metadata;
     for (const pid of await processesOf('etcd', uid)) process.kill(pid, 'SIGKILL');
   }

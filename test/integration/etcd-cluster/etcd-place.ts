@@ -1,7 +1,7 @@
 // EtcdClusters without nodes: a plane whose StatefulSet controller is the real one, and pods whose
 // containers are real etcds on loopback. Both functions run in this process, each with the rights
 // of its own account, and are woken by hand where events do not come by themselves.
-import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
@@ -13,7 +13,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { startShipped } from '../../builders/shipped.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { Kubelet } from '../nats-cluster/kubelet.ts';
-import { spoilFile } from '../../builders/spoil-file.ts';
+import { logOf, spoilFile, spoilLog } from '../../builders/spoil-file.ts';
 import {
   CLAIMS,
   EtcdScene,
@@ -148,9 +148,8 @@ export class EtcdPlace extends EtcdScene {
     const key = `${namespace}/${peer}-0`;
     await this.#kubelet.hold(key);
     const member = join(this.#kubelet.dataDir(key, 'var/lib/etcd'), 'data/member');
-    const [log = ''] = (await readdir(join(member, 'wal'))).filter((one) => one.endsWith('.wal'));
-    const file = join(member, what === 'log' ? `wal/${log}` : 'snap/db');
-    await spoilFile(file);
+    if (what === 'log') await spoilLog(await logOf(member));
+    else await spoilFile(join(member, 'snap/db'));
     this.#kubelet.release(key);
   }
 

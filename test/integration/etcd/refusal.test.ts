@@ -1,13 +1,13 @@
 // The last words of real etcds of each version whose files were damaged, cut as the kubelet cuts
 // them: they are known as a refusal of the data, and other troubles are not.
 import { execFile } from 'node:child_process';
-import { open, readdir, rm, truncate } from 'node:fs/promises';
+import { open, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { refusalIn } from '../../../functions/etcd-cluster/refusal.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
-import { spoilFile } from '../../builders/spoil-file.ts';
+import { logOf, spoilFile, spoilLog } from '../../builders/spoil-file.ts';
 import { EtcdCluster } from './cluster.ts';
 
 const run = promisify(execFile);
@@ -16,12 +16,6 @@ const KEYS = 40;
 /** One that ends does so within half a second. */
 const ENDS_WITHIN_MS = 60_000;
 const LAST_WORDS_BYTES = 2_048;
-
-/** The only log of a member that has written little. */
-async function logOf(member: string): Promise<string> {
-  const files = await readdir(join(member, 'wal'));
-  return join(member, 'wal', files.find((one) => one.endsWith('.wal')) ?? '');
-}
 
 const databaseOf = (member: string): string => join(member, 'snap/db');
 
@@ -46,7 +40,12 @@ const DAMAGES: readonly (readonly [
   damage: (member: string) => Promise<void>,
   why: string,
 ])[] = [
-  ['log spoiled', async (at) => spoilFile(await logOf(at)), 'its log on the disk is damaged'],
+  ['log spoiled', async (at) => spoilLog(await logOf(at)), 'its log on the disk is damaged'],
+  [
+    'log spoiled from the head of a record on',
+    async (at) => spoilLog(await logOf(at), 'first'),
+    'its log on the disk is damaged',
+  ],
   [
     'log shortened',
     async (at) => shorten(await logOf(at)),

@@ -25,6 +25,8 @@ test.each<[number, string, string]>([
     fatal("walpb: crc mismatch: expected: 770bf6eb computed: fded3c06: in file '0-0.wal'"),
     'its log on the disk is damaged',
   ],
+  [1, fatal('proto: illegal wireType 7'), 'its log on the disk is damaged'],
+  [1, fatal('proto: cannot parse invalid wire-format data'), 'its log on the disk is damaged'],
   [
     2,
     'panic: tocommit(362) is out of range [lastIndex(183)]. Was the raft log corrupted?',
