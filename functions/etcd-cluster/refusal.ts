@@ -18,7 +18,8 @@ const EMPTY = 'its volume is empty';
 /** Seen on etcd 3.5.35, 3.6.16 and 3.7.3; the start of a long text is cut off by the kubelet. */
 const WORDS: readonly (readonly [words: RegExp, why: string])[] = [
   [/walpb: crc mismatch/, DAMAGED_LOG],
-  [/discovery failed","error":"proto: /, DAMAGED_LOG],
+  // Newer ones write a no-break space.
+  [/discovery failed","error":"proto:\s/, DAMAGED_LOG],
   [
     /tocommit\(\d+\) is out of range \[lastIndex\(\d+\)\]/,
     'its log on the disk lacks entries that it had confirmed',

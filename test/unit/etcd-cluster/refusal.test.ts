@@ -26,7 +26,7 @@ test.each<[number, string, string]>([
     'its log on the disk is damaged',
   ],
   [1, fatal('proto: illegal wireType 7'), 'its log on the disk is damaged'],
-  [1, fatal('proto: cannot parse invalid wire-format data'), 'its log on the disk is damaged'],
+  [1, fatal('proto:\u00a0cannot parse invalid wire-format data'), 'its log on the disk is damaged'],
   [
     2,
     'panic: tocommit(362) is out of range [lastIndex(183)]. Was the raft log corrupted?',
