@@ -20,7 +20,7 @@ import { leave, replaceLost, scaleDown } from './leave.ts';
 import { replaceCorrupt } from './replace-corrupt.ts';
 import { isOutdated } from './outdated.ts';
 import { replaceRefusing, reportRefusing } from './replace-refusing.ts';
-import { refuseImage, restart, roll, settle } from './roll.ts';
+import { refuseImage, restart, roll } from './roll.ts';
 import { proposeRecovery, recover, refuseConfirmation } from './recover.ts';
 import { blockersOf } from './safety.ts';
 import { recoverSpace, reportSpace } from './space.ts';
@@ -45,7 +45,6 @@ const PLANNERS: readonly Planner<State, Step>[] = [
   replaceLost,
   replaceRefusing,
   restart,
-  settle,
   keepAuth,
   scaleUp,
   roll,

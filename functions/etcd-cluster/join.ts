@@ -1,6 +1,8 @@
 // More members: each joins as a learner, which the others do not wait for, and votes once it has
 // caught up. The others know of it before it starts, so whatever dies in between, the list of
-// members tells what is left to do. Pure.
+// members tells what is left to do. One joins after another, but for those that join the first
+// member of all. Pure.
+import type { Reason } from '../../shared/kube/conditions.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
 import { ORDINALS, peerName, peerUrl } from './cluster.ts';
 import type { Decision } from './decision.ts';
@@ -31,14 +33,49 @@ import {
   type State,
   votersOf,
 } from './state.ts';
+import { versionIn } from './version.ts';
 
 /** A learner that is so close has all but what is being written. */
 const CAUGHT_UP_ENTRIES = 1_000;
 
-/** A learner is finished before anything else begins: etcd allows one at a time. */
+/** Learners are finished before anything else begins. */
 export function finishLearner(state: State): Decision | undefined {
-  const learner = membersOf(state).find(({ isLearner }) => isLearner);
-  if (learner === undefined || unknownReason(state) !== undefined) return undefined;
+  const learners = membersOf(state).filter(({ isLearner }) => isLearner);
+  if (learners.length === 0 || unknownReason(state) !== undefined) return undefined;
+  const another = addBesideOthers(state, learners);
+  if (another !== undefined) return another;
+  const decisions = learners.map((learner) => finish(state, learner));
+  return decisions.find(({ step }) => step !== undefined) ?? decisions[0];
+}
+
+/**
+ * etcd takes a learner at once while a single member votes, and later one in five seconds. All are
+ * added before the first of them starts, since each is told of all.
+ */
+function addBesideOthers(state: State, learners: readonly Member[]): Decision | undefined {
+  const { replicas } = state.cluster.spec;
+  const [first, ...others] = votersOf(state);
+  const peer = first && peerOf(state, peerNameOf(state, first) ?? '');
+  if (peer === undefined || others.length > 0 || learners.length + 1 >= replicas) return undefined;
+  const names = learners.map((one) => peerNameOf(state, one));
+  const isToStart = (name: string | undefined): boolean =>
+    name !== undefined && peerOf(state, name) === undefined;
+  if (!names.every(isToStart) || !mayHaveLearners(state, peer)) return undefined;
+  return addLearner(
+    state,
+    `Add ${nextName(state)} beside the others`,
+    promotionBlockers(state, ''),
+  );
+}
+
+/** Its pod was made with the flag for it, which 3.5 does not know. */
+function mayHaveLearners(state: State, peer: Peer): boolean {
+  const version = versionIn(peer.spec.image);
+  const is35 = version?.major === 3 && version.minor < 6;
+  return !is35 && peer.spec.bootstrap.start !== undefined && !isOutdated(state, peer);
+}
+
+function finish(state: State, learner: Member): Decision {
   const name = peerNameOf(state, learner);
   const next = `Let ${nameOf(state, learner)} join`;
   if (name === undefined) {
@@ -49,7 +86,8 @@ export function finishLearner(state: State): Decision | undefined {
   if (peer === undefined) return start(state, learner, name, next);
   return (
     giveUp(state, learner, peer) ??
-    (isInMemory(state) ? undefined : finishPod(state, peer, next)) ??
+    // One in memory would lose what it has.
+    (isInMemory(state) ? undefined : correct(state, peer, next)) ??
     promote(state, learner, name, next)
   );
 }
@@ -61,7 +99,6 @@ function start(state: State, learner: Member, name: string, next: string): Decis
     return waitFor(next, [{ reason: 'ClaimEnding', message }]);
   }
   const among = existingBootstrap(state, namesOf(state, membersOf(state)));
-  if (!isInMemory(state)) return makePeer(state, name, among, next);
   const bootstrap = { ...among, start: startOfMember(name, learner) };
   return openStart(state, bootstrap, next) ?? makePeer(state, name, bootstrap, next);
 }
@@ -90,9 +127,9 @@ function misledReason(
   return membersOf(state).every(isTold) ? undefined : 'It was not told of all other members.';
 }
 
-/** In memory it would lose what it has by a restart; one that has nothing yet may go. */
+/** One that has nothing yet may go; in memory it would lose by a restart what it has. */
 function staleReason(state: State, learner: Member, peer: Peer): string | undefined {
-  if (!isInMemory(state)) return undefined;
+  if (peer.spec.bootstrap.start === undefined) return undefined;
   const isItsOwn = peer.spec.bootstrap.start === startOfMember(peer.name, learner);
   if (!isItsOwn) return 'Its EtcdPeer was made for another member.';
   if (answerOf(state, learner) !== undefined) return undefined;
@@ -100,15 +137,7 @@ function staleReason(state: State, learner: Member, peer: Peer): string | undefi
   return isStartKnown(state, peer) ? undefined : 'It has not started, and nothing says how by now.';
 }
 
-/** It votes in no pod that could join a second time, on a volume that was emptied. */
-function finishPod(state: State, peer: Peer, next: string): Decision | undefined {
-  const corrected = correct(state, peer, next);
-  if (corrected !== undefined || !isOutdated(state, peer)) return corrected;
-  const message = `The StatefulSet of ${peer.name} has to get the new template.`;
-  return waitFor(next, [{ reason: 'TemplatePending', message }]);
-}
-
-/** The start of one in memory is closed by now: that comes before, once it answers. */
+/** Its start is closed by now: that comes before, once it answers. */
 function promote(state: State, learner: Member, name: string, next: string): Decision {
   if (answerOf(state, learner) === undefined) return waitFor(next, [awayReason(state, name)]);
   const behind = lagOf(state, learner);
@@ -128,17 +157,23 @@ export function scaleUp(state: State): Decision | undefined {
   const old = replicas === size ? state.peers.find((peer) => mustReplace(state, peer)) : undefined;
   const isEnough = size >= replicas && old === undefined;
   if (isEnough || unknownReason(state) !== undefined) return undefined;
-  const ordinal = freeOrdinal(state);
-  const name = peerName(cluster, ordinal);
+  const name = nextName(state);
   const next =
     old === undefined
       ? `Add ${name}, member ${size + 1} of ${replicas}`
       : `Add ${name} in place of ${old.name}`;
-  if (ordinal >= ORDINALS) return waitFor(next, [NO_ORDINAL], NO_ORDINAL);
-  const reasons = blockersOf(state);
-  if (reasons.length > 0) return waitFor(next, reasons);
-  return { step: { type: 'add-learner', peer: name, url: peerUrl(cluster, name) }, next };
+  return addLearner(state, next, blockersOf(state));
 }
+
+function addLearner(state: State, next: string, reasons: readonly Reason[]): Decision {
+  const ordinal = freeOrdinal(state);
+  if (ordinal >= ORDINALS) return waitFor(next, [NO_ORDINAL], NO_ORDINAL);
+  if (reasons.length > 0) return waitFor(next, reasons);
+  const peer = peerName(state.cluster, ordinal);
+  return { step: { type: 'add-learner', peer, url: peerUrl(state.cluster, peer) }, next };
+}
+
+const nextName = (state: State): string => peerName(state.cluster, freeOrdinal(state));
 
 /** Certificates name so many members. */
 const NO_ORDINAL = {

@@ -1,12 +1,13 @@
 // Reads the parts of a cluster that no member has for itself, and compares them with how they are
 // rendered. observe.ts calls it after changes and every few minutes.
-import { STARTS_SUFFIX } from '../../shared/api/etcd-names.ts';
+import { STARTS_SUFFIX, startsSecretName } from '../../shared/api/etcd-names.ts';
 import { type EtcdLogin, Session } from '../../shared/etcd/admin/caller.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { compareParts } from '../../shared/stateful/compare-parts.ts';
+import { wasReady } from '../../shared/stateful/memory.ts';
 import { freshRefusal, policyRefusalOf } from '../../shared/stateful/missing-rights.ts';
 import { SECRETS } from '../../shared/stateful/parts.ts';
-import { readOwn, type SecretsDeps } from '../../shared/stateful/certificates/secret-data.ts';
+import { readOwn } from '../../shared/stateful/certificates/secret-data.ts';
 import { commonNameOf } from '../../shared/x509.ts';
 import { readAuth, refusedCertificate } from './auth/secrets.ts';
 import { type CertificateSets, readCertificates } from './certificates.ts';
@@ -40,7 +41,7 @@ export async function readParts(deps: PartsDeps, cluster: Cluster): Promise<Part
   const lacking = read.lacking ?? refusedCertificate(cluster, named);
   const sets = lacking === undefined ? read.sets : undefined;
   const { auth, toMake: toMakeForAuth } = await readAuth(secretsDeps, cluster, named);
-  const starts = await readStarts(secretsDeps, cluster);
+  const starts = await readOwn(secretsDeps, owner, STARTS_SUFFIX);
   const isServed = isBirthOver(cluster, starts.own);
   const mayGo = mayGoOf(cluster);
   const compared = await compareParts(deps, {
@@ -71,11 +72,6 @@ export async function readParts(deps: PartsDeps, cluster: Cluster): Promise<Part
   };
 }
 
-function readStarts(deps: SecretsDeps, cluster: Cluster): ReturnType<typeof readOwn> {
-  const isInMemory = cluster.spec.storage.medium === 'Memory';
-  return isInMemory ? readOwn(deps, ownerOf(cluster), STARTS_SUFFIX) : Promise.resolve({});
-}
-
 function accessBy({ clients }: CertificateSets, session: Session | undefined): Access {
   const login = session === undefined ? {} : { session };
   if (clients === undefined) return { tls: undefined, ...login };
@@ -91,13 +87,20 @@ function sessionOf(memory: Memory, root: EtcdLogin | undefined): Session | undef
   return memory.session;
 }
 
-/** No event tells that a Secret was deleted or edited, so their versions are compared each time. */
+/**
+ * No event tells that a Secret was deleted or edited, so their versions are compared each time.
+ * Only members that have lost their data miss the one with the starts, so that on volumes it may
+ * wait until all is read again.
+ */
 export async function areAsRead(
   { kube, signal }: PartsDeps,
-  { namespace }: Cluster,
+  cluster: Cluster,
   { secrets }: Parts,
 ): Promise<boolean> {
+  const { namespace, spec } = cluster;
+  const mayWait = spec.storage.medium === 'Volume' && wasReady(cluster);
   for (const [name, version] of secrets) {
+    if (mayWait && name === startsSecretName(cluster.name)) continue;
     const now = await kube.get(SECRETS, { namespace, name }, { metadataOnly: true, signal });
     if (now?.metadata.resourceVersion !== version) return false;
   }

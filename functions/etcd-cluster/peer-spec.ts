@@ -55,10 +55,12 @@ export function wantedSpec(state: State, peer: Peer): EtcdPeerSpec {
 /**
  * Once its data is known no member starts without that: in a pod that is told to be born the first
  * comes up empty on a volume that was emptied, and in one with the list of all members another one
- * joins again, under the ids that they had (seen on 3.6.16). Told of itself alone it ends.
+ * joins again, under the ids that they had (seen on 3.6.16). Told of itself alone it ends. A peer
+ * that has no start in the Secret, because it was made before there was one, is told here.
  */
 function bornBootstrap(state: State, { name, spec: { bootstrap } }: Peer): PeerBootstrap {
   const { clusterId } = state.cluster.status;
+  if (bootstrap.start !== undefined) return bootstrap;
   const isBorn = clusterId !== undefined && claimOf(state, name)?.clusterId === clusterId;
   return isBorn ? { ...existingBootstrap(state, [name]), token: bootstrap.token } : bootstrap;
 }
@@ -71,7 +73,7 @@ export const newBootstrap = ({ cluster }: Pick<State, 'cluster'>, seed: string):
   state: 'New',
   token: cluster.uid,
   initialCluster: [{ name: seed, url: peerUrl(cluster, seed) }],
-  ...(cluster.spec.storage.medium === 'Memory' ? { start: seed } : {}),
+  start: seed,
 });
 
 /** For a member that the others have added, or whose volume has data. */

@@ -18,7 +18,6 @@ import {
   leaderOf,
   memberOf,
   type Peer,
-  peerNameOf,
   peerOf,
   podOf,
   type State,
@@ -41,20 +40,6 @@ export function roll(state: State): Decision | undefined {
   const isTooMany = votersOf(state).length > state.cluster.spec.replicas;
   // Two members on their way to one: the other goes first.
   return isTooMany && decision.waitsFor?.reason === AT_RISK ? undefined : decision;
-}
-
-/**
- * The first member alone, whose pod may still be told to be born: it starts as one of others before
- * any other joins, and before clients are told to come.
- */
-export function settle(state: State): Decision | undefined {
-  if (isInMemory(state)) return undefined;
-  const [first, ...others] = votersOf(state);
-  const peer = first && peerOf(state, peerNameOf(state, first) ?? '');
-  if (peer === undefined || others.length > 0) return undefined;
-  const isWanted = isAsWanted(state, peer);
-  const isToSettle = isWanted ? isOutdated(state, peer) : peer.spec.bootstrap.state === 'New';
-  return isToSettle ? takeAway(state, peer) : undefined;
 }
 
 /** Tells its peer the new spec, then records its pod, so that it is restarted. */

@@ -61,26 +61,34 @@ export function restartBlockers(state: State, id: string | undefined): readonly 
 
 /**
  * Blockers of removing a member that is lost. Others that are lost may wait for their turn, as long
- * as more than half of all voters are healthy without this one.
+ * as more than half of all voters are healthy without this one. Learners do not wait for each other.
  */
 export function removalBlockers(state: State, id: string | undefined): readonly Reason[] {
   const voters = votersOf(state);
+  const isLearner = !voters.some((one) => one.id === id);
   const healthy = voters.filter(
     (one) => one.id !== id && unhealthyReason(state, one) === undefined,
   );
   const hasQuorum = healthy.length > voters.length / 2;
-  return blockersOf(state, id).filter(({ reason }) => reason !== LOST || !hasQuorum);
+  return blockersOf(state, id).filter(
+    ({ reason }) =>
+      !(isLearner && reason === 'LearnerUnfinished') && (reason !== LOST || !hasQuorum),
+  );
 }
 
 /**
  * Blockers of letting a learner vote. A member whose volume is lost may wait to be removed until
- * then, as long as the voters keep their quorum with one more of them.
+ * then, as long as the voters keep their quorum with one more of them. Other learners do not count,
+ * and a member that votes before the kubelet has found it ready does.
  */
 export function promotionBlockers(state: State, id: string): readonly Reason[] {
   const voters = votersOf(state);
   const healthy = voters.filter((one) => unhealthyReason(state, one) === undefined);
   const hasQuorum = healthy.length + 1 > (voters.length + 1) / 2;
-  return blockersOf(state, id).filter(({ reason }) => reason !== LOST || !hasQuorum);
+  return blockersOf(state, id).filter(
+    ({ reason }) =>
+      !['LearnerUnfinished', 'MemberUnready'].includes(reason) && (reason !== LOST || !hasQuorum),
+  );
 }
 
 /** Set while nobody could ask the members: then their silence tells nothing of them. */

@@ -1,8 +1,9 @@
-// How members in memory start without data. One loses its data, and forgets its votes, with its
-// pod, and also with its node's power: the same pod starts again then. So what it is told stands in
-// a Secret, which the kubelet reads at each start of a container: open until the member has joined,
-// and closed for good before anybody relies on it. With a closed start etcd ends with an error
-// unless it finds data. Pure.
+// How members start without data. One that loses its data forgets its votes, and may start again
+// in the same pod: on a volume that was emptied, or in memory when its node has no power for a
+// moment. So what it is told stands in a Secret, which the kubelet reads at each start of a
+// container: open until the member has joined, and closed for good before anybody relies on it.
+// With a closed start etcd ends with an error unless it finds data, and nobody restarts for it.
+// Pure.
 import { STARTS_SUFFIX } from '../../shared/api/etcd-names.ts';
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import {
@@ -16,7 +17,7 @@ import type { Cluster } from './cluster.ts';
 import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
 import { ownerOf } from './owner.ts';
-import { answerOf, memberOf, type Peer, type State } from './state.ts';
+import { answerOf, memberOf, membersOf, type Peer, peerNameOf, type State } from './state.ts';
 
 export const isInMemory = ({ cluster }: Pick<State, 'cluster'>): boolean =>
   cluster.spec.storage.medium === 'Memory';
@@ -56,11 +57,16 @@ export function openStart(
   return write(state, { ...inUse(state, starts), [start]: told(bootstrap) }, next);
 }
 
-/** Those of members that are gone go when another one joins; that of the birth stays. */
+/**
+ * Those of members that are gone go when another one joins. That of the birth stays, and that of a
+ * learner whose peer an old read may not show.
+ */
 function inUse(state: State, starts: OwnSecret | undefined): SecretData {
+  const learners = membersOf(state).filter(({ isLearner }) => isLearner);
   const keys = [
     state.cluster.status.bootstrap?.seed,
     ...state.peers.map(({ spec }) => spec.bootstrap.start),
+    ...learners.map((one) => startOfMember(peerNameOf(state, one) ?? '', one)),
   ];
   return Object.fromEntries(
     Object.entries(starts?.data ?? {}).filter(([key]) => keys.includes(key)),
@@ -76,8 +82,7 @@ export const isStartKnown = (
 /** As soon as a member has joined, and so before it votes, or clients are let in. */
 export function closeStarts(state: State): Decision | undefined {
   const { clusterId, bootstrap } = state.cluster.status;
-  const seed = isInMemory(state) && clusterId !== undefined ? bootstrap?.seed : undefined;
-  // Also when that member is gone: there is no other birth.
+  const seed = clusterId !== undefined && isToldHow(state) ? bootstrap?.seed : undefined;
   if (seed !== undefined && state.parts.starts?.data[seed] !== BORN) {
     return close(state, seed, { [seed]: BORN });
   }
@@ -88,6 +93,14 @@ export function closeStarts(state: State): Decision | undefined {
   if (open === undefined || start === undefined) return undefined;
   return close(state, open.name, { [start]: closed(open.name, open.spec.bootstrap) });
 }
+
+/** In memory also when the first member is gone: there is no other birth. */
+const isToldHow = (state: State): boolean =>
+  isInMemory(state) ||
+  state.peers.some(
+    ({ isOurs, spec: { bootstrap } }) =>
+      isOurs && bootstrap.state === 'New' && bootstrap.start !== undefined,
+  );
 
 const close = (state: State, name: string, more: SecretData): Decision =>
   write(state, { ...state.parts.starts?.data, ...more }, `Let ${name} start with its data alone`);
@@ -106,13 +119,17 @@ function hasJoined(state: State, { name }: Peer): boolean {
   return !member.isLearner || member.name !== '' || answerOf(state, member) !== undefined;
 }
 
-/** Clients are let in when the first member cannot be born a second time. */
+/**
+ * Clients are let in when the first member cannot be born a second time: it is told so, or nothing,
+ * and then its container does not start.
+ */
 export const isBirthOver = (
-  { spec, status }: Pick<Cluster, 'spec' | 'status'>,
+  { status }: Pick<Cluster, 'status'>,
   starts: OwnSecret | undefined,
-): boolean =>
-  spec.storage.medium === 'Volume' ||
-  (status.clusterId !== undefined && starts?.data[status.bootstrap?.seed ?? ''] === BORN);
+): boolean => {
+  const told = starts?.data[status.bootstrap?.seed ?? ''];
+  return status.clusterId !== undefined && (told === undefined || told === BORN);
+};
 
 function write({ cluster, parts: { starts } }: State, data: SecretData, next: string): Decision {
   const owner = ownerOf(cluster);

@@ -82,7 +82,7 @@ export interface Parts {
   readonly secrets: ReadonlyMap<string, string>;
   /** A task of the clients that has a date, for people. */
   readonly notice: string | undefined;
-  /** The Secret by which members in memory start; undefined while there is none. */
+  /** The Secret by which members start without data; undefined while there is none. */
   readonly starts?: OwnSecret | undefined;
   /** How many pods the budget lets go at a time. */
   readonly mayGo?: number;

@@ -20,7 +20,7 @@ export const TLS_SUFFIX = '-tls';
 
 export const tlsSecretName = (cluster: string): string => `${cluster}${TLS_SUFFIX}`;
 
-/** Ends the name of the Secret that says how members in memory start without data. */
+/** Ends the name of the Secret that says how members start without data. */
 export const STARTS_SUFFIX = '-starts';
 
 export const startsSecretName = (cluster: string): string => `${cluster}${STARTS_SUFFIX}`;

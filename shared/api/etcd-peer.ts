@@ -54,8 +54,8 @@ export interface PeerBootstrap {
   /** The members at that moment; itself alone once its data is known. */
   readonly initialCluster: readonly { readonly name: string; readonly url: string }[];
   /**
-   * The key in Secret `<cluster>-starts` by which a member in memory starts without data. Absent
-   * for one with a volume.
+   * The key in Secret `<cluster>-starts` by which it starts without data. Absent for one whose
+   * volume had data when the peer was made.
    */
   readonly start?: string;
 }

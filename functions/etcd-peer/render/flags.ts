@@ -1,5 +1,6 @@
 // The flags of one member: those that etcd 3.5, 3.6 and 3.7 all take, but for two that have changed
 // their names. Logs are JSON by default in each, and 3.5 has no flag for it. Pure.
+import type { PeerBootstrap } from '../../../shared/api/etcd-peer.ts';
 import type { EtcdCompaction, EtcdTls } from '../../../shared/api/etcd-cluster.ts';
 import { CLIENT_PORT, METRICS_PORT, PEER_PORT } from '../../../shared/api/etcd-names.ts';
 import { quantityOf } from '../../../shared/kube/quantity.ts';
@@ -21,9 +22,15 @@ const LOOPBACK = '127.0.0.1';
 type Named = Pick<Peer, 'namespace' | 'name' | 'spec'>;
 
 /**
- * The variable with what a member in memory is told when it finds no data: how, for the first of
- * all, and otherwise among whom. The kubelet reads it anew at each start of the container, also
- * when its node has started again and the memory is empty.
+ * All but the first of the largest cluster. Members count it for themselves when a learner is
+ * added, so all of a cluster have to have the same; 3.5 takes one, and has no flag for more.
+ */
+const LEARNERS_MAX = 8;
+
+/**
+ * The variable with what a member is told when it finds no data: how, for the first of all, and
+ * otherwise among whom. The kubelet reads it anew at each start of the container, also when its
+ * node has started again and what was in memory is gone.
  */
 export const START = 'START';
 const START_VALUE = `$(${START})`;
@@ -44,6 +51,7 @@ export function flagsOf(peer: Named): readonly string[] {
     `--quota-backend-bytes=${Math.floor(quantityOf(spec.quota))}`,
     ...compactionFlags(spec.compaction),
     corruptionFlag(spec.image),
+    ...(OF_3_5.test(spec.image) ? [] : [`--max-learners=${LEARNERS_MAX}`]),
     `--heartbeat-interval=${spec.heartbeatMilliseconds}`,
     `--election-timeout=${spec.electionMilliseconds}`,
     `--snapshot-count=${spec.snapshotCount}`,
@@ -56,20 +64,26 @@ export function flagsOf(peer: Named): readonly string[] {
 
 /**
  * A member that finds data in its volume reads none of these. One that was born, and finds none, is
- * told of nobody: else it could join under the id that it had, and has forgotten its votes.
+ * told of nobody: else it could join under the id that it had, and has forgotten its votes. Where
+ * the variable says so, a birth changes nothing here, and nobody restarts for it.
  */
-export function bootstrapFlags({ name: own, spec }: Named, isBorn: boolean): readonly string[] {
-  const { state, token, initialCluster, start } = spec.bootstrap;
-  const isFirst = state === 'New' && !isBorn;
-  const told = initialCluster.filter(({ name }) => !isBorn || name === own);
-  const members = told.map(({ name, url }) => `${name}=${url}`);
-  const [all, how] = [members.join(','), isFirst ? 'new' : 'existing'];
-  return [
-    `--initial-cluster=${start === undefined || isFirst ? all : START_VALUE}`,
-    `--initial-cluster-state=${start !== undefined && isFirst ? START_VALUE : how}`,
+export function bootstrapFlags(peer: Named, isBorn: boolean): readonly string[] {
+  const { state, token, initialCluster, start } = peer.spec.bootstrap;
+  const isFirst = state === 'New';
+  const flags = (all: string, how: string): readonly string[] => [
+    `--initial-cluster=${all}`,
+    `--initial-cluster-state=${how}`,
     `--initial-cluster-token=${token}`,
   ];
+  if (start !== undefined) {
+    return isFirst ? flags(listOf(initialCluster), START_VALUE) : flags(START_VALUE, 'existing');
+  }
+  const told = initialCluster.filter(({ name }) => !isBorn || name === peer.name);
+  return flags(listOf(told), isFirst && !isBorn ? 'new' : 'existing');
 }
+
+const listOf = (members: PeerBootstrap['initialCluster']): string =>
+  members.map(({ name, url }) => `${name}=${url}`).join(',');
 
 const scheme = ({ mode }: EtcdTls): string => (mode === 'Mutual' ? 'https' : 'http');
 

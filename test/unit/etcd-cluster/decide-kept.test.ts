@@ -4,7 +4,7 @@ import { decide } from '../../../functions/etcd-cluster/decide.ts';
 import { restartBlockers } from '../../../functions/etcd-cluster/safety.ts';
 import type { State } from '../../../functions/etcd-cluster/state.ts';
 import { forgotten, outdated, type Row, shown } from './rows.ts';
-import { NOW_MS, noQuorum, silent, state, withLearner } from './samples.ts';
+import { joining, NOW_MS, noQuorum, silent, state, withLearner } from './samples.ts';
 
 const but =
   (name: string) =>
@@ -282,7 +282,8 @@ test('a member is brought back with itself alone in the list: an empty volume jo
 
 test('a member that joins while the image is refused gets the one that the others run', () => {
   const image = 'quay.io/coreos/etcd:v3.8.0';
-  const of = state({ spec: { replicas: 5, image }, ordinals: [0, 1, 2], etcd: withLearner(3) });
+  const spec = { replicas: 5, image };
+  const of = state({ spec, ordinals: [0, 1, 2], etcd: withLearner(3), parts: joining(3) });
   const before = 'quay.io/coreos/etcd:v3.6.16';
   const peers = of.peers.map((one) => ({ ...one, spec: { ...one.spec, image: before } }));
   const { step } = decide({ ...of, peers });

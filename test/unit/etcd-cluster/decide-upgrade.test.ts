@@ -4,7 +4,7 @@ import { decide } from '../../../functions/etcd-cluster/decide.ts';
 import type { MemberAnswer, View } from '../../../functions/etcd-cluster/etcd-state.ts';
 import type { State } from '../../../functions/etcd-cluster/state.ts';
 import { type Row, shown } from './rows.ts';
-import { claimFor, type Differences, silent, state, withLearner } from './samples.ts';
+import { claimFor, type Differences, joining, silent, state, withLearner } from './samples.ts';
 
 const imageOf = (version: string) => `quay.io/coreos/etcd:v${version}`;
 const to = (version: string) => ({ image: imageOf(version) });
@@ -193,6 +193,7 @@ const UP: readonly Row[] = [
       peers: (peers) => on('3.5.35')(peers),
       claims: written('3.5.35', '3.5.35', '3.5.35'),
       etcd: both(members(['3.5.35'], { spoken: '3.5.0' }), withLearner(3)),
+      parts: joining(3),
     },
     'make-peer: Let etcd-3 join',
   ],
@@ -362,6 +363,7 @@ test.each<[string, Differences, string]>([
       peers: on('3.5.35'),
       claims: written('3.5.35', '3.5.35', '3.5.35'),
       etcd: both(members(['3.5.35'], { spoken: '3.5.0' }), withLearner(3)),
+      parts: joining(3),
     },
     '3.5.35',
   ],

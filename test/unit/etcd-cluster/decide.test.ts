@@ -2,10 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import { decide, isConverged } from '../../../functions/etcd-cluster/decide.ts';
 import type { LeavingMember } from '../../../shared/api/etcd-cluster.ts';
+import { starts } from './memory-samples.ts';
 import { forgotten, outdated, type Row, shown } from './rows.ts';
 import {
   claimFor,
   type Differences,
+  joining,
   noQuorum,
   peerFor,
   silent,
@@ -88,8 +90,13 @@ const BIRTH: readonly Row[] = [
     'write-records: Start etcd-0, the first member',
   ],
   [
-    'then its peer is made',
+    'then how it starts',
     { ...nothing, without: ['clusterId'] },
+    'make-secret: Start etcd-0, the first member',
+  ],
+  [
+    'then its peer is made',
+    { ...nothing, without: ['clusterId'], parts: starts({ 'etcd-0': 'new' }) },
     'make-peer: Start etcd-0, the first member',
   ],
   [
@@ -197,7 +204,7 @@ const UP: readonly Row[] = [
   ],
   [
     'a learner without a peer gets one: whoever added it died',
-    { spec: { replicas: 5 }, ordinals: [0, 1, 2], etcd: withLearner(3) },
+    { spec: { replicas: 5 }, ordinals: [0, 1, 2], etcd: withLearner(3), parts: joining(3) },
     'make-peer: Let etcd-3 join',
   ],
   [

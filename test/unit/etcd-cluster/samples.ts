@@ -220,6 +220,14 @@ export const noQuorum: NonNullable<Differences['etcd']> = (etcd) => ({
   answers: new Map(),
 });
 
+/** It is told among whom it is to join. */
+export const joining = (ordinal: number): Pick<Parts, 'starts'> => ({
+  starts: {
+    data: { [`etcd-${ordinal}.${(1_000 + ordinal).toString(16)}`]: '' },
+    resourceVersion: '7',
+  },
+});
+
 /** One more member, which does not vote yet. */
 export const withLearner =
   (ordinal: number, answer?: Partial<MemberAnswer>): NonNullable<Differences['etcd']> =>

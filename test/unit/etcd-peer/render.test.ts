@@ -27,6 +27,7 @@ test('a member has these flags', () => {
     '--auto-compaction-mode=periodic',
     '--auto-compaction-retention=1h',
     '--feature-gates=CompactHashCheck=true',
+    '--max-learners=8',
     '--heartbeat-interval=100',
     '--election-timeout=1000',
     '--snapshot-count=10000',

@@ -1,5 +1,8 @@
 // The first start of a process of the model, as the flags of its container tell it: those of the
 // pod, and not those that a later template has.
+import type { KubeObject } from '../../../../shared/kube/objects.ts';
+import { containerOf } from './alone.ts';
+import type { MemberModel } from './shapes.ts';
 
 export interface Bootstrap {
   readonly isNew: boolean;
@@ -21,6 +24,17 @@ export function findsCluster(
 ): boolean {
   const told = [...urls.values()];
   return told.length > 1 && members.every(({ peerUrl }) => told.includes(peerUrl));
+}
+
+/** As etcd counts them: with a flag that all members have. Nobody but us waits for a single voter. */
+export function mayHaveLearners(
+  pods: readonly KubeObject[],
+  members: readonly Pick<MemberModel, 'isLearner'>[],
+): boolean {
+  const voters = members.filter(({ isLearner }) => !isLearner);
+  const hasFlag = (pod: KubeObject): boolean =>
+    valueOf(containerOf(pod).args, 'max-learners') > '1';
+  return voters.length === 1 && pods.every(hasFlag);
 }
 
 function valueOf(args: readonly string[], name: string): string {

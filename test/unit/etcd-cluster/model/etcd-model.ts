@@ -8,7 +8,7 @@ import { CATCH_UP_TICKS, endedAgain, ready, unready } from './pod-times.ts';
 import { SpokenVersion } from './spoken-version.ts';
 import { containerOf, goOnAlone } from './alone.ts';
 import { isLabelled } from './labels.ts';
-import { type Bootstrap, bootstrapIn, findsCluster } from './bootstrap.ts';
+import { type Bootstrap, bootstrapIn, findsCluster, mayHaveLearners } from './bootstrap.ts';
 import { AuthModel } from './auth-model.ts';
 import { argsOf, endAgain, forgetPods, isInMemory, placeOf } from './memory.ts';
 import { judgeRebirth, judgeRejoin } from './memory.ts';
@@ -98,7 +98,10 @@ export class EtcdModel {
   }
 
   addLearner(peerUrl: string): string {
-    if ([...this.members.values()].some((one) => one.isLearner)) throw new Error('two learners');
+    const members = [...this.members.values()];
+    const isAlone = !members.some((one) => one.isLearner);
+    if (!isAlone && !mayHaveLearners(this.objects('pods'), members))
+      throw new Error('two learners');
     const id = this.#nextId();
     this.members.set(id, { id, peerUrl, name: '', isLearner: true });
     return id;
@@ -262,7 +265,7 @@ export class EtcdModel {
     const member = [...this.members.values()].find((one) => one.peerUrl === url);
     const canJoin = findsCluster(urls, [...this.members.values()]) && this.hasQuorum();
     if (member === undefined || !canJoin) return undefined;
-    if (member.name !== '') return judgeRejoin(member, claimUid);
+    if (member.name !== '') return judgeRejoin(member);
     const { clusterId = '' } = this;
     const behind = CATCH_UP_TICKS;
     const data = { ...joined(this, peer), memberId: member.id, clusterId, behind };
@@ -271,7 +274,7 @@ export class EtcdModel {
   }
 
   #beBorn(peer: string, peerUrl: string, claimUid: string): DataModel {
-    if (this.clusterId !== undefined) judgeRebirth(this, claimUid);
+    if (this.clusterId !== undefined) judgeRebirth(this);
     const [id = this.#nextId()] = this.members.keys();
     this.clusterId = '193';
     this.members.set(id, { id, peerUrl, name: peer, isLearner: false });
