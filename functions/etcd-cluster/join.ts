@@ -38,35 +38,37 @@ import { versionIn } from './version.ts';
 /** A learner that is so close has all but what is being written. */
 const CAUGHT_UP_ENTRIES = 1_000;
 
+const learnersOf = (state: State): readonly Member[] =>
+  membersOf(state).filter(({ isLearner }) => isLearner);
+
 /** Learners are finished before anything else begins. */
 export function finishLearner(state: State): Decision | undefined {
-  const learners = membersOf(state).filter(({ isLearner }) => isLearner);
+  const learners = learnersOf(state);
   if (learners.length === 0 || unknownReason(state) !== undefined) return undefined;
-  const another = addBesideOthers(state, learners);
-  if (another !== undefined) return another;
+  const starting = learners.filter((one) => answerOf(state, one) === undefined);
+  const [first] = starting;
+  // Nobody votes beside the first member until all are added.
+  if (isGathering(state, learners)) return first ? finish(state, first) : addAnother(state);
   const decisions = learners.map((learner) => finish(state, learner));
   return decisions.find(({ step }) => step !== undefined) ?? decisions[0];
 }
 
 /**
- * etcd takes a learner at once while a single member votes, and later one in five seconds. All are
- * added before the first of them starts, since each is told of all.
+ * etcd takes a learner at once while a single member votes, and later one in five seconds. Each is
+ * added when the one before runs: at its start it asks all others for their version, and waits ten
+ * seconds for one that starts at the same time.
  */
-function addBesideOthers(state: State, learners: readonly Member[]): Decision | undefined {
-  const { replicas } = state.cluster.spec;
+function isGathering(state: State, learners: readonly Member[]): boolean {
   const [first, ...others] = votersOf(state);
   const peer = first && peerOf(state, peerNameOf(state, first) ?? '');
-  if (peer === undefined || others.length > 0 || learners.length + 1 >= replicas) return undefined;
-  const names = learners.map((one) => peerNameOf(state, one));
-  const isToStart = (name: string | undefined): boolean =>
-    name !== undefined && peerOf(state, name) === undefined;
-  if (!names.every(isToStart) || !mayHaveLearners(state, peer)) return undefined;
-  return addLearner(
-    state,
-    `Add ${nextName(state)} beside the others`,
-    promotionBlockers(state, ''),
-  );
+  if (peer === undefined || others.length > 0) return false;
+  const isKnown = learners.every((one) => peerNameOf(state, one) !== undefined);
+  const isMore = learners.length + 1 < state.cluster.spec.replicas;
+  return isKnown && isMore && mayHaveLearners(state, peer);
 }
+
+const addAnother = (state: State): Decision =>
+  addLearner(state, `Add ${nextName(state)} beside the others`, promotionBlockers(state, ''));
 
 /** Its pod was made with the flag for it, which 3.5 does not know. */
 function mayHaveLearners(state: State, peer: Peer): boolean {

@@ -61,7 +61,8 @@ export function restartBlockers(state: State, id: string | undefined): readonly 
 
 /**
  * Blockers of removing a member that is lost. Others that are lost may wait for their turn, as long
- * as more than half of all voters are healthy without this one. Learners do not wait for each other.
+ * as more than half of all voters are healthy without this one. Learners do not wait for one
+ * another.
  */
 export function removalBlockers(state: State, id: string | undefined): readonly Reason[] {
   const voters = votersOf(state);

@@ -127,8 +127,8 @@ export const isBirthOver = (
   { status }: Pick<Cluster, 'status'>,
   starts: OwnSecret | undefined,
 ): boolean => {
-  const told = starts?.data[status.bootstrap?.seed ?? ''];
-  return status.clusterId !== undefined && (told === undefined || told === BORN);
+  const how = starts?.data[status.bootstrap?.seed ?? ''];
+  return status.clusterId !== undefined && (how === undefined || how === BORN);
 };
 
 function write({ cluster, parts: { starts } }: State, data: SecretData, next: string): Decision {

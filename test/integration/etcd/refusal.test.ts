@@ -61,7 +61,7 @@ const DAMAGES: readonly (readonly [
 
 describe.each(['etcd-previous', 'etcd', 'etcd-next'] as const)('%s', (part) => {
   let cluster: EtcdCluster;
-  /** The leader of before would start with a log cut short: whoever leads next sends it the rest. */
+  /** A leader would start with a log cut short: whoever leads next sends it the rest. */
   let follower: number;
   const dir = () => join(cluster.plane.dir, cluster.placeOf(follower).name);
 

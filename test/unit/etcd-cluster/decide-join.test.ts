@@ -1,7 +1,6 @@
-// Members that join the first one of all do so together: added before the first of them starts, and
-// let in one after the other. Later ones join in turn, and nobody restarts for it.
+// Members that join the first one of all are added and started one after the other, and vote when
+// all are there. Later ones join in turn, and nobody restarts for it.
 import { expect, test } from 'vitest';
-import type { Peer } from '../../../functions/etcd-cluster/state.ts';
 import { keyOf, own, starting, starts } from './memory-samples.ts';
 import { all, type Etcd, outdated, type Row, shown } from './rows.ts';
 import { claimFor, type Differences, peerFor, state, withLearner } from './samples.ts';
@@ -14,43 +13,39 @@ const born = (more: Differences = {}): Differences => ({
   ...more,
 });
 
-const TOLD = [0, 1, 2].map((one) => own(`etcd-${one}`)).join(',');
-const OPEN = { 'etcd-0': 'existing', [keyOf(1)]: TOLD, [keyOf(2)]: TOLD };
-const both = all(withLearner(1), withLearner(2));
-
-/** These have been made, and told among whom they join. */
-const made =
-  (...ordinals: readonly number[]): NonNullable<Differences['peers']> =>
-  (peers) => {
-    const names = ['etcd-0', 'etcd-1', 'etcd-2'];
-    const others = ordinals.map((one) => peerFor(state(), `etcd-${one}`, names));
-    return starting()([...peers, ...others]).map((one) => ({ ...one, status: statusOf(one) }));
-  };
-const statusOf = ({ name }: Peer): Peer['status'] => ({
-  observedGeneration: 1,
-  templateHash: 't1',
-  claimUid: `claim of ${name}`,
-});
-
-/** They run, and the kubelet has found those ready. */
-const pods =
-  (...isReady: readonly boolean[]): NonNullable<Differences['pods']> =>
-  ([first, ...others]) => [
-    ...(first === undefined ? [] : [first, ...others]),
-    ...isReady.flatMap((one, index) =>
-      first === undefined ? [] : [{ ...first, name: `etcd-${index + 1}-0`, isReady: one }],
-    ),
-  ];
-
-const running = (etcd: Etcd, told: Readonly<Record<string, string>>): Differences => ({
-  etcd,
-  peers: made(1, 2),
-  pods: pods(false, false),
-  claims: (claims) => [...claims, claimFor('etcd-1'), claimFor('etcd-2')],
-  parts: starts(told),
-});
-
+const TOLD = [0, 1].map((one) => own(`etcd-${one}`)).join(',');
+const OPEN = { 'etcd-0': 'existing', [keyOf(1)]: TOLD };
 const CLOSED = { 'etcd-0': 'existing', [keyOf(1)]: own('etcd-1'), [keyOf(2)]: own('etcd-2') };
+const byName = { observedGeneration: 1, templateHash: 't1' };
+
+/** So many have been made beside the first one. */
+const made =
+  (count: number): NonNullable<Differences['peers']> =>
+  (peers) => {
+    const others = ['etcd-1', 'etcd-2'].slice(0, count);
+    return starting(({ name }) => ({ status: { ...byName, claimUid: `claim of ${name}` } }))([
+      ...peers,
+      ...others.map((name) => peerFor(state(), name, ['etcd-0', name])),
+    ]);
+  };
+
+/** They run beside the first one, and no kubelet has found them ready yet. */
+const running = (count: number, etcd: Etcd, more: Differences = {}): Differences => ({
+  etcd,
+  peers: made(count),
+  pods: (pods) => {
+    const others = ['etcd-1', 'etcd-2'].slice(0, count);
+    return [
+      ...pods,
+      ...pods.flatMap((pod) =>
+        others.map((name) => ({ ...pod, name: `${name}-0`, isReady: false })),
+      ),
+    ];
+  },
+  claims: (claims) => [...claims, ...['etcd-1', 'etcd-2'].slice(0, count).map(claimFor)],
+  parts: starts(CLOSED),
+  ...more,
+});
 
 const promoted: Etcd = (etcd) => ({
   ...etcd,
@@ -62,86 +57,108 @@ const promoted: Etcd = (etcd) => ({
   },
 });
 
+const elsewhere: Etcd = (etcd) => ({
+  ...etcd,
+  list: etcd.list && {
+    ...etcd.list,
+    members: etcd.list.members.map((one) =>
+      one.isLearner ? { ...one, peerUrls: ['https://elsewhere:2380'] } : one,
+    ),
+  },
+});
+
+const OF_3_5 = 'quay.io/coreos/etcd:v3.5.35';
+const of35: Etcd = (etcd) => ({
+  ...etcd,
+  answers: new Map([...etcd.answers].map(([name, one]) => [name, { ...one, version: '3.5.35' }])),
+});
+
 const ROWS: readonly Row[] = [
+  [
+    'how the first one starts is written before it is made',
+    { ordinals: [], pods: () => [], claims: () => [], without: ['clusterId'] },
+    'make-secret: Start etcd-0, the first member',
+  ],
+  [
+    'it is told to be born once its id is known, no more',
+    born({ parts: starts({ 'etcd-0': 'new' }) }),
+    'make-secret: Let etcd-0 start with its data alone',
+  ],
   ['the second member is added', born(), 'add-learner: Add etcd-1, member 2 of 3'],
   [
-    'the third one beside it',
+    'it is told among whom it joins before the third one is added',
     born({ etcd: withLearner(1) }),
-    'add-learner: Add etcd-2 beside the others',
-  ],
-  [
-    'no more than are wanted, and then they are told among whom they join',
-    born({ etcd: both }),
     'make-secret: Let etcd-1 join',
   ],
-  ['one is made', born({ etcd: both, parts: starts(OPEN) }), 'make-peer: Let etcd-1 join'],
+  ['then made', born({ etcd: withLearner(1), parts: starts(OPEN) }), 'make-peer: Let etcd-1 join'],
   [
-    'and the other one, which does not wait for the first',
-    born({ etcd: both, parts: starts(OPEN), peers: made(1) }),
-    'make-peer: Let etcd-2 join',
-  ],
-  [
-    'when others were told already, none is added: they would not know it',
-    born({ spec: { replicas: 5 }, etcd: both, parts: starts(OPEN), peers: made(1, 2) }),
+    'and waited for: who starts asks all others',
+    born({ etcd: withLearner(1), parts: starts(OPEN), peers: made(1) }),
     'wait: Let etcd-1 join [MemberAway]',
   ],
   [
-    'one that answers has its start closed first',
-    born(running(all(withLearner(1), withLearner(2, {})), OPEN)),
-    'make-secret: Let etcd-2 start with its data alone',
+    'when it answers its start is closed',
+    born(running(1, withLearner(1, {}), { parts: starts(OPEN) })),
+    'make-secret: Let etcd-1 start with its data alone',
   ],
   [
-    'and then it votes, whether or not the other one has come',
-    born(running(all(withLearner(1), withLearner(2, {})), CLOSED)),
-    'promote: Let etcd-2 join',
+    'then the third one is added, before the second one votes',
+    born(running(1, withLearner(1, {}))),
+    'add-learner: Add etcd-2 beside the others',
+  ],
+  [
+    'with all added it votes, whether or not the other one runs',
+    born(running(2, all(withLearner(1, {}), withLearner(2)))),
+    'promote: Let etcd-1 join',
   ],
   [
     'the last one does not wait until the kubelet has found the one before ready',
-    born(running(all(withLearner(1, {}), withLearner(2, {}), promoted), CLOSED)),
+    born(running(2, all(withLearner(1, {}), withLearner(2, {}), promoted))),
     'promote: Let etcd-2 join',
   ],
   [
     'a 3.5 takes one at a time',
     born({
-      spec: { image: 'quay.io/coreos/etcd:v3.5.35' },
-      claims: (claims) => claims.map((one) => ({ ...one, version: '3.5.35', born: '3.5.35' })),
-      etcd: all(withLearner(1), (etcd) => ({
-        ...etcd,
-        answers: new Map(
-          [...etcd.answers].map(([name, one]) => [name, { ...one, version: '3.5.35' }]),
-        ),
-      })),
+      ...running(1, all(withLearner(1, {}), of35)),
+      spec: { image: OF_3_5 },
+      peers: (peers) =>
+        made(1)(peers).map((one) => ({ ...one, spec: { ...one.spec, image: OF_3_5 } })),
+      claims: () =>
+        ['etcd-0', 'etcd-1'].map((name) => {
+          return { ...claimFor(name), version: '3.5.35', born: '3.5.35' };
+        }),
     }),
-    'make-secret: Let etcd-1 join',
+    'promote: Let etcd-1 join',
   ],
   [
     'and so does one whose pod was made without the flag',
-    born({ etcd: withLearner(1), pods: outdated('etcd-0-0') }),
-    'make-secret: Let etcd-1 join',
+    born(
+      running(1, withLearner(1, {}), {
+        pods: (pods) => outdated('etcd-0-0')(running(1, all()).pods?.(pods) ?? pods),
+      }),
+    ),
+    'promote: Let etcd-1 join',
   ],
   [
     'or that was not born as it would be now',
-    { ordinals: [0], etcd: withLearner(1) },
-    'make-secret: Let etcd-1 join',
+    {
+      ordinals: [0],
+      ...running(1, withLearner(1, {})),
+      peers: (peers) => made(1)(peers).map((one, index) => peers[index] ?? one),
+    },
+    'promote: Let etcd-1 join',
   ],
   [
     'and so do two voters',
-    { ordinals: [0, 1], spec: { replicas: 5 }, etcd: withLearner(2) },
-    'make-secret: Let etcd-2 join',
+    born({
+      ...running(2, all(withLearner(1, {}), withLearner(2, {}), promoted)),
+      spec: { replicas: 5 },
+    }),
+    'promote: Let etcd-2 join',
   ],
   [
     'nobody is added beside a learner that somebody else added',
-    born({
-      etcd: all(withLearner(1), (etcd) => ({
-        ...etcd,
-        list: etcd.list && {
-          ...etcd.list,
-          members: etcd.list.members.map((one) =>
-            one.isLearner ? { ...one, peerUrls: ['https://elsewhere:2380'] } : one,
-          ),
-        },
-      })),
-    }),
+    born({ etcd: all(withLearner(1), elsewhere) }),
     'wait: Let member 3e9 join [ForeignMember] !ForeignMember',
   ],
 ];

@@ -90,11 +90,6 @@ const BIRTH: readonly Row[] = [
     'write-records: Start etcd-0, the first member',
   ],
   [
-    'then how it starts',
-    { ...nothing, without: ['clusterId'] },
-    'make-secret: Start etcd-0, the first member',
-  ],
-  [
     'then its peer is made',
     { ...nothing, without: ['clusterId'], parts: starts({ 'etcd-0': 'new' }) },
     'make-peer: Start etcd-0, the first member',

@@ -256,6 +256,24 @@ test.each<['New' | 'Existing', string[]]>([
   });
 });
 
+test.each<'New' | 'Existing'>(['New', 'Existing'])(
+  'one on a volume that is %s is told the same before and after its birth',
+  (how) => {
+    const bootstrap = { ...SPEC.bootstrap, state: how, start: 'main-1.3e9' };
+    const args = [false, true].map(
+      (isBorn) => podSpec(peer({ spec: { bootstrap } }), isBorn).containers[0]?.args,
+    );
+    expect(args[0]).toEqual(args[1]);
+    expect(args[0]?.filter((one) => one.includes('$(START)'))).toHaveLength(1);
+  },
+);
+
+test('a 3.5 has no flag for many learners', () => {
+  const of = (image: string) => podSpec(peer({ spec: { image } }), false).containers[0]?.args;
+  expect(of('quay.io/coreos/etcd:v3.5.35')).not.toContain('--max-learners=8');
+  expect(of('quay.io/coreos/etcd:v3.7.3')).toContain('--max-learners=8');
+});
+
 test('what is stored in memory is not for the heap of etcd', () => {
   const limitOf = (spec: Spec) =>
     podSpec(peer({ spec }), false).containers[0]?.env?.find(({ name }) => name === 'GOMEMLIMIT');

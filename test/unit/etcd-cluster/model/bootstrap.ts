@@ -26,15 +26,16 @@ export function findsCluster(
   return told.length > 1 && members.every(({ peerUrl }) => told.includes(peerUrl));
 }
 
-/** As etcd counts them: with a flag that all members have. Nobody but us waits for a single voter. */
-export function mayHaveLearners(
+/** Several learners at once take a flag that all members have, and a single voter. */
+export function judgeLearners(
   pods: readonly KubeObject[],
   members: readonly Pick<MemberModel, 'isLearner'>[],
-): boolean {
+): void {
   const voters = members.filter(({ isLearner }) => !isLearner);
   const hasFlag = (pod: KubeObject): boolean =>
     valueOf(containerOf(pod).args, 'max-learners') > '1';
-  return voters.length === 1 && pods.every(hasFlag);
+  const mayBeMore = voters.length === 1 && pods.every(hasFlag);
+  if (voters.length < members.length && !mayBeMore) throw new Error('two learners');
 }
 
 function valueOf(args: readonly string[], name: string): string {

@@ -8,7 +8,7 @@ import { CATCH_UP_TICKS, endedAgain, ready, unready } from './pod-times.ts';
 import { SpokenVersion } from './spoken-version.ts';
 import { containerOf, goOnAlone } from './alone.ts';
 import { isLabelled } from './labels.ts';
-import { type Bootstrap, bootstrapIn, findsCluster, mayHaveLearners } from './bootstrap.ts';
+import { type Bootstrap, bootstrapIn, findsCluster, judgeLearners } from './bootstrap.ts';
 import { AuthModel } from './auth-model.ts';
 import { argsOf, endAgain, forgetPods, isInMemory, placeOf } from './memory.ts';
 import { judgeRebirth, judgeRejoin } from './memory.ts';
@@ -98,10 +98,7 @@ export class EtcdModel {
   }
 
   addLearner(peerUrl: string): string {
-    const members = [...this.members.values()];
-    const isAlone = !members.some((one) => one.isLearner);
-    if (!isAlone && !mayHaveLearners(this.objects('pods'), members))
-      throw new Error('two learners');
+    judgeLearners(this.objects('pods'), [...this.members.values()]);
     const id = this.#nextId();
     this.members.set(id, { id, peerUrl, name: '', isLearner: true });
     return id;
