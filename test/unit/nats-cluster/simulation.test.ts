@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
-import { PODS, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
+import { NETWORK_POLICIES, PODS, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { type Edit, Run } from './model/run.ts';
 import { type ClusterModel, NAME, NAMESPACE } from './model/cluster-model.ts';
 
@@ -201,7 +201,7 @@ test('what the API server refuses is told, and tried again', async () => {
 test('where no policy of the network may be made all else is done, and that is told', async () => {
   const run = await prepared(CHANGES[1] as Change);
   const policy = `networkpolicies/${NAMESPACE}/nats`;
-  run.model.kube.objects.delete(policy);
+  run.model.kube.remove(NETWORK_POLICIES, { namespace: NAMESPACE, name: 'nats' });
   run.model.kube.refuses = (resource) => resource === 'networkpolicies';
   run.forget();
   run.edit(IMAGE);

@@ -72,11 +72,7 @@ export class EtcdModel {
   }
 
   objects(resource: string): readonly KubeObject[] {
-    const objects: KubeObject[] = [];
-    for (const [key, object] of this.kube.objects) {
-      if (key.startsWith(`${resource}/`)) objects.push(object);
-    }
-    return objects;
+    return [...this.kube.of(resource).values()];
   }
 
   status(): Record<string, RecordModel | undefined> {

@@ -94,9 +94,7 @@ export class ClusterModel {
   }
 
   pods(): readonly KubeObject[] {
-    return [...this.kube.objects.entries()]
-      .filter(([key]) => key.startsWith('pods/'))
-      .map(([, object]) => object);
+    return [...this.kube.of('pods').values()];
   }
 
   #statefulSet(): KubeObject | undefined {

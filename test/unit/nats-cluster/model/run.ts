@@ -144,10 +144,9 @@ export class Run {
 
   /** Reasons of the Events that warn, in their order. */
   get warnings(): readonly string[] {
-    const { objects } = this.model.kube;
-    const events = [...objects.entries()].filter(([key]) => key.startsWith('events/'));
-    const warning = events.filter(([, { type }]) => type === 'Warning');
-    return warning.map(([, { reason }]) => String(reason));
+    const events = [...this.model.kube.of('events').values()];
+    const warning = events.filter(({ type }) => type === 'Warning');
+    return warning.map(({ reason }) => String(reason));
   }
 
   /**
@@ -159,7 +158,7 @@ export class Run {
     const { kube } = this.model;
     const left = new Map<string, Run>();
     kube.aroundWrite = () => {
-      const moment = `${kube.writes.length} ${this.model.nowMs}`;
+      const moment = `${this.writes.length} ${this.model.nowMs}`;
       if (!left.has(moment)) left.set(moment, new Run(this.model.copy()));
     };
     await work();
