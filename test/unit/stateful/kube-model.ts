@@ -207,7 +207,8 @@ export class KubeModel {
     const key = keyOf(ref, next.metadata);
     const isEdited = present === undefined || !isSameText(present['spec'], next['spec']);
     this.#version += 1;
-    this.#uid += present === undefined ? 1 : 0;
+    // Whether an Event was made is no difference: nobody reads them.
+    this.#uid += present === undefined && ref.resource !== 'events' ? 1 : 0;
     const metadata = {
       ...next.metadata,
       uid: present?.metadata.uid ?? `u${this.#uid}`,

@@ -53,6 +53,8 @@ function makeCluster({ kube }: EtcdModel): void {
 
 export class Run {
   readonly model: EtcdModel;
+  /** After each moment that passed, between two sweeps or while one waits, and when it is Ready. */
+  onMoment: () => void = () => undefined;
   #deps: Deps;
   #peerDeps: PeerDeps;
 
@@ -96,6 +98,7 @@ export class Run {
       sleep: async () => {
         await this.sweepPeers();
         model.tick();
+        this.onMoment();
       },
     };
   }
@@ -144,8 +147,8 @@ export class Run {
     for (let sweeps = 0; sweeps < SWEEPS_MAX; sweeps += 1) {
       await this.sweep();
       await this.sweepPeers();
-      if (this.isReady()) return;
-      this.model.tick();
+      if (this.isReady()) return this.onMoment();
+      this.tick();
     }
     throw new Error(`never Ready: ${JSON.stringify(this.model.status(), undefined, 1)}`);
   }
@@ -155,8 +158,13 @@ export class Run {
     for (let sweeps = 0; sweeps < times; sweeps += 1) {
       await this.sweep();
       await this.sweepPeers();
-      this.model.tick();
+      this.tick();
     }
+  }
+
+  tick(): void {
+    this.model.tick();
+    this.onMoment();
   }
 
   isReady(): boolean {
