@@ -30,4 +30,3 @@ export function withMeasures(
   const kept: Measures = { databaseBytes: size, databaseBytesInUse: inUse };
   return { ...now, ...kept, ...(revision === undefined ? {} : { revision }) };
 }
-

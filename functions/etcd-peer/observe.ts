@@ -21,11 +21,13 @@ export async function observe(
   signal: AbortSignal,
 ): Promise<Observation<State>> {
   const { kube, clock } = deps;
-  const { statefulSet, claim, rendered, pod: foundPod, isRemembered } = await read(
-    deps,
-    peer,
-    signal,
-  );
+  const {
+    statefulSet,
+    claim,
+    rendered,
+    pod: foundPod,
+    isRemembered,
+  } = await read(deps, peer, signal);
   const nowMs = clock.nowMs();
   const pod = foundPod === null ? undefined : peerPodOf(foundPod, peer, nowMs);
   const claims = claim === undefined ? [] : [claim];

@@ -3,8 +3,8 @@
 // user that a person made is deleted.
 import { describe, expect, test } from 'vitest';
 import { allUnder } from '../../../shared/etcd/admin/roles.ts';
+import { Passed } from '../stateful/passed.ts';
 import { givenTo, ONE, passwordIn, prepared, role, secretOf, user } from './model/logins.ts';
-import { Passed } from './model/passed.ts';
 import type { Edit, Run } from './model/run.ts';
 
 const MANY_RUNS_MS = 120_000;

@@ -3,9 +3,9 @@
 // on alone a second time, beside pods of others, or while their claims could be brought back.
 import { expect, test } from 'vitest';
 import { PODS } from '../../../shared/stateful/parts.ts';
+import { Passed } from '../stateful/passed.ts';
 import { hideVolume, killProcess, letStart } from './model/faults.ts';
 import { labelClaim, takeLabelOffClaim, takeLabelOffPod } from './model/labels.ts';
-import { Passed } from './model/passed.ts';
 import { withOldReads } from './model/old-reads.ts';
 import { Run } from './model/run.ts';
 

@@ -3,8 +3,8 @@
 // cluster is born again under its clients, when a member that votes comes back without what it had,
 // and when no quorum is left by our doing.
 import { describe, expect, test } from 'vitest';
+import { Passed } from '../stateful/passed.ts';
 import { losePower, MEMORY } from './model/memory.ts';
-import { Passed } from './model/passed.ts';
 import { withOldReads } from './model/old-reads.ts';
 import { type Edit, Run } from './model/run.ts';
 

@@ -2,7 +2,7 @@
 // write is done; and with old reads. The model throws when a member is blocked without a record or
 // while another one is away, when one is removed whose data is right, or an alarm ends too early.
 import { describe, expect, test } from 'vitest';
-import { Passed } from './model/passed.ts';
+import { Passed } from '../stateful/passed.ts';
 import { withOldReads } from './model/old-reads.ts';
 import { Run } from './model/run.ts';
 import { corrupt, dataOf, fill } from './model/upkeep-model.ts';

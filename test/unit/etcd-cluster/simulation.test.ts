@@ -4,7 +4,7 @@
 // goes without a record.
 import { describe, expect, test } from 'vitest';
 import { CLAIMS } from '../../../shared/stateful/parts.ts';
-import { Passed } from './model/passed.ts';
+import { Passed } from '../stateful/passed.ts';
 import { spoil } from './model/faults.ts';
 import { withOldReads } from './model/old-reads.ts';
 import { type Edit, Run } from './model/run.ts';

@@ -1,6 +1,6 @@
 // Drives copies of a run whose first reads are as old as chance has it, the same in every test run.
 import fc from 'fast-check';
-import { Passed } from './passed.ts';
+import { Passed } from '../../stateful/passed.ts';
 import type { Run } from './run.ts';
 
 const SEED = 1;

@@ -9,6 +9,7 @@ import { ETCD_CLUSTER_LEASE, ETCD_CLUSTERS } from '../../../../shared/api/etcd-c
 import { ETCD_PEER_LEASE } from '../../../../shared/api/etcd-peer.ts';
 import type { Context } from '../../../../shared/function/define.ts';
 import { isKubeError } from '../../../../shared/kube/errors.ts';
+import type { PassingRun } from '../../stateful/passed.ts';
 import { SPEC } from '../samples.ts';
 import { adminOf } from './admin-model.ts';
 import { EtcdModel, NAME, NAMESPACE } from './etcd-model.ts';
@@ -51,9 +52,8 @@ function makeCluster({ kube }: EtcdModel): void {
   kube.put(ETCD_CLUSTERS, { apiVersion, kind, metadata: AT, spec });
 }
 
-export class Run {
+export class Run implements PassingRun {
   readonly model: EtcdModel;
-  /** After each moment that passed, between two sweeps or while one waits, and when it is Ready. */
   onMoment: () => void = () => undefined;
   #deps: Deps;
   #peerDeps: PeerDeps;
@@ -67,6 +67,10 @@ export class Run {
   /** Another one in the same state, with nothing in memory. */
   copy(): Run {
     return new Run(this.model.copy());
+  }
+
+  state(): string {
+    return this.model.state();
   }
 
   edit(spec: Edit): void {

@@ -9,6 +9,7 @@ import {
 import { claimTemplateIn } from '../../../../shared/stateful/claim-template.ts';
 import { CLAIMS, PODS } from '../../../../shared/stateful/parts.ts';
 import { KubeModel } from '../../stateful/kube-model.ts';
+import { stateText } from '../../stateful/passed.ts';
 
 export interface StreamModel {
   readonly account: string;
@@ -72,6 +73,13 @@ export class ClusterModel {
     copy.nowMs = this.nowMs;
     copy.#ids = this.#ids;
     return copy;
+  }
+
+  /** In words, but for the time. */
+  state(): string {
+    const { kube, streams, servers, metaLeader, metaPeers, refusesMoves } = this;
+    const placed = streams.map(({ behind, ...stream }) => [stream, [...behind]]);
+    return stateText(kube, [placed, [...servers], metaLeader, [...metaPeers], refusesMoves]);
   }
 
   /** A stream on the servers that come first. */

@@ -1,11 +1,9 @@
-// The states of the model from which a run has come to rest as it should. Another run that gets into
-// one of them goes on the same way, so it need not go it again: what is left of a run after a death
-// is the way to where it meets the one that did not die. Both functions decide by what they read,
-// and may lose what they remember; each eighth run goes its whole way with what it remembers.
+// The states of a model from which a run came to rest as it should. Another run that gets into one
+// of them goes on the same way, so it need not: most runs after a death soon meet the one without.
+// Functions decide by what they read and may forget all else; each eighth run goes its whole way.
 import { hash } from 'node:crypto';
-import type { KubeObject } from '../../../../shared/kube/objects.ts';
-import type { EtcdModel } from './etcd-model.ts';
-import type { Run } from './run.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import type { KubeModel } from './kube-model.ts';
 
 const WHOLE_EACH = 8;
 /** When something happened differs from run to run, and resourceVersions with it. */
@@ -13,12 +11,19 @@ const TIMES = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
 class Met extends Error {}
 
+export interface PassingRun {
+  /** Called after each moment that passed, between two sweeps or in one, and when it is Ready. */
+  onMoment: () => void;
+  /** All that a function can see of the model now, but for the time; and all that judges it. */
+  state(): string;
+}
+
 export class Passed {
   readonly #states = new Set<string>();
   #runs = 0;
 
   /** Notes the states that a run passes in this work, once it has ended well. */
-  note(run: Run, work: () => Promise<void>): Promise<void> {
+  note(run: PassingRun, work: () => Promise<void>): Promise<void> {
     return this.#go(run, work, () => false);
   }
 
@@ -26,21 +31,28 @@ export class Passed {
    * The work of each run: all of it for some of them, and for the others up to where they meet one
    * that went before.
    */
-  async each(runs: readonly Run[], work: (run: Run) => Promise<void>): Promise<void> {
+  async each<Run extends PassingRun>(
+    runs: readonly Run[],
+    work: (run: Run) => Promise<void>,
+  ): Promise<void> {
     for (const run of runs) await this.meet(run, () => work(run));
   }
 
   /** `mayMeet`: nothing more befalls it. */
-  async meet(run: Run, work: () => Promise<void>, mayMeet = () => true): Promise<void> {
+  async meet(run: PassingRun, work: () => Promise<void>, mayMeet = () => true): Promise<void> {
     const isWhole = this.#runs % WHOLE_EACH === 0;
     this.#runs += 1;
     await this.#go(run, work, (state) => !isWhole && this.#states.has(state) && mayMeet());
   }
 
-  async #go(run: Run, work: () => Promise<void>, isMet: (state: string) => boolean): Promise<void> {
+  async #go(
+    run: PassingRun,
+    work: () => Promise<void>,
+    isMet: (state: string) => boolean,
+  ): Promise<void> {
     const own: string[] = [];
     run.onMoment = () => {
-      const state = stateOf(run.model);
+      const state = run.state();
       if (isMet(state)) throw new Met();
       own.push(state);
     };
@@ -54,6 +66,14 @@ export class Passed {
   }
 }
 
+/** Of the API server and of what else there is. */
+export function stateText({ objects }: Pick<KubeModel, 'objects'>, others: unknown): string {
+  // Nobody reads Events.
+  const read = [...objects].filter(([key]) => !key.startsWith('events/'));
+  const texted = read.map(([key, object]) => `${key} ${textOf(object)}`);
+  return hash('sha1', `${texted.join('\n')}\n${JSON.stringify(others)}`);
+}
+
 const texts = new WeakMap<KubeObject, string>();
 
 /** Nobody changes an object in place. */
@@ -65,18 +85,4 @@ function textOf(object: KubeObject): string {
   const text = hash('sha1', whole);
   texts.set(object, text);
   return text;
-}
-
-function stateOf(model: EtcdModel): string {
-  const { kube, members, data, processes, auth, upkeep, spoken, clusterId, leaderId, forced } = model;
-  const objects = [...kube.objects].filter(([key]) => !key.startsWith('events/'));
-  const etcd = [
-    [...members.values()],
-    [...data],
-    [...processes],
-    [auth.isEnabled, [...auth.users], [...auth.roles], [...auth.foreign]],
-    [upkeep, spoken.minor, spoken.agreedFor, clusterId, leaderId, forced],
-  ];
-  const texted = objects.map(([key, object]) => `${key} ${textOf(object)}`);
-  return hash('sha1', `${texted.join('\n')}\n${JSON.stringify(etcd)}`);
 }
