@@ -66,7 +66,7 @@ export class Passed {
   }
 }
 
-/** Of the API server and of what else there is. */
+/** The state of the API server and of the others, in words. */
 export function stateText({ objects }: Pick<KubeModel, 'objects'>, others: unknown): string {
   // Nobody reads Events.
   const read = [...objects].filter(([key]) => !key.startsWith('events/'));
