@@ -14,6 +14,7 @@ class Met extends Error {}
 export interface PassingRun {
   /** Called after each moment that passed, between two sweeps or in one, and when it is Ready. */
   onMoment: () => void;
+  readonly writes: readonly string[];
   /** All that a function can see of the model now, but for the time; and all that judges it. */
   state(): string;
 }
@@ -38,11 +39,16 @@ export class Passed {
     for (const run of runs) await this.meet(run, () => work(run));
   }
 
-  /** `mayMeet`: nothing more befalls it. */
+  /**
+   * `mayMeet`: nothing more befalls it. It has to write something first: whoever remembers nothing
+   * must know what is next, and not only be where the others waited.
+   */
   async meet(run: PassingRun, work: () => Promise<void>, mayMeet = () => true): Promise<void> {
     const isWhole = this.#runs % WHOLE_EACH === 0;
     this.#runs += 1;
-    await this.#go(run, work, (state) => !isWhole && this.#states.has(state) && mayMeet());
+    const before = run.writes.length;
+    const canMeet = (): boolean => !isWhole && run.writes.length > before && mayMeet();
+    await this.#go(run, work, (state) => canMeet() && this.#states.has(state));
   }
 
   async #go(
