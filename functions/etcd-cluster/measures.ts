@@ -1,6 +1,7 @@
 // The sizes and the revision of a member in the status. They change with every write, so they are
 // written with something else of the member, and when a size has moved far. Pure.
 import type { MemberStatus } from '../../shared/api/etcd-cluster.ts';
+import { isSame } from '../../shared/hash.ts';
 import type { MemberAnswer } from './etcd-state.ts';
 
 type Measures = Pick<MemberStatus, 'databaseBytes' | 'databaseBytesInUse' | 'revision'>;
@@ -24,15 +25,8 @@ export function withMeasures(
     inUse === undefined ||
     Math.abs(databaseBytes - size) >= quotaBytes * FAR_SHARE ||
     Math.abs(databaseBytesInUse - inUse) >= quotaBytes * FAR_SHARE;
-  if (isFar || !isSame(rest, now)) return { ...now, ...measured };
+  const isMoved = !isSame({ ...rest, lastContact: '' }, { ...now, lastContact: '' });
+  if (isFar || isMoved) return { ...now, ...measured };
   const kept: Measures = { databaseBytes: size, databaseBytesInUse: inUse };
   return { ...now, ...kept, ...(revision === undefined ? {} : { revision }) };
-}
-
-function isSame(before: MemberStatus, now: MemberStatus): boolean {
-  const fields = (of: MemberStatus) =>
-    JSON.stringify(
-      Object.entries({ ...of, lastContact: '' }).toSorted(([a], [b]) => (a < b ? -1 : 1)),
-    );
-  return fields(before) === fields(now);
 }

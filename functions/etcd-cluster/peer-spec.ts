@@ -7,6 +7,7 @@ import type { Decision } from './decision.ts';
 import { byOrdinal, claimOf, type Peer, type State } from './state.ts';
 import { ordinalOf, peerUrl } from './cluster.ts';
 import { imageForNew } from './image-for-new.ts';
+import { oncePerState } from './once-per-state.ts';
 import { imageFor } from './upgrade.ts';
 
 /** Only what etcd-peer and the pod read: other fields of a cluster restart nobody. */
@@ -65,8 +66,14 @@ function bornBootstrap(state: State, { name, spec: { bootstrap } }: Peer): PeerB
   return isBorn ? { ...existingBootstrap(state, [name]), token: bootstrap.token } : bootstrap;
 }
 
-export const isAsWanted = (state: State, peer: Peer): boolean =>
-  isSame(peer.spec, wantedSpec(state, peer));
+const compared = oncePerState(() => new Map<Peer, boolean>());
+
+export function isAsWanted(state: State, peer: Peer): boolean {
+  const known = compared(state);
+  const isWanted = known.get(peer) ?? isSame(peer.spec, wantedSpec(state, peer));
+  known.set(peer, isWanted);
+  return isWanted;
+}
 
 /** For the first member of all. */
 export const newBootstrap = ({ cluster }: Pick<State, 'cluster'>, seed: string): PeerBootstrap => ({

@@ -5,6 +5,7 @@ import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { isBornHere, isBornSince } from './claim-marks.ts';
 import type { Member, View } from './etcd-state.ts';
+import { oncePerState } from './once-per-state.ts';
 import { isInMemory } from './starts.ts';
 import {
   answerOf,
@@ -30,7 +31,9 @@ export interface ImageGate {
 }
 
 /** Undefined when they may. */
-export function imageGate(state: State): ImageGate | undefined {
+export const imageGate = oncePerState(findGate);
+
+function findGate(state: State): ImageGate | undefined {
   const { image } = state.cluster.spec;
   const wanted = versionIn(image);
   const running = runningVersions(state);
@@ -56,16 +59,7 @@ export const refuse = (message: string): ImageGate => ({
 
 type Running = readonly (readonly [peer: string, version: string])[];
 
-/** Each peer is compared several times with what it should be, and needs them each time. */
-const runningIn = new WeakMap<State, Running>();
-
-function runningVersions(state: State): Running {
-  const known = runningIn.get(state);
-  if (known !== undefined) return known;
-  const running = readRunning(state);
-  runningIn.set(state, running);
-  return running;
-}
+const runningVersions = oncePerState(readRunning);
 
 /** Those of members that are silent now count too: their files stay. */
 function readRunning(state: State): Running {

@@ -9,6 +9,8 @@ import type { Parts } from './state.ts';
 
 /** Parts of a peer at rest, and what they were read with: while that does not move nor do they. */
 export interface SeenParts extends Parts {
+  /** As it was rendered for these. */
+  readonly templateHash: string;
   readonly peerVersion: string;
   readonly podVersion: string | undefined;
 }

@@ -21,7 +21,13 @@ export async function observe(
   signal: AbortSignal,
 ): Promise<Observation<State>> {
   const { kube, clock } = deps;
-  const { statefulSet, claim, pod: foundPod, isRemembered } = await read(deps, peer, signal);
+  const {
+    statefulSet,
+    claim,
+    rendered,
+    pod: foundPod,
+    isRemembered,
+  } = await read(deps, peer, signal);
   const nowMs = clock.nowMs();
   const pod = foundPod === null ? undefined : peerPodOf(foundPod, peer, nowMs);
   const claims = claim === undefined ? [] : [claim];
@@ -31,7 +37,7 @@ export async function observe(
   const state = {
     peer,
     nowMs,
-    rendered: renderedFor(peer, claim),
+    rendered,
     statefulSet,
     pod,
     claim,
@@ -43,6 +49,7 @@ export async function observe(
 
 interface Read extends Parts {
   readonly pod: KubeObject | null;
+  readonly rendered: Rendered;
   readonly isRemembered: boolean;
 }
 
@@ -61,8 +68,9 @@ async function read(deps: Deps, peer: Peer, signal: AbortSignal): Promise<Read> 
   const statefulSet = foundSet === null ? undefined : foundSetOf(foundSet, peer, rendered);
   const peerVersion = peer.object.metadata.resourceVersion;
   const podVersion = pod?.metadata.resourceVersion;
-  deps.remember(peer, { statefulSet, claim, peerVersion, podVersion });
-  return { statefulSet, claim, pod, isRemembered: false };
+  const { templateHash } = rendered;
+  deps.remember(peer, { statefulSet, claim, templateHash, peerVersion, podVersion });
+  return { statefulSet, claim, rendered, pod, isRemembered: false };
 }
 
 /**
@@ -79,7 +87,15 @@ async function readPodAlone(
   if (seen?.peerVersion !== peer.object.metadata.resourceVersion) return undefined;
   const pod = await readPod(deps, peer, signal);
   if (pod === null || pod.metadata.resourceVersion !== seen.podVersion) return undefined;
-  return { ...seen, pod, isRemembered: true };
+  const { statefulSet, claim, templateHash } = seen;
+  const rendered = {
+    templateHash,
+    // Needed by steps alone, and before each of them everything is read anew.
+    get manifest() {
+      return renderedFor(peer, claim).manifest;
+    },
+  };
+  return { statefulSet, claim, rendered, pod, isRemembered: true };
 }
 
 const readPod = (

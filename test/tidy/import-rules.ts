@@ -96,27 +96,38 @@ const entryPoints: readonly (readonly [RegExp, RegExp])[] = [
 const deadExport: Rule = {
   name: 'dead-export',
   reason: 'an export promises a user; without one it only makes the file harder to change',
-  check: (sources) =>
-    sources.flatMap((source) =>
+  check: (sources) => {
+    const taken = takenFrom(sources);
+    return sources.flatMap((source) =>
       source.exports
-        .filter(({ name, isType }) => !isUsed(source, name, isType, sources))
+        .filter(({ name, isType }) => !isUsed(source, name, isType, taken))
         .map(({ name, line }): Finding => {
           const message = `nobody imports ${name}; drop the word export, or the code.`;
           return { path: source.path, line, message };
         }),
-    ),
+    );
+  },
 };
 
-function isUsed(of: Source, name: string, isType: boolean, sources: readonly Source[]): boolean {
+type Taken = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** The names that are imported of each file. */
+function takenFrom(sources: readonly Source[]): Taken {
+  const taken = new Map<string, Set<string>>();
+  for (const { from, names } of sources.flatMap(({ imports }) => imports)) {
+    const all = taken.get(from) ?? new Set();
+    for (const name of names) all.add(name);
+    taken.set(from, all);
+  }
+  return taken;
+}
+
+function isUsed(of: Source, name: string, isType: boolean, taken: Taken): boolean {
   const isEntry = entryPoints.some(([path, names]) => path.test(of.path) && names.test(name));
   // A type may be exported for those who must name what another export of the file gives them.
   const isMentioned = isType && of.text.split(new RegExp(`\\b${name}\\b`)).length > 2;
-  const isImported = sources.some((source) =>
-    source.imports.some(
-      ({ from, names }) => from === of.path && (names.includes(name) || names.includes('*')),
-    ),
-  );
-  return isEntry || isMentioned || isImported;
+  const names = taken.get(of.path) ?? new Set();
+  return isEntry || isMentioned || names.has(name) || names.has('*');
 }
 
 const circle: Rule = {

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, extname, join, normalize } from 'node:path';
 import { parseAst } from 'vitest/node';
 import type { Node } from './syntax.ts';
-import { exportsOf, importsOf } from './syntax.ts';
+import { exportsOf, importsOf, nodesIn } from './syntax.ts';
 
 export interface Import {
   /** As written for a package, from the root of the repository for a relative one. */
@@ -30,6 +30,8 @@ export interface Source {
   readonly lines: readonly string[];
   /** Undefined for everything but TypeScript. */
   readonly syntax: Node | undefined;
+  /** All of it in the order of the text. */
+  readonly nodes: readonly Node[];
   readonly imports: readonly Import[];
   readonly exports: readonly Export[];
 }
@@ -37,15 +39,16 @@ export interface Source {
 export function makeSource(path: string, text: string): Source {
   const lines = text.split('\n');
   if (extname(path) !== '.ts') {
-    return { path, text, lines, syntax: undefined, imports: [], exports: [] };
+    return { path, text, lines, syntax: undefined, nodes: [], imports: [], exports: [] };
   }
   const syntax = parseAst(text, { lang: 'ts' }, path) as unknown as Node;
-  const imports = importsOf(syntax, text).map((found) => {
+  const nodes = nodesIn(syntax);
+  const imports = importsOf(nodes, text).map((found) => {
     const isLocal = found.from.startsWith('.');
     const from = isLocal ? normalize(join(dirname(path), found.from)) : found.from;
     return { ...found, from, isLocal };
   });
-  return { path, text, lines, syntax, imports, exports: exportsOf(syntax, text) };
+  return { path, text, lines, syntax, nodes, imports, exports: exportsOf(syntax, text) };
 }
 
 /** Binary files and other people's texts: checksums, the lock file's tree, the licence. */

@@ -3,6 +3,7 @@
 // cluster is born again under its clients, when a member that votes comes back without what it had,
 // and when no quorum is left by our doing.
 import { describe, expect, test } from 'vitest';
+import { Passed } from '../stateful/passed.ts';
 import { losePower, MEMORY } from './model/memory.ts';
 import { withOldReads } from './model/old-reads.ts';
 import { type Edit, Run } from './model/run.ts';
@@ -53,24 +54,27 @@ describe.each(CHANGES)('$name', ({ before, edit }) => {
   test('a crash at any write changes nothing in the end', { timeout: MANY_RUNS_MS }, async () => {
     const run = await prepared(before);
     run.edit(edit);
-    const left = await run.deathsIn(() => run.converge());
+    const passed = new Passed();
+    const left = await run.deathsIn(() => passed.note(run, () => run.converge()));
     expect(left.length).toBeGreaterThan(3);
-    for (const one of [run, ...left]) {
+    await expectRest(run);
+    await passed.each(left, async (one) => {
       await one.converge();
       await expectRest(one);
-    }
+    });
   });
 
   test('at any write a node may lose its power', { timeout: MANY_RUNS_MS }, async () => {
     const run = await prepared(before);
     run.edit(edit);
-    const moments = await run.deathsIn(() => run.converge());
+    const passed = new Passed();
+    const moments = await run.deathsIn(() => passed.note(run, () => run.converge()));
     expect(moments.length).toBeGreaterThan(3);
-    for (const [moment, one] of moments.entries()) {
+    await passed.each(moments, async (one) => {
       const pods = one.model.objects('pods').map(({ metadata }) => metadata.name);
-      const pod = pods[moment % pods.length];
+      const pod = pods[moments.indexOf(one) % pods.length];
       if (pod !== undefined) await expectSafe(one, pod.replace(/-0$/, ''));
-    }
+    });
   });
 
   test('old reads cost time, and break nothing', { timeout: MANY_RUNS_MS }, async () => {

@@ -155,7 +155,11 @@ test('a claim that went with its pod is missed at once, whatever is remembered o
 
 test('wherever a process dies, the next one goes on with the same claim', async () => {
   for (let moment = 1; moment < STARTED.length; moment += 1) {
-    kube.objects.clear();
+    for (const resource of [ETCD_PEERS, CLAIMS, PODS, STATEFUL_SETS]) {
+      for (const { metadata } of kube.of(resource.resource).values()) {
+        kube.remove(resource, { namespace, name: metadata.name });
+      }
+    }
     put();
     let left = moment;
     kube.refuses = () => false;

@@ -47,13 +47,14 @@ test('a megabyte that others write into each part is not remembered with it', as
   await run.converge();
   const before = depsOf(run);
   await observe(before, clusterIn(run), signal);
-  const { objects } = run.model.kube;
+  const { kube } = run.model;
   const text = 'x'.repeat(MEGABYTE);
-  for (const [key, object] of objects) {
-    const { annotations } = object.metadata;
-    if (key.startsWith('natsclusters/') || annotations?.[HASH_ANNOTATION] === undefined) continue;
-    const metadata = { ...object.metadata, annotations: { ...annotations, text } };
-    objects.set(key, { ...object, metadata, data: { ...Object(object['data']), text } });
+  for (const [key, { metadata }] of kube.objects) {
+    const { annotations, namespace = '', name } = metadata;
+    const [resource = ''] = key.split('/');
+    if (resource === 'natsclusters' || annotations?.[HASH_ANNOTATION] === undefined) continue;
+    const much = { metadata: { annotations: { text } }, data: { text } };
+    kube.change({ group: '', version: 'v1', resource }, { namespace, name }, much);
   }
   const deps = depsOf(run);
   const { state } = await observe(deps, clusterIn(run), signal);

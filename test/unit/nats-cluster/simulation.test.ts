@@ -4,7 +4,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
-import { PODS, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
+import { NETWORK_POLICIES, PODS, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
+import { Passed } from '../stateful/passed.ts';
 import { type Edit, Run } from './model/run.ts';
 import { type ClusterModel, NAME, NAMESPACE } from './model/cluster-model.ts';
 
@@ -93,18 +94,27 @@ describe.each(CHANGES)('$name', (change) => {
     async () => {
       const run = await prepared(change);
       run.edit(change.edit);
-      const left = await run.deathsIn(() => run.converge());
+      const passed = new Passed();
+      const left = await run.deathsIn(() => passed.note(run, () => run.converge()));
       expect(left.length).toBeGreaterThan(change.least);
-      for (const one of left) {
-        await one.converge();
+      const expectEnd = async (one: Run): Promise<void> => {
         await expectRest(one);
         expect(one.isReady()).toBe(true);
-      }
+      };
+      await expectEnd(run);
+      await passed.each(left, async (one) => {
+        await one.converge();
+        await expectEnd(one);
+      });
     },
   );
 
   test('old reads cost time, and break nothing', { timeout: MANY_RUNS_MS }, async () => {
     const start = await prepared(change);
+    const sound = start.copy();
+    sound.edit(change.edit);
+    const passed = new Passed();
+    await passed.note(sound, () => sound.converge());
     const ages = fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 20, maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(ages, async (old) => {
@@ -112,10 +122,13 @@ describe.each(CHANGES)('$name', (change) => {
         run.edit(change.edit);
         let next = 0;
         run.model.kube.staleness = () => old[next++] ?? 0;
-        await run.converge();
-        run.model.kube.staleness = () => 0;
-        await run.converge();
-        expect(run.isReady()).toBe(true);
+        const drive = async (): Promise<void> => {
+          await run.converge();
+          run.model.kube.staleness = () => 0;
+          await run.converge();
+          expect(run.isReady()).toBe(true);
+        };
+        await passed.meet(run, drive, () => next >= old.length);
       }),
       { numRuns: 30, seed: 1 },
     );
@@ -201,7 +214,7 @@ test('what the API server refuses is told, and tried again', async () => {
 test('where no policy of the network may be made all else is done, and that is told', async () => {
   const run = await prepared(CHANGES[1] as Change);
   const policy = `networkpolicies/${NAMESPACE}/nats`;
-  run.model.kube.objects.delete(policy);
+  run.model.kube.remove(NETWORK_POLICIES, { namespace: NAMESPACE, name: 'nats' });
   run.model.kube.refuses = (resource) => resource === 'networkpolicies';
   run.forget();
   run.edit(IMAGE);

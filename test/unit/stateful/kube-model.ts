@@ -19,7 +19,9 @@ interface Selection {
 }
 
 export class KubeModel {
-  readonly objects = new Map<string, KubeObject>();
+  readonly #objects = new Map<string, KubeObject>();
+  /** The same by their resource: each look asks for one, and Events are many. */
+  readonly #byResource = new Map<string, Map<string, KubeObject>>();
   reads = 0;
   /** In the order in which they were done, as `delete pods nats-2`. */
   readonly writes: string[] = [];
@@ -39,6 +41,16 @@ export class KubeModel {
   /** The last changes, the newest first: what was there before each of them. */
   readonly #undone: Undo[] = [];
 
+  /** By `resource/namespace/name`. */
+  get objects(): ReadonlyMap<string, KubeObject> {
+    return this.#objects;
+  }
+
+  /** Those of one resource, in the order in which they were made. */
+  of(resource: string): ReadonlyMap<string, KubeObject> {
+    return this.#byResource.get(resource) ?? NONE;
+  }
+
   get client(): KubeClient {
     return this as unknown as KubeClient;
   }
@@ -46,7 +58,8 @@ export class KubeModel {
   /** Another one in the same state; nobody changes an object in place. */
   copy(): KubeModel {
     const copy = new KubeModel();
-    for (const [key, object] of this.objects) copy.objects.set(key, object);
+    for (const [key, object] of this.#objects) copy.#objects.set(key, object);
+    for (const [resource, of] of this.#byResource) copy.#byResource.set(resource, new Map(of));
     copy.reads = this.reads;
     copy.writes.push(...this.writes);
     copy.#version = this.#version;
@@ -59,7 +72,7 @@ export class KubeModel {
     // The Lease of a sweep is no look at a cluster, and no write to one.
     if (ref.resource === 'leases') return null;
     this.reads += 1;
-    return this.#seen().get(keyOf(ref, target)) ?? null;
+    return this.#seenAt(keyOf(ref, target)) ?? null;
   }
 
   /** No lists at once: what is listed here tenants write, and as much as they like. */
@@ -69,7 +82,7 @@ export class KubeModel {
     const named = /^metadata\.name=(.*)$/.exec(fieldSelector ?? '')?.[1];
     const beginning = `${ref.resource}/${namespace ?? ''}`;
     const items: KubeObject[] = [];
-    for (const [key, object] of this.#seen()) {
+    for (const [key, object] of this.#seen(ref.resource)) {
       if (!key.startsWith(beginning)) continue;
       if (named !== undefined && object.metadata.name !== named) continue;
       if (label === '' || object.metadata.labels?.[label] === value) items.push(object);
@@ -157,7 +170,7 @@ export class KubeModel {
     const kept = present === undefined ? {} : { status: present['status'] };
     const merged = { ...kept, ...body };
     const { resourceVersion: _, ...named } = wanted;
-    return this.#store(key, present, {
+    return this.#store(ref, present, {
       ...merged,
       metadata: { ...present?.metadata, ...named },
     } as unknown as KubeObject);
@@ -167,13 +180,14 @@ export class KubeModel {
     const key = keyOf(ref, target);
     const present = this.objects.get(key);
     if (present === undefined) throw new Error(`there is no ${key}`);
-    return this.#store(key, present, merge({ ...present }, body) as unknown as KubeObject);
+    return this.#store(ref, present, merge(present, body) as unknown as KubeObject);
   }
 
   remove(ref: ResourceRef, target: ObjectName): void {
     const key = keyOf(ref, target);
     this.#remember(key);
-    this.objects.delete(key);
+    this.#objects.delete(key);
+    this.#byResource.get(ref.resource)?.delete(key);
   }
 
   #putStatus(ref: ResourceRef, present: KubeObject, status: Body, manager: string): KubeObject {
@@ -186,14 +200,15 @@ export class KubeModel {
       fieldsV1: { 'f:status': fields },
     };
     const metadata = { ...present.metadata, managedFields: [entry] };
-    return this.#store(keyOf(ref, present.metadata), present, { ...present, metadata, status });
+    return this.#store(ref, present, { ...present, metadata, status });
   }
 
-  #store(key: string, present: KubeObject | undefined, next: KubeObject): KubeObject {
-    const isEdited =
-      present === undefined || JSON.stringify(present['spec']) !== JSON.stringify(next['spec']);
+  #store(ref: ResourceRef, present: KubeObject | undefined, next: KubeObject): KubeObject {
+    const key = keyOf(ref, next.metadata);
+    const isEdited = present === undefined || !isSameText(present['spec'], next['spec']);
     this.#version += 1;
-    this.#uid += present === undefined ? 1 : 0;
+    // Whether an Event was made is no difference: nobody reads them.
+    this.#uid += present === undefined && ref.resource !== 'events' ? 1 : 0;
     const metadata = {
       ...next.metadata,
       uid: present?.metadata.uid ?? `u${this.#uid}`,
@@ -203,7 +218,9 @@ export class KubeModel {
     };
     this.#remember(key);
     const stored = { ...next, metadata };
-    this.objects.set(key, stored);
+    this.#objects.set(key, stored);
+    const of = this.#byResource.get(ref.resource) ?? new Map<string, KubeObject>();
+    this.#byResource.set(ref.resource, of.set(key, stored));
     return stored;
   }
 
@@ -212,11 +229,21 @@ export class KubeModel {
     this.#undone.length = Math.min(this.#undone.length, PAST_MAX);
   }
 
-  #seen(): ReadonlyMap<string, KubeObject> {
+  #past(): readonly Undo[] {
     const ago = this.staleness();
-    if (ago === 0 || ago > this.#undone.length) return this.objects;
-    const past = new Map(this.objects);
-    for (const { key, before } of this.#undone.slice(0, ago)) {
+    return ago > this.#undone.length ? [] : this.#undone.slice(0, ago);
+  }
+
+  #seenAt(key: string): KubeObject | undefined {
+    const undone = this.#past().findLast((one) => one.key === key);
+    return undone === undefined ? this.#objects.get(key) : undone.before;
+  }
+
+  #seen(resource: string): ReadonlyMap<string, KubeObject> {
+    const undone = this.#past().filter(({ key }) => key.startsWith(`${resource}/`));
+    if (undone.length === 0) return this.of(resource);
+    const past = new Map(this.of(resource));
+    for (const { key, before } of undone) {
       if (before === undefined) past.delete(key);
       else past.set(key, before);
     }
@@ -239,6 +266,7 @@ interface Undo {
 }
 
 const PAST_MAX = 8;
+const NONE: ReadonlyMap<string, KubeObject> = new Map();
 const ENDING = { deletionTimestamp: '2026-01-01T00:00:00Z' };
 
 const keyOf = ({ resource }: ResourceRef, { namespace = '', name }: ObjectName): string =>
@@ -247,6 +275,9 @@ const keyOf = ({ resource }: ResourceRef, { namespace = '', name }: ObjectName):
 /** The claims in a StatefulSet; the same text for everything else. */
 const claimsIn = (object: object): string =>
   JSON.stringify((object as { readonly spec?: Body }).spec?.['volumeClaimTemplates'] ?? []);
+
+const isSameText = (a: unknown, b: unknown): boolean =>
+  a === b || JSON.stringify(a) === JSON.stringify(b);
 
 function merge(present: Body, patch: Body): Body {
   const result = { ...present };

@@ -46,8 +46,8 @@ class Scene {
 
   /** The Events about it, each as its type, its reason and its component. */
   events() {
-    const all = [...this.kube.objects].filter(([key]) => key.startsWith('events/'));
-    return all.map(([, { type, reason, source, involvedObject }]) => ({
+    const all = [...this.kube.of('events').values()];
+    return all.map(({ type, reason, source, involvedObject }) => ({
       told: `${String(type)} ${String(reason)}`,
       source,
       involvedObject,

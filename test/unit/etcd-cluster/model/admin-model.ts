@@ -8,11 +8,9 @@ import { type EtcdModel, NAME, NAMESPACE } from './etcd-model.ts';
 import type { AlarmModel } from './shapes.ts';
 import { compact, defragment, disarm, hashOf, isCopying, unanswered } from './upkeep-model.ts';
 
-const hostOf = (url: string): string => new URL(url).hostname;
-
 /** By the address of its pod. */
 function processAt(model: EtcdModel, url: string) {
-  const ordinal = hostOf(url).split('.').at(-1);
+  const [, ordinal = ''] = /\.(\d+):\d+$/.exec(url) ?? [];
   return model.processes.get(`etcd-${ordinal}-0`);
 }
 

@@ -4,6 +4,7 @@ import { ETCD_PEERS } from '../../../../shared/api/etcd-peer.ts';
 import type { KubeObject } from '../../../../shared/kube/objects.ts';
 import { CLAIMS, PODS } from '../../../../shared/stateful/parts.ts';
 import { KubeModel } from '../../stateful/kube-model.ts';
+import { stateText } from '../../stateful/passed.ts';
 import { CATCH_UP_TICKS, endedAgain, ready, unready } from './pod-times.ts';
 import { SpokenVersion } from './spoken-version.ts';
 import { containerOf, goOnAlone } from './alone.ts';
@@ -58,6 +59,17 @@ export class EtcdModel {
     return copy;
   }
 
+  /** In words, but for the time. */
+  state(): string {
+    const { kube, members, data, processes, auth, upkeep, clusterId, leaderId, forced } = this;
+    const { minor, agreedFor } = this.spoken;
+    return stateText(kube, [
+      [[...members.values()], [...data], [...processes]],
+      [auth.isEnabled, [...auth.users], [...auth.roles], [...auth.foreign]],
+      [upkeep, minor, agreedFor, clusterId, leaderId, forced],
+    ]);
+  }
+
   /** One moment: every controller and member gets a little further. */
   tick(): void {
     this.nowMs += 1_000;
@@ -72,11 +84,7 @@ export class EtcdModel {
   }
 
   objects(resource: string): readonly KubeObject[] {
-    const objects: KubeObject[] = [];
-    for (const [key, object] of this.kube.objects) {
-      if (key.startsWith(`${resource}/`)) objects.push(object);
-    }
-    return objects;
+    return [...this.kube.of(resource).values()];
   }
 
   status(): Record<string, RecordModel | undefined> {

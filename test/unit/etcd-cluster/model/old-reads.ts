@@ -1,5 +1,6 @@
 // Drives copies of a run whose first reads are as old as chance has it, the same in every test run.
 import fc from 'fast-check';
+import { Passed } from '../../stateful/passed.ts';
 import type { Run } from './run.ts';
 
 const SEED = 1;
@@ -18,11 +19,18 @@ export async function withOldReads(
 ): Promise<void> {
   const age = fc.integer({ min: 0, max: AGE_MAX });
   const ages = fc.array(age, { minLength: READS_MIN, maxLength: readsMax });
+  const passed = new Passed();
+  const sound = start.copy();
+  await passed.note(sound, () => drive(sound));
   const property = fc.asyncProperty(ages, async (old) => {
     const run = start.copy();
     let next = 0;
     run.model.kube.staleness = () => old[next++] ?? 0;
-    await drive(run);
+    await passed.meet(
+      run,
+      () => drive(run),
+      () => next >= old.length,
+    );
   });
   await fc.assert(property, { numRuns: runs, seed: SEED });
 }

@@ -9,6 +9,7 @@ import { ETCD_CLUSTER_LEASE, ETCD_CLUSTERS } from '../../../../shared/api/etcd-c
 import { ETCD_PEER_LEASE } from '../../../../shared/api/etcd-peer.ts';
 import type { Context } from '../../../../shared/function/define.ts';
 import { isKubeError } from '../../../../shared/kube/errors.ts';
+import type { PassingRun } from '../../stateful/passed.ts';
 import { SPEC } from '../samples.ts';
 import { adminOf } from './admin-model.ts';
 import { EtcdModel, NAME, NAMESPACE } from './etcd-model.ts';
@@ -51,8 +52,9 @@ function makeCluster({ kube }: EtcdModel): void {
   kube.put(ETCD_CLUSTERS, { apiVersion, kind, metadata: AT, spec });
 }
 
-export class Run {
+export class Run implements PassingRun {
   readonly model: EtcdModel;
+  onMoment: () => void = () => undefined;
   #deps: Deps;
   #peerDeps: PeerDeps;
 
@@ -65,6 +67,10 @@ export class Run {
   /** Another one in the same state, with nothing in memory. */
   copy(): Run {
     return new Run(this.model.copy());
+  }
+
+  state(): string {
+    return this.model.state();
   }
 
   edit(spec: Edit): void {
@@ -96,6 +102,7 @@ export class Run {
       sleep: async () => {
         await this.sweepPeers();
         model.tick();
+        this.onMoment();
       },
     };
   }
@@ -144,8 +151,8 @@ export class Run {
     for (let sweeps = 0; sweeps < SWEEPS_MAX; sweeps += 1) {
       await this.sweep();
       await this.sweepPeers();
-      if (this.isReady()) return;
-      this.model.tick();
+      if (this.isReady()) return this.onMoment();
+      this.tick();
     }
     throw new Error(`never Ready: ${JSON.stringify(this.model.status(), undefined, 1)}`);
   }
@@ -155,8 +162,13 @@ export class Run {
     for (let sweeps = 0; sweeps < times; sweeps += 1) {
       await this.sweep();
       await this.sweepPeers();
-      this.model.tick();
+      this.tick();
     }
+  }
+
+  tick(): void {
+    this.model.tick();
+    this.onMoment();
   }
 
   isReady(): boolean {
@@ -186,10 +198,9 @@ export class Run {
 
   /** Reasons of the Events that warn, in their order. */
   get warnings(): readonly string[] {
-    const { objects } = this.model.kube;
-    const events = [...objects.entries()].filter(([key]) => key.startsWith('events/'));
-    const warning = events.filter(([, { type }]) => type === 'Warning');
-    return warning.map(([, { reason }]) => String(reason));
+    const events = [...this.model.kube.of('events').values()];
+    const warning = events.filter(({ type }) => type === 'Warning');
+    return warning.map(({ reason }) => String(reason));
   }
 
   /** Writes that count: what people see as events of it is told besides. */
@@ -205,7 +216,7 @@ export class Run {
     const { kube } = this.model;
     const left = new Map<string, Run>();
     kube.aroundWrite = () => {
-      const moment = `${kube.writes.length} ${this.model.nowMs}`;
+      const moment = `${this.writes.length} ${this.model.nowMs}`;
       if (!left.has(moment)) left.set(moment, this.copy());
     };
     await work();

@@ -9,12 +9,12 @@ const minorOf = (version: string): number => Number(version.split('.')[1]);
 export class SpokenVersion {
   /** 0 before there are any members. */
   minor = 0;
-  #agreedFor = 0;
+  agreedFor = 0;
 
   copy(): SpokenVersion {
     const copy = new SpokenVersion();
     copy.minor = this.minor;
-    copy.#agreedFor = this.#agreedFor;
+    copy.agreedFor = this.agreedFor;
     return copy;
   }
 
@@ -30,8 +30,8 @@ export class SpokenVersion {
   tick(versions: readonly string[], size: number): void {
     const isWhole = versions.length > 0 && versions.length === size;
     const lowest = Math.min(...versions.map(minorOf));
-    if (!isWhole || lowest <= this.minor) this.#agreedFor = 0;
-    else if (this.minor === 0 || this.#agreedFor >= AGREE_TICKS) this.minor = lowest;
-    else this.#agreedFor += 1;
+    if (!isWhole || lowest <= this.minor) this.agreedFor = 0;
+    else if (this.minor === 0 || this.agreedFor >= AGREE_TICKS) this.minor = lowest;
+    else this.agreedFor += 1;
   }
 }

@@ -9,6 +9,7 @@ import {
 import { claimTemplateIn } from '../../../../shared/stateful/claim-template.ts';
 import { CLAIMS, PODS } from '../../../../shared/stateful/parts.ts';
 import { KubeModel } from '../../stateful/kube-model.ts';
+import { stateText } from '../../stateful/passed.ts';
 
 export interface StreamModel {
   readonly account: string;
@@ -74,6 +75,13 @@ export class ClusterModel {
     return copy;
   }
 
+  /** In words, but for the time. */
+  state(): string {
+    const { kube, streams, servers, metaLeader, metaPeers, refusesMoves } = this;
+    const placed = streams.map(({ behind, ...stream }) => [stream, [...behind]]);
+    return stateText(kube, [placed, [...servers], metaLeader, [...metaPeers], refusesMoves]);
+  }
+
   /** A stream on the servers that come first. */
   addStream(stream: string, servers: readonly string[]): void {
     const replicas = servers.length;
@@ -94,9 +102,7 @@ export class ClusterModel {
   }
 
   pods(): readonly KubeObject[] {
-    return [...this.kube.objects.entries()]
-      .filter(([key]) => key.startsWith('pods/'))
-      .map(([, object]) => object);
+    return [...this.kube.of('pods').values()];
   }
 
   #statefulSet(): KubeObject | undefined {

@@ -6,6 +6,7 @@ import { reconciler } from '../../../../functions/nats-cluster/reconciler.ts';
 import { NATS_CLUSTER_LEASE, NATS_CLUSTERS } from '../../../../shared/api/nats-cluster.ts';
 import type { Context } from '../../../../shared/function/define.ts';
 import { isKubeError } from '../../../../shared/kube/errors.ts';
+import type { PassingRun } from '../../stateful/passed.ts';
 import { SPEC } from '../samples.ts';
 import { systemOf } from './system-model.ts';
 import { NAME, NAMESPACE, ClusterModel } from './cluster-model.ts';
@@ -46,8 +47,9 @@ function newModel(): ClusterModel {
   return model;
 }
 
-export class Run {
+export class Run implements PassingRun {
   readonly model: ClusterModel;
+  onMoment: () => void = () => undefined;
   #deps: Deps;
 
   constructor(model = newModel()) {
@@ -68,6 +70,10 @@ export class Run {
     this.#deps = this.#makeDeps();
   }
 
+  state(): string {
+    return this.model.state();
+  }
+
   edit(spec: Edit): void {
     const at = { namespace: NAMESPACE, name: NAME };
     this.model.kube.change(NATS_CLUSTERS, at, { spec });
@@ -78,7 +84,10 @@ export class Run {
     const { model } = this;
     const clock = {
       nowMs: () => model.nowMs,
-      sleep: async () => model.tick(),
+      sleep: async () => {
+        model.tick();
+        this.onMoment();
+      },
     };
     return new Deps({
       kube: model.kube.client,
@@ -107,8 +116,9 @@ export class Run {
   async converge(): Promise<void> {
     for (let sweeps = 0; sweeps < SWEEPS_MAX; sweeps += 1) {
       await this.sweep();
-      if (this.isReady()) return;
+      if (this.isReady()) return this.onMoment();
       this.model.tick();
+      this.onMoment();
     }
     throw new Error(`never Ready: ${JSON.stringify(this.model.status(), undefined, 1)}`);
   }
@@ -144,10 +154,9 @@ export class Run {
 
   /** Reasons of the Events that warn, in their order. */
   get warnings(): readonly string[] {
-    const { objects } = this.model.kube;
-    const events = [...objects.entries()].filter(([key]) => key.startsWith('events/'));
-    const warning = events.filter(([, { type }]) => type === 'Warning');
-    return warning.map(([, { reason }]) => String(reason));
+    const events = [...this.model.kube.of('events').values()];
+    const warning = events.filter(({ type }) => type === 'Warning');
+    return warning.map(({ reason }) => String(reason));
   }
 
   /**
@@ -159,7 +168,7 @@ export class Run {
     const { kube } = this.model;
     const left = new Map<string, Run>();
     kube.aroundWrite = () => {
-      const moment = `${kube.writes.length} ${this.model.nowMs}`;
+      const moment = `${this.writes.length} ${this.model.nowMs}`;
       if (!left.has(moment)) left.set(moment, new Run(this.model.copy()));
     };
     await work();
