@@ -1,4 +1,5 @@
 // Lives of an EtcdCluster of the model, each from a cluster at rest to one at rest again.
+import { loseVolume } from '../../unit/etcd-cluster/model/faults.ts';
 import { give, givenTo, ONE, role, user } from '../../unit/etcd-cluster/model/logins.ts';
 import { losePod, losePower, MEMORY } from '../../unit/etcd-cluster/model/memory.ts';
 import { type Edit, Run } from '../../unit/etcd-cluster/model/run.ts';
@@ -46,7 +47,7 @@ const isRemoved = (run: Run): boolean => run.model.voters.every(({ name }) => na
 /** Its voters know it by this name from now on, so that a test sees when it is gone. */
 function lose(run: Run, peer: string): void {
   mark(run, peer);
-  run.model.loseVolume(peer);
+  loseVolume(run.model, peer);
 }
 
 function mark(run: Run, peer: string): void {
@@ -137,7 +138,7 @@ export const LIVES: readonly Life[] = [
     name: 'quorum lost, and confirmed',
     before: [{}],
     prepare: async (run) => {
-      for (const name of ['etcd-1', 'etcd-2']) run.model.loseVolume(name);
+      for (const name of ['etcd-1', 'etcd-2']) loseVolume(run.model, name);
       await run.idle();
     },
     begin: (run) => void run.confirm(),

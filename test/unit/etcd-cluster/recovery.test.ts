@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest';
 import { PODS } from '../../../shared/stateful/parts.ts';
 import { Passed } from '../stateful/passed.ts';
-import { hideVolume, killProcess, letStart } from './model/faults.ts';
+import { hideVolume, killProcess, letStart, loseVolume } from './model/faults.ts';
 import { labelClaim, takeLabelOffClaim, takeLabelOffPod } from './model/labels.ts';
 import { withOldReads } from './model/old-reads.ts';
 import { Run } from './model/run.ts';
@@ -17,7 +17,7 @@ async function withoutQuorum(isForGood = true): Promise<Run> {
   const run = new Run();
   await run.converge();
   for (const name of LOST) {
-    if (isForGood) run.model.loseVolume(name);
+    if (isForGood) loseVolume(run.model, name);
     else hideVolume(run.model, name);
   }
   await run.idle();
@@ -163,8 +163,8 @@ test('a confirmation is of no use for the next loss', async () => {
   const run = await withoutQuorum();
   run.confirm();
   await run.converge();
-  run.model.loseVolume('etcd-0');
-  run.model.loseVolume('etcd-3');
+  loseVolume(run.model, 'etcd-0');
+  loseVolume(run.model, 'etcd-3');
   await run.idle();
   expect(run.condition('Degraded').message).toContain('etcd-4 can go on alone');
   expect(run.model.forced).toBe(1);

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { CLAIMS } from '../../../shared/stateful/parts.ts';
 import { Passed } from '../stateful/passed.ts';
-import { spoil } from './model/faults.ts';
+import { loseVolume, spoil } from './model/faults.ts';
 import { withOldReads } from './model/old-reads.ts';
 import { type Edit, Run } from './model/run.ts';
 
@@ -93,7 +93,7 @@ interface Fate {
 }
 
 const FATES: readonly Fate[] = [
-  { name: 'a volume is lost', befalls: ({ model }) => model.loseVolume('etcd-1') },
+  { name: 'a volume is lost', befalls: ({ model }) => loseVolume(model, 'etcd-1') },
   { name: 'a member refuses its data', befalls: ({ model }) => spoil(model, 'etcd-1') },
   {
     name: 'it hibernates, and wakes up',
@@ -140,7 +140,7 @@ describe.each(FATES)('$name', ({ befalls, settles = () => undefined }) => {
 test('a lost volume is replaced once: member, peer, claim, and then another member', async () => {
   const run = await prepared({ before: [{}] });
   const before = run.writes.length;
-  run.model.loseVolume('etcd-1');
+  loseVolume(run.model, 'etcd-1');
   await run.converge();
   const deleted = run.writes.slice(before).filter((one) => /^delete|^etcd/.test(one));
   expect(deleted).toEqual([
@@ -185,8 +185,8 @@ test('data that is refused is kept, and a second member that refuses is told', a
 test('with two volumes lost nothing is deleted, and it is told', async () => {
   const run = await prepared({ before: [{}] });
   const before = run.writes.length;
-  run.model.loseVolume('etcd-1');
-  run.model.loseVolume('etcd-2');
+  loseVolume(run.model, 'etcd-1');
+  loseVolume(run.model, 'etcd-2');
   for (let sweeps = 0; sweeps < 20; sweeps += 1) {
     await run.sweep();
     await run.sweepPeers();

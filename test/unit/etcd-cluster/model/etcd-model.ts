@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../../shared/kube/objects.ts';
 import { CLAIMS, PODS } from '../../../../shared/stateful/parts.ts';
 import { KubeModel } from '../../stateful/kube-model.ts';
 import { stateText } from '../../stateful/passed.ts';
-import { CATCH_UP_TICKS, endedAgain, ready, unready } from './pod-times.ts';
+import { CATCH_UP_TICKS, endedAgain, ready } from './pod-times.ts';
 import { SpokenVersion } from './spoken-version.ts';
 import { containerOf, goOnAlone } from './alone.ts';
 import { isLabelled } from './labels.ts';
@@ -151,15 +151,6 @@ export class EtcdModel {
       this.kube.remove(CLAIMS, { namespace: NAMESPACE, name: metadata.name });
     }
     for (const pod of this.objects('pods')) this.#end(pod);
-  }
-
-  loseVolume(peer: string): void {
-    const claim = this.kube.objects.get(`persistentvolumeclaims/${NAMESPACE}/data-${peer}`);
-    this.data.delete(claim?.metadata.uid ?? '');
-    this.processes.delete(`${peer}-0`);
-    const at = { namespace: NAMESPACE, name: `data-${peer}` };
-    this.kube.change(CLAIMS, at, { status: { phase: 'Lost' } });
-    this.kube.change(PODS, { namespace: NAMESPACE, name: `${peer}-0` }, unready);
   }
 
   #nextId(): string {

@@ -45,12 +45,21 @@ function setPhase({ kube }: EtcdModel, peer: string, phase: string): void {
   kube.change(CLAIMS, { namespace: NAMESPACE, name: `data-${peer}` }, { status: { phase } });
 }
 
+/** The disk under it dies: its claim stays. */
+export function loseVolume(model: EtcdModel, peer: string): void {
+  const claim = model.kube.objects.get(`persistentvolumeclaims/${NAMESPACE}/data-${peer}`);
+  model.data.delete(claim?.metadata.uid ?? '');
+  killProcess(model, peer);
+  setPhase(model, peer, 'Lost');
+  model.kube.change(PODS, { namespace: NAMESPACE, name: `${peer}-0` }, unready);
+}
+
 /** It seems to be lost, and has its data all the same. */
 export function hideVolume(model: EtcdModel, peer: string): void {
   const claim = model.kube.objects.get(`persistentvolumeclaims/${NAMESPACE}/data-${peer}`);
   const { uid = '' } = claim?.metadata ?? {};
   const data = model.data.get(uid);
-  model.loseVolume(peer);
+  loseVolume(model, peer);
   if (data !== undefined) model.data.set(uid, data);
 }
 
