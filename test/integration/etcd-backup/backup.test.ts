@@ -9,7 +9,8 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Backup, backUp } from '../../../functions/etcd-backup/backup.ts';
 import { runAudit } from '../../../functions/storage-audit/command.ts';
-import { buildProgram } from '../../../knative/tools/build/build.ts';
+import { buildInfo } from '../../../knative/tools/build/build.ts';
+import { bundleCommand } from '../../../knative/tools/build/bundle.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { type Bucket, openBucket } from '../../../shared/s3/bucket.ts';
 import { download } from '../../../shared/s3/download.ts';
@@ -303,8 +304,7 @@ describe('as a program', () => {
   let bundle: string;
 
   beforeAll(async () => {
-    const dir = await buildProgram('etcd-backup', join(cluster.plane.dir, 'dist'));
-    bundle = join(dir, 'etcd-backup.mjs');
+    bundle = await bundleOf(join(cluster.plane.dir, 'dist'));
   });
 
   /** Its exit code, and the one line that it says. */
