@@ -8,7 +8,7 @@ import { cut } from '../../shared/cut.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { isRecord, textOf } from '../../shared/kube/json.ts';
-import type { KubeObject } from '../../shared/kube/objects.ts';
+import type { KubeList, KubeObject } from '../../shared/kube/objects.ts';
 import type { Observation } from '../../shared/stateful/keeping.ts';
 import { isOurs, PODS } from '../../shared/stateful/parts.ts';
 import { podOf } from '../../shared/stateful/pods.ts';
@@ -126,7 +126,8 @@ async function readPods(
   signal: AbortSignal,
 ): Promise<readonly FoundPod[]> {
   const labelSelector = `${JOB_LABEL}=${job.uid}`;
-  const { items } = await kube.list(PODS, { namespace, labelSelector, limit: PODS_MAX, signal });
+  const selection = { namespace, labelSelector, limit: PODS_MAX, signal };
+  const items = await firstOf(kube.pages(PODS, selection));
   const own = items.filter(({ metadata: { ownerReferences = [] } }) =>
     ownerReferences.some(({ uid, controller }) => uid === job.uid && controller === true),
   );
@@ -165,11 +166,22 @@ async function readWarning(
   signal: AbortSignal,
 ): Promise<Reason | undefined> {
   const fieldSelector = `involvedObject.uid=${uid},type=Warning`;
-  const { items } = await kube.list(EVENTS, { namespace, fieldSelector, limit: EVENTS_MAX, signal });
-  const [newest] = items.toSorted((one, other) => (timeOf(one) < timeOf(other) ? 1 : -1));
+  const selection = { namespace, fieldSelector, limit: EVENTS_MAX, signal };
+  const items = await firstOf(kube.pages(EVENTS, selection));
+  const [newest] = items
+    .filter(({ type, involvedObject: about }) => {
+      return type === 'Warning' && isRecord(about) && about['uid'] === uid;
+    })
+    .toSorted((one, other) => (timeOf(one) < timeOf(other) ? 1 : -1));
   if (newest === undefined) return undefined;
   const message = cut(textOf(newest['message']).replaceAll(/\s+/g, ' ').trim(), MESSAGE_BYTES_MAX);
   return { reason: 'PodWaits', message };
+}
+
+/** One page: others may write any number of them. */
+async function firstOf(pages: AsyncIterable<KubeList>): Promise<readonly KubeObject[]> {
+  for await (const { items } of pages) return items;
+  return [];
 }
 
 const timeOf = ({ metadata, ...event }: KubeObject): string =>

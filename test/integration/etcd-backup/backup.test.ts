@@ -9,8 +9,6 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Backup, backUp } from '../../../functions/etcd-backup/backup.ts';
 import { runAudit } from '../../../functions/storage-audit/command.ts';
-import { buildInfo } from '../../../knative/tools/build/build.ts';
-import { bundleCommand } from '../../../knative/tools/build/bundle.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { type Bucket, openBucket } from '../../../shared/s3/bucket.ts';
 import { download } from '../../../shared/s3/download.ts';
@@ -19,6 +17,7 @@ import { Spool } from '../../../shared/spool.ts';
 import { settingsFor } from '../../builders/posing-s3.ts';
 import { EtcdCluster } from '../etcd/cluster.ts';
 import { EtcdWriter } from '../storage-audit/world.ts';
+import { bundleProgram } from './program.ts';
 import { BUCKET, KEYS, passOn, S3Relay, type S3Server, slowDown, startS3 } from './s3-server.ts';
 
 const run = promisify(execFile);
@@ -304,7 +303,7 @@ describe('as a program', () => {
   let bundle: string;
 
   beforeAll(async () => {
-    bundle = await bundleOf(join(cluster.plane.dir, 'dist'));
+    bundle = await bundleProgram(join(cluster.plane.dir, 'dist'));
   });
 
   /** Its exit code, and the one line that it says. */
