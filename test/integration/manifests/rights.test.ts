@@ -2,6 +2,7 @@
 // it does under its own account, and the API server's audit log says what it asked for.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deadLetters } from '../../../functions/dead-letters/index.ts';
+import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
 import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
 import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
 import { locate } from '../../../functions/locate/index.ts';
@@ -11,6 +12,7 @@ import { storageAudit } from '../../../functions/storage-audit/index.ts';
 import { storageMigration } from '../../../functions/storage-migration/index.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { rightsFor } from '../../../knative/tools/migrate/manifests.ts';
+import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
 import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
 import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
 import { natsClusterRights, secretRights } from '../../../knative/tools/rights/manifests.ts';
@@ -28,6 +30,7 @@ import type { Manifest } from '../../../shared/kube/objects.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { GROUP, until, VersionedKind } from '../../builders/versioned-kind.ts';
 import { covers, grantsIn, told } from './grants.ts';
+import { HandMadeBackup } from './hand-made-backup.ts';
 import { HandMadeEtcd, namespace as ETCDS } from './hand-made-etcd.ts';
 import { HandMadePeer } from './hand-made-peer.ts';
 import { HandMadeServer } from './hand-made-server.ts';
@@ -51,6 +54,7 @@ const RARE: Readonly<Record<string, string>> = {
   // One that died before it heard of its Event finds it: unit/nats-cluster/simulation.
   'nats-cluster: get /events in default': 'died just after a write',
   'etcd-peer: get /events in default': 'died just after a write',
+  'etcd-backup: get /events in default': 'died just after a write',
   'etcd-cluster: get /events in etcds': 'died just after a write',
   'etcd-cluster: get ballast.dev/etcdpeers in etcds': 'died just after a write',
 };
@@ -322,6 +326,30 @@ test('etcd-cluster: a member is born and restarted, another one is lost as a lea
   await untilTicked('its claim to go', () => etcd.isSecondGone());
   expect(await misfits('etcd-cluster')).toEqual(NONE);
   expect(await misfits('etcd-cluster-source')).toEqual(NONE);
+});
+
+test('etcd-backup: a Job is made, its pod waits, and is done', async () => {
+  const one = await installed.run(etcdBackup, { WORK_SECONDS: '0.1' }, later);
+  const backup = new HandMadeBackup(installed.kube);
+  await backup.create();
+  expect(await tick(one)).toBe(204);
+  expect(await backup.condition('Complete')).toMatch(
+    /^Unknown RightsMissing: .*npm run -s rights -- etcd-backup -n default [|] kubectl apply -f -/,
+  );
+  await grantPrinted(etcdBackupRights('default'));
+  await startSource('etcd-backup', one.port);
+  const untilSays = (form: RegExp): Promise<void> =>
+    until(`it to say ${form.source}`, async () => {
+      await tick(one);
+      return form.test(await backup.condition('Complete'));
+    });
+  await untilSays(/^False Running/);
+  await backup.startPod();
+  await untilSays(/^False Running/);
+  await backup.end();
+  await untilSays(/^False ResultLost/);
+  expect(await misfits('etcd-backup')).toEqual(NONE);
+  expect(await misfits('etcd-backup-source')).toEqual(NONE);
 });
 
 test('dead-letters: an Event, one more of the same, and what nobody swept', async () => {
