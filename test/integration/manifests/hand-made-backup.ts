@@ -28,19 +28,23 @@ export class HandMadeBackup {
       spec: {},
     });
     await this.#say(ETCD_CLUSTERS, CLUSTER, { clusterId: 'cdf818194e3a8c32' });
+    await this.createOne(BACKUP.name);
+  }
+
+  async createOne(name: string): Promise<void> {
     const source = { etcdCluster: { name: CLUSTER.name } };
     const spec = { source, target: { claim: { name: 'disk' } } };
     await this.#kube.create(ETCD_BACKUPS, {
-      apiVersion,
+      apiVersion: 'ballast.dev/v1alpha1',
       kind: 'EtcdBackup',
-      metadata: BACKUP,
+      metadata: { namespace, name },
       spec,
     });
   }
 
   /** The condition after its type: `False Running: Job now-... takes it to ...`. */
-  async condition(type: string): Promise<string> {
-    const object = await this.#kube.get(ETCD_BACKUPS, BACKUP);
+  async condition(type: string, name = BACKUP.name): Promise<string> {
+    const object = await this.#kube.get(ETCD_BACKUPS, { namespace, name });
     const { conditions = [] } = (object?.['status'] ?? {}) as EtcdBackupStatus;
     const { status, reason, message } = conditions.find((one) => one.type === type) ?? {};
     return `${status} ${reason}: ${message}`;

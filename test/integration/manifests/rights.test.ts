@@ -348,6 +348,12 @@ test('etcd-backup: a Job is made, its pod waits, and is done', async () => {
   await untilSays(/^False Running/);
   await backup.end();
   await untilSays(/^False ResultLost/);
+  // One that goes on, which nobody will look after.
+  await backup.createOne('under-way');
+  await until('another one to be taken', async () => {
+    await tick(one);
+    return (await backup.condition('Progressing', 'under-way')).startsWith('True ');
+  });
   expect(await misfits('etcd-backup')).toEqual(NONE);
   expect(await misfits('etcd-backup-source')).toEqual(NONE);
 });

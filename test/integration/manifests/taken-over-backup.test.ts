@@ -48,7 +48,7 @@ beforeAll(async () => {
   // Rights and policies hold a moment after they were made.
   await until(
     'the policy to hold',
-    async () => (await write(changed({ metadata: { labels: {} } }))).status === 422,
+    async () => (await write(changed({ metadata: { name: 'other' } }))).status === 422,
   );
 });
 
@@ -92,7 +92,9 @@ test('it makes the Job of an EtcdBackup, on a claim too, once', async () => {
   expect(await write(job)).toMatchObject({ status: 201 });
 });
 
-const volume = (source: object) => ({ volumes: [{ name: 'spool', ...source }] });
+const volume = (source: object) => ({
+  volumes: ['tls', 'login', 'spool'].map((name) => ({ name, ...source })),
+});
 const env = (variable: object) => ({ container: { env: [variable] } });
 const owner = (changes: object) => {
   const { name, uid } = made.metadata;
@@ -102,7 +104,8 @@ const owner = (changes: object) => {
 
 const FORGED: () => readonly (readonly [what: string, changes: Changes, why: string])[] = () => [
   ...forgedLife({}).map(([what, container]) => [what, { container }, 'kubelet'] as const),
-  ['without labels', { metadata: { labels: {} } }, 'does not belong to'],
+  // Without any it would get those of its pod.
+  ['with other labels', { metadata: { labels: { a: 'b' } } }, 'does not belong to'],
   ['of another name', { metadata: { name: 'other' } }, 'does not belong to'],
   ['that belong to nobody', { metadata: { ownerReferences: [] } }, 'does not belong to'],
   ['of another kind', { metadata: owner({ kind: 'EtcdPeer' }) }, 'does not belong to'],
