@@ -1,5 +1,6 @@
-// Decides the next step. The first planner that has a step, or something to wait for, wins. A backup
-// that is over is left alone for good, and a Job is made only where none was ever noted. Pure.
+// Decides the next step. The first planner that has a step, or something to wait for, wins. A
+// backup that is over is left alone for good, and a Job is made only where none was ever noted.
+// Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { firstOf, NOTHING, type Planner, waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision, Step } from './decision.ts';

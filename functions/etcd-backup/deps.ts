@@ -1,5 +1,5 @@
-// Everything this function holds while it is awake: the API server, the image that Jobs run, and for
-// each backup how often steps were tried. All of it may be lost.
+// Everything this function holds while it is awake: the API server, the image that Jobs run, and
+// for each backup how often steps were tried. All of it may be lost.
 import type { AttemptLog } from '../../shared/stateful/attempts.ts';
 import { StatefulDeps, type StatefulOptions } from '../../shared/stateful/deps.ts';
 import type { Weighed } from '../../shared/stateful/memory.ts';

@@ -1,5 +1,5 @@
-// The facts of a backup, in a small file beside it, which later readers go by. Fields are only ever
-// added.
+// The facts of a backup, in a small file beside it, which later readers go by. Fields are only
+// ever added.
 import type { BackupFacts } from '../../shared/api/etcd-backup.ts';
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
 

@@ -1,7 +1,8 @@
-// Takes backups of etcds, each once and in a Job of its own: for each EtcdBackup one Job, whose pod
-// runs the program that lies here too, and has no token of the API server. Changes of EtcdBackups and
-// of their Jobs wake the function, and the sweep's tick. Its memory is the status of the EtcdBackup:
-// two instances at once, lost events and a killed process cost time, and make no second Job.
+// Takes backups of etcds, each once and in a Job of its own: for each EtcdBackup one Job, whose
+// pod runs the program that lies here too, and has no token of the API server. Changes of
+// EtcdBackups and of their Jobs wake the function, and the sweep's tick. Its memory is the status
+// of the EtcdBackup: two instances at once, lost events and a killed process cost time, and make
+// no second Job.
 //
 // The files of the function, in the order of a reconcile:
 //   reconciler         the entry: binds what follows to the shared reconciler

@@ -1,5 +1,5 @@
-// An EtcdBackup as it was read, in the terms of this function, and the names of what belongs to it.
-// Pure.
+// An EtcdBackup as it was read, in the terms of this function, and the names of what belongs to
+// it. Pure.
 import {
   ETCD_BACKUP_LABEL,
   ETCD_BACKUPS,
@@ -48,7 +48,7 @@ export const jobNameOf = ({ name, uid }: Pick<EtcdBackup, 'name' | 'uid'>): stri
 /** Where a claim is mounted. */
 export const CLAIM_DIR = '/target';
 
-/** What the program is told, and what it calls the backup. */
+/** The name of the backup for the program. */
 export function destinationOf(backup: EtcdBackup): string {
   const { s3, claim } = backup.spec.target;
   const { namespace, name } = backup;
@@ -59,7 +59,7 @@ export function destinationOf(backup: EtcdBackup): string {
   return `${CLAIM_DIR}/${claim?.path ?? `${name}-${defaultName(backup)}`}`;
 }
 
-/** What people are told: a path in a pod means nothing to them. */
+/** Its name for people, to whom a path in a pod means nothing. */
 export function locationOf(backup: EtcdBackup): string {
   const { claim } = backup.spec.target;
   const destination = destinationOf(backup);

@@ -1,6 +1,6 @@
 // Reads the state of a backup: its Job, the pods of that, and as long as there is no Job the
-// EtcdCluster that it is of. Secrets are never read: the kubelet says when one lacks. Nothing is read
-// for a backup that is over. Writes nothing.
+// EtcdCluster that it is of. Secrets are never read: the kubelet says when one lacks. Nothing is
+// read for a backup that is over. Writes nothing.
 import type { SecretKey } from '../../shared/api/etcd-backup.ts';
 import { ETCD_CLUSTERS, type EtcdClusterSpec } from '../../shared/api/etcd-cluster.ts';
 import { CLIENT_PORT } from '../../shared/api/etcd-names.ts';
@@ -25,7 +25,7 @@ const JOB_LABEL = 'batch.kubernetes.io/controller-uid';
 const PODS_MAX = 50;
 const EVENTS_MAX = 50;
 const MESSAGE_BYTES_MAX = 400;
-/** More than a termination message may have, so that one that is too long is told from a whole one. */
+/** Twice as much as a termination message may have: one that is longer stays too long. */
 const RESULT_BYTES_MAX = 8_192;
 
 export async function observe(
@@ -147,7 +147,12 @@ async function foundPodOf(
   const { trouble } = podOf(object, nowMs);
   const isSilent = phase === 'Pending' && trouble === undefined;
   const why = isSilent ? await readWarning(kube, object, signal) : trouble;
-  return { name, phase, ended, trouble: why && { ...why, message: `Pod ${name}: ${why.message}.` } };
+  return {
+    name,
+    phase,
+    ended,
+    trouble: why && { ...why, message: `Pod ${name}: ${why.message}.` },
+  };
 }
 
 function podEndIn(statuses: unknown): PodEnd | undefined {
@@ -159,7 +164,7 @@ function podEndIn(statuses: unknown): PodEnd | undefined {
   return { exitCode: ended['exitCode'], message, at: textOf(ended['finishedAt']) };
 }
 
-/** What cannot be mounted, such as a Secret that lacks, is told by an Event alone. */
+/** An Event alone tells what cannot be mounted, such as a Secret that lacks. */
 async function readWarning(
   kube: KubeClient,
   { metadata: { uid, namespace = '' } }: KubeObject,

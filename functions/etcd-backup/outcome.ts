@@ -1,5 +1,6 @@
-// Tells what came of a backup from its Job and what the pods of that have said. There is a backup only
-// when Kubernetes says that the Job succeeded and exactly one pod of it tells the facts. Pure.
+// Tells what came of a backup from its Job and what the pods of that have said. There is a backup
+// only when Kubernetes says that the Job succeeded and exactly one pod of it tells the facts.
+// Pure.
 import type { BackupError, BackupFacts } from '../../shared/api/etcd-backup.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
@@ -57,8 +58,8 @@ function failureOf(state: State, { reason, message }: Reason): Reason {
 const jobGone = ({ backup }: State, name: string): Reason => ({
   reason: 'JobGone',
   message:
-    `Job ${name} was deleted, or another one has its name, before its result was read. There is a ` +
-    `backup at ${locationOf(backup)} if its facts lie beside it, in a file that ends in .json.`,
+    `Job ${name} was deleted, or another one has its name, before its result was read. There is ` +
+    `a backup at ${locationOf(backup)} if its facts lie beside it, in a file that ends in .json.`,
 });
 
 const resultLost = ({ backup }: State, name: string, count: number): Reason => ({

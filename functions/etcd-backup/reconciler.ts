@@ -1,5 +1,5 @@
-// Binds the pieces of this function to the shared reconciler, which reconciles each EtcdBackup that
-// an event or the sweep names.
+// Binds the pieces of this function to the shared reconciler, which reconciles each EtcdBackup
+// that an event or the sweep names.
 import { ETCD_BACKUP_LABEL, ETCD_BACKUPS } from '../../shared/api/etcd-backup.ts';
 import { reconcilerOf } from '../../shared/stateful/reconcile-once.ts';
 import { attemptOf } from './attempts.ts';

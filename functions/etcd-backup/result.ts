@@ -1,5 +1,5 @@
-// Reads what the pod of a Job has said at its end. Whoever may write pods in the namespace could have
-// written it, so nothing is believed that is not of the form that our program writes, and nothing is
+// Reads the last words of a Job's pod. Anybody who may write pods in the namespace could have
+// written them, so they are believed only in the form that our program gives them, and nothing is
 // kept that is longer. Pure.
 import type { BackupError, BackupFacts } from '../../shared/api/etcd-backup.ts';
 import { cut } from '../../shared/cut.ts';

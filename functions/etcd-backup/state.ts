@@ -1,5 +1,5 @@
-// The observed state of a backup, on which the next step is decided: the object, the etcd that it is
-// of, and its Job with its pods as they are now. Types. Pure.
+// The observed state of a backup, on which the next step is decided: the object, the etcd that it
+// is of, and its Job with its pods as they are now. Types. Pure.
 import type { SecretKey } from '../../shared/api/etcd-backup.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import type { EtcdBackup } from './object.ts';
@@ -39,7 +39,7 @@ export interface FoundPod {
 
 export interface PodEnd {
   readonly exitCode: number;
-  /** What it has written for us, or whoever may write pods. */
+  /** Its last words, or those of somebody who may write pods. */
   readonly message: string;
   readonly at: string;
 }

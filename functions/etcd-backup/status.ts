@@ -1,5 +1,5 @@
-// Computes the status of a backup from the state and the decision. Pure; equal input gives an equal
-// status, so a backup that is over is not written again.
+// Computes the status of a backup from the state and the decision. Pure; equal input gives an
+// equal status, so a backup that is over is not written again.
 import type { EtcdBackupStatus } from '../../shared/api/etcd-backup.ts';
 import type { ConditionInput } from '../../shared/kube/conditions.ts';
 import { condition, NOT_DEGRADED, progressing } from '../../shared/stateful/conditions.ts';
@@ -15,7 +15,7 @@ export function statusUpdateOf(state: State, decision: Decision): StatusUpdate<E
   if (isOver(backup)) return { status: before, conditions: [] };
   const outcome = outcomeOf(state);
   const own = job?.isOurs === true ? job : undefined;
-  // Of a Job that is gone, what was known of it stays.
+  // The name and uid of a Job that is gone stay.
   const noted = before.job ?? (own && { name: own.name, uid: own.uid });
   const startedAt = own?.startedAt ?? before.startedAt;
   return {

@@ -1,4 +1,4 @@
-// What the program in a Job's pod is told: paths in its pod, and never anything secret. Pure.
+// The arguments of the program in a Job's pod: paths in its pod, and never anything secret. Pure.
 import type { S3Object } from '../../../shared/api/etcd-backup.ts';
 import { destinationOf, type EtcdBackup } from '../object.ts';
 import type { Source } from '../state.ts';
@@ -25,10 +25,7 @@ export function argumentsOf(backup: EtcdBackup, source: Source): readonly string
         ]),
     ...(login === undefined
       ? []
-      : [
-          option('user', login.user),
-          option('password-file', `${LOGIN_DIR}/${PASSWORD_FILE}`),
-        ]),
+      : [option('user', login.user), option('password-file', `${LOGIN_DIR}/${PASSWORD_FILE}`)]),
     option('to', destinationOf(backup)),
     ...(s3 === undefined ? [] : ofS3(s3)),
     option('result', '/dev/termination-log'),

@@ -1,5 +1,5 @@
-// The Job of a backup: one pod at a time that runs the program of this folder, with the Secrets that
-// it needs and no token of the API server. Pure.
+// The Job of a backup: one pod at a time that runs the program of this folder, with the Secrets
+// that it needs and no token of the API server. Pure.
 import type { BackupSpool, S3Object } from '../../../shared/api/etcd-backup.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { owned } from '../../../shared/stateful/parts.ts';
@@ -16,9 +16,9 @@ import {
   TLS_DIR,
 } from './arguments.ts';
 
-export const CONTAINER = 'backup';
+const CONTAINER = 'backup';
 /** Where the image has them. */
-export const COMMAND = ['/usr/bin/node', '/app/etcd-backup.mjs'] as const;
+const COMMAND = ['/usr/bin/node', '/app/etcd-backup.mjs'] as const;
 
 /** The program repeats what may pass by itself; this is for what takes longer. */
 const RETRIES = 3;
@@ -121,10 +121,7 @@ const fileOf = ({ name, key }: { readonly name: string; readonly key: string }, 
   items: [{ key, path }],
 });
 
-function authorityOf({
-  kind,
-  ...from
-}: NonNullable<S3Object['certificateAuthority']>): Mounted {
+function authorityOf({ kind, ...from }: NonNullable<S3Object['certificateAuthority']>): Mounted {
   const { secretName, items } = fileOf(from, AUTHORITY_FILE);
   const volume =
     kind === 'Secret'
@@ -152,9 +149,5 @@ function keysOf({ credentials: { secretName: name } }: S3Object) {
     name: key,
     valueFrom: { secretKeyRef: { name, key, ...(optional ? { optional } : {}) } },
   });
-  return [
-    of('AWS_ACCESS_KEY_ID'),
-    of('AWS_SECRET_ACCESS_KEY'),
-    of('AWS_SESSION_TOKEN', true),
-  ];
+  return [of('AWS_ACCESS_KEY_ID'), of('AWS_SECRET_ACCESS_KEY'), of('AWS_SESSION_TOKEN', true)];
 }

@@ -14,10 +14,10 @@ const APP = '/app';
 const RUN_BY_JOBS = '/app/etcd-backup.mjs';
 
 /**
- * Files of a build that stay out of the image. What is also a command is for machines, not for
- * pods, but for that one. Node looks for a code cache by the features of the processor and the number of the
- * user, so a shipped one would be found on few machines, and make every build's bits its own. It
- * saves 4 ms (docs/images.md).
+ * Files of a build that stay out of the image. Commands but that one are for machines, not for
+ * pods. Node looks for a code cache by the features of the processor and the number of the user,
+ * so a shipped one would be found on few machines, and make every build's bits its own. It saves
+ * 4 ms (docs/images.md).
  */
 const LEFT_OUT = /^(compile-cache\/|[^/]+\.mjs$)/;
 

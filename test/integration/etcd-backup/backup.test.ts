@@ -1,5 +1,5 @@
-// Backups of a real etcd of three members into a real S3, and all that goes wrong on the way: after
-// each failure nothing is left in the bucket, and the next run succeeds.
+// Backups of a real etcd of three members into a real S3, and all that goes wrong on the way:
+// after each failure nothing is left in the bucket, and the next run succeeds.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';

@@ -29,7 +29,8 @@ async function create(changes: object, name = `one-${(count += 1)}`): Promise<st
   return name;
 }
 
-const specOf = async (name: string) => (await kube.get(ETCD_BACKUPS, { namespace, name }))?.['spec'];
+const specOf = async (name: string) =>
+  (await kube.get(ETCD_BACKUPS, { namespace, name }))?.['spec'];
 
 test('three lines are enough', async () => {
   expect(await specOf(await create({}))).toEqual({
@@ -54,7 +55,7 @@ test.each<[object]>([
   [{ spool: { size: '10Gi' } }],
   [{ spool: { medium: 'Volume', size: '10Gi', storageClassName: 'fast' } }],
 ])('%j is taken', async (changes) => {
-  await create(changes);
+  expect(await specOf(await create(changes))).toMatchObject(changes);
 });
 
 test.each<[object, string]>([

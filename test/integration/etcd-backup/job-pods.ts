@@ -156,7 +156,8 @@ export class JobPods {
       const found = await this.#kube.get(ref, { namespace, name: wanted });
       if (found === null) return `MountVolume.SetUp failed: ${ref.resource} "${wanted}" not found`;
       const data = (found['data'] ?? {}) as Record<string, string>;
-      const items = (secret ?? configMap)?.items ?? Object.keys(data).map((key) => ({ key, path: key }));
+      const items =
+        (secret ?? configMap)?.items ?? Object.keys(data).map((key) => ({ key, path: key }));
       for (const { key, path } of items) {
         const text = data[key] ?? '';
         const bytes = secret === undefined ? text : Buffer.from(text, 'base64');
@@ -168,14 +169,14 @@ export class JobPods {
 
   async #variables(object: KubeObject, spec: PodSpec): Promise<Record<string, string>> {
     const { namespace = '' } = object.metadata;
-    const found: Record<string, string> = {};
+    const variables: Record<string, string> = {};
     for (const { name, valueFrom } of spec.containers[0].env ?? []) {
       const { name: secret, key } = valueFrom.secretKeyRef;
-      const object = await this.#kube.get(core('secrets'), { namespace, name: secret });
-      const text = ((object?.['data'] ?? {}) as Record<string, string>)[key];
-      if (text !== undefined) found[name] = Buffer.from(text, 'base64').toString();
+      const found = await this.#kube.get(core('secrets'), { namespace, name: secret });
+      const text = ((found?.['data'] ?? {}) as Record<string, string>)[key];
+      if (text !== undefined) variables[name] = Buffer.from(text, 'base64').toString();
     }
-    return found;
+    return variables;
   }
 
   #begin(object: KubeObject, spec: PodSpec, env: Record<string, string>): void {
@@ -196,7 +197,10 @@ export class JobPods {
       // Paths in a pod are its own.
       const message = this.retell(said.replaceAll(join(this.#dir, uid), ''));
       const phase = exitCode === 0 ? 'Succeeded' : 'Failed';
-      await this.#say({ namespace, name }, { phase, containerStatuses: [ended(exitCode, message)] });
+      await this.#say(
+        { namespace, name },
+        { phase, containerStatuses: [ended(exitCode, message)] },
+      );
     };
     work().catch((error: unknown) => {
       if (!isKubeError(error, 'KUBE_NOT_FOUND')) this.errors.push(error);

@@ -36,6 +36,7 @@ import { HandMadePeer } from './hand-made-peer.ts';
 import { HandMadeServer } from './hand-made-server.ts';
 import { startOwnPart } from '../../lanes/own-part.ts';
 import { type AuditedRequest, Installed } from './installed.ts';
+import { RARE } from './rare-rights.ts';
 
 const NAMESPACE = 'ballast-system';
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' };
@@ -46,18 +47,6 @@ const CRDS = {
   resource: 'customresourcedefinitions',
 };
 const PLURAL = 'gears';
-
-/** Rights that these scenarios do not use, and who does. */
-const RARE: Readonly<Record<string, string>> = {
-  // A killed function announces again what is announced already: integration/migration/killed.
-  'storage-migration: get /events in default': 'killed just after a write',
-  // One that died before it heard of its Event finds it: unit/nats-cluster/simulation.
-  'nats-cluster: get /events in default': 'died just after a write',
-  'etcd-peer: get /events in default': 'died just after a write',
-  'etcd-backup: get /events in default': 'died just after a write',
-  'etcd-cluster: get /events in etcds': 'died just after a write',
-  'etcd-cluster: get ballast.dev/etcdpeers in etcds': 'died just after a write',
-};
 
 /** The API server lets every known account ask what it may do itself. */
 const EVERYBODYS: ReadonlySet<string> = new Set(['selfsubjectaccessreviews']);
@@ -330,32 +319,16 @@ test('etcd-cluster: a member is born and restarted, another one is lost as a lea
 
 test('etcd-backup: a Job is made, its pod waits, and is done', async () => {
   const one = await installed.run(etcdBackup, { WORK_SECONDS: '0.1' }, later);
-  const backup = new HandMadeBackup(installed.kube);
-  await backup.create();
+  const backup = await HandMadeBackup.create(installed.kube);
   expect(await tick(one)).toBe(204);
   expect(await backup.condition('Complete')).toMatch(
-    /^Unknown RightsMissing: .*npm run -s rights -- etcd-backup -n default [|] kubectl apply -f -/,
+    /^Unknown RightsMissing: .* -- etcd-backup -n/,
   );
   await grantPrinted(etcdBackupRights('default'));
   await startSource('etcd-backup', one.port);
-  const untilSays = (form: RegExp): Promise<void> =>
-    until(`it to say ${form.source}`, async () => {
-      await tick(one);
-      return form.test(await backup.condition('Complete'));
-    });
-  await untilSays(/^False Running/);
-  await backup.startPod();
-  await untilSays(/^False Running/);
-  await backup.end();
-  await untilSays(/^False ResultLost/);
-  // One that goes on, which nobody will look after.
-  await backup.createOne('under-way');
-  await until('another one to be taken', async () => {
-    await tick(one);
-    return (await backup.condition('Progressing', 'under-way')).startsWith('True ');
-  });
-  expect(await misfits('etcd-backup')).toEqual(NONE);
-  expect(await misfits('etcd-backup-source')).toEqual(NONE);
+  await backup.live(() => tick(one));
+  const found = [await misfits('etcd-backup'), await misfits('etcd-backup-source')];
+  expect(found).toEqual([NONE, NONE]);
 });
 
 test('dead-letters: an Event, one more of the same, and what nobody swept', async () => {

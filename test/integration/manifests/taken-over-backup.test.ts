@@ -1,5 +1,5 @@
-// The account of etcd-backup in the wrong hands, where it is granted its rights: it may make the Job of
-// an EtcdBackup, and no other.
+// The account of etcd-backup in the wrong hands, where it is granted its rights: it may make the
+// Job of an EtcdBackup, and no other.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { etcdBackupOf } from '../../../functions/etcd-backup/object.ts';
 import { jobManifest } from '../../../functions/etcd-backup/render/job.ts';
@@ -69,9 +69,7 @@ interface Changes {
 
 /** The Job as its function makes it, with something else in it. */
 function changed({ metadata = {}, spec = {}, pod = {}, container = {} }: Changes): object {
-  const whole = structuredClone(
-    jobManifest(etcdBackupOf(made), SOURCE, IMAGE),
-  ) as unknown as {
+  const whole = structuredClone(jobManifest(etcdBackupOf(made), SOURCE, IMAGE)) as unknown as {
     metadata: object;
     spec: { template: { spec: { containers: [object] } } };
   };

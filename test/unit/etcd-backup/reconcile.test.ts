@@ -1,5 +1,5 @@
-// The life of a backup on a model of the API server: killed before and after every write, two at once,
-// and its Job deleted by hand. It never has a second Job once one was noted.
+// The life of a backup on a model of the API server: killed before and after every write, two at
+// once, and its Job deleted by hand. It never has a second Job once one was noted.
 import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { Deps } from '../../../functions/etcd-backup/deps.ts';
@@ -43,7 +43,12 @@ const depsOf = (): Deps =>
 function putBackup(spec: object = SPEC): void {
   const creationTimestamp = '2026-11-25T04:00:00Z';
   const metadata = { ...BACKUP, creationTimestamp };
-  kube.put(ETCD_BACKUPS, { apiVersion: 'ballast.dev/v1alpha1', kind: 'EtcdBackup', metadata, spec });
+  kube.put(ETCD_BACKUPS, {
+    apiVersion: 'ballast.dev/v1alpha1',
+    kind: 'EtcdBackup',
+    metadata,
+    spec,
+  });
 }
 
 function putCluster(spec: object, status: object = BORN): void {
@@ -75,7 +80,9 @@ const argsOf = () => Object(all('jobs')[0]?.['spec']).template.spec.containers[0
 
 /** As the Job's controller and the kubelet do. */
 function putPod(status: object, owner: object = {}, name = 'pod'): void {
-  const [{ metadata: { name: jobName = '', uid = '' } = {} } = {}] = all('jobs');
+  const [job] = all('jobs');
+  if (job === undefined) throw new Error('there is no Job');
+  const { name: jobName, uid } = job.metadata;
   kube.put(PODS, {
     apiVersion: 'v1',
     kind: 'Pod',

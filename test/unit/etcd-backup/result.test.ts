@@ -1,4 +1,4 @@
-// What a pod has said is believed only in the form of our program, since others may have written it.
+// The last words of a pod are believed only in the form of our program: others may write them.
 import { expect, test } from 'vitest';
 import { resultIn } from '../../../functions/etcd-backup/result.ts';
 import { FACTS, LOCATION, said, saidError } from './samples.ts';

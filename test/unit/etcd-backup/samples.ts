@@ -1,4 +1,5 @@
-// A backup of an EtcdCluster into S3 whose Job runs. Each test in this folder says only what differs.
+// A backup of an EtcdCluster into S3 whose Job runs. Each test in this folder says only what
+// differs.
 import { etcdBackupOf, type EtcdBackup } from '../../../functions/etcd-backup/object.ts';
 import type { FoundJob, FoundPod, State } from '../../../functions/etcd-backup/state.ts';
 import type { EtcdBackupSpec, EtcdBackupStatus } from '../../../shared/api/etcd-backup.ts';
@@ -29,9 +30,9 @@ export const FACTS = {
   memberId: '8e9e05c52164694d',
 };
 
-export const said = (facts: object = {}, backup = LOCATION): string => {
+export const said = (facts: object = {}, location = LOCATION): string => {
   const whole = { kind: 'etcd-backup/v1', ...FACTS, ...facts };
-  return `${JSON.stringify({ outcome: 'done', backup, facts: whole })}\n`;
+  return `${JSON.stringify({ outcome: 'done', backup: location, facts: whole })}\n`;
 };
 
 export const saidError = (code: string, message: string): string =>
