@@ -51,7 +51,14 @@ export const deadLetters = defineFunction({
       meaning: 'the functions whose letters are told apart, separated by commas',
       parse: names,
       // The functions of Ballast that receive events.
-      fallback: ['etcd-cluster', 'etcd-peer', 'metadata', 'nats-cluster', 'storage-migration'],
+      fallback: [
+        'etcd-backup',
+        'etcd-cluster',
+        'etcd-peer',
+        'metadata',
+        'nats-cluster',
+        'storage-migration',
+      ],
     },
   },
   open: ({ kubeconfigPath, namespace, broker, functions }, { clock, log, metrics }): Deps =>

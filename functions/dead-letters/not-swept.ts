@@ -1,6 +1,7 @@
 // Decides when a condition that is True becomes Unknown: the function that renews it is dead, or
 // fails for this object, for two periods. Only conditions that are True change, and the function
 // sets them again at its next reconcile. Pure.
+import { ETCD_BACKUP_LEASE, ETCD_BACKUPS } from '../../shared/api/etcd-backup.ts';
 import { ETCD_CLUSTER_LEASE, ETCD_CLUSTERS } from '../../shared/api/etcd-cluster.ts';
 import { ETCD_PEER_LEASE, ETCD_PEERS } from '../../shared/api/etcd-peer.ts';
 import type { MetadataFeedStatus } from '../../shared/api/metadata-feed.ts';
@@ -41,6 +42,13 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
     functionName: 'etcd-peer',
     lease: ETCD_PEER_LEASE,
     claims: ['Ready'],
+  },
+  {
+    ref: ETCD_BACKUPS,
+    kind: 'EtcdBackup',
+    functionName: 'etcd-backup',
+    lease: ETCD_BACKUP_LEASE,
+    claims: ['Progressing'],
   },
   {
     ref: STORAGE_MIGRATIONS,

@@ -1,30 +1,10 @@
-// The facts of a backup, in a small file beside it, which later readers go by. Fields are only ever
-// added.
+// The facts of a backup, in a small file beside it, which later readers go by. Fields are only
+// ever added.
+import type { BackupFacts } from '../../shared/api/etcd-backup.ts';
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
 
-export interface Facts {
+export interface Facts extends BackupFacts {
   readonly kind: 'etcd-backup/v1';
-  /** When the member began to send it. */
-  readonly takenAt: string;
-  readonly sizeBytes: number;
-  /** Covers the whole file, as `sha256sum` tells it. */
-  readonly sha256: string;
-  /** A text, because a restore may bump it beyond what a number of JSON holds. */
-  readonly revision: string;
-  readonly compactRevision: string;
-  /** Keys that are not deleted. */
-  readonly keys: number;
-  /** As etcd reckons it, from the file. */
-  readonly hashKv: number;
-  /** Whether a member told the same hash for the same revision and compaction. */
-  readonly isHashConfirmed: boolean;
-  /** Why no member did. */
-  readonly unconfirmed?: string;
-  readonly etcdVersion: string;
-  readonly clusterId: string;
-  readonly memberId: string;
-  /** Alarms of the cluster at that time. */
-  readonly alarms?: readonly string[];
 }
 
 /** The member that it is from. */

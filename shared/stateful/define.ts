@@ -28,39 +28,49 @@ const CONFIG: ConfigShape<StatefulConfig> = {
   ...SWEEP_CONFIG,
 };
 
-interface StatefulFunction<Deps extends ReconcilerDeps> {
+interface StatefulFunction<Deps extends ReconcilerDeps, More extends object> {
   readonly name: string;
   /** One sentence. */
   readonly purpose: string;
   readonly fieldManager: string;
   /** The Lease that each sweep renews. */
   readonly lease: string;
-  readonly open: (options: StatefulOptions) => Deps;
+  /** Settings of its own. */
+  readonly config?: ConfigShape<More>;
+  readonly open: (options: StatefulOptions, more: More) => Deps;
   /** Imports the reconciler with the first event, so that it does not delay readiness. */
   readonly load: () => Promise<{ readonly reconciler: Reconciler<Deps> }>;
 }
 
-export const defineStateful = <Deps extends ReconcilerDeps & Pick<StatefulDeps<never>, 'close'>>({
+export const defineStateful = <
+  Deps extends ReconcilerDeps & Pick<StatefulDeps<never>, 'close'>,
+  More extends object = object,
+>({
   name,
   purpose,
   fieldManager,
   lease,
+  config,
   open,
   load,
-}: StatefulFunction<Deps>): FunctionDefinition<StatefulConfig, Deps> =>
-  defineFunction<StatefulConfig, Deps>({
+}: StatefulFunction<Deps, More>): FunctionDefinition<StatefulConfig & More, Deps> =>
+  defineFunction<StatefulConfig & More, Deps>({
     name,
     purpose,
     wakesOn: [...CHANGES, SWEEP],
-    config: CONFIG,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a shape for each key of both
+    config: { ...CONFIG, ...config } as ConfigShape<StatefulConfig & More>,
     conflicts: timeConflicts,
-    open: ({ kubeconfigPath, workMs, leaseNamespace, sweepSeconds }, { clock, log }) =>
-      open({
+    open: (all, { clock, log }) => {
+      const { kubeconfigPath, workMs, leaseNamespace, sweepSeconds } = all;
+      const options = {
         kube: openKube({ kubeconfigPath, userAgent: fieldManager, fieldManager, log }),
         clock,
         workMs,
         lease: { namespace: leaseNamespace, name: lease, sweepSeconds },
-      }),
+      };
+      return open(options, all);
+    },
     readApiServer: readJson,
     close: (deps) => deps.close(),
     handle: async (event, context) => {

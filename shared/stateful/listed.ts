@@ -1,5 +1,5 @@
 // Objects as a sweep has listed them, so that a look at one at rest needs no read of its own. Their
-// status has to say Ready for the spec as it is; of all others only the names are kept.
+// status has to say Ready or Complete for the spec as it is; of all others only the names are kept.
 import { serialize } from 'node:v8';
 import { conditionsOf } from '../kube/conditions.ts';
 import { isRecord } from '../kube/json.ts';
@@ -19,7 +19,7 @@ export class Listed {
 
   /** Keeps it for its look, when it is at rest and there is room. */
   offer(object: KubeObject): void {
-    if (!isReady(object)) return;
+    if (!isAtRest(object)) return;
     const bytes = serialize(object).byteLength;
     if (bytes > OBJECT_BYTES_MAX || this.#bytes + bytes > HELD_BYTES_MAX) return;
     this.#bytes += bytes;
@@ -34,9 +34,14 @@ export class Listed {
   }
 }
 
-function isReady(object: KubeObject): boolean {
+/** Servers are Ready; what is done once is Complete, and stays so. */
+const AT_REST: readonly string[] = ['Ready', 'Complete'];
+
+function isAtRest(object: KubeObject): boolean {
   const { metadata, status } = object;
   const observed = isRecord(status) ? status['observedGeneration'] : undefined;
-  const ready = conditionsOf(object).find(({ type }) => type === 'Ready');
-  return ready?.status === 'True' && observed === metadata.generation;
+  const isSo = conditionsOf(object).some(
+    ({ type, status: is }) => AT_REST.includes(type) && is === 'True',
+  );
+  return isSo && observed === metadata.generation;
 }

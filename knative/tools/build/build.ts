@@ -10,7 +10,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { exampleEnvironment } from '../../../shared/function/config.ts';
 import { definitionIn } from '../../../shared/function/define.ts';
 import type { BuildInfo } from '../../../shared/function/runtime.ts';
-import { bundle, bundleCommand } from './bundle.ts';
+import { bundle } from './bundle.ts';
 import { prime } from './prime.ts';
 import { WORK_PREFIX, publish } from './versions.ts';
 
@@ -30,18 +30,6 @@ export async function buildFunction(
   outDir: string = join(root, 'dist', name),
 ): Promise<BuiltFunction> {
   return buildFolder(join(root, 'functions', name), outDir);
-}
-
-/** Start it with `node <dir>/<name>.mjs`. */
-export async function buildProgram(
-  name: string,
-  outDir: string = join(root, 'dist', name),
-): Promise<string> {
-  await inVersion(outDir, async (workDir) => {
-    const folder = join(root, 'functions', name);
-    await bundleCommand({ root, folder, outDir: workDir }, await buildInfo());
-  });
-  return outDir;
 }
 
 /** Into an empty directory, as it is: neither tried nor with a code cache, nor put in force. */

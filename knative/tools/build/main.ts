@@ -1,5 +1,5 @@
 // `npm run build [-- name ...]`: builds the named functions, or all of them.
-import { functionNames, programNames } from './function-names.ts';
+import { functionNames } from './function-names.ts';
 
 // An unfinished build is ended and removed on the way out (see prime.ts and build.ts).
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
@@ -7,13 +7,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const USAGE = 'usage: npm run build -- [--help] [FUNCTION...]';
 
 const named = process.argv.slice(2);
-const programs = await programNames();
-const known = [...(await functionNames()), ...programs];
+const known = await functionNames();
 const unknown = named.filter((name) => !known.includes(name));
 if (named.includes('--help') || named.includes('-h')) {
   process.stdout.write(
-    `${USAGE}\n\nBundles functions and programs into dist, all of them ` +
-      `when none is named.\nThere are: ${known.join(', ')}.\n`,
+    `${USAGE}\n\nBundles functions into dist, all of them when none is named.` +
+      `\nThere are: ${known.join(', ')}.\n`,
   );
 } else if (unknown.length > 0) {
   process.stderr.write(
@@ -21,10 +20,9 @@ if (named.includes('--help') || named.includes('-h')) {
   );
   process.exitCode = 2;
 } else {
-  const { buildFunction, buildProgram } = await import('./build.ts');
+  const { buildFunction } = await import('./build.ts');
   for (const name of named.length > 0 ? named : known) {
-    const isProgram = programs.includes(name);
-    const dir = isProgram ? await buildProgram(name) : (await buildFunction(name)).dir;
+    const { dir } = await buildFunction(name);
     process.stdout.write(`${name}: ${dir}\n`);
   }
 }

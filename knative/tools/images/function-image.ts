@@ -10,11 +10,14 @@ import type { ImageFile, ImageSpec } from './spec.ts';
 
 const APP = '/app';
 
+/** Its Jobs run the command of this one in pods of the same image. */
+const RUN_BY_JOBS = '/app/etcd-backup.mjs';
+
 /**
- * Files of a build that stay out of the image. The program that is also a command is for machines,
- * not for pods. Node looks for a code cache by the features of the processor and the number of the
- * user, so a shipped one would be found on few machines, and make every build's bits its own. It
- * saves 4 ms (docs/images.md).
+ * Files of a build that stay out of the image. Commands but that one are for machines, not for
+ * pods. Node looks for a code cache by the features of the processor and the number of the user,
+ * so a shipped one would be found on few machines, and make every build's bits its own. It saves
+ * 4 ms (docs/images.md).
  */
 const LEFT_OUT = /^(compile-cache\/|[^/]+\.mjs$)/;
 
@@ -51,7 +54,9 @@ export async function functionSpec(of: FunctionImage): Promise<ImageSpec> {
 
 async function bundleFiles(bundleDir: string): Promise<ImageFile[]> {
   const files = await filesBelow(bundleDir, APP);
-  return files.filter(({ path }) => !LEFT_OUT.test(path.slice(APP.length + 1)));
+  return files.filter(
+    ({ path }) => path === RUN_BY_JOBS || !LEFT_OUT.test(path.slice(APP.length + 1)),
+  );
 }
 
 let nodeFilesOnce: Promise<ImageFile[]> | undefined;

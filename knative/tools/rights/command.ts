@@ -3,6 +3,7 @@
 import { stringify } from 'yaml';
 import { readArguments, UsageError } from '../../../shared/arguments.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
+import { etcdBackupRights } from './etcd-backup.ts';
 import { etcdClusterRights } from './etcd-cluster.ts';
 import { etcdPeerRights } from './etcd-peer.ts';
 import { natsClusterRights, secretRights } from './manifests.ts';
@@ -11,6 +12,7 @@ export const USAGE = `\
 usage: npm run -s rights -- nats-cluster -n NAMESPACE [options] | kubectl apply -f -
        npm run -s rights -- etcd-cluster -n NAMESPACE [options] | kubectl apply -f -
        npm run -s rights -- etcd-peer -n NAMESPACE [--cluster NAME] | kubectl apply -f -
+       npm run -s rights -- etcd-backup -n NAMESPACE | kubectl apply -f -
        npm run -s rights -- metadata --secret NAME | kubectl apply -f -
 
 nats-cluster: what it needs in a namespace that has NatsClusters, and a guard: as long as one is
@@ -34,6 +36,10 @@ etcd-peer: what it needs in a namespace that has EtcdClusters.
   -n, --namespace NAME  where they are
   --cluster NAME        only for the EtcdCluster of this name
 
+etcd-backup: what it needs in a namespace that has EtcdBackups.
+
+  -n, --namespace NAME  where they are
+
 metadata: to read a Secret that a MetadataFeed names in spec.nats.secretRef.
 
   --secret NAME         in ballast-system; may be repeated
@@ -49,7 +55,7 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-const GRANTED = ['nats-cluster', 'etcd-cluster', 'etcd-peer', 'metadata'];
+const GRANTED = ['nats-cluster', 'etcd-cluster', 'etcd-peer', 'etcd-backup', 'metadata'];
 
 /** Names of namespaces and clusters. */
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -96,6 +102,14 @@ function rightsOf(name: string, { namespace, cluster, secret, user }: Values): r
       }
       const only = cluster === undefined ? undefined : checked('--cluster', cluster, LABEL);
       return etcdPeerRights(namespace, only);
+    }
+    case 'etcd-backup': {
+      if (namespace === undefined) throw new UsageError('in which namespace? Add -n NAMESPACE');
+      checked('--namespace', namespace, LABEL);
+      if (cluster === undefined && secrets.length + users.length === 0) {
+        return etcdBackupRights(namespace);
+      }
+      throw new UsageError('etcd-backup takes -n alone');
     }
     case 'metadata': {
       if (namespace !== undefined || cluster !== undefined || users.length > 0) {

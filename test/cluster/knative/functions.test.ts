@@ -212,7 +212,14 @@ test('kn shows services, sources and triggers of ours as ready', async () => {
     expect(rows.filter((row) => !/ True *$/.test(row))).toEqual([]);
     return rows.map((row) => row.split(' ')[0] ?? '');
   };
-  const wakeful = ['etcd-cluster', 'etcd-peer', 'metadata', 'nats-cluster', 'storage-migration'];
+  const wakeful = [
+    'etcd-backup',
+    'etcd-cluster',
+    'etcd-peer',
+    'metadata',
+    'nats-cluster',
+    'storage-migration',
+  ];
   // A new namespace rolls the adapter of each source that watches all of them.
   await eventually(async () => {
     expect(list('service')).toEqual(await functionNames());

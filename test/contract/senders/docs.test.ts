@@ -68,7 +68,14 @@ function wiringOf(objects: readonly Rendered[], functionName: string) {
   };
 }
 
-it.each(['etcd-cluster', 'etcd-peer', 'metadata', 'nats-cluster', 'storage-migration'])(
+it.each([
+  'etcd-backup',
+  'etcd-cluster',
+  'etcd-peer',
+  'metadata',
+  'nats-cluster',
+  'storage-migration',
+])(
   'asks the senders of %s for tokens, which its trigger and its ping source then have',
   async (name) => {
     const { config, audiences, accounts } = wiringOf(await rendered(), name);
@@ -99,13 +106,14 @@ it('names no account that Knative would have to shorten', async () => {
   const objects = await rendered();
   const names = [
     'dead-letters',
+    'etcd-backup',
     'etcd-cluster',
     'etcd-peer',
     'metadata',
     'nats-cluster',
     'storage-migration',
   ].flatMap((name) => wiringOf(objects, name).config.senderSubjects);
-  expect(names).toHaveLength(16);
+  expect(names).toHaveLength(19);
   // As long as the name of an account may be; Knative puts a digest into longer ones.
   for (const name of names) expect(name.split(':').at(-1)?.length).toBeLessThanOrEqual(63);
 });

@@ -1,4 +1,5 @@
 // One object of each kind of etcd with every field that the types in shared/api have, however deep.
+import type { EtcdBackupSpec, EtcdBackupStatus } from '../../../shared/api/etcd-backup.ts';
 import type {
   EtcdClusterSpec,
   EtcdClusterStatus,
@@ -165,7 +166,79 @@ const peerStatus: Whole<Omit<EtcdPeerStatus, 'conditions'>> & {
   conditions: [condition],
 };
 
+const backupTarget: Pick<EtcdBackupSpec, 'deadlineSeconds' | 'resources'> = {
+  deadlineSeconds: 600,
+  resources: etcdSettings.resources,
+};
+
+const s3Object: Whole<NonNullable<EtcdBackupSpec['target']['s3']>> = {
+  bucket: 'backups',
+  key: 'etcd/main.db',
+  endpoint: 'https://s3.example:9000',
+  region: 'eu-central-1',
+  style: 'Path',
+  credentials: { secretName: 's3' },
+  certificateAuthority: { kind: 'ConfigMap', name: 's3-ca', key: 'ca.crt' },
+  serverSideEncryption: 'aws:kms:mine',
+};
+
+const backupSpecs: Readonly<Record<string, EtcdBackupSpec>> = {
+  cluster: {
+    ...backupTarget,
+    source: { etcdCluster: { name: 'main' } },
+    target: { s3: s3Object },
+    spool: { medium: 'Volume', size: '20Gi', storageClassName: 'fast' },
+  },
+  endpoints: {
+    ...backupTarget,
+    source: {
+      endpoints: ['https://10.0.0.1:2379'],
+      tls: { secretName: 'etcd' },
+      login: { user: 'root', passwordSecret: { name: 'etcd-root', key: 'password' } },
+    },
+    target: { claim: { name: 'backups', path: 'etcd/main.db' } },
+  },
+};
+
+const backupStatus: Whole<Omit<EtcdBackupStatus, 'conditions'>> & {
+  readonly conditions: unknown[];
+} = {
+  observedGeneration: 1,
+  phase: 'Complete',
+  location: 's3://backups/etcd/main.db',
+  job: { name: 'now-u1', uid: 'j1' },
+  startedAt: at,
+  completedAt: at,
+  backup: {
+    takenAt: at,
+    sizeBytes: 3_039_264,
+    sha256: '0'.repeat(64),
+    revision: '6',
+    compactRevision: '1',
+    keys: 5,
+    hashKv: 1_234_567_890,
+    isHashConfirmed: false,
+    unconfirmed: 'no member told the hash of revision 6',
+    etcdVersion: '3.6.16',
+    clusterId: 'cdf818194e3a8c32',
+    memberId: '8e9e05c52164694d',
+    alarms: ['CORRUPT'],
+  },
+  error: { code: 'S3_UNAVAILABLE', message: 'It is away.' },
+  conditions: [condition],
+};
+
 export const ETCD_KINDS: readonly WholeKind[] = [
+  {
+    kind: 'EtcdBackup',
+    path: '/apis/ballast.dev/v1alpha1/namespaces/ballast-system/etcdbackups',
+    specs: backupSpecs,
+    status: backupStatus,
+    least: {
+      spec: { source: { etcdCluster: { name: 'main' } }, target: { claim: { name: 'backups' } } },
+      filled: { deadlineSeconds: 3_600 },
+    },
+  },
   {
     kind: 'EtcdCluster',
     path: '/apis/ballast.dev/v1alpha1/namespaces/ballast-system/etcdclusters',

@@ -1,5 +1,5 @@
-// Backups of a real etcd of three members into a real S3, and all that goes wrong on the way: after
-// each failure nothing is left in the bucket, and the next run succeeds.
+// Backups of a real etcd of three members into a real S3, and all that goes wrong on the way:
+// after each failure nothing is left in the bucket, and the next run succeeds.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';
@@ -9,7 +9,6 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Backup, backUp } from '../../../functions/etcd-backup/backup.ts';
 import { runAudit } from '../../../functions/storage-audit/command.ts';
-import { buildProgram } from '../../../knative/tools/build/build.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { type Bucket, openBucket } from '../../../shared/s3/bucket.ts';
 import { download } from '../../../shared/s3/download.ts';
@@ -18,6 +17,7 @@ import { Spool } from '../../../shared/spool.ts';
 import { settingsFor } from '../../builders/posing-s3.ts';
 import { EtcdCluster } from '../etcd/cluster.ts';
 import { EtcdWriter } from '../storage-audit/world.ts';
+import { bundleProgram } from './program.ts';
 import { BUCKET, KEYS, passOn, S3Relay, type S3Server, slowDown, startS3 } from './s3-server.ts';
 
 const run = promisify(execFile);
@@ -303,8 +303,7 @@ describe('as a program', () => {
   let bundle: string;
 
   beforeAll(async () => {
-    const dir = await buildProgram('etcd-backup', join(cluster.plane.dir, 'dist'));
-    bundle = join(dir, 'etcd-backup.mjs');
+    bundle = await bundleProgram(join(cluster.plane.dir, 'dist'));
   });
 
   /** Its exit code, and the one line that it says. */

@@ -177,7 +177,9 @@ describe('the Dockerfile', () => {
       const words = rest.split(/\s+/).filter((word) => !word.startsWith('--'));
       const to = words.at(-1) ?? '';
       if (!to.endsWith('/') || to === '/app/chunks/') return [to];
-      return words.slice(0, -1).map((from) => to + (from.split('/').at(-1) ?? ''));
+      // A pattern is for what one function alone has.
+      const files = words.slice(0, -1).filter((from) => !from.includes('['));
+      return files.map((from) => to + (from.split('/').at(-1) ?? ''));
     });
     const found = execFileSync('find', ['.', '-type', 'f', '-not', '-name', 'hosts'], {
       cwd: image.root,

@@ -223,6 +223,7 @@ test(
     const named = services.filter((one) => JSON.stringify(one).includes(name));
     expect(named.map(({ metadata }) => metadata.name)).toEqual([
       'dead-letters',
+      'etcd-backup',
       'etcd-cluster',
       'etcd-peer',
       'locate',

@@ -2,6 +2,7 @@
 // it does under its own account, and the API server's audit log says what it asked for.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deadLetters } from '../../../functions/dead-letters/index.ts';
+import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
 import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
 import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
 import { locate } from '../../../functions/locate/index.ts';
@@ -11,6 +12,7 @@ import { storageAudit } from '../../../functions/storage-audit/index.ts';
 import { storageMigration } from '../../../functions/storage-migration/index.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { rightsFor } from '../../../knative/tools/migrate/manifests.ts';
+import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
 import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
 import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
 import { natsClusterRights, secretRights } from '../../../knative/tools/rights/manifests.ts';
@@ -28,11 +30,13 @@ import type { Manifest } from '../../../shared/kube/objects.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { GROUP, until, VersionedKind } from '../../builders/versioned-kind.ts';
 import { covers, grantsIn, told } from './grants.ts';
+import { HandMadeBackup } from './hand-made-backup.ts';
 import { HandMadeEtcd, namespace as ETCDS } from './hand-made-etcd.ts';
 import { HandMadePeer } from './hand-made-peer.ts';
 import { HandMadeServer } from './hand-made-server.ts';
 import { startOwnPart } from '../../lanes/own-part.ts';
 import { type AuditedRequest, Installed } from './installed.ts';
+import { RARE } from './rare-rights.ts';
 
 const NAMESPACE = 'ballast-system';
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' };
@@ -43,17 +47,6 @@ const CRDS = {
   resource: 'customresourcedefinitions',
 };
 const PLURAL = 'gears';
-
-/** Rights that these scenarios do not use, and who does. */
-const RARE: Readonly<Record<string, string>> = {
-  // A killed function announces again what is announced already: integration/migration/killed.
-  'storage-migration: get /events in default': 'killed just after a write',
-  // One that died before it heard of its Event finds it: unit/nats-cluster/simulation.
-  'nats-cluster: get /events in default': 'died just after a write',
-  'etcd-peer: get /events in default': 'died just after a write',
-  'etcd-cluster: get /events in etcds': 'died just after a write',
-  'etcd-cluster: get ballast.dev/etcdpeers in etcds': 'died just after a write',
-};
 
 /** The API server lets every known account ask what it may do itself. */
 const EVERYBODYS: ReadonlySet<string> = new Set(['selfsubjectaccessreviews']);
@@ -322,6 +315,20 @@ test('etcd-cluster: a member is born and restarted, another one is lost as a lea
   await untilTicked('its claim to go', () => etcd.isSecondGone());
   expect(await misfits('etcd-cluster')).toEqual(NONE);
   expect(await misfits('etcd-cluster-source')).toEqual(NONE);
+});
+
+test('etcd-backup: a Job is made, its pod waits, and is done', async () => {
+  const one = await installed.run(etcdBackup, { WORK_SECONDS: '0.1' }, later);
+  const backup = await HandMadeBackup.create(installed.kube);
+  expect(await tick(one)).toBe(204);
+  expect(await backup.condition('Complete')).toMatch(
+    /^Unknown RightsMissing: .* -- etcd-backup -n/,
+  );
+  await grantPrinted(etcdBackupRights('default'));
+  await startSource('etcd-backup', one.port);
+  await backup.live(() => tick(one));
+  const found = [await misfits('etcd-backup'), await misfits('etcd-backup-source')];
+  expect(found).toEqual([NONE, NONE]);
 });
 
 test('dead-letters: an Event, one more of the same, and what nobody swept', async () => {

@@ -2,6 +2,7 @@
 // each line of it is tried on a real API server with all that we ship applied to it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
 import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
 import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
 import { rightsFor } from '../../../knative/tools/migrate/manifests.ts';
@@ -52,6 +53,7 @@ beforeAll(async () => {
     ...natsClusterRights('shop'),
     ...etcdClusterRights('shop'),
     ...etcdPeerRights('shop'),
+    ...etcdBackupRights('shop'),
     ...secretRights(FEED_SECRET),
   ];
   await applyObjects(

@@ -34,6 +34,7 @@ const ATTRIBUTES = {
 
 /** As the function is told by default. */
 export const KNOWN: ReadonlySet<string> = new Set([
+  'etcd-backup',
   'etcd-cluster',
   'etcd-peer',
   'metadata',

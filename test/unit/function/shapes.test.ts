@@ -9,6 +9,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deadLetters } from '../../../functions/dead-letters/index.ts';
 import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
+import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
 import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
 import { objectIn } from '../../../functions/metadata/parse-event.ts';
 import { feedOf } from '../../../functions/metadata/feed.ts';
@@ -160,6 +161,7 @@ afterAll(() => {
 const DEFINITIONS = [
   natsCluster,
   etcdCluster,
+  etcdBackup,
   etcdPeer,
   storageMigration,
   deadLetters,
@@ -168,6 +170,7 @@ const DEFINITIONS = [
 const KINDS: Readonly<Record<string, string>> = {
   'nats-cluster': 'NatsCluster',
   'etcd-cluster': 'EtcdCluster',
+  'etcd-backup': 'EtcdBackup',
   'etcd-peer': 'EtcdPeer',
   'storage-migration': 'StorageMigration',
 };

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { deadLetters } from '../../../functions/dead-letters/index.ts';
+import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
 import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
 import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
 import { locate } from '../../../functions/locate/index.ts';
@@ -23,6 +24,7 @@ import { BUILT_IN } from '../../../shared/feed/projections/built-in.ts';
 const REPO = fileURLToPath(new URL('../../../', import.meta.url));
 const FUNCTIONS = [
   deadLetters,
+  etcdBackup,
   etcdCluster,
   etcdPeer,
   locate,
@@ -195,6 +197,7 @@ const toPodsOf = (key: string, number: number): object => ({
 });
 const EGRESS: Readonly<Record<string, readonly object[] | undefined>> = {
   'dead-letters': [TO_API],
+  'etcd-backup': [TO_API],
   'etcd-cluster': [TO_API, toPodsOf('ballast.dev/etcd-cluster', 2379)],
   'etcd-peer': [TO_API],
   locate: [TO_NATS],

@@ -1,0 +1,51 @@
+// Decides the next step. The first planner that has a step, or something to wait for, wins. A
+// backup that is over is left alone for good, and a Job is made only where none was ever noted.
+// Pure.
+import type { Reason } from '../../shared/kube/conditions.ts';
+import { firstOf, NOTHING, type Planner, waitFor } from '../../shared/stateful/decision.ts';
+import type { Decision, Step } from './decision.ts';
+import { isEnding, isOver, jobNameOf, locationOf } from './object.ts';
+import { outcomeOf } from './outcome.ts';
+import type { State } from './state.ts';
+
+const PLANNERS: readonly Planner<State, Step>[] = [leave, end, refuseTaken, awaitJob, makeJob];
+
+export const decide = (state: State): Decision => firstOf(PLANNERS, state);
+
+function leave({ backup }: State): Decision | undefined {
+  return isOver(backup) || isEnding(backup) ? NOTHING : undefined;
+}
+
+function end(state: State): Decision | undefined {
+  const outcome = outcomeOf(state);
+  if (outcome === undefined) return undefined;
+  return 'failure' in outcome ? { next: 'Nothing', trouble: outcome.failure } : NOTHING;
+}
+
+function refuseTaken({ job }: State): Decision | undefined {
+  if (job === undefined || job.isOurs) return undefined;
+  const message = `Job ${job.name} is there already and is not ours; delete it.`;
+  return refuse(`Create Job ${job.name}`, { reason: 'NameTaken', message });
+}
+
+const refuse = (next: string, trouble: Reason): Decision => waitFor(next, [trouble], trouble);
+
+function awaitJob({ backup, job, pods }: State): Decision | undefined {
+  if (job === undefined) return undefined;
+  const next = `Take the backup in Job ${job.name}`;
+  if (job.isEnding) {
+    const message = `Job ${job.name} is being deleted.`;
+    return waitFor(next, [{ reason: 'JobEnding', message }]);
+  }
+  const trouble = pods.find((pod) => pod.ended === undefined && pod.trouble !== undefined)?.trouble;
+  if (trouble !== undefined) return refuse(next, trouble);
+  const message = `Job ${job.name} takes it to ${locationOf(backup)}.`;
+  return waitFor(next, [{ reason: 'Running', message }]);
+}
+
+function makeJob({ backup, source }: State): Decision | undefined {
+  if (source === undefined) return undefined;
+  const next = `Create Job ${jobNameOf(backup)}`;
+  if ('reason' in source) return refuse(next, source);
+  return { step: { type: 'make-job', source }, next };
+}

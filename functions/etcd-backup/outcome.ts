@@ -1,0 +1,71 @@
+// Tells what came of a backup from its Job and what the pods of that have said. There is a backup
+// only when Kubernetes says that the Job succeeded and exactly one pod of it tells the facts.
+// Pure.
+import type { BackupError, BackupFacts } from '../../shared/api/etcd-backup.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
+import { timestamp } from '../../shared/kube/timestamp.ts';
+import { destinationOf, locationOf } from './object.ts';
+import { type Result, resultIn } from './result.ts';
+import type { State } from './state.ts';
+
+export type Outcome =
+  | { readonly facts: BackupFacts; readonly at: string }
+  | { readonly failure: Reason; readonly at: string };
+
+/** Undefined while it goes on, and before it has begun. */
+export function outcomeOf(state: State): Outcome | undefined {
+  const { backup, job, nowMs } = state;
+  const { job: known } = backup.status;
+  if (known !== undefined && job?.uid !== known.uid) {
+    return { failure: jobGone(state, known.name), at: timestamp(nowMs) };
+  }
+  if (job?.isOurs !== true || job.end === undefined) return undefined;
+  const at = job.end.at ?? timestamp(nowMs);
+  if (!job.end.isComplete) return { failure: failureOf(state, job.end), at };
+  const facts = state.pods.flatMap(({ phase, ended }) => {
+    const result = ended && phase === 'Succeeded' ? saidBy(state, ended.message) : undefined;
+    return result !== undefined && 'facts' in result ? [result.facts] : [];
+  });
+  const [first] = facts;
+  if (first !== undefined && facts.length === 1) return { facts: first, at };
+  return { failure: resultLost(state, job.name, facts.length), at };
+}
+
+const saidBy = ({ backup }: Pick<State, 'backup'>, message: string): Result | undefined =>
+  resultIn(message, destinationOf(backup));
+
+/** How the last attempt failed, as far as its pod could say. */
+export function lastErrorOf(state: State): BackupError | undefined {
+  const failed = state.pods.flatMap(({ ended }) => (ended && ended.exitCode !== 0 ? [ended] : []));
+  const [last] = failed.toSorted((one, other) => (one.at < other.at ? 1 : -1));
+  const result = last && saidBy(state, last.message);
+  return result !== undefined && 'error' in result ? result.error : undefined;
+}
+
+function failureOf(state: State, { reason, message }: Reason): Reason {
+  if (reason === 'DeadlineExceeded') {
+    const { deadlineSeconds } = state.backup.spec;
+    const waited = state.pods.find(({ trouble }) => trouble !== undefined)?.trouble;
+    const last = lastErrorOf(state)?.message ?? waited?.message ?? 'Its pod has not said why';
+    const text = `It was not done within ${deadlineSeconds} seconds. ${last}`;
+    return { reason: 'DeadlineExceeded', message: text };
+  }
+  const error = lastErrorOf(state);
+  const told = error === undefined ? `${message} Its pod has not said why.` : error.message;
+  return { reason: 'BackupFailed', message: `${error?.code ?? reason}: ${told}` };
+}
+
+const jobGone = ({ backup }: State, name: string): Reason => ({
+  reason: 'JobGone',
+  message:
+    `Job ${name} was deleted, or another one has its name, before its result was read. There is ` +
+    `a backup at ${locationOf(backup)} if its facts lie beside it, in a file that ends in .json.`,
+});
+
+const resultLost = ({ backup }: State, name: string, count: number): Reason => ({
+  reason: 'ResultLost',
+  message:
+    `Job ${name} has succeeded, and ${count === 0 ? 'no pod of it tells' : `${count} pods tell`} ` +
+    `what is known of the backup. There is one at ${locationOf(backup)} if its facts lie beside ` +
+    'it, in a file that ends in .json.',
+});

@@ -1,0 +1,109 @@
+// EtcdBackup as the API server stores it: one backup of an etcd, and what came of it.
+// knative/crds/etcd-backup.yaml is the source of truth; defaults are filled in by the API server.
+import type { Amounts } from './servers.ts';
+
+export const ETCD_BACKUPS = {
+  group: 'ballast.dev',
+  version: 'v1alpha1',
+  resource: 'etcdbackups',
+} as const;
+
+/** Renewed by each sweep; it names the backups that could not be reconciled. */
+export const ETCD_BACKUP_LEASE = 'ballast-etcd-backup';
+
+/** On the Job and the pods of a backup, with its name as the value. */
+export const ETCD_BACKUP_LABEL = 'ballast.dev/etcd-backup';
+
+/** Immutable: a backup is taken once. */
+export interface EtcdBackupSpec {
+  readonly source: BackupSource;
+  readonly target: BackupTarget;
+  /** For S3 alone. */
+  readonly spool?: BackupSpool;
+  readonly deadlineSeconds: number;
+  readonly resources: { readonly requests?: Amounts; readonly limits?: Amounts };
+}
+
+/** An EtcdCluster, or endpoints. */
+export interface BackupSource {
+  readonly etcdCluster?: { readonly name: string };
+  readonly endpoints?: readonly string[];
+  readonly tls?: { readonly secretName: string };
+  readonly login?: { readonly user: string; readonly passwordSecret: SecretKey };
+}
+
+export interface SecretKey {
+  readonly name: string;
+  readonly key: string;
+}
+
+/** One of both. */
+export interface BackupTarget {
+  readonly s3?: S3Object;
+  readonly claim?: { readonly name: string; readonly path?: string };
+}
+
+export interface S3Object {
+  readonly bucket: string;
+  readonly key?: string;
+  readonly endpoint?: string;
+  readonly region?: string;
+  readonly style?: 'Path' | 'Host';
+  readonly credentials: { readonly secretName: string };
+  readonly certificateAuthority?: SecretKey & { readonly kind: 'ConfigMap' | 'Secret' };
+  readonly serverSideEncryption?: string;
+}
+
+export interface BackupSpool {
+  readonly medium: 'Node' | 'Volume';
+  readonly size: string;
+  readonly storageClassName?: string;
+}
+
+export interface EtcdBackupStatus {
+  readonly observedGeneration?: number;
+  /** With Complete and Failed nothing is done any more. */
+  readonly phase?: 'Pending' | 'Running' | 'Complete' | 'Failed';
+  readonly location?: string;
+  readonly job?: { readonly name: string; readonly uid: string };
+  readonly startedAt?: string;
+  readonly completedAt?: string;
+  readonly backup?: BackupFacts;
+  readonly error?: BackupError;
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: 'True' | 'False' | 'Unknown';
+    readonly reason: string;
+    readonly message: string;
+  }[];
+}
+
+/** The same as in the small file beside the backup. */
+export interface BackupFacts {
+  /** When the member began to send it. */
+  readonly takenAt: string;
+  readonly sizeBytes: number;
+  /** Covers the whole file, as `sha256sum` tells it. */
+  readonly sha256: string;
+  /** A text, because a restore may bump it beyond what a number of JSON holds. */
+  readonly revision: string;
+  readonly compactRevision: string;
+  /** Keys that are not deleted. */
+  readonly keys: number;
+  /** As etcd reckons it, from the file. */
+  readonly hashKv: number;
+  /** Whether a member told the same hash for the same revision and compaction. */
+  readonly isHashConfirmed: boolean;
+  /** Why no member did. */
+  readonly unconfirmed?: string;
+  readonly etcdVersion: string;
+  readonly clusterId: string;
+  readonly memberId: string;
+  /** Alarms of the cluster at that time. */
+  readonly alarms?: readonly string[];
+}
+
+export interface BackupError {
+  readonly code: string;
+  readonly message: string;
+}

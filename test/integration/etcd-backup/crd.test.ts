@@ -1,0 +1,115 @@
+// The API server takes some EtcdBackups and refuses others, in the words of the definition.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
+import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import { sharedPlane } from '../../lanes/shared-plane.ts';
+
+const namespace = 'default';
+const S3 = { bucket: 'backups', credentials: { secretName: 's3' } };
+const LEAST = { source: { etcdCluster: { name: 'main' } }, target: { s3: S3 } };
+const passwordSecret = { name: 'root', key: 'password' };
+
+let kube: KubeClient;
+let count = 0;
+
+beforeAll(() => {
+  const { kubeconfigPath } = sharedPlane();
+  kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+});
+
+afterAll(async () => {
+  await kube?.close();
+});
+
+async function create(changes: object, name = `one-${(count += 1)}`): Promise<string> {
+  const metadata = { namespace, name };
+  const spec = { ...LEAST, ...changes };
+  const apiVersion = 'ballast.dev/v1alpha1';
+  await kube.create(ETCD_BACKUPS, { apiVersion, kind: 'EtcdBackup', metadata, spec });
+  return name;
+}
+
+const specOf = async (name: string) =>
+  (await kube.get(ETCD_BACKUPS, { namespace, name }))?.['spec'];
+
+test('three lines are enough', async () => {
+  expect(await specOf(await create({}))).toEqual({
+    ...LEAST,
+    deadlineSeconds: 3_600,
+    resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+  });
+});
+
+const endpoints = ['https://10.0.0.1:2379', 'https://[fd00::1]:2379', 'https://etcd.example'];
+const s3 = (changes: object) => ({ target: { s3: { ...S3, ...changes } } });
+const claim = (changes: object) => ({ target: { claim: { name: 'disk', ...changes } } });
+
+test.each<[object]>([
+  [{ source: { endpoints } }],
+  [{ source: { endpoints: ['http://10.0.0.1:2379'] } }],
+  [{ source: { endpoints, tls: { secretName: 'tls' }, login: { passwordSecret } } }],
+  [claim({ path: 'etcd/main.db' })],
+  [s3({ key: 'a b/ö$(X).db', endpoint: 'http://s3.example:9000', style: 'Host' })],
+  [s3({ serverSideEncryption: 'aws:kms:arn:aws:kms:eu:1:key/2', region: 'eu-central-1' })],
+  [s3({ certificateAuthority: { kind: 'ConfigMap', name: 'ca' } })],
+  [{ spool: { size: '10Gi' } }],
+  [{ spool: { medium: 'Volume', size: '10Gi', storageClassName: 'fast' } }],
+])('%j is taken', async (changes) => {
+  expect(await specOf(await create(changes))).toMatchObject(changes);
+});
+
+test.each<[object, string]>([
+  [{ source: {} }, 'Name an etcdCluster of this namespace, or the endpoints of any other etcd'],
+  [{ source: { etcdCluster: { name: 'main' }, endpoints } }, 'Name an etcdCluster'],
+  [
+    { source: { etcdCluster: { name: 'main' }, login: { passwordSecret } } },
+    'The Secrets of an EtcdCluster are known; tls and login go with endpoints',
+  ],
+  [
+    { source: { endpoints: ['http://10.0.0.1:2379'], login: { passwordSecret } } },
+    'Certificates and passwords go over https:// alone',
+  ],
+  [
+    { source: { endpoints: [...endpoints, 'http://a:1'], tls: { secretName: 'a' } } },
+    'Certificates and passwords go over https:// alone',
+  ],
+  [{ source: { endpoints: ['10.0.0.1:2379'] } }, 'Write a URL as https://10.0.0.1:2379'],
+  [{ source: { endpoints: ['https://a/b'] } }, 'Write a URL as https://10.0.0.1:2379'],
+  [{ source: { endpoints: [] } }, 'at least 1 items'],
+  [{ target: {} }, 'Name s3, or a claim'],
+  [{ target: { s3: S3, claim: { name: 'disk' } } }, 'Name s3, or a claim'],
+  [{ target: { s3: { bucket: 'backups' } } }, 'credentials: Required value'],
+  [s3({ bucket: 'B' }), 'should match'],
+  [s3({ key: '/etcd.db' }), 'Write parts with a slash between them'],
+  [s3({ key: 'etcd/' }), 'Write parts with a slash between them'],
+  [s3({ key: 'a/../b' }), 'Write parts with a slash between them'],
+  [s3({ key: 'a\nb' }), 'Leave control characters out'],
+  [claim({ path: '../b' }), 'Write parts with a slash between them'],
+  [s3({ endpoint: 's3.example' }), 'Write a URL as https://s3.example:9000'],
+  [s3({ endpoint: 'ftp://s3.example' }), 'Write a URL as https://s3.example:9000'],
+  [s3({ style: 'path' }), 'supported values: "Path", "Host"'],
+  [s3({ serverSideEncryption: 'aes' }), 'should match'],
+  [{ ...claim({}), spool: { size: '1Gi' } }, 'A file on a claim is its own copy; leave spool out'],
+  [{ spool: { size: '1Gi', storageClassName: 'fast' } }, 'The disk of a node has no storage class'],
+  [{ spool: { size: 'large' } }, 'Write a size as Kubernetes does, such as 2Gi, and 16Mi at least'],
+  [{ spool: { size: '2Ti' } }, 'etcd does not use that much; write 1Ti at most'],
+  [{ deadlineSeconds: 10 }, 'greater than or equal to 30'],
+  [{ resources: { limits: { memory: 'much' } } }, 'Write memory as Kubernetes does'],
+])('%j is refused', async (changes, why) => {
+  await expect(create(changes)).rejects.toThrow(why);
+});
+
+test.each(['a'.repeat(64), 'with.dot'])('the name %s is refused', async (name) => {
+  await expect(create({}, name)).rejects.toThrow('The name becomes a label and part of the name');
+});
+
+test.each<[object]>([
+  [{ source: { etcdCluster: { name: 'other' } } }],
+  [{ target: { s3: { key: 'other.db' } } }],
+  [{ deadlineSeconds: 60 }],
+  [{ spool: { size: '1Gi' } }],
+])('it does not get %j afterwards', async (spec) => {
+  const name = await create({});
+  const edit = kube.patch(ETCD_BACKUPS, { namespace, name }, { type: 'merge', body: { spec } });
+  await expect(edit).rejects.toThrow('A backup is taken once, as it was asked for; create another');
+});

@@ -1,0 +1,259 @@
+// EtcdBackups of a real etcd, that of an API server, into a real S3 and onto a disk: the function
+// runs as its own account, Kubernetes' own controller keeps its Jobs, and the pods of these are
+// processes.
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
+import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
+import { addControllerManager } from '../../../knative/try/local/plane/kube-controller-manager.ts';
+import { ETCD_BACKUPS, type EtcdBackupStatus } from '../../../shared/api/etcd-backup.ts';
+import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { type Bucket, openBucket } from '../../../shared/s3/bucket.ts';
+import { settingsFor } from '../../builders/posing-s3.ts';
+import { sendEvent } from '../../builders/send-event.ts';
+import { type Shipped, startShipped } from '../../builders/shipped.ts';
+import { until } from '../../builders/versioned-kind.ts';
+import { JobPods } from './job-pods.ts';
+import { bundleProgram } from './program.ts';
+import { BUCKET, KEYS, type S3Server, startS3 } from './s3-server.ts';
+
+const namespace = 'shop';
+const JOBS = { group: 'batch', version: 'v1', resource: 'jobs' } as const;
+const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
+const IMAGE = 'dev.local/ballast/etcd-backup:0.1.0';
+
+let shipped: Shipped;
+let s3: S3Server;
+let bucket: Bucket;
+let pods: JobPods;
+let accounts: ServiceAccounts;
+let one: RunningFunction;
+
+beforeAll(async () => {
+  shipped = await startShipped();
+  const { plane, kube } = shipped;
+  const controllers = ['job-controller', 'garbage-collector-controller'];
+  await addControllerManager(plane, { controllers });
+  s3 = await startS3(plane);
+  const given = { ...KEYS, sessionToken: undefined };
+  bucket = openBucket(BUCKET, settingsFor(s3.url, { caPath: s3.caPath, credentials: { given } }));
+  pods = new JobPods(kube, await bundleProgram(join(plane.dir, 'dist')), join(plane.dir, 'pods'));
+  pods.start();
+  await make('', 'v1', 'Namespace', namespace, {}, '');
+  const data = { 'root.pem': await readFile(s3.caPath, 'utf8') };
+  await make('configmaps', 'v1', 'ConfigMap', 's3-ca', { data });
+  const rights = etcdBackupRights(namespace).map((object) => ({ file: 'npm run rights', object }));
+  await applyObjects(kube, rights);
+  accounts = new ServiceAccounts(kube, plane, (error) => pods.errors.push(error));
+  one = await start();
+}, 120_000);
+
+afterAll(async () => {
+  await one?.stop();
+  accounts?.close();
+  await pods?.stop();
+  await bucket?.close();
+  await shipped?.stop();
+});
+
+afterEach(() => {
+  pods.isHeld = false;
+  pods.retell = (message) => message;
+  const [error] = pods.errors.splice(0);
+  if (error !== undefined) throw error;
+});
+
+async function start(): Promise<RunningFunction> {
+  const account = { namespace: 'ballast-system', name: 'etcd-backup' };
+  const environment = {
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    DRAIN_MINIMUM_SECONDS: '0',
+    ETCD_BACKUP_IMAGE: IMAGE,
+    KUBECONFIG: await accounts.kubeconfigFor('function/etcd-backup', account),
+  };
+  return startFunction(etcdBackup, { environment, build: { version: '0.0.0', commit: '' } });
+}
+
+async function make(
+  resource: string,
+  apiVersion: string,
+  kind: string,
+  name: string,
+  body: object,
+  where = namespace,
+): Promise<void> {
+  const metadata = { name, ...(where === '' ? {} : { namespace: where }) };
+  const ref = core(resource === '' ? 'namespaces' : resource);
+  await shipped.kube.create(ref, { apiVersion, kind, metadata, ...body });
+}
+
+const makeKeys = (name: string): Promise<void> =>
+  make('secrets', 'v1', 'Secret', name, {
+    stringData: {
+      AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
+    },
+  });
+
+const s3Target = (changes: object = {}): object => ({
+  s3: {
+    bucket: BUCKET,
+    endpoint: s3.url,
+    credentials: { secretName: 's3' },
+    certificateAuthority: { kind: 'ConfigMap', name: 's3-ca', key: 'root.pem' },
+    ...changes,
+  },
+});
+
+async function create(name: string, target = s3Target(), more: object = {}): Promise<void> {
+  const source = { endpoints: [shipped.plane.part('etcd').url] };
+  await shipped.kube.create(ETCD_BACKUPS, {
+    apiVersion: 'ballast.dev/v1alpha1',
+    kind: 'EtcdBackup',
+    metadata: { namespace, name },
+    spec: { source, target, ...more },
+  });
+}
+
+const read = (name: string): Promise<KubeObject | null> =>
+  shipped.kube.get(ETCD_BACKUPS, { namespace, name });
+
+const statusOf = async (name: string): Promise<EtcdBackupStatus> =>
+  (await read(name))?.['status'] ?? {};
+
+async function conditionOf(name: string): Promise<string> {
+  const { conditions = [] } = await statusOf(name);
+  const found = conditions.find(({ type }) => type === 'Complete');
+  return `${found?.status} ${found?.reason}: ${found?.message}`;
+}
+
+/** Swept as often as it takes. */
+async function untilSays(name: string, form: RegExp): Promise<void> {
+  let said = '';
+  await until(`${name} to say ${form.source}`, async () => {
+    const { status } = await sendEvent(one.port, 'dev.knative.sources.ping', {});
+    said = await conditionOf(name);
+    return status === 204 && form.test(said);
+  }).catch((cause: unknown) => {
+    throw new Error(`it says ${said}; ${pods.errors.map(String).join('; ')}`, { cause });
+  });
+}
+
+const jobOf = async (name: string): Promise<KubeObject | null> => {
+  const { job } = await statusOf(name);
+  return job === undefined ? null : shipped.kube.get(JOBS, { namespace, name: job.name });
+};
+
+async function podsOf(name: string): Promise<readonly KubeObject[]> {
+  const all = await pods.all(namespace);
+  return all.filter(({ metadata }) => metadata.labels?.['ballast.dev/etcd-backup'] === name);
+}
+
+const keyOf = async (name: string): Promise<string> =>
+  (await statusOf(name)).location?.slice(`s3://${BUCKET}/`.length) ?? '';
+
+/** The content of the file that lies beside it. */
+async function factsIn(key: string): Promise<object> {
+  const path = join(shipped.plane.dir, 's3/objects', BUCKET, `${key}.json`);
+  return JSON.parse(await readFile(path, 'utf8')) as object;
+}
+
+test('it waits for a Secret, is taken, and stays in the bucket when it is deleted', async () => {
+  await create('now');
+  await untilSays('now', /^False PodWaits: Pod now-\S+: secret "s3" not found\.$/);
+  expect(await statusOf('now')).toMatchObject({ phase: 'Running' });
+  await makeKeys('s3');
+  await untilSays('now', /^True Confirmed: \d+ keys at revision \d+; a member has the same hash/);
+  const { backup, location, phase, job } = await statusOf('now');
+  const { uid = '' } = (await read('now'))?.metadata ?? {};
+  expect(phase).toBe('Complete');
+  expect(location).toMatch(new RegExp(`^s3://backups/shop/now/\\d{8}T\\d{6}Z-${uid}\\.db$`));
+  const key = await keyOf('now');
+  expect({ kind: 'etcd-backup/v1', ...backup }).toEqual(await factsIn(key));
+  expect((await bucket.head(key))?.sizeBytes).toBe(backup?.sizeBytes);
+  await shipped.kube.delete(ETCD_BACKUPS, { namespace, name: 'now' }, { uid });
+  await until('its Job to go', async () => {
+    const found = await shipped.kube.get(JOBS, { namespace, name: job?.name ?? '' });
+    return found === null && (await podsOf('now')).length === 0;
+  });
+  expect((await bucket.head(key))?.sizeBytes).toBe(backup?.sizeBytes);
+});
+
+test('it is a file on a claim', async () => {
+  await make('persistentvolumeclaims', 'v1', 'PersistentVolumeClaim', 'disk', {
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  });
+  await create('file', { claim: { name: 'disk', path: 'etcd.db' } });
+  await untilSays('file', /^True Confirmed/);
+  expect(await statusOf('file')).toMatchObject({ location: 'claim://disk/etcd.db' });
+  const [pod] = await podsOf('file');
+  if (pod === undefined) throw new Error('there is no pod');
+  const { size } = await stat(join(pods.dirOf(pod, '/target'), 'etcd.db'));
+  expect((await statusOf('file')).backup?.sizeBytes).toBe(size);
+});
+
+test('its pod is evicted, and another one takes it, whichever function looks', async () => {
+  pods.isHeld = true;
+  await create('evicted');
+  await untilSays('evicted', /^False Running/);
+  await until('its pod to be there', async () => (await podsOf('evicted')).length === 1);
+  const [first] = await podsOf('evicted');
+  if (first === undefined) throw new Error('there is no pod');
+  await one.stop();
+  await pods.evict(first);
+  await until('another pod to be there', async () => (await podsOf('evicted')).length === 2);
+  one = await start();
+  pods.isHeld = false;
+  await untilSays('evicted', /^True Confirmed/);
+  expect(await podsOf('evicted')).toHaveLength(2);
+});
+
+test('its Job is deleted by hand: it says so, and nothing is taken and left', async () => {
+  pods.isHeld = true;
+  await create('gone');
+  await untilSays('gone', /^False Running/);
+  const job = await jobOf('gone');
+  const { name = '', uid = '' } = job?.metadata ?? {};
+  const background = { propagationPolicy: 'Background' } as const;
+  await shipped.kube.delete(JOBS, { namespace, name }, { uid }, background);
+  await untilSays('gone', /^False JobGone: /);
+  pods.isHeld = false;
+  await until('its pod to go', async () => (await podsOf('gone')).length === 0);
+  expect((await bucket.list('shop/gone/')).keys).toEqual([]);
+  await sendEvent(one.port, 'dev.knative.sources.ping', {});
+  expect(await jobOf('gone')).toBeNull();
+  expect(await statusOf('gone')).toMatchObject({ phase: 'Failed' });
+});
+
+test.each<[string, (message: string) => string]>([
+  ['longer', (message) => message.replace('{', `{"more":"${'x'.repeat(4_096)}",`)],
+  ['forged', (message) => message.replace(/"sizeBytes":\d+/, '"sizeBytes":"none"')],
+  ['of-others', (message) => message.replace('shop', 'pohs')],
+])('a message that is %s is not believed', async (name, retell) => {
+  pods.retell = retell;
+  await create(name);
+  await untilSays(name, /^False ResultLost: Job \S+ has succeeded, and no pod of it tells/);
+  // It is there, as the message says.
+  expect(await bucket.head(await keyOf(name))).toBeDefined();
+});
+
+test('what no attempt can do is not tried again', async () => {
+  await create('wrong', s3Target({ endpoint: 'https://127.0.0.1:99999' }));
+  await untilSays('wrong', /^False BackupFailed: PodFailurePolicy: .* exit code 2/);
+  expect(await podsOf('wrong')).toHaveLength(1);
+});
+
+test('what may pass is tried four times, and the last error is told', async () => {
+  await create('denied', s3Target({ bucket: 'nobodys' }));
+  await untilSays('denied', /^False BackupFailed: S3_NOT_FOUND: .*nobodys/);
+  expect(await statusOf('denied')).toMatchObject({
+    phase: 'Failed',
+    error: { code: 'S3_NOT_FOUND' },
+  });
+  expect(await podsOf('denied')).toHaveLength(4);
+});

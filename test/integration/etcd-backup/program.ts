@@ -1,0 +1,11 @@
+// The program of the folder as one file, as it ships.
+import { join } from 'node:path';
+import { buildInfo } from '../../../knative/tools/build/build.ts';
+import { bundleCommand } from '../../../knative/tools/build/bundle.ts';
+
+export async function bundleProgram(outDir: string): Promise<string> {
+  const root = join(import.meta.dirname, '../../..');
+  const folder = join(root, 'functions/etcd-backup');
+  await bundleCommand({ root, folder, outDir }, await buildInfo());
+  return join(outDir, 'etcd-backup.mjs');
+}

@@ -1,0 +1,179 @@
+// The account of etcd-backup in the wrong hands, where it is granted its rights: it may make the
+// Job of an EtcdBackup, and no other.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { etcdBackupOf } from '../../../functions/etcd-backup/object.ts';
+import { jobManifest } from '../../../functions/etcd-backup/render/job.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
+import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { until } from '../../builders/versioned-kind.ts';
+import { type Outcome, StolenAccount } from './accounts-at-work.ts';
+import { forgedLife } from './forged-life.ts';
+import { Installed } from './installed.ts';
+
+const namespace = 'default';
+const JOBS = `/apis/batch/v1/namespaces/${namespace}/jobs`;
+const IMAGE = 'dev.local/ballast/etcd-backup:0.1.0';
+const SOURCE = {
+  endpoints: ['https://main.default.svc:2379'],
+  tlsSecret: 'main-client',
+  login: { user: 'root', passwordSecret: { name: 'main-root', key: 'password' } },
+};
+
+let installed: Installed;
+let stolen: StolenAccount;
+let made: KubeObject;
+
+beforeAll(async () => {
+  installed = await Installed.open();
+  const { kube, plane } = installed;
+  const file = 'npm run rights';
+  await applyObjects(
+    kube,
+    etcdBackupRights(namespace).map((object) => ({ file, object })),
+  );
+  const created = await kube.create(ETCD_BACKUPS, {
+    apiVersion: 'ballast.dev/v1alpha1',
+    kind: 'EtcdBackup',
+    metadata: { namespace, name: 'now' },
+    spec: {
+      source: { etcdCluster: { name: 'main' } },
+      target: { s3: { bucket: 'backups', credentials: { secretName: 's3' } } },
+      spool: { medium: 'Volume', size: '1Gi' },
+    },
+  });
+  made = created.object;
+  stolen = await StolenAccount.of(plane, kube, 'etcd-backup');
+  // Rights and policies hold a moment after they were made.
+  await until(
+    'the policy to hold',
+    async () => (await write(changed({ metadata: { name: 'other' } }))).status === 422,
+  );
+});
+
+afterAll(async () => {
+  await installed?.stop();
+});
+
+const write = (body: object): Promise<Outcome> =>
+  stolen.try({ method: 'POST', path: `${JOBS}?dryRun=All`, body });
+
+interface Changes {
+  readonly metadata?: object;
+  readonly spec?: object;
+  /** Changes of the pod, and of its one container. */
+  readonly pod?: object;
+  readonly container?: object;
+}
+
+/** The Job as its function makes it, with something else in it. */
+function changed({ metadata = {}, spec = {}, pod = {}, container = {} }: Changes): object {
+  const whole = structuredClone(jobManifest(etcdBackupOf(made), SOURCE, IMAGE)) as unknown as {
+    metadata: object;
+    spec: { template: { spec: { containers: [object] } } };
+  };
+  Object.assign(whole.metadata, metadata);
+  Object.assign(whole.spec.template.spec.containers[0], container);
+  Object.assign(whole.spec.template.spec, pod);
+  Object.assign(whole.spec, spec);
+  return whole;
+}
+
+test('it makes the Job of an EtcdBackup, on a claim too, once', async () => {
+  expect(await write(changed({}))).toMatchObject({ status: 201 });
+  const claimed = {
+    ...made,
+    spec: { ...Object(made['spec']), target: { claim: { name: 'disk' } } },
+  };
+  const job = jobManifest(etcdBackupOf(claimed), { endpoints: ['http://a:1'] }, IMAGE);
+  expect(await write(job)).toMatchObject({ status: 201 });
+});
+
+const volume = (source: object) => ({
+  volumes: ['tls', 'login', 'spool'].map((name) => ({ name, ...source })),
+});
+const env = (variable: object) => ({ container: { env: [variable] } });
+const owner = (changes: object) => {
+  const { name, uid } = made.metadata;
+  const own = { apiVersion: 'ballast.dev/v1alpha1', kind: 'EtcdBackup', name, uid };
+  return { ownerReferences: [{ ...own, controller: true, ...changes }] };
+};
+
+const FORGED: () => readonly (readonly [what: string, changes: Changes, why: string])[] = () => [
+  ...forgedLife({}).map(([what, container]) => [what, { container }, 'kubelet'] as const),
+  // Without any it would get those of its pod.
+  ['with other labels', { metadata: { labels: { a: 'b' } } }, 'does not belong to'],
+  ['of another name', { metadata: { name: 'other' } }, 'does not belong to'],
+  ['that belong to nobody', { metadata: { ownerReferences: [] } }, 'does not belong to'],
+  ['of another kind', { metadata: owner({ kind: 'EtcdPeer' }) }, 'does not belong to'],
+  ['of another object', { metadata: owner({ name: 'other' }) }, 'does not belong to'],
+  ['of another uid', { metadata: owner({ uid: 'other' }) }, 'does not belong to'],
+  ['that run many at once', { spec: { parallelism: 9 } }, 'by one pod'],
+  ['that run many', { spec: { completions: 9 } }, 'by one pod'],
+  ['that never end', { spec: { activeDeadlineSeconds: null } }, 'by one pod'],
+  ['with a token', { pod: { automountServiceAccountToken: true } }, 'has no account'],
+  ['with an account', { pod: { serviceAccountName: 'strong' } }, 'has no account'],
+  [
+    'with the keys of a registry',
+    { pod: { imagePullSecrets: [{ name: 'passwords' }] } },
+    'has no account',
+  ],
+  ['on the network of their node', { pod: { hostNetwork: true } }, 'shares nothing'],
+  ['among the processes of their node', { pod: { hostPID: true } }, 'shares nothing'],
+  ['on a node of choice', { pod: { nodeName: 'one' } }, 'shares nothing'],
+  ['before others', { pod: { priorityClassName: 'system-node-critical' } }, 'shares nothing'],
+  [
+    'with names of choice',
+    { pod: { hostAliases: [{ ip: '192.0.2.1', hostnames: ['s3.example'] }] } },
+    'shares nothing',
+  ],
+  ['with a directory of their node', { pod: volume({ hostPath: { path: '/' } }) }, 'alone'],
+  [
+    'with a token of another way',
+    { pod: volume({ projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }) },
+    'alone',
+  ],
+  ['that run another program', { container: { command: ['/bin/sh'] } }, 'our program'],
+  ['with an image of its own', { container: { image: 'images.example.com/a:1' } }, 'our image'],
+  ['with another tag', { container: { image: `${IMAGE}0` } }, 'our image'],
+  ['that run something before', { pod: { initContainers: [{ name: 'a', image: IMAGE }] } }, 'one'],
+  ['that load other code', env({ name: 'NODE_OPTIONS', value: '--import=data:,a' }), 'our program'],
+  [
+    'with all of a Secret',
+    { container: { envFrom: [{ secretRef: { name: 'passwords' } }] } },
+    'our program',
+  ],
+  ['with a port', { container: { ports: [{ containerPort: 80, hostPort: 80 }] } }, 'our program'],
+  [
+    'with privileges',
+    { container: { securityContext: { allowPrivilegeEscalation: true } } },
+    'no privileges',
+  ],
+  ['as root', { pod: { securityContext: { runAsUser: 0 } } }, 'no privileges'],
+];
+
+test('it is refused all other Jobs', async () => {
+  for (const [what, changes, why] of FORGED()) {
+    const { status, text } = await write(changed(changes));
+    expect([what, status, text]).toEqual([what, 422, expect.stringContaining(why)]);
+  }
+});
+
+test('it changes and deletes no Job, and reads no Secret', async () => {
+  const { kube } = installed;
+  const ref = { group: 'batch', version: 'v1', resource: 'jobs' };
+  const job = jobManifest(etcdBackupOf(made), SOURCE, IMAGE);
+  await kube.create(ref, job);
+  const path = `${JOBS}/${job.metadata.name}`;
+  const tries = [
+    { method: 'PATCH', path, body: { spec: { suspend: true } } },
+    { method: 'DELETE', path },
+    { method: 'GET', path: `/api/v1/namespaces/${namespace}/secrets/passwords` },
+    { method: 'GET', path: `/api/v1/namespaces/${namespace}/secrets` },
+    { method: 'PATCH', path: `${path}/status`, body: { status: {} } },
+  ] as const;
+  for (const one of tries) {
+    expect([one.path, (await stolen.try(one)).status]).toEqual([one.path, 403]);
+  }
+});

@@ -1,0 +1,194 @@
+// The Job of a backup: what its program is told, in the words that the program knows, and what its
+// pod is given.
+import { expect, test } from 'vitest';
+import { commandOptions } from '../../../functions/etcd-backup/options.ts';
+import { locationOf } from '../../../functions/etcd-backup/object.ts';
+import { argumentsOf } from '../../../functions/etcd-backup/render/arguments.ts';
+import { jobManifest } from '../../../functions/etcd-backup/render/job.ts';
+import type { Source } from '../../../functions/etcd-backup/state.ts';
+import type { EtcdBackupSpec } from '../../../shared/api/etcd-backup.ts';
+import { backup, JOB_NAME, LOCATION, UID } from './samples.ts';
+
+const URL = 'https://main.shop.svc:2379';
+const PLAIN: Source = { endpoints: [URL] };
+const S3 = { bucket: 'backups', credentials: { secretName: 's3' } };
+const WHOLE_S3 = {
+  ...S3,
+  key: 'etcd/$(AWS_SECRET_ACCESS_KEY) ö.db',
+  endpoint: 'https://s3.example:9000',
+  region: 'eu-central-1',
+  style: 'Path',
+  certificateAuthority: { kind: 'ConfigMap', name: 'ca', key: 'root.pem' },
+  serverSideEncryption: 'aws:kms:mine',
+} as const;
+
+interface Pod {
+  readonly volumes: readonly object[];
+  readonly containers: readonly [
+    {
+      readonly args: readonly string[];
+      readonly env: readonly object[];
+      readonly resources: object;
+      readonly volumeMounts: readonly object[];
+    },
+  ];
+}
+
+function podOf(spec: Partial<EtcdBackupSpec>, source = PLAIN): Pod {
+  const manifest = jobManifest(backup({ spec }), source, 'ours:1');
+  return Object(manifest['spec']).template.spec as Pod;
+}
+
+/** As the kubelet gives them to a program, for whom `$$` stands for `$`. */
+const told = (spec: Partial<EtcdBackupSpec>, source = PLAIN): readonly string[] =>
+  argumentsOf(backup({ spec }), source).map((one) => one.replaceAll('$$', () => '$'));
+
+test('its program understands all of it', async () => {
+  const args = told({ target: { s3: WHOLE_S3 } }, { endpoints: [URL], tlsSecret: 'main-client' });
+  expect(await commandOptions(args)).toEqual({
+    etcd: {
+      endpoints: [URL],
+      tls: {
+        caPath: '/etc/ballast/tls/ca.crt',
+        certPath: '/etc/ballast/tls/tls.crt',
+        keyPath: '/etc/ballast/tls/tls.key',
+      },
+      login: undefined,
+    },
+    to: {
+      address: {
+        place: { bucket: 'backups', key: WHOLE_S3.key },
+        settings: expect.objectContaining({
+          endpoint: 'https://s3.example:9000/',
+          region: 'eu-central-1',
+          isPathStyle: true,
+          caPath: '/etc/ballast/s3/ca.crt',
+          encryption: 'aws:kms:mine',
+        }),
+      },
+      spoolDir: '/spool',
+    },
+    resultPath: '/dev/termination-log',
+  });
+});
+
+test('a file on a claim is one in its pod, and told by the name of the claim', async () => {
+  const target = { claim: { name: 'disk', path: 'etcd/main.db' } };
+  expect(await commandOptions(told({ target }))).toMatchObject({
+    to: { path: '/target/etcd/main.db' },
+  });
+  expect(locationOf(backup({ spec: { target } }))).toBe('claim://disk/etcd/main.db');
+  expect(podOf({ target }).volumes).toEqual([
+    { name: 'target', persistentVolumeClaim: { claimName: 'disk' } },
+  ]);
+  expect(podOf({ target }).containers[0].env).toEqual([]);
+});
+
+test('the name of the backup is its own when none is given', () => {
+  expect(locationOf(backup())).toBe(LOCATION);
+  const spec = { target: { claim: { name: 'disk' } } };
+  expect(locationOf(backup({ spec }))).toBe(`claim://disk/now-20261125T040000Z-${UID}.db`);
+});
+
+test('no variable takes the place of words in a name', () => {
+  const { args } = podOf({ target: { s3: WHOLE_S3 } }).containers[0];
+  expect(args).toContain('--to=s3://backups/etcd/$$(AWS_SECRET_ACCESS_KEY) ö.db');
+});
+
+test('Secrets are mounted by their names, and keys of S3 are variables', () => {
+  const passwordSecret = { name: 'main-root', key: 'secret' };
+  const login = { user: '-root', passwordSecret };
+  const source = { endpoints: [URL], tlsSecret: 'main-client', login };
+  const { volumes, containers } = podOf({ target: { s3: WHOLE_S3 } }, source);
+  expect(volumes).toEqual([
+    { name: 'tls', secret: { secretName: 'main-client' } },
+    {
+      name: 'login',
+      secret: { secretName: 'main-root', items: [{ key: 'secret', path: 'password' }] },
+    },
+    { name: 'authority', configMap: { name: 'ca', items: [{ key: 'root.pem', path: 'ca.crt' }] } },
+    { name: 'spool', emptyDir: {} },
+  ]);
+  const [{ env, args, volumeMounts }] = containers;
+  expect(args).toEqual(
+    expect.arrayContaining(['--user=-root', '--password-file=/etc/ballast/login/password']),
+  );
+  expect(env.map((one) => Object(one).valueFrom.secretKeyRef)).toEqual([
+    { name: 's3', key: 'AWS_ACCESS_KEY_ID' },
+    { name: 's3', key: 'AWS_SECRET_ACCESS_KEY' },
+    { name: 's3', key: 'AWS_SESSION_TOKEN', optional: true },
+  ]);
+  const written = volumeMounts.filter((one) => !Object(one).readOnly);
+  expect(written).toEqual([{ name: 'spool', mountPath: '/spool', readOnly: false }]);
+});
+
+test.each<[EtcdBackupSpec['spool'], object, object]>([
+  [
+    { medium: 'Node', size: '2Gi' },
+    { emptyDir: { sizeLimit: '2Gi' } },
+    { 'ephemeral-storage': '2Gi' },
+  ],
+  [
+    { medium: 'Volume', size: '2Gi', storageClassName: 'fast' },
+    {
+      ephemeral: {
+        volumeClaimTemplate: {
+          spec: {
+            accessModes: ['ReadWriteOnce'],
+            resources: { requests: { storage: '2Gi' } },
+            storageClassName: 'fast',
+          },
+        },
+      },
+    },
+    {},
+  ],
+])('the spool %j', (spool, volume, requests) => {
+  const { volumes, containers } = podOf({ ...(spool && { spool }), resources: {} });
+  expect(volumes).toEqual([{ name: 'spool', ...volume }]);
+  expect(containers[0].resources).toEqual({ requests });
+});
+
+test('the name of a Job has its uid, and is a name whatever the name of the backup', () => {
+  const longest = backup({ name: 'a'.repeat(63) });
+  const { name } = jobManifest(longest, PLAIN, 'ours:1').metadata;
+  expect([name, name.length]).toEqual([`${'a'.repeat(26)}-${UID}`, 63]);
+});
+
+test('it is tried again but where that is in vain, within a deadline, by one pod at a time', () => {
+  const { metadata, spec } = jobManifest(backup(), PLAIN, 'ours:1') as unknown as {
+    readonly metadata: object;
+    readonly spec: object;
+  };
+  expect(metadata).toMatchObject({
+    name: JOB_NAME,
+    labels: { 'ballast.dev/etcd-backup': 'now' },
+    ownerReferences: [{ kind: 'EtcdBackup', name: 'now', uid: UID, controller: true }],
+  });
+  expect(spec).toMatchObject({
+    backoffLimit: 3,
+    activeDeadlineSeconds: 3_600,
+    podReplacementPolicy: 'Failed',
+    podFailurePolicy: {
+      rules: [
+        { action: 'FailJob', onExitCodes: { containerName: 'backup', values: [2] } },
+        { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
+      ],
+    },
+    template: {
+      metadata: { labels: { 'ballast.dev/etcd-backup': 'now' } },
+      spec: {
+        automountServiceAccountToken: false,
+        restartPolicy: 'Never',
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+        containers: [
+          {
+            image: 'ours:1',
+            command: ['/usr/bin/node', '/app/etcd-backup.mjs'],
+            securityContext: { readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+          },
+        ],
+      },
+    },
+  });
+});
