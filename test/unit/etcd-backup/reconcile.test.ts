@@ -117,7 +117,7 @@ const locationOf = (): string => statusOf().location ?? '';
 /** As somebody does by hand. */
 function removeAll(resource: string): void {
   for (const key of kube.objects.keys()) {
-    const [of = '', namespace = '', name = ''] = key.split('/');
+    const [of = '', , name = ''] = key.split('/');
     if (of === resource) kube.remove({ group: '', version: '', resource }, { namespace, name });
   }
 }
