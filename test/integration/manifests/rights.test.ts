@@ -307,7 +307,7 @@ test('etcd-cluster: a member is born and restarted, another one is lost as a lea
   await etcd.startEtcd();
   await untilTicked('the first StatefulSet to be made', () => etcd.runFirst());
   await untilTicked('its claim to be marked', () => etcd.isMarked());
-  // By itself, so that it is not told any more to be born.
+  await etcd.edit({ snapshotCount: 5_000 });
   await untilTicked('its pod to be restarted', () => etcd.runFirst());
   await etcd.edit({ replicas: 3 });
   await untilTicked('a member to be added', () => etcd.loseSecond());
