@@ -1,6 +1,6 @@
-// One backup, from the choice of a member to the facts beside the object: the snapshot streams
-// once through this machine, to its disk and to its target at the same time, and counts only when
-// it was read through. In any other end nothing is left.
+// One backup, from the choice of a member to the facts beside the object: the snapshot streams once
+// through this machine, to its disk and to its target at the same time, and counts only when it
+// was read through. In any other end nothing is left.
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { type EtcdAdmin, type EtcdAdminOptions, openEtcdAdmin } from '../../shared/etcd/admin.ts';
 import { reasonOf } from '../../shared/etcd/errors.ts';

@@ -7,7 +7,7 @@
 // The files of the function, in the order of a reconcile:
 //   reconciler         the entry: binds what follows to the shared reconciler
 //   object             an EtcdBackup as read, and what its Job is called
-//   observe            reads the state: the etcd's Secrets by name, Job, pods, and why one waits
+//   observe            reads the state: how the etcd is reached, Job, pods, and why one waits
 //   state              the state as types
 //   outcome, result    what came of the Job; what its pod said, which anybody may have written
 //   decide             the next step; decision

@@ -61,7 +61,9 @@ async function readSource(
   const { name } = etcdCluster;
   const found = await kube.get(ETCD_CLUSTERS, { namespace, name }, { signal });
   if (found === null) {
-    const message = `There is no EtcdCluster ${namespace}/${name}.`;
+    const message =
+      `There is no EtcdCluster ${namespace}/${name}. It goes on when there is; for another one ` +
+      'create another EtcdBackup.';
     return { reason: 'EtcdClusterMissing', message };
   }
   return sourceOf(found);
@@ -77,7 +79,8 @@ function sourceOf({ metadata: { name, namespace = '' }, ...rest }: KubeObject): 
   };
   if (spec.replicas === 0 || status.clusterId === undefined) {
     const why = spec.replicas === 0 ? 'hibernates' : 'has no member yet';
-    return { reason: 'EtcdClusterAway', message: `EtcdCluster ${namespace}/${name} ${why}.` };
+    const message = `EtcdCluster ${namespace}/${name} ${why}. It goes on when one runs.`;
+    return { reason: 'EtcdClusterAway', message };
   }
   const { mode, secretName = `${name}-client` } = spec.tls.clients;
   const scheme = mode === 'Mutual' ? 'https' : 'http';

@@ -119,10 +119,7 @@ function startSeed(state: State, seed: string): Decision {
     const bootstrap = newBootstrap(state, seed);
     const spec = specOf(state, seed, bootstrap);
     return (
-      openStart(state, bootstrap, next) ?? {
-        step: { type: 'make-peer', name: seed, spec },
-        next,
-      }
+      openStart(state, bootstrap, next) ?? { step: { type: 'make-peer', name: seed, spec }, next }
     );
   }
   if (isInMemory(state) && state.lost.has(seed)) return startAnew(state, peer, next);

@@ -25,6 +25,7 @@ import { isInMemory, isStartKnown, openStart, startOfMember } from './starts.ts'
 import {
   answerOf,
   claimOf,
+  learnersOf,
   membersOf,
   namesOf,
   type Peer,
@@ -38,17 +39,15 @@ import { versionIn } from './version.ts';
 /** A learner that is so close has all but what is being written. */
 const CAUGHT_UP_ENTRIES = 1_000;
 
-const learnersOf = (state: State): readonly Member[] =>
-  membersOf(state).filter(({ isLearner }) => isLearner);
-
 /** Learners are finished before anything else begins. */
 export function finishLearner(state: State): Decision | undefined {
   const learners = learnersOf(state);
   if (learners.length === 0 || unknownReason(state) !== undefined) return undefined;
-  const starting = learners.filter((one) => answerOf(state, one) === undefined);
-  const [first] = starting;
   // Nobody votes beside the first member until all are added.
-  if (isGathering(state, learners)) return first ? finish(state, first) : addAnother(state);
+  if (isGathering(state, learners)) {
+    const starting = learners.find((one) => answerOf(state, one) === undefined);
+    return starting === undefined ? addAnother(state) : finish(state, starting);
+  }
   const decisions = learners.map((learner) => finish(state, learner));
   return decisions.find(({ step }) => step !== undefined) ?? decisions[0];
 }

@@ -8,6 +8,7 @@ import { labelLost } from './strays.ts';
 import {
   answerOf,
   claimOf,
+  learnersOf,
   memberOf,
   membersOf,
   peerNameOf,
@@ -33,7 +34,7 @@ export function blockersOf(state: State, without?: string): readonly Reason[] {
   const voters = votersOf(state);
   const others = voters.filter(({ id }) => id !== without);
   const away = others.flatMap((member) => unhealthyReason(state, member) ?? []);
-  const learners = membersOf(state).filter(({ id, isLearner }) => isLearner && id !== without);
+  const learners = learnersOf(state).filter(({ id }) => id !== without);
   return [...away, ...learners.map((member) => unfinished(state, member))];
 }
 
@@ -77,6 +78,9 @@ export function removalBlockers(state: State, id: string | undefined): readonly 
   );
 }
 
+/** One more vote makes these no worse. */
+const HARMLESS: readonly string[] = ['LearnerUnfinished', 'MemberUnready'];
+
 /**
  * Blockers of letting a learner vote. A member whose volume is lost may wait to be removed until
  * then, as long as the voters keep their quorum with one more of them. Other learners do not count,
@@ -87,8 +91,7 @@ export function promotionBlockers(state: State, id: string): readonly Reason[] {
   const healthy = voters.filter((one) => unhealthyReason(state, one) === undefined);
   const hasQuorum = healthy.length + 1 > (voters.length + 1) / 2;
   return blockersOf(state, id).filter(
-    ({ reason }) =>
-      !['LearnerUnfinished', 'MemberUnready'].includes(reason) && (reason !== LOST || !hasQuorum),
+    ({ reason }) => !HARMLESS.includes(reason) && (reason !== LOST || !hasQuorum),
   );
 }
 

@@ -17,7 +17,7 @@ import type { Cluster } from './cluster.ts';
 import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
 import { ownerOf } from './owner.ts';
-import { answerOf, memberOf, membersOf, type Peer, peerNameOf, type State } from './state.ts';
+import { answerOf, learnersOf, memberOf, type Peer, peerNameOf, type State } from './state.ts';
 
 export const isInMemory = ({ cluster }: Pick<State, 'cluster'>): boolean =>
   cluster.spec.storage.medium === 'Memory';
@@ -62,11 +62,10 @@ export function openStart(
  * learner whose peer an old read may not show.
  */
 function inUse(state: State, starts: OwnSecret | undefined): SecretData {
-  const learners = membersOf(state).filter(({ isLearner }) => isLearner);
   const keys = [
     state.cluster.status.bootstrap?.seed,
     ...state.peers.map(({ spec }) => spec.bootstrap.start),
-    ...learners.map((one) => startOfMember(peerNameOf(state, one) ?? '', one)),
+    ...learnersOf(state).map((one) => startOfMember(peerNameOf(state, one) ?? '', one)),
   ];
   return Object.fromEntries(
     Object.entries(starts?.data ?? {}).filter(([key]) => keys.includes(key)),

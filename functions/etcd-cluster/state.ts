@@ -182,6 +182,9 @@ export function commonRevision({ etcd }: Pick<State, 'etcd'>): bigint {
 export const votersOf = (state: Pick<State, 'etcd'>): readonly Member[] =>
   membersOf(state).filter(({ isLearner }) => !isLearner);
 
+export const learnersOf = (state: Pick<State, 'etcd'>): readonly Member[] =>
+  membersOf(state).filter(({ isLearner }) => isLearner);
+
 /** The answer of the member itself, and not that of another one under its name. */
 export function answerOf(
   state: Pick<State, 'cluster' | 'etcd'>,

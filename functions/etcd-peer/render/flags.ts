@@ -1,5 +1,6 @@
 // The flags of one member: those that etcd 3.5, 3.6 and 3.7 all take, but for two that have changed
-// their names. Logs are JSON by default in each, and 3.5 has no flag for it. Pure.
+// their names, and one that 3.5 lacks. Logs are JSON by default in each, and 3.5 has no flag for
+// it. Pure.
 import type { PeerBootstrap } from '../../../shared/api/etcd-peer.ts';
 import type { EtcdCompaction, EtcdTls } from '../../../shared/api/etcd-cluster.ts';
 import { CLIENT_PORT, METRICS_PORT, PEER_PORT } from '../../../shared/api/etcd-names.ts';

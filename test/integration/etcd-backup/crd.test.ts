@@ -1,39 +1,19 @@
 // The API server takes some EtcdBackups and refuses others, in the words of the definition.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
-import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
-import { sharedPlane } from '../../lanes/shared-plane.ts';
+import { specsOnPlane } from '../../lanes/specs-on-plane.ts';
 
-const namespace = 'default';
 const S3 = { bucket: 'backups', credentials: { secretName: 's3' } };
 const LEAST = { source: { etcdCluster: { name: 'main' } }, target: { s3: S3 } };
 const passwordSecret = { name: 'root', key: 'password' };
 
-let kube: KubeClient;
-let count = 0;
+const { create, created, edit } = specsOnPlane(ETCD_BACKUPS, 'EtcdBackup', 'one');
 
-beforeAll(() => {
-  const { kubeconfigPath } = sharedPlane();
-  kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
-});
+const wanted = (changes: object): object => ({ ...LEAST, ...changes });
+const specOf = async (name: string) => (await created(name))?.['spec'];
 
-afterAll(async () => {
-  await kube?.close();
-});
-
-async function create(changes: object, name = `one-${(count += 1)}`): Promise<string> {
-  const metadata = { namespace, name };
-  const spec = { ...LEAST, ...changes };
-  const apiVersion = 'ballast.dev/v1alpha1';
-  await kube.create(ETCD_BACKUPS, { apiVersion, kind: 'EtcdBackup', metadata, spec });
-  return name;
-}
-
-const specOf = async (name: string) =>
-  (await kube.get(ETCD_BACKUPS, { namespace, name }))?.['spec'];
-
-test('three lines are enough', async () => {
-  expect(await specOf(await create({}))).toEqual({
+test('a source and a target are enough', async () => {
+  expect(await specOf(await create(LEAST))).toEqual({
     ...LEAST,
     deadlineSeconds: 3_600,
     resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
@@ -55,7 +35,7 @@ test.each<[object]>([
   [{ spool: { size: '10Gi' } }],
   [{ spool: { medium: 'Volume', size: '10Gi', storageClassName: 'fast' } }],
 ])('%j is taken', async (changes) => {
-  expect(await specOf(await create(changes))).toMatchObject(changes);
+  expect(await specOf(await create(wanted(changes)))).toMatchObject(changes);
 });
 
 test.each<[object, string]>([
@@ -96,11 +76,13 @@ test.each<[object, string]>([
   [{ deadlineSeconds: 10 }, 'greater than or equal to 30'],
   [{ resources: { limits: { memory: 'much' } } }, 'Write memory as Kubernetes does'],
 ])('%j is refused', async (changes, why) => {
-  await expect(create(changes)).rejects.toThrow(why);
+  await expect(create(wanted(changes))).rejects.toThrow(why);
 });
 
 test.each(['a'.repeat(64), 'with.dot'])('the name %s is refused', async (name) => {
-  await expect(create({}, name)).rejects.toThrow('The name becomes a label and part of the name');
+  await expect(create(LEAST, name)).rejects.toThrow(
+    'The name becomes a label and part of the name',
+  );
 });
 
 test.each<[object]>([
@@ -109,7 +91,8 @@ test.each<[object]>([
   [{ deadlineSeconds: 60 }],
   [{ spool: { size: '1Gi' } }],
 ])('it does not get %j afterwards', async (spec) => {
-  const name = await create({});
-  const edit = kube.patch(ETCD_BACKUPS, { namespace, name }, { type: 'merge', body: { spec } });
-  await expect(edit).rejects.toThrow('A backup is taken once, as it was asked for; create another');
+  const name = await create(LEAST);
+  await expect(edit(name, spec)).rejects.toThrow(
+    'A backup is taken once, as it was asked for; create another',
+  );
 });

@@ -1,5 +1,5 @@
 // Members that join the first one of all are added and started one after the other, and vote when
-// all are there. Later ones join in turn, and nobody restarts for it.
+// all are added. Later ones join in turn, and nobody restarts for it.
 import { expect, test } from 'vitest';
 import { keyOf, own, starting, starts } from './memory-samples.ts';
 import { all, type Etcd, outdated, type Row, shown } from './rows.ts';

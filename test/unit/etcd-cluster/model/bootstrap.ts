@@ -33,7 +33,7 @@ export function judgeLearners(
 ): void {
   const voters = members.filter(({ isLearner }) => !isLearner);
   const hasFlag = (pod: KubeObject): boolean =>
-    valueOf(containerOf(pod).args, 'max-learners') > '1';
+    Number(valueOf(containerOf(pod).args, 'max-learners')) > 1;
   const mayBeMore = voters.length === 1 && pods.every(hasFlag);
   if (voters.length < members.length && !mayBeMore) throw new Error('two learners');
 }
