@@ -32,18 +32,34 @@ export const CONTAINER_BOUNDS = {
   },
 } as const;
 
-/** Nodes may be required to differ; zones only should. */
-export const spreadOver = (selector: Labels, isRequired: boolean) => [
-  spread(selector, 'kubernetes.io/hostname', isRequired),
-  spread(selector, 'topology.kubernetes.io/zone', false),
-];
+/** In units of the scheduler's, which takes 1 to 100: nothing else is preferred by our pods. */
+const PREFERRED_WEIGHT = 100;
 
-const spread = (selector: Labels, topologyKey: string, isRequired: boolean) => ({
-  maxSkew: 1,
-  topologyKey,
-  whenUnsatisfiable: isRequired ? 'DoNotSchedule' : 'ScheduleAnyway',
-  labelSelector: { matchLabels: selector },
-});
+/**
+ * Servers that share no node, if they can or in any case, and zones only if they can. Of a node
+ * that lacks one of the labels of its spread constraints the scheduler scores none, and most
+ * clusters have no zones: hostnames among the constraints would count for nothing there.
+ */
+export function placementOf(selector: Labels, spread: 'Preferred' | 'Required') {
+  const labelSelector = { matchLabels: selector };
+  const term = { topologyKey: 'kubernetes.io/hostname', labelSelector };
+  const preferred = [{ weight: PREFERRED_WEIGHT, podAffinityTerm: term }];
+  const zones = {
+    maxSkew: 1,
+    topologyKey: 'topology.kubernetes.io/zone',
+    whenUnsatisfiable: 'ScheduleAnyway',
+    labelSelector,
+  };
+  return {
+    affinity: {
+      podAntiAffinity:
+        spread === 'Required'
+          ? { requiredDuringSchedulingIgnoredDuringExecution: [term] }
+          : { preferredDuringSchedulingIgnoredDuringExecution: preferred },
+    },
+    topologySpreadConstraints: [zones],
+  };
+}
 
 /**
  * Share of the memory limit; the rest is for stacks, and for memory that Go's collector counts

@@ -14,7 +14,7 @@ import {
   CONTAINER_BOUNDS,
   goMemoryLimit,
   POD_BOUNDS,
-  spreadOver,
+  placementOf,
 } from '../../../shared/stateful/pod-spec.ts';
 import { hasClaim, type Peer } from '../peer.ts';
 import { bootstrapFlags, flagsOf, START, TLS_DIR, VOLUME_DIR } from './flags.ts';
@@ -65,10 +65,7 @@ export function podSpec(peer: Named, isBorn: boolean) {
     terminationGracePeriodSeconds:
       END_SECONDS + Math.ceil((ELECTIONS * spec.electionMilliseconds) / 1_000),
     // Over the pods of all members, and not only its own.
-    topologySpreadConstraints: spreadOver(
-      { [ETCD_CLUSTER_LABEL]: spec.cluster },
-      spec.spread === 'Required',
-    ),
+    ...placementOf({ [ETCD_CLUSTER_LABEL]: spec.cluster }, spec.spread),
     containers: [container(peer, isBorn)],
     volumes: [
       dataVolume(peer),

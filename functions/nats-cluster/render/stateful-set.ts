@@ -7,7 +7,7 @@ import {
   CONTAINER_BOUNDS,
   goMemoryLimit,
   POD_BOUNDS,
-  spreadOver,
+  placementOf,
   statefulSetOf,
 } from '../../../shared/stateful/pod-spec.ts';
 import { CLAIM, CLIENT_PORT, type Cluster, headlessName, ROUTE_PORT } from '../cluster.ts';
@@ -94,7 +94,7 @@ function podSpec(cluster: Cluster) {
   return {
     ...POD_BOUNDS,
     terminationGracePeriodSeconds: spec.lameDuck.durationSeconds + END_SLACK_SECONDS,
-    topologySpreadConstraints: spreadOver(selectorOf(cluster), spec.spread === 'Required'),
+    ...placementOf(selectorOf(cluster), spec.spread),
     containers: [container(cluster)],
     volumes: [
       { name: 'config', secret: { secretName: `${name}${CONFIG_SUFFIX}` } },

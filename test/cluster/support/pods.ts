@@ -68,3 +68,25 @@ export const WEB = `
   const answer = (request, response) => response.end(process.env.HOSTNAME);
   require('http').createServer(answer).listen(8080);
 `;
+
+/**
+ * A pod that has half of that node's memory for itself, and never starts. Of nodes that are equal
+ * otherwise the scheduler takes those that have more left.
+ */
+export const takesRoom = (node: string, namespace: string): object => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: `takes-room-on-${node}`, namespace },
+  spec: {
+    nodeName: node,
+    terminationGracePeriodSeconds: 0,
+    containers: [
+      {
+        name: 'none',
+        image: 'none.invalid/none',
+        imagePullPolicy: 'Never',
+        resources: { requests: { cpu: '1', memory: '10Gi' } },
+      },
+    ],
+  },
+});

@@ -4,6 +4,7 @@ import { bootstrapFlags, flagsOf } from '../../../functions/etcd-peer/render/fla
 import { podSpec } from '../../../functions/etcd-peer/render/pod.ts';
 import { render } from '../../../functions/etcd-peer/render/stateful-set.ts';
 import type { EtcdPeerSpec } from '../../../shared/api/etcd-peer.ts';
+import { placementOf } from '../../../shared/stateful/pod-spec.ts';
 import { peer, SPEC } from './samples.ts';
 
 type Spec = Partial<EtcdPeerSpec>;
@@ -193,15 +194,13 @@ test('a member in memory has so much of it, and without TLS no certificates', ()
   expect(containers[0]?.volumeMounts).toEqual([{ name: 'data', mountPath: '/var/lib/etcd' }]);
 });
 
-test.each([
-  ['Preferred', 'ScheduleAnyway'],
-  ['Required', 'DoNotSchedule'],
-] as const)('with spread %s the members of one cluster share a node: %s', (spread, how) => {
-  const [node, zone] = podSpec(peer({ spec: { spread } }), false).topologySpreadConstraints;
-  const labelSelector = { matchLabels: { 'ballast.dev/etcd-cluster': 'main' } };
-  expect(node).toMatchObject({ whenUnsatisfiable: how, labelSelector });
-  expect(zone).toMatchObject({ whenUnsatisfiable: 'ScheduleAnyway', labelSelector });
-});
+test.each(['Preferred', 'Required'] as const)(
+  'with spread %s the members of one cluster, and no others, keep apart',
+  (spread) => {
+    const pod = podSpec(peer({ spec: { spread } }), false);
+    expect(pod).toMatchObject(placementOf({ 'ballast.dev/etcd-cluster': 'main' }, spread));
+  },
+);
 
 test('no probe that can kill asks for more than the member itself', () => {
   const [container] = podSpec(peer(), false).containers;

@@ -2,7 +2,7 @@
 // claim away, or puts it where it must not be.
 import { expect, test } from 'vitest';
 import { claimTemplateIn, claimTemplateOf } from '../../../shared/stateful/claim-template.ts';
-import { goMemoryLimit, spreadOver, statefulSetOf } from '../../../shared/stateful/pod-spec.ts';
+import { goMemoryLimit, placementOf, statefulSetOf } from '../../../shared/stateful/pod-spec.ts';
 import { podOf } from '../../../shared/stateful/pods.ts';
 
 const SELECTOR = { db: 'db' };
@@ -51,16 +51,29 @@ test('servers without claims have no template of any', () => {
 });
 
 test.each([
-  [true, ['DoNotSchedule', 'ScheduleAnyway']],
-  [false, ['ScheduleAnyway', 'ScheduleAnyway']],
-])('nodes differ for certain when that is required (%s), zones where they can', (is, rules) => {
-  const constraints = spreadOver(SELECTOR, is);
-  expect(constraints.map(({ whenUnsatisfiable }) => whenUnsatisfiable)).toEqual(rules);
-  expect(constraints.map(({ labelSelector }) => labelSelector.matchLabels)).toEqual([
-    SELECTOR,
-    SELECTOR,
-  ]);
+  ['Required', 'requiredDuringSchedulingIgnoredDuringExecution', []],
+  ['Preferred', 'preferredDuringSchedulingIgnoredDuringExecution', [100]],
+] as const)('nodes differ: %s', (spread, rule, weights) => {
+  const { podAntiAffinity } = placementOf(SELECTOR, spread).affinity;
+  const term = { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: SELECTOR } };
+  const preferred = weights.map((weight) => ({ weight, podAffinityTerm: term }));
+  expect(podAntiAffinity).toEqual({ [rule]: spread === 'Required' ? [term] : preferred });
 });
+
+test.each(['Required', 'Preferred'] as const)(
+  'nodes without zones are not left out of the score of hostnames (%s)',
+  (spread) => {
+    const { topologySpreadConstraints } = placementOf(SELECTOR, spread);
+    expect(topologySpreadConstraints).toEqual([
+      {
+        maxSkew: 1,
+        topologyKey: 'topology.kubernetes.io/zone',
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels: SELECTOR },
+      },
+    ]);
+  },
+);
 
 test('a server in Go may take four fifths of its limit, if there is one', () => {
   expect(goMemoryLimit({ memory: '1000k' })).toEqual([{ name: 'GOMEMLIMIT', value: '800000' }]);
