@@ -36,8 +36,8 @@ export const CONTAINER_BOUNDS = {
 const PREFERRED_WEIGHT = 100;
 
 /**
- * Servers that share no node, if they can or in any case, and zones only if they can. Of a node
- * that lacks one of the labels of its spread constraints the scheduler scores none, and most
+ * Servers that share no node, if they can or in any case, and zones only if they can. The
+ * scheduler scores no node that lacks one of the labels of its spread constraints, and most
  * clusters have no zones: hostnames among the constraints would count for nothing there.
  */
 export function placementOf(selector: Labels, spread: 'Preferred' | 'Required') {

@@ -70,8 +70,8 @@ export const WEB = `
 `;
 
 /**
- * A pod that has half of that node's memory for itself, and never starts. Of nodes that are equal
- * otherwise the scheduler takes those that have more left.
+ * A pod that has half of that node's memory for itself, and never starts. The scheduler takes
+ * nodes that have more left, of those that are equal otherwise.
  */
 export const takesRoom = (node: string, namespace: string): object => ({
   apiVersion: 'v1',
