@@ -9,6 +9,7 @@ import { askAuth, type AuthMemory } from './auth/ask.ts';
 import { askViews } from './ask-views.ts';
 import { endpointOf, withMembers } from './connect.ts';
 import type { Deps } from './deps.ts';
+import type { Cluster } from './cluster.ts';
 import { type Alarm, type EtcdState, type MemberAnswer, NO_ANSWERS } from './etcd-state.ts';
 import type { Parts, State } from './state.ts';
 
@@ -30,13 +31,9 @@ export async function askMembers(
   if (names.length === 0 || access === undefined) return NO_ANSWERS;
   const refusals: Refusals = new Set();
   return withMembers(openAdmin, { cluster, pods, access }, names, async (admin) => {
-    const [list, ...told] = await Promise.all([
-      orSilence(
-        admin.members.list({ isLinearizable: true, timeoutMs: ANSWERS_WITHIN_MS, signal }),
-        refusals,
-      ),
-      ...names.map((name) => orSilence(statusOf(admin, asked, name, signal), refusals)),
-    ]);
+    const statuses = names.map((name) => orSilence(statusOf(admin, asked, name, signal), refusals));
+    const listed = listOf(admin, cluster, statuses, { refusals, signal });
+    const [list, ...told] = await Promise.all([listed, ...statuses]);
     signal.throwIfAborted();
     const answers = new Map(names.map((name, index) => [name, told[index] ?? 'no answer']));
     const found = stateOf(list, answers);
@@ -48,6 +45,25 @@ export async function askMembers(
     const known = typeof seen === 'string' ? { authSilence: seen } : { auth: seen };
     return { ...members, ...known, ...refusedBy(refusals) };
   });
+}
+
+/**
+ * Without a quorum nobody confirms the list, and to hear that takes all the time that there is. A
+ * cluster that is known to have none is asked for it when a member has a leader again.
+ */
+async function listOf(
+  admin: EtcdAdmin,
+  { status: { quorumLostSince } }: Cluster,
+  statuses: readonly Promise<EtcdStatus | string>[],
+  by: { readonly refusals: Refusals; readonly signal: AbortSignal },
+): Promise<List | string> {
+  if (quorumLostSince !== undefined) {
+    const told = await Promise.all(statuses);
+    const isLed = told.some((one) => typeof one !== 'string' && one.leaderId !== undefined);
+    if (!isLed) return 'No member has a leader.';
+  }
+  const options = { timeoutMs: ANSWERS_WITHIN_MS, signal: by.signal };
+  return orSilence(admin.members.list({ isLinearizable: true, ...options }), by.refusals);
 }
 
 type Refusals = Set<NonNullable<EtcdState['refused']>>;

@@ -18,7 +18,7 @@ import { hasty } from '../nats-cluster/scene.ts';
 export const SCENARIO_MS = 300_000;
 const WOKEN_MS = 240_000;
 /** As events of pods and peers would; each function works on until there is nothing to do. */
-const WAKE_EVERY_MS = 200;
+const WAKE_EVERY_MS = 500;
 
 export interface Named {
   readonly namespace: string;
