@@ -4,12 +4,13 @@
 // member of all. Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
-import { ORDINALS, peerName, peerUrl } from './cluster.ts';
+import { ordinalOf, ORDINALS, peerName, peerUrl } from './cluster.ts';
 import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
-import { leavingRecord } from './leave.ts';
+import { leavingRecord, SCALE_DOWN, undecidedReason } from './leave.ts';
 import { isOutdated, mustReplace } from './outdated.ts';
 import { remember } from './records.ts';
+import { EMPTY, refusalIn } from './refusal.ts';
 import { correct } from './roll.ts';
 import { existingBootstrap, makePeer } from './peer-spec.ts';
 import {
@@ -21,7 +22,7 @@ import {
   promotionBlockers,
   unknownReason,
 } from './safety.ts';
-import { isInMemory, isStartKnown, openStart, startOfMember } from './starts.ts';
+import { isClosed, isInMemory, isStartKnown, openStart, startOfMember } from './starts.ts';
 import {
   answerOf,
   claimOf,
@@ -31,6 +32,7 @@ import {
   type Peer,
   peerNameOf,
   peerOf,
+  podOf,
   type State,
   votersOf,
 } from './state.ts';
@@ -41,12 +43,13 @@ const CAUGHT_UP_ENTRIES = 1_000;
 
 /** Learners are finished before anything else begins. */
 export function finishLearner(state: State): Decision | undefined {
-  const learners = learnersOf(state);
+  const learners = learnersOf(state).toSorted((a, b) => ordinalIn(state, a) - ordinalIn(state, b));
   if (learners.length === 0 || unknownReason(state) !== undefined) return undefined;
-  // Nobody votes beside the first member until all are added.
+  // Nobody votes beside the first member until all are added, unless one does not start.
   if (isGathering(state, learners)) {
     const starting = learners.find((one) => answerOf(state, one) === undefined);
-    return starting === undefined ? addAnother(state) : finish(state, starting);
+    if (starting === undefined) return addAnother(state);
+    if (!isLate(state, starting)) return finish(state, starting);
   }
   const decisions = learners.map((learner) => finish(state, learner));
   return decisions.find(({ step }) => step !== undefined) ?? decisions[0];
@@ -64,6 +67,19 @@ function isGathering(state: State, learners: readonly Member[]): boolean {
   const isKnown = learners.every((one) => peerNameOf(state, one) !== undefined);
   const isMore = learners.length + 1 < state.cluster.spec.replicas;
   return isKnown && isMore && mayHaveLearners(state, peer);
+}
+
+const ordinalIn = (state: State, one: Member): number => ordinalOf(peerNameOf(state, one) ?? '');
+
+/** Longer than pulling its image takes. */
+const STARTS_WITHIN_MS = 60_000;
+
+/** A node may lack the room for it for ever, and those that run could be a quorum meanwhile. */
+function isLate({ cluster, nowMs }: State, learner: Member): boolean {
+  const { members = [] } = cluster.status;
+  const name = peerNameOf({ cluster }, learner);
+  const { startingSince = '' } = members.find((one) => one.name === name) ?? {};
+  return nowMs - Date.parse(startingSince) > STARTS_WITHIN_MS;
 }
 
 const addAnother = (state: State): Decision =>
@@ -106,13 +122,41 @@ function start(state: State, learner: Member, name: string, next: string): Decis
 
 /** A learner that can never start; another one takes its place. */
 function giveUp(state: State, learner: Member, peer: Peer): Decision | undefined {
+  const surplus = isWanted(state) ? undefined : SCALE_DOWN;
   const why =
+    surplus ??
     state.lost.get(peer.name) ??
     misledReason(state, learner, peer) ??
-    staleReason(state, learner, peer);
+    staleReason(state, learner, peer) ??
+    refusedReason(state, peer);
   if (why === undefined) return undefined;
   const leaving = leavingRecord(state, peer, { memberId: learner.id, reason: why });
-  return remember(state, { leaving }, `Replace ${peer.name}`);
+  const next = surplus === undefined ? `Replace ${peer.name}` : `Take ${peer.name} away`;
+  return remember(state, { leaving }, next);
+}
+
+/** Otherwise as many as the spec has vote already, and none of them is to be replaced. */
+const isWanted = (state: State): boolean =>
+  votersOf(state).length < state.cluster.spec.replicas ||
+  undecidedReason(state) !== undefined ||
+  state.peers.some((peer) => mustReplace(state, peer));
+
+/** After the first start: the kubelet waits in between. */
+const MORE_STARTS = 2;
+
+/**
+ * It has no vote, and what it has the others have, so it goes without a record, also again. One
+ * that is to find others may only not have reached them yet.
+ */
+function refusedReason(state: State, peer: Peer): string | undefined {
+  const { crash } = podOf(state, peer.name) ?? {};
+  const why = refusalIn(crash);
+  if (crash === undefined || why === undefined || state.etcd.answers.has(peer.name)) {
+    return undefined;
+  }
+  const isProof = why !== EMPTY || isClosed(state.parts.starts, peer);
+  const isSure = isProof && !crash.isUp && crash.restarts >= MORE_STARTS;
+  return isSure ? `It cannot start as a learner: ${why}.` : undefined;
 }
 
 /** Its volume is empty, and it was not told of all whom it has to join: etcd ends with an error. */
