@@ -36,6 +36,7 @@ import {
   type State,
   votersOf,
 } from './state.ts';
+import { goingDownReason } from './upgrade.ts';
 import { versionIn } from './version.ts';
 
 /** A learner that is so close has all but what is being written. */
@@ -66,7 +67,8 @@ function isGathering(state: State, learners: readonly Member[]): boolean {
   if (peer === undefined || others.length > 0) return false;
   const isKnown = learners.every((one) => peerNameOf(state, one) !== undefined);
   const isMore = learners.length + 1 < state.cluster.spec.replicas;
-  return isKnown && isMore && mayHaveLearners(state, peer);
+  const isGoingDown = goingDownReason(state) !== undefined;
+  return isKnown && isMore && !isGoingDown && mayHaveLearners(state, peer);
 }
 
 const ordinalIn = (state: State, one: Member): number => ordinalOf(peerNameOf(state, one) ?? '');
@@ -207,7 +209,9 @@ export function scaleUp(state: State): Decision | undefined {
     old === undefined
       ? `Add ${name}, member ${size + 1} of ${replicas}`
       : `Add ${name} in place of ${old.name}`;
-  return addLearner(state, next, blockersOf(state));
+  const down = goingDownReason(state);
+  if (down === undefined) return addLearner(state, next, blockersOf(state));
+  return state.peers.some((peer) => isOutdated(state, peer)) ? undefined : waitFor(next, [down]);
 }
 
 function addLearner(state: State, next: string, reasons: readonly Reason[]): Decision {

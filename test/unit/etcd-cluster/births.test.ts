@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { SECRETS } from '../../../shared/stateful/parts.ts';
 import { Passed } from '../stateful/passed.ts';
 import { NAMESPACE } from './model/etcd-model.ts';
-import { holdClaim, letStart } from './model/faults.ts';
+import { holdClaim, letStart, spoil } from './model/faults.ts';
 import { type Edit, Run } from './model/run.ts';
 
 const MANY_RUNS_MS = 120_000;
@@ -16,6 +16,11 @@ async function moments(spec: Edit = FIVE): Promise<readonly Run[]> {
   run.edit(spec);
   return run.deathsIn(() => run.converge());
 }
+
+/** One that has data. */
+const learnerIn = ({ members, data }: Run['model']): string | undefined =>
+  [...data.values()].map(({ memberId }) => members.get(memberId)).find((one) => one?.isLearner)
+    ?.name;
 
 const EDITS: readonly (readonly [name: string, edit: Edit, voters: number])[] = [
   ['three are enough', { replicas: 3 }, 3],
@@ -75,6 +80,17 @@ describe('amid a birth of five', () => {
       await run.idle(6);
       run.makeCluster();
       run.edit(FIVE);
+      await run.converge();
+      expect(run.model.voters).toHaveLength(5);
+    });
+  });
+
+  test('a learner refuses its data', { timeout: MANY_RUNS_MS }, async () => {
+    const passed = new Passed();
+    const runs = (await moments()).filter(({ model }) => learnerIn(model) !== undefined);
+    expect(runs.length).toBeGreaterThan(3);
+    await passed.each(runs, async (run) => {
+      spoil(run.model, learnerIn(run.model) ?? '');
       await run.converge();
       expect(run.model.voters).toHaveLength(5);
     });

@@ -73,6 +73,40 @@ const of35: Etcd = (etcd) => ({
   answers: new Map([...etcd.answers].map(([name, one]) => [name, { ...one, version: '3.5.35' }])),
 });
 
+const goingDown: Etcd = (etcd) => ({
+  ...etcd,
+  answers: new Map(
+    [...etcd.answers].map(([name, one]) => [name, { ...one, downgradeTo: '3.5.0' }]),
+  ),
+});
+
+const startingSince = (since: string) => ({
+  members: [{ name: 'etcd-2', ready: false, startingSince: since }],
+});
+
+const LEAVES = {
+  peer: 'etcd-1',
+  peerUid: 'peer of etcd-1',
+  memberId: '1001',
+  claim: 'data-etcd-1',
+  claimUid: 'claim of etcd-1',
+  reason: 'ScaleDown',
+  since: '2026-01-01T23:59:00Z',
+};
+
+const DAMAGED = '"error":"walpb: crc mismatch"';
+const FINDS_NOBODY = 'could not retrieve cluster information from the given URLs';
+
+/** The container of etcd-1 was started again so often, and each time ended with these words. */
+const refusing =
+  (restarts: number, lastWords: string): NonNullable<Differences['pods']> =>
+  (pods) =>
+    (running(1, all()).pods?.(pods) ?? pods).map((pod) =>
+      pod.name === 'etcd-1-0'
+        ? { ...pod, crash: { restarts, exitCode: 1, isUp: false, lastWords } }
+        : pod,
+    );
+
 const ROWS: readonly Row[] = [
   [
     'how the first one starts is written before it is made',
@@ -147,6 +181,73 @@ const ROWS: readonly Row[] = [
       peers: (peers) => made(1)(peers).map((one, index) => peers[index] ?? one),
     },
     'promote: Let etcd-1 join',
+  ],
+  [
+    'and so does one that was told to go down to 3.5',
+    born(running(1, all(withLearner(1, {}), goingDown))),
+    'promote: Let etcd-1 join',
+  ],
+  [
+    'one that takes longer than its image holds up nobody else',
+    born({
+      ...running(2, all(withLearner(1, {}), withLearner(2))),
+      spec: { replicas: 5 },
+      status: startingSince('2026-01-01T23:58:30Z'),
+    }),
+    'promote: Let etcd-1 join',
+  ],
+  [
+    'until then it is waited for',
+    born({
+      ...running(2, all(withLearner(1, {}), withLearner(2))),
+      spec: { replicas: 5 },
+      status: startingSince('2026-01-01T23:59:30Z'),
+    }),
+    'wait: Let etcd-2 join [MemberSilent]',
+  ],
+  [
+    'a learner that nobody wants any more is taken away',
+    born({ ...running(1, withLearner(1)), spec: { replicas: 1 } }),
+    'write-records: Take etcd-1 away',
+  ],
+  [
+    'also beside another one',
+    born({
+      ...running(2, all(withLearner(1), withLearner(2))),
+      spec: { replicas: 1 },
+      status: { leaving: LEAVES },
+    }),
+    'remove-member: Take etcd-1 away',
+  ],
+  [
+    'one that is wanted again stays',
+    born({ ...running(1, withLearner(1)), status: { leaving: LEAVES } }),
+    'write-records: Take etcd-1 away',
+  ],
+  [
+    'a learner that refuses its data is replaced after three starts',
+    born(running(1, withLearner(1), { pods: refusing(2, DAMAGED) })),
+    'write-records: Replace etcd-1',
+  ],
+  [
+    'and not before',
+    born(running(1, withLearner(1), { pods: refusing(1, DAMAGED) })),
+    'wait: Let etcd-1 join [DataRefused]',
+  ],
+  [
+    'nor for words that say nothing of its data',
+    born(running(1, withLearner(1), { pods: refusing(5, 'address already in use') })),
+    'wait: Let etcd-1 join [MemberSilent]',
+  ],
+  [
+    'with a closed start and an empty volume it finds nobody ever',
+    born(running(1, withLearner(1), { pods: refusing(2, FINDS_NOBODY) })),
+    'write-records: Replace etcd-1',
+  ],
+  [
+    'with an open one it may find them later',
+    born(running(1, withLearner(1), { pods: refusing(5, FINDS_NOBODY), parts: starts(OPEN) })),
+    'wait: Let etcd-1 join [DataRefused]',
   ],
   [
     'and so do two voters',
