@@ -51,6 +51,7 @@ test('learners that are added and lost again are added each time', async () => {
     if (name === undefined || lost === 20) return;
     lost += 1;
     losePod(run.model, name);
+    run.model.nowMs += 30_000;
   };
   run.edit({ replicas: 3 });
   for (let sweeps = 0; sweeps < 400 && lost < 20; sweeps += 1) await run.idle(1);
