@@ -56,6 +56,8 @@ test.each([
 ])('nodes differ for certain when that is required (%s), zones where they can', (is, rules) => {
   const constraints = spreadOver(SELECTOR, is);
   expect(constraints.map(({ whenUnsatisfiable }) => whenUnsatisfiable)).toEqual(rules);
+  // Else those that are more than the nodes would share them.
+  expect(constraints.map((one) => one.minDomains)).toEqual([is ? 1_000 : undefined, undefined]);
   expect(constraints.map(({ labelSelector }) => labelSelector.matchLabels)).toEqual([
     SELECTOR,
     SELECTOR,
