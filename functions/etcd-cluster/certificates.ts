@@ -44,6 +44,8 @@ export interface SetsRead {
   readonly sets?: CertificateSets;
   readonly toMake?: SecretToMake;
   readonly lacking?: Reason;
+  /** Why a Secret of the user's is not taken, while the members keep what they have. */
+  readonly refused?: Reason;
   /** A task of the clients that has a date, for people. */
   readonly notice?: string;
 }
@@ -69,18 +71,44 @@ export async function readCertificates(
     ...(peers.mode === 'Mutual' ? (['peer'] as const) : []),
   ];
   const files: Partial<Record<Listener, CertificateFiles>> = {};
-  let notices: Pick<SetsRead, 'notice'> = {};
+  let notices: Pick<SetsRead, 'notice' | 'refused'> = {};
   for (const listener of wanted) {
-    const { files: read, ...rest } = await readOne(deps, cluster, listener, served);
+    const found = await readOne(deps, cluster, listener, served);
+    const { files: read, ...rest } = keepServed(deps, cluster, { found, listener, served });
     if (read === undefined) return rest;
     files[listener] = read;
     notices = { ...notices, ...rest };
   }
   const { server, client, peer } = files;
-  const isManaged = clients.secretName === undefined;
+  const isManaged =
+    clients.secretName === undefined || client?.certificate === served['client.crt'];
   const forClients =
     server === undefined || client === undefined ? undefined : { server, client, isManaged };
   return { ...notices, sets: { clients: forClients, peers: peer } };
+}
+
+interface Found {
+  readonly found: CertificatesRead;
+  readonly listener: Listener;
+  readonly served: SecretData;
+}
+
+/** One of the user's that is refused holds up nobody who can go on with what is there. */
+function keepServed(
+  { nowMs }: SecretsDeps,
+  cluster: Cluster,
+  { found, listener, served }: Found,
+): CertificatesRead & Pick<SetsRead, 'refused'> {
+  const use: Use = listener === 'peer' ? 'peers' : 'clients';
+  const { lacking } = found;
+  if (lacking === undefined || cluster.spec.tls[use].secretName === undefined) return found;
+  // Where it was the user's before, the members show theirs in both roles.
+  const isTheirs = listener === 'client' && served['client.crt'] === undefined;
+  const of = isTheirs ? 'server' : listener;
+  const files = servedFiles(served, of);
+  return unfit(files, firstHost(cluster, of), nowMs) === undefined
+    ? { files, refused: lacking }
+    : found;
 }
 
 /** Reads the one that the spec names; without a name it is made and renewed. */

@@ -136,6 +136,29 @@ test(
   },
 );
 
+test(
+  'a learner that is wiped before it votes is replaced, and all vote in the end',
+  {
+    timeout: SCENARIO_MS,
+  },
+  async () => {
+    const cluster: Named = { namespace: 'learning', name: 'etcd' };
+    await place.namespace(cluster.namespace);
+    await place.create(cluster, { replicas: 5 });
+    const roleOf = ({ members = [] }: Awaited<ReturnType<typeof place.status>>, peer: string) =>
+      members.find(({ name }) => name === peer)?.role;
+    await place.wakeUntil(cluster, 'a learner', (now) => roleOf(now, 'etcd-1') === 'Learner');
+    const ids = await idsOf(cluster);
+    await place.wipe(cluster, 'etcd-1');
+    await place.wakeUntilReady(cluster);
+    const { clusterId, voters, members = [] } = await place.status(cluster);
+    expect(voters).toBe('5/5');
+    expect(members.find(({ name }) => name === 'etcd-1')?.id).not.toBe(ids[1]);
+    expect(members[0]?.id).toBe(ids[0]);
+    expect(clusterId).toBeDefined();
+  },
+);
+
 const IN_MEMORY = {
   storage: { medium: 'Memory', size: '1Gi' },
   quota: '256Mi',
