@@ -1,111 +1,149 @@
 // Births that somebody disturbs, at each write of them: the spec changes, a Secret is deleted, a
 // claim goes, or a member never starts.
 import { describe, expect, test } from 'vitest';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { SECRETS } from '../../../shared/stateful/parts.ts';
 import { Passed } from '../stateful/passed.ts';
 import { NAMESPACE } from './model/etcd-model.ts';
-import { holdClaim, letStart, spoil } from './model/faults.ts';
+import { holdClaim, letStart, spoil, wipe } from './model/faults.ts';
 import { type Edit, Run } from './model/run.ts';
 
 const MANY_RUNS_MS = 120_000;
 const FIVE = { replicas: 5 };
 
-/** Another run for each write of a birth of five, with what was done by then. */
-async function moments(spec: Edit = FIVE): Promise<readonly Run[]> {
+/** Another run for each write of a birth, with what was done by then. */
+async function moments(spec: Edit): Promise<readonly Run[]> {
   const run = new Run();
   run.edit(spec);
   return run.deathsIn(() => run.converge());
 }
+
+const wantedOf = ({ model }: Run): number =>
+  Number(Object(model.objects('etcdclusters')[0]?.['spec']).replicas);
+
+/** Does this at each write of a birth, and lets each of them come to rest. */
+async function disturb(
+  spec: Edit,
+  how: (run: Run) => Promise<void> | void,
+  isMeant: (run: Run) => boolean = () => true,
+): Promise<void> {
+  const runs = (await moments(spec)).filter(isMeant);
+  expect(runs.length).toBeGreaterThan(3);
+  await new Passed().each(runs, async (run) => {
+    await how(run);
+    await run.converge();
+    expect(run.model.voters).toHaveLength(wantedOf(run));
+    expect(run.model.members.size).toBe(wantedOf(run));
+  });
+}
+
+const STARTS = { namespace: NAMESPACE, name: 'etcd-starts' };
 
 /** One that has data. */
 const learnerIn = ({ members, data }: Run['model']): string | undefined =>
   [...data.values()].map(({ memberId }) => members.get(memberId)).find((one) => one?.isLearner)
     ?.name;
 
-const EDITS: readonly (readonly [name: string, edit: Edit, voters: number])[] = [
-  ['three are enough', { replicas: 3 }, 3],
-  ['one is enough', { replicas: 1 }, 1],
-  ['seven are wanted', { replicas: 7 }, 7],
-  ['another image', { image: 'quay.io/coreos/etcd:v3.6.17' }, 5],
-  ['a minor version', { image: 'quay.io/coreos/etcd:v3.7.3' }, 5],
-  ['the spec rolls', { snapshotCount: 5_000 }, 5],
+const EDITS: readonly (readonly [name: string, edits: readonly Edit[]])[] = [
+  ['three are enough', [{ replicas: 3 }]],
+  ['one is enough', [{ replicas: 1 }]],
+  ['three are enough, and then not', [{ replicas: 3 }, { replicas: 5 }]],
+  ['seven are wanted', [{ replicas: 7 }]],
+  ['it is paused, and goes on', [{ paused: true }, { paused: false }]],
 ];
 
-describe('amid a birth of five', () => {
-  test.each(EDITS)('%s', { timeout: MANY_RUNS_MS }, async (_, edit, voters) => {
-    const passed = new Passed();
-    await passed.each(await moments(), async (run) => {
-      run.edit(edit);
-      await run.converge();
-      expect(run.model.voters).toHaveLength(voters);
-      expect(run.model.members.size).toBe(voters);
+const ROLLS: readonly (readonly [name: string, edit: Edit])[] = [
+  ['another image', { image: 'quay.io/coreos/etcd:v3.6.17' }],
+  ['a minor version', { image: 'quay.io/coreos/etcd:v3.7.3' }],
+  ['the spec rolls', { snapshotCount: 5_000 }],
+];
+
+describe('amid a birth', () => {
+  test.each(EDITS)('of five: %s', { timeout: MANY_RUNS_MS }, async (_, edits) => {
+    await disturb(FIVE, async (run) => {
+      for (const edit of edits) {
+        run.edit(edit);
+        await run.idle(1);
+      }
     });
   });
 
-  test('it is paused, and goes on', { timeout: MANY_RUNS_MS }, async () => {
-    const passed = new Passed();
-    await passed.each(await moments(), async (run) => {
-      run.edit({ paused: true });
-      await run.idle(4);
-      run.edit({ paused: false });
-      await run.converge();
-      expect(run.model.voters).toHaveLength(5);
-    });
-  });
+  test.each(ROLLS)('of three: %s', { timeout: MANY_RUNS_MS }, (_, edit) =>
+    disturb({}, (run) => run.edit(edit)),
+  );
 
-  test('it hibernates, and wakes up', { timeout: MANY_RUNS_MS }, async () => {
-    const passed = new Passed();
-    await passed.each(await moments(), async (run) => {
+  test('it hibernates, and wakes up', { timeout: MANY_RUNS_MS }, () =>
+    disturb({}, async (run) => {
       run.edit({ replicas: 0 });
       await run.idle(6);
-      run.edit({ replicas: 5 });
-      await run.converge();
-      expect(run.model.voters).toHaveLength(5);
-    });
-  });
+      run.edit({ replicas: 3 });
+    }),
+  );
 
-  test('somebody deletes the Secret with the starts', { timeout: MANY_RUNS_MS }, async () => {
-    const passed = new Passed();
-    await passed.each(await moments(), async (run) => {
-      run.model.kube.remove(SECRETS, { namespace: NAMESPACE, name: 'etcd-starts' });
-      await run.converge();
-      expect(run.model.voters).toHaveLength(5);
-    });
-  });
+  test('somebody deletes the Secret with the starts', { timeout: MANY_RUNS_MS }, () =>
+    disturb({}, ({ model }) => model.kube.remove(SECRETS, STARTS)),
+  );
 
-  test('the EtcdCluster is deleted, and made again', { timeout: MANY_RUNS_MS }, async () => {
-    const passed = new Passed();
-    await passed.each(await moments(), async (run) => {
+  test('the EtcdCluster is deleted, and made again', { timeout: MANY_RUNS_MS }, () =>
+    disturb({}, async (run) => {
       run.deleteCluster();
       await run.idle(6);
       run.makeCluster();
-      run.edit(FIVE);
-      await run.converge();
-      expect(run.model.voters).toHaveLength(5);
-    });
-  });
+    }),
+  );
 
-  test('a learner refuses its data', { timeout: MANY_RUNS_MS }, async () => {
-    const passed = new Passed();
-    const runs = (await moments()).filter(({ model }) => learnerIn(model) !== undefined);
-    expect(runs.length).toBeGreaterThan(3);
-    await passed.each(runs, async (run) => {
-      spoil(run.model, learnerIn(run.model) ?? '');
-      await run.converge();
-      expect(run.model.voters).toHaveLength(5);
-    });
-  });
+  test('a learner refuses its data', { timeout: MANY_RUNS_MS }, () =>
+    disturb(
+      {},
+      ({ model }) => spoil(model, learnerIn(model) ?? ''),
+      ({ model }) => learnerIn(model) !== undefined,
+    ),
+  );
 
-  test('the claim of the first one goes, before it is known', { timeout: MANY_RUNS_MS }, async () => {
-    const passed = new Passed();
-    const early = (await moments()).filter(({ model }) => model.status()['clusterId'] === undefined);
-    expect(early.length).toBeGreaterThan(3);
-    await passed.each(early, async (run) => {
-      run.model.removeClaims();
-      await run.converge();
-      expect(run.model.voters).toHaveLength(5);
-    });
-  });
+  test('the claim of the first one goes before it is known', { timeout: MANY_RUNS_MS }, () =>
+    disturb(
+      {},
+      ({ model }) => model.removeClaims(),
+      ({ model }) => model.status()['clusterId'] === undefined,
+    ),
+  );
+});
+
+test('two functions at once bear it once', { timeout: MANY_RUNS_MS }, async () => {
+  const run = new Run();
+  const other = new Run(run.model);
+  run.edit(FIVE);
+  for (let sweeps = 0; sweeps < 20; sweeps += 1) {
+    await Promise.all([run.sweep(), other.sweep(), run.sweepPeers(), other.sweepPeers()]);
+    run.tick();
+  }
+  await run.converge();
+  expect(run.model.voters).toHaveLength(5);
+});
+
+test('a Secret that is put back as it was is closed again, and no member comes back empty', async () => {
+  const run = new Run();
+  run.edit({});
+  const { kube } = run.model;
+  const copies = new Map<string, KubeObject>();
+  kube.aroundWrite = () => {
+    const now = kube.objects.get(`secrets/${NAMESPACE}/${STARTS.name}`);
+    if (now !== undefined) copies.set(JSON.stringify(now['data']), now);
+  };
+  await run.converge();
+  expect(copies.size).toBeGreaterThan(3);
+  for (const { data } of copies.values()) {
+    for (const peer of ['etcd-0', 'etcd-1', 'etcd-2']) {
+      const one = run.copy();
+      one.model.kube.change(SECRETS, STARTS, { data });
+      // No event tells of it: it is read again by then.
+      one.model.nowMs += 300_000;
+      await one.sweep();
+      wipe(one.model, peer);
+      await one.idle(4);
+      expect([...one.model.processes.keys()]).not.toContain(`${peer}-0`);
+    }
+  }
 });
 
 describe('a member that can never start', () => {
