@@ -109,18 +109,6 @@ describe('amid a birth', () => {
   );
 });
 
-test('two functions at once bear it once', { timeout: MANY_RUNS_MS }, async () => {
-  const run = new Run();
-  const other = new Run(run.model);
-  run.edit(FIVE);
-  for (let sweeps = 0; sweeps < 20; sweeps += 1) {
-    await Promise.all([run.sweep(), other.sweep(), run.sweepPeers(), other.sweepPeers()]);
-    run.tick();
-  }
-  await run.converge();
-  expect(run.model.voters).toHaveLength(5);
-});
-
 test('a Secret that is put back as it was is closed again, and no member comes back empty', async () => {
   const run = new Run();
   run.edit({});
