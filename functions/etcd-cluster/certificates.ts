@@ -5,7 +5,6 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import { isOfOwner } from '../../shared/stateful/certificates/authorities.ts';
 import {
   type CertificatesRead,
-  CLUSTER_DOMAIN,
   type Managed,
   readGiven,
   readManaged,
@@ -22,7 +21,8 @@ import {
 } from '../../shared/stateful/certificates/secret-data.ts';
 import { unfit } from '../../shared/stateful/certificates/unfit.ts';
 import { TLS_SUFFIX } from '../../shared/api/etcd-names.ts';
-import { type Cluster, headlessHost, hostOf, peerNames, serviceHost } from './cluster.ts';
+import { firstHost, HOSTS, type Listener } from './certificate-hosts.ts';
+import type { Cluster } from './cluster.ts';
 import { ownerOf } from './owner.ts';
 import { authoritiesHash, isTrusted, type Shown, type Trusts } from './trust.ts';
 
@@ -50,8 +50,6 @@ export interface SetsRead {
   readonly notice?: string;
 }
 
-/** Shown by members to clients, by clients to members, and by members to each other. */
-type Listener = 'server' | 'client' | 'peer';
 type Use = 'clients' | 'peers';
 
 const CLIENT_SUFFIX = '-client';
@@ -289,37 +287,4 @@ function keyLost({ name }: Cluster, [first]: readonly Listener[]): Reason {
       'their certificates, and ca.crt has the next authority beside the former: whoever has a ' +
       'copy of it fetches it anew. Ready says until when.',
   };
-}
-
-const firstHost = (cluster: Cluster, listener: Listener): string =>
-  HOSTS[listener](cluster)[0].replace('*', 'any');
-
-const HOSTS: Readonly<Record<Listener, (cluster: Cluster) => readonly [string, ...string[]]>> = {
-  server: serverNames,
-  client: ({ name, namespace }) => [`client.${name}.${namespace}`],
-  peer: memberNames,
-};
-
-function serverNames(cluster: Cluster): readonly [string, ...string[]] {
-  const service = serviceHost(cluster);
-  const headless = headlessHost(cluster);
-  const { name, namespace } = cluster;
-  return [
-    service,
-    `${service}.${CLUSTER_DOMAIN}`,
-    `${name}.${namespace}`,
-    name,
-    `*.${headless}`,
-    `*.${headless}.${CLUSTER_DOMAIN}`,
-    'localhost',
-  ];
-}
-
-/**
- * Names of members. etcd resolves each name in a certificate that it is shown, until one has the
- * address of the connection, so there is no wildcard, and the members that are likely come first.
- */
-function memberNames(cluster: Cluster): readonly [string, ...string[]] {
-  const [first = '', ...others] = peerNames(cluster).map((peer) => hostOf(cluster, peer));
-  return [first, ...others];
 }

@@ -12,7 +12,7 @@ export interface Attempt {
   readonly next: string;
   /** It asks a server for something, which may not be ready for it yet. */
   readonly isAsking: boolean;
-  /** What it changes, where it may want the one thing now and the other then. */
+  /** The part that it changes: another step about it has another aim, and this one is over. */
   readonly about?: string;
 }
 

@@ -22,7 +22,7 @@ const wantedOf = ({ model }: Run): number =>
   Number(Object(model.objects('etcdclusters')[0]?.['spec']).replicas);
 
 /** Does this at each write of a birth, and lets each of them come to rest. */
-async function disturb(
+async function expectBorn(
   spec: Edit,
   how: (run: Run) => Promise<void> | void,
   isMeant: (run: Run) => boolean = () => true,
@@ -60,7 +60,7 @@ const ROLLS: readonly (readonly [name: string, edit: Edit])[] = [
 
 describe('amid a birth', () => {
   test.each(EDITS)('of five: %s', { timeout: MANY_RUNS_MS }, async (_, edits) => {
-    await disturb(FIVE, async (run) => {
+    await expectBorn(FIVE, async (run) => {
       for (const edit of edits) {
         run.edit(edit);
         await run.idle(1);
@@ -69,11 +69,11 @@ describe('amid a birth', () => {
   });
 
   test.each(ROLLS)('of three: %s', { timeout: MANY_RUNS_MS }, (_, edit) =>
-    disturb({}, (run) => run.edit(edit)),
+    expectBorn({}, (run) => run.edit(edit)),
   );
 
   test('it hibernates, and wakes up', { timeout: MANY_RUNS_MS }, () =>
-    disturb({}, async (run) => {
+    expectBorn({}, async (run) => {
       run.edit({ replicas: 0 });
       await run.idle(6);
       run.edit({ replicas: 3 });
@@ -81,11 +81,11 @@ describe('amid a birth', () => {
   );
 
   test('somebody deletes the Secret with the starts', { timeout: MANY_RUNS_MS }, () =>
-    disturb({}, ({ model }) => model.kube.remove(SECRETS, STARTS)),
+    expectBorn({}, ({ model }) => model.kube.remove(SECRETS, STARTS)),
   );
 
   test('the EtcdCluster is deleted, and made again', { timeout: MANY_RUNS_MS }, () =>
-    disturb({}, async (run) => {
+    expectBorn({}, async (run) => {
       run.deleteCluster();
       await run.idle(6);
       run.makeCluster();
@@ -93,7 +93,7 @@ describe('amid a birth', () => {
   );
 
   test('a learner refuses its data', { timeout: MANY_RUNS_MS }, () =>
-    disturb(
+    expectBorn(
       {},
       ({ model }) => spoil(model, learnerIn(model) ?? ''),
       ({ model }) => learnerIn(model) !== undefined,
@@ -101,7 +101,7 @@ describe('amid a birth', () => {
   );
 
   test('the claim of the first one goes before it is known', { timeout: MANY_RUNS_MS }, () =>
-    disturb(
+    expectBorn(
       {},
       ({ model }) => model.removeClaims(),
       ({ model }) => model.status()['clusterId'] === undefined,
@@ -109,7 +109,7 @@ describe('amid a birth', () => {
   );
 });
 
-test('a Secret that is put back as it was is closed again, and no member comes back empty', async () => {
+test('a Secret that is put back is closed again, and no member comes back empty', async () => {
   const run = new Run();
   run.edit({});
   const { kube } = run.model;

@@ -73,6 +73,17 @@ const of35: Etcd = (etcd) => ({
   answers: new Map([...etcd.answers].map(([name, one]) => [name, { ...one, version: '3.5.35' }])),
 });
 
+const OF_FIVE: Differences = { spec: { replicas: 5 }, ordinals: [0, 1, 2] };
+
+const oneOf35: Etcd = (etcd) => ({
+  ...etcd,
+  answers: new Map(
+    [...etcd.answers].map(([name, one]) =>
+      name === 'etcd-1' ? [name, { ...one, version: '3.5.35' }] : [name, one],
+    ),
+  ),
+});
+
 const goingDown: Etcd = (etcd) => ({
   ...etcd,
   answers: new Map(
@@ -256,6 +267,26 @@ const ROWS: readonly Row[] = [
       spec: { replicas: 5 },
     }),
     'promote: Let etcd-2 join',
+  ],
+  [
+    'nobody joins while etcd is told to go down: it finds the others unfit',
+    { ...OF_FIVE, etcd: goingDown },
+    'wait: Add etcd-3, member 4 of 5 [DowngradeUnderWay]',
+  ],
+  [
+    'those that are there go down first',
+    { ...OF_FIVE, etcd: goingDown, pods: outdated('etcd-1-0') },
+    'write-records: Restart etcd-1',
+  ],
+  [
+    'and one of the older version joins once another one runs it',
+    {
+      ...OF_FIVE,
+      etcd: all(goingDown, oneOf35),
+      claims: (claims) =>
+        claims.map((one) => (one.name === 'data-etcd-1' ? { ...one, version: '3.5.35' } : one)),
+    },
+    'add-learner: Add etcd-3, member 4 of 5',
   ],
   [
     'nobody is added beside a learner that somebody else added',

@@ -243,45 +243,6 @@ const DOWN: readonly Row[] = [
     refused('3.7.3'),
   ],
   [
-    'nobody joins meanwhile: one of the present version finds the others unfit',
-    {
-      spec: { ...to('3.6.16'), replicas: 5 },
-      ordinals: [0, 1, 2],
-      ...all('3.6.16'),
-      etcd: members(['3.6.16'], { spoken: '3.5.0', downgradeTo: '3.5.0' }),
-    },
-    'wait: Add etcd-3, member 4 of 5 [DowngradeUnderWay]',
-  ],
-  [
-    'those that are there go down first',
-    {
-      spec: { ...to('3.5.35'), replicas: 5 },
-      ordinals: [0, 1, 2],
-      ...all('3.6.16'),
-      etcd: members(['3.6.16'], {
-        spoken: '3.5.0',
-        storageVersion: '3.5.0',
-        downgradeTo: '3.5.0',
-      }),
-    },
-    START,
-  ],
-  [
-    'and one of the older version joins once another one runs it',
-    {
-      spec: { ...to('3.5.35'), replicas: 5 },
-      ordinals: [0, 1, 2],
-      peers: on('3.5.35', '3.6.16', '3.6.16'),
-      claims: written('3.5.35', '3.6.16', '3.6.16'),
-      etcd: members(['3.5.35', '3.6.16', '3.6.16'], {
-        spoken: '3.5.0',
-        storageVersion: '3.5.0',
-        downgradeTo: '3.5.0',
-      }),
-    },
-    'add-learner: Add etcd-3, member 4 of 5',
-  ],
-  [
     'an upgrade that is not through turns back while a member runs the version before',
     {
       spec: to('3.5.35'),
