@@ -5,7 +5,8 @@ import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { SECRETS } from '../../../shared/stateful/parts.ts';
 import { Passed } from '../stateful/passed.ts';
 import { NAMESPACE } from './model/etcd-model.ts';
-import { holdClaim, letStart, spoil, wipe } from './model/faults.ts';
+import { holdClaim, killProcess, letStart, spoil, wipe } from './model/faults.ts';
+import { MEMORY } from './model/memory.ts';
 import { type Edit, Run } from './model/run.ts';
 
 const MANY_RUNS_MS = 120_000;
@@ -72,13 +73,17 @@ describe('amid a birth', () => {
     expectBorn({}, (run) => run.edit(edit)),
   );
 
-  test('it hibernates, and wakes up', { timeout: MANY_RUNS_MS }, () =>
-    expectBorn({}, async (run) => {
+  test.each([
+    ['', () => undefined],
+    [', and has lost its Secret', ({ model }: Run) => model.kube.remove(SECRETS, STARTS)],
+  ])('it hibernates, and wakes up%s', { timeout: MANY_RUNS_MS }, async (_, asleep) => {
+    await expectBorn({}, async (run) => {
       run.edit({ replicas: 0 });
       await run.idle(6);
+      asleep(run);
       run.edit({ replicas: 3 });
-    }),
-  );
+    });
+  });
 
   test('somebody deletes the Secret with the starts', { timeout: MANY_RUNS_MS }, () =>
     expectBorn({}, ({ model }) => model.kube.remove(SECRETS, STARTS)),
@@ -132,6 +137,33 @@ test('a Secret that is put back is closed again, and no member comes back empty'
       expect([...one.model.processes.keys()]).not.toContain(`${peer}-0`);
     }
   }
+});
+
+test('it wakes up after somebody has deleted the Secret in its sleep', async () => {
+  const run = new Run();
+  await run.converge();
+  const members = [...run.model.members.keys()];
+  run.edit({ replicas: 0 });
+  await run.idle(6);
+  run.model.kube.remove(SECRETS, STARTS);
+  run.edit({ replicas: 3 });
+  await run.converge();
+  expect([...run.model.members.keys()]).toEqual(members);
+});
+
+test.each([
+  ['on volumes', {}],
+  ['in memory', MEMORY],
+])('killed all together, without the Secret, they come back %s', async (_, spec) => {
+  const run = new Run();
+  run.edit(spec);
+  await run.converge();
+  const members = [...run.model.members.keys()];
+  run.model.kube.remove(SECRETS, STARTS);
+  for (const peer of ['etcd-0', 'etcd-1', 'etcd-2']) killProcess(run.model, peer);
+  await run.idle();
+  expect([...run.model.processes.keys()].toSorted()).toEqual(['etcd-0-0', 'etcd-1-0', 'etcd-2-0']);
+  expect([...run.model.members.keys()]).toEqual(members);
 });
 
 describe('a member that can never start', () => {
