@@ -81,6 +81,7 @@ describe('amid a birth', () => {
       run.edit({ replicas: 0 });
       await run.idle(6);
       asleep(run);
+      await run.idle(2);
       run.edit({ replicas: 3 });
     });
   });
