@@ -212,8 +212,10 @@ function removeMember(state: State, leaving: LeavingMember, next: string): Decis
   if (isWantedAgain(state, leaving)) return forget(state, ['leaving'], next);
   if (isBack(state, leaving, member)) return forget(state, ['leaving'], next);
   const reasons = leavingBlockers(state, leaving, member);
-  // Another one was lost meanwhile: nothing is done yet, and that one is replaced first.
-  const isLater = leaving.reason === SCALE_DOWN && reasons.some(({ reason }) => reason === LOST);
+  // Another one was lost meanwhile: nothing is done yet, and that one is replaced first. Learners
+  // go before that, for nobody is replaced while one is unfinished.
+  const isVoter = leaving.reason === SCALE_DOWN && !member.isLearner;
+  const isLater = isVoter && reasons.some(({ reason }) => reason === LOST);
   if (isLater) return forget(state, ['leaving'], `${next}: leave it off`);
   if (reasons.length > 0) return waitFor(next, reasons);
   return (

@@ -92,6 +92,8 @@ test(
       async () => (await place.pods(cluster)).length === 0,
     );
     expect(await place.condition(cluster, 'Ready')).toMatch(/^False Hibernating/);
+    // With the data of all at hand, nobody needs what somebody has deleted.
+    await place.deleteSecret(cluster, 'etcd-starts');
     await place.edit(cluster, { replicas: 3 });
     await place.wakeUntilReady(cluster);
     expect((await place.status(cluster)).members?.map(({ id }) => id)).toEqual(ids);

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { keyOf, own, starting, starts } from './memory-samples.ts';
 import { all, type Etcd, outdated, type Row, shown } from './rows.ts';
-import { claimFor, type Differences, peerFor, state, withLearner } from './samples.ts';
+import { claimFor, type Differences, peerFor, silent, state, withLearner } from './samples.ts';
 
 /** Three members on volumes are to be there, and the first one is. */
 const born = (more: Differences = {}): Differences => ({
@@ -229,6 +229,18 @@ const ROWS: readonly Row[] = [
       status: { leaving: LEAVES },
     }),
     'remove-member: Take etcd-1 away',
+  ],
+  [
+    'it waits for a quorum of healthy ones, and is not forgotten',
+    {
+      spec: { replicas: 3 },
+      etcd: all(silent('etcd-1'), withLearner(3)),
+      peers: (peers) => [...peers, peerFor(state(), 'etcd-3', ['etcd-3'])],
+      pods: (pods) => pods.map((one) => ({ ...one, isReady: one.name !== 'etcd-2-0' })),
+      lost: { 'etcd-1': 'Why.' },
+      status: { leaving: { ...LEAVES, peer: 'etcd-3', memberId: '1003' } },
+    },
+    'wait: Take etcd-3 away [VolumeLost]',
   ],
   [
     'one that is wanted again stays',
