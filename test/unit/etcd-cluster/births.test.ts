@@ -1,11 +1,11 @@
 // Births that somebody disturbs, at each write of them: the spec changes, a Secret is deleted, a
 // claim goes, or a member never starts.
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../../shared/kube/objects.ts';
-import { SECRETS } from '../../../shared/stateful/parts.ts';
+import type { KubeObject, ResourceRef } from '../../../shared/kube/objects.ts';
+import { SECRETS, STATEFUL_SETS } from '../../../shared/stateful/parts.ts';
 import { Passed } from '../stateful/passed.ts';
 import { NAMESPACE } from './model/etcd-model.ts';
-import { holdClaim, killProcess, letStart, spoil, wipe } from './model/faults.ts';
+import { endPeers, holdClaim, killProcess, letStart, spoil, wipe } from './model/faults.ts';
 import { MEMORY } from './model/memory.ts';
 import { type Edit, Run } from './model/run.ts';
 
@@ -36,6 +36,12 @@ async function expectBorn(
     expect(run.model.voters).toHaveLength(wantedOf(run));
     expect(run.model.members.size).toBe(wantedOf(run));
   });
+}
+
+function removeAll({ kube }: Run['model'], of: ResourceRef): void {
+  for (const { metadata } of kube.of(of.resource).values()) {
+    kube.remove(of, { namespace: NAMESPACE, name: metadata.name });
+  }
 }
 
 const STARTS = { namespace: NAMESPACE, name: 'etcd-starts' };
@@ -97,6 +103,13 @@ describe('amid a birth', () => {
       run.makeCluster();
     }),
   );
+
+  test.each<[what: string, how: (run: Run) => void]>([
+    ['all StatefulSets', ({ model }) => removeAll(model, STATEFUL_SETS)],
+    ['all EtcdPeers', ({ model }) => endPeers(model)],
+  ])('somebody deletes %s', { timeout: MANY_RUNS_MS }, async (_, how) => {
+    await expectBorn({}, how);
+  });
 
   test('a learner refuses its data', { timeout: MANY_RUNS_MS }, () =>
     expectBorn(
