@@ -112,8 +112,8 @@ export const isClosed = (
   bootstrap.start === undefined || starts?.data[bootstrap.start] === closed(name, bootstrap);
 
 /**
- * Where nobody tells who has joined, all whose keys somebody deleted: without them none of their
- * containers starts, and no quorum comes back. Whoever has not joined is replaced later.
+ * The keys that somebody deleted count, too, where nobody tells who has joined: without them no
+ * container starts, and no quorum comes back. Whoever had not joined is replaced later.
  */
 function mustClose(state: State, peer: Peer): boolean {
   const isUntold = state.etcd.list === undefined && state.cluster.status.clusterId !== undefined;
