@@ -112,8 +112,8 @@ export const isClosed = (
   bootstrap.start === undefined || starts?.data[bootstrap.start] === closed(name, bootstrap);
 
 /**
- * The keys that somebody deleted count, too, where nobody tells who has joined: without them no
- * container starts, and no quorum comes back. Whoever had not joined is replaced later.
+ * A key that somebody deleted is written where no quorum tells who has joined: no container starts
+ * without it, and no quorum comes back. A learner that had not joined is replaced later.
  */
 function mustClose(state: State, peer: Peer): boolean {
   const isUntold = state.etcd.list === undefined && state.cluster.status.clusterId !== undefined;
