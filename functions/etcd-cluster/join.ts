@@ -46,11 +46,13 @@ const CAUGHT_UP_ENTRIES = 1_000;
 export function finishLearner(state: State): Decision | undefined {
   const learners = learnersOf(state).toSorted((a, b) => ordinalIn(state, a) - ordinalIn(state, b));
   if (learners.length === 0 || unknownReason(state) !== undefined) return undefined;
-  // Nobody votes beside the first member until all are added, unless one does not start.
+  // Nobody votes beside the first member until all are added. One that does not start holds up
+  // nobody: those that do could be a quorum.
   if (isGathering(state, learners)) {
-    const starting = learners.find((one) => answerOf(state, one) === undefined);
-    if (starting === undefined) return addAnother(state);
-    if (!isLate(state, starting)) return finish(state, starting);
+    const starting = learners.find(
+      (one) => answerOf(state, one) === undefined && !isLate(state, one),
+    );
+    return starting === undefined ? addAnother(state) : finish(state, starting);
   }
   const decisions = learners.map((learner) => finish(state, learner));
   return decisions.find(({ step }) => step !== undefined) ?? decisions[0];
@@ -76,7 +78,7 @@ const ordinalIn = (state: State, one: Member): number => ordinalOf(peerNameOf(st
 /** Longer than pulling its image takes. */
 const STARTS_WITHIN_MS = 60_000;
 
-/** A node may lack the room for it for ever, and those that run could be a quorum meanwhile. */
+/** No node may have room for it, for ever. */
 function isLate({ cluster, nowMs }: State, learner: Member): boolean {
   const { members = [] } = cluster.status;
   const name = peerNameOf({ cluster }, learner);

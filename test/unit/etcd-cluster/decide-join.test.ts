@@ -205,7 +205,7 @@ const ROWS: readonly Row[] = [
       spec: { replicas: 5 },
       status: startingSince('2026-01-01T23:58:30Z'),
     }),
-    'promote: Let etcd-1 join',
+    'add-learner: Add etcd-3 beside the others',
   ],
   [
     'until then it is waited for',
