@@ -25,3 +25,8 @@ export function reportRefusedPolicy({ cluster, parts }: State): Decision | undef
   if (policyRefusal === undefined) return undefined;
   return waitFor(`Create NetworkPolicy ${cluster.name}`, [policyRefusal], policyRefusal);
 }
+
+/** All else is done before, with those that the members have. */
+export function reportRefusedCertificate({ parts: { refused } }: State): Decision | undefined {
+  return refused && waitFor('Write the certificates', [refused], refused);
+}

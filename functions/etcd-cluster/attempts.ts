@@ -9,7 +9,9 @@ const ASKING: readonly Step['type'][] = ['add-learner', 'promote', 'remove-membe
 
 export function attemptOf(step: Step, next: string, state: State): Attempt {
   const key = hashOf({ type: step.type, next, target: targetOf(step, state) });
-  return { key, next, isAsking: ASKING.includes(step.type) };
+  const attempt = { key, next, isAsking: ASKING.includes(step.type) };
+  // The budget lets a pod go, then none, and then one again.
+  return step.type === 'apply' ? { ...attempt, about: step.part.key } : attempt;
 }
 
 /** Tells two steps of the same type and with the same `next` apart. */
@@ -39,7 +41,8 @@ function targetOf(step: Step, state: State): unknown {
       // The same change is made again when others were made in between.
       return [step.change, state.etcd.auth?.revision];
     case 'add-learner':
-      return state.etcd.list?.members.length;
+      // Each one that is added is told there how it starts, and may be lost, and added again.
+      return [state.etcd.list?.members.length, state.parts.starts?.resourceVersion];
     case 'compact':
       return step.revision;
     case 'disarm':

@@ -122,7 +122,10 @@ function startSeed(state: State, seed: string): Decision {
       openStart(state, bootstrap, next) ?? { step: { type: 'make-peer', name: seed, spec }, next }
     );
   }
-  if (isInMemory(state) && state.lost.has(seed)) return startAnew(state, peer, next);
+  if (hasLostAll(state, seed)) return startAnew(state, peer, next);
+  // Somebody deleted the Secret: it is as new as before.
+  const opened = openStart(state, peer.spec.bootstrap, next);
+  if (opened !== undefined) return opened;
   const corrected = correct(state, peer, next);
   if (corrected !== undefined) return corrected;
   const answer = state.etcd.answers.get(seed);
@@ -140,7 +143,11 @@ function startSeed(state: State, seed: string): Decision {
   );
 }
 
-/** Clients have not been let in yet, so nobody loses what was in memory. */
+/** One that is left would be taken again, whatever became of its volume. */
+const hasLostAll = (state: State, seed: string): boolean =>
+  state.lost.has(seed) && claimOf(state, seed) === undefined;
+
+/** Clients have not been let in yet, so nobody loses what it had. */
 function startAnew(state: State, peer: Peer, next: string): Decision {
   if (!peer.isEnding) return { step: { type: 'delete-peer', peer }, next };
   return waitFor(next, [awayReason(state, peer.name)]);

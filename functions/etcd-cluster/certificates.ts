@@ -5,7 +5,6 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import { isOfOwner } from '../../shared/stateful/certificates/authorities.ts';
 import {
   type CertificatesRead,
-  CLUSTER_DOMAIN,
   type Managed,
   readGiven,
   readManaged,
@@ -22,7 +21,8 @@ import {
 } from '../../shared/stateful/certificates/secret-data.ts';
 import { unfit } from '../../shared/stateful/certificates/unfit.ts';
 import { TLS_SUFFIX } from '../../shared/api/etcd-names.ts';
-import { type Cluster, headlessHost, hostOf, peerNames, serviceHost } from './cluster.ts';
+import { firstHost, HOSTS, type Listener } from './certificate-hosts.ts';
+import type { Cluster } from './cluster.ts';
 import { ownerOf } from './owner.ts';
 import { authoritiesHash, isTrusted, type Shown, type Trusts } from './trust.ts';
 
@@ -44,12 +44,12 @@ export interface SetsRead {
   readonly sets?: CertificateSets;
   readonly toMake?: SecretToMake;
   readonly lacking?: Reason;
+  /** Why a Secret of the user's is not taken, while the members keep what they have. */
+  readonly refused?: Reason;
   /** A task of the clients that has a date, for people. */
   readonly notice?: string;
 }
 
-/** Shown by members to clients, by clients to members, and by members to each other. */
-type Listener = 'server' | 'client' | 'peer';
 type Use = 'clients' | 'peers';
 
 const CLIENT_SUFFIX = '-client';
@@ -69,18 +69,44 @@ export async function readCertificates(
     ...(peers.mode === 'Mutual' ? (['peer'] as const) : []),
   ];
   const files: Partial<Record<Listener, CertificateFiles>> = {};
-  let notices: Pick<SetsRead, 'notice'> = {};
+  let notices: Pick<SetsRead, 'notice' | 'refused'> = {};
   for (const listener of wanted) {
-    const { files: read, ...rest } = await readOne(deps, cluster, listener, served);
+    const found = await readOne(deps, cluster, listener, served);
+    const { files: read, ...rest } = keepServed(deps, cluster, { found, listener, served });
     if (read === undefined) return rest;
     files[listener] = read;
     notices = { ...notices, ...rest };
   }
   const { server, client, peer } = files;
-  const isManaged = clients.secretName === undefined;
+  const isManaged =
+    clients.secretName === undefined || client?.certificate === served['client.crt'];
   const forClients =
     server === undefined || client === undefined ? undefined : { server, client, isManaged };
   return { ...notices, sets: { clients: forClients, peers: peer } };
+}
+
+interface Found {
+  readonly found: CertificatesRead;
+  readonly listener: Listener;
+  readonly served: SecretData;
+}
+
+/** One of the user's that is refused holds up nobody who can go on with what is there. */
+function keepServed(
+  { nowMs }: SecretsDeps,
+  cluster: Cluster,
+  { found, listener, served }: Found,
+): CertificatesRead & Pick<SetsRead, 'refused'> {
+  const use: Use = listener === 'peer' ? 'peers' : 'clients';
+  const { lacking } = found;
+  if (lacking === undefined || cluster.spec.tls[use].secretName === undefined) return found;
+  // Where it was the user's before, the members show theirs in both roles.
+  const isTheirs = listener === 'client' && served['client.crt'] === undefined;
+  const of = isTheirs ? 'server' : listener;
+  const files = servedFiles(served, of);
+  return unfit(files, firstHost(cluster, of), nowMs) === undefined
+    ? { files, refused: lacking }
+    : found;
 }
 
 /** Reads the one that the spec names; without a name it is made and renewed. */
@@ -261,37 +287,4 @@ function keyLost({ name }: Cluster, [first]: readonly Listener[]): Reason {
       'their certificates, and ca.crt has the next authority beside the former: whoever has a ' +
       'copy of it fetches it anew. Ready says until when.',
   };
-}
-
-const firstHost = (cluster: Cluster, listener: Listener): string =>
-  HOSTS[listener](cluster)[0].replace('*', 'any');
-
-const HOSTS: Readonly<Record<Listener, (cluster: Cluster) => readonly [string, ...string[]]>> = {
-  server: serverNames,
-  client: ({ name, namespace }) => [`client.${name}.${namespace}`],
-  peer: memberNames,
-};
-
-function serverNames(cluster: Cluster): readonly [string, ...string[]] {
-  const service = serviceHost(cluster);
-  const headless = headlessHost(cluster);
-  const { name, namespace } = cluster;
-  return [
-    service,
-    `${service}.${CLUSTER_DOMAIN}`,
-    `${name}.${namespace}`,
-    name,
-    `*.${headless}`,
-    `*.${headless}.${CLUSTER_DOMAIN}`,
-    'localhost',
-  ];
-}
-
-/**
- * Names of members. etcd resolves each name in a certificate that it is shown, until one has the
- * address of the connection, so there is no wildcard, and the members that are likely come first.
- */
-function memberNames(cluster: Cluster): readonly [string, ...string[]] {
-  const [first = '', ...others] = peerNames(cluster).map((peer) => hostOf(cluster, peer));
-  return [first, ...others];
 }

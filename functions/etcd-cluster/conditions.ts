@@ -87,7 +87,8 @@ function degraded(
   });
   const silent = silence(state, members);
   const late = members.flatMap((one) => lateReason(state, one) ?? []);
-  const found = [...stuck, ...(silent === undefined ? [] : [silent]), ...late, ...ofPeers(state)];
+  const told = [silent, state.parts.refused].flatMap((one) => one ?? []);
+  const found = [...stuck, ...told, ...late, ...ofPeers(state)];
   const [first] = found;
   if (first !== undefined) {
     return condition('Degraded', 'True', { reason: first.reason, message: joined(found) });

@@ -8,7 +8,7 @@ import {
   type Planner,
   waitToHeal,
 } from '../../shared/stateful/decision.ts';
-import { applyParts, reportRefusedPolicy } from './apply-parts.ts';
+import { applyParts, reportRefusedCertificate, reportRefusedPolicy } from './apply-parts.ts';
 import { keepAuth, reportAuth, reportRefusedLogin } from './auth/plan.ts';
 import { beBorn, bringBack } from './birth.ts';
 import { markClaims } from './claim-marks.ts';
@@ -53,6 +53,7 @@ const PLANNERS: readonly Planner<State, Step>[] = [
   reportSpace,
   reportRefusing,
   heal,
+  reportRefusedCertificate,
   refuseImage,
   reportAuth,
   refuseConfirmation,

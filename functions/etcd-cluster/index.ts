@@ -36,7 +36,8 @@
 // parts:
 //   parts              reads them and compares them with how they are rendered
 //   peer-spec          what the spec of a peer should be
-//   certificates       of members and clients; trust: whether members trust who signs them
+//   certificates       of members and clients; certificate-hosts: the names in them; trust: whether
+//                      members trust who signs them
 //   owner              the EtcdCluster as theirs; render: the parts as they should be
 import { ETCD_CLUSTER_LEASE } from '../../shared/api/etcd-cluster.ts';
 import { openEtcdAdmin } from '../../shared/etcd/admin.ts';

@@ -4,12 +4,13 @@
 // member of all. Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
-import { ORDINALS, peerName, peerUrl } from './cluster.ts';
+import { ordinalOf, ORDINALS, peerName, peerUrl } from './cluster.ts';
 import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
-import { leavingRecord } from './leave.ts';
+import { leavingRecord, SCALE_DOWN, undecidedReason } from './leave.ts';
 import { isOutdated, mustReplace } from './outdated.ts';
 import { remember } from './records.ts';
+import { EMPTY, refusalIn } from './refusal.ts';
 import { correct } from './roll.ts';
 import { existingBootstrap, makePeer } from './peer-spec.ts';
 import {
@@ -21,7 +22,7 @@ import {
   promotionBlockers,
   unknownReason,
 } from './safety.ts';
-import { isInMemory, isStartKnown, openStart, startOfMember } from './starts.ts';
+import { isClosed, isInMemory, isStartKnown, openStart, startOfMember } from './starts.ts';
 import {
   answerOf,
   claimOf,
@@ -31,9 +32,11 @@ import {
   type Peer,
   peerNameOf,
   peerOf,
+  podOf,
   type State,
   votersOf,
 } from './state.ts';
+import { goingDownReason } from './upgrade.ts';
 import { versionIn } from './version.ts';
 
 /** A learner that is so close has all but what is being written. */
@@ -41,11 +44,14 @@ const CAUGHT_UP_ENTRIES = 1_000;
 
 /** Learners are finished before anything else begins. */
 export function finishLearner(state: State): Decision | undefined {
-  const learners = learnersOf(state);
+  const learners = learnersOf(state).toSorted((a, b) => ordinalIn(state, a) - ordinalIn(state, b));
   if (learners.length === 0 || unknownReason(state) !== undefined) return undefined;
-  // Nobody votes beside the first member until all are added.
+  // Nobody votes beside the first member until all are added. One that does not start holds up
+  // nobody: those that do could be a quorum.
   if (isGathering(state, learners)) {
-    const starting = learners.find((one) => answerOf(state, one) === undefined);
+    const starting = learners.find(
+      (one) => answerOf(state, one) === undefined && !isLate(state, one),
+    );
     return starting === undefined ? addAnother(state) : finish(state, starting);
   }
   const decisions = learners.map((learner) => finish(state, learner));
@@ -63,7 +69,21 @@ function isGathering(state: State, learners: readonly Member[]): boolean {
   if (peer === undefined || others.length > 0) return false;
   const isKnown = learners.every((one) => peerNameOf(state, one) !== undefined);
   const isMore = learners.length + 1 < state.cluster.spec.replicas;
-  return isKnown && isMore && mayHaveLearners(state, peer);
+  const isGoingDown = goingDownReason(state) !== undefined;
+  return isKnown && isMore && !isGoingDown && mayHaveLearners(state, peer);
+}
+
+const ordinalIn = (state: State, one: Member): number => ordinalOf(peerNameOf(state, one) ?? '');
+
+/** Longer than pulling its image takes. */
+const STARTS_WITHIN_MS = 60_000;
+
+/** No node may have room for it, for ever. */
+function isLate({ cluster, nowMs }: State, learner: Member): boolean {
+  const { members = [] } = cluster.status;
+  const name = peerNameOf({ cluster }, learner);
+  const { startingSince = '' } = members.find((one) => one.name === name) ?? {};
+  return nowMs - Date.parse(startingSince) > STARTS_WITHIN_MS;
 }
 
 const addAnother = (state: State): Decision =>
@@ -106,13 +126,41 @@ function start(state: State, learner: Member, name: string, next: string): Decis
 
 /** A learner that can never start; another one takes its place. */
 function giveUp(state: State, learner: Member, peer: Peer): Decision | undefined {
+  const surplus = isWanted(state) ? undefined : SCALE_DOWN;
   const why =
+    surplus ??
     state.lost.get(peer.name) ??
     misledReason(state, learner, peer) ??
-    staleReason(state, learner, peer);
+    staleReason(state, learner, peer) ??
+    refusedReason(state, peer);
   if (why === undefined) return undefined;
   const leaving = leavingRecord(state, peer, { memberId: learner.id, reason: why });
-  return remember(state, { leaving }, `Replace ${peer.name}`);
+  const next = surplus === undefined ? `Replace ${peer.name}` : `Take ${peer.name} away`;
+  return remember(state, { leaving }, next);
+}
+
+/** Otherwise as many as the spec has vote already, and none of them is to be replaced. */
+const isWanted = (state: State): boolean =>
+  votersOf(state).length < state.cluster.spec.replicas ||
+  undecidedReason(state) !== undefined ||
+  state.peers.some((peer) => mustReplace(state, peer));
+
+/** After the first start: the kubelet waits in between. */
+const MORE_STARTS = 2;
+
+/**
+ * It has no vote, and what it has the others have, so it goes without a record, also again. One
+ * that is to find others may only not have reached them yet.
+ */
+function refusedReason(state: State, peer: Peer): string | undefined {
+  const { crash } = podOf(state, peer.name) ?? {};
+  const why = refusalIn(crash);
+  if (crash === undefined || why === undefined || state.etcd.answers.has(peer.name)) {
+    return undefined;
+  }
+  const isProof = why !== EMPTY || isClosed(state.parts.starts, peer);
+  const isSure = isProof && !crash.isUp && crash.restarts >= MORE_STARTS;
+  return isSure ? `It cannot start as a learner: ${why}.` : undefined;
 }
 
 /** Its volume is empty, and it was not told of all whom it has to join: etcd ends with an error. */
@@ -163,7 +211,9 @@ export function scaleUp(state: State): Decision | undefined {
     old === undefined
       ? `Add ${name}, member ${size + 1} of ${replicas}`
       : `Add ${name} in place of ${old.name}`;
-  return addLearner(state, next, blockersOf(state));
+  const down = goingDownReason(state);
+  if (down === undefined) return addLearner(state, next, blockersOf(state));
+  return state.peers.some((peer) => isOutdated(state, peer)) ? undefined : waitFor(next, [down]);
 }
 
 function addLearner(state: State, next: string, reasons: readonly Reason[]): Decision {

@@ -32,7 +32,7 @@ import {
 } from './state.ts';
 import { imageGate } from './upgrade.ts';
 
-const SCALE_DOWN = 'ScaleDown';
+export const SCALE_DOWN = 'ScaleDown';
 /** More than a member needs to end, and a kubelet to let its volume go. */
 const ENDS_WITHIN_MS = 600_000;
 /** Before the id in the mark of a claim that nobody goes on with. */
@@ -87,7 +87,7 @@ export function scaleDown(state: State): Decision | undefined {
 }
 
 /** In memory, amid a change of the image: whether those of the former one go has to be known. */
-function undecidedReason(state: State): Reason | undefined {
+export function undecidedReason(state: State): Reason | undefined {
   const images = new Set(state.peers.map(({ spec }) => spec.image));
   return isInMemory(state) && images.size > 1 ? imageGate(state)?.why : undefined;
 }
@@ -211,9 +211,11 @@ function removeMember(state: State, leaving: LeavingMember, next: string): Decis
   if (member === undefined) return undefined;
   if (isWantedAgain(state, leaving)) return forget(state, ['leaving'], next);
   if (isBack(state, leaving, member)) return forget(state, ['leaving'], next);
-  const reasons = leavingBlockers(state, leaving, member.id);
-  // Another one was lost meanwhile: nothing is done yet, and that one is replaced first.
-  const isLater = leaving.reason === SCALE_DOWN && reasons.some(({ reason }) => reason === LOST);
+  const reasons = leavingBlockers(state, leaving, member);
+  // Another one was lost meanwhile: nothing is done yet, and that one is replaced first. Learners
+  // go before that, for nobody is replaced while one is unfinished.
+  const isVoter = leaving.reason === SCALE_DOWN && !member.isLearner;
+  const isLater = isVoter && reasons.some(({ reason }) => reason === LOST);
   if (isLater) return forget(state, ['leaving'], `${next}: leave it off`);
   if (reasons.length > 0) return waitFor(next, reasons);
   return (
@@ -231,14 +233,15 @@ function isBack(state: State, { reason }: LeavingMember, member: Member): boolea
   return reason !== SCALE_DOWN && isHealthy && !member.isLearner;
 }
 
-function leavingBlockers(state: State, { reason }: LeavingMember, id: string) {
-  if (reason === SCALE_DOWN) return blockersOf(state, id);
+function leavingBlockers(state: State, { reason }: LeavingMember, { id, isLearner }: Member) {
+  // Learners do not wait for one another.
+  if (reason === SCALE_DOWN && !isLearner) return blockersOf(state, id);
   return reason === CORRUPT ? corruptionBlockers(state, id) : removalBlockers(state, id);
 }
 
 /** Nothing has been done yet, and the spec has room for it again. */
 const isWantedAgain = (state: State, { reason }: LeavingMember): boolean =>
-  reason === SCALE_DOWN && votersOf(state).length <= state.cluster.spec.replicas;
+  reason === SCALE_DOWN && membersOf(state).length <= state.cluster.spec.replicas;
 
 /** A leader hands over first, to the healthy voter with the longest log. */
 export function moveLeader(state: State, name: string, next: string): Decision | undefined {

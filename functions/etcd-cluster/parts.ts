@@ -63,6 +63,7 @@ export async function readParts(deps: PartsDeps, cluster: Cluster): Promise<Part
     found: compared.found,
     wrong: compared.wrong,
     policyRefusal: compared.refusal,
+    ...(read.refused === undefined ? {} : { refused: read.refused }),
     certificatesHash:
       sets === undefined ? undefined : authoritiesHash(sets.clients?.server.ca, sets.peers?.ca),
     secrets: versions,

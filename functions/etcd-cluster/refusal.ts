@@ -13,7 +13,8 @@ const FAULT = / sp=0x/;
 
 const DAMAGED_LOG = 'its log on the disk is damaged';
 const DAMAGED = 'its database is damaged';
-const EMPTY = 'its volume is empty';
+/** It has not found others either, to join them. */
+export const EMPTY = 'its volume is empty';
 
 /** Seen on etcd 3.5.35, 3.6.16 and 3.7.3; the start of a long text is cut off by the kubelet. */
 const WORDS: readonly (readonly [words: RegExp, why: string])[] = [

@@ -86,7 +86,7 @@ export function closeStarts(state: State): Decision | undefined {
     return close(state, seed, { [seed]: BORN });
   }
   const open = state.peers.find(
-    (peer) => peer.isOurs && hasJoined(state, peer) && !isClosed(state.parts.starts, peer),
+    (peer) => peer.isOurs && mustClose(state, peer) && !isClosed(state.parts.starts, peer),
   );
   const { start } = open?.spec.bootstrap ?? {};
   if (open === undefined || start === undefined) return undefined;
@@ -110,6 +110,15 @@ export const isClosed = (
   { name, spec: { bootstrap } }: Pick<Peer, 'name' | 'spec'>,
 ): boolean =>
   bootstrap.start === undefined || starts?.data[bootstrap.start] === closed(name, bootstrap);
+
+/**
+ * A key that somebody deleted is written where no quorum tells who has joined: no container starts
+ * without it, and no quorum comes back. A learner that had not joined is replaced later.
+ */
+function mustClose(state: State, peer: Peer): boolean {
+  const isUntold = state.etcd.list === undefined && state.cluster.status.clusterId !== undefined;
+  return hasJoined(state, peer) || (isUntold && !isStartKnown(state, peer));
+}
 
 /** A member tells the others its name once it has what they have told it so far. */
 function hasJoined(state: State, { name }: Peer): boolean {

@@ -75,6 +75,8 @@ export interface Parts {
   /** Parts that are missing, or differ from how they are rendered. */
   readonly wrong: readonly RenderedPart<PartKey>[];
   readonly policyRefusal: Reason | undefined;
+  /** Why certificates of the user's are not taken; those of before go on. */
+  readonly refused?: Reason;
   /** Undefined where neither the spec nor a Secret speaks of logins. */
   readonly auth?: AuthParts;
   readonly certificatesHash: string | undefined;

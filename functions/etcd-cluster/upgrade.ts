@@ -162,6 +162,21 @@ function rewritingGate(state: State, to: Version): ImageGate | undefined {
   return awaited('DowngradeUnderWay', message);
 }
 
+/**
+ * One of their version does not find those compatible that were told to go down (tried on 3.6.16);
+ * one of the older version does, once another one runs it.
+ */
+export function goingDownReason(state: State): Reason | undefined {
+  const { answers } = state.etcd;
+  const told = [...answers.values()].find(({ downgradeTo }) => downgradeTo !== undefined);
+  const oldest = oldestRunning(state) ?? '';
+  if (told?.downgradeTo === undefined || !isOtherMinor(oldest, told.downgradeTo)) return undefined;
+  const message =
+    `etcd was told to go down to ${told.downgradeTo}, and nobody joins before it has. Set image ` +
+    'to that version, or end it: etcdctl downgrade cancel.';
+  return { reason: 'DowngradeUnderWay', message };
+}
+
 function isMinor(text: string, wanted: Version): boolean {
   const version = versionIn(text);
   return version !== undefined && isSameMinor(version, wanted);

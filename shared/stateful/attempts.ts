@@ -12,6 +12,8 @@ export interface Attempt {
   readonly next: string;
   /** It asks a server for something, which may not be ready for it yet. */
   readonly isAsking: boolean;
+  /** The part that it changes: another step about it has another aim, and this one is over. */
+  readonly about?: string;
 }
 
 /** How often one step was applied, and since when. */
@@ -19,6 +21,7 @@ export interface Attempts {
   readonly times: number;
   readonly sinceMs: number;
   readonly lastMs: number;
+  readonly about?: string | undefined;
 }
 
 /** By the keys of steps. */
@@ -43,14 +46,16 @@ export function holdBack(
   attempt: Attempt,
   nowMs: number,
 ): Reason | undefined {
-  for (const [key, { lastMs }] of attempts) {
-    if (nowMs - lastMs >= FORGOTTEN_MS) attempts.delete(key);
+  const { about } = attempt;
+  for (const [key, one] of attempts) {
+    const isOver = about !== undefined && one.about === about && key !== attempt.key;
+    if (isOver || nowMs - one.lastMs >= FORGOTTEN_MS) attempts.delete(key);
   }
   const before = attempts.get(attempt.key);
   const reason = before && heldBack(before, attempt, nowMs);
   if (reason !== undefined) return reason;
   const { times = 0, sinceMs = nowMs } = before ?? {};
-  attempts.set(attempt.key, { times: times + 1, sinceMs, lastMs: nowMs });
+  attempts.set(attempt.key, { times: times + 1, sinceMs, lastMs: nowMs, about });
   return undefined;
 }
 

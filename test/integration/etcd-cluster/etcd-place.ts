@@ -20,6 +20,7 @@ import {
   type FunctionsOptions,
   type Named,
   PODS,
+  SECRETS,
   type Waking,
 } from './etcd-scene.ts';
 
@@ -106,6 +107,12 @@ export class EtcdPlace extends EtcdScene {
     const target = { namespace, name: `data-${peer}`, subresource: 'status' };
     const body = { status: { phase: 'Lost' } };
     await this.kube.patch(CLAIMS, target, { type: 'merge', body });
+  }
+
+  async deleteSecret({ namespace }: Named, name: string): Promise<void> {
+    const found = await this.kube.get(SECRETS, { namespace, name });
+    if (found === null) throw new Error(`there is no ${name}`);
+    await this.kube.delete(SECRETS, { namespace, name }, { uid: found.metadata.uid });
   }
 
   async deletePod({ namespace }: Named, name: string): Promise<string> {

@@ -92,6 +92,8 @@ test(
       async () => (await place.pods(cluster)).length === 0,
     );
     expect(await place.condition(cluster, 'Ready')).toMatch(/^False Hibernating/);
+    // With the data of all at hand, nobody needs what somebody has deleted.
+    await place.deleteSecret(cluster, 'etcd-starts');
     await place.edit(cluster, { replicas: 3 });
     await place.wakeUntilReady(cluster);
     expect((await place.status(cluster)).members?.map(({ id }) => id)).toEqual(ids);
@@ -133,6 +135,29 @@ test(
     expect(await place.podUids(cluster)).toEqual([podUid]);
     expect(await place.condition(cluster, 'Ready')).not.toMatch(/^True/);
     await client.close();
+  },
+);
+
+test(
+  'a learner that is wiped before it votes is replaced, and all vote in the end',
+  {
+    timeout: SCENARIO_MS,
+  },
+  async () => {
+    const cluster: Named = { namespace: 'learning', name: 'etcd' };
+    await place.namespace(cluster.namespace);
+    await place.create(cluster, { replicas: 5 });
+    const roleOf = ({ members = [] }: Awaited<ReturnType<typeof place.status>>, peer: string) =>
+      members.find(({ name }) => name === peer)?.role;
+    await place.wakeUntil(cluster, 'a learner', (now) => roleOf(now, 'etcd-1') === 'Learner');
+    const ids = await idsOf(cluster);
+    await place.wipe(cluster, 'etcd-1');
+    await place.wakeUntilReady(cluster);
+    const { clusterId, voters, members = [] } = await place.status(cluster);
+    expect(voters).toBe('5/5');
+    expect(members.find(({ name }) => name === 'etcd-1')?.id).not.toBe(ids[1]);
+    expect(members[0]?.id).toBe(ids[0]);
+    expect(clusterId).toBeDefined();
   },
 );
 

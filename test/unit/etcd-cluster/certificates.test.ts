@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { dataOf, type SecretData } from '../../../shared/stateful/certificates/secret-data.ts';
 import { SECRETS } from '../../../shared/stateful/parts.ts';
 import { type Identity, issue, makeAuthority } from '../../../shared/x509.ts';
-import { letStart, keepDown } from './model/faults.ts';
+import { keepDown, letStart, loseVolume } from './model/faults.ts';
 import { NAME, NAMESPACE } from './model/etcd-model.ts';
 import { Run } from './model/run.ts';
 
@@ -16,11 +16,13 @@ const HOSTS = {
   peers: [`${NAME}-0-0.${NAME}-headless.${NAMESPACE}.svc`],
 } as const;
 
+const MUTUAL = { clients: { mode: 'Mutual' }, peers: { mode: 'Mutual' } } as const;
+
 let whole: Run;
 
 beforeAll(async () => {
   whole = new Run();
-  whole.edit({ tls: { clients: { mode: 'Mutual' }, peers: { mode: 'Mutual' } } });
+  whole.edit({ tls: MUTUAL });
   await whole.converge();
 });
 
@@ -71,9 +73,48 @@ describe.each(USES)('of %s', (use) => {
     run.edit({ tls: { [use]: { secretName: 'mine' } } });
     await run.idle(3);
     expect(reasonOf(run)).toBe('CertificateUnfit');
-    expect(run.condition('Quorate').status).toBe('Unknown');
+    expect(run.condition('Ready')).toMatchObject({ status: 'False', reason: 'CertificateUnfit' });
+    expect(run.condition('Quorate').status).toBe('True');
     expect(shown(run, use)).toEqual(before);
+    expect(secret(run, 'etcd-client')).toEqual(secret(whole, 'etcd-client'));
     expect(restarts(run, from)).toBe(0);
+  });
+
+  test('without its Secret members come, and lost ones are replaced', async () => {
+    const run = whole.copy();
+    run.edit({ replicas: 5, tls: { [use]: { secretName: 'mine' } } });
+    await run.idle();
+    expect(run.model.voters).toHaveLength(5);
+    loseVolume(run.model, 'etcd-1');
+    const ids = [...run.model.members.keys()];
+    await run.idle();
+    expect([...run.model.members.keys()].filter((id) => !ids.includes(id))).toHaveLength(1);
+    expect(run.model.voters).toHaveLength(5);
+    expect(reasonOf(run)).toBe('CertificateUnfit');
+  });
+
+  test('no member is born without it', async () => {
+    const run = new Run();
+    run.edit({ tls: MUTUAL });
+    run.edit({ tls: { [use]: { secretName: 'mine' } } });
+    await run.idle(3);
+    expect(reasonOf(run)).toBe('CertificateUnfit');
+    expect(run.model.objects('etcdpeers')).toEqual([]);
+  });
+
+  test('one of theirs that is spoiled later holds up nobody', async () => {
+    const run = whole.copy();
+    const { crt, key, ca } = shown(run, use);
+    const theirs = { certPem: crt, keyPem: key };
+    give(run, theirs, ca);
+    run.edit({ tls: { [use]: { secretName: 'mine' } } });
+    await run.converge();
+    give(run, theirs, '');
+    run.model.nowMs += 300_000;
+    run.edit({ replicas: 5 });
+    await run.idle();
+    expect(run.model.voters).toHaveLength(5);
+    expect(reasonOf(run)).toBe('CertificateUnfit');
   });
 
   test('one that the members do not trust yet is refused, with the order that works', async () => {

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { keyOf, own, starting, starts } from './memory-samples.ts';
 import { all, type Etcd, outdated, type Row, shown } from './rows.ts';
-import { claimFor, type Differences, peerFor, state, withLearner } from './samples.ts';
+import { claimFor, type Differences, peerFor, silent, state, withLearner } from './samples.ts';
 
 /** Three members on volumes are to be there, and the first one is. */
 const born = (more: Differences = {}): Differences => ({
@@ -72,6 +72,51 @@ const of35: Etcd = (etcd) => ({
   ...etcd,
   answers: new Map([...etcd.answers].map(([name, one]) => [name, { ...one, version: '3.5.35' }])),
 });
+
+const OF_FIVE: Differences = { spec: { replicas: 5 }, ordinals: [0, 1, 2] };
+
+const oneOf35: Etcd = (etcd) => ({
+  ...etcd,
+  answers: new Map(
+    [...etcd.answers].map(([name, one]) =>
+      name === 'etcd-1' ? [name, { ...one, version: '3.5.35' }] : [name, one],
+    ),
+  ),
+});
+
+const goingDown: Etcd = (etcd) => ({
+  ...etcd,
+  answers: new Map(
+    [...etcd.answers].map(([name, one]) => [name, { ...one, downgradeTo: '3.5.0' }]),
+  ),
+});
+
+const startingSince = (since: string) => ({
+  members: [{ name: 'etcd-2', ready: false, startingSince: since }],
+});
+
+const LEAVES = {
+  peer: 'etcd-1',
+  peerUid: 'peer of etcd-1',
+  memberId: '1001',
+  claim: 'data-etcd-1',
+  claimUid: 'claim of etcd-1',
+  reason: 'ScaleDown',
+  since: '2026-01-01T23:59:00Z',
+};
+
+const DAMAGED = '"error":"walpb: crc mismatch"';
+const FINDS_NOBODY = 'could not retrieve cluster information from the given URLs';
+
+/** The container of etcd-1 was started again so often, and each time ended with these words. */
+const refusing =
+  (restarts: number, lastWords: string): NonNullable<Differences['pods']> =>
+  (pods) =>
+    (running(1, all()).pods?.(pods) ?? pods).map((pod) =>
+      pod.name === 'etcd-1-0'
+        ? { ...pod, crash: { restarts, exitCode: 1, isUp: false, lastWords } }
+        : pod,
+    );
 
 const ROWS: readonly Row[] = [
   [
@@ -149,12 +194,111 @@ const ROWS: readonly Row[] = [
     'promote: Let etcd-1 join',
   ],
   [
+    'and so does one that was told to go down to 3.5',
+    born(running(1, all(withLearner(1, {}), goingDown))),
+    'promote: Let etcd-1 join',
+  ],
+  [
+    'one that takes longer than its image holds up nobody else',
+    born({
+      ...running(2, all(withLearner(1, {}), withLearner(2))),
+      spec: { replicas: 5 },
+      status: startingSince('2026-01-01T23:58:30Z'),
+    }),
+    'add-learner: Add etcd-3 beside the others',
+  ],
+  [
+    'until then it is waited for',
+    born({
+      ...running(2, all(withLearner(1, {}), withLearner(2))),
+      spec: { replicas: 5 },
+      status: startingSince('2026-01-01T23:59:30Z'),
+    }),
+    'wait: Let etcd-2 join [MemberSilent]',
+  ],
+  [
+    'a learner that nobody wants any more is taken away',
+    born({ ...running(1, withLearner(1)), spec: { replicas: 1 } }),
+    'write-records: Take etcd-1 away',
+  ],
+  [
+    'also beside another one',
+    born({
+      ...running(2, all(withLearner(1), withLearner(2))),
+      spec: { replicas: 1 },
+      status: { leaving: LEAVES },
+    }),
+    'remove-member: Take etcd-1 away',
+  ],
+  [
+    'it waits for a quorum of healthy ones, and is not forgotten',
+    {
+      spec: { replicas: 3 },
+      etcd: all(silent('etcd-1'), withLearner(3)),
+      peers: (peers) => [...peers, peerFor(state(), 'etcd-3', ['etcd-3'])],
+      pods: (pods) => pods.map((one) => ({ ...one, isReady: one.name !== 'etcd-2-0' })),
+      lost: { 'etcd-1': 'Why.' },
+      status: { leaving: { ...LEAVES, peer: 'etcd-3', memberId: '1003' } },
+    },
+    'wait: Take etcd-3 away [VolumeLost]',
+  ],
+  [
+    'one that is wanted again stays',
+    born({ ...running(1, withLearner(1)), status: { leaving: LEAVES } }),
+    'write-records: Take etcd-1 away',
+  ],
+  [
+    'a learner that refuses its data is replaced after three starts',
+    born(running(1, withLearner(1), { pods: refusing(2, DAMAGED) })),
+    'write-records: Replace etcd-1',
+  ],
+  [
+    'and not before',
+    born(running(1, withLearner(1), { pods: refusing(1, DAMAGED) })),
+    'wait: Let etcd-1 join [DataRefused]',
+  ],
+  [
+    'nor for words that say nothing of its data',
+    born(running(1, withLearner(1), { pods: refusing(5, 'address already in use') })),
+    'wait: Let etcd-1 join [MemberSilent]',
+  ],
+  [
+    'with a closed start and an empty volume it finds nobody ever',
+    born(running(1, withLearner(1), { pods: refusing(2, FINDS_NOBODY) })),
+    'write-records: Replace etcd-1',
+  ],
+  [
+    'with an open one it may find them later',
+    born(running(1, withLearner(1), { pods: refusing(5, FINDS_NOBODY), parts: starts(OPEN) })),
+    'wait: Let etcd-1 join [DataRefused]',
+  ],
+  [
     'and so do two voters',
     born({
       ...running(2, all(withLearner(1, {}), withLearner(2, {}), promoted)),
       spec: { replicas: 5 },
     }),
     'promote: Let etcd-2 join',
+  ],
+  [
+    'nobody joins while etcd is told to go down: it finds the others unfit',
+    { ...OF_FIVE, etcd: goingDown },
+    'wait: Add etcd-3, member 4 of 5 [DowngradeUnderWay]',
+  ],
+  [
+    'those that are there go down first',
+    { ...OF_FIVE, etcd: goingDown, pods: outdated('etcd-1-0') },
+    'write-records: Restart etcd-1',
+  ],
+  [
+    'and one of the older version joins once another one runs it',
+    {
+      ...OF_FIVE,
+      etcd: all(goingDown, oneOf35),
+      claims: (claims) =>
+        claims.map((one) => (one.name === 'data-etcd-1' ? { ...one, version: '3.5.35' } : one)),
+    },
+    'add-learner: Add etcd-3, member 4 of 5',
   ],
   [
     'nobody is added beside a learner that somebody else added',

@@ -16,6 +16,7 @@ import {
 } from './samples.ts';
 
 const BORN = ['clusterId', 'bootstrap'] as const;
+const OF_FIVE = { spec: { replicas: 5 }, ordinals: [0, 1, 2] };
 const nothing = { ordinals: [], pods: () => [], claims: () => [] };
 const claims =
   (...ids: readonly (string | undefined)[]): NonNullable<Differences['claims']> =>
@@ -199,18 +200,18 @@ const UP: readonly Row[] = [
   ],
   [
     'a learner without a peer gets one: whoever added it died',
-    { spec: { replicas: 5 }, ordinals: [0, 1, 2], etcd: withLearner(3), parts: joining(3) },
+    { ...OF_FIVE, etcd: withLearner(3), parts: joining(3) },
     'make-peer: Let etcd-3 join',
   ],
   [
     'a learner that has not started is waited for',
-    { spec: { replicas: 5 }, ordinals: [0, 1, 2], etcd: withLearner(3), peers: extraPeer(3) },
+    { ...OF_FIVE, etcd: withLearner(3), peers: extraPeer(3) },
     'wait: Let etcd-3 join [MemberAway]',
   ],
   [
     'a learner that is behind is waited for',
     {
-      ordinals: [0, 1, 2],
+      ...OF_FIVE,
       etcd: withLearner(3, { raftAppliedIndex: 500 }),
       peers: extraPeer(3),
     },
@@ -219,7 +220,7 @@ const UP: readonly Row[] = [
   [
     'a learner that cannot start gets another spec without a turn',
     {
-      spec: { quota: '4Gi' },
+      spec: { replicas: 5, quota: '4Gi' },
       ordinals: [0, 1, 2],
       etcd: withLearner(3),
       peers: (peers) => extraPeer(3)(peers),
@@ -228,18 +229,18 @@ const UP: readonly Row[] = [
   ],
   [
     'a learner that has caught up votes',
-    { ordinals: [0, 1, 2], etcd: withLearner(3, {}), peers: extraPeer(3) },
+    { ...OF_FIVE, etcd: withLearner(3, {}), peers: extraPeer(3) },
     'promote: Let etcd-3 join',
   ],
   [
     'a learner is finished before another spec is rolled out',
-    { ordinals: [0, 1, 2], etcd: withLearner(3), peers: extraPeer(3), pods: outdated('etcd-1-0') },
+    { ...OF_FIVE, etcd: withLearner(3), peers: extraPeer(3), pods: outdated('etcd-1-0') },
     'wait: Let etcd-3 join [MemberAway]',
   ],
   [
     'a learner that was told of itself alone finds nobody to join, and is given up',
     {
-      ordinals: [0, 1, 2],
+      ...OF_FIVE,
       etcd: withLearner(3),
       peers: (all) => [...all, peerFor(state(), 'etcd-3', ['etcd-3'])],
       claims: (now) => [...now, { ...claimFor('etcd-3'), clusterId: undefined }],
@@ -248,7 +249,7 @@ const UP: readonly Row[] = [
   ],
   [
     'a learner whose volume is lost is given up',
-    { ordinals: [0, 1, 2], etcd: withLearner(3), peers: extraPeer(3), lost: { 'etcd-3': 'Why.' } },
+    { ...OF_FIVE, etcd: withLearner(3), peers: extraPeer(3), lost: { 'etcd-3': 'Why.' } },
     'write-records: Replace etcd-3',
   ],
 ];

@@ -48,7 +48,7 @@ const deps = {
 
 /** It has caught up, as far as it says. */
 const joining: Differences = {
-  spec: { tls: TLS },
+  spec: { tls: TLS, replicas: 5 },
   ordinals: [0, 1, 2],
   etcd: withLearner(3, {}),
   peers: (all) => [...all, peerFor(state({ spec: { tls: TLS } }), 'etcd-3', ['etcd-3'])],

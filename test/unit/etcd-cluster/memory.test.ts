@@ -29,6 +29,7 @@ const FOUR = { ordinals: [0, 1, 2, 3] };
 const withFour = (told: string, more: Differences = {}): Differences =>
   memory({
     ...FOUR,
+    spec: { replicas: 5 },
     parts: starts({ ...CLOSED, [keyOf(3)]: told }),
     etcd: (etcd, cluster) =>
       learner(true)(
@@ -116,7 +117,7 @@ const JOINING: readonly Row[] = [
   ],
   [
     'nothing says any more how it starts: another one joins',
-    memory({ ...FOUR, etcd: unstarted }),
+    memory({ ...FOUR, spec: { replicas: 5 }, etcd: unstarted }),
     'write-records: Replace etcd-3',
   ],
   [

@@ -229,6 +229,17 @@ test('a member that is deleted takes no volume with it: nobody owns its claim', 
   expect(of(CLAIMS, CLAIM)?.metadata.ownerReferences).toBeUndefined();
 });
 
+test('nobody who deploys takes a claim for one of his', async () => {
+  await started();
+  const { labels = {} } = of(CLAIMS, CLAIM)?.metadata ?? {};
+  expect(Object.keys(labels).toSorted()).toEqual([
+    'app.kubernetes.io/managed-by',
+    'app.kubernetes.io/name',
+    'ballast.dev/etcd-cluster',
+    'ballast.dev/etcd-peer',
+  ]);
+});
+
 test('a StatefulSet that another instance made anew meanwhile is not deleted', async () => {
   await started();
   await kube.delete(ETCD_PEERS, PEER, {});

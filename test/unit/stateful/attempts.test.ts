@@ -39,3 +39,16 @@ test('another step is not held back with it, and a step of long ago is forgotten
   holdBack(attempts, { ...attempt, key: 'other' }, 600_000);
   expect([...attempts.keys()]).toEqual(['other']);
 });
+
+test('what is wanted now so and then otherwise is not held back, and who takes it back is', () => {
+  const attempts: AttemptLog = new Map();
+  const attempt = { next: 'Update the budget', isAsking: false, about: 'budget' };
+  const tried = (key: string) => holdBack(attempts, { ...attempt, key }, 0)?.reason;
+  for (let times = 0; times < 9; times += 1) {
+    expect(tried('none may go')).toBeUndefined();
+    expect(tried('one may go')).toBeUndefined();
+  }
+  tried('one may go');
+  tried('one may go');
+  expect(tried('one may go')).toBe('NoEffect');
+});

@@ -239,7 +239,8 @@ export class EtcdModel {
     const data = this.data.get(uid) ?? this.#firstStart(peer, uid, bootstrapIn(args));
     const member = data && this.members.get(data.memberId);
     if (data?.isUnfit === true) return void this.kube.change(PODS, at, endedAgain(pod));
-    if (data === undefined || member === undefined) return endAgain(this, pod);
+    if (data === undefined) return endAgain(this, pod);
+    if (member === undefined) return;
     const version = /:v(.*)$/.exec(containerOf(pod).image)?.[1] ?? '';
     const { memberId, clusterId } = data;
     // One in memory comes in place of another one, with the version that this one would get.

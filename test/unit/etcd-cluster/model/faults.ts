@@ -39,6 +39,9 @@ export function keepDown(model: EtcdModel, peer: string): void {
   model.kube.change(PODS, { namespace: NAMESPACE, name: `${peer}-0` }, unready);
 }
 
+/** It gets no volume. */
+export const holdClaim = (model: EtcdModel, peer: string): void => setPhase(model, peer, 'Pending');
+
 export const letStart = (model: EtcdModel, peer: string): void => setPhase(model, peer, 'Bound');
 
 function setPhase({ kube }: EtcdModel, peer: string, phase: string): void {

@@ -5,6 +5,7 @@ import { PODS } from '../../../../shared/stateful/parts.ts';
 import { dataOf } from '../../../../shared/stateful/certificates/secret-data.ts';
 import type { KubeModel } from '../../stateful/kube-model.ts';
 import { containerOf } from './alone.ts';
+import { endedAgain, FINDS_NOBODY } from './pod-times.ts';
 import type { DataModel, MemberModel, ProcessModel } from './shapes.ts';
 
 /** As much of the model as this needs. */
@@ -66,13 +67,15 @@ export function argsOf({ kube }: EtcdModel, pod: KubeObject): readonly string[] 
 
 /** Its container ends each time; a test does not wait for the two minutes of that. */
 export function endAgain({ kube, nowMs }: EtcdModel, pod: KubeObject): void {
-  if (!isInMemory(pod)) return;
+  const { namespace = '', name } = pod.metadata;
+  if (!isInMemory(pod)) {
+    return void kube.change(PODS, { namespace, name }, endedAgain(pod, FINDS_NOBODY));
+  }
   const { containerStatuses = [] } = (pod['status'] ?? {}) as {
     readonly containerStatuses?: readonly unknown[];
   };
   if (containerStatuses.length > 0) return;
   const lastTransitionTime = new Date(nowMs - LONG_AGO_MS).toISOString();
-  const { namespace = '', name } = pod.metadata;
   kube.change(
     PODS,
     { namespace, name },

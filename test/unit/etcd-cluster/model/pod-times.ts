@@ -9,14 +9,18 @@ export const ready = { conditions: [{ type: 'Ready', status: 'True' }] };
 
 export const unready = { status: { conditions: [{ type: 'Ready', status: 'False' }] } };
 
-/** With the last words of an etcd that cannot read its log. */
-export function endedAgain(pod: KubeObject) {
+/** The last words of an etcd that cannot read its log. */
+const DAMAGED = '"error":"walpb: crc mismatch"';
+/** Those of one without data that is told of nobody who knows the others. */
+export const FINDS_NOBODY = 'could not retrieve cluster information from the given URLs';
+
+export function endedAgain(pod: KubeObject, message = DAMAGED) {
   const { containerStatuses = [] } = (pod['status'] ?? {}) as {
     readonly containerStatuses?: readonly { readonly restartCount: number }[];
   };
   const restartCount = (containerStatuses[0]?.restartCount ?? -1) + 1;
   const state = { waiting: { reason: 'CrashLoopBackOff' } };
-  const lastState = { terminated: { exitCode: 1, message: '"error":"walpb: crc mismatch"' } };
+  const lastState = { terminated: { exitCode: 1, message } };
   const { status } = unready;
   return { status: { ...status, containerStatuses: [{ restartCount, state, lastState }] } };
 }
