@@ -2,6 +2,8 @@
 // ever added.
 import type { BackupFacts } from '../../shared/api/etcd-backup.ts';
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
+import { isRecord } from '../../shared/kube/json.ts';
+import { factsIn } from './result.ts';
 
 export interface Facts extends BackupFacts {
   readonly kind: 'etcd-backup/v1';
@@ -54,5 +56,27 @@ export function factsOf(origin: Origin, received: Received, checked: Checked): F
   };
 }
 
-export const textOfFacts = (facts: Facts): Buffer =>
-  Buffer.from(`${JSON.stringify(facts, undefined, 2)}\n`);
+/** Far more than we write, whatever others do. */
+export const FACTS_BYTES_MAX = 16 * 1024;
+
+export interface WrittenFacts {
+  readonly facts: Facts;
+  /** The mark of the run that wrote them. */
+  readonly writer: string;
+}
+
+export const textOfFacts = ({ facts, writer }: WrittenFacts): Buffer =>
+  Buffer.from(`${JSON.stringify({ ...facts, writer }, undefined, 2)}\n`);
+
+/** Undefined for what our program has not written. */
+export function writtenFactsIn(text: string): WrittenFacts | undefined {
+  let found: unknown;
+  try {
+    found = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(found) || typeof found['writer'] !== 'string') return undefined;
+  const facts = factsIn(found);
+  return facts && { facts: { kind: 'etcd-backup/v1', ...facts }, writer: found['writer'] };
+}
