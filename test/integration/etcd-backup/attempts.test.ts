@@ -70,13 +70,15 @@ interface Attempt {
   readonly isRelayed?: boolean;
   readonly etcd?: string;
   readonly signal?: AbortSignal;
+  readonly spoolBytes?: number;
 }
 
-function attempt({ of = 'w', isRelayed = false, etcd, signal }: Attempt = {}): Promise<Backup> {
+function attempt(how: Attempt = {}): Promise<Backup> {
+  const { of = 'w', isRelayed = false, etcd, signal, spoolBytes } = how;
   const place = { bucket: BUCKET, key };
   const address = { place, settings: settings(isRelayed ? relayUrl : s3.url) };
   const endpoints = [etcd ?? cluster.placeOf(0).endpoint.url];
-  const to = { address, spoolDir: cluster.plane.dir };
+  const to = { address, spoolDir: cluster.plane.dir, spoolBytes };
   const deps = { signal: signal ?? new AbortController().signal, onProgress: () => undefined };
   return backUp({ etcd: { endpoints }, to, writer: of ?? undefined }, { ...deps, clock: hasty });
 }
@@ -245,4 +247,18 @@ test('a storage that refuses to write facts for good leaves nothing', async () =
   relay.meddle = (passing) => (writesFacts(passing) ? passing.answer(slowDown) : passOn(passing));
   await expect(attempt({ isRelayed: true })).rejects.toMatchObject({ code: 'S3_UNAVAILABLE' });
   expect((await bucket.list(key)).keys).toEqual([]);
+});
+
+test('a spool that may not be as large as the database is told of before anything is sent', async () => {
+  await begin();
+  let asked = 0;
+  relay.meddle = (passing) => {
+    asked += passing.method === 'HEAD' ? 0 : 1;
+    return passOn(passing);
+  };
+  await expect(attempt({ isRelayed: true, spoolBytes: 4_096 })).rejects.toMatchObject({
+    code: 'DISK_FULL',
+    message: expect.stringMatching(/may take 4096 bytes, and the database has \d+\. Let it/),
+  });
+  expect(asked).toBe(0);
 });

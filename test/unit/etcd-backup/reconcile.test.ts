@@ -270,3 +270,45 @@ test('what cannot be mounted is said, by the newest warning about the pod', asyn
   expect(reasonOf()).toBe('False PodWaits');
   expect(statusOf().conditions?.[0]?.message).toBe('Pod pod: secret "main-client" not found.');
 });
+
+test('a Job that gets no pod says why, by the newest warning about it', async () => {
+  await sweep();
+  const { uid = '' } = all('jobs')[0]?.metadata ?? {};
+  kube.put(EVENTS, {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { namespace, name: 'refused' },
+    involvedObject: { uid },
+    type: 'Warning',
+    lastTimestamp: '2026-11-25T04:00:01Z',
+    message: 'Error creating: pods "now-x" is forbidden: exceeded quota: few.',
+  });
+  await sweep();
+  expect(reasonOf()).toBe('False PodRefused');
+  expect(statusOf().conditions?.[0]?.message).toMatch(
+    /^Job now-\S+ gets no pod: Error creating: .* exceeded quota: few\.$/,
+  );
+  putPod({ phase: 'Running' });
+  await sweep();
+  expect(reasonOf()).toBe('False Running');
+});
+
+test('a pod that was killed says so by the word of the kubelet', async () => {
+  await sweep();
+  const terminated = { exitCode: 137, reason: 'OOMKilled', finishedAt: '2026-11-25T04:10:00Z' };
+  putPod({ phase: 'Failed', containerStatuses: [{ state: { terminated } }] });
+  endJob('Failed');
+  await sweep();
+  expect(statusOf().conditions?.[0]?.message).toContain('spec.resources.limits.memory');
+});
+
+test('the pod that succeeded is found behind any number that were evicted', async () => {
+  await sweep();
+  for (let index = 0; index < 60; index += 1) {
+    putPod({ phase: 'Failed', reason: 'Evicted' }, {}, `a-${index}`);
+  }
+  putPod(ended(said({}, locationOf())), {}, 'z');
+  endJob('Complete');
+  await sweep();
+  expect(statusOf()).toMatchObject({ phase: 'Complete', backup: { keys: 5 } });
+});

@@ -44,7 +44,8 @@ const told = (spec: Partial<EtcdBackupSpec>, source = PLAIN): readonly string[] 
   argumentsOf(backup({ spec }), source).map((one) => one.replaceAll('$$', () => '$'));
 
 test('its program understands all of it', async () => {
-  const args = told({ target: { s3: WHOLE_S3 } }, { endpoints: [URL], tlsSecret: 'main-client' });
+  const spec = { target: { s3: WHOLE_S3 }, spool: { medium: 'Node', size: '2Gi' } } as const;
+  const args = told(spec, { endpoints: [URL], tlsSecret: 'main-client' });
   expect(await commandOptions(args)).toEqual({
     etcd: {
       endpoints: [URL],
@@ -67,9 +68,17 @@ test('its program understands all of it', async () => {
         }),
       },
       spoolDir: '/spool',
+      spoolBytes: 2 * 2 ** 30,
     },
+    // All attempts are told the same, and no other backup is.
+    writer: UID,
     resultPath: '/dev/termination-log',
   });
+});
+
+test('a volume of its own is as large as it says, so that nothing is told of it', () => {
+  const args = told({ spool: { medium: 'Volume', size: '2Gi' } });
+  expect(args.filter((one) => one.startsWith('--spool'))).toEqual(['--spool=/spool']);
 });
 
 test('a file on a claim is one in its pod, and told by the name of the claim', async () => {

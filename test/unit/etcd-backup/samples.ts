@@ -70,6 +70,7 @@ export const job = (changes: Partial<FoundJob> = {}): FoundJob => ({
   isEnding: false,
   startedAt: '2026-11-25T04:00:01Z',
   end: undefined,
+  trouble: undefined,
   ...changes,
 });
 
@@ -86,7 +87,10 @@ export const pod = (changes: Partial<FoundPod> = {}): FoundPod => ({
 });
 
 export const podEnded = (message: string, exitCode = 0, at = '2026-11-25T04:09:59Z'): FoundPod =>
-  pod({ phase: exitCode === 0 ? 'Succeeded' : 'Failed', ended: { exitCode, message, at } });
+  pod({
+    phase: exitCode === 0 ? 'Succeeded' : 'Failed',
+    ended: { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', message, at },
+  });
 
 export function state(changes: Partial<State> = {}, differences: Differences = {}): State {
   return {
