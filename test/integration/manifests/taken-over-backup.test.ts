@@ -1,7 +1,7 @@
 // The account of etcd-backup in the wrong hands, where it is granted its rights: it may make the
 // Job of an EtcdBackup, and no other.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { etcdBackupOf } from '../../../functions/etcd-backup/object.ts';
+import { etcdBackupOf, labelsOf } from '../../../functions/etcd-backup/object.ts';
 import { jobManifest } from '../../../functions/etcd-backup/render/job.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
@@ -62,19 +62,22 @@ const write = (body: object): Promise<Outcome> =>
 interface Changes {
   readonly metadata?: object;
   readonly spec?: object;
+  readonly labels?: object;
   /** Changes of the pod, and of its one container. */
   readonly pod?: object;
   readonly container?: object;
 }
 
 /** The Job as its function makes it, with something else in it. */
-function changed({ metadata = {}, spec = {}, pod = {}, container = {} }: Changes): object {
+function changed(changes: Changes): object {
+  const { metadata = {}, spec = {}, labels = {}, pod = {}, container = {} } = changes;
   const whole = structuredClone(jobManifest(etcdBackupOf(made), SOURCE, IMAGE)) as unknown as {
     metadata: object;
-    spec: { template: { spec: { containers: [object] } } };
+    spec: { template: { metadata: { labels: object }; spec: { containers: [object] } } };
   };
   Object.assign(whole.metadata, metadata);
   Object.assign(whole.spec.template.spec.containers[0], container);
+  Object.assign(whole.spec.template.metadata.labels, labels);
   Object.assign(whole.spec.template.spec, pod);
   Object.assign(whole.spec, spec);
   return whole;
@@ -112,6 +115,22 @@ const FORGED: () => readonly (readonly [what: string, changes: Changes, why: str
   ['that run many at once', { spec: { parallelism: 9 } }, 'by one pod'],
   ['that run many', { spec: { completions: 9 } }, 'by one pod'],
   ['that never end', { spec: { activeDeadlineSeconds: null } }, 'by one pod'],
+  [
+    'that take other pods over',
+    { spec: { manualSelector: true, selector: { matchLabels: labelsOf(etcdBackupOf(made)) } } },
+    'no pods but its own',
+  ],
+  ['whose pod a Service sends to', { labels: { app: 'shop' } }, 'labels of a backup alone'],
+  [
+    'whose pod is one of another backup',
+    { labels: { 'ballast.dev/etcd-backup': 'other' } },
+    'labels of a backup alone',
+  ],
+  [
+    'whose pod is named as another program',
+    { labels: { 'app.kubernetes.io/name': 'shop' } },
+    'labels of a backup alone',
+  ],
   ['with a token', { pod: { automountServiceAccountToken: true } }, 'has no account'],
   ['with an account', { pod: { serviceAccountName: 'strong' } }, 'has no account'],
   [

@@ -8,6 +8,7 @@ import { reconciler } from '../../../functions/etcd-backup/reconciler.ts';
 import { ETCD_BACKUPS, type EtcdBackupStatus } from '../../../shared/api/etcd-backup.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import type { Context } from '../../../shared/function/define.ts';
+import { errorFromAnswer } from '../../../shared/kube/errors.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { PODS } from '../../../shared/stateful/parts.ts';
 import { KubeModel } from '../stateful/kube-model.ts';
@@ -269,6 +270,21 @@ test('what cannot be mounted is said, by the newest warning about the pod', asyn
   await sweep();
   expect(reasonOf()).toBe('False PodWaits');
   expect(statusOf().conditions?.[0]?.message).toBe('Pod pod: secret "main-client" not found.');
+});
+
+test('rights that lack are told as what they are for a backup', async () => {
+  const message =
+    'jobs.batch is forbidden: User "x" cannot create resource "jobs" in API group "b"';
+  kube.aroundWrite = () => {
+    kube.aroundWrite = () => undefined;
+    const about = { verb: 'create', ref: JOBS } as const;
+    throw errorFromAnswer(about, { statusCode: 403, reason: 'Forbidden', message, causes: [] });
+  };
+  await sweep();
+  expect(reasonOf()).toBe('False RightsMissing');
+  const [told] = statusOf().conditions ?? [];
+  expect(told?.message).toMatch(/No Job is made, .* npm run -s rights -- etcd-backup -n shop/);
+  expect(told?.message).not.toContain('servers');
 });
 
 test('a Job that gets no pod says why, by the newest warning about it', async () => {
