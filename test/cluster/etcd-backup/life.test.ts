@@ -37,7 +37,7 @@ beforeAll(async () => {
     place.kube,
     etcdBackupRights(namespace).map((object) => ({ file, object })),
   );
-  await place.create({ namespace, name: 'etcd' }, { replicas: 1, storage: { size: '1Gi' } });
+  await place.create({ namespace, name: 'etcd' }, { replicas: 1, storage: { size: '10Gi' } });
   storage = await startStorage(place, namespace);
   ours = await start();
   await place.wakeUntilReady({ namespace, name: 'etcd' });

@@ -44,7 +44,7 @@ function through(networkPolicy: 'Open' | 'Closed', port: number): readonly strin
   const parts = render({ ...cluster, spec }, none);
   const manifest = parts.find(({ key }) => key === 'networkPolicy')?.manifest;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the API server takes it
-  const { ingress } = manifest?.['spec'] as Spec;
+  const { ingress } = Object(manifest?.['spec']) as Spec;
   const rules = ingress.filter(({ ports }) => ports.some((one) => one.port === port));
   return Object.entries(CALLERS).flatMap(([name, caller]) => {
     const own = { 'kubernetes.io/metadata.name': caller.namespace, ...caller.marked };
