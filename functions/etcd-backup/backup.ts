@@ -30,7 +30,9 @@ export interface BackupOptions {
         /** The most that may be there; undefined for what the disk has. */
         readonly spoolBytes?: number | undefined;
       };
-  /** The same for all attempts at one backup; undefined for a run that is the only one. */
+  /**
+   * A secret, the same for all attempts at one backup; undefined for a run that is the only one.
+   */
   readonly writer?: string | undefined;
 }
 

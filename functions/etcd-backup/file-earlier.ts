@@ -7,7 +7,7 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { unwritable } from '../../shared/spool.ts';
 import { type Facts, FACTS_BYTES_MAX, type WrittenFacts, writtenFactsIn } from './facts.ts';
 import { hasCode } from './file-names.ts';
-import { isOfSameBackup, type Mark } from './mark.ts';
+import type { Mark } from './mark.ts';
 import { backupExists, factsNameOf } from './target.ts';
 
 export interface LookedAt {
@@ -24,8 +24,8 @@ export async function earlierAt(
   const beside = factsNameOf(path);
   const backup = await statsOf(path);
   const facts = await statsOf(beside);
-  const told = facts && (await readFacts(beside));
-  if (facts !== undefined && !isOfSameBackup(mark, told?.writer)) {
+  const told = facts && (await readFacts(beside, mark));
+  if (facts !== undefined && told?.isSealed !== true) {
     throw backupExists(backup === undefined ? beside : path);
   }
   if (backup !== undefined && told !== undefined) {
@@ -44,13 +44,13 @@ export async function earlierAt(
 }
 
 /** Undefined for what is not there, and for what our program has not written. */
-export async function readFacts(path: string): Promise<WrittenFacts | undefined> {
+export async function readFacts(path: string, mark: Mark): Promise<WrittenFacts | undefined> {
   const found = await statsOf(path);
   if (found?.isFile() !== true || found.size > FACTS_BYTES_MAX) return undefined;
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw unwritable(path, error);
   });
-  return writtenFactsIn(text);
+  return writtenFactsIn(text, mark);
 }
 
 async function isBackupOf(

@@ -7,7 +7,7 @@ import { assertRoom, Spool, unwritable } from '../../shared/spool.ts';
 import { type Facts, textOfFacts } from './facts.ts';
 import { earlierAt, readFacts } from './file-earlier.ts';
 import { moveNew, nameNew, syncDirectory } from './file-names.ts';
-import { isOfSameBackup, type Mark } from './mark.ts';
+import type { Mark } from './mark.ts';
 import type { StreamPart } from './part-queue.ts';
 import { factsNameOf, type Target } from './target.ts';
 
@@ -84,10 +84,10 @@ export class FileTarget implements Target {
   async #writeFacts(facts: Facts): Promise<void> {
     const beside = factsNameOf(this.name);
     const whole = factsNameOf(this.#unfinished);
-    const stale = await readFacts(beside);
+    const stale = await readFacts(beside, this.#mark);
     // Beside a backup of ours those of another attempt are about one that was taken back.
-    if (isOfSameBackup(this.#mark, stale?.writer)) await rm(beside, { force: true });
-    const text = textOfFacts({ facts, writer: this.#mark.run });
+    if (stale?.isSealed === true) await rm(beside, { force: true });
+    const text = textOfFacts(facts, this.#mark);
     try {
       await rm(whole, { force: true });
       await writeFile(whole, text, { flag: 'wx', mode: 0o600, flush: true });
@@ -101,7 +101,7 @@ export class FileTarget implements Target {
   /** What is of this run, and nothing of another one. */
   async #takeBack(): Promise<void> {
     const beside = factsNameOf(this.name);
-    const told = await readFacts(beside).catch(() => undefined);
+    const told = await readFacts(beside, this.#mark).catch(() => undefined);
     if (told?.writer === this.#mark.run) await rm(beside, { force: true });
     if (await this.spool.isAt(this.name)) await rm(this.name, { force: true });
   }

@@ -1,19 +1,36 @@
-// The mark that a run leaves on what it writes. All attempts at one backup begin theirs with the
-// same writer, so that one knows what another has left; only the whole mark says which of them.
-import { randomUUID } from 'node:crypto';
+// The mark that a run leaves on what it writes. All attempts at one backup are told the same secret,
+// and their marks begin with what follows from it, so that one knows what another has left; only
+// the whole mark says which of them. Whoever sees a mark in the storage can write another one that
+// begins so. What counts as a backup is sealed, for which the secret is needed.
+import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 
 export interface Mark {
   /** Of all attempts; undefined for a run that is the only one. */
   readonly writer: string | undefined;
   /** Of this one alone. */
   readonly run: string;
+  readonly secret: string | undefined;
 }
 
-export function markOf(writer: string | undefined): Mark {
+const WRITER_LENGTH = 32;
+
+export function markOf(secret: string | undefined): Mark {
   const run = randomUUID();
-  return { writer, run: writer === undefined ? run : `${writer}.${run}` };
+  if (secret === undefined) return { writer: undefined, run, secret };
+  const writer = createHash('sha256').update(secret).digest('hex').slice(0, WRITER_LENGTH);
+  return { writer, run: `${writer}.${run}`, secret };
 }
 
-/** Whether this run or another attempt at the same backup wrote it. */
+/** Whether this run or another attempt at the same backup seems to have written it. */
 export const isOfSameBackup = ({ writer, run }: Mark, found: string | undefined): boolean =>
   found === run || (writer !== undefined && found?.startsWith(`${writer}.`) === true);
+
+/** Undefined for a run that is the only one: nobody asks. */
+export const sealOf = ({ secret }: Mark, text: string): string | undefined =>
+  secret === undefined ? undefined : createHmac('sha256', secret).update(text).digest('hex');
+
+export function isSealOf(mark: Mark, text: string, seal: unknown): boolean {
+  const own = Buffer.from(sealOf(mark, text) ?? '');
+  const found = Buffer.from(typeof seal === 'string' ? seal : '');
+  return own.length > 0 && own.length === found.length && timingSafeEqual(own, found);
+}

@@ -34,8 +34,9 @@ nothing is left when it fails.
   --spool-bytes N    the most that it may take there
   --s3-sse HOW       have it encrypted there: AES256, aws:kms, or aws:kms:KEY
 ${S3_USAGE}
-  --writer NAME      the same for all attempts at one backup: one that finds what an earlier one
-                     has finished tells that, and what an earlier one left it takes back
+  --writer SECRET    the same for all attempts at one backup, and known to nobody else: one that
+                     finds what an earlier one has finished tells that, and what an earlier one
+                     left it takes back
   --result FILE      write the result there, too
   -h, --help         this text
 
@@ -78,10 +79,10 @@ export async function commandOptions(args: readonly string[]): Promise<CommandOp
   };
 }
 
-/** It goes into names of files, and into headers. */
+/** It must not be guessed. */
 function writerOf(text: string | undefined): string | undefined {
-  if (text === undefined || /^[\w-]{1,64}$/.test(text)) return text;
-  throw new UsageError(`--writer is up to 64 letters, digits, _ and -, not ${text}`);
+  if (text === undefined || /^[\w-]{16,128}$/.test(text)) return text;
+  throw new UsageError('--writer is 16 to 128 letters, digits, _ and - that nobody else knows');
 }
 
 function encryptionOf(text: string | undefined): string | undefined {

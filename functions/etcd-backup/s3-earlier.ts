@@ -28,7 +28,7 @@ export async function earlierIn(looked: Looked, signal: AbortSignal): Promise<Fa
   const facts = await ownAt(looked, beside, signal);
   if (backup !== undefined && facts !== undefined) {
     const told = await readFacts(looked, facts, signal);
-    if (told !== undefined && (await isBackupOf(looked, backup, told.facts, signal))) {
+    if (told?.isSealed === true && (await isBackupOf(looked, backup, told.facts, signal))) {
       await takeOver(looked, { backup, facts, told }, signal);
       return told.facts;
     }
@@ -51,7 +51,7 @@ async function ownAt(
 
 /** Undefined for what our program has not written. */
 export async function readFacts(
-  { bucket, place }: Looked,
+  { bucket, place, mark }: Looked,
   found: StoredObject,
   signal: AbortSignal,
 ): Promise<WrittenFacts | undefined> {
@@ -60,7 +60,7 @@ export async function readFacts(
   const pieces: Buffer[] = [];
   const spool = { write: async (bytes: Buffer) => void pieces.push(bytes) };
   await download(bucket, shownPlace({ ...place, key }), { key, found, spool }, { signal });
-  return writtenFactsIn(Buffer.concat(pieces).toString());
+  return writtenFactsIn(Buffer.concat(pieces).toString(), mark);
 }
 
 async function isBackupOf(
@@ -90,7 +90,7 @@ async function takeOver(
   signal: AbortSignal,
 ): Promise<void> {
   const beside = factsNameOf(place.key);
-  const text = textOfFacts({ facts: told.facts, writer: mark.run });
+  const text = textOfFacts(told.facts, mark);
   await bucket.replaceFound(beside, facts, text, mark.run, signal);
   const now = await bucket.head(place.key, signal);
   if (now?.etag === backup.etag && now.writer === backup.writer) return;

@@ -138,7 +138,7 @@ export class S3Target implements Target {
   async #writeFacts(facts: Facts, signal: AbortSignal): Promise<void> {
     const { place, mark } = this.#options;
     const beside = factsNameOf(place.key);
-    const text = textOfFacts({ facts, writer: mark.run });
+    const text = textOfFacts(facts, mark);
     // Beside a backup of ours those of another attempt are about one that was taken back.
     const stale = mark.writer === undefined ? undefined : await this.#bucket.head(beside, signal);
     if (stale !== undefined && isOfSameBackup(mark, stale.writer)) {
@@ -183,7 +183,7 @@ export class S3Target implements Target {
       else if (found !== undefined && isOfSameBackup(mark, found.writer)) {
         const told = await readFacts(this.#looked, found, signal);
         // Another attempt has taken this one over, and told of it.
-        if (told?.facts.sha256 === facts.sha256) return;
+        if (told?.isSealed === true && told.facts.sha256 === facts.sha256) return;
       }
       await this.#bucket.deleteOwn(place.key, mark.run, signal);
     } catch (error) {

@@ -1,4 +1,5 @@
-// The arguments of the program in a Job's pod: paths in its pod, and never anything secret. Pure.
+// The arguments of the program in a Job's pod: paths in its pod, and no secret but one that is of
+// this Job alone. Pure.
 import type { BackupSpool, S3Object } from '../../../shared/api/etcd-backup.ts';
 import { quantityOf } from '../../../shared/kube/quantity.ts';
 import { destinationOf, type EtcdBackup } from '../object.ts';
@@ -12,7 +13,7 @@ export const SPOOL_DIR = '/spool';
 export const PASSWORD_FILE = 'password';
 export const AUTHORITY_FILE = 'ca.crt';
 
-export function argumentsOf(backup: EtcdBackup, source: Source): readonly string[] {
+export function argumentsOf(backup: EtcdBackup, source: Source, secret: string): readonly string[] {
   const { endpoints, tlsSecret, login } = source;
   const { target, spool } = backup.spec;
   const { s3 } = target;
@@ -32,7 +33,7 @@ export function argumentsOf(backup: EtcdBackup, source: Source): readonly string
     ...(s3 === undefined ? [] : ofS3(s3)),
     ...(spool?.medium === 'Node' ? [option('spool-bytes', bytesOf(spool))] : []),
     // One attempt knows by it what an earlier one has left.
-    option('writer', backup.uid),
+    option('writer', secret),
     option('result', '/dev/termination-log'),
   ];
 }

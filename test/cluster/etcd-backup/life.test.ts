@@ -79,9 +79,10 @@ async function untilSays(name: string, form: RegExp): Promise<void> {
   let said = '';
   const isSaid = async (): Promise<boolean> => {
     await sendEvent(ours.port, 'dev.knative.sources.ping', {});
-    const { conditions = [] } = await statusOf(name);
+    const { conditions = [], phase } = await statusOf(name);
     const found = conditions.find(({ type }) => type === 'Complete');
     said = `${found?.status} ${found?.reason}: ${found?.message}`;
+    if (phase === 'Failed') throw new Error('it is over');
     return form.test(said);
   };
   await until(`${name} to say ${form.source}`, isSaid, SCENARIO_MS / 2).catch((cause: unknown) => {

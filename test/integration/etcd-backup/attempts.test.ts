@@ -1,9 +1,11 @@
 // Attempts at one backup, one after the other and two at once, into a real S3: what one has
 // finished the next one tells, what one has left the next one takes back, and whatever is cut off
 // and goes on does no harm.
+import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Backup, backUp } from '../../../functions/etcd-backup/backup.ts';
 import { writtenFactsIn } from '../../../functions/etcd-backup/facts.ts';
+import { markOf } from '../../../functions/etcd-backup/mark.ts';
 import { type Bucket, openBucket } from '../../../shared/s3/bucket.ts';
 import { settingsFor } from '../../builders/posing-s3.ts';
 import { EtcdCluster } from '../etcd/cluster.ts';
@@ -18,6 +20,11 @@ import {
   slowDown,
   startS3,
 } from './s3-server.ts';
+
+const OURS = 'known-to-attempts';
+const THEIRS = 'known-to-others-alone';
+/** As anybody who sees a mark can make one. */
+const mark = (run: string): string => `${markOf(OURS).writer}.${run}`;
 
 const hasty = { nowMs: () => Date.now(), sleep: () => Promise.resolve() };
 const settings = (url: string) =>
@@ -75,7 +82,7 @@ interface Attempt {
 }
 
 function attempt(how: Attempt = {}): Promise<Backup> {
-  const { of = 'w', isRelayed = false, etcd, signal, spoolBytes } = how;
+  const { of = OURS, isRelayed = false, etcd, signal, spoolBytes } = how;
   const place = { bucket: BUCKET, key };
   const address = { place, settings: settings(isRelayed ? relayUrl : s3.url) };
   const endpoints = [etcd ?? cluster.placeOf(0).endpoint.url];
@@ -124,7 +131,7 @@ test('what one has finished the next one tells, also when etcd is gone', async (
   await change();
   expect(await attempt({ etcd: 'http://127.0.0.1:1' })).toEqual(first);
   expect(await attempt()).toEqual(first);
-  await expect(attempt({ of: 'x' })).rejects.toMatchObject({ code: 'BACKUP_EXISTS' });
+  await expect(attempt({ of: THEIRS })).rejects.toMatchObject({ code: 'BACKUP_EXISTS' });
   await expect(attempt({ of: null })).rejects.toMatchObject({ code: 'BACKUP_EXISTS' });
 });
 
@@ -134,9 +141,9 @@ test.each([
   ['that is gone, with its facts', { facts: '{}' }],
 ])('one %s is taken back, and taken anew', async (_, { backup, facts }: Record<string, string>) => {
   await begin();
-  if (backup !== undefined) await bucket.putNew(key, Buffer.from(backup), 'w.1');
-  if (facts !== undefined) await bucket.putNew(`${key}.json`, Buffer.from(facts), 'w.1');
-  await expect(attempt({ of: 'x' })).rejects.toMatchObject({ code: 'BACKUP_EXISTS' });
+  if (backup !== undefined) await bucket.putNew(key, Buffer.from(backup), mark('1'));
+  if (facts !== undefined) await bucket.putNew(`${key}.json`, Buffer.from(facts), mark('1'));
+  await expect(attempt({ of: THEIRS })).rejects.toMatchObject({ code: 'BACKUP_EXISTS' });
   await assertWhole(await attempt());
 });
 
@@ -145,10 +152,31 @@ test('one whose bytes are others than its facts say is taken anew', async () => 
   const { facts } = await attempt();
   const stored = await bucket.head(key);
   if (stored === undefined) throw new Error('there is no backup');
-  await bucket.replaceFound(key, stored, Buffer.alloc(facts.sizeBytes), 'w.1');
+  await bucket.replaceFound(key, stored, Buffer.alloc(facts.sizeBytes), mark('1'));
   await change();
   const again = await attempt();
   expect(again.facts.sha256).not.toBe(facts.sha256);
+  await assertWhole(again);
+});
+
+test('one that was made up by whoever may write to the bucket is not told', async () => {
+  await begin();
+  const { facts } = await attempt();
+  const [backup, beside] = [await bucket.head(key), await bucket.head(`${key}.json`)];
+  if (backup === undefined || beside === undefined) throw new Error('there is no backup');
+  const bytes = Buffer.from('made up');
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const made = {
+    ...facts,
+    sizeBytes: bytes.length,
+    sha256,
+    writer: mark('1'),
+    seal: 'a'.repeat(64),
+  };
+  await bucket.replaceFound(key, backup, bytes, mark('1'));
+  await bucket.replaceFound(`${key}.json`, beside, Buffer.from(JSON.stringify(made)), mark('1'));
+  const again = await attempt();
+  expect(again.facts.sha256).not.toBe(sha256);
   await assertWhole(again);
 });
 
@@ -214,7 +242,7 @@ test('facts that came late are none of the next one, which replaces them', async
   const held = new Held(completes);
   const next = attempt({ isRelayed: true });
   await held.arrived;
-  await bucket.putNew(`${key}.json`, Buffer.from('{}'), 'w.cut-off');
+  await bucket.putNew(`${key}.json`, Buffer.from('{}'), mark('cut-off'));
   held.letGo();
   await assertWhole(await next);
 });
@@ -237,10 +265,11 @@ test('facts say who wrote them, and are those that were told', async () => {
   const { facts } = await attempt();
   const { etag = '' } = (await bucket.head(`${key}.json`)) ?? {};
   const { body } = await bucket.read(`${key}.json`, 0, etag);
-  expect(writtenFactsIn(await body.text())).toEqual({
-    facts,
-    writer: expect.stringMatching(/^w\.[0-9a-f-]{36}$/),
-  });
+  const text = await body.text();
+  const writer = expect.stringMatching(new RegExp(`^${mark('')}[0-9a-f-]{36}$`));
+  expect(writtenFactsIn(text, markOf(OURS))).toEqual({ facts, writer, isSealed: true });
+  expect(writtenFactsIn(text, markOf(THEIRS))).toEqual({ facts, writer, isSealed: false });
+  expect(text).not.toContain(OURS);
 });
 
 test('a storage that refuses to write facts for good leaves nothing', async () => {

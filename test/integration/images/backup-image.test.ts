@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jobManifest } from '../../../functions/etcd-backup/render/job.ts';
-import { backup } from '../../unit/etcd-backup/samples.ts';
+import { backup, SECRET } from '../../unit/etcd-backup/samples.ts';
 import { start, unpack, type Unpacked } from './unpacked.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -23,7 +23,7 @@ beforeAll(() => {
 afterAll(() => rmSync(out, { recursive: true, force: true }));
 
 test('the command of a Job is there, and says what it lacks', async () => {
-  const { spec } = jobManifest(backup(), { endpoints: ['http://127.0.0.1:1'] }, 'ours:1');
+  const { spec } = jobManifest(backup(), { endpoints: ['http://127.0.0.1:1'] }, 'ours:1', SECRET);
   const { command, args } = Object(spec).template.spec.containers[0];
   const child = start(image, {}, [...command, ...args]);
   const ended = once(child, 'exit');

@@ -14,6 +14,7 @@ import { Installed } from './installed.ts';
 
 const namespace = 'default';
 const JOBS = `/apis/batch/v1/namespaces/${namespace}/jobs`;
+const SECRET = 'known-to-attempts';
 const IMAGE = 'dev.local/ballast/etcd-backup:0.1.0';
 const SOURCE = {
   endpoints: ['https://main.default.svc:2379'],
@@ -71,7 +72,9 @@ interface Changes {
 /** The Job as its function makes it, with something else in it. */
 function changed(changes: Changes): object {
   const { metadata = {}, spec = {}, labels = {}, pod = {}, container = {} } = changes;
-  const whole = structuredClone(jobManifest(etcdBackupOf(made), SOURCE, IMAGE)) as unknown as {
+  const whole = structuredClone(
+    jobManifest(etcdBackupOf(made), SOURCE, IMAGE, SECRET),
+  ) as unknown as {
     metadata: object;
     spec: { template: { metadata: { labels: object }; spec: { containers: [object] } } };
   };
@@ -89,7 +92,7 @@ test('it makes the Job of an EtcdBackup, on a claim too, once', async () => {
     ...made,
     spec: { ...Object(made['spec']), target: { claim: { name: 'disk' } } },
   };
-  const job = jobManifest(etcdBackupOf(claimed), { endpoints: ['http://a:1'] }, IMAGE);
+  const job = jobManifest(etcdBackupOf(claimed), { endpoints: ['http://a:1'] }, IMAGE, SECRET);
   expect(await write(job)).toMatchObject({ status: 201 });
 });
 
@@ -182,7 +185,7 @@ test('it is refused all other Jobs', async () => {
 test('it changes and deletes no Job, and reads no Secret', async () => {
   const { kube } = installed;
   const ref = { group: 'batch', version: 'v1', resource: 'jobs' };
-  const job = jobManifest(etcdBackupOf(made), SOURCE, IMAGE);
+  const job = jobManifest(etcdBackupOf(made), SOURCE, IMAGE, SECRET);
   await kube.create(ref, job);
   const path = `${JOBS}/${job.metadata.name}`;
   const tries = [

@@ -34,7 +34,7 @@ test.each([
   [[...ETCD, '--to', 's3://bbb/k', '--s3-style', 'x'], '--s3-style is path or host'],
   [[...ETCD, '--to', 's3://bbb/k', '--s3-endpoint', 'x'], '--s3-endpoint must be as'],
   [[...ETCD, '--to', 's3://bbb/k', '--spool-bytes', '2Gi'], '--spool-bytes wants a whole number'],
-  [[...ETCD, '--to', 'f', '--writer', '../w'], '--writer is up to 64 letters'],
+  [[...ETCD, '--to', 'f', '--writer', 'short'], '--writer is 16 to 128 letters'],
 ])('%j ends with 2', async (args, message) => {
   const { code, out, err } = await run(...args);
   expect([code, out]).toEqual([2, '']);

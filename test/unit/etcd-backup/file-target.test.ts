@@ -12,7 +12,7 @@ import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Facts } from '../../../functions/etcd-backup/facts.ts';
+import { type Facts, textOfFacts } from '../../../functions/etcd-backup/facts.ts';
 import { FileTarget } from '../../../functions/etcd-backup/file-target.ts';
 import { markOf } from '../../../functions/etcd-backup/mark.ts';
 import { FACTS } from './samples.ts';
@@ -32,7 +32,12 @@ const facts: Facts = { kind: 'etcd-backup/v1', ...FACTS, sizeBytes: bytes.length
 const part = { bytes, number: 1, offset: 0 };
 const { signal } = new AbortController();
 
-const targetOf = (writer?: string): FileTarget => new FileTarget(path, markOf(writer));
+const SECRETS: Readonly<Record<string, string>> = { w: 'known-to-attempts', x: 'and-of-others' };
+const secretOf = (of: string | undefined): string | undefined =>
+  of === undefined ? undefined : SECRETS[of];
+const targetOf = (of?: string): FileTarget => new FileTarget(path, markOf(secretOf(of)));
+const WRITER = markOf(SECRETS['w']).writer ?? '';
+const unfinished = `etcd.db.${WRITER}.unfinished`;
 
 async function begun(writer?: string): Promise<FileTarget> {
   const target = targetOf(writer);
@@ -108,7 +113,7 @@ test('a disk that is too small, or no directory, is told before anything is writ
 test('what an earlier attempt has finished is told, and stays as it is', async () => {
   await finished('w');
   const before = factsThere();
-  linkSync(path, `${path}.w.unfinished`);
+  linkSync(path, join(dir, unfinished));
   expect(await targetOf('w').earlier(signal)).toEqual(facts);
   expect(readdirSync(dir)).toEqual(['etcd.db', 'etcd.db.json']);
   expect(factsThere()).toEqual(before);
@@ -124,8 +129,8 @@ test.each<[string, string | undefined]>([
 });
 
 test('what an earlier attempt has named and not finished is taken back', async () => {
-  writeFileSync(`${path}.w.unfinished`, 'snapshot');
-  linkSync(`${path}.w.unfinished`, path);
+  writeFileSync(join(dir, unfinished), 'snapshot');
+  linkSync(join(dir, unfinished), path);
   await expect(targetOf().earlier(signal)).rejects.toMatchObject({ code: 'BACKUP_EXISTS' });
   await expect(targetOf('x').earlier(signal)).rejects.toMatchObject({ code: 'BACKUP_EXISTS' });
   await finished('w');
@@ -134,10 +139,18 @@ test('what an earlier attempt has named and not finished is taken back', async (
 });
 
 test('a file of somebody beside our first name is not ours', async () => {
-  writeFileSync(`${path}.w.unfinished`, 'snapshot');
+  writeFileSync(join(dir, unfinished), 'snapshot');
   writeFileSync(path, 'snapshot');
   await expect(targetOf('w').earlier(signal)).rejects.toMatchObject({ code: 'BACKUP_EXISTS' });
   expect(readFileSync(path, 'utf8')).toBe('snapshot');
+});
+
+test('facts with our mark that somebody made up are not ours', async () => {
+  await finished('w');
+  const made = { ...factsThere(), keys: 666 };
+  writeFileSync(`${path}.json`, JSON.stringify(made));
+  await expect(targetOf('w').earlier(signal)).rejects.toMatchObject({ code: 'BACKUP_EXISTS' });
+  expect(factsThere()).toEqual(made);
 });
 
 test('a backup that is not as its facts say is not told, and not removed', async () => {
@@ -179,13 +192,13 @@ test('a file that another run has just begun gets no name from us', async () => 
   });
   await expect(first.finish(facts)).rejects.toMatchObject({ code: 'DISK_UNWRITABLE' });
   await first.close();
-  expect(readdirSync(dir)).toEqual(['etcd.db.w.unfinished']);
+  expect(readdirSync(dir)).toEqual([unfinished]);
 });
 
 test('stale facts of another attempt are no obstacle to the next one', async () => {
   const next = await begun('w');
-  const text = JSON.stringify({ ...facts, sha256: 'b'.repeat(64), writer: 'w.other' });
-  writeFileSync(`${path}.json`, text);
+  const stale = { ...facts, sha256: 'b'.repeat(64) };
+  writeFileSync(`${path}.json`, textOfFacts(stale, markOf(SECRETS['w'])));
   await next.finish(facts);
   await next.close();
   expect(factsThere()).toMatchObject({ sha256 });
