@@ -1,8 +1,7 @@
 // The backup as a command: one line of JSON says what came of it, small enough for the termination
 // message of a pod; a person who watches reads the rest on stderr.
 import { writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
-import { UsageError } from '../../shared/arguments.ts';
+import { givenValue, UsageError } from '../../shared/arguments.ts';
 import { cut } from '../../shared/cut.ts';
 import { type ErrorCode, Failure } from '../../shared/errors.ts';
 import { printable } from '../../shared/function/printable.ts';
@@ -46,26 +45,20 @@ export async function runBackup(
   } catch (error) {
     if (error instanceof UsageError) {
       err(`${printable(error.message)}\n\n${USAGE}`);
+      // Somebody may wait for a result.
       const next = 'Ask otherwise; where an EtcdBackup asked, create another one.';
       const message = `The program was asked wrongly: ${error.message}. ${next}`;
       const wrong = new Failure('BACKUP_OPTIONS_WRONG', message);
-      return keep(resultPathIn(args), failedBy(wrong), err);
+      return keep(givenValue(args, 'result'), failedBy(wrong), err);
     }
     const result = failedBy(error);
     out(lineOf(result));
-    return keep(resultPathIn(args), result, err);
+    return keep(givenValue(args, 'result'), result, err);
   }
   const result = await resultOf(options, terminal, signal);
   out(lineOf(result));
   err(`${printable(sentenceOf(result))}\n`);
   return keep(options.resultPath, result, err);
-}
-
-/** Of arguments that cannot be followed, too: whoever waits for a result gets one. */
-function resultPathIn(args: readonly string[]): string | undefined {
-  const options = { result: { type: 'string' } } as const;
-  const { result } = parseArgs({ args: [...args], strict: false, options }).values;
-  return typeof result === 'string' ? result : undefined;
 }
 
 /** The exit code. */

@@ -1,6 +1,6 @@
-// What earlier attempts at a backup have left in a directory. A backup of theirs with its facts
-// counts when it is read and is as they say; everything else of theirs is taken back. What others
-// wrote stays as it is, and ends this one.
+// Looks for what earlier attempts at a backup have left in a directory. A backup of theirs with its
+// facts counts when it is read and is as they say; everything else of theirs is taken back. Files
+// of others stay as they are, and end this one.
 import { createHash } from 'node:crypto';
 import { createReadStream, type Stats } from 'node:fs';
 import { readFile, rm, stat } from 'node:fs/promises';

@@ -98,7 +98,7 @@ export class FileTarget implements Target {
     }
   }
 
-  /** What is of this run, and nothing of another one. */
+  /** Nothing of another run is removed. */
   async #takeBack(): Promise<void> {
     const beside = factsNameOf(this.name);
     const told = await readFacts(beside, this.#mark).catch(() => undefined);

@@ -1,13 +1,13 @@
-// The mark that a run leaves on what it writes. All attempts at one backup are told the same secret,
-// and their marks begin with what follows from it, so that one knows what another has left; only
-// the whole mark says which of them. Whoever sees a mark in the storage can write another one that
-// begins so. What counts as a backup is sealed, for which the secret is needed.
+// The mark that a run leaves on everything it writes. All attempts at one backup are told the same
+// secret, and their marks begin with a hash of it, so that one knows another; the whole mark says
+// which of them. Anybody who sees a mark in the storage can write another one that begins so, and
+// therefore facts are sealed, for which the secret is needed.
 import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 
 export interface Mark {
-  /** Of all attempts; undefined for a run that is the only one. */
+  /** All attempts have the same; undefined for a run that is the only one. */
   readonly writer: string | undefined;
-  /** Of this one alone. */
+  /** This run's alone. */
   readonly run: string;
   readonly secret: string | undefined;
 }

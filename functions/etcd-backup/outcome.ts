@@ -1,6 +1,6 @@
 // Tells what came of a backup from its Job and what the pods of that have said. There is a backup
-// only when Kubernetes says that the Job succeeded, and its pods that succeeded tell the same facts:
-// one that was given up, and the one that took its place. Pure.
+// only when Kubernetes says that the Job succeeded, and its pods that succeeded tell the same
+// facts: one that was given up, and the one that took its place. Pure.
 import type { BackupError, BackupFacts } from '../../shared/api/etcd-backup.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';

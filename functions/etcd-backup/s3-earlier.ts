@@ -1,6 +1,6 @@
-// What earlier attempts at a backup have left in a bucket. A backup of theirs with its facts counts
-// when it is read back and is as they say; everything else of theirs is taken back. What others
-// wrote stays as it is, and ends this one.
+// Looks for what earlier attempts at a backup have left in a bucket. A backup of theirs with its
+// facts counts when it is read back and is as they say; everything else of theirs is taken back.
+// Objects of others stay as they are, and end this one.
 import { createHash } from 'node:crypto';
 import type { Bucket, StoredObject } from '../../shared/s3/bucket.ts';
 import { download } from '../../shared/s3/download.ts';

@@ -2,8 +2,10 @@
 // when it was checked. Beside it, this machine's disk has the same bytes to read them through.
 import { createHash } from 'node:crypto';
 import { Failure } from '../../shared/errors.ts';
-import type { Bucket, Part, StoredObject, Upload } from '../../shared/s3/bucket.ts';
+import type { Bucket, StoredObject } from '../../shared/s3/bucket.ts';
+import type { Part } from '../../shared/s3/completion.ts';
 import { isS3Failure, S3Failure } from '../../shared/s3/errors.ts';
+import type { Upload } from '../../shared/s3/lists.ts';
 import { type Place, shownPlace } from '../../shared/s3/place.ts';
 import { assertRoom, Spool } from '../../shared/spool.ts';
 import { type Facts, textOfFacts } from './facts.ts';

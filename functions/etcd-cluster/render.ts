@@ -124,8 +124,8 @@ function budget(cluster: Cluster, mayGo: number): Manifest {
 const MAY_SCRAPE = { namespaceSelector: { matchLabels: { 'ballast.dev/may-scrape': 'true' } } };
 
 /**
- * Pods of EtcdBackups. Whoever may make pods here may give them this label, and that of a member,
- * which lets in, too; to etcd they still have to show a certificate.
+ * Anybody who may make pods here may give them the label of a backup. He may give them that of a
+ * member, too, which lets in as well; and etcd wants to see a certificate.
  */
 const BACKUPS = {
   podSelector: { matchExpressions: [{ key: ETCD_BACKUP_LABEL, operator: 'Exists' }] },

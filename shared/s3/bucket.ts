@@ -9,9 +9,6 @@ import type { S3Settings } from './settings.ts';
 import { type Answer, type Streamed, Transport, type TransportOptions } from './transport.ts';
 import { textIn } from './xml.ts';
 
-export type { Listed, Upload } from './lists.ts';
-export type { Part } from './completion.ts';
-
 export interface StoredObject {
   readonly sizeBytes: number;
   readonly etag: string;

@@ -1,5 +1,5 @@
-// Brings an object to the disk of this machine, or past it, in one piece: where a connection breaks off it goes
-// on, and an object that is another one meanwhile ends it.
+// Brings an object to the disk of this machine, or by it, in one piece: where a connection breaks
+// off it goes on, and an object that is another one meanwhile ends it.
 import { systemClock } from '../clock.ts';
 import { Failure } from '../errors.ts';
 import type { Spool } from '../spool.ts';

@@ -50,7 +50,7 @@ export interface Keeping<Object extends Kept, State, Step, Records, Deps> {
   readonly logField: string;
   /** Pages and ports that are open without the NetworkPolicy; undefined where it makes none. */
   readonly exposed?: string;
-  /** What is while it lacks its rights; undefined where servers go on. */
+  /** A sentence on how it is while rights lack; undefined where servers go on. */
   readonly unattended?: string;
   readonly objectOf: (object: KubeObject) => Object;
   readonly observe: (

@@ -8,7 +8,7 @@ import type { Owner } from './parts.ts';
 /** The object that is not looked after, and the function that lacks the rights. */
 export interface LookedAfter extends Pick<Owner, 'kind' | 'namespace' | 'name'> {
   readonly functionName: string;
-  /** What is while nobody looks after it; servers go on when absent. */
+  /** A sentence on how it is meanwhile; its servers go on when absent. */
   readonly unattended?: string | undefined;
 }
 

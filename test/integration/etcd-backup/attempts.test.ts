@@ -279,7 +279,7 @@ test('a storage that refuses to write facts for good leaves nothing', async () =
   expect((await bucket.list(key)).keys).toEqual([]);
 });
 
-test('a spool that may not be as large as the database is told of before anything is sent', async () => {
+test('a spool that may not be as large as the database is told before anything goes', async () => {
   await begin();
   let asked = 0;
   relay.meddle = (passing) => {

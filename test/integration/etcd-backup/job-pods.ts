@@ -62,7 +62,7 @@ export class JobPods {
   retell: (message: string) => string = (message) => message;
   /** No program starts. */
   isHeld = false;
-  /** Of so many pods nobody hears how they ended: their node is lost. */
+  /** So many pods are lost with their node when they end, and nobody hears how. */
   lost = 0;
   readonly errors: unknown[] = [];
   readonly #kube: KubeClient;

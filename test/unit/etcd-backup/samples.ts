@@ -6,7 +6,7 @@ import type { EtcdBackupSpec, EtcdBackupStatus } from '../../../shared/api/etcd-
 
 export const NOW_MS = Date.parse('2026-11-25T05:00:00Z');
 export const UID = '0b1f7c1e-6a58-4a3c-8a53-5f4c9f3c2d11';
-/** Of the attempts of a Job. */
+/** The attempts of a Job share it. */
 export const SECRET = 'known-to-attempts';
 export const JOB_NAME = `now-${UID}`;
 export const LOCATION = `s3://backups/shop/now/20261125T040000Z-${UID}.db`;

@@ -1,4 +1,4 @@
-// The images of our functions, or of one, as one archive, with the Node below all of them in it once.
+// The images of our functions, or of one, as an archive with the Node below all of them in it once.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
