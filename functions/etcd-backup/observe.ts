@@ -50,10 +50,25 @@ export async function observe(
   const job = jobOf(found, backup);
   const pods = job.isOurs ? await readPods(kube, backup, job, nowMs, signal) : [];
   const isPodless = job.isOurs && job.end === undefined && pods.length === 0;
-  const refused = isPodless ? await readWarning(kube, found, signal) : undefined;
-  const message = `Job ${job.name} gets no pod: ${refused?.message}.`;
-  const trouble = refused && { reason: 'PodRefused', message };
+  const trouble = isPodless ? await podlessness(kube, found, signal) : undefined;
   return { state: { ...none, job: { ...job, trouble }, pods }, isRemembered: false };
+}
+
+/** Undefined where a pod is only on its way. */
+async function podlessness(
+  kube: KubeClient,
+  job: KubeObject,
+  signal: AbortSignal,
+): Promise<Reason | undefined> {
+  const { name } = job.metadata;
+  const { spec } = job;
+  if (isRecord(spec) && spec['suspend'] === true) {
+    const message = `Job ${name} is suspended by somebody else: set its spec.suspend to false.`;
+    return { reason: 'JobSuspended', message };
+  }
+  const refused = await readWarning(kube, job, signal);
+  const message = `Job ${name} gets no pod: ${refused?.message}.`;
+  return refused && { reason: 'PodRefused', message };
 }
 
 async function readSource(

@@ -309,6 +309,19 @@ test('a Job that gets no pod says why, by the newest warning about it', async ()
   expect(reasonOf()).toBe('False Running');
 });
 
+test('a Job that somebody has suspended says so, and goes on when it may', async () => {
+  await sweep();
+  const [job] = all('jobs');
+  if (job === undefined) throw new Error('there is no Job');
+  kube.put(JOBS, { ...job, spec: { ...Object(job['spec']), suspend: true } });
+  await sweep();
+  expect(reasonOf()).toBe('False JobSuspended');
+  expect(reasonOf('Degraded')).toBe('True JobSuspended');
+  kube.put(JOBS, job);
+  await sweep();
+  expect(reasonOf()).toBe('False Running');
+});
+
 test('a pod that was killed says so by the word of the kubelet', async () => {
   await sweep();
   const terminated = { exitCode: 137, reason: 'OOMKilled', finishedAt: '2026-11-25T04:10:00Z' };
