@@ -4,7 +4,14 @@ import { createHash } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import { completionOf, type Part } from './completion.ts';
 import { failureFromOdd, isS3Failure, S3Failure } from './errors.ts';
-import { type Listed, listKeys, listUploads, type Upload, type UploadUnderWay } from './lists.ts';
+import {
+  isUnderWay,
+  type Listed,
+  listKeys,
+  listUploads,
+  type Upload,
+  type UploadUnderWay,
+} from './lists.ts';
 import type { S3Settings } from './settings.ts';
 import { type Answer, type Streamed, Transport, type TransportOptions } from './transport.ts';
 import { textIn } from './xml.ts';
@@ -173,23 +180,13 @@ export class Bucket {
   async abortUpload(upload: Upload, signal?: AbortSignal): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       await this.#abortOnce(upload, signal);
-      if (!(await this.#isUnderWay(upload, signal))) return;
+      if (!(await isUnderWay(this.#transport, upload, signal))) return;
       if (tries === ABORT_TRIES) break;
       await systemClock.sleep(ABORT_PAUSE_MS, signal);
     }
     const left = `Upload ${upload.id} to ${this.#place(upload.key)} is still there after an abort`;
     const message = `${left}. Abort it once more.`;
     throw new S3Failure('S3_UNAVAILABLE', message, this.#place(upload.key));
-  }
-
-  /** False as well where we have no right to know. */
-  async #isUnderWay({ key, id }: Upload, signal: AbortSignal | undefined): Promise<boolean> {
-    try {
-      return (await this.uploads(key, signal)).some((one) => one.key === key && one.id === id);
-    } catch (error) {
-      if (isS3Failure(error, 'S3_REFUSED', 'S3_NOT_FOUND')) return false;
-      throw error;
-    }
   }
 
   async #abortOnce({ key, id }: Upload, signal: AbortSignal | undefined): Promise<void> {

@@ -1,6 +1,6 @@
 // Lists of a bucket, read to their end: the keys that begin in one way, and the uploads that are
-// under way. A storage tells a thousand of them at once.
-import { failureFromOdd, S3Failure } from './errors.ts';
+// under way. A storage tells a thousand of them at once. One upload is asked for by its id.
+import { failureFromOdd, isS3Failure, S3Failure } from './errors.ts';
 import type { Transport } from './transport.ts';
 import { elementsIn, textIn } from './xml.ts';
 
@@ -60,6 +60,30 @@ export async function listUploads(
   return uploads;
 }
 
+/** False as well where we have no right to know. */
+export async function isUnderWay(
+  transport: Transport,
+  { key, id }: Upload,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const query = { uploadId: id, 'max-parts': '1' };
+  const what = `Looking for upload ${id} to ${placeOf(transport, key)}`;
+  try {
+    await transport.send({ method: 'GET', key, query, what }, signal);
+    return true;
+  } catch (error) {
+    if (isS3Failure(error) && error.refused?.statusCode === 404) return false;
+    if (!isS3Failure(error, 'S3_REFUSED')) throw error;
+  }
+  try {
+    const all = await listUploads(transport, key, signal);
+    return all.some((one) => one.key === key && one.id === id);
+  } catch (error) {
+    if (isS3Failure(error, 'S3_REFUSED', 'S3_NOT_FOUND')) return false;
+    throw error;
+  }
+}
+
 function uploadIn(xml: string): UploadUnderWay[] {
   const [key, id] = [textIn(xml, 'Key'), textIn(xml, 'UploadId')];
   if (key === undefined || id === undefined) return [];
@@ -81,8 +105,7 @@ async function* pages(
 ): AsyncGenerator<string | undefined, void, undefined> {
   let from: Readonly<Record<string, string>> = {};
   for (let page = 1; page <= PAGES_MAX; page += 1) {
-    const request = { method: 'GET', query: { ...query, ...from }, what } as const;
-    const { text } = await transport.send(request, signal);
+    const text = await pageAt(transport, { what, query }, from, signal);
     yield text;
     if (textIn(text, 'IsTruncated') !== 'true') return;
     const before = JSON.stringify(from);
@@ -96,10 +119,33 @@ async function* pages(
   yield undefined;
 }
 
+/** Some take no marker of an upload (VersityGW 1.8.0), and go on by keys alone. */
+async function pageAt(
+  transport: Transport,
+  { what, query }: Pick<List, 'what' | 'query'>,
+  from: Readonly<Record<string, string>>,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const ask = async (marker: Readonly<Record<string, string>>): Promise<string> => {
+    const request = { method: 'GET', query: { ...query, ...marker }, what } as const;
+    return (await transport.send(request, signal)).text;
+  };
+  const { [UPLOAD_MARKER]: upload, ...keys } = from;
+  try {
+    return await ask(from);
+  } catch (error) {
+    const isMarker = isS3Failure(error) && error.refused?.code === 'InvalidArgument';
+    if (!isMarker || upload === undefined) throw error;
+    return ask(keys);
+  }
+}
+
+const UPLOAD_MARKER = 'upload-id-marker';
+
 const nextKeys = (text: string) => given({ 'continuation-token': 'NextContinuationToken' }, text);
 
 const nextUploads = (text: string) =>
-  given({ 'key-marker': 'NextKeyMarker', 'upload-id-marker': 'NextUploadIdMarker' }, text);
+  given({ 'key-marker': 'NextKeyMarker', [UPLOAD_MARKER]: 'NextUploadIdMarker' }, text);
 
 function given(names: Readonly<Record<string, string>>, text: string) {
   return Object.fromEntries(
