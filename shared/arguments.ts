@@ -22,6 +22,13 @@ export function readArguments<Options extends OptionsConfig>(
   return parseArgs({ args, allowPositionals: true, options });
 }
 
+/** The value of one option among arguments that may be wrong. */
+export function givenValue(given: readonly string[], name: string): string | undefined {
+  const options = { [name]: { type: 'string' } } as const;
+  const value = parseArgs({ args: [...given], strict: false, options }).values[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
 /** In our own words: those of Node's parser give advice that fits no command here. */
 function refuseWrong(args: string[], options: OptionsConfig): void {
   const { tokens } = parseArgs({ args, strict: false, tokens: true, options });

@@ -51,6 +51,7 @@ export const errorTable = {
   S3_NOT_FOUND: retry('The object storage has no such bucket or object'),
   S3_CONFLICT: retry('An object in the object storage is not as it has to be for this change'),
   S3_CHECKSUM: retry('The object storage has other bytes than were sent'),
+  BACKUP_OPTIONS_WRONG: reject('A backup was asked for wrongly', 422),
   BACKUP_EXISTS: reject('A backup of this name is there already', 422),
   BACKUP_DIFFERS: retry('The snapshot is not what the member has'),
   BACKUP_STOPPED: retry('The backup was ended from outside'),

@@ -55,8 +55,13 @@ export class Spool {
   }
 
   /** Whether the name still belongs to it. */
-  async isThere(): Promise<boolean> {
-    const named = await open(this.path).catch(() => undefined);
+  isThere(): Promise<boolean> {
+    return this.isAt(this.path);
+  }
+
+  /** Whether this is a name of it. */
+  async isAt(path: string): Promise<boolean> {
+    const named = await open(path).catch(() => undefined);
     if (named === undefined) return false;
     try {
       const [there, own] = await Promise.all([named.stat(), this.#file.stat()]);

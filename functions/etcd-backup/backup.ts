@@ -2,7 +2,7 @@
 // through this machine, to its disk and to its target at the same time, and counts only when it
 // was read through. In any other end nothing is left.
 import { type Clock, systemClock } from '../../shared/clock.ts';
-import { type EtcdAdmin, type EtcdAdminOptions, openEtcdAdmin } from '../../shared/etcd/admin.ts';
+import { type EtcdAdminOptions, openEtcdAdmin } from '../../shared/etcd/admin.ts';
 import { reasonOf } from '../../shared/etcd/errors.ts';
 import { TrailedHash } from '../../shared/etcd/trailed-hash.ts';
 import { Failure } from '../../shared/errors.ts';
@@ -10,6 +10,7 @@ import type { S3Address } from '../../shared/s3/arguments.ts';
 import { openBucket } from '../../shared/s3/bucket.ts';
 import { type Facts, factsOf, type Received } from './facts.ts';
 import { FileTarget } from './file-target.ts';
+import { markOf } from './mark.ts';
 import { findSources, type Source } from './member.ts';
 import { PartQueue } from './part-queue.ts';
 import { readThrough } from './read-through.ts';
@@ -23,7 +24,16 @@ export interface BackupOptions {
   readonly etcd: EtcdAdminOptions & { readonly endpoints: readonly string[] };
   readonly to:
     | { readonly path: string }
-    | { readonly address: S3Address; readonly spoolDir: string };
+    | {
+        readonly address: S3Address;
+        readonly spoolDir: string;
+        /** The most that may be there; undefined for what the disk has. */
+        readonly spoolBytes?: number | undefined;
+      };
+  /**
+   * A secret, the same for all attempts at one backup; undefined for a run that is the only one.
+   */
+  readonly writer?: string | undefined;
 }
 
 export interface BackupDeps {
@@ -38,43 +48,51 @@ export interface Backup {
 }
 
 export async function backUp(options: BackupOptions, deps: BackupDeps): Promise<Backup> {
-  const etcd = openEtcdAdmin(options.etcd);
+  const target = targetOf(options, deps.clock);
   try {
-    return await fromEtcd(etcd, options, deps);
-  } finally {
-    await etcd.close();
-  }
-}
-
-async function fromEtcd(
-  etcd: EtcdAdmin,
-  { etcd: { endpoints }, to }: BackupOptions,
-  deps: BackupDeps,
-): Promise<Backup> {
-  const sources = await findSources(etcd, endpoints, deps.signal);
-  const [source] = sources;
-  if (source === undefined) throw new Error('nobody to back up from');
-  const target = targetOf(to, source, deps.clock);
-  try {
-    await target.begin(deps.signal);
-    const received = await receive(source, target, deps);
-    const facts = await check(sources, target, received, deps);
-    await target.finish(facts, deps.signal);
+    // Before etcd is asked: it may be gone, and what an earlier attempt has finished is there.
+    const facts = (await target.earlier(deps.signal)) ?? (await fromEtcd(options, target, deps));
     return { name: target.name, facts };
-  } catch (error) {
-    throw await afterAbort(target, deps.signal.aborted ? deps.signal.reason : error);
   } finally {
     await target.close();
   }
 }
 
-function targetOf(to: BackupOptions['to'], { status }: Source, clock: Clock | undefined): Target {
-  const { dbSizeBytes } = status;
-  if ('path' in to) return new FileTarget(to.path, dbSizeBytes);
+async function fromEtcd(
+  { etcd: options }: BackupOptions,
+  target: Target,
+  deps: BackupDeps,
+): Promise<Facts> {
+  const etcd = openEtcdAdmin(options);
+  try {
+    const sources = await findSources(etcd, options.endpoints, deps.signal);
+    return await taken(sources, target, deps);
+  } finally {
+    await etcd.close();
+  }
+}
+
+async function taken(sources: readonly Source[], target: Target, deps: BackupDeps): Promise<Facts> {
+  const [source] = sources;
+  if (source === undefined) throw new Error('nobody to back up from');
+  try {
+    await target.begin(source.status.dbSizeBytes, deps.signal);
+    const received = await receive(source, target, deps);
+    const facts = await check(sources, target, received, deps);
+    await target.finish(facts, deps.signal);
+    return facts;
+  } catch (error) {
+    throw await afterAbort(target, deps.signal.aborted ? deps.signal.reason : error);
+  }
+}
+
+function targetOf({ to, writer }: BackupOptions, clock: Clock | undefined): Target {
+  const mark = markOf(writer);
+  if ('path' in to) return new FileTarget(to.path, mark);
   const { place, settings } = to.address;
-  const options = { place, spoolDir: to.spoolDir, dbSizeBytes };
+  const { spoolDir, spoolBytes } = to;
   const bucket = openBucket(place.bucket, settings, clock === undefined ? {} : { clock });
-  return new S3Target(bucket, options);
+  return new S3Target(bucket, { place, spoolDir, spoolBytes, mark });
 }
 
 /** All of the stream, with the hash at its end that says so. */

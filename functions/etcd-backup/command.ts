@@ -1,7 +1,7 @@
 // The backup as a command: one line of JSON says what came of it, small enough for the termination
 // message of a pod; a person who watches reads the rest on stderr.
 import { writeFile } from 'node:fs/promises';
-import { UsageError } from '../../shared/arguments.ts';
+import { givenValue, UsageError } from '../../shared/arguments.ts';
 import { cut } from '../../shared/cut.ts';
 import { type ErrorCode, Failure } from '../../shared/errors.ts';
 import { printable } from '../../shared/function/printable.ts';
@@ -24,6 +24,8 @@ type Result =
 
 const FAILED = 1;
 const ASKED_WRONGLY = 2;
+/** Any other failure may be that of one member, or pass. */
+const IN_VAIN: readonly ErrorCode[] = ['BACKUP_OPTIONS_WRONG', 'BACKUP_EXISTS'];
 /** Kubernetes cuts a termination message behind 4096. */
 const RESULT_BYTES_MAX = 4_000;
 
@@ -43,23 +45,35 @@ export async function runBackup(
   } catch (error) {
     if (error instanceof UsageError) {
       err(`${printable(error.message)}\n\n${USAGE}`);
-      return ASKED_WRONGLY;
+      // Somebody may wait for a result.
+      const next = 'Ask otherwise; where an EtcdBackup asked, create another one.';
+      const message = `The program was asked wrongly: ${error.message}. ${next}`;
+      const wrong = new Failure('BACKUP_OPTIONS_WRONG', message);
+      return keep(givenValue(args, 'result'), failedBy(wrong), err);
     }
-    out(lineOf(failedBy(error)));
-    return FAILED;
+    const result = failedBy(error);
+    out(lineOf(result));
+    return keep(givenValue(args, 'result'), result, err);
   }
   const result = await resultOf(options, terminal, signal);
-  const line = lineOf(result);
-  out(line);
+  out(lineOf(result));
   err(`${printable(sentenceOf(result))}\n`);
-  await keep(options.resultPath, line).catch((error: unknown) => {
-    err(`The result could not be written to ${options?.resultPath ?? ''} (${String(error)}).\n`);
-  });
-  return result.outcome === 'done' ? 0 : FAILED;
+  return keep(options.resultPath, result, err);
 }
 
-async function keep(path: string | undefined, line: string): Promise<void> {
-  if (path !== undefined) await writeFile(path, line);
+/** The exit code. */
+async function keep(
+  path: string | undefined,
+  result: Result,
+  err: Terminal['err'],
+): Promise<number> {
+  try {
+    if (path !== undefined) await writeFile(path, lineOf(result));
+  } catch (error) {
+    err(`The result could not be written to ${path} (${String(error)}).\n`);
+  }
+  if (result.outcome === 'done') return 0;
+  return IN_VAIN.includes(result.error.code) ? ASKED_WRONGLY : FAILED;
 }
 
 async function resultOf(

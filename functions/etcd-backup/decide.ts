@@ -5,7 +5,7 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import { firstOf, NOTHING, type Planner, waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision, Step } from './decision.ts';
 import { isEnding, isOver, jobNameOf, locationOf } from './object.ts';
-import { outcomeOf } from './outcome.ts';
+import { lastFailureOf, outcomeOf } from './outcome.ts';
 import type { State } from './state.ts';
 
 const PLANNERS: readonly Planner<State, Step>[] = [leave, end, refuseTaken, awaitJob, makeJob];
@@ -30,16 +30,20 @@ function refuseTaken({ job }: State): Decision | undefined {
 
 const refuse = (next: string, trouble: Reason): Decision => waitFor(next, [trouble], trouble);
 
-function awaitJob({ backup, job, pods }: State): Decision | undefined {
+function awaitJob(state: State): Decision | undefined {
+  const { backup, job, pods } = state;
   if (job === undefined) return undefined;
   const next = `Take the backup in Job ${job.name}`;
   if (job.isEnding) {
     const message = `Job ${job.name} is being deleted.`;
     return waitFor(next, [{ reason: 'JobEnding', message }]);
   }
-  const trouble = pods.find((pod) => pod.ended === undefined && pod.trouble !== undefined)?.trouble;
+  const present = pods.filter(({ phase, ended }) => phase !== 'Failed' && ended === undefined);
+  const trouble = present.find((pod) => pod.trouble !== undefined)?.trouble ?? job.trouble;
   if (trouble !== undefined) return refuse(next, trouble);
-  const message = `Job ${job.name} takes it to ${locationOf(backup)}.`;
+  const failed = lastFailureOf(state);
+  const before = failed === undefined ? '' : ` The attempt before failed: ${failed}`;
+  const message = `Job ${job.name} takes it to ${locationOf(backup)}.${before}`;
   return waitFor(next, [{ reason: 'Running', message }]);
 }
 

@@ -2,6 +2,9 @@
 // ever added.
 import type { BackupFacts } from '../../shared/api/etcd-backup.ts';
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
+import { isRecord } from '../../shared/kube/json.ts';
+import { isOfSameBackup, isSealOf, type Mark, sealOf } from './mark.ts';
+import { factsIn } from './result.ts';
 
 export interface Facts extends BackupFacts {
   readonly kind: 'etcd-backup/v1';
@@ -54,5 +57,37 @@ export function factsOf(origin: Origin, received: Received, checked: Checked): F
   };
 }
 
-export const textOfFacts = (facts: Facts): Buffer =>
-  Buffer.from(`${JSON.stringify(facts, undefined, 2)}\n`);
+/** Far more than we write, whatever others do. */
+export const FACTS_BYTES_MAX = 16 * 1024;
+
+export interface WrittenFacts {
+  readonly facts: Facts;
+  /** The mark of the run that wrote them, as it says. */
+  readonly writer: string;
+  /** Whether an attempt at the same backup has written them, and nobody else. */
+  readonly isSealed: boolean;
+}
+
+export function textOfFacts(facts: Facts, mark: Mark): Buffer {
+  const { kind, ...rest } = facts;
+  const written = { kind, ...rest, writer: mark.run };
+  const seal = sealOf(mark, JSON.stringify(written));
+  return Buffer.from(`${JSON.stringify({ ...written, seal }, undefined, 2)}\n`);
+}
+
+/** Undefined for what our program has not written. */
+export function writtenFactsIn(text: string, mark: Mark): WrittenFacts | undefined {
+  let found: unknown;
+  try {
+    found = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(found) || typeof found['writer'] !== 'string') return undefined;
+  const told = factsIn(found);
+  if (told === undefined) return undefined;
+  const { seal, ...written } = found;
+  const isSealed =
+    isOfSameBackup(mark, found['writer']) && isSealOf(mark, JSON.stringify(written), seal);
+  return { facts: { kind: 'etcd-backup/v1', ...told }, writer: found['writer'], isSealed };
+}

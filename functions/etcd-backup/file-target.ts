@@ -1,12 +1,15 @@
-// A backup as a file, on a claim or a mounted directory: written beside its final name, and moved
-// there whole when it was checked. A file that is there is never overwritten.
-import { access, link, open, rename, rm, writeFile } from 'node:fs/promises';
+// A backup as a file, on a claim or a mounted directory: written under another name, and given its
+// own when it was checked. A file that is there is never overwritten.
+import { rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure } from '../../shared/errors.ts';
 import { assertRoom, Spool, unwritable } from '../../shared/spool.ts';
 import { type Facts, textOfFacts } from './facts.ts';
+import { earlierAt, readFacts } from './file-earlier.ts';
+import { moveNew, nameNew, syncDirectory } from './file-names.ts';
+import type { Mark } from './mark.ts';
 import type { StreamPart } from './part-queue.ts';
-import { backupExists, factsNameOf, type Target } from './target.ts';
+import { factsNameOf, type Target } from './target.ts';
 
 const PART_BYTES = 1024 * 1024;
 
@@ -15,15 +18,16 @@ export class FileTarget implements Target {
   readonly partBytes = PART_BYTES;
   // The next one fills while one is written.
   readonly partsAtOnce = 2;
+  readonly #mark: Mark;
+  /** The same for all attempts at one backup, so that one of them is left at most. */
   readonly #unfinished: string;
   #spool: Spool | undefined;
 
-  readonly #dbSizeBytes: number;
-
-  constructor(path: string, dbSizeBytes: number) {
+  constructor(path: string, mark: Mark) {
     this.name = path;
-    this.#dbSizeBytes = dbSizeBytes;
-    this.#unfinished = `${path}.unfinished`;
+    this.#mark = mark;
+    const { writer } = mark;
+    this.#unfinished = `${path}${writer === undefined ? '' : `.${writer}`}.unfinished`;
   }
 
   get spool(): Spool {
@@ -31,11 +35,13 @@ export class FileTarget implements Target {
     return this.#spool;
   }
 
-  async begin(): Promise<void> {
-    for (const path of [this.name, factsNameOf(this.name)]) {
-      if (await isThere(path)) throw backupExists(path);
-    }
-    await assertRoom(dirname(this.name), this.#dbSizeBytes);
+  earlier(signal: AbortSignal): Promise<Facts | undefined> {
+    const [path, unfinished, mark] = [this.name, this.#unfinished, this.#mark];
+    return earlierAt({ path, unfinished, mark }, signal);
+  }
+
+  async begin(dbSizeBytes: number): Promise<void> {
+    await assertRoom(dirname(this.name), dbSizeBytes);
     this.#spool = await Spool.at(this.#unfinished);
   }
 
@@ -45,22 +51,24 @@ export class FileTarget implements Target {
 
   async finish(facts: Facts): Promise<void> {
     await this.spool.sync();
-    if (!(await this.spool.isThere())) {
-      const message = `Another run writes to ${this.#unfinished}. Let each have a name of its own.`;
-      throw new Failure('DISK_UNWRITABLE', message, { object: this.#unfinished });
+    if (!(await this.spool.isThere())) throw this.#twoAtOnce();
+    await nameNew(this.#unfinished, this.name);
+    if (!(await this.spool.isAt(this.name))) {
+      // Another run took the first name in this moment, and its file is not whole yet.
+      await rm(this.name, { force: true });
+      throw this.#twoAtOnce();
     }
-    await moveNew(this.#unfinished, this.name);
-    const beside = factsNameOf(this.name);
     try {
-      await writeFile(beside, textOfFacts(facts), { flag: 'wx', mode: 0o600, flush: true });
+      await this.#writeFacts(facts);
+      // Another attempt may have taken it back before it had facts.
+      if (!(await this.spool.isAt(this.name))) throw this.#twoAtOnce();
       await syncDirectory(dirname(this.name));
     } catch (error) {
-      // Ours, from a moment ago.
-      await rm(this.name, { force: true });
-      if (hasCode(error, 'EEXIST')) throw backupExists(beside, error);
-      await rm(beside, { force: true });
-      throw unwritable(beside, error);
+      await this.#takeBack();
+      throw error instanceof Failure ? error : unwritable(this.name, error);
     }
+    // It is finished, and has its own name: what cannot be removed is another name of it.
+    await rm(this.#unfinished, { force: true }).catch(() => undefined);
   }
 
   async abort(): Promise<void> {
@@ -71,52 +79,35 @@ export class FileTarget implements Target {
   async close(): Promise<void> {
     await this.#spool?.close();
   }
-}
 
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return false;
-    throw unwritable(path, error);
+  /** Whole under another name first: a file that is cut off would be nobody's. */
+  async #writeFacts(facts: Facts): Promise<void> {
+    const beside = factsNameOf(this.name);
+    const whole = factsNameOf(this.#unfinished);
+    const stale = await readFacts(beside, this.#mark);
+    // Beside a backup of ours those of another attempt are about one that was taken back.
+    if (stale?.isSealed === true) await rm(beside, { force: true });
+    const text = textOfFacts(facts, this.#mark);
+    try {
+      await rm(whole, { force: true });
+      await writeFile(whole, text, { flag: 'wx', mode: 0o600, flush: true });
+      await moveNew(whole, beside);
+    } catch (error) {
+      await rm(whole, { force: true });
+      throw error instanceof Failure ? error : unwritable(beside, error);
+    }
+  }
+
+  /** Nothing of another run is removed. */
+  async #takeBack(): Promise<void> {
+    const beside = factsNameOf(this.name);
+    const told = await readFacts(beside, this.#mark).catch(() => undefined);
+    if (told?.writer === this.#mark.run) await rm(beside, { force: true });
+    if (await this.spool.isAt(this.name)) await rm(this.name, { force: true });
+  }
+
+  #twoAtOnce(): Failure {
+    const message = `Another run writes to ${this.#unfinished}. Let each have a name of its own.`;
+    return new Failure('DISK_UNWRITABLE', message, { object: this.#unfinished });
   }
 }
-
-/** Gives a file another name, which nobody has yet. */
-async function moveNew(from: string, to: string): Promise<void> {
-  try {
-    await link(from, to);
-    await rm(from);
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) throw backupExists(to, error);
-    if (!LINKLESS.some((code) => hasCode(error, code))) throw unwritable(to, error);
-    await moveOverOwn(from, to);
-  }
-}
-
-/** File systems that know no second name of a file. */
-const LINKLESS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
-
-/** There the name is taken first, by an empty file of ours. */
-async function moveOverOwn(from: string, to: string): Promise<void> {
-  try {
-    await (await open(to, 'wx', 0o600)).close();
-    await rename(from, to);
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) throw backupExists(to, error);
-    throw unwritable(to, error);
-  }
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
-}
-
-const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code;

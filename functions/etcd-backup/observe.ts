@@ -21,10 +21,13 @@ const EVENTS = { group: '', version: 'v1', resource: 'events' } as const;
 
 /** Kubernetes' own label: the uid of the Job. */
 const JOB_LABEL = 'batch.kubernetes.io/controller-uid';
-/** A Job makes no more than a handful; anybody with rights may label others so. */
-const PODS_MAX = 50;
+/** Pages of large pods have fewer, and anybody with rights may label others so. */
+const PODS_PER_PAGE = 50;
+/** An eviction counts as no attempt, so that there may be many; a deadline bounds them. */
+const PODS_MAX = 1_000;
 const EVENTS_MAX = 50;
 const MESSAGE_BYTES_MAX = 400;
+const WORD_BYTES_MAX = 64;
 /** Twice as much as a termination message may have: one that is longer stays too long. */
 const RESULT_BYTES_MAX = 8_192;
 
@@ -46,7 +49,26 @@ export async function observe(
   }
   const job = jobOf(found, backup);
   const pods = job.isOurs ? await readPods(kube, backup, job, nowMs, signal) : [];
-  return { state: { ...none, job, pods }, isRemembered: false };
+  const isPodless = job.isOurs && job.end === undefined && pods.length === 0;
+  const trouble = isPodless ? await podlessness(kube, found, signal) : undefined;
+  return { state: { ...none, job: { ...job, trouble }, pods }, isRemembered: false };
+}
+
+/** Undefined where a pod is only on its way. */
+async function podlessness(
+  kube: KubeClient,
+  job: KubeObject,
+  signal: AbortSignal,
+): Promise<Reason | undefined> {
+  const { name } = job.metadata;
+  const { spec } = job;
+  if (isRecord(spec) && spec['suspend'] === true) {
+    const message = `Job ${name} is suspended by somebody else: set its spec.suspend to false.`;
+    return { reason: 'JobSuspended', message };
+  }
+  const refused = await readWarning(kube, job, signal);
+  const message = `Job ${name} gets no pod: ${refused?.message}.`;
+  return refused && { reason: 'PodRefused', message };
 }
 
 async function readSource(
@@ -102,6 +124,7 @@ function jobOf(object: KubeObject, backup: EtcdBackup): FoundJob {
     isEnding: deletionTimestamp !== undefined,
     startedAt: timeIn(status['startTime']),
     end: jobEndIn(status['conditions']),
+    trouble: undefined,
   };
 }
 
@@ -129,12 +152,18 @@ async function readPods(
   signal: AbortSignal,
 ): Promise<readonly FoundPod[]> {
   const labelSelector = `${JOB_LABEL}=${job.uid}`;
-  const selection = { namespace, labelSelector, limit: PODS_MAX, signal };
-  const items = await firstOf(kube.pages(PODS, selection));
-  const own = items.filter(({ metadata: { ownerReferences = [] } }) =>
-    ownerReferences.some(({ uid, controller }) => uid === job.uid && controller === true),
-  );
-  return Promise.all(own.map((object) => foundPodOf(kube, object, nowMs, signal)));
+  const selection = { namespace, labelSelector, limit: PODS_PER_PAGE, signal };
+  const pods: FoundPod[] = [];
+  let seen = 0;
+  for await (const { items } of kube.pages(PODS, selection)) {
+    const own = items.filter(({ metadata: { ownerReferences = [] } }) =>
+      ownerReferences.some(({ uid, controller }) => uid === job.uid && controller === true),
+    );
+    pods.push(...(await Promise.all(own.map((one) => foundPodOf(kube, one, nowMs, signal)))));
+    seen += items.length;
+    if (seen >= PODS_MAX) break;
+  }
+  return pods;
 }
 
 async function foundPodOf(
@@ -150,12 +179,9 @@ async function foundPodOf(
   const { trouble } = podOf(object, nowMs);
   const isSilent = phase === 'Pending' && trouble === undefined;
   const why = isSilent ? await readWarning(kube, object, signal) : trouble;
-  return {
-    name,
-    phase,
-    ended,
-    trouble: why && { ...why, message: `Pod ${name}: ${why.message}.` },
-  };
+  const isTold = why !== undefined && why.message !== '';
+  const message = `Pod ${name}: ${why?.message}.`;
+  return { name, phase, ended, trouble: isTold ? { ...why, message } : undefined };
 }
 
 function podEndIn(statuses: unknown): PodEnd | undefined {
@@ -164,7 +190,8 @@ function podEndIn(statuses: unknown): PodEnd | undefined {
   const ended = isRecord(state) ? state['terminated'] : undefined;
   if (!isRecord(ended) || typeof ended['exitCode'] !== 'number') return undefined;
   const message = cut(textOf(ended['message']), RESULT_BYTES_MAX);
-  return { exitCode: ended['exitCode'], message, at: textOf(ended['finishedAt']) };
+  const reason = cut(textOf(ended['reason']), WORD_BYTES_MAX);
+  return { exitCode: ended['exitCode'], reason, message, at: textOf(ended['finishedAt']) };
 }
 
 /** An Event alone tells what cannot be mounted, such as a Secret that lacks. */
@@ -182,8 +209,8 @@ async function readWarning(
     })
     .toSorted((one, other) => (timeOf(one) < timeOf(other) ? 1 : -1));
   if (newest === undefined) return undefined;
-  const message = cut(textOf(newest['message']).replaceAll(/\s+/g, ' ').trim(), MESSAGE_BYTES_MAX);
-  return { reason: 'PodWaits', message };
+  const line = textOf(newest['message']).replaceAll(/\s+/g, ' ').trim();
+  return { reason: 'PodWaits', message: cut(line.replace(/\.$/, ''), MESSAGE_BYTES_MAX) };
 }
 
 /** One page: others may write any number of them. */

@@ -1,7 +1,7 @@
 // Command-line options of a backup; every wrong one is named.
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { readArguments, refuseWords, UsageError } from '../../shared/arguments.ts';
+import { readArguments, refuseWords, UsageError, wholeNumber } from '../../shared/arguments.ts';
 import type { EtcdLogin } from '../../shared/etcd/admin/caller.ts';
 import { endpointOf, ETCD_ARGUMENTS, tlsOf } from '../../shared/etcd/arguments.ts';
 import { Failure } from '../../shared/errors.ts';
@@ -31,8 +31,12 @@ nothing is left when it fails.
   --to s3://BUCKET/KEY   into an object storage that speaks S3
   --to FILE          into a file
   --spool DIR        where a copy is kept meanwhile for an object (/tmp)
+  --spool-bytes N    the most that it may take there
   --s3-sse HOW       have it encrypted there: AES256, aws:kms, or aws:kms:KEY
 ${S3_USAGE}
+  --writer SECRET    the same for all attempts at one backup, and known to nobody else: one that
+                     finds what an earlier one has finished tells that, and what an earlier one
+                     left it takes back
   --result FILE      write the result there, too
   -h, --help         this text
 
@@ -48,7 +52,9 @@ const OPTIONS = {
   'password-file': { type: 'string' },
   to: { type: 'string' },
   spool: { type: 'string' },
+  'spool-bytes': { type: 'string' },
   's3-sse': { type: 'string' },
+  writer: { type: 'string' },
   result: { type: 'string' },
 } as const;
 
@@ -63,12 +69,20 @@ export async function commandOptions(args: readonly string[]): Promise<CommandOp
   const endpoints = etcd.map((url) => endpointOf(url));
   const login = await loginOf(user, values['password-file']);
   const address = s3AddressOf(to, values, encryptionOf(values['s3-sse']));
-  const { spool: spoolDir = tmpdir() } = values;
+  const { spool: spoolDir = tmpdir(), 'spool-bytes': most } = values;
+  const spoolBytes = wholeNumber('--spool-bytes', most, 1, Number.MAX_SAFE_INTEGER);
   return {
     etcd: { endpoints, tls: tlsOf(values), login },
-    to: address === undefined ? { path: to } : { address, spoolDir },
+    to: address === undefined ? { path: to } : { address, spoolDir, spoolBytes },
+    writer: writerOf(values.writer),
     resultPath: values.result,
   };
+}
+
+/** It must not be guessed. */
+function writerOf(text: string | undefined): string | undefined {
+  if (text === undefined || /^[\w-]{16,128}$/.test(text)) return text;
+  throw new UsageError('--writer is 16 to 128 letters, digits, _ and - that nobody else knows');
 }
 
 function encryptionOf(text: string | undefined): string | undefined {

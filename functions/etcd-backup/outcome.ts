@@ -1,12 +1,12 @@
 // Tells what came of a backup from its Job and what the pods of that have said. There is a backup
-// only when Kubernetes says that the Job succeeded and exactly one pod of it tells the facts.
-// Pure.
+// only when Kubernetes says that the Job succeeded, and its pods that succeeded tell the same
+// facts: one that was given up, and the one that took its place. Pure.
 import type { BackupError, BackupFacts } from '../../shared/api/etcd-backup.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { destinationOf, locationOf } from './object.ts';
 import { type Result, resultIn } from './result.ts';
-import type { State } from './state.ts';
+import type { FoundPod, State } from './state.ts';
 
 export type Outcome =
   | { readonly facts: BackupFacts; readonly at: string }
@@ -27,7 +27,8 @@ export function outcomeOf(state: State): Outcome | undefined {
     return result !== undefined && 'facts' in result ? [result.facts] : [];
   });
   const [first] = facts;
-  if (first !== undefined && facts.length === 1) return { facts: first, at };
+  const told = new Set(facts.map((one) => JSON.stringify(one)));
+  if (first !== undefined && told.size === 1) return { facts: first, at };
   return { failure: resultLost(state, job.name, facts.length), at };
 }
 
@@ -42,18 +43,46 @@ export function lastErrorOf(state: State): BackupError | undefined {
   return result !== undefined && 'error' in result ? result.error : undefined;
 }
 
+/** How the pod that failed last has ended, in a sentence; undefined when none has. */
+export function lastFailureOf(state: State): string | undefined {
+  const failed = state.pods.filter(({ phase }) => phase === 'Failed');
+  const [last] = failed.toSorted((one, other) => (endOf(one) < endOf(other) ? 1 : -1));
+  if (last === undefined) return undefined;
+  const { name, ended, trouble } = last;
+  const result = ended && saidBy(state, ended.message);
+  if (result !== undefined && 'error' in result) return shown(result.error);
+  if (ended?.reason === 'OOMKilled') {
+    const why = 'it takes more memory than spec.resources.limits.memory lets it';
+    return `Pod ${name} was ended: ${why}. Another EtcdBackup may have more.`;
+  }
+  if (trouble !== undefined) return trouble.message;
+  return `Pod ${name} has ended with code ${ended?.exitCode ?? 'unknown'}, and has not said why.`;
+}
+
+const endOf = ({ ended }: FoundPod): string => ended?.at ?? '';
+
+const shown = ({ code, message }: BackupError): string => `${code}: ${message}`;
+
 function failureOf(state: State, { reason, message }: Reason): Reason {
+  const { spec, status } = state.backup;
+  const before = status.error && shown(status.error);
+  const last = lastFailureOf(state);
   if (reason === 'DeadlineExceeded') {
-    const { deadlineSeconds } = state.backup.spec;
-    const waited = state.pods.find(({ trouble }) => trouble !== undefined)?.trouble;
-    const last = lastErrorOf(state)?.message ?? waited?.message ?? 'Its pod has not said why';
-    const text = `It was not done within ${deadlineSeconds} seconds. ${last}`;
+    // The pod that waited is deleted by then; what it waited for was told.
+    const waited =
+      state.pods.find(({ trouble }) => trouble !== undefined)?.trouble ??
+      status.conditions?.find((one) => one.type === 'Degraded' && one.status === 'True');
+    const why = last ?? waited?.message ?? before ?? SILENT;
+    const text = `It was not done within ${spec.deadlineSeconds} seconds. ${why}`;
     return { reason: 'DeadlineExceeded', message: text };
   }
   const error = lastErrorOf(state);
-  const told = error === undefined ? `${message} Its pod has not said why.` : error.message;
-  return { reason: 'BackupFailed', message: `${error?.code ?? reason}: ${told}` };
+  if (error !== undefined) return { reason: 'BackupFailed', message: shown(error) };
+  const told = `${reason}: ${message} ${last ?? before ?? SILENT}`;
+  return { reason: 'BackupFailed', message: told };
 }
+
+const SILENT = 'Its pod has not said why.';
 
 const jobGone = ({ backup }: State, name: string): Reason => ({
   reason: 'JobGone',

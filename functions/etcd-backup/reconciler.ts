@@ -20,6 +20,7 @@ export const reconciler = reconcilerOf<EtcdBackup, State, Step, never, Deps>({
   fieldManager: FIELD_MANAGER,
   label: ETCD_BACKUP_LABEL,
   logField: 'etcdBackup',
+  unattended: 'No Job is made, and what became of one that runs is not seen.',
   objectOf: etcdBackupOf,
   observe,
   decide,

@@ -51,7 +51,8 @@ const matches = (value: unknown, form: RegExp): value is string =>
 const isCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 
-function factsIn(facts: Readonly<Record<string, unknown>>): BackupFacts | undefined {
+/** As our program writes them; undefined for anything else. */
+export function factsIn(facts: Readonly<Record<string, unknown>>): BackupFacts | undefined {
   const { kind, takenAt, sizeBytes, sha256, revision, compactRevision, keys, hashKv } = facts;
   const { isHashConfirmed, unconfirmed, etcdVersion, clusterId, memberId, alarms } = facts;
   if (kind !== 'etcd-backup/v1' || typeof isHashConfirmed !== 'boolean') return undefined;

@@ -1,20 +1,25 @@
 // A backup as an object: its parts go out while the snapshot comes in, and are put together only
 // when it was checked. Beside it, this machine's disk has the same bytes to read them through.
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Failure } from '../../shared/errors.ts';
-import type { Bucket, Part, Upload } from '../../shared/s3/bucket.ts';
+import type { Bucket, StoredObject } from '../../shared/s3/bucket.ts';
+import type { Part } from '../../shared/s3/completion.ts';
 import { isS3Failure, S3Failure } from '../../shared/s3/errors.ts';
+import type { Upload } from '../../shared/s3/lists.ts';
 import { type Place, shownPlace } from '../../shared/s3/place.ts';
 import { assertRoom, Spool } from '../../shared/spool.ts';
 import { type Facts, textOfFacts } from './facts.ts';
+import { isOfSameBackup, type Mark } from './mark.ts';
 import type { StreamPart } from './part-queue.ts';
-import { backupExists, factsNameOf, type Target } from './target.ts';
+import { earlierIn, type Looked, readFacts } from './s3-earlier.ts';
+import { attemptsMet, backupExists, factsNameOf, type Target } from './target.ts';
 
 export interface S3TargetOptions {
   readonly place: Place;
   readonly spoolDir: string;
-  /** As the member tells it, before it sends: what is sent may be a little more. */
-  readonly dbSizeBytes: number;
+  /** The most that may be there; undefined for what the disk has. */
+  readonly spoolBytes: number | undefined;
+  readonly mark: Mark;
 }
 
 const MIB = 1024 * 1024;
@@ -26,23 +31,25 @@ const ABORT_MS = 15_000;
 
 export class S3Target implements Target {
   readonly name: string;
-  readonly partBytes: number;
   readonly partsAtOnce = 4;
   readonly #bucket: Bucket;
   readonly #options: S3TargetOptions;
-  /** By which our own objects are known from those of others. */
-  readonly #writer = randomUUID();
   readonly #parts = new Map<number, Part>();
   readonly #digests = new Map<number, Buffer>();
+  #partBytes = PART_BYTES_MIN;
   #spool: Spool | undefined;
   #upload: Upload | undefined;
+  /** Then it may be carried out, whatever was answered. */
+  #isCompleting = false;
 
   constructor(bucket: Bucket, options: S3TargetOptions) {
     this.name = shownPlace(options.place);
     this.#bucket = bucket;
     this.#options = options;
-    const fitting = Math.ceil(options.dbSizeBytes / PARTS / MIB) * MIB;
-    this.partBytes = Math.max(PART_BYTES_MIN, fitting);
+  }
+
+  get partBytes(): number {
+    return this.#partBytes;
   }
 
   get spool(): Spool {
@@ -50,15 +57,18 @@ export class S3Target implements Target {
     return this.#spool;
   }
 
-  async begin(signal: AbortSignal): Promise<void> {
-    const { place, spoolDir, dbSizeBytes } = this.#options;
-    for (const key of [place.key, factsNameOf(place.key)]) {
-      const found = await this.#bucket.head(key, signal);
-      if (found !== undefined) throw backupExists(shownPlace({ ...place, key }));
-    }
+  earlier(signal: AbortSignal): Promise<Facts | undefined> {
+    return earlierIn(this.#looked, signal);
+  }
+
+  async begin(dbSizeBytes: number, signal: AbortSignal): Promise<void> {
+    const { place, spoolDir, spoolBytes = Number.POSITIVE_INFINITY, mark } = this.#options;
+    if (dbSizeBytes > spoolBytes) throw spoolTooSmall(spoolDir, spoolBytes, dbSizeBytes);
     await assertRoom(spoolDir, dbSizeBytes);
+    const fitting = Math.ceil(dbSizeBytes / PARTS / MIB) * MIB;
+    this.#partBytes = Math.max(PART_BYTES_MIN, fitting);
     this.#spool = await Spool.inDirectory(spoolDir);
-    this.#upload = await this.#bucket.createUpload(place.key, this.#writer, signal);
+    this.#upload = await this.#bucket.createUpload(place.key, mark.run, signal);
   }
 
   async send({ bytes, number, offset }: StreamPart, signal: AbortSignal): Promise<void> {
@@ -72,28 +82,31 @@ export class S3Target implements Target {
   }
 
   async finish(facts: Facts, signal: AbortSignal): Promise<void> {
-    const { place } = this.#options;
+    const { place, mark } = this.#options;
     const upload = this.#begun();
     const parts = inOrder(this.#parts);
-    await this.#refusing(place.key, async () => {
-      await this.#bucket.completeUpload(upload, parts, this.#writer, signal);
+    this.#isCompleting = true;
+    await this.#refusing(place.key, signal, async () => {
+      await this.#bucket.completeUpload(upload, parts, mark.run, signal);
     });
     this.#upload = undefined;
     try {
-      await this.#assertStored(facts.sizeBytes, signal);
-      const beside = factsNameOf(place.key);
-      await this.#refusing(beside, async () => {
-        await this.#bucket.putNew(beside, textOfFacts(facts), this.#writer, signal);
-      });
+      const stored = await this.#assertStored(facts.sizeBytes, signal);
+      await this.#writeFacts(facts, signal);
+      await this.#assertKept(stored, signal);
     } catch (error) {
-      await this.#deleteOwn(error);
+      await this.#takeBack(facts, error);
       throw error;
     }
   }
 
   async abort(): Promise<void> {
     if (this.#upload === undefined) return;
-    await this.#bucket.abortUpload(this.#upload, AbortSignal.timeout(ABORT_MS));
+    const { place, mark } = this.#options;
+    const signal = AbortSignal.timeout(ABORT_MS);
+    await this.#bucket.abortUpload(this.#upload, signal);
+    // Nobody has heard of it.
+    if (this.#isCompleting) await this.#bucket.deleteOwn(place.key, mark.run, signal);
     this.#upload = undefined;
   }
 
@@ -107,24 +120,45 @@ export class S3Target implements Target {
     return this.#upload;
   }
 
-  async #refusing(key: string, write: () => Promise<void>): Promise<void> {
+  get #looked(): Looked {
+    const { place, mark } = this.#options;
+    return { bucket: this.#bucket, place, mark };
+  }
+
+  async #refusing(key: string, signal: AbortSignal, write: () => Promise<void>): Promise<void> {
     try {
       await write();
     } catch (error) {
       if (!isS3Failure(error, 'S3_CONFLICT') || error.refused?.statusCode !== 412) throw error;
-      throw backupExists(shownPlace({ ...this.#options.place, key }), error);
+      const { place, mark } = this.#options;
+      const name = shownPlace({ ...place, key });
+      const writer = (await this.#bucket.head(key, signal))?.writer;
+      throw isOfSameBackup(mark, writer) ? attemptsMet(name) : backupExists(name, error);
     }
   }
 
+  async #writeFacts(facts: Facts, signal: AbortSignal): Promise<void> {
+    const { place, mark } = this.#options;
+    const beside = factsNameOf(place.key);
+    const text = textOfFacts(facts, mark);
+    // Beside a backup of ours those of another attempt are about one that was taken back.
+    const stale = mark.writer === undefined ? undefined : await this.#bucket.head(beside, signal);
+    if (stale !== undefined && isOfSameBackup(mark, stale.writer)) {
+      await this.#bucket.deleteFound(beside, stale, signal);
+    }
+    await this.#refusing(beside, signal, () => this.#bucket.putNew(beside, text, mark.run, signal));
+  }
+
   /** The storage says that it has what it was sent. */
-  async #assertStored(sizeBytes: number, signal: AbortSignal): Promise<void> {
+  async #assertStored(sizeBytes: number, signal: AbortSignal): Promise<StoredObject> {
     const found = await this.#bucket.head(this.#options.place.key, signal);
     const digests = inOrder(this.#digests);
     const sum = createHash('sha256').update(Buffer.concat(digests)).digest('base64');
     const sent = `${sum}-${digests.length}`;
     // A single number is of the whole, where the storage reckons that by itself.
     const told = found?.sha256?.includes('-') === true ? found.sha256 : sent;
-    if (found?.writer === this.#writer && found.sizeBytes === sizeBytes && told === sent) return;
+    const isOwn = found?.writer === this.#options.mark.run;
+    if (isOwn && found.sizeBytes === sizeBytes && told === sent) return found;
     const has = `${found?.sizeBytes ?? 'no'} bytes with the sha256 ${told}`;
     const message =
       `${this.name} was written, and the storage says that it has ${has}, not ${sizeBytes} bytes ` +
@@ -132,19 +166,41 @@ export class S3Target implements Target {
     throw new S3Failure('S3_CHECKSUM', message, this.name);
   }
 
+  /** Facts without their backup would be a lie: another attempt may have taken that back. */
+  async #assertKept({ etag }: StoredObject, signal: AbortSignal): Promise<void> {
+    const { place, mark } = this.#options;
+    if (mark.writer === undefined) return;
+    const found = await this.#bucket.head(place.key, signal);
+    if (found?.writer !== mark.run || found.etag !== etag) throw attemptsMet(this.name);
+  }
+
   /** A backup without its facts is none; nobody has heard of it yet. */
-  async #deleteOwn(cause: unknown): Promise<void> {
-    const { place } = this.#options;
+  async #takeBack(facts: Facts, cause: unknown): Promise<void> {
+    const { place, mark } = this.#options;
     const signal = AbortSignal.timeout(ABORT_MS);
+    const beside = factsNameOf(place.key);
     try {
-      await this.#bucket.deleteOwn(place.key, this.#writer, signal);
-      await this.#bucket.deleteOwn(factsNameOf(place.key), this.#writer, signal);
+      const found = await this.#bucket.head(beside, signal);
+      if (found?.writer === mark.run) await this.#bucket.deleteFound(beside, found, signal);
+      else if (found !== undefined && isOfSameBackup(mark, found.writer)) {
+        const told = await readFacts(this.#looked, found, signal);
+        // Another attempt has taken this one over, and told of it.
+        if (told?.isSealed === true && told.facts.sha256 === facts.sha256) return;
+      }
+      await this.#bucket.deleteOwn(place.key, mark.run, signal);
     } catch (error) {
       const [why, left] = [cause, error].map((one) => (one instanceof Error ? one.message : ''));
       const message = `${why} ${this.name} could not be removed, and is left: ${left}`;
       throw new Failure('S3_UNAVAILABLE', message, { object: this.name, cause });
     }
   }
+}
+
+function spoolTooSmall(dir: string, spoolBytes: number, sizeBytes: number): Failure {
+  const message =
+    `${dir} may take ${spoolBytes} bytes, and the database has ${sizeBytes}. Let it take more ` +
+    '(spec.spool.size of an EtcdBackup).';
+  return new Failure('DISK_FULL', message, { object: dir });
 }
 
 const inOrder = <Item>(items: ReadonlyMap<number, Item>): Item[] =>

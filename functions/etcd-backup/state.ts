@@ -20,6 +20,8 @@ export interface FoundJob {
   readonly startedAt: string | undefined;
   /** Undefined while it goes on. */
   readonly end: JobEnd | undefined;
+  /** Why it has no pod, as far as an Event says. */
+  readonly trouble: Reason | undefined;
 }
 
 export interface JobEnd extends Reason {
@@ -39,6 +41,8 @@ export interface FoundPod {
 
 export interface PodEnd {
   readonly exitCode: number;
+  /** In a word of the kubelet, such as OOMKilled. */
+  readonly reason: string;
   /** Its last words, or those of somebody who may write pods. */
   readonly message: string;
   readonly at: string;

@@ -1,5 +1,6 @@
 // Applies the one step: makes the Job. One that is there by that name stays as it is, and the next
 // look says whose it is.
+import { randomUUID } from 'node:crypto';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { applied, type StepResult } from '../../shared/stateful/steps.ts';
 import type { Step } from './decision.ts';
@@ -14,7 +15,7 @@ export async function applyStep(
   { source }: Step,
   signal: AbortSignal,
 ): Promise<StepResult> {
-  const manifest = jobManifest(backup, source, image);
+  const manifest = jobManifest(backup, source, image, randomUUID());
   await kube.create(JOBS, manifest, { signal });
   const { name } = manifest.metadata;
   return applied('JobCreated', `Created Job ${name}, which takes it to ${locationOf(backup)}.`);

@@ -8,12 +8,18 @@ import type { StreamPart } from './part-queue.ts';
 export interface Target {
   /** As its user named it. */
   readonly name: string;
+  /** From `begin` on. */
   readonly partBytes: number;
   readonly partsAtOnce: number;
   /** The same bytes on this machine's disk, from `begin` on. */
   readonly spool: Spool;
-  /** Fails with BACKUP_EXISTS when there is one of this name. */
-  begin(signal: AbortSignal): Promise<void>;
+  /**
+   * The facts when an earlier attempt at this backup has finished it, held against what is there;
+   * what one left unfinished is taken back. Fails with BACKUP_EXISTS when anything else is there.
+   */
+  earlier(signal: AbortSignal): Promise<Facts | undefined>;
+  /** With the size that the member tells: what it sends may be a little more. */
+  begin(dbSizeBytes: number, signal: AbortSignal): Promise<void>;
   send(part: StreamPart, signal: AbortSignal): Promise<void>;
   /** From now on it is there, with its facts beside it; or it fails, and nothing is. */
   finish(facts: Facts, signal: AbortSignal): Promise<void>;
@@ -29,3 +35,9 @@ export function backupExists(name: string, cause?: unknown): Failure {
   const message = `${name} is there already, and is not overwritten. Name another one.`;
   return new Failure('BACKUP_EXISTS', message, { object: name, cause });
 }
+
+const TWO = 'Another attempt at the same backup is under way, from a pod that was given up';
+
+/** The next attempt sees what came of the other one. */
+export const attemptsMet = (name: string): Failure =>
+  new Failure('S3_CONFLICT', `${TWO}: it wrote ${name} meanwhile. Try again.`, { object: name });

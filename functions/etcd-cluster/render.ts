@@ -1,6 +1,7 @@
 // Renders the parts of a cluster that no member has for itself: the Secret that every pod mounts,
 // the one for clients, the Services, the budget, and the policy of the network. Each belongs to the
 // EtcdCluster and goes with it. Pure.
+import { ETCD_BACKUP_LABEL } from '../../shared/api/etcd-backup.ts';
 import {
   CLIENT_PORT,
   headlessName,
@@ -122,6 +123,14 @@ function budget(cluster: Cluster, mayGo: number): Manifest {
 
 const MAY_SCRAPE = { namespaceSelector: { matchLabels: { 'ballast.dev/may-scrape': 'true' } } };
 
+/**
+ * Anybody who may make pods here may give them the label of a backup. He may give them that of a
+ * member, too, which lets in as well; and etcd wants to see a certificate.
+ */
+const BACKUPS = {
+  podSelector: { matchExpressions: [{ key: ETCD_BACKUP_LABEL, operator: 'Exists' }] },
+};
+
 function networkPolicy(cluster: Cluster): Manifest {
   const own = { podSelector: { matchLabels: selectorOf(cluster) } };
   const keepers = {
@@ -136,7 +145,7 @@ function networkPolicy(cluster: Cluster): Manifest {
       { from: [own], ports: [{ protocol: 'TCP', port: PEER_PORT }, ...clients] },
       cluster.spec.networkPolicy === 'Open'
         ? { ports: clients }
-        : { from: [keepers], ports: clients },
+        : { from: [keepers, BACKUPS], ports: clients },
       { from: [MAY_SCRAPE], ports: [{ protocol: 'TCP', port: METRICS_PORT }] },
     ],
   };

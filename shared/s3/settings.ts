@@ -44,7 +44,7 @@ export function s3Settings(options: S3Options = {}): S3Settings {
       accessKeyId: named(env['AWS_ACCESS_KEY_ID']),
       secretAccessKey: named(env['AWS_SECRET_ACCESS_KEY']),
       sessionToken: named(env['AWS_SESSION_TOKEN']),
-      usualPath: named(env['AWS_SHARED_CREDENTIALS_FILE']) ?? join(homedir(), '.aws/credentials'),
+      usualPath: named(env['AWS_SHARED_CREDENTIALS_FILE']) ?? join(home(), '.aws/credentials'),
       profile: named(env['AWS_PROFILE']) ?? 'default',
     }),
     encryption: options.encryption,
@@ -52,3 +52,12 @@ export function s3Settings(options: S3Options = {}): S3Settings {
 }
 
 const named = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
+
+/** A user without a name and without HOME has none, as in a pod: then there is no file either. */
+function home(): string {
+  try {
+    return homedir();
+  } catch {
+    return '/';
+  }
+}

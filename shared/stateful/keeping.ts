@@ -50,6 +50,8 @@ export interface Keeping<Object extends Kept, State, Step, Records, Deps> {
   readonly logField: string;
   /** Pages and ports that are open without the NetworkPolicy; undefined where it makes none. */
   readonly exposed?: string;
+  /** A sentence on how it is while rights lack; undefined where servers go on. */
+  readonly unattended?: string;
   readonly objectOf: (object: KubeObject) => Object;
   readonly observe: (
     deps: Deps,

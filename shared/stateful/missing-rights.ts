@@ -8,7 +8,11 @@ import type { Owner } from './parts.ts';
 /** The object that is not looked after, and the function that lacks the rights. */
 export interface LookedAfter extends Pick<Owner, 'kind' | 'namespace' | 'name'> {
   readonly functionName: string;
+  /** A sentence on how it is meanwhile; its servers go on when absent. */
+  readonly unattended?: string | undefined;
 }
+
+const SERVERS_GO_ON = 'Its servers go on, and nobody looks after them.';
 
 /** The NetworkPolicy's refusal and its time: it is tried again after a while. */
 export interface PolicyRefusal {
@@ -33,7 +37,7 @@ export const isPolicy = (step: {
 
 /** Undefined for any other failure. */
 export function rightsMissing(
-  { kind, namespace, name, functionName }: LookedAfter,
+  { kind, namespace, name, functionName, unattended = SERVERS_GO_ON }: LookedAfter,
   error: unknown,
 ): Reason | undefined {
   if (!isKubeError(error, 'KUBE_FORBIDDEN')) return undefined;
@@ -42,9 +46,8 @@ export function rightsMissing(
   return {
     reason: 'RightsMissing',
     message:
-      `The function may not look after ${kind} ${namespace}/${name} (${message}). Its ` +
-      'servers go on, and nobody looks after them. Grant it its rights there: ' +
-      commandFor(functionName, namespace),
+      `The function may not look after ${kind} ${namespace}/${name} (${message}). ` +
+      `${unattended} Grant it its rights there: ${commandFor(functionName, namespace)}`,
   };
 }
 

@@ -199,9 +199,9 @@ async function orRefusal<Object extends Kept, State, Step extends AnyStep, Recor
 }
 
 const lookedAfter = (
-  { kind, functionName }: Pick<LookedAfter, 'kind' | 'functionName'>,
+  { kind, functionName, unattended }: Pick<LookedAfter, 'kind' | 'functionName' | 'unattended'>,
   { namespace, name }: Kept,
-): LookedAfter => ({ kind, functionName, namespace, name });
+): LookedAfter => ({ kind, functionName, namespace, name, unattended });
 
 /** The message changes all the time; the status is written when the plan or reason differs. */
 function hasChanged(

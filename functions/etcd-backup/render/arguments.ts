@@ -1,5 +1,7 @@
-// The arguments of the program in a Job's pod: paths in its pod, and never anything secret. Pure.
-import type { S3Object } from '../../../shared/api/etcd-backup.ts';
+// The arguments of the program in a Job's pod: paths in its pod, and no secret but one that is of
+// this Job alone. Pure.
+import type { BackupSpool, S3Object } from '../../../shared/api/etcd-backup.ts';
+import { quantityOf } from '../../../shared/kube/quantity.ts';
 import { destinationOf, type EtcdBackup } from '../object.ts';
 import type { Source } from '../state.ts';
 
@@ -11,9 +13,10 @@ export const SPOOL_DIR = '/spool';
 export const PASSWORD_FILE = 'password';
 export const AUTHORITY_FILE = 'ca.crt';
 
-export function argumentsOf(backup: EtcdBackup, source: Source): readonly string[] {
+export function argumentsOf(backup: EtcdBackup, source: Source, secret: string): readonly string[] {
   const { endpoints, tlsSecret, login } = source;
-  const { s3 } = backup.spec.target;
+  const { target, spool } = backup.spec;
+  const { s3 } = target;
   return [
     ...endpoints.map((url) => option('etcd', url)),
     ...(tlsSecret === undefined
@@ -28,9 +31,15 @@ export function argumentsOf(backup: EtcdBackup, source: Source): readonly string
       : [option('user', login.user), option('password-file', `${LOGIN_DIR}/${PASSWORD_FILE}`)]),
     option('to', destinationOf(backup)),
     ...(s3 === undefined ? [] : ofS3(s3)),
+    ...(spool?.medium === 'Node' ? [option('spool-bytes', bytesOf(spool))] : []),
+    // One attempt knows by it what an earlier one has left.
+    option('writer', secret),
     option('result', '/dev/termination-log'),
   ];
 }
+
+/** The disk of a node does not show it, and the kubelet ends the pod that takes more. */
+const bytesOf = ({ size }: BackupSpool): string => `${Math.floor(quantityOf(size))}`;
 
 function ofS3(s3: S3Object): readonly string[] {
   const { endpoint, region, style, certificateAuthority, serverSideEncryption } = s3;

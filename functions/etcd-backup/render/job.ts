@@ -26,7 +26,13 @@ const ASKED_WRONGLY = 2;
 /** Time to read its log, and for this function to be away. */
 const KEPT_SECONDS = 86_400;
 
-export function jobManifest(backup: EtcdBackup, source: Source, image: string): Manifest {
+/** `secret` is for attempts of this Job to know each other by, and nobody in the storage else. */
+export function jobManifest(
+  backup: EtcdBackup,
+  source: Source,
+  image: string,
+  secret: string,
+): Manifest {
   const spec = {
     backoffLimit: RETRIES,
     activeDeadlineSeconds: backup.spec.deadlineSeconds,
@@ -43,7 +49,10 @@ export function jobManifest(backup: EtcdBackup, source: Source, image: string): 
         { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
       ],
     },
-    template: { metadata: { labels: labelsOf(backup) }, spec: podSpec(backup, source, image) },
+    template: {
+      metadata: { labels: labelsOf(backup) },
+      spec: podSpec(backup, source, image, secret),
+    },
   };
   return owned(ownerOf(backup), 'batch/v1', 'Job', jobNameOf(backup), { spec });
 }
@@ -55,7 +64,7 @@ interface Mounted {
   readonly volume: object;
 }
 
-function podSpec(backup: EtcdBackup, source: Source, image: string) {
+function podSpec(backup: EtcdBackup, source: Source, image: string, secret: string) {
   const { resources, target, spool } = backup.spec;
   const mounted = volumesOf(backup, source);
   const size = spool?.medium === 'Node' ? { 'ephemeral-storage': spool.size } : {};
@@ -67,7 +76,7 @@ function podSpec(backup: EtcdBackup, source: Source, image: string) {
         name: CONTAINER,
         image,
         command: COMMAND,
-        args: argumentsOf(backup, source),
+        args: argumentsOf(backup, source, secret),
         env: target.s3 === undefined ? [] : keysOf(target.s3),
         volumeMounts: mounted.map(({ name, mountPath, isWritten }) => ({
           name,

@@ -3,7 +3,7 @@
 // pod may be held before its program starts.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../../shared/clock.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -39,6 +39,7 @@ interface PodSpec {
     readonly name: string;
     readonly secret?: { readonly secretName: string; readonly items?: readonly Item[] };
     readonly configMap?: { readonly name: string; readonly items: readonly Item[] };
+    readonly persistentVolumeClaim?: { readonly claimName: string };
   }[];
 }
 
@@ -61,6 +62,8 @@ export class JobPods {
   retell: (message: string) => string = (message) => message;
   /** No program starts. */
   isHeld = false;
+  /** So many pods are lost with their node when they end, and nobody hears how. */
+  lost = 0;
   readonly errors: unknown[] = [];
   readonly #kube: KubeClient;
   readonly #bundle: string;
@@ -146,9 +149,16 @@ export class JobPods {
       const secret = await this.#kube.get(core('secrets'), { namespace, name });
       if (secret === null && optional !== true) return `secret "${name}" not found`;
     }
-    for (const { name, secret, configMap } of spec.volumes) {
+    for (const { name, secret, configMap, persistentVolumeClaim } of spec.volumes) {
       const mountPath = volumeMounts.find((one) => one.name === name)?.mountPath ?? '';
       const dir = this.dirOf(object, mountPath);
+      if (persistentVolumeClaim !== undefined) {
+        const disk = join(this.#dir, 'claims', persistentVolumeClaim.claimName);
+        await mkdir(disk, { recursive: true });
+        await mkdir(dirname(dir), { recursive: true });
+        await symlink(disk, dir);
+        continue;
+      }
       await mkdir(dir, { recursive: true });
       const wanted = secret === undefined ? configMap?.name : secret.secretName;
       if (wanted === undefined) continue;
@@ -193,6 +203,11 @@ export class JobPods {
       const child = spawn(process.execPath, [this.#bundle, ...args], { env, stdio: 'ignore' });
       end.signal.addEventListener('abort', () => child.kill('SIGTERM'));
       const [exitCode] = (await once(child, 'exit')) as [number];
+      if (this.lost > 0) {
+        this.lost -= 1;
+        await this.evict(object);
+        return;
+      }
       const said = await readFile(log, 'utf8').catch(() => '');
       // Paths in a pod are its own.
       const message = this.retell(said.replaceAll(join(this.#dir, uid), ''));

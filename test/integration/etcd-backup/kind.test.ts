@@ -174,7 +174,8 @@ test('it waits for a Secret, is taken, and stays in the bucket when it is delete
   expect(phase).toBe('Complete');
   expect(location).toMatch(new RegExp(`^s3://backups/shop/now/\\d{8}T\\d{6}Z-${uid}\\.db$`));
   const key = await keyOf('now');
-  expect({ kind: 'etcd-backup/v1', ...backup }).toEqual(await factsIn(key));
+  const own = { writer: expect.any(String), seal: expect.any(String) };
+  expect(await factsIn(key)).toEqual({ kind: 'etcd-backup/v1', ...backup, ...own });
   expect((await bucket.head(key))?.sizeBytes).toBe(backup?.sizeBytes);
   await shipped.kube.delete(ETCD_BACKUPS, { namespace, name: 'now' }, { uid });
   await until('its Job to go', async () => {
@@ -213,6 +214,32 @@ test('its pod is evicted, and another one takes it, whichever function looks', a
   expect(await podsOf('evicted')).toHaveLength(2);
 });
 
+test('its pod is lost when the backup stands: the next one tells what is there', async () => {
+  pods.lost = 1;
+  await create('lost');
+  await untilSays('lost', /^True Confirmed/);
+  expect(await podsOf('lost')).toHaveLength(2);
+  const { backup } = await statusOf('lost');
+  expect(await factsIn(await keyOf('lost'))).toMatchObject({ takenAt: backup?.takenAt });
+  pods.lost = 1;
+  await create('lost-file', { claim: { name: 'disk', path: 'lost.db' } });
+  await untilSays('lost-file', /^True Confirmed/);
+  const [pod, ...more] = await podsOf('lost-file');
+  if (pod === undefined) throw new Error('there is no pod');
+  expect(more).toHaveLength(1);
+  const path = join(pods.dirOf(pod, '/target'), 'lost.db.json');
+  const { takenAt } = (await statusOf('lost-file')).backup ?? {};
+  expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ takenAt });
+});
+
+test('a name that is taken by others ends it at once, and stays as it is', async () => {
+  await bucket.putNew('taken.db', Buffer.from('of somebody'), 'somebody');
+  await create('taken', s3Target({ key: 'taken.db' }));
+  await untilSays('taken', /^False BackupFailed: BACKUP_EXISTS: s3:\/\/backups\/taken.db is there/);
+  expect(await podsOf('taken')).toHaveLength(1);
+  expect((await bucket.head('taken.db'))?.writer).toBe('somebody');
+});
+
 test('its Job is deleted by hand: it says so, and nothing is taken and left', async () => {
   pods.isHeld = true;
   await create('gone');
@@ -244,13 +271,13 @@ test.each<[string, (message: string) => string]>([
 
 test('what no attempt can do is not tried again', async () => {
   await create('wrong', s3Target({ endpoint: 'https://127.0.0.1:99999' }));
-  await untilSays('wrong', /^False BackupFailed: PodFailurePolicy: .* exit code 2/);
+  await untilSays('wrong', /^False BackupFailed: BACKUP_OPTIONS_WRONG: .*--s3-endpoint .*99999/);
   expect(await podsOf('wrong')).toHaveLength(1);
 });
 
 test('what may pass is tried four times, and the last error is told', async () => {
   await create('denied', s3Target({ bucket: 'nobodys' }));
-  await untilSays('denied', /^False BackupFailed: S3_NOT_FOUND: .*nobodys/);
+  await untilSays('denied', /^False BackupFailed: S3_NOT_FOUND: .*nobodys.*[^.]\. Make the bucket/);
   expect(await statusOf('denied')).toMatchObject({
     phase: 'Failed',
     error: { code: 'S3_NOT_FOUND' },

@@ -1,7 +1,7 @@
 // The account of etcd-backup in the wrong hands, where it is granted its rights: it may make the
 // Job of an EtcdBackup, and no other.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { etcdBackupOf } from '../../../functions/etcd-backup/object.ts';
+import { etcdBackupOf, labelsOf } from '../../../functions/etcd-backup/object.ts';
 import { jobManifest } from '../../../functions/etcd-backup/render/job.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
@@ -14,6 +14,7 @@ import { Installed } from './installed.ts';
 
 const namespace = 'default';
 const JOBS = `/apis/batch/v1/namespaces/${namespace}/jobs`;
+const SECRET = 'known-to-attempts';
 const IMAGE = 'dev.local/ballast/etcd-backup:0.1.0';
 const SOURCE = {
   endpoints: ['https://main.default.svc:2379'],
@@ -62,19 +63,24 @@ const write = (body: object): Promise<Outcome> =>
 interface Changes {
   readonly metadata?: object;
   readonly spec?: object;
+  readonly labels?: object;
   /** Changes of the pod, and of its one container. */
   readonly pod?: object;
   readonly container?: object;
 }
 
 /** The Job as its function makes it, with something else in it. */
-function changed({ metadata = {}, spec = {}, pod = {}, container = {} }: Changes): object {
-  const whole = structuredClone(jobManifest(etcdBackupOf(made), SOURCE, IMAGE)) as unknown as {
+function changed(changes: Changes): object {
+  const { metadata = {}, spec = {}, labels = {}, pod = {}, container = {} } = changes;
+  const whole = structuredClone(
+    jobManifest(etcdBackupOf(made), SOURCE, IMAGE, SECRET),
+  ) as unknown as {
     metadata: object;
-    spec: { template: { spec: { containers: [object] } } };
+    spec: { template: { metadata: { labels: object }; spec: { containers: [object] } } };
   };
   Object.assign(whole.metadata, metadata);
   Object.assign(whole.spec.template.spec.containers[0], container);
+  Object.assign(whole.spec.template.metadata.labels, labels);
   Object.assign(whole.spec.template.spec, pod);
   Object.assign(whole.spec, spec);
   return whole;
@@ -86,7 +92,7 @@ test('it makes the Job of an EtcdBackup, on a claim too, once', async () => {
     ...made,
     spec: { ...Object(made['spec']), target: { claim: { name: 'disk' } } },
   };
-  const job = jobManifest(etcdBackupOf(claimed), { endpoints: ['http://a:1'] }, IMAGE);
+  const job = jobManifest(etcdBackupOf(claimed), { endpoints: ['http://a:1'] }, IMAGE, SECRET);
   expect(await write(job)).toMatchObject({ status: 201 });
 });
 
@@ -112,6 +118,22 @@ const FORGED: () => readonly (readonly [what: string, changes: Changes, why: str
   ['that run many at once', { spec: { parallelism: 9 } }, 'by one pod'],
   ['that run many', { spec: { completions: 9 } }, 'by one pod'],
   ['that never end', { spec: { activeDeadlineSeconds: null } }, 'by one pod'],
+  [
+    'that take other pods over',
+    { spec: { manualSelector: true, selector: { matchLabels: labelsOf(etcdBackupOf(made)) } } },
+    'no pods but its own',
+  ],
+  ['whose pod a Service sends to', { labels: { app: 'shop' } }, 'labels of a backup alone'],
+  [
+    'whose pod is one of another backup',
+    { labels: { 'ballast.dev/etcd-backup': 'other' } },
+    'labels of a backup alone',
+  ],
+  [
+    'whose pod is named as another program',
+    { labels: { 'app.kubernetes.io/name': 'shop' } },
+    'labels of a backup alone',
+  ],
   ['with a token', { pod: { automountServiceAccountToken: true } }, 'has no account'],
   ['with an account', { pod: { serviceAccountName: 'strong' } }, 'has no account'],
   [
@@ -163,7 +185,7 @@ test('it is refused all other Jobs', async () => {
 test('it changes and deletes no Job, and reads no Secret', async () => {
   const { kube } = installed;
   const ref = { group: 'batch', version: 'v1', resource: 'jobs' };
-  const job = jobManifest(etcdBackupOf(made), SOURCE, IMAGE);
+  const job = jobManifest(etcdBackupOf(made), SOURCE, IMAGE, SECRET);
   await kube.create(ref, job);
   const path = `${JOBS}/${job.metadata.name}`;
   const tries = [

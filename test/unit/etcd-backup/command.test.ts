@@ -33,10 +33,38 @@ test.each([
   [[...ETCD, '--to', 's3://bbb/k', '--s3-sse', 'DES'], '--s3-sse is AES256'],
   [[...ETCD, '--to', 's3://bbb/k', '--s3-style', 'x'], '--s3-style is path or host'],
   [[...ETCD, '--to', 's3://bbb/k', '--s3-endpoint', 'x'], '--s3-endpoint must be as'],
+  [[...ETCD, '--to', 's3://bbb/k', '--spool-bytes', '2Gi'], '--spool-bytes wants a whole number'],
+  [[...ETCD, '--to', 'f', '--writer', 'short'], '--writer is 16 to 128 letters'],
 ])('%j ends with 2', async (args, message) => {
   const { code, out, err } = await run(...args);
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(new RegExp(`^${message}[^]*\n\nusage: npm run backup`));
+});
+
+test('whoever waits for a result is told what was wrong', async () => {
+  const path = join(dir, 'wrong.json');
+  for (const result of [['--result', path], [`--result=${path}`]]) {
+    rmSync(path, { force: true });
+    const to = ['--to', 's3://bbb/k', '--s3-endpoint', 'https://s3:99999'];
+    expect((await run(...ETCD, ...to, ...result)).code).toBe(2);
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({
+      outcome: 'failed',
+      error: {
+        code: 'BACKUP_OPTIONS_WRONG',
+        message: expect.stringMatching(
+          /^The program was asked wrongly: --s3-endpoint must .*99999/,
+        ),
+      },
+    });
+  }
+});
+
+test('a name that is taken ends with 2, since another try would say the same', async () => {
+  const path = join(dir, 'taken.db');
+  writeFileSync(path, 'of somebody');
+  const { code, out } = await run(...ETCD, '--to', path);
+  expect(code).toBe(2);
+  expect(JSON.parse(out)).toMatchObject({ error: { code: 'BACKUP_EXISTS' } });
 });
 
 test('what it is told is what is done', async () => {

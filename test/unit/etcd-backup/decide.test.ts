@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { decide } from '../../../functions/etcd-backup/decide.ts';
 import type { Source, State } from '../../../functions/etcd-backup/state.ts';
 import { statusUpdateOf } from '../../../functions/etcd-backup/status.ts';
+import { setConditions } from '../../../shared/kube/conditions.ts';
 import {
   type Differences,
   ended,
@@ -20,7 +21,9 @@ import {
 const source: Source = { endpoints: ['http://main.shop.svc:2379'] };
 const NOTED = { job: { name: JOB_NAME, uid: 'j1' } };
 const refused = podEnded(saidError('S3_REFUSED', 'No rights.'), 1);
-const trouble = { reason: 'CreateContainerError', message: 'Pod x: secret "s3" not found' };
+const trouble = { reason: 'CreateContainerError', message: 'Pod x: secret "s3" not found.' };
+
+const evicted = { reason: 'PodFailed', message: 'Pod y: Evicted: spool exceeds 1Gi.' };
 
 /** The status as `phase, Complete, Progressing, Degraded`. */
 function shown(now: State): string {
@@ -117,6 +120,24 @@ const CASES: readonly Case[] = [
     'Failed, Complete=False ResultLost, Progressing=False, Degraded=True',
   ],
   [
+    'a pod that was given up and the one in its place say the same',
+    { job: job(ended(true)), pods: [podEnded(said()), podEnded(said())] },
+    {},
+    'Complete, Complete=True Confirmed, Progressing=False, Degraded=False',
+  ],
+  [
+    'its Job gets no pod',
+    { job: job({ trouble: { reason: 'PodRefused', message: 'Job x gets no pod: a quota.' } }) },
+    {},
+    'Running, Complete=False PodRefused, Progressing=False, Degraded=True',
+  ],
+  [
+    'a pod was evicted before it began, and another one runs',
+    { job: job(), pods: [pod({ phase: 'Failed', trouble: evicted }), pod()] },
+    {},
+    'Running, Complete=False Running, Progressing=True, Degraded=False',
+  ],
+  [
     'a pod says so that has not succeeded',
     { job: job(ended(true)), pods: [podEnded(said(), 1)] },
     {},
@@ -206,13 +227,52 @@ test('the error is that of the last attempt, and stays when its pod is gone', ()
   expect(statusUpdateOf(later, decide(later)).status).toMatchObject({ phase: 'Running', error });
 });
 
+const TOO_LATE = 'It was not done within 3600 seconds.';
+
 test.each([
-  [[], 'It was not done within 3600 seconds. Its pod has not said why'],
-  [[pod({ trouble })], 'It was not done within 3600 seconds. Pod x: secret "s3" not found'],
-  [[refused], 'It was not done within 3600 seconds. No rights.'],
-])('a deadline that passed says what it waited for: %#', (pods, message) => {
+  ['', [], `${TOO_LATE} Its pod has not said why.`],
+  ['of a pod that waits', [pod({ trouble })], `${TOO_LATE} Pod x: secret "s3" not found.`],
+  ['of a pod that failed', [refused], `${TOO_LATE} S3_REFUSED: No rights.`],
+  [
+    'of one that was evicted',
+    [pod({ phase: 'Failed', trouble: evicted })],
+    `${TOO_LATE} ${evicted.message}`,
+  ],
+])('a deadline that passed has the last words %s', (_, pods, message) => {
   const now = state({ job: job(ended(false, 'DeadlineExceeded')), pods });
   expect(decide(now).trouble).toEqual({ reason: 'DeadlineExceeded', message });
+});
+
+test('a deadline that passed says what it waited for last, though its pod is gone', () => {
+  const now = state({ job: job(), pods: [pod({ phase: 'Pending', trouble })] });
+  const nowMs = Date.parse('2026-11-25T04:00:00Z');
+  const moment = { fieldManager: 'x', observedGeneration: 1, nowMs };
+  const { conditions, status } = statusUpdateOf(now, decide(now));
+  const told = setConditions(now.backup.object, conditions, moment);
+  const later = state(
+    { job: job(ended(false, 'DeadlineExceeded')) },
+    { status: { ...status, conditions: told } },
+  );
+  expect(decide(later).trouble?.message).toBe(`${TOO_LATE} Pod x: secret "s3" not found.`);
+});
+
+test('what became of the attempt before is told while the next one runs', () => {
+  const message = (pods: State['pods']) =>
+    decide(state({ job: job(), pods: [...pods, pod()] })).waitsFor?.message;
+  const runs = `Job ${JOB_NAME} takes it to ${LOCATION}.`;
+  expect(message([])).toBe(runs);
+  expect(message([refused])).toBe(`${runs} The attempt before failed: S3_REFUSED: No rights.`);
+  expect(message([pod({ phase: 'Failed', trouble: evicted })])).toContain('spool exceeds 1Gi');
+});
+
+test.each([
+  ['OOMKilled', /^BackoffLimitExceeded: .* more memory than spec.resources.limits.memory lets/],
+  ['Error', /^BackoffLimitExceeded: .*Pod \S+ has ended with code 137, and has not said why\.$/],
+])('a pod that was killed (%s) says why as far as the kubelet does', (reason, form) => {
+  const killed = { exitCode: 137, reason, message: '', at: '2026-11-25T04:10:00Z' };
+  const pods = [pod({ phase: 'Failed', ended: killed })];
+  const now = state({ job: job(ended(false, 'BackoffLimitExceeded', 'Too often.')), pods });
+  expect(decide(now).trouble?.message).toMatch(form);
 });
 
 test('a Job that failed without a word of its pod says what Kubernetes says', () => {

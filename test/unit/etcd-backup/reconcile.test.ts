@@ -8,6 +8,7 @@ import { reconciler } from '../../../functions/etcd-backup/reconciler.ts';
 import { ETCD_BACKUPS, type EtcdBackupStatus } from '../../../shared/api/etcd-backup.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import type { Context } from '../../../shared/function/define.ts';
+import { errorFromAnswer } from '../../../shared/kube/errors.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { PODS } from '../../../shared/stateful/parts.ts';
 import { KubeModel } from '../stateful/kube-model.ts';
@@ -269,4 +270,74 @@ test('what cannot be mounted is said, by the newest warning about the pod', asyn
   await sweep();
   expect(reasonOf()).toBe('False PodWaits');
   expect(statusOf().conditions?.[0]?.message).toBe('Pod pod: secret "main-client" not found.');
+});
+
+test('rights that lack are told as what they are for a backup', async () => {
+  const message =
+    'jobs.batch is forbidden: User "x" cannot create resource "jobs" in API group "b"';
+  kube.aroundWrite = () => {
+    kube.aroundWrite = () => undefined;
+    const about = { verb: 'create', ref: JOBS } as const;
+    throw errorFromAnswer(about, { statusCode: 403, reason: 'Forbidden', message, causes: [] });
+  };
+  await sweep();
+  expect(reasonOf()).toBe('False RightsMissing');
+  const [told] = statusOf().conditions ?? [];
+  expect(told?.message).toMatch(/No Job is made, .* npm run -s rights -- etcd-backup -n shop/);
+  expect(told?.message).not.toContain('servers');
+});
+
+test('a Job that gets no pod says why, by the newest warning about it', async () => {
+  await sweep();
+  const { uid = '' } = all('jobs')[0]?.metadata ?? {};
+  kube.put(EVENTS, {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { namespace, name: 'refused' },
+    involvedObject: { uid },
+    type: 'Warning',
+    lastTimestamp: '2026-11-25T04:00:01Z',
+    message: 'Error creating: pods "now-x" is forbidden: exceeded quota: few.',
+  });
+  await sweep();
+  expect(reasonOf()).toBe('False PodRefused');
+  expect(statusOf().conditions?.[0]?.message).toMatch(
+    /^Job now-\S+ gets no pod: Error creating: .* exceeded quota: few\.$/,
+  );
+  putPod({ phase: 'Running' });
+  await sweep();
+  expect(reasonOf()).toBe('False Running');
+});
+
+test('a Job that somebody has suspended says so, and goes on when it may', async () => {
+  await sweep();
+  const [job] = all('jobs');
+  if (job === undefined) throw new Error('there is no Job');
+  kube.put(JOBS, { ...job, spec: { ...Object(job['spec']), suspend: true } });
+  await sweep();
+  expect(reasonOf()).toBe('False JobSuspended');
+  expect(reasonOf('Degraded')).toBe('True JobSuspended');
+  kube.put(JOBS, job);
+  await sweep();
+  expect(reasonOf()).toBe('False Running');
+});
+
+test('a pod that was killed says so by the word of the kubelet', async () => {
+  await sweep();
+  const terminated = { exitCode: 137, reason: 'OOMKilled', finishedAt: '2026-11-25T04:10:00Z' };
+  putPod({ phase: 'Failed', containerStatuses: [{ state: { terminated } }] });
+  endJob('Failed');
+  await sweep();
+  expect(statusOf().conditions?.[0]?.message).toContain('spec.resources.limits.memory');
+});
+
+test('the pod that succeeded is found behind any number that were evicted', async () => {
+  await sweep();
+  for (let index = 0; index < 60; index += 1) {
+    putPod({ phase: 'Failed', reason: 'Evicted' }, {}, `a-${index}`);
+  }
+  putPod(ended(said({}, locationOf())), {}, 'z');
+  endJob('Complete');
+  await sweep();
+  expect(statusOf()).toMatchObject({ phase: 'Complete', backup: { keys: 5 } });
 });

@@ -7,7 +7,7 @@ import { argumentsOf } from '../../../functions/etcd-backup/render/arguments.ts'
 import { jobManifest } from '../../../functions/etcd-backup/render/job.ts';
 import type { Source } from '../../../functions/etcd-backup/state.ts';
 import type { EtcdBackupSpec } from '../../../shared/api/etcd-backup.ts';
-import { backup, JOB_NAME, LOCATION, UID } from './samples.ts';
+import { backup, JOB_NAME, LOCATION, SECRET, UID } from './samples.ts';
 
 const URL = 'https://main.shop.svc:2379';
 const PLAIN: Source = { endpoints: [URL] };
@@ -35,16 +35,17 @@ interface Pod {
 }
 
 function podOf(spec: Partial<EtcdBackupSpec>, source = PLAIN): Pod {
-  const manifest = jobManifest(backup({ spec }), source, 'ours:1');
+  const manifest = jobManifest(backup({ spec }), source, 'ours:1', SECRET);
   return Object(manifest['spec']).template.spec as Pod;
 }
 
 /** As the kubelet gives them to a program, for whom `$$` stands for `$`. */
 const told = (spec: Partial<EtcdBackupSpec>, source = PLAIN): readonly string[] =>
-  argumentsOf(backup({ spec }), source).map((one) => one.replaceAll('$$', () => '$'));
+  argumentsOf(backup({ spec }), source, SECRET).map((one) => one.replaceAll('$$', () => '$'));
 
 test('its program understands all of it', async () => {
-  const args = told({ target: { s3: WHOLE_S3 } }, { endpoints: [URL], tlsSecret: 'main-client' });
+  const spec = { target: { s3: WHOLE_S3 }, spool: { medium: 'Node', size: '2Gi' } } as const;
+  const args = told(spec, { endpoints: [URL], tlsSecret: 'main-client' });
   expect(await commandOptions(args)).toEqual({
     etcd: {
       endpoints: [URL],
@@ -67,9 +68,16 @@ test('its program understands all of it', async () => {
         }),
       },
       spoolDir: '/spool',
+      spoolBytes: 2 * 2 ** 30,
     },
+    writer: SECRET,
     resultPath: '/dev/termination-log',
   });
+});
+
+test('a volume of its own is as large as it says, so that nothing is told of it', () => {
+  const args = told({ spool: { medium: 'Volume', size: '2Gi' } });
+  expect(args.filter((one) => one.startsWith('--spool'))).toEqual(['--spool=/spool']);
 });
 
 test('a file on a claim is one in its pod, and told by the name of the claim', async () => {
@@ -151,12 +159,12 @@ test.each<[EtcdBackupSpec['spool'], object, object]>([
 
 test('the name of a Job has its uid, and is a name whatever the name of the backup', () => {
   const longest = backup({ name: 'a'.repeat(63) });
-  const { name } = jobManifest(longest, PLAIN, 'ours:1').metadata;
+  const { name } = jobManifest(longest, PLAIN, 'ours:1', SECRET).metadata;
   expect([name, name.length]).toEqual([`${'a'.repeat(26)}-${UID}`, 63]);
 });
 
 test('it is tried again but where that is in vain, within a deadline, by one pod at a time', () => {
-  const { metadata, spec } = jobManifest(backup(), PLAIN, 'ours:1') as unknown as {
+  const { metadata, spec } = jobManifest(backup(), PLAIN, 'ours:1', SECRET) as unknown as {
     readonly metadata: object;
     readonly spec: object;
   };

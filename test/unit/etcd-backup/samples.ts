@@ -6,6 +6,8 @@ import type { EtcdBackupSpec, EtcdBackupStatus } from '../../../shared/api/etcd-
 
 export const NOW_MS = Date.parse('2026-11-25T05:00:00Z');
 export const UID = '0b1f7c1e-6a58-4a3c-8a53-5f4c9f3c2d11';
+/** The attempts of a Job share it. */
+export const SECRET = 'known-to-attempts';
 export const JOB_NAME = `now-${UID}`;
 export const LOCATION = `s3://backups/shop/now/20261125T040000Z-${UID}.db`;
 
@@ -70,6 +72,7 @@ export const job = (changes: Partial<FoundJob> = {}): FoundJob => ({
   isEnding: false,
   startedAt: '2026-11-25T04:00:01Z',
   end: undefined,
+  trouble: undefined,
   ...changes,
 });
 
@@ -86,7 +89,10 @@ export const pod = (changes: Partial<FoundPod> = {}): FoundPod => ({
 });
 
 export const podEnded = (message: string, exitCode = 0, at = '2026-11-25T04:09:59Z'): FoundPod =>
-  pod({ phase: exitCode === 0 ? 'Succeeded' : 'Failed', ended: { exitCode, message, at } });
+  pod({
+    phase: exitCode === 0 ? 'Succeeded' : 'Failed',
+    ended: { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', message, at },
+  });
 
 export function state(changes: Partial<State> = {}, differences: Differences = {}): State {
   return {

@@ -76,8 +76,8 @@ export class KubeModel {
   }
 
   /** No lists at once: what is listed here tenants write, and as much as they like. */
-  async *pages(ref: ResourceRef, { namespace, labelSelector, fieldSelector }: Selection) {
-    this.reads += 1;
+  async *pages(ref: ResourceRef, selection: Selection & { readonly limit?: number }) {
+    const { namespace, labelSelector, fieldSelector, limit = Number.POSITIVE_INFINITY } = selection;
     const [label = '', value] = (labelSelector ?? '').split('=');
     const named = /^metadata\.name=(.*)$/.exec(fieldSelector ?? '')?.[1];
     const beginning = `${ref.resource}/${namespace ?? ''}`;
@@ -87,7 +87,11 @@ export class KubeModel {
       if (named !== undefined && object.metadata.name !== named) continue;
       if (label === '' || object.metadata.labels?.[label] === value) items.push(object);
     }
-    yield { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '1' }, items };
+    do {
+      this.reads += 1;
+      const page = items.splice(0, limit);
+      yield { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '1' }, items: page };
+    } while (items.length > 0);
   }
 
   async create(ref: ResourceRef, manifest: Manifest) {

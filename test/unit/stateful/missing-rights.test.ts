@@ -29,7 +29,15 @@ test('a right that lacks is told with the object and with the command that grant
   const reason = rightsMissing(DATABASE, answer(403, NO_RIGHT));
   expect(reason?.reason).toBe('RightsMissing');
   expect(reason?.message).toContain(`may not look after Database shop/db (${NO_RIGHT})`);
+  expect(reason?.message).toContain('Its servers go on, and nobody looks after them. Grant it');
   expect(reason?.message).toContain(COMMAND);
+});
+
+test('what has no servers says in its own words how it is meanwhile', () => {
+  const copy = { ...DATABASE, kind: 'Copy', unattended: 'No copy is made.' };
+  const { message } = rightsMissing(copy, answer(403, NO_RIGHT)) ?? {};
+  expect(message).toContain('No copy is made. Grant it its rights there');
+  expect(message).not.toContain('servers');
 });
 
 test.each([

@@ -1,4 +1,4 @@
-// The images of our functions as one archive, with the Node below all of them in it once.
+// The images of our functions, or of one, as an archive with the Node below all of them in it once.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,16 +12,29 @@ import { cachedArchiveOf } from '../knative/cached-archive.ts';
 
 const REPOSITORY = 'dev.local/ballast';
 
-/** Its path. Bundling tells what is in an image, and takes a tenth of what writing it does. */
-export async function functionsArchive(signal: AbortSignal): Promise<string> {
+export const imageOf = (name: string): string => `${REPOSITORY}/${name}:${manifest.version}`;
+
+/** The path of that of all. */
+export const functionsArchive = async (signal: AbortSignal): Promise<string> =>
+  archiveOf(imageOf('functions'), await functionNames(), signal);
+
+/** The path of that of one. */
+export const functionArchive = (name: string, signal: AbortSignal): Promise<string> =>
+  archiveOf(imageOf(name), [name], signal);
+
+/** Bundling tells what is in an image, and takes a tenth of what writing it does. */
+async function archiveOf(
+  name: string,
+  functions: readonly string[],
+  signal: AbortSignal,
+): Promise<string> {
   const work = await mkdtemp(join(tmpdir(), 'ballast-bundles-'));
   try {
     const specs: ImageSpec[] = [];
-    for (const name of await functionNames()) {
+    for (const one of functions) {
       signal.throwIfAborted();
-      specs.push(await specOf(name, join(work, name)));
+      specs.push(await specOf(one, join(work, one)));
     }
-    const name = `${REPOSITORY}/functions:${manifest.version}`;
     return await cachedArchiveOf(name, specs, partsSettings());
   } finally {
     await rm(work, { recursive: true, force: true });
@@ -30,6 +43,6 @@ export async function functionsArchive(signal: AbortSignal): Promise<string> {
 
 async function specOf(name: string, bundleDir: string): Promise<ImageSpec> {
   const { purpose } = await bundleFunction(name, bundleDir);
-  const image = `${REPOSITORY}/${name}:${manifest.version}`;
+  const image = imageOf(name);
   return functionSpec({ name, image, purpose, ...(await buildInfo()), bundleDir });
 }
