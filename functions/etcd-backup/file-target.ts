@@ -2,11 +2,12 @@
 // there whole when it was checked. A file that is there is never overwritten.
 import { access, link, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { factsNameOf } from '../../shared/api/etcd-backup.ts';
 import { Failure } from '../../shared/errors.ts';
 import { assertRoom, Spool, unwritable } from '../../shared/spool.ts';
 import { type Facts, textOfFacts } from './facts.ts';
 import type { StreamPart } from './part-queue.ts';
-import { backupExists, factsNameOf, type Target } from './target.ts';
+import { backupExists, type Target } from './target.ts';
 
 const PART_BYTES = 1024 * 1024;
 

@@ -1,6 +1,7 @@
 // A backup as an object: its parts go out while the snapshot comes in, and are put together only
 // when it was checked. Beside it, this machine's disk has the same bytes to read them through.
 import { createHash, randomUUID } from 'node:crypto';
+import { factsNameOf } from '../../shared/api/etcd-backup.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { Bucket, Part, Upload } from '../../shared/s3/bucket.ts';
 import { isS3Failure, S3Failure } from '../../shared/s3/errors.ts';
@@ -8,7 +9,7 @@ import { type Place, shownPlace } from '../../shared/s3/place.ts';
 import { assertRoom, Spool } from '../../shared/spool.ts';
 import { type Facts, textOfFacts } from './facts.ts';
 import type { StreamPart } from './part-queue.ts';
-import { backupExists, factsNameOf, type Target } from './target.ts';
+import { backupExists, type Target } from './target.ts';
 
 export interface S3TargetOptions {
   readonly place: Place;

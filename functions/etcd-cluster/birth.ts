@@ -25,7 +25,7 @@ import {
   type Stray,
 } from './state.ts';
 import { labelLost } from './strays.ts';
-import { versionText } from './version.ts';
+import { versionText } from '../../shared/etcd/version.ts';
 
 /** Far more than an election takes. */
 const ELECTED_WITHIN_MS = 60_000;

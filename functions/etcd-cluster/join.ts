@@ -34,7 +34,7 @@ import {
   type State,
   votersOf,
 } from './state.ts';
-import { versionIn } from './version.ts';
+import { versionIn } from '../../shared/etcd/version.ts';
 
 /** A learner that is so close has all but what is being written. */
 const CAUGHT_UP_ENTRIES = 1_000;

@@ -1,5 +1,5 @@
-// Reads a Job of a function, and the pods of it: how they ended, and why one waits. Secrets are never
-// read: the kubelet says when one lacks. Writes nothing.
+// Reads a Job of a function, and the pods of it: how they ended, and why one waits. Secrets are
+// never read: the kubelet says when one lacks. Writes nothing.
 import { cut } from '../cut.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Reason } from '../kube/conditions.ts';

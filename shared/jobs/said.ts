@@ -1,7 +1,7 @@
 // Reads the last words of a Job's pod, and the facts beside a backup. Anybody who may write pods in
 // the namespace could have written them, so they are believed only in the form that our programs
 // give them, and nothing is kept that is longer. Pure.
-import type { BackupError, BackupFacts } from '../api/etcd-backup.ts';
+import { type BackupError, type BackupFacts, FACTS_KIND } from '../api/etcd-backup.ts';
 import { cut } from '../cut.ts';
 import { printable } from '../function/printable.ts';
 import { isRecord } from '../kube/json.ts';
@@ -56,7 +56,7 @@ const isCount = (value: unknown): value is number =>
 export function factsIn(facts: Fields): BackupFacts | undefined {
   const { kind, takenAt, sizeBytes, sha256, revision, compactRevision, keys, hashKv } = facts;
   const { isHashConfirmed, unconfirmed, etcdVersion, clusterId, memberId, alarms } = facts;
-  if (kind !== 'etcd-backup/v1' || typeof isHashConfirmed !== 'boolean') return undefined;
+  if (kind !== FACTS_KIND || typeof isHashConfirmed !== 'boolean') return undefined;
   // The API server takes no status with a day that there is not.
   if (!matches(takenAt, TIME) || Number.isNaN(Date.parse(takenAt))) return undefined;
   if (!matches(sha256, /^[0-9a-f]{64}$/)) return undefined;

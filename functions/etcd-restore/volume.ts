@@ -1,0 +1,55 @@
+// The volume of the first member while its data is brought there: where what lies, which is the same
+// for all programs of the Job. What an attempt before has left goes first.
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isRecord } from '../../shared/kube/json.ts';
+import { factsIn } from '../../shared/jobs/said.ts';
+import { type BackupFacts, FACTS_KIND } from '../../shared/api/etcd-backup.ts';
+import { unwritable } from '../../shared/spool.ts';
+
+/** As the data directory of members, and a name that no etcd has there. */
+const DATA = 'data';
+const WORK = 'restore';
+
+/** Paths below the place where the volume is mounted. */
+export const volumeIn = (dir: string) => ({
+  dataDir: join(dir, DATA),
+  workDir: join(dir, WORK),
+  backup: join(dir, WORK, 'backup.db'),
+  notes: join(dir, WORK, 'notes.json'),
+  database: join(dir, DATA, 'member/snap/db'),
+});
+
+type Volume = ReturnType<typeof volumeIn>;
+
+/** From the check, for what comes after it. */
+export interface Notes {
+  readonly facts: BackupFacts;
+  /** Of the newest record, from which etcdutl counts. */
+  readonly newest: string;
+}
+
+export async function emptied({ dataDir, workDir }: Volume): Promise<void> {
+  try {
+    await rm(dataDir, { recursive: true, force: true });
+    await rm(workDir, { recursive: true, force: true });
+    await mkdir(workDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw unwritable(workDir, error);
+  }
+}
+
+export async function leaveNotes({ notes }: Volume, { facts, newest }: Notes): Promise<void> {
+  const text = JSON.stringify({ newest, facts: { kind: FACTS_KIND, ...facts } });
+  await writeFile(notes, text, { flush: true }).catch((error: unknown) => {
+    throw unwritable(notes, error);
+  });
+}
+
+export async function readNotes({ notes }: Volume): Promise<Notes> {
+  const read: unknown = JSON.parse(await readFile(notes, 'utf8'));
+  const { facts, newest } = isRecord(read) ? read : {};
+  const found = isRecord(facts) ? factsIn(facts) : undefined;
+  if (found === undefined || typeof newest !== 'string') throw new Error('these are no notes');
+  return { facts: found, newest };
+}
