@@ -61,6 +61,7 @@ export const errorTable = {
   BACKUP_TOO_LARGE: reject('The backup is larger than the quota of the new etcd', 422),
   BACKUP_ASKS_LOGINS: reject('The backup asks for logins that nobody could give', 422),
   RESTORE_DIFFERS: retry('The restored data is not what the backup has'),
+  RESTORE_FAILED: retry('etcdutl could not restore the backup'),
   RESTORE_STOPPED: retry('The restore was ended from outside'),
   KUBE_ACCESS_UNREADABLE: retry(
     'The way to the API server, or the credentials for it, cannot be read',

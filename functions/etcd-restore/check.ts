@@ -148,7 +148,8 @@ async function readThrough(
 function differencesOf(found: SnapshotFacts, facts: BackupFacts): readonly string[] {
   const { revision, compactRevision, keys, kvHash } = found;
   const newest = revision > compactRevision ? revision : compactRevision;
-  const compared: readonly (readonly [string, unknown, unknown])[] = [
+  type Told = string | number | undefined;
+  const compared: readonly (readonly [string, Told, Told])[] = [
     ['keys', keys, facts.keys],
     ['revision', `${newest}`, facts.revision],
     ['compactRevision', `${compactRevision}`, facts.compactRevision],
@@ -156,5 +157,7 @@ function differencesOf(found: SnapshotFacts, facts: BackupFacts): readonly strin
   ];
   return compared
     .filter(([, read, said]) => read !== said)
-    .map(([field, read, said]) => `has the ${field} ${String(read)}, and its facts say ${said}`);
+    .map(
+      ([field, read, said]) => `has the ${field} ${read ?? ''}, and its facts say ${said ?? ''}`,
+    );
 }

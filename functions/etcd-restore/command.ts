@@ -20,9 +20,6 @@ const FAILED = 1;
 const ASKED_WRONGLY = 2;
 const REFUSED = 3;
 
-/** With these another attempt would end in the same way. */
-export const IN_VAIN = [ASKED_WRONGLY, REFUSED] as const;
-
 export async function runRestore(
   args: readonly string[],
   terminal: Terminal,

@@ -6,7 +6,9 @@ import { fileOf, type Mounted, mountedForReading, option } from './manifest.ts';
 const AUTHORITY_DIR = '/etc/ballast/s3';
 const AUTHORITY_FILE = 'ca.crt';
 
-export function s3Options(s3: S3Object): readonly string[] {
+type Reached = Omit<S3Object, 'key'>;
+
+export function s3Options(s3: Reached): readonly string[] {
   const { endpoint, region, style, certificateAuthority } = s3;
   return [
     ...(endpoint === undefined ? [] : [option('s3-endpoint', endpoint)]),
@@ -18,7 +20,7 @@ export function s3Options(s3: S3Object): readonly string[] {
   ];
 }
 
-export function s3Authority({ certificateAuthority }: S3Object): readonly Mounted[] {
+export function s3Authority({ certificateAuthority }: Reached): readonly Mounted[] {
   if (certificateAuthority === undefined) return [];
   const { kind, ...from } = certificateAuthority;
   const { secretName, items } = fileOf(from, AUTHORITY_FILE);
@@ -30,7 +32,7 @@ export function s3Authority({ certificateAuthority }: S3Object): readonly Mounte
 }
 
 /** Programs find them by these names. */
-export function s3Keys({ credentials: { secretName: name } }: S3Object) {
+export function s3Keys({ credentials: { secretName: name } }: Reached) {
   const of = (key: string, optional = false) => ({
     name: key,
     valueFrom: { secretKeyRef: { name, key, ...(optional ? { optional } : {}) } },

@@ -90,10 +90,14 @@ export class KubeModel {
     yield { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '1' }, items };
   }
 
-  async create(ref: ResourceRef, manifest: Manifest) {
+  async create(ref: ResourceRef, manifest: Manifest, { dryRun }: { dryRun?: boolean } = {}) {
     const key = keyOf(ref, manifest.metadata);
     const present = this.objects.get(key);
     if (present !== undefined) return { object: present, isNew: false };
+    if (this.refuses(`${ref.resource} to be created`)) {
+      throw new KubeError('KUBE_INVALID', 'It is not valid.', { verb: 'create', ref });
+    }
+    if (dryRun === true) return { object: manifest as unknown as KubeObject, isNew: true };
     const object = await this.write(`create ${ref.resource} ${manifest.metadata.name}`, () =>
       this.put(ref, manifest),
     );
