@@ -35,6 +35,8 @@ export interface EtcdPlaceOptions extends FunctionsOptions {
   readonly isPunctual?: boolean;
   /** Events come by themselves. */
   readonly isWokenByEvents?: boolean;
+  /** More of Kubernetes' own. */
+  readonly controllers?: readonly string[];
 }
 
 export class EtcdPlace extends EtcdScene {
@@ -64,6 +66,7 @@ export class EtcdPlace extends EtcdScene {
       'statefulset-controller',
       'garbage-collector-controller',
       'persistentvolumeclaim-protection-controller',
+      ...(options.controllers ?? []),
     ];
     await addControllerManager(plane, { controllers, featureGates: [] });
     const images = join(plane.dir, 'images');
@@ -106,6 +109,11 @@ export class EtcdPlace extends EtcdScene {
     const target = { namespace, name: `data-${peer}`, subresource: 'status' };
     const body = { status: { phase: 'Lost' } };
     await this.kube.patch(CLAIMS, target, { type: 'merge', body });
+  }
+
+  /** Where the data of a claim is while no pod of a member has it. */
+  claimDir({ namespace }: Named, claim: string): string {
+    return this.#kubelet.claimDir(namespace, claim);
   }
 
   async deletePod({ namespace }: Named, name: string): Promise<string> {
