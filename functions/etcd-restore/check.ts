@@ -1,6 +1,6 @@
-// Brings a backup to the volume of the first member, and holds it against its facts on the way: size
-// and sha256, then every page, the number of keys and the hash of them all. Before the first byte
-// is fetched, the facts have to fit the etcd that is to run on it.
+// Brings a backup to the volume of the first member, and holds it against its facts on the way:
+// size and sha256, then every page, the number of keys and the hash of them all. Before the first
+// byte is fetched, the facts have to fit the etcd that is to run on it.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { BackupFacts } from '../../shared/api/etcd-backup.ts';

@@ -1,9 +1,9 @@
 // Restores backups of etcds, each once and into an EtcdCluster that is not there yet: a Job brings
-// the backup into the claim of the first member, holds it against its facts, and has etcdutl restore
-// it; then the EtcdCluster is made, and the claim handed over to it. Changes of EtcdRestores, of
-// their Jobs and of their EtcdClusters wake the function, and the sweep's tick. Its memory is the
-// status of the EtcdRestore: two instances at once, lost events and a killed process cost time, and
-// leave nothing half made.
+// the backup into the claim of the first member, holds it against its facts, and has etcdutl
+// restore it; then the EtcdCluster is made, and the claim handed over to it. Changes of
+// EtcdRestores, of their Jobs and of their EtcdClusters wake the function, and the sweep's tick.
+// Its memory is the status of the EtcdRestore: two instances at once, lost events and a killed
+// process cost time, and leave nothing half made.
 //
 // The files of the function, in the order of a reconcile:
 //   reconciler         the entry: binds what follows to the shared reconciler

@@ -1,5 +1,5 @@
-// An EtcdRestore as it was read, in the terms of this function, and the names of what belongs to it.
-// Pure.
+// An EtcdRestore as it was read, in the terms of this function, and the names of what belongs to
+// it. Pure.
 import { ETCD_CLUSTER_LABEL, type EtcdClusterSpec } from '../../shared/api/etcd-cluster.ts';
 import { claimName, memberPeerUrl, peerNameOf } from '../../shared/api/etcd-names.ts';
 import { ETCD_PEER_LABEL } from '../../shared/api/etcd-peer.ts';

@@ -1,6 +1,7 @@
-// Reads the state of a restore: its claim, its Job with the pods of that, and the EtcdCluster; and as
-// long as that is to be made, where the backup is, how the EtcdCluster would be stored, and whether
-// its names are free. Secrets are never read. Nothing is read for one that is over. Writes nothing.
+// Reads the state of a restore: its claim, its Job with the pods of that, and the EtcdCluster; and
+// as long as that is to be made, where the backup is, how the EtcdCluster would be stored, and
+// whether its names are free. Secrets are never read. Nothing is read for one that is over. Writes
+// nothing.
 import { ETCD_CLUSTERS, type EtcdClusterStatus } from '../../shared/api/etcd-cluster.ts';
 import { CLUSTER_ID_ANNOTATION } from '../../shared/api/etcd-peer.ts';
 import { jobNameOf } from '../../shared/jobs/job-name.ts';
@@ -48,7 +49,7 @@ export async function observe(
   return { state: { ...seen, ...(await before(kube, seen, signal)) }, isRemembered: false };
 }
 
-/** What is asked only until the EtcdCluster of this restore is there. */
+/** Asked only until the EtcdCluster of this restore is there. */
 async function before(
   kube: KubeClient,
   { restore, claim, job, cluster }: State,

@@ -1,5 +1,6 @@
 // Tells what came of a restore: why it has failed, what its Job has restored, and whether it is
-// done. What was recorded and is gone, or is another one by now, is never made again. Pure.
+// done. An object that was recorded and is gone, or is another one by now, is never made again.
+// Pure.
 import type { BackupError } from '../../shared/api/etcd-backup.ts';
 import type { FoundJob, JobEnd } from '../../shared/jobs/job.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';

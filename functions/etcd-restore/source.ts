@@ -1,4 +1,5 @@
-// Finds the backup that is to be restored: as its EtcdBackup says, or as the spec does. Reads alone.
+// Finds the backup that is to be restored: as its EtcdBackup says, or as the spec does. Reads
+// alone.
 import { ETCD_BACKUPS } from '../../shared/api/etcd-backup.ts';
 import type { EtcdBackupSpec, EtcdBackupStatus } from '../../shared/api/etcd-backup.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';

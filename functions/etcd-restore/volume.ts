@@ -1,5 +1,5 @@
-// The volume of the first member while its data is brought there: where what lies, which is the same
-// for all programs of the Job. What an attempt before has left goes first.
+// Names the places on the volume of the first member while its data is brought there, which are the
+// same for all programs of the Job. All that an attempt before has left goes first.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRecord } from '../../shared/kube/json.ts';
@@ -25,7 +25,7 @@ type Volume = ReturnType<typeof volumeIn>;
 /** From the check, for what comes after it. */
 export interface Notes {
   readonly facts: BackupFacts;
-  /** Of the newest record, from which etcdutl counts. */
+  /** The revision of the newest record, from which etcdutl counts. */
   readonly newest: string;
 }
 

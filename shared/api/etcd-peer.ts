@@ -16,8 +16,8 @@ export const ETCD_PEER_LEASE = 'ballast-etcd-peer';
 export const ETCD_PEER_LABEL = 'ballast.dev/etcd-peer';
 
 /**
- * On a claim, once its member has joined: whose data it holds, in hex. On an EtcdCluster: with whose
- * data it is born, and with no other.
+ * On a claim, once its member has joined: whose data it holds, in hex. On an EtcdCluster: with
+ * whose data it is born, and with no other.
  */
 export const CLUSTER_ID_ANNOTATION = 'ballast.dev/etcd-cluster-id';
 

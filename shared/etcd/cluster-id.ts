@@ -1,5 +1,5 @@
-// The ids that etcd gives a cluster that is born, and its members: etcd reckons them from the URLs of
-// peers and the token of the cluster, so they are known before it starts. Pure.
+// The ids that etcd gives a cluster that is born, and its members: etcd reckons them from the URLs
+// of peers and the token of the cluster, so they are known before it starts. Pure.
 import { createHash } from 'node:crypto';
 
 /** Those of one member. */

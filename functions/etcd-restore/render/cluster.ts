@@ -1,5 +1,5 @@
-// The EtcdCluster of a restore. It belongs to nobody, and says with whose data it is born, so that it
-// never comes up empty. Pure.
+// The EtcdCluster of a restore. It belongs to nobody, and says with whose data it is born, so that
+// it never comes up empty. Pure.
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { CLUSTER_ID_ANNOTATION } from '../../../shared/api/etcd-peer.ts';
 import { ETCD_RESTORE_LABEL } from '../../../shared/api/etcd-restore.ts';

@@ -1,6 +1,6 @@
 // The Job of a restore: our program brings the backup to the volume of the first member and checks
-// it, etcdutl of the etcd that is to run on it restores it there, and our program reads what came of
-// that. Pure.
+// it, etcdutl of the etcd that is to run on it restores it there, and our program reads what came
+// of that. Pure.
 import type { EtcdClusterSpec } from '../../../shared/api/etcd-cluster.ts';
 import { jobNameOf } from '../../../shared/jobs/job-name.ts';
 import {

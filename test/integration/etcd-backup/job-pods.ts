@@ -1,6 +1,6 @@
-// Plays the scheduler and the kubelet for pods of Jobs: each container runs as a process, one after
-// another, with the pod's files in a directory of its own, and what it says at its end goes into the
-// pod's status. A pod may be held before its first program starts.
+// Plays the scheduler and the kubelet for pods of Jobs: each container runs as a process, one
+// after another, with the pod's files in a directory of its own, and what it says at its end goes
+// into the pod's status. A pod may be held before its first program starts.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const core = (resource: string) => ({ group: '', version: 'v1', resource }) as c
 const LOOK_EVERY_MS = 50;
 /** So long ago that a Job does not wait before it tries again. */
 const AT = '2026-11-25T04:00:00Z';
-/** Of a log, where the pod asks for its end. */
+/** As much of a log as is kept, where the pod asks for its end. */
 const LAST_WORDS_BYTES = 2_048;
 
 interface Reference {
@@ -76,7 +76,7 @@ const statusOf = ({ name, exitCode, message }: Ended): object => ({
 });
 
 export interface JobPodsOptions {
-  /** Of the pods that it plays. */
+  /** The label of the pods that it plays. */
   readonly label?: string;
   /** The file that runs for a program, by its path in the image; `.mjs` runs in Node. */
   readonly programs: Readonly<Record<string, string>>;

@@ -19,7 +19,7 @@ import { EtcdPlace } from '../etcd-cluster/etcd-place.ts';
 import type { Named } from '../etcd-cluster/etcd-scene.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
-/** Of members in their pods. */
+/** The user that members are in their pods. */
 const UID = 1_000;
 const WITHIN_MS = 120_000;
 

@@ -1,6 +1,6 @@
 // EtcdRestores on real parts: an EtcdCluster is backed up into a real S3, and its backup becomes a
-// new EtcdCluster of three members, whose clients find every key and are told that the past is gone.
-// A backup that is not what it says becomes nothing.
+// new EtcdCluster of three members, whose clients find every key and are told that the past is
+// gone. A backup that is not what it says becomes nothing.
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';

@@ -93,7 +93,7 @@ const check = (...more: readonly string[]): Promise<Ended> =>
 const errorOf = ({ said }: Ended): { readonly code: string; readonly message: string } =>
   said['error'] as { readonly code: string; readonly message: string };
 
-test('a backup that is what its facts say lies on the volume, whatever lay there before', async () => {
+test('a backup that is what its facts say lies on the volume afterwards', async () => {
   mkdirSync(join(volume, 'data/member'), { recursive: true });
   mkdirSync(join(volume, 'restore'));
   writeFileSync(join(volume, 'restore/backup.db'), 'of an attempt before');

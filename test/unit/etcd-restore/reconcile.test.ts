@@ -1,6 +1,6 @@
 // The life of a restore on a model of the API server: killed before and after every write, names
-// that are taken at any time, and what people delete in between. It makes one claim, one Job and one
-// EtcdCluster, and deletes nothing but that claim.
+// that are taken at any time, and what people delete in between. It makes one claim, one Job and
+// one EtcdCluster, and deletes nothing but that claim.
 import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { Deps } from '../../../functions/etcd-restore/deps.ts';
@@ -146,7 +146,7 @@ function put(ref: ResourceRef, kind: string, name: string, more: object = {}): v
   kube.put(ref, { apiVersion: 'v1', kind, metadata: { namespace, name }, ...more });
 }
 
-test('claim, Job and EtcdCluster are made in this order, and the claim is handed over', async () => {
+test('claim, Job and EtcdCluster are made, and the claim is handed over', async () => {
   const [claim, job, ...more] = await made();
   expect(claim).toBe('create persistentvolumeclaims data-main-0');
   expect(job).toMatch(/^create jobs back-/);
@@ -187,7 +187,7 @@ test('claim, Job and EtcdCluster are made in this order, and the claim is handed
   expect(await sweep()).toEqual([]);
 });
 
-test('killed before and after each write, it makes each once, and ends in the same way', async () => {
+test('killed before and after each write, it makes each once and comes to its end', async () => {
   const ends = new Set<string>();
   for (let at = 0; at < 40; at += 1) {
     begin();
@@ -273,7 +273,7 @@ test.each(names.filter(([what]) => what !== 'claim data-main-0'))(
   },
 );
 
-test('an EtcdCluster that comes right before ours is made is neither changed nor used', async () => {
+test('an EtcdCluster that comes right before ours is neither changed nor used', async () => {
   await sweep();
   succeed();
   const create = kube.create.bind(kube);
@@ -305,7 +305,7 @@ test('our claim is deleted by hand: it is over, and no other is made', async () 
   expect([statusOf().phase, reasonOf()]).toEqual(['Failed', 'False ClaimGone']);
 });
 
-test('the claim is deleted after the EtcdCluster was made: that is told what to delete', async () => {
+test('the claim is deleted after the EtcdCluster was made: it says what to delete', async () => {
   await sweep();
   succeed();
   await sweep();

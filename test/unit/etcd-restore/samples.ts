@@ -28,7 +28,7 @@ export const SPEC: EtcdRestoreSpec = {
   resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
 };
 
-export const FACTS = {
+const FACTS = {
   takenAt: '2026-11-25T04:42:16.825Z',
   sizeBytes: 3_039_264,
   sha256: SHA256,
