@@ -3,17 +3,19 @@
 // and a failed one takes back its own claim, and nothing else. Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { firstOf, NOTHING, type Planner, waitFor } from '../../shared/stateful/decision.ts';
+import type { FoundJob } from '../../shared/jobs/job.ts';
 import { jobNameOf } from '../../shared/jobs/job-name.ts';
 import type { Decision, Step } from './decision.ts';
 import { clusterIdOf, clusterNameOf, isEnding, isOver, seedClaimOf } from './object.ts';
 import { failureOf, isDone, restoredBy } from './outcome.ts';
-import { isHandedOver, type Records, recordsOf, type State } from './state.ts';
+import { type FoundClaim, isHandedOver, type Records, recordsOf, type State } from './state.ts';
 
 const PLANNERS: readonly Planner<State, Step>[] = [
   leave,
   noteClaim,
   noteCluster,
   fail,
+  dropJob,
   end,
   awaitSource,
   plan,
@@ -59,16 +61,43 @@ const isOurCluster = ({ restore: { status }, cluster }: State): boolean =>
   cluster?.restores !== undefined &&
   cluster.restores === status.clusterId;
 
+/** The reason first, since what it is told from goes with the rest. */
 function fail(state: State): Decision | undefined {
   const failure = failureOf(state);
   if (failure === undefined) return undefined;
+  const { restore, job } = state;
+  const claim = ownClaim(state);
+  const ownJob = job?.isOurs === true && !job.isEnding ? job : undefined;
+  if (claim === undefined && ownJob === undefined) return { next: 'Nothing', trouble: failure };
+  const { reason, message } = failure;
+  if (restore.status.failure === undefined) {
+    return remember(state, { failure: { reason, message } }, 'Note why it failed');
+  }
+  if (claim !== undefined && !claim.isEnding) {
+    const next = `Delete claim ${claim.name}`;
+    return { step: { type: 'delete-claim', claim }, next, trouble: failure };
+  }
+  if (ownJob !== undefined) return { ...deleteJob(ownJob), trouble: failure };
+  const left = `${message} Claim ${claim?.name ?? ''} is being deleted.`;
+  return waitFor('Let its claim go', [{ reason, message: left }]);
+}
+
+const deleteJob = (job: FoundJob): Decision => ({
+  step: { type: 'delete-job', job },
+  next: `Delete Job ${job.name}`,
+});
+
+/** Made by this restore, and nobody else's yet. */
+function ownClaim(state: State): FoundClaim | undefined {
   const { claim, restore } = state;
-  const isLeft = claim?.isOurs === true && claim.uid === restore.status.claim?.uid;
-  if (!isLeft || isHandedOver(state)) return { next: 'Nothing', trouble: failure };
-  const next = `Delete claim ${claim.name}`;
-  if (!claim.isEnding) return { step: { type: 'delete-claim', claim }, next, trouble: failure };
-  const message = `${failure.message} Claim ${claim.name} is being deleted.`;
-  return waitFor(next, [{ reason: failure.reason, message }]);
+  const isOwn = claim?.isOurs === true && claim.uid === restore.status.claim?.uid;
+  return isOwn && !isHandedOver(state) ? claim : undefined;
+}
+
+/** A pod that has ended would hold the claim for as long as it is there. */
+function dropJob({ restore, job }: State): Decision | undefined {
+  if (restore.status.backup === undefined || job?.isOurs !== true) return undefined;
+  return job.isEnding ? undefined : deleteJob(job);
 }
 
 function end(state: State): Decision | undefined {
@@ -118,7 +147,7 @@ function noteRestored(state: State): Decision | undefined {
   const restored = restoredBy(state);
   if (restored === undefined) return undefined;
   const { facts: backup, revision } = restored;
-  return remember(state, { backup, revision }, `Note what was restored`);
+  return remember(state, { backup, revision }, 'Note what was restored');
 }
 
 function awaitJob({ restore, job, pods }: State): Decision | undefined {

@@ -13,8 +13,8 @@ import { isHandedOver, type State } from './state.ts';
 export function failureOf(state: State): Reason | undefined {
   const { status } = state.restore;
   if (isDone(state)) return undefined;
+  if (status.failure !== undefined) return status.failure;
   if (status.etcdCluster !== undefined) return clusterGone(state) ?? claimGone(state);
-  // A claim that we take back is gone, too, and that is not why.
   const ended = status.backup === undefined ? (jobGone(state) ?? jobFailed(state)) : undefined;
   return ended ?? taken(state) ?? lacking(state) ?? claimGone(state);
 }

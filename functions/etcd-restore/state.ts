@@ -63,12 +63,12 @@ export interface State {
 /** The part of the status that no observation could tell again. */
 export type Records = Pick<
   EtcdRestoreStatus,
-  'location' | 'image' | 'clusterId' | 'claim' | 'etcdCluster' | 'revision' | 'backup'
+  'location' | 'image' | 'clusterId' | 'claim' | 'etcdCluster' | 'revision' | 'backup' | 'failure'
 >;
 
 export function recordsOf({ restore: { status } }: Pick<State, 'restore'>): Records {
-  const { location, image, clusterId, claim, etcdCluster, revision, backup } = status;
-  const all = { location, image, clusterId, claim, etcdCluster, revision, backup };
+  const { location, image, clusterId, claim, etcdCluster, revision, backup, failure } = status;
+  const all = { location, image, clusterId, claim, etcdCluster, revision, backup, failure };
   const known = Object.entries(all).filter(([, value]) => value !== undefined);
   return Object.fromEntries(known);
 }

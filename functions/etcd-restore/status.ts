@@ -45,8 +45,9 @@ type Phase = NonNullable<EtcdRestoreStatus['phase']>;
 function phaseOf(state: State, { next, trouble }: Decision): Phase {
   if (trouble !== undefined && next === 'Nothing') return 'Failed';
   if (isDone(state)) return 'Complete';
-  if (state.restore.status.etcdCluster !== undefined) return 'Starting';
-  return state.job?.isOurs === true ? 'Running' : 'Pending';
+  const { etcdCluster, job } = state.restore.status;
+  if (etcdCluster !== undefined) return 'Starting';
+  return job !== undefined || state.job?.isOurs === true ? 'Running' : 'Pending';
 }
 
 function complete(state: State, { next, waitsFor }: Decision, phase: Phase): ConditionInput {

@@ -57,6 +57,12 @@ export async function applyStep(
       await kube.delete(CLAIMS, { namespace, name }, { uid, resourceVersion }, { signal });
       return applied('ClaimDeleted', `Deleted claim ${name} (uid ${uid}), which was ours.`);
     }
+    case 'delete-job': {
+      const { name, uid } = step.job;
+      const background = { propagationPolicy: 'Background', signal } as const;
+      await kube.delete(JOBS, { namespace, name }, { uid }, background);
+      return applied('JobDeleted', `Deleted Job ${name}, whose word is in the status.`);
+    }
     default:
       // The status is written by its own piece.
       return { isSlow: false };

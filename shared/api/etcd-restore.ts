@@ -64,6 +64,8 @@ export interface EtcdRestoreStatus {
   readonly completedAt?: string;
   readonly backup?: BackupFacts;
   readonly error?: BackupError;
+  /** Why it has failed, from before the first of what it made is taken back. */
+  readonly failure?: { readonly reason: string; readonly message: string };
   readonly conditions?: readonly {
     readonly type: string;
     readonly status: 'True' | 'False' | 'Unknown';

@@ -6,7 +6,7 @@ const ETCD_RESTORE = 'etcd-restore';
 
 /** It reads no Secret: the kubelet gives them to the pod of a Job. */
 const NAMESPACE_RULES: readonly Rule[] = [
-  rule('batch', 'jobs', ['create', 'get']),
+  rule('batch', 'jobs', ['create', 'delete', 'get']),
   rule('', 'pods', ['list']),
   // The claim of the first member: made, handed over, and deleted when it failed.
   rule('', 'persistentvolumeclaims', ['create', 'delete', 'get', 'patch']),

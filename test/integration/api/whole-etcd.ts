@@ -268,6 +268,7 @@ const restoreStatus: Whole<Omit<EtcdRestoreStatus, 'conditions'>> & {
   completedAt: at,
   backup: backupStatus.backup,
   error: { code: 'BACKUP_CHANGED', message: 'It was changed.' },
+  failure: { reason: 'RestoreFailed', message: 'BACKUP_CHANGED: It was changed.' },
   conditions: [condition],
 };
 

@@ -76,6 +76,12 @@ async function sweep(by = deps): Promise<readonly string[]> {
   return own.filter((one) => !one.startsWith('create events'));
 }
 
+/** The claim, and the Job whose pod would hold it. */
+const UNDONE = [
+  'delete persistentvolumeclaims data-main-0',
+  expect.stringMatching(/^delete jobs back-/),
+];
+
 /** But for those of the status. */
 const made = async (by = deps): Promise<readonly string[]> =>
   (await sweep(by)).filter((one) => !one.startsWith('apply etcdrestores/status'));
@@ -157,6 +163,7 @@ test('claim, Job and EtcdCluster are made, and the claim is handed over', async 
   expect(await made()).toEqual([]);
   succeed();
   expect(await made()).toEqual([
+    expect.stringMatching(/^delete jobs back-/),
     'create etcdclusters main',
     'patch persistentvolumeclaims data-main-0',
   ]);
@@ -204,13 +211,13 @@ test('killed before and after each write, it makes each once and comes to its en
     await live();
     serve();
     await live();
-    const writes = kube.writes.filter((one) => !/^(apply|create events)/.test(one)).toSorted();
-    const [job = ''] = writes.splice(1, 1);
-    ends.add(`${job.replace(/ back-.*/, '')} ${writes.join()} ${statusOf().phase}`);
+    const writes = kube.writes.filter((one) => !/^(apply|create events)/.test(one));
+    const shown = writes.map((one) => one.replace(/ back-.*/, ''));
+    ends.add([...shown, statusOf().phase].join(', '));
   }
   expect([...ends]).toEqual([
-    'create jobs create etcdclusters main,create persistentvolumeclaims data-main-0,' +
-      'patch persistentvolumeclaims data-main-0 Complete',
+    'create persistentvolumeclaims data-main-0, create jobs, delete jobs, ' +
+      'create etcdclusters main, patch persistentvolumeclaims data-main-0, Complete',
   ]);
 });
 
@@ -237,8 +244,11 @@ test('two functions at once make one of each', async () => {
   succeed();
   await Promise.all([sweep(), sweep(depsOf())]);
   await sweep();
-  expect(['persistentvolumeclaims', 'jobs', 'etcdclusters'].map((of) => all(of).length)).toEqual([
-    1, 1, 1,
+  const created = kube.writes.filter((one) => /^create (?!events)/.test(one));
+  expect(created.map((one) => one.replace(/ \S+$/, '')).toSorted()).toEqual([
+    'create etcdclusters',
+    'create jobs',
+    'create persistentvolumeclaims',
   ]);
   expect(statusOf().phase).toBe('Starting');
 });
@@ -266,7 +276,7 @@ test.each(names.filter(([what]) => what !== 'claim data-main-0'))(
     await sweep();
     put(ref, kind, name);
     succeed();
-    expect(await made()).toEqual(['delete persistentvolumeclaims data-main-0']);
+    expect(await made()).toEqual(UNDONE);
     expect([statusOf().phase, reasonOf()]).toEqual(['Failed', 'False NameTaken']);
     expect(messageOf()).toContain(`there is already: ${what}.`);
     expect(kube.of(ref.resource).has(`${ref.resource}/shop/${name}`)).toBe(true);
@@ -277,13 +287,13 @@ test('an EtcdCluster that comes right before ours is neither changed nor used', 
   await sweep();
   succeed();
   const create = kube.create.bind(kube);
-  kube.create = async (ref, manifest, options = {}) => {
+  kube.create = async (ref, manifest, options: { dryRun?: boolean } = {}) => {
     if (ref.resource === 'etcdclusters' && options.dryRun !== true) {
       put(ETCD_CLUSTERS, 'EtcdCluster', 'main');
     }
     return create(ref, manifest, options);
   };
-  expect(await made()).toEqual(['delete persistentvolumeclaims data-main-0']);
+  expect(await made()).toEqual(UNDONE.toReversed());
   expect(reasonOf()).toBe('False NameTaken');
   expect(all('etcdclusters')[0]?.['spec']).toBeUndefined();
 });
@@ -293,7 +303,7 @@ test('a claim of the name that was made meanwhile by somebody else is never dele
   removeAll('persistentvolumeclaims');
   put(CLAIMS, 'PersistentVolumeClaim', 'data-main-0');
   failIn('check', saidError('BACKUP_CHANGED', 'It was changed.'));
-  expect(await made()).toEqual([]);
+  expect(await made()).toEqual(UNDONE.slice(1));
   expect([statusOf().phase, reasonOf()]).toEqual(['Failed', 'False RestoreFailed']);
   expect(all('persistentvolumeclaims')).toHaveLength(1);
 });
@@ -301,7 +311,7 @@ test('a claim of the name that was made meanwhile by somebody else is never dele
 test('our claim is deleted by hand: it is over, and no other is made', async () => {
   await sweep();
   removeAll('persistentvolumeclaims');
-  expect(await made()).toEqual([]);
+  expect(await made()).toEqual(UNDONE.slice(1));
   expect([statusOf().phase, reasonOf()]).toEqual(['Failed', 'False ClaimGone']);
 });
 
@@ -345,7 +355,7 @@ test('another EtcdCluster of the name in place of ours is not given the claim', 
 test('a Job that was deleted by hand is not made again, and the claim goes', async () => {
   await sweep();
   removeAll('jobs');
-  expect(await made()).toEqual(['delete persistentvolumeclaims data-main-0']);
+  expect(await made()).toEqual(UNDONE.slice(0, 1));
   expect([statusOf().phase, reasonOf()]).toEqual(['Failed', 'False JobGone']);
 });
 
@@ -379,7 +389,7 @@ test.each<[string, string]>([
 ])('a last word that %s makes no EtcdCluster', async (_, message) => {
   await sweep();
   succeed(message);
-  expect(await made()).toEqual(['delete persistentvolumeclaims data-main-0']);
+  expect(await made()).toEqual(UNDONE);
   expect(reasonOf()).toBe('False ResultLost');
 });
 
@@ -389,7 +399,7 @@ test('a dry run makes a Job alone, on a volume that goes with its pod', async ()
   expect([job?.startsWith('create jobs back-'), more]).toEqual([true, []]);
   expect(podSpec().volumes[0]).toHaveProperty('ephemeral');
   succeed();
-  expect(await made()).toEqual([]);
+  expect(await made()).toEqual(UNDONE.slice(1));
   expect([statusOf().phase, reasonOf()]).toEqual(['Complete', 'True DryRun']);
   expect(all('etcdclusters')).toEqual([]);
 });
