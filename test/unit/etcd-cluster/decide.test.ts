@@ -21,7 +21,6 @@ const claims =
   (...ids: readonly (string | undefined)[]): NonNullable<Differences['claims']> =>
   () =>
     ids.map((clusterId, ordinal) => ({ ...claimFor(`etcd-${ordinal}`), clusterId }));
-const restored = (id: string) => ({ 'ballast.dev/etcd-cluster-id': id });
 const keptAside: NonNullable<Differences['claims']> = () => [
   { ...claimFor('etcd-0'), clusterId: undefined, isKeptAside: true },
 ];
@@ -115,37 +114,6 @@ const BIRTH: readonly Row[] = [
     { ...nothing, without: BORN, claims: claims('c1', 'c1', 'c1') },
     'write-records: Go on with the data of cluster c1',
   ],
-  [
-    'to start with restored data it waits for the claim that has it, and is not born empty',
-    { ...nothing, without: BORN, annotations: restored('c1') },
-    'wait: Start from the restored data [RestoredDataMissing] !RestoredDataMissing',
-  ],
-  [
-    'nor on the unmarked claim of the first member',
-    { ...nothing, without: BORN, claims: claims(undefined), annotations: restored('c1') },
-    'wait: Start from the restored data [RestoredDataMissing] !RestoredDataMissing',
-  ],
-  [
-    'nor with data of another cluster',
-    { ...nothing, without: BORN, claims: claims('d2'), annotations: restored('c1') },
-    'wait: Start from the restored data [RestoredDataMissing] !RestoredDataMissing',
-  ],
-  [
-    'nor does it hibernate before it has that',
-    {
-      ...nothing,
-      spec: { replicas: 0 },
-      without: BORN,
-      annotations: restored('c1'),
-    },
-    'wait: Start from the restored data [RestoredDataMissing] !RestoredDataMissing',
-  ],
-  [
-    'with the restored data it goes on',
-    { ...nothing, without: BORN, claims: claims('c1'), annotations: restored('c1') },
-    'write-records: Go on with the data of cluster c1',
-  ],
-  ['once born, it is as any other', { annotations: restored('c1') }, 'wait: Nothing'],
   [
     'each of them gets its peer',
     { ...nothing, claims: claims('c1', 'c1', 'c1') },
