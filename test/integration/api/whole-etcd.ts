@@ -6,7 +6,6 @@ import type {
   EtcdSettings,
 } from '../../../shared/api/etcd-cluster.ts';
 import type { EtcdPeerSpec, EtcdPeerStatus } from '../../../shared/api/etcd-peer.ts';
-import type { EtcdRestoreSpec, EtcdRestoreStatus } from '../../../shared/api/etcd-restore.ts';
 import { AT as at, CONDITION as condition, type Whole, type WholeKind } from './whole-kind.ts';
 
 const etcdSettings: Whole<EtcdSettings> = {
@@ -167,12 +166,12 @@ const peerStatus: Whole<Omit<EtcdPeerStatus, 'conditions'>> & {
   conditions: [condition],
 };
 
-const backupTarget: Pick<EtcdBackupSpec, 'deadlineSeconds' | 'resources'> = {
+export const backupTarget: Pick<EtcdBackupSpec, 'deadlineSeconds' | 'resources'> = {
   deadlineSeconds: 600,
   resources: etcdSettings.resources,
 };
 
-const s3Object: Whole<NonNullable<EtcdBackupSpec['target']['s3']>> = {
+export const s3Object: Whole<NonNullable<EtcdBackupSpec['target']['s3']>> = {
   bucket: 'backups',
   key: 'etcd/main.db',
   endpoint: 'https://s3.example:9000',
@@ -182,8 +181,6 @@ const s3Object: Whole<NonNullable<EtcdBackupSpec['target']['s3']>> = {
   certificateAuthority: { kind: 'ConfigMap', name: 's3-ca', key: 'ca.crt' },
   serverSideEncryption: 'aws:kms:mine',
 };
-
-const { serverSideEncryption: _, ...restoreS3 } = s3Object;
 
 const backupSpecs: Readonly<Record<string, EtcdBackupSpec>> = {
   cluster: {
@@ -203,7 +200,7 @@ const backupSpecs: Readonly<Record<string, EtcdBackupSpec>> = {
   },
 };
 
-const backupStatus: Whole<Omit<EtcdBackupStatus, 'conditions'>> & {
+export const backupStatus: Whole<Omit<EtcdBackupStatus, 'conditions'>> & {
   readonly conditions: unknown[];
 } = {
   observedGeneration: 1,
@@ -231,47 +228,6 @@ const backupStatus: Whole<Omit<EtcdBackupStatus, 'conditions'>> & {
   conditions: [condition],
 };
 
-const restoreSpecs: Readonly<Record<string, EtcdRestoreSpec>> = {
-  backup: {
-    ...backupTarget,
-    source: { etcdBackup: { name: 'now' } },
-    etcdCluster: { name: 'main', spec: { replicas: 1 } },
-    dryRun: true,
-  },
-  s3: {
-    ...backupTarget,
-    source: { s3: restoreS3 },
-    etcdCluster: { name: 'main' },
-    dryRun: false,
-  },
-  claim: {
-    ...backupTarget,
-    source: { claim: { name: 'backups', path: 'etcd/main.db' } },
-    etcdCluster: { name: 'main' },
-    dryRun: false,
-  },
-};
-
-const restoreStatus: Whole<Omit<EtcdRestoreStatus, 'conditions'>> & {
-  readonly conditions: unknown[];
-} = {
-  observedGeneration: 1,
-  phase: 'Starting',
-  location: 's3://backups/etcd/main.db',
-  image: 'quay.io/coreos/etcd:v3.6.16',
-  clusterId: 'cdf818194e3a8c32',
-  claim: { name: 'data-main-0', uid: 'c1' },
-  job: { name: 'back-u1', uid: 'j1' },
-  etcdCluster: { name: 'main', uid: 'e1' },
-  revision: '1000000006',
-  startedAt: at,
-  completedAt: at,
-  backup: backupStatus.backup,
-  error: { code: 'BACKUP_CHANGED', message: 'It was changed.' },
-  failure: { reason: 'RestoreFailed', message: 'BACKUP_CHANGED: It was changed.' },
-  conditions: [condition],
-};
-
 export const ETCD_KINDS: readonly WholeKind[] = [
   {
     kind: 'EtcdBackup',
@@ -296,15 +252,5 @@ export const ETCD_KINDS: readonly WholeKind[] = [
     specs: { whole: peerSpec },
     status: peerStatus,
     least: { spec: peerSpec, filled: { ordinal: 2 } },
-  },
-  {
-    kind: 'EtcdRestore',
-    path: '/apis/ballast.dev/v1alpha1/namespaces/ballast-system/etcdrestores',
-    specs: restoreSpecs,
-    status: restoreStatus,
-    least: {
-      spec: { source: { etcdBackup: { name: 'now' } }, etcdCluster: { name: 'main' } },
-      filled: { deadlineSeconds: 3_600, dryRun: false },
-    },
   },
 ];

@@ -11,6 +11,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { CLAIMS, PODS } from '../../../shared/stateful/parts.ts';
+import type { Container, PodSpec, Volume } from './job-pod-spec.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
 const LOOK_EVERY_MS = 50;
@@ -18,47 +19,6 @@ const LOOK_EVERY_MS = 50;
 const AT = '2026-11-25T04:00:00Z';
 /** As much of a log as is kept, where the pod asks for its end. */
 const LAST_WORDS_BYTES = 2_048;
-
-interface Reference {
-  readonly name: string;
-  readonly key: string;
-  readonly optional?: boolean;
-}
-
-interface Container {
-  readonly name: string;
-  readonly command: readonly string[];
-  readonly args: readonly string[];
-  readonly env?: readonly {
-    readonly name: string;
-    readonly valueFrom: { readonly secretKeyRef: Reference };
-  }[];
-  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
-  readonly terminationMessagePolicy?: string;
-}
-
-interface PodSpec {
-  readonly nodeName?: string;
-  readonly initContainers?: readonly Container[];
-  readonly containers: readonly Container[];
-  readonly volumes: readonly Volume[];
-}
-
-interface Volume {
-  readonly name: string;
-  readonly secret?: {
-    readonly secretName: string;
-    readonly items?: readonly Item[];
-    readonly optional?: boolean;
-  };
-  readonly configMap?: { readonly name: string; readonly items: readonly Item[] };
-  readonly persistentVolumeClaim?: { readonly claimName: string };
-}
-
-interface Item {
-  readonly key: string;
-  readonly path: string;
-}
 
 interface Ended {
   readonly name: string;

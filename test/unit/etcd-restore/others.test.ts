@@ -58,8 +58,8 @@ test('an EtcdCluster that comes right before ours is neither changed nor used', 
   await sweep();
   succeed();
   const create = world.kube.create.bind(world.kube);
-  world.kube.create = async (ref, manifest, options: { dryRun?: boolean } = {}) => {
-    if (ref.resource === 'etcdclusters' && options.dryRun !== true) {
+  world.kube.create = async (ref, manifest, options) => {
+    if (ref.resource === 'etcdclusters' && options?.dryRun !== true) {
       put(ETCD_CLUSTERS, 'EtcdCluster', 'main');
     }
     return create(ref, manifest, options);

@@ -14,7 +14,7 @@ import { PODS } from '../../../shared/stateful/parts.ts';
 import { KubeModel } from '../stateful/kube-model.ts';
 import { BACKUP_SPEC, BACKUP_STATUS, NOW_MS, said, saidError, SPEC } from './samples.ts';
 
-export const namespace = 'shop';
+const namespace = 'shop';
 const TYPE = 'ballast.dev/v1alpha1';
 
 /** Begun anew before each test. */
