@@ -59,10 +59,12 @@ async function before(
   const none = { backup: undefined, target: undefined, taken: [] };
   const isMade = status.etcdCluster !== undefined || isThatOf(restore, cluster);
   if (isMade || (spec.dryRun && status.backup !== undefined)) return none;
+  // Nothing is made while its Job runs.
+  if (job !== undefined && status.backup === undefined) return none;
   const own = claim?.isOurs === true ? claim.uid : undefined;
   const names = await findTaken(kube, restore, own, signal);
   const taken = cluster === undefined ? names : [`EtcdCluster ${clusterNameOf(restore)}`, ...names];
-  if (job !== undefined || status.job !== undefined || taken.length > 0) return { ...none, taken };
+  if (status.job !== undefined || taken.length > 0) return { ...none, taken };
   const backup = await readSource(kube, restore, signal);
   const target = await readTarget(kube, restore, signal);
   return { backup, target, taken };

@@ -9,7 +9,7 @@ const restoreSpecs: Readonly<Record<string, EtcdRestoreSpec>> = {
   backup: {
     ...backupTarget,
     source: { etcdBackup: { name: 'now' } },
-    etcdCluster: { name: 'main', spec: { replicas: 1 } },
+    etcdCluster: { name: 'main', spec: {} },
     dryRun: true,
   },
   s3: {

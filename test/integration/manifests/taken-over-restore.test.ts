@@ -20,6 +20,7 @@ const namespace = 'default';
 const JOBS = `/apis/batch/v1/namespaces/${namespace}/jobs`;
 const CLAIMS_AT = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;
 const CLUSTERS = `/apis/ballast.dev/v1alpha1/namespaces/${namespace}/etcdclusters`;
+const JOBS_REF = { group: 'batch', version: 'v1', resource: 'jobs' } as const;
 const IMAGE = 'dev.local/ballast/etcd-restore:0.1.0';
 
 let installed: Installed;
@@ -145,7 +146,11 @@ const FORGED: () => readonly (readonly [what: string, changes: Changes, why: str
   ['that run etcd', { restore: { command: ['/usr/local/bin/etcd'] } }, 'etcdutl'],
   ['with an etcdutl of its own', { restore: { image: 'images.example.com/a:1' } }, 'not all may'],
   ['with keys for etcdutl', { restore: { env: [{ name: 'A', value: 'b' }] } }, 'etcdutl'],
-  ['that run one part alone', { pod: { initContainers: [] } }, 'our program'],
+  [
+    'with one more container',
+    { pod: { containers: ['confirm', 'more'].map((name) => ({ name, image: IMAGE })) } },
+    'our program',
+  ],
   ['that load other code', { check: { env: [{ name: 'NODE_OPTIONS', value: 'x' }] } }, 'our'],
   ['with privileges', { check: { securityContext: { privileged: true } } }, 'no privileges'],
   ['as root', { pod: { securityContext: { runAsUser: 0 } } }, 'no privileges'],
@@ -210,12 +215,25 @@ test('it hands its claim over, and changes and deletes no other', async () => {
   expect(outcomes.map(({ status }) => status)).toEqual([200, 422, 422, 422, 422, 422, 200]);
 });
 
+test('it deletes its Job, and no other', async () => {
+  const { kube } = installed;
+  const own = jobOf();
+  const labels = { 'ballast.dev/etcd-backup': 'now' };
+  const foreign = withMetadata(own, { name: 'theirs', labels }) as Manifest;
+  for (const job of [own, foreign]) await kube.create(JOBS_REF, job);
+  const outcomes = [foreign, own].map(async ({ metadata: { name } }) => {
+    const path = `${JOBS}/${name}?dryRun=All`;
+    return (await stolen.try({ method: 'DELETE', path })).status;
+  });
+  expect(await Promise.all(outcomes)).toEqual([422, 200]);
+});
+
 test('it reads no Secret, and changes neither Jobs nor EtcdClusters', async () => {
   const tries = [
     { method: 'GET', path: `/api/v1/namespaces/${namespace}/secrets/passwords` },
     { method: 'PATCH', path: `${CLUSTERS}/main`, body: { spec: { replicas: 0 } } },
     { method: 'DELETE', path: `${CLUSTERS}/main` },
-    { method: 'DELETE', path: `${JOBS}/any` },
+    { method: 'PATCH', path: `${JOBS}/any`, body: { spec: { suspend: true } } },
   ] as const;
   for (const one of tries) {
     expect([one.path, (await stolen.try(one)).status]).toEqual([one.path, 403]);
