@@ -320,32 +320,20 @@ test('etcd-cluster: a member is born and restarted, another one is lost as a lea
   expect(await misfits('etcd-cluster-source')).toEqual(NONE);
 });
 
-test('etcd-backup: a Job is made, its pod waits, and is done', async () => {
-  const one = await installed.run(etcdBackup, { WORK_SECONDS: '0.1' }, later);
-  const backup = await HandMadeBackup.create(installed.kube);
+test.each([
+  [etcdBackup, HandMadeBackup, etcdBackupRights] as const,
+  [etcdRestore, HandMadeRestore, etcdRestoreRights] as const,
+])('$0.name: a Job is made, its pod waits, and is done', async (definition, Made, rights) => {
+  const { name } = definition;
+  const one = await installed.run(definition, { WORK_SECONDS: '0.1' }, later);
+  const made = await Made.create(installed.kube);
   expect(await tick(one)).toBe(204);
-  expect(await backup.condition('Complete')).toMatch(
-    /^Unknown RightsMissing: .* -- etcd-backup -n/,
-  );
-  await grantPrinted(etcdBackupRights('default'));
-  await startSource('etcd-backup', one.port);
-  await backup.live(() => tick(one));
-  const found = [await misfits('etcd-backup'), await misfits('etcd-backup-source')];
-  expect(found).toEqual([NONE, NONE]);
-});
-
-test('etcd-restore: one becomes an EtcdCluster, and one fails', async () => {
-  const one = await installed.run(etcdRestore, { WORK_SECONDS: '0.1' }, later);
-  const restore = await HandMadeRestore.create(installed.kube);
-  expect(await tick(one)).toBe(204);
-  expect(await restore.condition('Complete')).toMatch(
-    /^Unknown RightsMissing: .* -- etcd-restore -n/,
-  );
-  await grantPrinted(etcdRestoreRights('default'));
-  await startSource('etcd-restore', one.port);
-  await restore.live(() => tick(one));
-  const found = [await misfits('etcd-restore'), await misfits('etcd-restore-source')];
-  expect(found).toEqual([NONE, NONE]);
+  const missing = new RegExp(`^Unknown RightsMissing: .* -- ${name} -n`);
+  expect(await made.condition('Complete')).toMatch(missing);
+  await grantPrinted(rights('default'));
+  await startSource(name, one.port);
+  await made.live(() => tick(one));
+  expect([await misfits(name), await misfits(`${name}-source`)]).toEqual([NONE, NONE]);
 });
 
 test('dead-letters: an Event, one more of the same, and what nobody swept', async () => {

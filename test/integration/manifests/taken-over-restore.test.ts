@@ -152,7 +152,11 @@ const FORGED: () => readonly (readonly [what: string, changes: Changes, why: str
     'our program',
   ],
   ['that load other code', { check: { env: [{ name: 'NODE_OPTIONS', value: 'x' }] } }, 'our'],
-  ['with privileges', { check: { securityContext: { privileged: true } } }, 'no privileges'],
+  [
+    'with privileges',
+    { check: { securityContext: { allowPrivilegeEscalation: true } } },
+    'no privileges',
+  ],
   ['as root', { pod: { securityContext: { runAsUser: 0 } } }, 'no privileges'],
 ];
 
