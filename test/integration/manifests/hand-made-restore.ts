@@ -1,6 +1,6 @@
-// EtcdRestores where no controller makes pods of Jobs, and nobody keeps EtcdClusters: pods, the ends
-// of Jobs, and what an EtcdCluster says of itself are put there by hand. The function sends the API
-// server the same requests.
+// EtcdRestores where no controller makes pods of Jobs, and nobody keeps EtcdClusters: pods, the
+// ends of Jobs, and what an EtcdCluster says of itself are put there by hand. The function sends
+// the API server the same requests.
 import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { ETCD_RESTORES, type EtcdRestoreStatus } from '../../../shared/api/etcd-restore.ts';
