@@ -60,6 +60,7 @@ export const errorTable = {
   BACKUP_NEWER: reject('The backup is of a newer etcd than the one that is to run on it', 422),
   BACKUP_TOO_LARGE: reject('The backup is larger than the quota of the new etcd', 422),
   BACKUP_ASKS_LOGINS: reject('The backup asks for logins that nobody could give', 422),
+  RESTORE_VOLUME_USED: reject('The volume has data that is no attempt of a restore', 422),
   RESTORE_DIFFERS: retry('The restored data is not what the backup has'),
   RESTORE_FAILED: retry('etcdutl could not restore the backup'),
   RESTORE_STOPPED: retry('The restore was ended from outside'),

@@ -11,7 +11,7 @@ import { factsIn } from '../../shared/jobs/said.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import { assertRoom, Spool } from '../../shared/spool.ts';
 import { missing, openOrigin, type Origin, type OriginOptions } from './origin.ts';
-import { emptied, leaveNotes, volumeIn } from './volume.ts';
+import { begin, leaveNotes, volumeIn } from './volume.ts';
 
 export interface CheckOptions {
   readonly from: OriginOptions;
@@ -35,7 +35,7 @@ const LOG_BYTES = 128 * 1024 * 1024;
 
 export async function check(options: CheckOptions, signal: AbortSignal): Promise<BackupFacts> {
   const volume = volumeIn(options.dir);
-  await emptied(volume);
+  await begin(volume);
   const origin = openOrigin(options.from);
   try {
     const facts = await factsOf(origin, signal);

@@ -1,10 +1,12 @@
 // Names the places on the volume of the first member while its data is brought there, which are the
 // same for all programs of the Job. All that an attempt before has left goes first.
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRecord } from '../../shared/kube/json.ts';
 import { factsIn } from '../../shared/jobs/said.ts';
 import { type BackupFacts, FACTS_KIND } from '../../shared/api/etcd-backup.ts';
+import { Failure } from '../../shared/errors.ts';
 import { unwritable } from '../../shared/spool.ts';
 
 /** As the data directory of members, and a name that no etcd has there. */
@@ -29,11 +31,24 @@ export interface Notes {
   readonly newest: string;
 }
 
-export async function emptied({ dataDir, workDir }: Volume): Promise<void> {
+/**
+ * From here on until the end the working directory says that an attempt lies here. Data without it
+ * is that of a member, and not ours to delete: a Job may come so late that its claim has been
+ * handed over.
+ */
+export async function begin({ dataDir, workDir }: Volume): Promise<void> {
+  if (existsSync(dataDir) && !existsSync(workDir)) {
+    const message =
+      `${dataDir} is there already, and no attempt of a restore is beside it: it may be that of ` +
+      'a member. Nothing of it was touched. Create another EtcdRestore.';
+    throw new Failure('RESTORE_VOLUME_USED', message, { object: dataDir });
+  }
   try {
-    await rm(dataDir, { recursive: true, force: true });
-    await rm(workDir, { recursive: true, force: true });
     await mkdir(workDir, { recursive: true, mode: 0o700 });
+    await rm(dataDir, { recursive: true, force: true });
+    for (const name of await readdir(workDir)) {
+      await rm(join(workDir, name), { recursive: true });
+    }
   } catch (error) {
     throw unwritable(workDir, error);
   }

@@ -97,9 +97,19 @@ test('a backup that is what its facts say lies on the volume afterwards', async 
   mkdirSync(join(volume, 'data/member'), { recursive: true });
   mkdirSync(join(volume, 'restore'));
   writeFileSync(join(volume, 'restore/backup.db'), 'of an attempt before');
+  writeFileSync(join(volume, 'restore/notes.json'), 'of an attempt before');
   expect(await check()).toEqual({ code: 0, said: { outcome: 'done', facts }, err: '' });
   expect(existsSync(join(volume, 'data'))).toBe(false);
   expect(readFileSync(join(volume, 'restore/backup.db'))).toEqual(readFileSync(backup));
+});
+
+test('data of a member is never deleted, also when the Job comes again too late', async () => {
+  mkdirSync(join(volume, 'data/member'), { recursive: true });
+  writeFileSync(join(volume, 'data/member/db'), 'of a member');
+  const ended = await check();
+  expect([ended.code, errorOf(ended).code]).toEqual([3, 'RESTORE_VOLUME_USED']);
+  expect(readFileSync(join(volume, 'data/member/db'), 'utf8')).toBe('of a member');
+  expect(readdirSync(volume)).toEqual(['data']);
 });
 
 /** As a disk, a person or another writer leaves it. */
