@@ -48,7 +48,7 @@ export const lanes: readonly Lane[] = [
       'test/integration/api/*.test.ts',
       'test/integration/migration/{changes,clean,conversion,crd,killed,kinds}.test.ts',
       'test/integration/migration/{late,lifecycle,refused,spec,webhook}.test.ts',
-      'test/integration/{etcd-backup,etcd-cluster,etcd-peer,nats-cluster}/crd.test.ts',
+      'test/integration/{etcd-backup,etcd-cluster,etcd-peer,etcd-restore,nats-cluster}/crd.test.ts',
       'test/integration/etcd-peer/writers.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver'],
@@ -60,7 +60,7 @@ export const lanes: readonly Lane[] = [
     name: 'manifests',
     include: [
       'test/integration/manifests/{dead-letters,rights}.test.ts',
-      'test/integration/manifests/taken-over{,-backup,-etcd,-peer}.test.ts',
+      'test/integration/manifests/taken-over{,-backup,-etcd,-peer,-restore}.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver', 'nats-server'],
     hasManifests: true,

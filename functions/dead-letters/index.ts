@@ -55,6 +55,7 @@ export const deadLetters = defineFunction({
         'etcd-backup',
         'etcd-cluster',
         'etcd-peer',
+        'etcd-restore',
         'metadata',
         'nats-cluster',
         'storage-migration',

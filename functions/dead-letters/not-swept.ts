@@ -4,6 +4,7 @@
 import { ETCD_BACKUP_LEASE, ETCD_BACKUPS } from '../../shared/api/etcd-backup.ts';
 import { ETCD_CLUSTER_LEASE, ETCD_CLUSTERS } from '../../shared/api/etcd-cluster.ts';
 import { ETCD_PEER_LEASE, ETCD_PEERS } from '../../shared/api/etcd-peer.ts';
+import { ETCD_RESTORE_LEASE, ETCD_RESTORES } from '../../shared/api/etcd-restore.ts';
 import type { MetadataFeedStatus } from '../../shared/api/metadata-feed.ts';
 import { NATS_CLUSTER_LEASE, NATS_CLUSTERS } from '../../shared/api/nats-cluster.ts';
 import { STORAGE_MIGRATION_LEASE, STORAGE_MIGRATIONS } from '../../shared/api/storage-migration.ts';
@@ -48,6 +49,13 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
     kind: 'EtcdBackup',
     functionName: 'etcd-backup',
     lease: ETCD_BACKUP_LEASE,
+    claims: ['Progressing'],
+  },
+  {
+    ref: ETCD_RESTORES,
+    kind: 'EtcdRestore',
+    functionName: 'etcd-restore',
+    lease: ETCD_RESTORE_LEASE,
     claims: ['Progressing'],
   },
   {

@@ -1,33 +1,24 @@
 // The backup as a command: one line of JSON says what came of it, small enough for the termination
 // message of a pod; a person who watches reads the rest on stderr.
-import { writeFile } from 'node:fs/promises';
 import { givenValue, UsageError } from '../../shared/arguments.ts';
-import { cut } from '../../shared/cut.ts';
 import { type ErrorCode, Failure } from '../../shared/errors.ts';
 import { printable } from '../../shared/function/printable.ts';
+import {
+  failedBy,
+  type Failed,
+  keepLine,
+  lineOf,
+  type Terminal,
+} from '../../shared/jobs/program.ts';
 import type { Facts } from './facts.ts';
 import { type CommandOptions, commandOptions, USAGE } from './options.ts';
 
-export interface Terminal {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-  /** Whether somebody watches stderr. */
-  readonly isWatched: boolean;
-}
-
-type Result =
-  | { readonly outcome: 'done'; readonly backup: string; readonly facts: Facts }
-  | {
-      readonly outcome: 'failed';
-      readonly error: { readonly code: ErrorCode; readonly message: string };
-    };
+type Result = { readonly outcome: 'done'; readonly backup: string; readonly facts: Facts } | Failed;
 
 const FAILED = 1;
 const ASKED_WRONGLY = 2;
 /** Any other failure may be that of one member, or pass. */
 const IN_VAIN: readonly ErrorCode[] = ['BACKUP_OPTIONS_WRONG', 'BACKUP_EXISTS'];
-/** Kubernetes cuts a termination message behind 4096. */
-const RESULT_BYTES_MAX = 4_000;
 
 export async function runBackup(
   args: readonly string[],
@@ -49,29 +40,21 @@ export async function runBackup(
       const next = 'Ask otherwise; where an EtcdBackup asked, create another one.';
       const message = `The program was asked wrongly: ${error.message}. ${next}`;
       const wrong = new Failure('BACKUP_OPTIONS_WRONG', message);
-      return keep(givenValue(args, 'result'), failedBy(wrong), err);
+      return keep(givenValue(args, 'result'), failedBy(wrong), terminal);
     }
     const result = failedBy(error);
     out(lineOf(result));
-    return keep(givenValue(args, 'result'), result, err);
+    return keep(givenValue(args, 'result'), result, terminal);
   }
   const result = await resultOf(options, terminal, signal);
   out(lineOf(result));
   err(`${printable(sentenceOf(result))}\n`);
-  return keep(options.resultPath, result, err);
+  return keep(options.resultPath, result, terminal);
 }
 
 /** The exit code. */
-async function keep(
-  path: string | undefined,
-  result: Result,
-  err: Terminal['err'],
-): Promise<number> {
-  try {
-    if (path !== undefined) await writeFile(path, lineOf(result));
-  } catch (error) {
-    err(`The result could not be written to ${path} (${String(error)}).\n`);
-  }
+async function keep(path: string | undefined, result: Result, terminal: Terminal): Promise<number> {
+  await keepLine(path, lineOf(result), terminal);
   if (result.outcome === 'done') return 0;
   return IN_VAIN.includes(result.error.code) ? ASKED_WRONGLY : FAILED;
 }
@@ -94,25 +77,6 @@ async function resultOf(
   } finally {
     progress.clear();
   }
-}
-
-function failedBy(error: unknown): Result {
-  const message = error instanceof Error ? error.message : String(error);
-  const code = error instanceof Failure ? error.code : 'INTERNAL_BUG';
-  return { outcome: 'failed', error: { code, message } };
-}
-
-/** A message may grow six times in JSON. */
-function lineOf(result: Result): string {
-  const line = (shown: Result): string => `${printable(JSON.stringify(shown))}\n`;
-  let [shown, text] = [result, line(result)];
-  for (let max = RESULT_BYTES_MAX; Buffer.byteLength(text) > RESULT_BYTES_MAX; max /= 2) {
-    if (shown.outcome === 'done') break;
-    const { code, message } = shown.error;
-    shown = { outcome: 'failed', error: { code, message: cut(message, Math.floor(max)) } };
-    text = line(shown);
-  }
-  return text;
 }
 
 function sentenceOf(result: Result): string {

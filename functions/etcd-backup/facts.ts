@@ -1,13 +1,13 @@
 // The facts of a backup, in a small file beside it, which later readers go by. Fields are only
 // ever added.
-import type { BackupFacts } from '../../shared/api/etcd-backup.ts';
+import { type BackupFacts, FACTS_KIND } from '../../shared/api/etcd-backup.ts';
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import { isOfSameBackup, isSealOf, type Mark, sealOf } from './mark.ts';
-import { factsIn } from './result.ts';
+import { factsIn } from '../../shared/jobs/said.ts';
 
 export interface Facts extends BackupFacts {
-  readonly kind: 'etcd-backup/v1';
+  readonly kind: typeof FACTS_KIND;
 }
 
 /** The member that it is from. */
@@ -40,7 +40,7 @@ export function factsOf(origin: Origin, received: Received, checked: Checked): F
   const { version, clusterId, memberId, alarms } = origin;
   const { revision, compactRevision, keys, hashKv, confirmation } = checked;
   return {
-    kind: 'etcd-backup/v1',
+    kind: FACTS_KIND,
     takenAt: new Date(received.takenAtMs).toISOString(),
     sizeBytes: received.sizeBytes,
     sha256: received.sha256,

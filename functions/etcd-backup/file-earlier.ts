@@ -4,11 +4,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, type Stats } from 'node:fs';
 import { readFile, rm, stat } from 'node:fs/promises';
+import { factsNameOf } from '../../shared/api/etcd-backup.ts';
 import { unwritable } from '../../shared/spool.ts';
 import { type Facts, FACTS_BYTES_MAX, type WrittenFacts, writtenFactsIn } from './facts.ts';
 import { hasCode } from './file-names.ts';
 import type { Mark } from './mark.ts';
-import { backupExists, factsNameOf } from './target.ts';
+import { backupExists } from './target.ts';
 
 export interface LookedAt {
   readonly path: string;

@@ -2,6 +2,7 @@
 // own when it was checked. A file that is there is never overwritten.
 import { rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { factsNameOf } from '../../shared/api/etcd-backup.ts';
 import { Failure } from '../../shared/errors.ts';
 import { assertRoom, Spool, unwritable } from '../../shared/spool.ts';
 import { type Facts, textOfFacts } from './facts.ts';
@@ -9,7 +10,7 @@ import { earlierAt, readFacts } from './file-earlier.ts';
 import { moveNew, nameNew, syncDirectory } from './file-names.ts';
 import type { Mark } from './mark.ts';
 import type { StreamPart } from './part-queue.ts';
-import { factsNameOf, type Target } from './target.ts';
+import type { Target } from './target.ts';
 
 const PART_BYTES = 1024 * 1024;
 

@@ -2,11 +2,12 @@
 // only when Kubernetes says that the Job succeeded, and its pods that succeeded tell the same
 // facts: one that was given up, and the one that took its place. Pure.
 import type { BackupError, BackupFacts } from '../../shared/api/etcd-backup.ts';
+import type { FoundPod } from '../../shared/jobs/job.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { destinationOf, locationOf } from './object.ts';
 import { type Result, resultIn } from './result.ts';
-import type { FoundPod, State } from './state.ts';
+import type { State } from './state.ts';
 
 export type Outcome =
   | { readonly facts: BackupFacts; readonly at: string }

@@ -2,6 +2,7 @@
 // facts counts when it is read back and is as they say; everything else of theirs is taken back.
 // Objects of others stay as they are, and end this one.
 import { createHash } from 'node:crypto';
+import { factsNameOf } from '../../shared/api/etcd-backup.ts';
 import type { Bucket, StoredObject } from '../../shared/s3/bucket.ts';
 import { download } from '../../shared/s3/download.ts';
 import { type Place, shownPlace } from '../../shared/s3/place.ts';
@@ -13,7 +14,7 @@ import {
   writtenFactsIn,
 } from './facts.ts';
 import { isOfSameBackup, type Mark } from './mark.ts';
-import { attemptsMet, backupExists, factsNameOf } from './target.ts';
+import { attemptsMet, backupExists } from './target.ts';
 
 export interface Looked {
   readonly bucket: Bucket;

@@ -1,6 +1,7 @@
 // A backup as an object: its parts go out while the snapshot comes in, and are put together only
 // when it was checked. Beside it, this machine's disk has the same bytes to read them through.
 import { createHash } from 'node:crypto';
+import { factsNameOf } from '../../shared/api/etcd-backup.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { Bucket, StoredObject } from '../../shared/s3/bucket.ts';
 import type { Part } from '../../shared/s3/completion.ts';
@@ -12,7 +13,7 @@ import { type Facts, textOfFacts } from './facts.ts';
 import { isOfSameBackup, type Mark } from './mark.ts';
 import type { StreamPart } from './part-queue.ts';
 import { earlierIn, type Looked, readFacts } from './s3-earlier.ts';
-import { attemptsMet, backupExists, factsNameOf, type Target } from './target.ts';
+import { attemptsMet, backupExists, type Target } from './target.ts';
 
 export interface S3TargetOptions {
   readonly place: Place;

@@ -28,9 +28,6 @@ export interface Target {
   close(): Promise<void>;
 }
 
-/** Facts lie beside their backup under this name. */
-export const factsNameOf = (name: string): string => `${name}.json`;
-
 export function backupExists(name: string, cause?: unknown): Failure {
   const message = `${name} is there already, and is not overwritten. Name another one.`;
   return new Failure('BACKUP_EXISTS', message, { object: name, cause });

@@ -6,7 +6,7 @@ import type { EtcdAdmin } from '../../shared/etcd/admin.ts';
 import { endpointOf } from './connect.ts';
 import type { EtcdState, View } from './etcd-state.ts';
 import type { State } from './state.ts';
-import { isOtherMinor } from './version.ts';
+import { isOtherMinor } from '../../shared/etcd/version.ts';
 
 const ANSWERS_WITHIN_MS = 3_000;
 

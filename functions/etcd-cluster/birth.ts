@@ -2,6 +2,7 @@
 // second birth would answer with an empty database where data was, so the first member of all is
 // made once: recorded before, and never after an id of the cluster is known. Pure.
 import { claimName } from '../../shared/api/etcd-names.ts';
+import { CLUSTER_ID_ANNOTATION } from '../../shared/api/etcd-peer.ts';
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
@@ -25,7 +26,7 @@ import {
   type Stray,
 } from './state.ts';
 import { labelLost } from './strays.ts';
-import { versionText } from './version.ts';
+import { versionText } from '../../shared/etcd/version.ts';
 
 /** Far more than an election takes. */
 const ELECTED_WITHIN_MS = 60_000;
@@ -43,6 +44,8 @@ export function beBorn(state: State): Decision | undefined {
   const ids = new Set(withData(state).flatMap(({ clusterId }) => clusterId ?? []));
   const [known] = ids;
   if (ids.size > 1) return refuseDiffering(state);
+  const restored = restoredId(state);
+  if (restored !== undefined && restored !== known) return awaitRestored(state, restored);
   if (known !== undefined) return rememberId(state, known);
   if (spec.replicas === 0 && state.peers.length === 0) return { next: 'Nothing' };
   if (spec.replicas === 0) return undefined;
@@ -85,6 +88,22 @@ function refuseDiffering(state: State): Decision {
     'that are not wanted, with their data, or rename the EtcdCluster.';
   const trouble = { reason: 'ClaimsDiffer', message };
   return waitFor('Start from the claims', [trouble], trouble);
+}
+
+/** It is to start with the data of this cluster, and no other: etcd-restore has made it. */
+const restoredId = ({ cluster: { object } }: State): string | undefined =>
+  object.metadata.annotations?.[CLUSTER_ID_ANNOTATION];
+
+function awaitRestored(state: State, id: string): Decision {
+  const { object, name } = state.cluster;
+  const message =
+    `No claim has the data of cluster ${id}, with which ${name} is to start. It goes on when its ` +
+    'EtcdRestore has brought that. Nothing is started before, for it would come up empty: if ' +
+    'that is gone for good, delete this EtcdCluster and create another EtcdRestore, or take the ' +
+    `annotation ${CLUSTER_ID_ANNOTATION} away to begin with an empty database.`;
+  const waits = { reason: 'RestoredDataMissing', message };
+  const trouble = isYoung(object, state.nowMs) ? undefined : waits;
+  return waitFor('Start from the restored data', [waits], trouble);
 }
 
 /** There is one claim at most before the birth: others were made by a cluster of before. */

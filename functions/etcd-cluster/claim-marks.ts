@@ -5,7 +5,7 @@ import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import type { Decision } from './decision.ts';
 import { isInMemory } from './starts.ts';
 import { claimOf, type PeerClaim, type State } from './state.ts';
-import { byAge, versionText } from './version.ts';
+import { byAge, versionText } from '../../shared/etcd/version.ts';
 
 /** Written when a member has joined, and again when it runs another version. */
 export function markClaims(state: State): Decision | undefined {

@@ -4,7 +4,13 @@ import {
   type EtcdClusterSpec,
   type EtcdClusterStatus,
 } from '../../shared/api/etcd-cluster.ts';
-import { headlessName, memberHost, PEER_PORT } from '../../shared/api/etcd-names.ts';
+import {
+  headlessName,
+  memberHost,
+  memberPeerUrl,
+  ORDINALS,
+  peerNameOf,
+} from '../../shared/api/etcd-names.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 
 export interface Cluster {
@@ -30,11 +36,8 @@ export function clusterOf(object: KubeObject): Cluster {
 
 type Named = Pick<Cluster, 'name' | 'namespace'>;
 
-/** Ordinals are below it: a certificate names every member that there can be. */
-export const ORDINALS = 16;
-
 export const peerName = ({ name }: Pick<Cluster, 'name'>, ordinal: number): string =>
-  `${name}-${ordinal}`;
+  peerNameOf(name, ordinal);
 
 /** The names of all peers that there can be. */
 export const peerNames = (cluster: Pick<Cluster, 'name'>): readonly string[] =>
@@ -48,13 +51,12 @@ export const serviceHost = ({ name, namespace }: Named): string => `${name}.${na
 export const headlessHost = ({ name, namespace }: Named): string =>
   `${headlessName(name)}.${namespace}.svc`;
 
-export const hostOf = ({ name, namespace }: Named, peer: string): string =>
-  memberHost({ namespace, cluster: name, peer });
+export const hostOf = (cluster: Named, peer: string): string => memberHost(placeOf(cluster, peer));
 
-export function peerUrl(cluster: Named & Pick<Cluster, 'spec'>, peer: string): string {
-  const scheme = cluster.spec.tls.peers.mode === 'Mutual' ? 'https' : 'http';
-  return `${scheme}://${hostOf(cluster, peer)}:${PEER_PORT}`;
-}
+const placeOf = ({ name, namespace }: Named, peer: string) => ({ namespace, cluster: name, peer });
+
+export const peerUrl = (cluster: Named & Pick<Cluster, 'spec'>, peer: string): string =>
+  memberPeerUrl(placeOf(cluster, peer), cluster.spec.tls.peers);
 
 export const selectorOf = ({ name }: Pick<Cluster, 'name'>): Readonly<Record<string, string>> => ({
   [ETCD_CLUSTER_LABEL]: name,

@@ -4,7 +4,14 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import { isInMemory } from './starts.ts';
 import { claimOf, type PeerClaim, type State } from './state.ts';
 import { imageGate, oldestRunning, refuse, shown } from './upgrade.ts';
-import { byAge, compare, isOtherMinor, isSameMinor, type Version, versionIn } from './version.ts';
+import {
+  byAge,
+  compare,
+  isOtherMinor,
+  isSameMinor,
+  type Version,
+  versionIn,
+} from '../../shared/etcd/version.ts';
 
 /** Or why there is none. */
 export function imageForNew(state: State, name: string): string | Reason {

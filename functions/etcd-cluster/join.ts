@@ -2,9 +2,10 @@
 // caught up. The others know of it before it starts, so whatever dies in between, the list of
 // members tells what is left to do. One joins after another, but for those that join the first
 // member of all. Pure.
+import { ORDINALS } from '../../shared/api/etcd-names.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { waitFor } from '../../shared/stateful/decision.ts';
-import { ordinalOf, ORDINALS, peerName, peerUrl } from './cluster.ts';
+import { ordinalOf, peerName, peerUrl } from './cluster.ts';
 import type { Decision } from './decision.ts';
 import type { Member } from './etcd-state.ts';
 import { leavingRecord, SCALE_DOWN, undecidedReason } from './leave.ts';
@@ -37,7 +38,7 @@ import {
   votersOf,
 } from './state.ts';
 import { goingDownReason } from './upgrade.ts';
-import { versionIn } from './version.ts';
+import { versionIn } from '../../shared/etcd/version.ts';
 
 /** A learner that is so close has all but what is being written. */
 const CAUGHT_UP_ENTRIES = 1_000;

@@ -32,7 +32,7 @@ import { mayGoOf } from './render.ts';
 import { findStrays } from './strays.ts';
 import { type Parts, type Peer, type PeerClaim, podOf, type State } from './state.ts';
 import type { Trusts } from './trust.ts';
-import { versionText } from './version.ts';
+import { versionText } from '../../shared/etcd/version.ts';
 
 /** Anybody with rights in the namespace may label peers: pages bound memory. */
 const PEERS_PER_PAGE = 100;

@@ -11,7 +11,7 @@ import { refusalIn, REFUSES } from './refusal.ts';
 import { isPodCurrent, isRendered } from './outdated.ts';
 import { removalBlockers, unknownReason } from './safety.ts';
 import { claimOf, memberOf, type Peer, type PeerClaim, podOf, type State } from './state.ts';
-import { compare, versionIn } from './version.ts';
+import { compare, versionIn } from '../../shared/etcd/version.ts';
 
 /** After the first that was seen: each is seen once at least, and the kubelet waits in between. */
 const MORE_STARTS = 2;

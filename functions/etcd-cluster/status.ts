@@ -28,7 +28,7 @@ import {
   type State,
   votersOf,
 } from './state.ts';
-import { shownVersion } from './version.ts';
+import { shownVersion } from '../../shared/etcd/version.ts';
 
 /** `kubectl get` shows it in a table. */
 const WAITS_BYTES_MAX = 2_000;

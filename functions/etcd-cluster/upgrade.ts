@@ -18,7 +18,13 @@ import {
   type State,
   votersOf,
 } from './state.ts';
-import { byAge, isOtherMinor, isSameMinor, type Version, versionIn } from './version.ts';
+import {
+  byAge,
+  isOtherMinor,
+  isSameMinor,
+  type Version,
+  versionIn,
+} from '../../shared/etcd/version.ts';
 
 /** Before 3.5.26 a member may hand stale learners and removed members to a 3.6. */
 const LEAVES_3_5 = 26;

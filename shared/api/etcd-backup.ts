@@ -78,6 +78,9 @@ export interface EtcdBackupStatus {
   }[];
 }
 
+/** In the small file beside the backup: by it facts are known. */
+export const FACTS_KIND = 'etcd-backup/v1';
+
 /** The same as in the small file beside the backup. */
 export interface BackupFacts {
   /** When the member began to send it. */
@@ -102,6 +105,9 @@ export interface BackupFacts {
   /** Alarms of the cluster at that time. */
   readonly alarms?: readonly string[];
 }
+
+/** Facts lie beside their backup under this name. */
+export const factsNameOf = (name: string): string => `${name}.json`;
 
 export interface BackupError {
   readonly code: string;

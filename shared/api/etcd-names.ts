@@ -1,6 +1,6 @@
 // Names of the parts of an EtcdCluster, and the ports of its members: the functions etcd-cluster
 // and etcd-peer each make a half of it, and both have to mean the same. Pure.
-import { ETCD_CLUSTER_LABEL } from './etcd-cluster.ts';
+import { ETCD_CLUSTER_LABEL, type EtcdTls } from './etcd-cluster.ts';
 import { ETCD_PEER_LABEL } from './etcd-peer.ts';
 
 export const CLIENT_PORT = 2379;
@@ -34,6 +34,15 @@ interface PeerPlace {
 /** The name of a member's pod in DNS. */
 export const memberHost = ({ namespace, cluster, peer }: PeerPlace): string =>
   `${podName(peer)}.${headlessName(cluster)}.${namespace}.svc`;
+
+export const peerNameOf = (cluster: string, ordinal: number): string => `${cluster}-${ordinal}`;
+
+/** Ordinals are below it: a certificate names every member that there can be. */
+export const ORDINALS = 16;
+
+/** Where the others reach a member. */
+export const memberPeerUrl = (place: PeerPlace, { mode }: EtcdTls): string =>
+  `${mode === 'Mutual' ? 'https' : 'http'}://${memberHost(place)}:${PEER_PORT}`;
 
 /** Finds what belongs to one peer. */
 export const peerSelector = (cluster: string, peer: string): Readonly<Record<string, string>> => ({

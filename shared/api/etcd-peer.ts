@@ -15,7 +15,10 @@ export const ETCD_PEER_LEASE = 'ballast-etcd-peer';
 /** On the pod, the StatefulSet and the claim of a peer, with its name as the value. */
 export const ETCD_PEER_LABEL = 'ballast.dev/etcd-peer';
 
-/** On a claim, once its member has joined: whose data it holds, in hex. */
+/**
+ * On a claim, once its member has joined: whose data it holds, in hex. On an EtcdCluster: with
+ * whose data it is born, and with no other.
+ */
 export const CLUSTER_ID_ANNOTATION = 'ballast.dev/etcd-cluster-id';
 
 /** On such a claim: the version of etcd that has last written it. */

@@ -10,11 +10,11 @@ import type { ImageFile, ImageSpec } from './spec.ts';
 
 const APP = '/app';
 
-/** Its Jobs run the command of this one in pods of the same image. */
-const RUN_BY_JOBS = '/app/etcd-backup.mjs';
+/** Their Jobs run these commands in pods of the same image. */
+const RUN_BY_JOBS = ['/app/etcd-backup.mjs', '/app/etcd-restore.mjs'];
 
 /**
- * Files of a build that stay out of the image. Commands but that one are for machines, not for
+ * Files of a build that stay out of the image. Commands but those are for machines, not for
  * pods. Node looks for a code cache by the features of the processor and the number of the user,
  * so a shipped one would be found on few machines, and make every build's bits its own. It saves
  * 4 ms (docs/images.md).
@@ -55,7 +55,7 @@ export async function functionSpec(of: FunctionImage): Promise<ImageSpec> {
 async function bundleFiles(bundleDir: string): Promise<ImageFile[]> {
   const files = await filesBelow(bundleDir, APP);
   return files.filter(
-    ({ path }) => path === RUN_BY_JOBS || !LEFT_OUT.test(path.slice(APP.length + 1)),
+    ({ path }) => RUN_BY_JOBS.includes(path) || !LEFT_OUT.test(path.slice(APP.length + 1)),
   );
 }
 

@@ -6,6 +6,7 @@ import type { Manifest } from '../../../shared/kube/objects.ts';
 import { etcdBackupRights } from './etcd-backup.ts';
 import { etcdClusterRights } from './etcd-cluster.ts';
 import { etcdPeerRights } from './etcd-peer.ts';
+import { etcdRestoreRights } from './etcd-restore.ts';
 import { natsClusterRights, secretRights } from './manifests.ts';
 
 export const USAGE = `\
@@ -13,6 +14,7 @@ usage: npm run -s rights -- nats-cluster -n NAMESPACE [options] | kubectl apply 
        npm run -s rights -- etcd-cluster -n NAMESPACE [options] | kubectl apply -f -
        npm run -s rights -- etcd-peer -n NAMESPACE [--cluster NAME] | kubectl apply -f -
        npm run -s rights -- etcd-backup -n NAMESPACE | kubectl apply -f -
+       npm run -s rights -- etcd-restore -n NAMESPACE | kubectl apply -f -
        npm run -s rights -- metadata --secret NAME | kubectl apply -f -
 
 nats-cluster: what it needs in a namespace that has NatsClusters, and a guard: as long as one is
@@ -40,6 +42,10 @@ etcd-backup: what it needs in a namespace that has EtcdBackups.
 
   -n, --namespace NAME  where they are
 
+etcd-restore: what it needs in a namespace that has EtcdRestores.
+
+  -n, --namespace NAME  where they are
+
 metadata: to read a Secret that a MetadataFeed names in spec.nats.secretRef.
 
   --secret NAME         in ballast-system; may be repeated
@@ -55,7 +61,14 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-const GRANTED = ['nats-cluster', 'etcd-cluster', 'etcd-peer', 'etcd-backup', 'metadata'];
+const GRANTED = [
+  'nats-cluster',
+  'etcd-cluster',
+  'etcd-peer',
+  'etcd-backup',
+  'etcd-restore',
+  'metadata',
+];
 
 /** Names of namespaces and clusters. */
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -103,13 +116,14 @@ function rightsOf(name: string, { namespace, cluster, secret, user }: Values): r
       const only = cluster === undefined ? undefined : checked('--cluster', cluster, LABEL);
       return etcdPeerRights(namespace, only);
     }
-    case 'etcd-backup': {
+    case 'etcd-backup':
+    case 'etcd-restore': {
       if (namespace === undefined) throw new UsageError('in which namespace? Add -n NAMESPACE');
       checked('--namespace', namespace, LABEL);
-      if (cluster === undefined && secrets.length + users.length === 0) {
-        return etcdBackupRights(namespace);
+      if (cluster !== undefined || secrets.length + users.length > 0) {
+        throw new UsageError(`${name} takes -n alone`);
       }
-      throw new UsageError('etcd-backup takes -n alone');
+      return name === 'etcd-backup' ? etcdBackupRights(namespace) : etcdRestoreRights(namespace);
     }
     case 'metadata': {
       if (namespace !== undefined || cluster !== undefined || users.length > 0) {

@@ -35,6 +35,8 @@ export interface SnapshotFacts {
   revision: bigint;
   /** Up to it etcd has forgotten, or is about to; 0 when it never was. Known as soon. */
   compactRevision: bigint;
+  /** Whether etcd asks for logins on it. Known as soon. */
+  asksLogins: boolean;
   /** As a member tells it for this revision and compaction, where it was wanted. */
   kvHash: number | undefined;
   /** Revisions, deletes among them. */
@@ -63,6 +65,7 @@ export class Snapshot {
       hasDigest,
       revision: 0n,
       compactRevision: 0n,
+      asksLogins: false,
       kvHash: undefined,
       records: 0,
       keys: 0,
@@ -87,6 +90,7 @@ export class Snapshot {
       const finished = compactionIn(tree, meta, 'finishedCompactRev');
       const compacted = later(finished, compactionIn(tree, meta, 'scheduledCompactRev'));
       this.facts.compactRevision = compacted === undefined ? 0n : mainOf(compacted);
+      this.facts.asksLogins = asksLogins(tree, buckets.get('auth'));
       const hash =
         this.#options.hasKvHash === true ? new KvHash(this.#bytes, compacted) : undefined;
       const newest = new Newest(this.#bytes, finished, hash);
@@ -155,6 +159,10 @@ function compactionIn(
 ): Revision | undefined {
   const value = meta === undefined ? undefined : tree.value(meta, key);
   return value === undefined ? undefined : revisionAt(value, 0, value.length);
+}
+
+function asksLogins(tree: Tree, auth: PageAt | undefined): boolean {
+  return auth !== undefined && tree.value(auth, 'authEnabled')?.[0] === 1;
 }
 
 function later(one: Revision | undefined, other: Revision | undefined): Revision | undefined {

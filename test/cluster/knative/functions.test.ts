@@ -216,6 +216,7 @@ test('kn shows services, sources and triggers of ours as ready', async () => {
     'etcd-backup',
     'etcd-cluster',
     'etcd-peer',
+    'etcd-restore',
     'metadata',
     'nats-cluster',
     'storage-migration',

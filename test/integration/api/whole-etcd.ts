@@ -166,12 +166,12 @@ const peerStatus: Whole<Omit<EtcdPeerStatus, 'conditions'>> & {
   conditions: [condition],
 };
 
-const backupTarget: Pick<EtcdBackupSpec, 'deadlineSeconds' | 'resources'> = {
+export const backupTarget: Pick<EtcdBackupSpec, 'deadlineSeconds' | 'resources'> = {
   deadlineSeconds: 600,
   resources: etcdSettings.resources,
 };
 
-const s3Object: Whole<NonNullable<EtcdBackupSpec['target']['s3']>> = {
+export const s3Object: Whole<NonNullable<EtcdBackupSpec['target']['s3']>> = {
   bucket: 'backups',
   key: 'etcd/main.db',
   endpoint: 'https://s3.example:9000',
@@ -200,7 +200,7 @@ const backupSpecs: Readonly<Record<string, EtcdBackupSpec>> = {
   },
 };
 
-const backupStatus: Whole<Omit<EtcdBackupStatus, 'conditions'>> & {
+export const backupStatus: Whole<Omit<EtcdBackupStatus, 'conditions'>> & {
   readonly conditions: unknown[];
 } = {
   observedGeneration: 1,

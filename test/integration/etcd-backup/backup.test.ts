@@ -303,7 +303,7 @@ describe('as a program', () => {
   let bundle: string;
 
   beforeAll(async () => {
-    bundle = await bundleProgram(join(cluster.plane.dir, 'dist'));
+    bundle = await bundleProgram('etcd-backup', join(cluster.plane.dir, 'dist'));
   });
 
   /** Its exit code, and the one line that it says. */

@@ -1,61 +1,50 @@
-// Plays the scheduler and the kubelet for pods of backups: the program runs as a process with the
-// pod's files in a directory of its own, and what it says at its end goes into the pod's status. A
-// pod may be held before its program starts.
+// Plays the scheduler and the kubelet for pods of Jobs: each container runs as a process, one
+// after another, with the pod's files in a directory of its own, and what it says at its end goes
+// into the pod's status. A pod may be held before its first program starts.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { systemClock } from '../../../shared/clock.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
-import { PODS } from '../../../shared/stateful/parts.ts';
+import { CLAIMS, PODS } from '../../../shared/stateful/parts.ts';
+import type { Container, PodSpec, Volume } from './job-pod-spec.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
 const LOOK_EVERY_MS = 50;
 /** So long ago that a Job does not wait before it tries again. */
 const AT = '2026-11-25T04:00:00Z';
+/** As much of a log as is kept, where the pod asks for its end. */
+const LAST_WORDS_BYTES = 2_048;
 
-interface Reference {
+interface Ended {
   readonly name: string;
-  readonly key: string;
-  readonly optional?: boolean;
+  readonly exitCode: number;
+  readonly message: string;
 }
 
-interface PodSpec {
-  readonly nodeName?: string;
-  readonly containers: readonly [
-    {
-      readonly name: string;
-      readonly args: readonly string[];
-      readonly env?: readonly {
-        readonly name: string;
-        readonly valueFrom: { readonly secretKeyRef: Reference };
-      }[];
-      readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
-    },
-  ];
-  readonly volumes: readonly {
-    readonly name: string;
-    readonly secret?: { readonly secretName: string; readonly items?: readonly Item[] };
-    readonly configMap?: { readonly name: string; readonly items: readonly Item[] };
-    readonly persistentVolumeClaim?: { readonly claimName: string };
-  }[];
-}
-
-interface Item {
-  readonly key: string;
-  readonly path: string;
-}
-
-const ended = (exitCode: number, message: string): object => ({
-  name: 'backup',
+const statusOf = ({ name, exitCode, message }: Ended): object => ({
+  name,
   image: '',
   imageID: '',
   restartCount: 0,
   ready: false,
   state: { terminated: { exitCode, message, reason: 'Ended', startedAt: AT, finishedAt: AT } },
 });
+
+export interface JobPodsOptions {
+  /** The label of the pods that it plays. */
+  readonly label?: string;
+  /** The file that runs for a program, by its path in the image; `.mjs` runs in Node. */
+  readonly programs: Readonly<Record<string, string>>;
+  /** Where claims are kept, once they are bound; else they are there at once. */
+  readonly claimDir?: (namespace: string, claim: string) => string;
+  /** After a container has ended: what the kubelet does for the next one. */
+  readonly between?: (dir: string) => Promise<void>;
+}
 
 export class JobPods {
   /** As it is told by the pod. */
@@ -66,16 +55,18 @@ export class JobPods {
   lost = 0;
   readonly errors: unknown[] = [];
   readonly #kube: KubeClient;
-  readonly #bundle: string;
   readonly #dir: string;
+  readonly #options: JobPodsOptions;
+  readonly #label: string;
   readonly #ends = new Map<string, AbortController>();
   readonly #closed = new AbortController();
   #loop: Promise<void> = Promise.resolve();
 
-  constructor(kube: KubeClient, bundle: string, dir: string) {
+  constructor(kube: KubeClient, dir: string, options: JobPodsOptions) {
     this.#kube = kube;
-    this.#bundle = bundle;
     this.#dir = dir;
+    this.#options = options;
+    this.#label = options.label ?? 'ballast.dev/etcd-backup';
   }
 
   start(): void {
@@ -93,15 +84,17 @@ export class JobPods {
     join(this.#dir, uid, mountPath);
 
   async all(namespace: string): Promise<readonly KubeObject[]> {
-    const labelSelector = 'ballast.dev/etcd-backup';
-    return (await this.#kube.list(PODS, { namespace, labelSelector })).items;
+    return (await this.#kube.list(PODS, { namespace, labelSelector: this.#label })).items;
   }
 
   /** As the kubelet of a node that has too little of something. */
-  async evict({ metadata: { namespace = '', name } }: KubeObject): Promise<void> {
+  async evict(object: KubeObject): Promise<void> {
+    const { namespace = '', name } = object.metadata;
+    const [container] = (object['spec'] as PodSpec).containers;
     const lost = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' };
     const conditions = [{ ...lost, lastTransitionTime: AT }];
-    const containerStatuses = [ended(137, '')];
+    const ended = { name: container?.name ?? '', exitCode: 137, message: '' };
+    const containerStatuses = [statusOf(ended)];
     const status = { phase: 'Failed', reason: 'Evicted', conditions, containerStatuses };
     await this.#say({ namespace, name }, status);
   }
@@ -109,7 +102,7 @@ export class JobPods {
   async #run(): Promise<void> {
     while (!this.#closed.signal.aborted) {
       try {
-        const { items } = await this.#kube.list(PODS, { labelSelector: 'ballast.dev/etcd-backup' });
+        const { items } = await this.#kube.list(PODS, { labelSelector: this.#label });
         for (const object of items) await this.#lookAt(object);
       } catch (error) {
         if (!isKubeError(error, 'KUBE_CONFLICT', 'KUBE_NOT_FOUND')) this.errors.push(error);
@@ -134,53 +127,78 @@ export class JobPods {
       await this.#kube.createSubresource(PODS, { name, namespace, subresource: 'binding' }, body);
       return;
     }
-    if (this.isHeld) return;
+    if (this.isHeld || !(await this.#hasClaims(namespace, spec))) return;
     const missing = await this.#mount(object, spec);
-    if (missing === undefined) this.#begin(object, spec, await this.#variables(object, spec));
+    if (missing === undefined) this.#begin(object, spec);
     else await this.#warn(object, missing);
+  }
+
+  async #hasClaims(namespace: string, { volumes }: PodSpec): Promise<boolean> {
+    if (this.#options.claimDir === undefined) return true;
+    for (const { persistentVolumeClaim } of volumes) {
+      if (persistentVolumeClaim === undefined) continue;
+      const name = persistentVolumeClaim.claimName;
+      const claim = await this.#kube.get(CLAIMS, { namespace, name });
+      if (Object(claim?.['status']).phase !== 'Bound') return false;
+    }
+    return true;
   }
 
   /** Returns what lacks, in the words of a kubelet. */
   async #mount(object: KubeObject, spec: PodSpec): Promise<string | undefined> {
     const { namespace = '' } = object.metadata;
-    const [{ volumeMounts, env = [] }] = spec.containers;
-    for (const { valueFrom } of env) {
+    const containers = [...(spec.initContainers ?? []), ...spec.containers];
+    for (const { valueFrom } of containers.flatMap(({ env = [] }) => env)) {
       const { name, optional } = valueFrom.secretKeyRef;
       const secret = await this.#kube.get(core('secrets'), { namespace, name });
       if (secret === null && optional !== true) return `secret "${name}" not found`;
     }
-    for (const { name, secret, configMap, persistentVolumeClaim } of spec.volumes) {
-      const mountPath = volumeMounts.find((one) => one.name === name)?.mountPath ?? '';
-      const dir = this.dirOf(object, mountPath);
-      if (persistentVolumeClaim !== undefined) {
-        const disk = join(this.#dir, 'claims', persistentVolumeClaim.claimName);
-        await mkdir(disk, { recursive: true });
-        await mkdir(dirname(dir), { recursive: true });
-        await symlink(disk, dir);
-        continue;
-      }
-      await mkdir(dir, { recursive: true });
-      const wanted = secret === undefined ? configMap?.name : secret.secretName;
-      if (wanted === undefined) continue;
-      const ref = core(secret === undefined ? 'configmaps' : 'secrets');
-      const found = await this.#kube.get(ref, { namespace, name: wanted });
-      if (found === null) return `MountVolume.SetUp failed: ${ref.resource} "${wanted}" not found`;
-      const data = (found['data'] ?? {}) as Record<string, string>;
-      const items =
-        (secret ?? configMap)?.items ?? Object.keys(data).map((key) => ({ key, path: key }));
-      for (const { key, path } of items) {
-        const text = data[key] ?? '';
-        const bytes = secret === undefined ? text : Buffer.from(text, 'base64');
-        await writeFile(join(dir, path), bytes);
-      }
+    const mounts = containers.flatMap(({ volumeMounts }) => volumeMounts);
+    for (const volume of spec.volumes) {
+      const mountPath = mounts.find(({ name }) => name === volume.name)?.mountPath ?? '';
+      const missing = await this.#mountOne(namespace, volume, this.dirOf(object, mountPath));
+      if (missing !== undefined) return missing;
     }
     return undefined;
   }
 
-  async #variables(object: KubeObject, spec: PodSpec): Promise<Record<string, string>> {
-    const { namespace = '' } = object.metadata;
+  async #mountOne(namespace: string, volume: Volume, dir: string): Promise<string | undefined> {
+    const { secret, configMap, persistentVolumeClaim: claim } = volume;
+    if (claim !== undefined) {
+      await mkdir(dirname(dir), { recursive: true });
+      await rm(dir, { force: true });
+      await symlink(await this.#disk(namespace, claim.claimName), dir);
+      return undefined;
+    }
+    await mkdir(dir, { recursive: true });
+    const wanted = secret === undefined ? configMap?.name : secret.secretName;
+    if (wanted === undefined) return undefined;
+    const ref = core(secret === undefined ? 'configmaps' : 'secrets');
+    const found = await this.#kube.get(ref, { namespace, name: wanted });
+    if (found === null && secret?.optional === true) return undefined;
+    if (found === null) return `MountVolume.SetUp failed: ${ref.resource} "${wanted}" not found`;
+    const data = (found['data'] ?? {}) as Record<string, string>;
+    const items =
+      (secret ?? configMap)?.items ?? Object.keys(data).map((key) => ({ key, path: key }));
+    for (const { key, path } of items) {
+      const text = data[key] ?? '';
+      const bytes = secret === undefined ? text : Buffer.from(text, 'base64');
+      await writeFile(join(dir, path), bytes);
+    }
+    return undefined;
+  }
+
+  async #disk(namespace: string, claim: string): Promise<string> {
+    const { claimDir } = this.#options;
+    if (claimDir !== undefined) return claimDir(namespace, claim);
+    const own = join(this.#dir, 'claims', claim);
+    await mkdir(own, { recursive: true });
+    return own;
+  }
+
+  async #variables(namespace: string, { env = [] }: Container): Promise<Record<string, string>> {
     const variables: Record<string, string> = {};
-    for (const { name, valueFrom } of spec.containers[0].env ?? []) {
+    for (const { name, valueFrom } of env) {
       const { name: secret, key } = valueFrom.secretKeyRef;
       const found = await this.#kube.get(core('secrets'), { namespace, name: secret });
       const text = ((found?.['data'] ?? {}) as Record<string, string>)[key];
@@ -189,37 +207,63 @@ export class JobPods {
     return variables;
   }
 
-  #begin(object: KubeObject, spec: PodSpec, env: Record<string, string>): void {
+  #begin(object: KubeObject, spec: PodSpec): void {
     const { uid, name, namespace = '' } = object.metadata;
     const end = new AbortController();
     this.#ends.set(uid, end);
     const work = async (): Promise<void> => {
-      const log = this.dirOf(object, '/dev/termination-log');
-      await mkdir(dirname(log), { recursive: true });
       await this.#say({ namespace, name }, { phase: 'Running' });
-      const args = spec.containers[0].args.map((one) =>
-        one.replaceAll('$$', () => '$').replace(/=\//, () => `=${join(this.#dir, uid)}/`),
-      );
-      const child = spawn(process.execPath, [this.#bundle, ...args], { env, stdio: 'ignore' });
-      end.signal.addEventListener('abort', () => child.kill('SIGTERM'));
-      const [exitCode] = (await once(child, 'exit')) as [number];
+      const first = spec.initContainers ?? [];
+      const ended: Ended[] = [];
+      for (const container of [...first, ...spec.containers]) {
+        const one = await this.#runOne(object, container, end.signal);
+        await this.#options.between?.(join(this.#dir, uid));
+        ended.push(one);
+        if (one.exitCode !== 0) break;
+      }
       if (this.lost > 0) {
         this.lost -= 1;
         await this.evict(object);
         return;
       }
-      const said = await readFile(log, 'utf8').catch(() => '');
-      // Paths in a pod are its own.
-      const message = this.retell(said.replaceAll(join(this.#dir, uid), ''));
-      const phase = exitCode === 0 ? 'Succeeded' : 'Failed';
-      await this.#say(
-        { namespace, name },
-        { phase, containerStatuses: [ended(exitCode, message)] },
-      );
+      const phase = ended.every(({ exitCode }) => exitCode === 0) ? 'Succeeded' : 'Failed';
+      const statuses = ended.map(statusOf);
+      const initContainerStatuses = statuses.slice(0, first.length);
+      const containerStatuses = statuses.slice(first.length);
+      await this.#say({ namespace, name }, { phase, initContainerStatuses, containerStatuses });
     };
     work().catch((error: unknown) => {
       if (!isKubeError(error, 'KUBE_NOT_FOUND')) this.errors.push(error);
     });
+  }
+
+  async #runOne(object: KubeObject, container: Container, signal: AbortSignal): Promise<Ended> {
+    const { uid, namespace = '' } = object.metadata;
+    const { name, terminationMessagePolicy } = container;
+    const root = join(this.#dir, uid);
+    const log = this.dirOf(object, '/dev/termination-log');
+    await mkdir(dirname(log), { recursive: true });
+    await rm(log, { force: true });
+    const env = await this.#variables(namespace, container);
+    const program = this.#options.programs[container.command.at(-1) ?? ''];
+    if (program === undefined) throw new Error(`no image has ${container.command.join(' ')}`);
+    const args = container.args.map((one) =>
+      one.replaceAll('$$', () => '$').replace(/(^|=)\//, (_, before) => `${before}${root}/`),
+    );
+    const [command, all] = program.endsWith('.mjs')
+      ? [process.execPath, [program, ...args]]
+      : [program, args];
+    const child = spawn(command, all, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    signal.addEventListener('abort', () => child.kill('SIGTERM'));
+    const [[exitCode], words] = await Promise.all([
+      once(child, 'exit') as Promise<[number]>,
+      textOf(child.stderr),
+    ]);
+    const told = await readFile(log, 'utf8').catch(() => '');
+    const isLogged = terminationMessagePolicy === 'FallbackToLogsOnError' && exitCode !== 0;
+    const said = told === '' && isLogged ? words.slice(-LAST_WORDS_BYTES) : told;
+    // Paths in a pod are its own.
+    return { name, exitCode, message: this.retell(said.replaceAll(root, '')) };
   }
 
   async #say(at: { readonly namespace: string; readonly name: string }, status: object) {

@@ -41,7 +41,9 @@ beforeAll(async () => {
   s3 = await startS3(plane);
   const given = { ...KEYS, sessionToken: undefined };
   bucket = openBucket(BUCKET, settingsFor(s3.url, { caPath: s3.caPath, credentials: { given } }));
-  pods = new JobPods(kube, await bundleProgram(join(plane.dir, 'dist')), join(plane.dir, 'pods'));
+  const program = await bundleProgram('etcd-backup', join(plane.dir, 'dist'));
+  const programs = { '/app/etcd-backup.mjs': program };
+  pods = new JobPods(kube, join(plane.dir, 'pods'), { programs });
   pods.start();
   await make('', 'v1', 'Namespace', namespace, {}, '');
   const data = { 'root.pem': await readFile(s3.caPath, 'utf8') };

@@ -36,6 +36,8 @@ export interface EtcdPlaceOptions extends FunctionsOptions {
   readonly isPunctual?: boolean;
   /** Events come by themselves. */
   readonly isWokenByEvents?: boolean;
+  /** More of Kubernetes' own. */
+  readonly controllers?: readonly string[];
 }
 
 export class EtcdPlace extends EtcdScene {
@@ -65,6 +67,7 @@ export class EtcdPlace extends EtcdScene {
       'statefulset-controller',
       'garbage-collector-controller',
       'persistentvolumeclaim-protection-controller',
+      ...(options.controllers ?? []),
     ];
     await addControllerManager(plane, { controllers, featureGates: [] });
     const images = join(plane.dir, 'images');
@@ -113,6 +116,11 @@ export class EtcdPlace extends EtcdScene {
     const found = await this.kube.get(SECRETS, { namespace, name });
     if (found === null) throw new Error(`there is no ${name}`);
     await this.kube.delete(SECRETS, { namespace, name }, { uid: found.metadata.uid });
+  }
+
+  /** Where the data of a claim is while no pod of a member has it. */
+  claimDir({ namespace }: Named, claim: string): string {
+    return this.#kubelet.claimDir(namespace, claim);
   }
 
   async deletePod({ namespace }: Named, name: string): Promise<string> {

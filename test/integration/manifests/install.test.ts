@@ -226,6 +226,7 @@ test(
       'etcd-backup',
       'etcd-cluster',
       'etcd-peer',
+      'etcd-restore',
       'locate',
       'metadata',
       'nats-cluster',

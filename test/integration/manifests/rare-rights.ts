@@ -7,6 +7,7 @@ export const RARE: Readonly<Record<string, string>> = {
   'nats-cluster: get /events in default': 'died just after a write',
   'etcd-peer: get /events in default': 'died just after a write',
   'etcd-backup: get /events in default': 'died just after a write',
+  'etcd-restore: get /events in default': 'died just after a write',
   'etcd-cluster: get /events in etcds': 'died just after a write',
   'etcd-cluster: get ballast.dev/etcdpeers in etcds': 'died just after a write',
 };

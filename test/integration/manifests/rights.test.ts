@@ -5,6 +5,7 @@ import { deadLetters } from '../../../functions/dead-letters/index.ts';
 import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
 import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
 import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
+import { etcdRestore } from '../../../functions/etcd-restore/index.ts';
 import { locate } from '../../../functions/locate/index.ts';
 import { metadata } from '../../../functions/metadata/index.ts';
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
@@ -15,6 +16,7 @@ import { rightsFor } from '../../../knative/tools/migrate/manifests.ts';
 import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
 import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
 import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
+import { etcdRestoreRights } from '../../../knative/tools/rights/etcd-restore.ts';
 import { natsClusterRights, secretRights } from '../../../knative/tools/rights/manifests.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { adapterPart } from '../../../knative/try/local/plane/adapter.ts';
@@ -31,6 +33,7 @@ import { sendEvent } from '../../builders/send-event.ts';
 import { GROUP, until, VersionedKind } from '../../builders/versioned-kind.ts';
 import { covers, grantsIn, told } from './grants.ts';
 import { HandMadeBackup } from './hand-made-backup.ts';
+import { HandMadeRestore } from './hand-made-restore.ts';
 import { HandMadeEtcd, namespace as ETCDS } from './hand-made-etcd.ts';
 import { HandMadePeer } from './hand-made-peer.ts';
 import { HandMadeServer } from './hand-made-server.ts';
@@ -317,18 +320,20 @@ test('etcd-cluster: a member is born and restarted, another one is lost as a lea
   expect(await misfits('etcd-cluster-source')).toEqual(NONE);
 });
 
-test('etcd-backup: a Job is made, its pod waits, and is done', async () => {
-  const one = await installed.run(etcdBackup, { WORK_SECONDS: '0.1' }, later);
-  const backup = await HandMadeBackup.create(installed.kube);
+test.each([
+  [etcdBackup, HandMadeBackup, etcdBackupRights] as const,
+  [etcdRestore, HandMadeRestore, etcdRestoreRights] as const,
+])('$0.name: a Job is made, its pod waits, and is done', async (definition, Made, rights) => {
+  const { name } = definition;
+  const one = await installed.run(definition, { WORK_SECONDS: '0.1' }, later);
+  const made = await Made.create(installed.kube);
   expect(await tick(one)).toBe(204);
-  expect(await backup.condition('Complete')).toMatch(
-    /^Unknown RightsMissing: .* -- etcd-backup -n/,
-  );
-  await grantPrinted(etcdBackupRights('default'));
-  await startSource('etcd-backup', one.port);
-  await backup.live(() => tick(one));
-  const found = [await misfits('etcd-backup'), await misfits('etcd-backup-source')];
-  expect(found).toEqual([NONE, NONE]);
+  const missing = new RegExp(`^Unknown RightsMissing: .* -- ${name} -n`);
+  expect(await made.condition('Complete')).toMatch(missing);
+  await grantPrinted(rights('default'));
+  await startSource(name, one.port);
+  await made.live(() => tick(one));
+  expect([await misfits(name), await misfits(`${name}-source`)]).toEqual([NONE, NONE]);
 });
 
 test('dead-letters: an Event, one more of the same, and what nobody swept', async () => {

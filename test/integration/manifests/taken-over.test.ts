@@ -5,6 +5,7 @@ import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.t
 import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
 import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
 import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
+import { etcdRestoreRights } from '../../../knative/tools/rights/etcd-restore.ts';
 import { rightsFor } from '../../../knative/tools/migrate/manifests.ts';
 import { natsClusterRights, secretRights } from '../../../knative/tools/rights/manifests.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
@@ -54,6 +55,7 @@ beforeAll(async () => {
     ...etcdClusterRights('shop'),
     ...etcdPeerRights('shop'),
     ...etcdBackupRights('shop'),
+    ...etcdRestoreRights('shop'),
     ...secretRights(FEED_SECRET),
   ];
   await applyObjects(

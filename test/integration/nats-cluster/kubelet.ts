@@ -96,6 +96,11 @@ export class Kubelet {
     return join(this.#dir, 'pods', this.#pods.get(key)?.uid ?? '', mountPath);
   }
 
+  /** Where a claim's data is while no pod has it. */
+  claimDir(namespace: string, claim: string): string {
+    return this.#volumes.dirOf(namespace, claim);
+  }
+
   async #run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#changed = Promise.withResolvers();

@@ -37,6 +37,7 @@ export const KNOWN: ReadonlySet<string> = new Set([
   'etcd-backup',
   'etcd-cluster',
   'etcd-peer',
+  'etcd-restore',
   'metadata',
   'nats-cluster',
   'storage-migration',

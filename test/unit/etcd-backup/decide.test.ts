@@ -269,7 +269,8 @@ test.each([
   ['OOMKilled', /^BackoffLimitExceeded: .* more memory than spec.resources.limits.memory lets/],
   ['Error', /^BackoffLimitExceeded: .*Pod \S+ has ended with code 137, and has not said why\.$/],
 ])('a pod that was killed (%s) says why as far as the kubelet does', (reason, form) => {
-  const killed = { exitCode: 137, reason, message: '', at: '2026-11-25T04:10:00Z' };
+  const at = '2026-11-25T04:10:00Z';
+  const killed = { container: 'backup', exitCode: 137, reason, message: '', at };
   const pods = [pod({ phase: 'Failed', ended: killed })];
   const now = state({ job: job(ended(false, 'BackoffLimitExceeded', 'Too often.')), pods });
   expect(decide(now).trouble?.message).toMatch(form);

@@ -44,6 +44,7 @@ export interface Differences {
   /** Nothing of these in the status, as before it was born. */
   readonly without?: readonly (keyof EtcdClusterStatus)[];
   readonly deletionTimestamp?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
   /** Ordinals of the members; the first `replicas` when absent. */
   readonly ordinals?: readonly number[];
   readonly parts?: Partial<Parts>;
@@ -56,7 +57,8 @@ export interface Differences {
   readonly nowMs?: number;
 }
 
-function cluster({ spec, status, without = [], deletionTimestamp }: Differences = {}) {
+function cluster(differences: Differences = {}) {
+  const { spec, status, without = [], deletionTimestamp, annotations } = differences;
   const all = { ...STATUS, ...status };
   const kept = Object.entries(all).filter(([key]) => !without.some((one) => one === key));
   return clusterOf({
@@ -69,6 +71,7 @@ function cluster({ spec, status, without = [], deletionTimestamp }: Differences 
       resourceVersion: '1',
       generation: 1,
       creationTimestamp: '2026-01-01T00:00:00Z',
+      ...(annotations === undefined ? {} : { annotations }),
       ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
     },
     spec: { ...SPEC, ...spec },

@@ -11,6 +11,7 @@ import { deadLetters } from '../../../functions/dead-letters/index.ts';
 import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
 import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
 import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
+import { etcdRestore } from '../../../functions/etcd-restore/index.ts';
 import { objectIn } from '../../../functions/metadata/parse-event.ts';
 import { feedOf } from '../../../functions/metadata/feed.ts';
 import { project } from '../../../functions/metadata/observation.ts';
@@ -163,6 +164,7 @@ const DEFINITIONS = [
   etcdCluster,
   etcdBackup,
   etcdPeer,
+  etcdRestore,
   storageMigration,
   deadLetters,
 ] as unknown as readonly FunctionDefinition<object, unknown>[];
@@ -172,6 +174,7 @@ const KINDS: Readonly<Record<string, string>> = {
   'etcd-cluster': 'EtcdCluster',
   'etcd-backup': 'EtcdBackup',
   'etcd-peer': 'EtcdPeer',
+  'etcd-restore': 'EtcdRestore',
   'storage-migration': 'StorageMigration',
 };
 

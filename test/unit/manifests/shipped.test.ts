@@ -8,6 +8,7 @@ import { deadLetters } from '../../../functions/dead-letters/index.ts';
 import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
 import { etcdCluster } from '../../../functions/etcd-cluster/index.ts';
 import { etcdPeer } from '../../../functions/etcd-peer/index.ts';
+import { etcdRestore } from '../../../functions/etcd-restore/index.ts';
 import { locate } from '../../../functions/locate/index.ts';
 import { metadata } from '../../../functions/metadata/index.ts';
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
@@ -27,6 +28,7 @@ const FUNCTIONS = [
   etcdBackup,
   etcdCluster,
   etcdPeer,
+  etcdRestore,
   locate,
   metadata,
   natsCluster,
@@ -200,6 +202,7 @@ const EGRESS: Readonly<Record<string, readonly object[] | undefined>> = {
   'etcd-backup': [TO_API],
   'etcd-cluster': [TO_API, toPodsOf('ballast.dev/etcd-cluster', 2379)],
   'etcd-peer': [TO_API],
+  'etcd-restore': [TO_API],
   locate: [TO_NATS],
   metadata: [TO_API, TO_NATS],
   'nats-cluster': [TO_API, toPodsOf('ballast.dev/nats-cluster', 4222)],

@@ -9,8 +9,7 @@ import type {
   ObjectName,
   ResourceRef,
 } from '../../../shared/kube/objects.ts';
-
-type Body = Record<string, unknown>;
+import { type Body, merge } from './merge-patch.ts';
 
 interface Selection {
   readonly namespace?: string;
@@ -94,10 +93,14 @@ export class KubeModel {
     } while (items.length > 0);
   }
 
-  async create(ref: ResourceRef, manifest: Manifest) {
+  async create(ref: ResourceRef, manifest: Manifest, { dryRun }: { dryRun?: boolean } = {}) {
     const key = keyOf(ref, manifest.metadata);
     const present = this.objects.get(key);
     if (present !== undefined) return { object: present, isNew: false };
+    if (this.refuses(`${ref.resource} to be created`)) {
+      throw new KubeError('KUBE_INVALID', 'It is not valid.', { verb: 'create', ref });
+    }
+    if (dryRun === true) return { object: manifest as unknown as KubeObject, isNew: true };
     const object = await this.write(`create ${ref.resource} ${manifest.metadata.name}`, () =>
       this.put(ref, manifest),
     );
@@ -282,16 +285,6 @@ const claimsIn = (object: object): string =>
 
 const isSameText = (a: unknown, b: unknown): boolean =>
   a === b || JSON.stringify(a) === JSON.stringify(b);
-
-function merge(present: Body, patch: Body): Body {
-  const result = { ...present };
-  for (const [name, value] of Object.entries(patch)) {
-    const below = result[name];
-    const isDeep = typeof value === 'object' && value !== null && !Array.isArray(value);
-    result[name] = isDeep ? merge((below ?? {}) as Body, value as Body) : value;
-  }
-  return result;
-}
 
 function conflict(ref: ResourceRef, name: string): KubeError {
   const about = { verb: 'patch', ref, name } as const;

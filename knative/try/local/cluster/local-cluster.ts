@@ -55,7 +55,13 @@ const PART_OF_HOST: Readonly<Record<string, string>> = {
  */
 const NO_SLOW_WRITES = { LONGEST_WRITE_SECONDS: '0' } as const;
 /** They look after servers in pods, and would only wait here: no pod runs anything. */
-const NEED_PODS: readonly string[] = ['etcd-backup', 'etcd-cluster', 'etcd-peer', 'nats-cluster'];
+const NEED_PODS: readonly string[] = [
+  'etcd-backup',
+  'etcd-cluster',
+  'etcd-peer',
+  'etcd-restore',
+  'nats-cluster',
+];
 /** Two processes of one kind at a time: more only wait for the two cores of a small machine. */
 const STARTS_AT_ONCE = 2;
 const MANIFESTS = resolve(import.meta.dirname, '../../..');

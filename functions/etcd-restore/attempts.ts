@@ -1,0 +1,10 @@
+// Tells the steps of this function apart, for those that are applied again and again and change
+// nothing. Pure.
+import { hashOf } from '../../shared/hash.ts';
+import type { Attempt } from '../../shared/stateful/attempts.ts';
+import type { Step } from './decision.ts';
+
+export function attemptOf(step: Step, next: string): Attempt {
+  const about = step.type === 'write-records' ? hashOf(step.records) : '';
+  return { key: `${step.type} ${about}`, next, isAsking: false };
+}

@@ -1,0 +1,163 @@
+// Brings a backup to the volume of the first member, and holds it against its facts on the way:
+// size and sha256, then every page, the number of keys and the hash of them all. Before the first
+// byte is fetched, the facts have to fit the etcd that is to run on it.
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import type { BackupFacts } from '../../shared/api/etcd-backup.ts';
+import { Failure } from '../../shared/errors.ts';
+import { openSnapshot, type SnapshotFacts } from '../../shared/etcd/snapshot/snapshot.ts';
+import { compare, versionIn } from '../../shared/etcd/version.ts';
+import { factsIn } from '../../shared/jobs/said.ts';
+import { isRecord } from '../../shared/kube/json.ts';
+import { assertRoom, Spool } from '../../shared/spool.ts';
+import { missing, openOrigin, type Origin, type OriginOptions } from './origin.ts';
+import { begin, leaveNotes, volumeIn } from './volume.ts';
+
+export interface CheckOptions {
+  readonly from: OriginOptions;
+  /** Where the volume of the first member is mounted. */
+  readonly dir: string;
+  readonly wanted: Wanted;
+}
+
+/** The etcd that is to run on it. */
+export interface Wanted {
+  readonly version: string;
+  readonly quotaBytes: number;
+  /** As the EtcdBackup has it; undefined where none is named. */
+  readonly sha256: string | undefined;
+  /** Why nobody could log in; undefined where root can. */
+  readonly lockedOut: string | undefined;
+}
+
+/** The first files of etcd's log, which are made as large at once. */
+const LOG_BYTES = 128 * 1024 * 1024;
+
+export async function check(options: CheckOptions, signal: AbortSignal): Promise<BackupFacts> {
+  const volume = volumeIn(options.dir);
+  await begin(volume);
+  const origin = openOrigin(options.from);
+  try {
+    const facts = await factsOf(origin, signal);
+    assertFits(origin.name, facts, options.wanted);
+    await assertRoom(options.dir, 2 * facts.sizeBytes + LOG_BYTES);
+    await fetch(origin, volume.backup, facts, signal);
+    const newest = await readThrough(origin.name, volume.backup, facts, options.wanted, signal);
+    await leaveNotes(volume, { facts, newest });
+    return facts;
+  } finally {
+    await origin.close();
+  }
+}
+
+async function factsOf(origin: Origin, signal: AbortSignal): Promise<BackupFacts> {
+  const { name } = origin;
+  const sizeBytes = await origin.sizeBytes(signal);
+  if (sizeBytes === undefined) throw missing(name);
+  const text = await origin.facts(signal);
+  const facts = text === undefined ? undefined : parsed(text);
+  if (facts === undefined) {
+    const why =
+      text === undefined ? 'There are no facts beside' : 'No facts of a backup lie beside';
+    const message =
+      `${why} ${name}, in a file that ends in .json: nobody knows whether it is whole. Restore ` +
+      'one that has them, or restore it by hand (docs/etcd-backup.md).';
+    throw new Failure('BACKUP_WITHOUT_FACTS', message, { object: name });
+  }
+  if (sizeBytes !== facts.sizeBytes) {
+    throw changed(name, `has ${sizeBytes} bytes, and its facts say ${facts.sizeBytes}`);
+  }
+  return facts;
+}
+
+function parsed(text: string): BackupFacts | undefined {
+  try {
+    const facts: unknown = JSON.parse(text);
+    return isRecord(facts) ? factsIn(facts) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const changed = (name: string, how: string): Failure => {
+  const message = `${name} ${how}: it is not the backup that was taken. Restore another one.`;
+  return new Failure('BACKUP_CHANGED', message, { object: name });
+};
+
+function assertFits(name: string, facts: BackupFacts, wanted: Wanted): void {
+  const { sha256, etcdVersion, sizeBytes } = facts;
+  if (wanted.sha256 !== undefined && sha256 !== wanted.sha256) {
+    throw changed(name, `has the sha256 ${sha256}, and the EtcdBackup says ${wanted.sha256}`);
+  }
+  const [from, to] = [versionIn(etcdVersion), versionIn(wanted.version)];
+  if (from === undefined || to === undefined || compare(from, to) > 0) {
+    const message =
+      `${name} is of etcd ${etcdVersion}, and ${wanted.version} is to run on it, which may not ` +
+      `read it. Restore it with an image of ${etcdVersion} or later.`;
+    throw new Failure('BACKUP_NEWER', message, { object: name });
+  }
+  if (sizeBytes > wanted.quotaBytes) {
+    const message =
+      `${name} has ${sizeBytes} bytes, and the quota is ${wanted.quotaBytes}: the new etcd would ` +
+      'take no writes. Restore it with a larger quota, and storage for twice that.';
+    throw new Failure('BACKUP_TOO_LARGE', message, { object: name });
+  }
+}
+
+async function fetch(
+  origin: Origin,
+  path: string,
+  facts: BackupFacts,
+  signal: AbortSignal,
+): Promise<void> {
+  const spool = await Spool.at(path);
+  try {
+    await origin.copyTo(spool, signal);
+    await spool.sync();
+  } finally {
+    await spool.close();
+  }
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { signal })) hash.update(chunk);
+  const sha256 = hash.digest('hex');
+  if (sha256 === facts.sha256) return;
+  throw changed(origin.name, `has the sha256 ${sha256}, and its facts say ${facts.sha256}`);
+}
+
+/** Returns the revision of the newest record. */
+async function readThrough(
+  name: string,
+  path: string,
+  facts: BackupFacts,
+  { lockedOut }: Wanted,
+  signal: AbortSignal,
+): Promise<string> {
+  const snapshot = openSnapshot(path, { name, hasKvHash: true, signal });
+  let keys = 0;
+  for await (const batch of snapshot.entries()) keys += batch.length;
+  const found = { ...snapshot.facts, keys };
+  const differs = differencesOf(found, facts)[0];
+  if (differs !== undefined) throw changed(name, differs);
+  if (found.asksLogins && lockedOut !== undefined) {
+    const message = `${name} asks for logins. ${lockedOut}`;
+    throw new Failure('BACKUP_ASKS_LOGINS', message, { object: name });
+  }
+  return `${found.revision}`;
+}
+
+function differencesOf(found: SnapshotFacts, facts: BackupFacts): readonly string[] {
+  const { revision, compactRevision, keys, kvHash } = found;
+  const newest = revision > compactRevision ? revision : compactRevision;
+  type Told = string | number | undefined;
+  const compared: readonly (readonly [string, Told, Told])[] = [
+    ['keys', keys, facts.keys],
+    ['revision', `${newest}`, facts.revision],
+    ['compactRevision', `${compactRevision}`, facts.compactRevision],
+    ['hashKv', kvHash, facts.hashKv],
+  ];
+  return compared
+    .filter(([, read, said]) => read !== said)
+    .map(
+      ([field, read, said]) => `has the ${field} ${read ?? ''}, and its facts say ${said ?? ''}`,
+    );
+}

@@ -1,0 +1,20 @@
+// Everything this function holds while it is awake: the API server, the image that Jobs run, and
+// for each restore how often steps were tried. All of it may be lost.
+import type { AttemptLog } from '../../shared/stateful/attempts.ts';
+import { StatefulDeps, type StatefulOptions } from '../../shared/stateful/deps.ts';
+import type { Weighed } from '../../shared/stateful/memory.ts';
+
+/** Kept for one restore between reconciles. */
+interface Memory extends Weighed {
+  /** Steps that may change nothing. */
+  readonly attempts: AttemptLog;
+}
+
+export class Deps extends StatefulDeps<Memory> {
+  readonly image: string;
+
+  constructor(options: StatefulOptions, image: string) {
+    super(options, { make: () => ({ attempts: new Map() }), forget: () => undefined });
+    this.image = image;
+  }
+}

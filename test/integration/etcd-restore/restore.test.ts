@@ -1,0 +1,220 @@
+// EtcdRestores on real parts: an EtcdCluster is backed up into a real S3, and its backup becomes a
+// new EtcdCluster of three members, whose clients find every key and are told that the past is
+// gone. A backup that is not what it says becomes nothing.
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Backup, backUp } from '../../../functions/etcd-backup/backup.ts';
+import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
+import type { BackupFacts } from '../../../shared/api/etcd-backup.ts';
+import { CLAIMS } from '../../../shared/stateful/parts.ts';
+import { type Named, SCENARIO_MS } from '../etcd-cluster/etcd-scene.ts';
+import { RestorePlace } from './restore-place.ts';
+
+const OLD: Named = { namespace: 'shop', name: 'old' };
+const { namespace } = OLD;
+const PLAIN = { clients: { mode: 'None' }, peers: { mode: 'None' } };
+const BUMP = 1_000_000_000n;
+
+let place: RestorePlace;
+let file: Buffer;
+let facts: BackupFacts;
+
+beforeAll(async () => {
+  place = await RestorePlace.start();
+  const { etcd } = place;
+  await place.namespace(namespace);
+  const image = 'quay.io/coreos/etcd:v3.5.35';
+  await etcd.create(OLD, { replicas: 1, image, tls: PLAIN });
+  await etcd.wakeUntilReady(OLD);
+  const client = await etcd.client(OLD);
+  for (const key of ['a', 'b', 'c']) await client.keys.put(key, `${key} of old`);
+  await client.keys.delete('b');
+  await client.close();
+  ({ facts } = await take(join(etcd.plane.dir, 'old.db')));
+  file = await readFile(join(etcd.plane.dir, 'old.db'));
+  await put('old.db', file, facts);
+}, SCENARIO_MS);
+
+afterAll(async () => {
+  await place?.stop();
+});
+
+afterEach(() => {
+  const [error] = place.pods.errors.splice(0);
+  if (error !== undefined) throw error;
+});
+
+async function take(path: string): Promise<Backup> {
+  const [pod] = await place.etcd.pods(OLD);
+  const endpoints = [`http://${String(Object(pod?.['status']).podIP)}:2379`];
+  const { signal } = new AbortController();
+  return backUp({ etcd: { endpoints }, to: { path } }, { signal, onProgress: () => undefined });
+}
+
+/** As it would lie there, or as somebody has put it there. */
+async function put(key: string, bytes: Buffer, said: BackupFacts | undefined): Promise<void> {
+  await place.bucket.putNew(key, bytes, 'test');
+  if (said === undefined) return;
+  const text = JSON.stringify({ kind: 'etcd-backup/v1', ...said });
+  await place.bucket.putNew(`${key}.json`, Buffer.from(text), 'test');
+}
+
+const named = (name: string): Named => ({ namespace, name });
+
+const restoreOf = (name: string, key: string, more: object = {}): object => ({
+  source: place.inS3(key),
+  etcdCluster: { name, spec: { tls: PLAIN, storage: { size: '10Gi' } } },
+  ...more,
+});
+
+/** The claim of a first member, and its EtcdCluster. */
+const foundOf = async (name: string): Promise<readonly unknown[]> => [
+  await place.etcd.kube.get(CLAIMS, { namespace, name: `data-${name}-0` }),
+  await place.etcd.kube.get(ETCD_CLUSTERS, { namespace, name }),
+];
+
+async function urlOf(cluster: Named): Promise<string> {
+  const [pod] = await place.etcd.pods(cluster);
+  return `http://${String(Object(pod?.['status']).podIP)}:2379`;
+}
+
+/** The first answers of a watch that begins at a revision of the past. */
+async function watchFrom(url: string, revision: string): Promise<string> {
+  const key = Buffer.from('a').toString('base64');
+  const body = JSON.stringify({ create_request: { key, start_revision: revision } });
+  const answer = await fetch(`${url}/v3/watch`, { method: 'POST', body });
+  let told = '';
+  for await (const chunk of answer.body ?? []) {
+    told += Buffer.from(chunk).toString();
+    if (told.includes('compact_revision')) break;
+  }
+  return told;
+}
+
+test(
+  'a backup becomes an EtcdCluster of three, with every key, and watchers are told',
+  { timeout: SCENARIO_MS },
+  async () => {
+    const [restore, cluster] = [named('back'), named('main')];
+    await place.create(restore, restoreOf('main', 'old.db'));
+    await place.untilSays(restore, /^False EtcdClusterStarting/);
+    await place.etcd.wakeUntilReady(cluster);
+    await place.untilSays(restore, /^True Restored: EtcdCluster main has 2 keys as of revision/);
+    const { clusterId, revision, backup } = await place.status(restore);
+    expect(revision).toBe(`${BigInt(facts.revision) + BUMP}`);
+    expect(backup).toEqual(JSON.parse(JSON.stringify({ ...facts, kind: undefined })));
+    const now = await place.etcd.status(cluster);
+    expect([now.clusterId, now.voters, now.version]).toEqual([clusterId, '3/3', '3.6.16']);
+    const client = await place.etcd.client(cluster);
+    const values = [];
+    for (const key of ['a', 'b', 'c'])
+      values.push((await client.keys.get(key)).found?.value.toString());
+    expect(values).toEqual(['a of old', undefined, 'c of old']);
+    await client.keys.put('d', 'of new');
+    await client.close();
+    const told = await watchFrom(await urlOf(cluster), facts.revision);
+    expect(told).toContain(`"canceled":true,"compact_revision":"${revision}"`);
+    await place.delete(restore);
+    await place.etcd.wakeUntilReady(cluster);
+    expect(await place.etcd.claims(cluster)).toHaveLength(3);
+  },
+);
+
+const spoiled: readonly [string, () => [Buffer, BackupFacts | undefined], string][] = [
+  [
+    'changed',
+    () => {
+      const bytes = Buffer.from(file);
+      bytes[10_000] = (bytes[10_000] ?? 0) ^ 1;
+      return [bytes, facts];
+    },
+    'BACKUP_CHANGED',
+  ],
+  ['short', () => [file.subarray(0, -512), facts], 'BACKUP_CHANGED'],
+  ['alone', () => [file, undefined], 'BACKUP_WITHOUT_FACTS'],
+  ['newer', () => [file, { ...facts, etcdVersion: '3.7.3' }], 'BACKUP_NEWER'],
+  ['other', () => [file, { ...facts, hashKv: Math.abs(facts.hashKv - 1) }], 'BACKUP_CHANGED'],
+];
+
+test.each(spoiled)(
+  'a backup that is %s is refused, and nothing is left',
+  { timeout: SCENARIO_MS },
+  async (name, spoil, code) => {
+    const [bytes, said] = spoil();
+    await put(`${name}.db`, bytes, said);
+    await place.create(named(name), restoreOf(name, `${name}.db`));
+    await place.untilSays(named(name), new RegExp(`^False RestoreFailed: ${code}: `));
+    await untilFailed(name);
+    expect((await place.status(named(name))).error?.code).toBe(code);
+    expect(await foundOf(name)).toEqual([null, null]);
+  },
+);
+
+async function untilFailed(name: string): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        await place.sweep();
+        return (await place.status(named(name))).phase;
+      },
+      { timeout: 60_000 },
+    )
+    .toBe('Failed');
+}
+
+test('one that is not there is refused', { timeout: SCENARIO_MS }, async () => {
+  await place.create(named('missing'), restoreOf('missing', 'nobodys.db'));
+  await place.untilSays(named('missing'), /^False RestoreFailed: BACKUP_MISSING: /);
+  await untilFailed('missing');
+  expect(await foundOf('missing')).toEqual([null, null]);
+});
+
+test('a dry run restores it, and leaves nothing', { timeout: SCENARIO_MS }, async () => {
+  await place.create(named('dry'), restoreOf('dry', 'old.db', { dryRun: true }));
+  await place.untilSays(named('dry'), /^True DryRun: The backup is whole, .* 2 keys as of/);
+  expect(await foundOf('dry')).toEqual([null, null]);
+});
+
+test('an EtcdCluster that is there is never restored into', { timeout: SCENARIO_MS }, async () => {
+  const before = await place.etcd.read(OLD);
+  await place.create(named('over'), restoreOf('old', 'old.db'));
+  await place.untilSays(named('over'), /^False NameTaken: .* there is already: EtcdCluster old, /);
+  expect((await place.status(named('over'))).phase).toBe('Failed');
+  const after = await place.etcd.read(OLD);
+  expect(after.metadata.generation).toBe(before.metadata.generation);
+});
+
+test(
+  'a spec that no EtcdCluster may have is refused before',
+  { timeout: SCENARIO_MS },
+  async () => {
+    const spec = { tls: PLAIN, replicas: 2 };
+    await place.create(named('even'), {
+      ...restoreOf('even', 'old.db'),
+      etcdCluster: { name: 'even', spec },
+    });
+    await place.untilSays(named('even'), /^False EtcdClusterRefused: .*An even number of members/);
+    expect(await foundOf('even')).toEqual([null, null]);
+  },
+);
+
+test('a backup on a claim is restored from there', { timeout: SCENARIO_MS }, async () => {
+  const { kube } = place.etcd;
+  await kube.create(CLAIMS, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { namespace, name: 'disk' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  });
+  await expect
+    .poll(async () => Object((await kube.get(CLAIMS, named('disk')))?.['status']).phase)
+    .toBe('Bound');
+  const dir = join(place.etcd.claimDir(OLD, 'disk'), 'etcd');
+  await mkdir(dir, { recursive: true });
+  await take(join(dir, 'old.db'));
+  const source = { claim: { name: 'disk', path: 'etcd/old.db' } };
+  await place.create(named('disk'), restoreOf('disk', '', { source, dryRun: true }));
+  await place.untilSays(named('disk'), /^True DryRun: /);
+  expect((await place.status(named('disk'))).location).toBe('claim://disk/etcd/old.db');
+});

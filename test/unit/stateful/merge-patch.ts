@@ -1,0 +1,12 @@
+// What a merge patch makes of an object, as the API server does it. Pure.
+export type Body = Record<string, unknown>;
+
+export function merge(present: Body, patch: Body): Body {
+  const result = { ...present };
+  for (const [name, value] of Object.entries(patch)) {
+    const below = result[name];
+    const isDeep = typeof value === 'object' && value !== null && !Array.isArray(value);
+    result[name] = isDeep ? merge((below ?? {}) as Body, value as Body) : value;
+  }
+  return result;
+}
