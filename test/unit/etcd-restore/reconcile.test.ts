@@ -11,6 +11,7 @@ import {
   messageOf,
   podSpec,
   putBackup,
+  putPod,
   reasonOf,
   removeAll,
   serve,
@@ -20,6 +21,10 @@ import {
   UNDONE,
   world,
 } from './world.ts';
+
+const WAITS = { state: { waiting: { reason: 'ImagePullBackOff', message: 'nobody has it' } } };
+const INITIAL = { state: { waiting: { reason: 'PodInitializing' } } };
+const ENDED = { state: { terminated: { exitCode: 0 } } };
 
 beforeEach(() => begin());
 
@@ -156,6 +161,18 @@ test.each<[string, string]>([
   succeed(message);
   expect(await made()).toEqual(UNDONE);
   expect(reasonOf()).toBe('False ResultLost');
+});
+
+test.each<[string, object]>([
+  ['check', { initContainerStatuses: [WAITS], containerStatuses: [INITIAL] }],
+  ['restore', { initContainerStatuses: [ENDED, WAITS], containerStatuses: [INITIAL] }],
+  ['confirm', { initContainerStatuses: [ENDED, ENDED], containerStatuses: [WAITS] }],
+])('why its container %s waits is told', async (_, statuses) => {
+  await sweep();
+  putPod({ phase: 'Pending', ...statuses });
+  await sweep();
+  expect(reasonOf()).toBe('False ImagePullBackOff');
+  expect(messageOf()).toContain('nobody has it');
 });
 
 test('a dry run makes a Job alone, on a volume that goes with its pod', async () => {
