@@ -11,6 +11,7 @@ import {
   messageOf,
   podSpec,
   putBackup,
+  putCluster,
   putPod,
   reasonOf,
   removeAll,
@@ -59,6 +60,10 @@ test('claim, Job and EtcdCluster are made, and the claim is handed over', async 
   });
   expect(metadata).toMatchObject({ ownerReferences: null });
   expect([statusOf().phase, reasonOf()]).toEqual(['Starting', 'False EtcdClusterStarting']);
+  putCluster({ type: 'Degraded', status: 'True', reason: 'PodWaits', message: 'No room.' });
+  expect(await made()).toEqual([]);
+  expect([statusOf().phase, reasonOf()]).toEqual(['Starting', 'False EtcdClusterDegraded']);
+  expect(messageOf()).toContain('EtcdCluster main starts on what was restored: No room.');
   serve();
   expect(await made()).toEqual([]);
   expect([statusOf().phase, reasonOf()]).toEqual(['Complete', 'True Restored']);

@@ -128,14 +128,16 @@ export const succeed = (message = said()): void =>
 export const failIn = (name: 'check' | 'restore', message: string): void =>
   endJob('Failed', { phase: 'Failed', initContainerStatuses: [ended(name, 3, message)] });
 
-/** As etcd-cluster does with one that it finds. */
-export function serve(): void {
+/** As etcd-cluster says of one that it finds. */
+export function putCluster(condition: object): void {
   const [cluster] = all('etcdclusters');
   if (cluster === undefined) throw new Error('there is no EtcdCluster');
   const clusterId = cluster.metadata.annotations?.['ballast.dev/etcd-cluster-id'];
-  const ready = { type: 'Ready', status: 'True', reason: 'Whole', message: 'It is.' };
-  world.kube.put(ETCD_CLUSTERS, { ...cluster, status: { clusterId, conditions: [ready] } });
+  world.kube.put(ETCD_CLUSTERS, { ...cluster, status: { clusterId, conditions: [condition] } });
 }
+
+export const serve = (): void =>
+  putCluster({ type: 'Ready', status: 'True', reason: 'Whole', message: 'It is.' });
 
 /** As somebody does by hand. */
 export function removeAll(resource: string): void {
