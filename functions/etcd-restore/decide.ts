@@ -198,5 +198,5 @@ function awaitCluster({ restore, cluster }: State): Decision | undefined {
     message: `EtcdCluster ${name} starts on what was restored: ${message}`,
   };
   const trouble = cluster.trouble && { reason: 'EtcdClusterDegraded', message: waits.message };
-  return waitFor(`Start EtcdCluster ${name}`, [waits], trouble);
+  return waitFor(`Start EtcdCluster ${name}`, [trouble ?? waits], trouble);
 }

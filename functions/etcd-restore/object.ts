@@ -1,8 +1,7 @@
 // An EtcdRestore as it was read, in the terms of this function, and the names of what belongs to
 // it. Pure.
-import { ETCD_CLUSTER_LABEL, type EtcdClusterSpec } from '../../shared/api/etcd-cluster.ts';
-import { claimName, memberPeerUrl, peerNameOf } from '../../shared/api/etcd-names.ts';
-import { ETCD_PEER_LABEL } from '../../shared/api/etcd-peer.ts';
+import type { EtcdClusterSpec } from '../../shared/api/etcd-cluster.ts';
+import { claimName, memberPeerUrl, peerNameOf, peerSelector } from '../../shared/api/etcd-names.ts';
 import {
   ETCD_RESTORE_LABEL,
   ETCD_RESTORES,
@@ -71,10 +70,8 @@ export const memberLabelsOf = (
   restore: Pick<EtcdRestore, 'spec'>,
 ): Readonly<Record<string, string>> => ({
   'app.kubernetes.io/name': 'etcd',
-  'app.kubernetes.io/instance': clusterNameOf(restore),
   'app.kubernetes.io/managed-by': 'ballast',
-  [ETCD_CLUSTER_LABEL]: clusterNameOf(restore),
-  [ETCD_PEER_LABEL]: seedOf(restore),
+  ...peerSelector(clusterNameOf(restore), seedOf(restore)),
 });
 
 /** Its Job is deleted with it, and its claim as long as that is no member's. */

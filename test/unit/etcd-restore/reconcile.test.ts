@@ -11,6 +11,8 @@ import {
   messageOf,
   podSpec,
   putBackup,
+  putCluster,
+  putPod,
   reasonOf,
   removeAll,
   serve,
@@ -20,6 +22,10 @@ import {
   UNDONE,
   world,
 } from './world.ts';
+
+const WAITS = { state: { waiting: { reason: 'ImagePullBackOff', message: 'nobody has it' } } };
+const INITIAL = { state: { waiting: { reason: 'PodInitializing' } } };
+const ENDED = { state: { terminated: { exitCode: 0 } } };
 
 beforeEach(() => begin());
 
@@ -54,6 +60,10 @@ test('claim, Job and EtcdCluster are made, and the claim is handed over', async 
   });
   expect(metadata).toMatchObject({ ownerReferences: null });
   expect([statusOf().phase, reasonOf()]).toEqual(['Starting', 'False EtcdClusterStarting']);
+  putCluster({ type: 'Degraded', status: 'True', reason: 'PodWaits', message: 'No room.' });
+  expect(await made()).toEqual([]);
+  expect([statusOf().phase, reasonOf()]).toEqual(['Starting', 'False EtcdClusterDegraded']);
+  expect(messageOf()).toContain('EtcdCluster main starts on what was restored: No room.');
   serve();
   expect(await made()).toEqual([]);
   expect([statusOf().phase, reasonOf()]).toEqual(['Complete', 'True Restored']);
@@ -156,6 +166,18 @@ test.each<[string, string]>([
   succeed(message);
   expect(await made()).toEqual(UNDONE);
   expect(reasonOf()).toBe('False ResultLost');
+});
+
+test.each<[string, object]>([
+  ['check', { initContainerStatuses: [WAITS], containerStatuses: [INITIAL] }],
+  ['restore', { initContainerStatuses: [ENDED, WAITS], containerStatuses: [INITIAL] }],
+  ['confirm', { initContainerStatuses: [ENDED, ENDED], containerStatuses: [WAITS] }],
+])('why its container %s waits is told', async (_, statuses) => {
+  await sweep();
+  putPod({ phase: 'Pending', ...statuses });
+  await sweep();
+  expect(reasonOf()).toBe('False ImagePullBackOff');
+  expect(messageOf()).toContain('nobody has it');
 });
 
 test('a dry run makes a Job alone, on a volume that goes with its pod', async () => {

@@ -98,16 +98,24 @@ const ended = (name: string, exitCode: number, message: string) => ({
 });
 
 /** As the Job's controller and the kubelet do. */
-function endJob(type: 'Complete' | 'Failed', status: object): void {
-  const [job] = all('jobs');
-  if (job === undefined) throw new Error('there is no Job');
-  const { name, uid } = job.metadata;
+export function putPod(status: object): void {
+  const { name, uid } = theJob().metadata;
   const owner = { apiVersion: 'batch/v1', kind: 'Job', name, uid, controller: true };
   const labels = { 'batch.kubernetes.io/controller-uid': uid };
   const metadata = { namespace, name: 'pod', labels, ownerReferences: [owner] };
   world.kube.put(PODS, { apiVersion: 'v1', kind: 'Pod', metadata, status });
+}
+
+function theJob(): KubeObject {
+  const [job] = all('jobs');
+  if (job === undefined) throw new Error('there is no Job');
+  return job;
+}
+
+function endJob(type: 'Complete' | 'Failed', status: object): void {
+  putPod(status);
   const condition = { type, status: 'True', lastTransitionTime: '2026-11-25T04:10:00Z' };
-  world.kube.put(JOBS, { ...job, status: { conditions: [condition] } });
+  world.kube.put(JOBS, { ...theJob(), status: { conditions: [condition] } });
 }
 
 export const succeed = (message = said()): void =>
@@ -120,14 +128,16 @@ export const succeed = (message = said()): void =>
 export const failIn = (name: 'check' | 'restore', message: string): void =>
   endJob('Failed', { phase: 'Failed', initContainerStatuses: [ended(name, 3, message)] });
 
-/** As etcd-cluster does with one that it finds. */
-export function serve(): void {
+/** As etcd-cluster says of one that it finds. */
+export function putCluster(condition: object): void {
   const [cluster] = all('etcdclusters');
   if (cluster === undefined) throw new Error('there is no EtcdCluster');
   const clusterId = cluster.metadata.annotations?.['ballast.dev/etcd-cluster-id'];
-  const ready = { type: 'Ready', status: 'True', reason: 'Whole', message: 'It is.' };
-  world.kube.put(ETCD_CLUSTERS, { ...cluster, status: { clusterId, conditions: [ready] } });
+  world.kube.put(ETCD_CLUSTERS, { ...cluster, status: { clusterId, conditions: [condition] } });
 }
+
+export const serve = (): void =>
+  putCluster({ type: 'Ready', status: 'True', reason: 'Whole', message: 'It is.' });
 
 /** As somebody does by hand. */
 export function removeAll(resource: string): void {
