@@ -1,4 +1,4 @@
-// What a merge patch makes of an object, as the API server does it. Pure.
+// A merge patch as the API server carries it out. Pure.
 export type Body = Record<string, unknown>;
 
 export function merge(present: Body, patch: Body): Body {
