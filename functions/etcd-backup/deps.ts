@@ -3,6 +3,7 @@
 import type { AttemptLog } from '../../shared/stateful/attempts.ts';
 import { StatefulDeps, type StatefulOptions } from '../../shared/stateful/deps.ts';
 import type { Weighed } from '../../shared/stateful/memory.ts';
+import { ScheduleDeps } from './schedule/deps.ts';
 
 /** Kept for one backup between reconciles. */
 interface Memory extends Weighed {
@@ -12,9 +13,11 @@ interface Memory extends Weighed {
 
 export class Deps extends StatefulDeps<Memory> {
   readonly image: string;
+  readonly schedules: ScheduleDeps;
 
   constructor(options: StatefulOptions, image: string) {
     super(options, { make: () => ({ attempts: new Map() }), forget: () => undefined });
     this.image = image;
+    this.schedules = ScheduleDeps.beside(options, image);
   }
 }

@@ -39,5 +39,5 @@ export const etcdBackup = defineStateful({
     },
   },
   open: (options, { image }) => new Deps(options, image),
-  load: () => import('./reconciler.ts'),
+  load: () => import('./both.ts'),
 });

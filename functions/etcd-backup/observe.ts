@@ -92,7 +92,7 @@ function sourceOf({ metadata: { name, namespace = '' }, ...rest }: KubeObject): 
   };
 }
 
-function jobOf(object: KubeObject, backup: EtcdBackup): FoundJob {
+export function jobOf(object: KubeObject, backup: Pick<EtcdBackup, 'uid'>): FoundJob {
   const { name, uid, deletionTimestamp } = object.metadata;
   const status = isRecord(object['status']) ? object['status'] : {};
   return {

@@ -28,6 +28,9 @@ const CONFIG: ConfigShape<StatefulConfig> = {
   ...SWEEP_CONFIG,
 };
 
+/** What is done when an event or the sweep comes. */
+type Woken<Deps extends ReconcilerDeps> = Pick<Reconciler<Deps>, 'sweepAll' | 'takeChange'>;
+
 interface StatefulFunction<Deps extends ReconcilerDeps, More extends object> {
   readonly name: string;
   /** One sentence. */
@@ -39,7 +42,7 @@ interface StatefulFunction<Deps extends ReconcilerDeps, More extends object> {
   readonly config?: ConfigShape<More>;
   readonly open: (options: StatefulOptions, more: More) => Deps;
   /** Imports the reconciler with the first event, so that it does not delay readiness. */
-  readonly load: () => Promise<{ readonly reconciler: Reconciler<Deps> }>;
+  readonly load: () => Promise<{ readonly reconciler: Woken<Deps> }>;
 }
 
 export const defineStateful = <

@@ -33,7 +33,17 @@ export function argumentsOf(backup: EtcdBackup, source: Source): readonly string
 }
 
 function ofS3(s3: S3Object): readonly string[] {
-  const { endpoint, region, style, certificateAuthority, serverSideEncryption } = s3;
+  const { serverSideEncryption } = s3;
+  return [
+    ...addressOf(s3),
+    ...(serverSideEncryption === undefined ? [] : [option('s3-sse', serverSideEncryption)]),
+    option('spool', SPOOL_DIR),
+  ];
+}
+
+/** How the storage is reached. */
+export function addressOf(s3: S3Object): readonly string[] {
+  const { endpoint, region, style, certificateAuthority } = s3;
   return [
     ...(endpoint === undefined ? [] : [option('s3-endpoint', endpoint)]),
     ...(region === undefined ? [] : [option('s3-region', region)]),
@@ -41,11 +51,9 @@ function ofS3(s3: S3Object): readonly string[] {
     ...(certificateAuthority === undefined
       ? []
       : [option('s3-cacert', `${AUTHORITY_DIR}/${AUTHORITY_FILE}`)]),
-    ...(serverSideEncryption === undefined ? [] : [option('s3-sse', serverSideEncryption)]),
-    option('spool', SPOOL_DIR),
   ];
 }
 
 /** The kubelet would put a variable, such as a key of S3, in the place of `$(NAME)`. */
-const option = (name: string, value: string): string =>
+export const option = (name: string, value: string): string =>
   `--${name}=${value.replaceAll('$', () => '$$')}`;

@@ -1,6 +1,6 @@
 // The Job of a backup: one pod at a time that runs the program of this folder, with the Secrets
 // that it needs and no token of the API server. Pure.
-import type { BackupSpool, S3Object } from '../../../shared/api/etcd-backup.ts';
+import type { BackupSpool, BackupTarget, S3Object } from '../../../shared/api/etcd-backup.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { owned } from '../../../shared/stateful/parts.ts';
 import { CONTAINER_BOUNDS, POD_BOUNDS } from '../../../shared/stateful/pod-spec.ts';
@@ -27,6 +27,30 @@ const ASKED_WRONGLY = 2;
 const KEPT_SECONDS = 86_400;
 
 export function jobManifest(backup: EtcdBackup, source: Source, image: string): Manifest {
+  const { resources, spool } = backup.spec;
+  const size = spool?.medium === 'Node' ? { 'ephemeral-storage': spool.size } : {};
+  return programJob(backup, {
+    name: jobNameOf(backup),
+    labels: labelsOf(backup),
+    args: argumentsOf(backup, source),
+    mounted: volumesOf(backup, source),
+    resources: { ...resources, requests: { ...resources.requests, ...size } },
+    image,
+  });
+}
+
+interface Program {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly args: readonly string[];
+  readonly mounted: readonly Mounted[];
+  readonly resources: object;
+  readonly image: string;
+}
+
+/** A Job that belongs to the backup, and runs the program of this folder. */
+export function programJob(backup: EtcdBackup, program: Program): Manifest {
+  const { name, labels } = program;
   const spec = {
     backoffLimit: RETRIES,
     activeDeadlineSeconds: backup.spec.deadlineSeconds,
@@ -43,22 +67,20 @@ export function jobManifest(backup: EtcdBackup, source: Source, image: string): 
         { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
       ],
     },
-    template: { metadata: { labels: labelsOf(backup) }, spec: podSpec(backup, source, image) },
+    template: { metadata: { labels }, spec: podSpec(backup, program) },
   };
-  return owned(ownerOf(backup), 'batch/v1', 'Job', jobNameOf(backup), { spec });
+  return owned({ ...ownerOf(backup), labels }, 'batch/v1', 'Job', name, { spec });
 }
 
-interface Mounted {
+export interface Mounted {
   readonly name: string;
   readonly mountPath: string;
   readonly isWritten: boolean;
   readonly volume: object;
 }
 
-function podSpec(backup: EtcdBackup, source: Source, image: string) {
-  const { resources, target, spool } = backup.spec;
-  const mounted = volumesOf(backup, source);
-  const size = spool?.medium === 'Node' ? { 'ephemeral-storage': spool.size } : {};
+function podSpec({ spec }: EtcdBackup, { args, mounted, resources, image }: Program) {
+  const { target } = spec;
   return {
     ...POD_BOUNDS,
     restartPolicy: 'Never',
@@ -67,14 +89,14 @@ function podSpec(backup: EtcdBackup, source: Source, image: string) {
         name: CONTAINER,
         image,
         command: COMMAND,
-        args: argumentsOf(backup, source),
+        args,
         env: target.s3 === undefined ? [] : keysOf(target.s3),
         volumeMounts: mounted.map(({ name, mountPath, isWritten }) => ({
           name,
           mountPath,
           readOnly: !isWritten,
         })),
-        resources: { ...resources, requests: { ...resources.requests, ...size } },
+        resources,
         ...CONTAINER_BOUNDS,
       },
     ],
@@ -84,7 +106,7 @@ function podSpec(backup: EtcdBackup, source: Source, image: string) {
 
 function volumesOf({ spec }: EtcdBackup, { tlsSecret, login }: Source): readonly Mounted[] {
   const { target, spool } = spec;
-  const { s3, claim } = target;
+  const { s3 } = target;
   const read = (name: string, mountPath: string, volume: object): Mounted => ({
     name,
     mountPath,
@@ -99,10 +121,17 @@ function volumesOf({ spec }: EtcdBackup, { tlsSecret, login }: Source): readonly
     ...(passwordSecret === undefined
       ? []
       : [read('login', LOGIN_DIR, { secret: fileOf(passwordSecret, PASSWORD_FILE) })]),
-    ...(s3?.certificateAuthority === undefined ? [] : [authorityOf(s3.certificateAuthority)]),
     ...(s3 === undefined
       ? []
       : [{ name: 'spool', mountPath: SPOOL_DIR, isWritten: true, volume: spoolVolume(spool) }]),
+    ...targetVolumes(target),
+  ];
+}
+
+/** What it takes to reach what is stored. */
+export function targetVolumes({ s3, claim }: BackupTarget): readonly Mounted[] {
+  return [
+    ...(s3?.certificateAuthority === undefined ? [] : [authorityOf(s3.certificateAuthority)]),
     ...(claim === undefined
       ? []
       : [

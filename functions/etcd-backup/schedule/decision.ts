@@ -1,0 +1,11 @@
+// The steps of a schedule: each makes or removes one thing. Pure.
+import type { Decision as DecisionOf } from '../../../shared/stateful/decision.ts';
+import type { Made, Stored } from './object.ts';
+
+export type ScheduleStep =
+  | { readonly type: 'make-backup'; readonly name: string; readonly atMs: number }
+  | { readonly type: 'make-removal'; readonly stored: Stored }
+  /** What was stored is gone, or there is nothing. */
+  | { readonly type: 'delete-backup'; readonly made: Made; readonly why: string };
+
+export type ScheduleDecision = DecisionOf<ScheduleStep>;

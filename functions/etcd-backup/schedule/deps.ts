@@ -1,0 +1,27 @@
+// What this function holds for schedules beside what it holds for backups: a Lease and a memory of
+// their own, and the time of the newest good backup for alerts.
+import { ETCD_BACKUP_SCHEDULE_LEASE } from '../../../shared/api/etcd-backup-schedule.ts';
+import type { AttemptLog } from '../../../shared/stateful/attempts.ts';
+import { StatefulDeps, type StatefulOptions } from '../../../shared/stateful/deps.ts';
+import type { Weighed } from '../../../shared/stateful/memory.ts';
+
+/** Kept for one schedule between reconciles. */
+interface Memory extends Weighed {
+  /** Steps that may change nothing. */
+  readonly attempts: AttemptLog;
+}
+
+export class ScheduleDeps extends StatefulDeps<Memory> {
+  readonly image: string;
+
+  /** The connections are those of backups; the Lease is one of its own. */
+  static beside(options: StatefulOptions, image: string): ScheduleDeps {
+    const lease = { ...options.lease, name: ETCD_BACKUP_SCHEDULE_LEASE };
+    return new ScheduleDeps({ ...options, lease }, image);
+  }
+
+  constructor(options: StatefulOptions, image: string) {
+    super(options, { make: () => ({ attempts: new Map() }), forget: () => undefined });
+    this.image = image;
+  }
+}
