@@ -241,12 +241,7 @@ const backupStatus: Whole<Omit<EtcdBackupStatus, 'conditions'>> & {
   conditions: [condition],
 };
 
-const {
-  template,
-  ...scheduleFields
-}: Whole<Omit<EtcdBackupScheduleSpec, 'retention' | 'template'>> & {
-  readonly template: EtcdBackupScheduleSpec['template'];
-} = {
+const scheduleFields: Whole<Omit<EtcdBackupScheduleSpec, 'retention' | 'template'>> = {
   schedule: '30 4 * * MON-FRI',
   timeZone: 'Europe/Berlin',
   suspend: true,
