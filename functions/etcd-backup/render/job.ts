@@ -121,10 +121,10 @@ function volumesOf({ spec }: EtcdBackup, { tlsSecret, login }: Source): readonly
     ...(passwordSecret === undefined
       ? []
       : [read('login', LOGIN_DIR, { secret: fileOf(passwordSecret, PASSWORD_FILE) })]),
+    ...targetVolumes(target),
     ...(s3 === undefined
       ? []
       : [{ name: 'spool', mountPath: SPOOL_DIR, isWritten: true, volume: spoolVolume(spool) }]),
-    ...targetVolumes(target),
   ];
 }
 
