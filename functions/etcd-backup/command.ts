@@ -1,31 +1,21 @@
 // The backup as a command: one line of JSON says what came of it, small enough for the termination
 // message of a pod; a person who watches reads the rest on stderr.
-import { writeFile } from 'node:fs/promises';
 import { UsageError } from '../../shared/arguments.ts';
-import { cut } from '../../shared/cut.ts';
-import { type ErrorCode, Failure } from '../../shared/errors.ts';
 import { printable } from '../../shared/function/printable.ts';
+import {
+  failedBy,
+  type Failed,
+  keepLine,
+  lineOf,
+  type Terminal,
+} from '../../shared/jobs/program.ts';
 import type { Facts } from './facts.ts';
 import { type CommandOptions, commandOptions, USAGE } from './options.ts';
 
-export interface Terminal {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-  /** Whether somebody watches stderr. */
-  readonly isWatched: boolean;
-}
-
-type Result =
-  | { readonly outcome: 'done'; readonly backup: string; readonly facts: Facts }
-  | {
-      readonly outcome: 'failed';
-      readonly error: { readonly code: ErrorCode; readonly message: string };
-    };
+type Result = { readonly outcome: 'done'; readonly backup: string; readonly facts: Facts } | Failed;
 
 const FAILED = 1;
 const ASKED_WRONGLY = 2;
-/** Kubernetes cuts a termination message behind 4096. */
-const RESULT_BYTES_MAX = 4_000;
 
 export async function runBackup(
   args: readonly string[],
@@ -52,14 +42,8 @@ export async function runBackup(
   const line = lineOf(result);
   out(line);
   err(`${printable(sentenceOf(result))}\n`);
-  await keep(options.resultPath, line).catch((error: unknown) => {
-    err(`The result could not be written to ${options?.resultPath ?? ''} (${String(error)}).\n`);
-  });
+  await keepLine(options.resultPath, line, terminal);
   return result.outcome === 'done' ? 0 : FAILED;
-}
-
-async function keep(path: string | undefined, line: string): Promise<void> {
-  if (path !== undefined) await writeFile(path, line);
 }
 
 async function resultOf(
@@ -80,25 +64,6 @@ async function resultOf(
   } finally {
     progress.clear();
   }
-}
-
-function failedBy(error: unknown): Result {
-  const message = error instanceof Error ? error.message : String(error);
-  const code = error instanceof Failure ? error.code : 'INTERNAL_BUG';
-  return { outcome: 'failed', error: { code, message } };
-}
-
-/** A message may grow six times in JSON. */
-function lineOf(result: Result): string {
-  const line = (shown: Result): string => `${printable(JSON.stringify(shown))}\n`;
-  let [shown, text] = [result, line(result)];
-  for (let max = RESULT_BYTES_MAX; Buffer.byteLength(text) > RESULT_BYTES_MAX; max /= 2) {
-    if (shown.outcome === 'done') break;
-    const { code, message } = shown.error;
-    shown = { outcome: 'failed', error: { code, message: cut(message, Math.floor(max)) } };
-    text = line(shown);
-  }
-  return text;
 }
 
 function sentenceOf(result: Result): string {

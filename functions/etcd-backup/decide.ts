@@ -1,10 +1,11 @@
 // Decides the next step. The first planner that has a step, or something to wait for, wins. A
 // backup that is over is left alone for good, and a Job is made only where none was ever noted.
 // Pure.
+import { jobNameOf } from '../../shared/jobs/job-name.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { firstOf, NOTHING, type Planner, waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision, Step } from './decision.ts';
-import { isEnding, isOver, jobNameOf, locationOf } from './object.ts';
+import { isEnding, isOver, locationOf } from './object.ts';
 import { outcomeOf } from './outcome.ts';
 import type { State } from './state.ts';
 

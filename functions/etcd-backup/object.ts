@@ -38,13 +38,6 @@ export const isEnding = ({ object }: Pick<EtcdBackup, 'object'>): boolean =>
 export const isOver = ({ status: { phase } }: Pick<EtcdBackup, 'status'>): boolean =>
   phase === 'Complete' || phase === 'Failed';
 
-/** Names have 63 characters at most, and a uid has 36. */
-const NAME_LENGTH_MAX = 26;
-
-/** The same for one object always, and for no other one: there is one Job in its life. */
-export const jobNameOf = ({ name, uid }: Pick<EtcdBackup, 'name' | 'uid'>): string =>
-  `${name.slice(0, NAME_LENGTH_MAX)}-${uid}`;
-
 /** Where a claim is mounted. */
 export const CLAIM_DIR = '/target';
 
@@ -73,7 +66,7 @@ function defaultName({ object, uid }: EtcdBackup): string {
   return `${time}-${uid}.db`;
 }
 
-export const labelsOf = ({ name }: Pick<EtcdBackup, 'name'>): Readonly<Record<string, string>> => ({
+const labelsOf = ({ name }: Pick<EtcdBackup, 'name'>): Readonly<Record<string, string>> => ({
   'app.kubernetes.io/name': 'etcd-backup',
   'app.kubernetes.io/managed-by': 'ballast',
   [ETCD_BACKUP_LABEL]: name,

@@ -1,10 +1,10 @@
 // Applies the one step: makes the Job. One that is there by that name stays as it is, and the next
 // look says whose it is.
+import { JOBS } from '../../shared/jobs/observe.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { applied, type StepResult } from '../../shared/stateful/steps.ts';
 import type { Step } from './decision.ts';
 import { locationOf } from './object.ts';
-import { JOBS } from './observe.ts';
 import { jobManifest } from './render/job.ts';
 import type { State } from './state.ts';
 

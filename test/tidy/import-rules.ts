@@ -20,10 +20,13 @@ const PROTOCOLS = ['shared/feed', 'shared/api'];
 /** Made of these clients, for every function that keeps servers, whatever they serve. */
 const STATEFUL = { area: 'shared/stateful', of: ['shared/function', 'shared/kube'] };
 
+/** Made of these in turn: Jobs of functions, whatever their pods do. */
+const JOBS = { area: 'shared/jobs', of: [...STATEFUL.of, STATEFUL.area] };
+
 function mayImport(from: string, to: string): boolean {
   const [fromTop = ''] = from.split('/');
   if (PROTOCOLS.includes(to)) return true;
-  if (from === STATEFUL.area && STATEFUL.of.includes(to)) return true;
+  if ([STATEFUL, JOBS].some(({ area, of }) => from === area && of.includes(to))) return true;
   const [toTop = ''] = to.split('/');
   if (from === to || toTop === 'shared')
     return fromTop !== 'shared' || from === to || to === 'shared';

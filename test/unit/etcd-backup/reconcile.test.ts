@@ -3,11 +3,11 @@
 import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { Deps } from '../../../functions/etcd-backup/deps.ts';
-import { JOBS } from '../../../functions/etcd-backup/observe.ts';
 import { reconciler } from '../../../functions/etcd-backup/reconciler.ts';
 import { ETCD_BACKUPS, type EtcdBackupStatus } from '../../../shared/api/etcd-backup.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import type { Context } from '../../../shared/function/define.ts';
+import { JOBS } from '../../../shared/jobs/observe.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { PODS } from '../../../shared/stateful/parts.ts';
 import { KubeModel } from '../stateful/kube-model.ts';

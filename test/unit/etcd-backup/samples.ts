@@ -1,8 +1,9 @@
 // A backup of an EtcdCluster into S3 whose Job runs. Each test in this folder says only what
 // differs.
 import { etcdBackupOf, type EtcdBackup } from '../../../functions/etcd-backup/object.ts';
-import type { FoundJob, FoundPod, State } from '../../../functions/etcd-backup/state.ts';
+import type { State } from '../../../functions/etcd-backup/state.ts';
 import type { EtcdBackupSpec, EtcdBackupStatus } from '../../../shared/api/etcd-backup.ts';
+import type { FoundJob, FoundPod } from '../../../shared/jobs/job.ts';
 
 export const NOW_MS = Date.parse('2026-11-25T05:00:00Z');
 export const UID = '0b1f7c1e-6a58-4a3c-8a53-5f4c9f3c2d11';
@@ -86,7 +87,10 @@ export const pod = (changes: Partial<FoundPod> = {}): FoundPod => ({
 });
 
 export const podEnded = (message: string, exitCode = 0, at = '2026-11-25T04:09:59Z'): FoundPod =>
-  pod({ phase: exitCode === 0 ? 'Succeeded' : 'Failed', ended: { exitCode, message, at } });
+  pod({
+    phase: exitCode === 0 ? 'Succeeded' : 'Failed',
+    ended: { container: 'backup', exitCode, message, at },
+  });
 
 export function state(changes: Partial<State> = {}, differences: Differences = {}): State {
   return {
