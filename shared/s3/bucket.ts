@@ -2,10 +2,15 @@
 // what condition it may be made, and every part goes with its checksum. Opening it calls nobody.
 import { createHash } from 'node:crypto';
 import { systemClock } from '../clock.ts';
+import { completionOf, type Part } from './completion.ts';
 import { failureFromOdd, isS3Failure, S3Failure } from './errors.ts';
+import { type Listed, listKeys, listUploads, type Upload, type UploadUnderWay } from './lists.ts';
 import type { S3Settings } from './settings.ts';
 import { type Answer, type Streamed, Transport, type TransportOptions } from './transport.ts';
-import { elementsIn, escaped, textIn } from './xml.ts';
+import { textIn } from './xml.ts';
+
+export type { Listed, Upload } from './lists.ts';
+export type { Part } from './completion.ts';
 
 export interface StoredObject {
   readonly sizeBytes: number;
@@ -16,27 +21,8 @@ export interface StoredObject {
   readonly sha256: string | undefined;
 }
 
-export interface Upload {
-  readonly key: string;
-  readonly id: string;
-}
-
-export interface Part {
-  readonly number: number;
-  readonly etag: string;
-  /** Base64; undefined when the storage has not said that it keeps it. */
-  readonly sha256: string | undefined;
-}
-
-export interface Listed {
-  readonly keys: readonly string[];
-  /** False when there are more. */
-  readonly isWhole: boolean;
-}
-
 /** Assembling gigabytes may take a storage minutes. */
 const COMPLETE_SILENCE_MS = 10 * 60_000;
-const LIST_MAX = 1_000;
 /** A caller waits for it to tell of a failure, or to end. */
 const ABORT_MS = 10_000;
 const ABORT_TRIES = 5;
@@ -79,12 +65,32 @@ export class Bucket {
   }
 
   /** Fails with S3_CONFLICT when there is an object of this key that is not this writer's. */
-  async putNew(key: string, body: Buffer, writer: string, signal?: AbortSignal): Promise<void> {
+  putNew(key: string, body: Buffer, writer: string, signal?: AbortSignal): Promise<void> {
+    return this.#put(key, body, { writer, condition: { 'if-none-match': '*' } }, signal);
+  }
+
+  /** Fails with S3_CONFLICT when it is another one by now. The body has to differ. */
+  replaceFound(
+    key: string,
+    { etag }: StoredObject,
+    body: Buffer,
+    writer: string,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    return this.#put(key, body, { writer, condition: { 'if-match': etag } }, signal);
+  }
+
+  async #put(
+    key: string,
+    body: Buffer,
+    { writer, condition }: { readonly writer: string; readonly condition: object },
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const headers = {
       ...this.#encryption,
       'content-type': 'application/json',
       'x-amz-checksum-sha256': sha256Of(body),
-      'if-none-match': '*',
+      ...condition,
       [WRITER]: writer,
     };
     const what = `Writing ${this.#place(key)}`;
@@ -149,9 +155,7 @@ export class Bucket {
     writer: string,
     signal?: AbortSignal,
   ): Promise<void> {
-    const body = Buffer.from(
-      `<CompleteMultipartUpload>${parts.map(partXml).join('')}</CompleteMultipartUpload>`,
-    );
+    const body = completionOf(parts);
     const headers = { 'content-type': 'application/xml', 'if-none-match': '*' };
     const what = `Completing ${this.#place(key)}`;
     const query = { uploadId: id };
@@ -202,38 +206,35 @@ export class Bucket {
     }
   }
 
-  /** Uploads to keys that begin so, which are neither completed nor aborted: a thousand at most. */
-  async uploads(
-    prefix: string,
-    signal?: AbortSignal,
-  ): Promise<readonly (Upload & { readonly initiatedMs: number })[]> {
-    const what = `Listing the uploads under ${this.#place(prefix)}`;
-    const query = { uploads: '', prefix, 'max-uploads': `${LIST_MAX}` };
-    const { text } = await this.#transport.send({ method: 'GET', query, what }, signal);
-    return elementsIn(text, 'Upload').flatMap((one) => {
-      const [key, id] = [textIn(one, 'Key'), textIn(one, 'UploadId')];
-      if (key === undefined || id === undefined) return [];
-      return [{ key, id, initiatedMs: Date.parse(textIn(one, 'Initiated') ?? '') }];
-    });
+  /** Uploads to keys that begin so, which are neither completed nor aborted. */
+  uploads(prefix: string, signal?: AbortSignal): Promise<readonly UploadUnderWay[]> {
+    return listUploads(this.#transport, prefix, signal);
   }
 
-  /** Keys that begin so, up to a thousand. */
-  async list(prefix: string, signal?: AbortSignal): Promise<Listed> {
-    const what = `Listing ${this.#place(prefix)}`;
-    const query = { 'list-type': '2', prefix, 'max-keys': `${LIST_MAX}` };
-    const { text } = await this.#transport.send({ method: 'GET', query, what }, signal);
-    const keys = elementsIn(text, 'Contents').flatMap((one) => textIn(one, 'Key') ?? []);
-    return { keys, isWhole: textIn(text, 'IsTruncated') !== 'true' };
+  /** Keys that begin so. */
+  list(prefix: string, signal?: AbortSignal): Promise<Listed> {
+    return listKeys(this.#transport, prefix, signal);
   }
 
   /** Only what this writer wrote; whether there was that, and is no longer. */
   async deleteOwn(key: string, writer: string, signal?: AbortSignal): Promise<boolean> {
     const found = await this.head(key, signal);
     if (found?.writer !== writer) return false;
-    const headers = { 'if-match': found.etag };
-    const what = `Deleting ${this.#place(key)}`;
-    await this.#transport.send({ method: 'DELETE', key, headers, what }, signal);
+    await this.deleteFound(key, found, signal);
     return true;
+  }
+
+  /** Fails with S3_CONFLICT when it is another one by now; one that is gone already is none. */
+  async deleteFound(key: string, { etag }: StoredObject, signal?: AbortSignal): Promise<void> {
+    const what = `Deleting ${this.#place(key)}`;
+    const request = { method: 'DELETE', key, headers: { 'if-match': etag }, what } as const;
+    try {
+      await this.#transport.send(request, signal);
+    } catch (error) {
+      // The answer to an earlier try may have been lost.
+      if (isS3Failure(error) && (await this.head(key, signal)) === undefined) return;
+      throw error;
+    }
   }
 
   /** The bytes of an object from one on, as it was when it had this ETag. */
@@ -282,11 +283,6 @@ export class Bucket {
 }
 
 const sha256Of = (body: Buffer): string => createHash('sha256').update(body).digest('base64');
-
-function partXml({ number, etag, sha256 }: Part): string {
-  const sum = sha256 === undefined ? '' : `<ChecksumSHA256>${sha256}</ChecksumSHA256>`;
-  return `<Part><PartNumber>${number}</PartNumber><ETag>${escaped(etag)}</ETag>${sum}</Part>`;
-}
 
 function encryptionHeaders(encryption: string | undefined): Readonly<Record<string, string>> {
   if (encryption === undefined) return {};

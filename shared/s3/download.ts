@@ -1,4 +1,4 @@
-// Brings an object to the disk of this machine, in one piece: where a connection breaks off it goes
+// Brings an object to the disk of this machine, or past it, in one piece: where a connection breaks off it goes
 // on, and an object that is another one meanwhile ends it.
 import { systemClock } from '../clock.ts';
 import { Failure } from '../errors.ts';
@@ -22,7 +22,7 @@ export async function download(
     key,
     found,
     spool,
-  }: { readonly key: string; readonly found: StoredObject; readonly spool: Spool },
+  }: { readonly key: string; readonly found: StoredObject; readonly spool: Pick<Spool, 'write'> },
   { signal, onProgress }: DownloadOptions,
 ): Promise<void> {
   let doneBytes = 0;

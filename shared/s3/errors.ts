@@ -72,7 +72,8 @@ const ADVICE: Readonly<Record<string, string>> = {
 export function failureFromRefused({ what, object, endpoint }: About, refused: Refused): S3Failure {
   const { statusCode, code, message, region } = refused;
   const said = [code, message].filter((each) => each !== '').join(': ');
-  const shown = said === '' ? `${statusCode}` : `${statusCode} ${said}`;
+  // Some end in a full stop, and others do not.
+  const shown = (said === '' ? `${statusCode}` : `${statusCode} ${said}`).replace(/\.+$/, '');
   const where = region === undefined ? '' : ` Its region is ${region}.`;
   const next = ADVICE[code] ?? adviceFor(statusCode);
   const text = `${what} failed: ${endpoint} answered ${shown}.${where} ${next}`;

@@ -50,8 +50,8 @@ export interface TransportOptions {
 }
 
 const SILENCE_MS = 60_000;
-/** Far more than an error, or a page of a list of a thousand keys. */
-const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+/** A page of a list of a thousand keys, each of which is as long as may be and all escapes. */
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 /** With the pauses below some twenty seconds: a restart of a gateway, or a moment of SlowDown. */
 const TRIES = 8;
 const FIRST_PAUSE_MS = 200;
@@ -67,8 +67,10 @@ export class Transport {
   readonly #silenceMs: number;
   readonly #signingKeys = new Map<string, ArrayBuffer>();
   #pool: Promise<Dispatcher> | undefined;
-  /** How far the storage's clock is ahead of ours. */
+  /** How far the storage's clock is ahead of ours, where it refuses us for it. */
   #aheadMs = 0;
+  /** The same, or a moment less, from the last answer. */
+  #toldAheadMs: number | undefined;
 
   constructor(bucket: string, settings: S3Settings, options: TransportOptions = {}) {
     this.bucket = bucket;
@@ -78,9 +80,9 @@ export class Transport {
     this.endpoint = urlOf(settings, bucket).origin;
   }
 
-  /** The time by the storage's clock, as far as it is known to be another one. */
+  /** The time by the storage's clock, or a moment before it; by ours until it has answered. */
   nowMs(): number {
-    return this.#clock.nowMs() + this.#aheadMs;
+    return this.#clock.nowMs() + (this.#toldAheadMs ?? this.#aheadMs);
   }
 
   async send(request: Request, signal?: AbortSignal): Promise<Answer> {
@@ -123,6 +125,8 @@ export class Transport {
       return { failure, mayPass: true, isInDoubt: !isUnsent(error) };
     }
     const headers = headersOf(reply);
+    const toldMs = Date.parse(headers['date'] ?? '');
+    if (!Number.isNaN(toldMs)) this.#toldAheadMs = toldMs - this.#clock.nowMs();
     // A long request may be answered 200 before it is known how it ends.
     const isError = reply.statusCode >= 300 || /<Error[\s>]/.test(text);
     if (!isError) return { headers, text };
@@ -171,7 +175,9 @@ export class Transport {
       service: 's3',
       region: this.#settings.region,
       cache: this.#signingKeys,
-      datetime: new Date(this.nowMs()).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
+      datetime: new Date(this.#clock.nowMs() + this.#aheadMs)
+        .toISOString()
+        .replaceAll(/[:-]|\.\d{3}/g, ''),
     });
     return Object.fromEntries((await signer.sign()).headers);
   }

@@ -140,11 +140,68 @@ test('an upload that was begun for nobody is aborted', async () => {
   expect(s3.asked[2]?.path).toContain('uploadId=ours');
 });
 
+test('one is found by the clock of the storage, which may be behind ours', async () => {
+  const list = '<Upload><Key>k</Key><UploadId>ours</UploadId><Initiated>AT</Initiated></Upload>';
+  const date = { date: 'Wed, 31 Dec 1969 23:59:00 GMT' };
+  const s3 = await poseAsS3(
+    answers(404, date),
+    breaksOff,
+    answers(200, {}, list.replace('AT', '1969-12-31T23:59:00.000Z')),
+    answers(204),
+    answers(200),
+  );
+  const bucket = s3.open();
+  await bucket.head('k');
+  await expect(bucket.createUpload('k', 'me')).rejects.toMatchObject({ code: 'S3_UNAVAILABLE' });
+  expect(s3.asked[3]?.path).toContain('uploadId=ours');
+});
+
 test('an abort is repeated while a part that came late keeps the upload', async () => {
   const still = '<Upload><Key>a/etcd.db</Key><UploadId>u1</UploadId></Upload>';
   const s3 = await poseAsS3(answers(204), answers(200, {}, still), answers(204), answers(200));
   await s3.open().abortUpload(upload);
   expect(s3.asked.map(({ method }) => method)).toEqual(['DELETE', 'GET', 'DELETE', 'GET']);
+});
+
+test('an upload is looked for on every page of the list', async () => {
+  const page = (id: string, more: string) =>
+    answers(200, {}, `<Upload><Key>a/etcd.db</Key><UploadId>${id}</UploadId></Upload>${more}`);
+  const more =
+    '<IsTruncated>true</IsTruncated><NextKeyMarker>a/etcd.db</NextKeyMarker>' +
+    '<NextUploadIdMarker>u&amp;0</NextUploadIdMarker>';
+  const pages = [page('u&amp;0', more), page('u1', '<IsTruncated>false</IsTruncated>')];
+  const s3 = await poseAsS3(answers(204), ...pages, answers(204), answers(200));
+  await s3.open().abortUpload(upload);
+  const asked = s3.asked.map(({ method, path }) => `${method} ${path.split('?')[1]}`);
+  expect(asked.slice(2, 4)).toEqual([
+    expect.stringMatching(/^GET .*&key-marker=a%2Fetcd.db&upload-id-marker=u%260/),
+    'DELETE uploadId=u1',
+  ]);
+});
+
+test('keys are listed to the end, and a list that does not go on is none', async () => {
+  const key = (name: string) => `<Contents><Key>${name}</Key></Contents>`;
+  const more = '<IsTruncated>true</IsTruncated><NextContinuationToken>t1</NextContinuationToken>';
+  const s3 = await poseAsS3(answers(200, {}, key('a') + more), answers(200, {}, key('b')));
+  expect(await s3.open().list('')).toEqual({ keys: ['a', 'b'], isWhole: true });
+  expect(s3.asked[1]?.path).toContain('continuation-token=t1');
+  const stuck = await poseAsS3(answers(200, {}, key('a') + more));
+  await expect(stuck.open().list('')).rejects.toMatchObject({
+    message: expect.stringContaining('a list that does not go on'),
+  });
+  expect(stuck.asked).toHaveLength(2);
+});
+
+test('a deletion whose answer was lost has been made', async () => {
+  const s3 = await poseAsS3(
+    headOf('me'),
+    breaksOff,
+    refusesS3(412, 'PreconditionFailed'),
+    answers(404),
+  );
+  expect(await s3.open().deleteOwn('k', 'me')).toBe(true);
+  const other = await poseAsS3(headOf('me'), refusesS3(412, 'PreconditionFailed'), headOf('you'));
+  await expect(other.open().deleteOwn('k', 'me')).rejects.toMatchObject({ code: 'S3_CONFLICT' });
 });
 
 test('only what this writer wrote is deleted, as it was', async () => {
@@ -170,6 +227,14 @@ test.each([
     message: expect.stringContaining(advice),
   });
   expect(s3.asked.filter(({ method }) => method === 'POST')).toHaveLength(1);
+});
+
+test('a sentence of the storage that ends in a full stop gets no second one', async () => {
+  const said = '<Error><Code>NoSuchBucket</Code><Message>It is not there.</Message></Error>';
+  const s3 = await poseAsS3(answers(404, {}, said));
+  await expect(s3.open().createUpload('k', 'me')).rejects.toMatchObject({
+    message: expect.stringContaining('NoSuchBucket: It is not there. Make the bucket'),
+  });
 });
 
 test('an answer without end is not read', async () => {
