@@ -53,6 +53,7 @@ export const errorTable = {
   S3_CHECKSUM: retry('The object storage has other bytes than were sent'),
   BACKUP_EXISTS: reject('A backup of this name is there already', 422),
   BACKUP_DIFFERS: retry('The snapshot is not what the member has'),
+  BACKUP_CHANGED: reject('What lies there is not the backup that was to be removed', 422),
   BACKUP_STOPPED: retry('The backup was ended from outside'),
   KUBE_ACCESS_UNREADABLE: retry(
     'The way to the API server, or the credentials for it, cannot be read',

@@ -2,9 +2,9 @@
 // remove them. Writes nothing.
 import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
 import { ETCD_BACKUP_SCHEDULE_LABEL } from '../../../shared/api/etcd-backup-schedule.ts';
+import { readJob } from '../../../shared/jobs/observe.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Observation } from '../../../shared/stateful/keeping.ts';
-import { JOBS, jobOf } from '../observe.ts';
 import { removable, hasFailed } from './decide.ts';
 import { type Made, madeBy, type Schedule } from './object.ts';
 import { removalNameOf } from './render/removal.ts';
@@ -51,12 +51,12 @@ async function readRemovals(
   signal: AbortSignal,
 ): Promise<readonly Removal[]> {
   const { namespace } = state.schedule;
+  const reader = { kube, nowMs: state.nowMs, signal };
   const removals: Removal[] = [];
   for (const stored of removable(state).slice(0, REMOVALS_MAX)) {
     const { made } = stored;
-    const name = removalNameOf(made);
-    const found = await kube.get(JOBS, { namespace, name }, { signal });
-    const removal = { stored, job: found === null ? undefined : jobOf(found, made) };
+    const owner = { namespace, uid: made.uid };
+    const removal = { stored, ...(await readJob(reader, owner, removalNameOf(made))) };
     removals.push(removal);
     if (!hasFailed(removal)) break;
   }

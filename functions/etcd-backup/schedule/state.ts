@@ -1,7 +1,7 @@
 // The observed state of a schedule, on which the next step is decided: the object, its EtcdBackups,
 // and the Jobs that remove some of them. Types. Pure.
 import type { Reason } from '../../../shared/kube/conditions.ts';
-import type { FoundJob } from '../state.ts';
+import type { FoundJob, FoundPod } from '../../../shared/jobs/job.ts';
 import type { Made, Schedule, Stored } from './object.ts';
 import type { Timetable } from './timetable.ts';
 
@@ -17,4 +17,5 @@ export interface ScheduleState {
 export interface Removal {
   readonly stored: Stored;
   readonly job: FoundJob | undefined;
+  readonly pods: readonly FoundPod[];
 }

@@ -4,6 +4,7 @@ import type {
   EtcdBackupScheduleStatus,
   NewestBackup,
 } from '../../../shared/api/etcd-backup-schedule.ts';
+import { saidIn } from '../../../shared/jobs/said.ts';
 import type { ConditionInput, Reason } from '../../../shared/kube/conditions.ts';
 import { timestamp } from '../../../shared/kube/timestamp.ts';
 import { condition, NOT_DEGRADED, progressing } from '../../../shared/stateful/conditions.ts';
@@ -12,7 +13,7 @@ import type { ScheduleDecision } from './decision.ts';
 import { activeIn, dueMs, hasFailed, whyNot } from './decide.ts';
 import { type Made, type Stored, storedIn } from './object.ts';
 import { goodUntilMs, isKept, lastRunKnownMs, newestOf } from './promise.ts';
-import type { ScheduleState } from './state.ts';
+import type { Removal, ScheduleState } from './state.ts';
 
 const ACTIVE_SHOWN_MAX = 10;
 
@@ -142,10 +143,17 @@ function failedRemoval({ removals }: ScheduleState): Reason | undefined {
     }
     if (job === undefined || !hasFailed(removal)) continue;
     const message =
-      `Job ${job.name}, which was to remove ${what}, failed (${job.end?.reason ?? ''}: ` +
-      `${job.end?.message ?? ''}). Its pod says why: kubectl logs job/${job.name}. It is tried ` +
+      `Job ${job.name}, which was to remove ${what}, failed: ${lastWords(removal)} It is tried ` +
       'again when that Job is gone, which is a day after its end.';
     return { reason: 'RemovalFailed', message };
   }
   return undefined;
+}
+
+/** Of the pod that failed last, or of Kubernetes. */
+function lastWords({ job, pods }: Removal): string {
+  const ended = pods.flatMap((pod) => pod.ended ?? []).toSorted((a, b) => (a.at < b.at ? 1 : -1));
+  const said = ended[0] && saidIn(ended[0].message);
+  if (said !== undefined && 'error' in said) return `${said.error.code}: ${said.error.message}`;
+  return `${job?.end?.reason ?? ''}: ${job?.end?.message ?? ''}`;
 }

@@ -1,11 +1,11 @@
 // Applies one step of a schedule: makes an EtcdBackup, makes the Job that removes what is stored of
 // one, or deletes one. What is there by the name of a run stays, and has to be that run.
 import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
+import { JOBS } from '../../../shared/jobs/observe.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { timestamp } from '../../../shared/kube/timestamp.ts';
 import { applied, type StepResult } from '../../../shared/stateful/steps.ts';
 import { etcdBackupOf } from '../object.ts';
-import { JOBS } from '../observe.ts';
 import type { ScheduleStep } from './decision.ts';
 import type { ScheduleDeps } from './deps.ts';
 import { madeBy, type Schedule, type Stored } from './object.ts';

@@ -30,6 +30,7 @@ const stored = (made: Made) => {
 const removal = (made: Made, found?: ReturnType<typeof job>) => ({
   stored: stored(made),
   job: found,
+  pods: [],
 });
 const ended = (isComplete: boolean) => ({
   end: { isComplete, reason: 'Ended', message: 'So it was', at: LAST },
@@ -211,7 +212,8 @@ test('whatever is there, the newest good one is never among those to remove', ()
       const gone = removable(found).map(({ name }) => name);
       expect(gone).not.toContain(newestOf(made.filter(({ isEnding }) => !isEnding))?.name ?? '');
       const { step } = decide(found);
-      if (step?.type === 'delete-backup') expect(step.made.good).toBeUndefined();
+      const deleted = step?.type === 'delete-backup' ? step.made.good : undefined;
+      expect(deleted).toBeUndefined();
     }),
   );
 });

@@ -5,7 +5,6 @@ import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { Deps } from '../../../../functions/etcd-backup/deps.ts';
 import { reconciler } from '../../../../functions/etcd-backup/both.ts';
-import { JOBS } from '../../../../functions/etcd-backup/observe.ts';
 import { ETCD_BACKUPS, type EtcdBackupStatus } from '../../../../shared/api/etcd-backup.ts';
 import {
   ETCD_BACKUP_SCHEDULES,
@@ -13,6 +12,7 @@ import {
 } from '../../../../shared/api/etcd-backup-schedule.ts';
 import { ETCD_CLUSTERS } from '../../../../shared/api/etcd-cluster.ts';
 import type { Context, IncomingEvent } from '../../../../shared/function/define.ts';
+import { JOBS } from '../../../../shared/jobs/observe.ts';
 import type { KubeObject } from '../../../../shared/kube/objects.ts';
 import { KubeModel } from '../../stateful/kube-model.ts';
 import { FACTS } from '../samples.ts';
