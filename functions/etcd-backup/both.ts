@@ -23,7 +23,13 @@ export const reconciler = {
   },
 };
 
-const ofSchedules = (context: Context<Deps>): Context<ScheduleDeps> => ({
-  ...context,
-  deps: context.deps.schedules,
-});
+/** Field by field: some of a request's are no properties of its own. */
+const ofSchedules = ({ deps, clock, metrics, log, signal, traceparent }: Context<Deps>) =>
+  ({
+    deps: deps.schedules,
+    clock,
+    metrics,
+    log,
+    signal,
+    traceparent,
+  }) satisfies Context<ScheduleDeps>;

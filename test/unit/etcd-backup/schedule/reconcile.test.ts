@@ -63,12 +63,18 @@ function putSchedule(changes: object = {}): void {
   });
 }
 
+/** As a request has them. */
+const REQUEST = {
+  get log() {
+    return pino({ level: 'silent' });
+  },
+  get signal() {
+    return new AbortController().signal;
+  },
+};
+
 const contextOf = (by: Deps): Context<Deps> =>
-  ({
-    deps: by,
-    log: pino({ level: 'silent' }),
-    signal: new AbortController().signal,
-  }) as unknown as Context<Deps>;
+  Object.assign(Object.create(REQUEST) as object, { deps: by }) as Context<Deps>;
 
 /** The writes, but those of Events and Leases. */
 async function sweep(by = deps): Promise<readonly string[]> {
