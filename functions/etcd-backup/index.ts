@@ -38,6 +38,6 @@ export const etcdBackup = defineStateful({
       example: 'dev.local/ballast/etcd-backup:0.1.0',
     },
   },
-  open: (options, { image }) => new Deps(options, image),
+  open: (options, { image }, metrics) => new Deps(options, image, metrics),
   load: () => import('./both.ts'),
 });

@@ -18,7 +18,7 @@ const BACKUPS_PER_PAGE = 100;
 const REMOVALS_MAX = 10;
 
 export async function observe(
-  { kube, clock }: Pick<ScheduleDeps, 'kube' | 'clock'>,
+  { kube, clock, gauges }: Pick<ScheduleDeps, 'kube' | 'clock' | 'gauges'>,
   schedule: Schedule,
   signal: AbortSignal,
 ): Promise<Observation<ScheduleState>> {
@@ -27,7 +27,9 @@ export async function observe(
   const made = await readMade(kube, schedule, signal);
   const state = { schedule, nowMs, timetable, made };
   const removals = await readRemovals(kube, state, signal);
-  return { state: { ...state, removals }, isRemembered: false };
+  const whole = { ...state, removals };
+  gauges.show(whole);
+  return { state: whole, isRemembered: false };
 }
 
 async function readMade(

@@ -1,11 +1,6 @@
 // One object of each kind of etcd with every field that the types in shared/api have, however deep.
 import type { EtcdBackupSpec, EtcdBackupStatus } from '../../../shared/api/etcd-backup.ts';
 import type {
-  EtcdBackupScheduleSpec,
-  EtcdBackupScheduleStatus,
-  ExponentialRetention,
-} from '../../../shared/api/etcd-backup-schedule.ts';
-import type {
   EtcdClusterSpec,
   EtcdClusterStatus,
   EtcdSettings,
@@ -171,12 +166,12 @@ const peerStatus: Whole<Omit<EtcdPeerStatus, 'conditions'>> & {
   conditions: [condition],
 };
 
-const backupTarget: Pick<EtcdBackupSpec, 'deadlineSeconds' | 'resources'> = {
+export const backupTarget: Pick<EtcdBackupSpec, 'deadlineSeconds' | 'resources'> = {
   deadlineSeconds: 600,
   resources: etcdSettings.resources,
 };
 
-const s3Object: Whole<NonNullable<EtcdBackupSpec['target']['s3']>> = {
+export const s3Object: Whole<NonNullable<EtcdBackupSpec['target']['s3']>> = {
   bucket: 'backups',
   key: 'etcd/main.db',
   endpoint: 'https://s3.example:9000',
@@ -187,7 +182,7 @@ const s3Object: Whole<NonNullable<EtcdBackupSpec['target']['s3']>> = {
   serverSideEncryption: 'aws:kms:mine',
 };
 
-const whereEndpoints: Whole<Omit<EtcdBackupSpec['source'], 'etcdCluster'>> = {
+export const whereEndpoints: Whole<Omit<EtcdBackupSpec['source'], 'etcdCluster'>> = {
   endpoints: ['https://10.0.0.1:2379'],
   tls: { secretName: 'etcd' },
   login: { user: 'root', passwordSecret: { name: 'etcd-root', key: 'password' } },
@@ -241,49 +236,6 @@ const backupStatus: Whole<Omit<EtcdBackupStatus, 'conditions'>> & {
   conditions: [condition],
 };
 
-const scheduleFields: Whole<Omit<EtcdBackupScheduleSpec, 'retention' | 'template'>> = {
-  schedule: '30 4 * * MON-FRI',
-  timeZone: 'Europe/Berlin',
-  suspend: true,
-  concurrencyPolicy: 'Allow',
-  startingDeadlineSeconds: 600,
-  failedHistory: 5,
-  maxAgeSeconds: 86_400,
-};
-const { key: _, ...keyless } = s3Object;
-const ofCluster: EtcdBackupScheduleSpec['template'] = {
-  ...backupTarget,
-  source: { etcdCluster: { name: 'main' } },
-  target: { s3: keyless },
-  spool: { medium: 'Volume', size: '20Gi', storageClassName: 'fast' },
-};
-const ofEndpoints: EtcdBackupScheduleSpec['template'] = {
-  ...backupTarget,
-  source: whereEndpoints,
-  target: { claim: { name: 'backups' } },
-};
-const exponential: Whole<ExponentialRetention> = { hours: 12, days: 3, weeks: 2 };
-
-const scheduleStatus: Whole<Omit<EtcdBackupScheduleStatus, 'conditions'>> & {
-  readonly conditions: unknown[];
-} = {
-  observedGeneration: 1,
-  lastScheduleTime: at,
-  lastSuccessfulTime: at,
-  nextScheduleTime: at,
-  active: ['main-202601020304'],
-  newest: {
-    name: 'main-202601020304',
-    location: 'claim://backups/main.db',
-    revision: '6',
-    takenAt: at,
-    isHashConfirmed: true,
-  },
-  goodUntil: at,
-  kept: 3,
-  conditions: [condition],
-};
-
 export const ETCD_KINDS: readonly WholeKind[] = [
   {
     kind: 'EtcdBackup',
@@ -293,24 +245,6 @@ export const ETCD_KINDS: readonly WholeKind[] = [
     least: {
       spec: { source: { etcdCluster: { name: 'main' } }, target: { claim: { name: 'backups' } } },
       filled: { deadlineSeconds: 3_600 },
-    },
-  },
-  {
-    kind: 'EtcdBackupSchedule',
-    path: '/apis/ballast.dev/v1alpha1/namespaces/ballast-system/etcdbackupschedules',
-    specs: {
-      count: { ...scheduleFields, template: ofCluster, retention: { count: 3 } },
-      age: { ...scheduleFields, template: ofCluster, retention: { ageSeconds: 86_400 } },
-      exponential: { ...scheduleFields, template: ofEndpoints, retention: { exponential } },
-    },
-    refused: ['.template.target.claim.path', '.template.target.s3.key'],
-    status: scheduleStatus,
-    least: {
-      spec: {
-        schedule: '0 4 * * *',
-        template: { source: { etcdCluster: { name: 'main' } }, target: { claim: { name: 'a' } } },
-      },
-      filled: { timeZone: 'UTC', suspend: false, concurrencyPolicy: 'Forbid', failedHistory: 3 },
     },
   },
   {

@@ -13,6 +13,7 @@ import type {
 } from '../../../shared/api/storage-migration.ts';
 import { AT as at, CONDITION as condition, type Whole, type WholeKind } from './whole-kind.ts';
 import { ETCD_KINDS } from './whole-etcd.ts';
+import { SCHEDULE_KIND } from './whole-schedule.ts';
 
 /** Namespaces are included or excluded, never both. */
 const rest: Whole<Omit<MetadataFeedSpec, 'namespaces'>> = {
@@ -243,6 +244,7 @@ const migrationStatus: Whole<Omit<StorageMigrationStatus, 'conditions'>> & {
 
 export const WHOLE_KINDS: readonly WholeKind[] = [
   ...ETCD_KINDS,
+  SCHEDULE_KIND,
   {
     kind: 'MetadataFeed',
     path: '/apis/ballast.dev/v1alpha1/namespaces/ballast-system/metadatafeeds',

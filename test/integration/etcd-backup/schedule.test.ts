@@ -187,7 +187,7 @@ const isGone = async ({ metadata }: KubeObject): Promise<boolean> =>
 test('the oldest one goes from the bucket, then what knows of it, and the newest stays', async () => {
   const first = await nextBackup();
   expect(await storedOf(first)).toEqual([keyOf(first), `${keyOf(first)}.json`]);
-  await untilSwept('it to be told', async () => /^True/.test(await conditionOf('Ready')));
+  await untilSwept('it to be told', async () => (await conditionOf('Ready')).startsWith('True'));
   expect((await statusOf()).newest?.location).toBe(backupStatusOf(first).location);
   const second = await nextBackup();
   await untilSwept('the first one to go', () => isGone(first));

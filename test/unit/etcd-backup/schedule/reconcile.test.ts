@@ -13,6 +13,8 @@ import {
 import { ETCD_CLUSTERS } from '../../../../shared/api/etcd-cluster.ts';
 import type { Context, IncomingEvent } from '../../../../shared/function/define.ts';
 import { JOBS } from '../../../../shared/jobs/observe.ts';
+import { Metrics } from '../../../../shared/function/metrics.ts';
+import type { StatefulOptions } from '../../../../shared/stateful/deps.ts';
 import type { KubeObject } from '../../../../shared/kube/objects.ts';
 import { KubeModel } from '../../stateful/kube-model.ts';
 import { FACTS } from '../samples.ts';
@@ -42,16 +44,14 @@ function begin(): void {
   deps = depsOf();
 }
 
-const depsOf = (): Deps =>
-  new Deps(
-    {
-      kube: kube.client,
-      clock: { nowMs: () => nowMs, sleep: async () => undefined },
-      workMs: 10_000,
-      lease: { namespace: 'ballast-system', name: 'ballast-etcd-backup', sweepSeconds: 60 },
-    },
-    'ours:1',
-  );
+const OPTIONS = (): StatefulOptions => ({
+  kube: kube.client,
+  clock: { nowMs: () => nowMs, sleep: async () => undefined },
+  workMs: 10_000,
+  lease: { namespace: 'ballast-system', name: 'ballast-etcd-backup', sweepSeconds: 60 },
+});
+
+const depsOf = (): Deps => new Deps(OPTIONS(), 'ours:1');
 
 function putSchedule(changes: object = {}): void {
   const spec = { ...SPEC, retention: { count: 1 }, ...changes };
@@ -279,6 +279,31 @@ test('the name of a run that is taken is told, and left alone', async () => {
   nowMs = at('2026-01-02T04:00:30Z');
   await sweep();
   expect(names('etcdbackups')).toEqual([FIRST, SECOND]);
+});
+
+test('metrics have when the newest one was taken, and nothing of a schedule that is gone', async () => {
+  const metrics = new Metrics();
+  const page = (): readonly string[] =>
+    [...metrics.all()].flatMap(({ name, cells }) =>
+      [...cells].map((cell) => `${name} ${JSON.stringify(cell.labels)} ${Object(cell).value}`),
+    );
+  const by = new Deps(OPTIONS(), 'ours:1', metrics);
+  await sweep(by);
+  const labels = JSON.stringify({ namespace, schedule: 'daily' });
+  const [newest, until] = ['newest', 'good_until'].map((one) => `ballast_etcd_backup_${one}`);
+  expect(page()).toEqual([
+    `${newest}_timestamp_seconds ${labels} 0`,
+    `${until}_timestamp_seconds ${labels} 0`,
+  ]);
+  complete(FIRST);
+  await sweep(by);
+  expect(page()).toEqual([
+    `${newest}_timestamp_seconds ${labels} ${nowMs / 1_000}`,
+    `${until}_timestamp_seconds ${labels} ${at('2026-01-03T05:00:00Z') / 1_000}`,
+  ]);
+  kube.remove(ETCD_BACKUP_SCHEDULES, DAILY);
+  await sweep(by);
+  expect(page()).toEqual([]);
 });
 
 test('deleting a schedule deletes no backup', async () => {
