@@ -90,7 +90,7 @@ abstract class Instrument<Series extends { readonly labels: Labels }> {
     return this.#family.of(labels);
   }
 
-  /** What it counted is gone. A series that was kept is not shown any more. */
+  /** A series of something that is gone is not shown any more. */
   forget(labels: Labels): void {
     this.#family.forget(labels);
   }

@@ -29,7 +29,7 @@ const CONFIG: ConfigShape<StatefulConfig> = {
   ...SWEEP_CONFIG,
 };
 
-/** What is done when an event or the sweep comes. */
+/** Carries out what an event or the sweep asks for. */
 type Woken<Deps extends ReconcilerDeps> = Pick<Reconciler<Deps>, 'sweepAll' | 'takeChange'>;
 
 interface StatefulFunction<Deps extends ReconcilerDeps, More extends object> {

@@ -1,4 +1,4 @@
-// A backup in a file, for whoever removes it. What is deleted is the file that was looked at, by its
+// A backup in a file, for whoever removes it. Only the file that was looked at is deleted, by its
 // number in the file system; and the facts are gone from the disk before the backup goes.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';

@@ -4,7 +4,7 @@
 import { Failure } from '../../../shared/errors.ts';
 import { isRecord } from '../../../shared/kube/json.ts';
 
-/** What the backup is known by. */
+/** The backup is known by these. */
 export interface Known {
   readonly sha256: string;
   readonly sizeBytes: number;
@@ -29,7 +29,7 @@ export interface Store {
   readonly name: string;
   facts(signal: AbortSignal): Promise<FoundFacts | undefined>;
   backup(signal: AbortSignal): Promise<Found | undefined>;
-  /** Of all of it, as it was found. */
+  /** The hash of all of it, as it was found. */
   sha256(signal: AbortSignal): Promise<string>;
 }
 

@@ -131,8 +131,7 @@ function makeRemoval({ removals }: ScheduleState): ScheduleDecision | undefined 
   return { step: { type: 'make-removal', stored }, next };
 }
 
-export const isUnderWay = ({ job }: Removal): boolean =>
-  job?.isOurs === true && job.end === undefined;
+const isUnderWay = ({ job }: Removal): boolean => job?.isOurs === true && job.end === undefined;
 
 function awaitAll(state: ScheduleState): ScheduleDecision {
   const atMs = dueMs(state);

@@ -5,7 +5,7 @@ import type { Made, Stored } from './object.ts';
 export type ScheduleStep =
   | { readonly type: 'make-backup'; readonly name: string; readonly atMs: number }
   | { readonly type: 'make-removal'; readonly stored: Stored }
-  /** What was stored is gone, or there is nothing. */
+  /** Nothing is stored of it, or nothing any more. */
   | { readonly type: 'delete-backup'; readonly made: Made; readonly why: string };
 
 export type ScheduleDecision = DecisionOf<ScheduleStep>;

@@ -1,5 +1,5 @@
-// What this function holds for schedules beside what it holds for backups: a Lease and a memory of
-// their own, and what metrics show of them.
+// Everything that this function holds for schedules beside what it holds for backups: a Lease and a
+// memory of their own, and what metrics show of them.
 import type { Metrics } from '../../../shared/function/metrics.ts';
 import { ETCD_BACKUP_SCHEDULE_LEASE } from '../../../shared/api/etcd-backup-schedule.ts';
 import type { AttemptLog } from '../../../shared/stateful/attempts.ts';

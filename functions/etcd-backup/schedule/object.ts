@@ -50,7 +50,7 @@ export interface Made {
   readonly failure: Reason | undefined;
 }
 
-/** What is known of it, and by what its stored object is known again. */
+/** The facts that are needed here; its stored object is known again by two of them. */
 export interface GoodBackup {
   readonly takenAtMs: number;
   readonly isConfirmed: boolean;

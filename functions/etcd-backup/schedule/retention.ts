@@ -54,8 +54,8 @@ const youngerThan = <Backup extends Good>(
 ): readonly Backup[] => all.filter(({ takenAtMs }) => nowMs - takenAtMs < ageMs);
 
 /**
- * Of each hour, day and week (in UTC) the newest: the last one of a day is the last one of its hour,
- * too, so that none goes before its turn for a longer time comes.
+ * The newest of each hour, day and week (in UTC): the last one of a day is the last one of its
+ * hour, too, so that none goes before its turn for a longer time comes.
  */
 function thinned<Backup extends Good>(
   newestFirst: readonly Backup[],

@@ -41,7 +41,7 @@ export function statusUpdateOf(
   };
 }
 
-/** What happened stays so, whatever was deleted since. */
+/** The past stays as it was, whatever was deleted since. */
 function times({
   schedule,
   made,
@@ -118,7 +118,7 @@ function troubleOf(state: ScheduleState): Reason | undefined {
   return broken ?? failed ?? missed ?? failedRemoval(state);
 }
 
-/** Of the last run that has ended, if it failed. */
+/** The failure of the last run that has ended. */
 function lastFailure(made: readonly Made[]): Reason | undefined {
   const ended = made.filter(({ isOver }) => isOver).toSorted((one, other) => other.atMs - one.atMs);
   const [last] = ended;
@@ -150,7 +150,7 @@ function failedRemoval({ removals }: ScheduleState): Reason | undefined {
   return undefined;
 }
 
-/** Of the pod that failed last, or of Kubernetes. */
+/** The words of the pod that failed last, or of Kubernetes. */
 function lastWords({ job, pods }: Removal): string {
   const ended = pods.flatMap((pod) => pod.ended ?? []).toSorted((a, b) => (a.at < b.at ? 1 : -1));
   const said = ended[0] && saidIn(ended[0].message);

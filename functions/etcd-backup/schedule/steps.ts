@@ -1,5 +1,5 @@
 // Applies one step of a schedule: makes an EtcdBackup, makes the Job that removes what is stored of
-// one, or deletes one. What is there by the name of a run stays, and has to be that run.
+// one, or deletes one. An object that has the name of a run already stays, and has to be that run.
 import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
 import { JOBS } from '../../../shared/jobs/observe.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';

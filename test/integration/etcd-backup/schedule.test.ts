@@ -177,14 +177,14 @@ async function nextBackup(): Promise<KubeObject> {
 const keyOf = (object: KubeObject): string =>
   (backupStatusOf(object).location ?? '').slice(`s3://${BUCKET}/`.length);
 
-/** Of both files of a backup, how many are in the bucket. */
+/** The files of a backup that are in the bucket. */
 const storedOf = async (object: KubeObject): Promise<readonly string[]> =>
   (await bucket.list(keyOf(object))).keys;
 
 const isGone = async ({ metadata }: KubeObject): Promise<boolean> =>
   (await backups()).every((other) => other.metadata.uid !== metadata.uid);
 
-test('the oldest one goes from the bucket, then what knows of it, and the newest stays', async () => {
+test('the oldest one goes from the bucket, then its EtcdBackup, and the newest stays', async () => {
   const first = await nextBackup();
   expect(await storedOf(first)).toEqual([keyOf(first), `${keyOf(first)}.json`]);
   await untilSwept('it to be told', async () => (await conditionOf('Ready')).startsWith('True'));

@@ -1,12 +1,25 @@
-// What a schedule does next, case by case, and what its status says.
+// The next step of a schedule, case by case.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decide, removable } from '../../../../functions/etcd-backup/schedule/decide.ts';
 import type { Made } from '../../../../functions/etcd-backup/schedule/object.ts';
 import { newestOf } from '../../../../functions/etcd-backup/schedule/promise.ts';
-import { statusUpdateOf } from '../../../../functions/etcd-backup/schedule/status.ts';
 import { job } from '../samples.ts';
-import { active, at, type Differences, failed, good, LAST, NOW_MS, state } from './samples.ts';
+import {
+  active,
+  at,
+  BEFORE,
+  BEFORE_THAT,
+  type Differences,
+  due,
+  failed,
+  good,
+  LAST,
+  noted,
+  removal,
+  removalEnded,
+  state,
+} from './samples.ts';
 
 /** `step name`, or `next (reason)` where it waits. */
 function plan(differences: Differences): string {
@@ -16,27 +29,7 @@ function plan(differences: Differences): string {
   return `${step.type} ${step.type === 'make-removal' ? step.stored.name : step.made.name}`;
 }
 
-const BEFORE = '2026-11-24T04:00:00Z';
-const BEFORE_THAT = '2026-11-23T04:00:00Z';
-const noted = (lastScheduleTime: string): Pick<Differences, 'status'> => ({
-  status: { lastScheduleTime },
-});
-const due = { ...noted(BEFORE), made: [good(BEFORE)] };
-const stored = (made: Made) => {
-  if (made.good === undefined) throw new Error('it is not good');
-  const { takenAtMs, isConfirmed } = made.good;
-  return { name: made.name, takenAtMs, isConfirmed, made, good: made.good };
-};
-const removal = (made: Made, found?: ReturnType<typeof job>) => ({
-  stored: stored(made),
-  job: found,
-  pods: [],
-});
-const ended = (isComplete: boolean) => ({
-  end: { isComplete, reason: 'Ended', message: 'So it was', at: LAST },
-});
-
-test.each<[string, Differences, string]>([
+const STEPS: readonly [string, Differences, string][] = [
   ['rests when the last run is done', {}, 'Nothing'],
   ['makes the backup of a run that is due', due, 'make-backup daily-202611250400'],
   [
@@ -131,17 +124,17 @@ test.each<[string, Differences, string]>([
   ],
   [
     'deletes it afterwards',
-    { removals: [removal(good(BEFORE), job(ended(true)))] },
+    { removals: [removal(good(BEFORE), job(removalEnded(true)))] },
     'delete-backup daily-202611240400',
   ],
   [
     'passes over one that could not be removed',
-    { removals: [removal(good(BEFORE_THAT), job(ended(false))), removal(good(BEFORE))] },
+    { removals: [removal(good(BEFORE_THAT), job(removalEnded(false))), removal(good(BEFORE))] },
     'make-removal daily-202611240400',
   ],
   [
     'believes no Job of another',
-    { removals: [removal(good(BEFORE), { ...job(ended(true)), isOurs: false })] },
+    { removals: [removal(good(BEFORE), { ...job(removalEnded(true)), isOurs: false })] },
     'Nothing',
   ],
   [
@@ -149,7 +142,9 @@ test.each<[string, Differences, string]>([
     { ...due, removals: [removal(good(BEFORE_THAT))] },
     'make-backup daily-202611250400',
   ],
-])('%s', (_, differences, planned) => {
+];
+
+test.each(STEPS)('%s', (_, differences, planned) => {
   expect(plan(differences)).toBe(planned);
 });
 
@@ -216,120 +211,4 @@ test('whatever is there, the newest good one is never among those to remove', ()
       expect(deleted).toBeUndefined();
     }),
   );
-});
-
-interface Said {
-  readonly differences: Differences;
-  readonly ready: string;
-  readonly degraded?: string;
-}
-
-function conditionsOf(differences: Differences): Readonly<Record<string, string>> {
-  const found = state(differences);
-  const { conditions } = statusUpdateOf(found, decide(found));
-  return Object.fromEntries(
-    conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]),
-  );
-}
-
-test.each<[string, Said]>([
-  ['the promise is kept', { differences: {}, ready: 'True NewEnough' }],
-  ['there is none yet', { differences: { status: {}, made: [] }, ready: 'False NoBackup' }],
-  [
-    'one run has failed',
-    {
-      differences: { made: [good(BEFORE), failed(LAST)] },
-      ready: 'True NewEnough',
-      degraded: 'True BackupFailed',
-    },
-  ],
-  [
-    'two have, and the time of the second is over',
-    {
-      differences: { made: [good(BEFORE_THAT), failed(BEFORE), failed(LAST)], nowMs: NOW_MS + 1 },
-      ready: 'False TooOld',
-      degraded: 'True TooOld',
-    },
-  ],
-  [
-    'it is older than was said',
-    {
-      differences: { spec: { maxAgeSeconds: 3_000 } },
-      ready: 'False TooOld',
-      degraded: 'True TooOld',
-    },
-  ],
-  [
-    'it is as old as was said',
-    { differences: { spec: { maxAgeSeconds: 3_595 } }, ready: 'True NewEnough' },
-  ],
-  [
-    'it is suspended for long',
-    {
-      differences: { spec: { suspend: true }, nowMs: at('2026-12-01T00:00:00Z') },
-      ready: 'False TooOld',
-      degraded: 'True TooOld',
-    },
-  ],
-  [
-    'the schedule is wrong',
-    {
-      differences: { spec: { schedule: '0 0 30 2 *' } },
-      ready: 'False ScheduleInvalid',
-      degraded: 'True ScheduleInvalid',
-    },
-  ],
-  [
-    'a run is left out',
-    {
-      differences: { ...due, spec: { startingDeadlineSeconds: 600 } },
-      ready: 'True NewEnough',
-      degraded: 'True RunMissed',
-    },
-  ],
-  [
-    'one cannot be removed',
-    {
-      differences: { removals: [removal(good(BEFORE), job(ended(false)))] },
-      ready: 'True NewEnough',
-      degraded: 'True RemovalFailed',
-    },
-  ],
-  [
-    'the name of a removal is taken',
-    {
-      differences: { removals: [removal(good(BEFORE), job({ isOurs: false }))] },
-      ready: 'True NewEnough',
-      degraded: 'True NameTaken',
-    },
-  ],
-])('%s: the conditions', (_, { differences, ready, degraded = 'False NotDegraded' }) => {
-  expect(conditionsOf(differences)).toMatchObject({ Ready: ready, Degraded: degraded });
-});
-
-test('the status has the times, the newest good one, and what is under way', () => {
-  const found = state({ made: [good(BEFORE), failed(BEFORE_THAT), active(LAST)] });
-  expect(statusUpdateOf(found, decide(found)).status).toEqual({
-    observedGeneration: 1,
-    lastScheduleTime: LAST,
-    lastSuccessfulTime: '2026-11-24T04:01:00Z',
-    nextScheduleTime: '2026-11-26T04:00:00Z',
-    active: ['daily-202611250400'],
-    newest: {
-      name: 'daily-202611240400',
-      location: 's3://backups/shop/daily-202611240400/x.db',
-      revision: '6',
-      takenAt: '2026-11-24T04:00:05Z',
-      isHashConfirmed: true,
-    },
-    // The second run after it, and the hour that it may take.
-    goodUntil: '2026-11-26T05:00:00Z',
-    kept: 1,
-  });
-});
-
-test('what happened stays in the status when its EtcdBackup is deleted', () => {
-  const status = { lastScheduleTime: LAST, lastSuccessfulTime: LAST };
-  const found = state({ status, made: [] });
-  expect(statusUpdateOf(found, decide(found)).status).toMatchObject(status);
 });

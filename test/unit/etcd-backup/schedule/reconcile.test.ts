@@ -106,8 +106,8 @@ function complete(name: string): void {
 
 /** Jobs that remove what is stored, as they end for the first time. */
 function endRemovals(type = 'Complete'): void {
-  for (const { metadata, status } of all('jobs') as readonly (KubeObject & { status?: object })[]) {
-    if (!metadata.name.includes('-rm-') || status !== undefined) continue;
+  for (const { metadata, ...job } of all('jobs')) {
+    if (!metadata.name.includes('-rm-') || job['status'] !== undefined) continue;
     const conditions = [{ type, status: 'True', reason: 'Ended' }];
     kube.change(JOBS, { namespace, name: metadata.name }, { status: { conditions } });
   }
@@ -180,7 +180,7 @@ test('what is stored is removed before its EtcdBackup is', async () => {
   expect(statusOf()).toMatchObject({ newest: { name: SECOND }, kept: 1, active: [] });
 });
 
-test('the Job that removes is told the place and what lies there, and has no more than it needs', async () => {
+test('the Job that removes is told what lies where, and has no more than it needs', async () => {
   await live(() => sweep());
   const job = all('jobs').find(({ metadata }) => metadata.name.includes('-rm-'));
   const { containers, volumes } = Object(job?.['spec']).template.spec;
@@ -199,7 +199,7 @@ test('the Job that removes is told the place and what lies there, and has no mor
   });
 });
 
-test('killed before and after each write, it comes to the same end by the same writes', async () => {
+test('killed before and after each write, it makes the same writes and ends the same', async () => {
   const ends = new Set<string>();
   let kills = 0;
   for (let point = 0; point < 40; point += 1) {
@@ -281,7 +281,7 @@ test('the name of a run that is taken is told, and left alone', async () => {
   expect(names('etcdbackups')).toEqual([FIRST, SECOND]);
 });
 
-test('metrics have when the newest one was taken, and nothing of a schedule that is gone', async () => {
+test('metrics have the time of the newest one, and nothing of what is gone', async () => {
   const metrics = new Metrics();
   const page = (): readonly string[] =>
     [...metrics.all()].flatMap(({ name, cells }) =>

@@ -100,7 +100,7 @@ test('a month of hourly backups leaves one of each hour, day and week at any tim
     const within = (fromMs: number, toMs: number): number =>
       agesMs.filter((ageMs) => ageMs >= fromMs && ageMs < toMs).length;
     expect(within(0, DAY_MS)).toBe(24);
-    // Of the first and the last day or week a part is within.
+    // The first and the last day or week are within in part.
     for (let day = 1; day < 6; day += 1) {
       expect(within(day * DAY_MS, (day + 2) * DAY_MS)).toBeGreaterThan(0);
     }

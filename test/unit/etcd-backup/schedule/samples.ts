@@ -6,6 +6,7 @@ import {
 } from '../../../../functions/etcd-backup/schedule/object.ts';
 import type { ScheduleState } from '../../../../functions/etcd-backup/schedule/state.ts';
 import { timetableOf } from '../../../../functions/etcd-backup/schedule/timetable.ts';
+import type { FoundJob } from '../../../../shared/jobs/job.ts';
 import type {
   EtcdBackupScheduleSpec,
   EtcdBackupScheduleStatus,
@@ -15,7 +16,7 @@ import { SPEC as TEMPLATE } from '../samples.ts';
 export const at = (text: string): number => Date.parse(text);
 /** The run of this day has come. */
 export const NOW_MS = at('2026-11-25T05:00:00Z');
-export const UID = '5d2f7c1e-6a58-4a3c-8a53-5f4c9f3c2d22';
+const UID = '5d2f7c1e-6a58-4a3c-8a53-5f4c9f3c2d22';
 
 export const SPEC: EtcdBackupScheduleSpec = {
   schedule: '0 4 * * *',
@@ -37,7 +38,7 @@ export interface Differences {
 
 export const LAST = '2026-11-25T04:00:00Z';
 
-export function schedule({ spec, status, isEnding }: Differences = {}): Schedule {
+function schedule({ spec, status, isEnding }: Differences = {}): Schedule {
   return scheduleOf({
     apiVersion: 'ballast.dev/v1alpha1',
     kind: 'EtcdBackupSchedule',
@@ -101,3 +102,24 @@ export function state(differences: Differences = {}): ScheduleState {
   const one = schedule(differences);
   return { schedule: one, nowMs, timetable: timetableOf(one.spec, nowMs), made, removals };
 }
+
+export const BEFORE = '2026-11-24T04:00:00Z';
+export const BEFORE_THAT = '2026-11-23T04:00:00Z';
+export const noted = (lastScheduleTime: string): Pick<Differences, 'status'> => ({
+  status: { lastScheduleTime },
+});
+/** The run of this day is not made yet. */
+export const due = { ...noted(BEFORE), made: [good(BEFORE)] };
+const stored = (made: Made) => {
+  if (made.good === undefined) throw new Error('it is not good');
+  const { takenAtMs, isConfirmed } = made.good;
+  return { name: made.name, takenAtMs, isConfirmed, made, good: made.good };
+};
+export const removal = (made: Made, found?: FoundJob) => ({
+  stored: stored(made),
+  job: found,
+  pods: [],
+});
+export const removalEnded = (isComplete: boolean) => ({
+  end: { isComplete, reason: 'Ended', message: 'So it was', at: LAST },
+});
