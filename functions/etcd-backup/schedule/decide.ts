@@ -1,12 +1,19 @@
 // Decides the next step of a schedule. A run that is due comes first; then what failed long ago and
-// what is stored beyond the retention goes, one at a time, and nothing while the promise is broken
-// or the schedule is suspended. Pure.
+// what is stored beyond the retention goes, one at a time. No removal begins while the promise is
+// broken or the schedule is suspended; one that was noted is ended. Pure.
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { timestamp } from '../../../shared/kube/timestamp.ts';
 import { firstOf, NOTHING, type Planner, waitFor } from '../../../shared/stateful/decision.ts';
 import { isEnding } from '../object.ts';
 import type { ScheduleDecision, ScheduleStep } from './decision.ts';
-import { backupNameOf, type Made, type Schedule, type Stored, storedIn } from './object.ts';
+import {
+  backupNameOf,
+  type Made,
+  removingIn,
+  type Schedule,
+  type Stored,
+  storedIn,
+} from './object.ts';
 import { isKept, lastRunKnownMs } from './promise.ts';
 import { surplus } from './retention.ts';
 import type { Removal, ScheduleState } from './state.ts';
@@ -21,11 +28,11 @@ const IN_DOUBT: readonly string[] = ['JobGone', 'ResultLost'];
 const PLANNERS: readonly Planner<ScheduleState, ScheduleStep>[] = [
   leave,
   refuse,
-  rest,
   makeBackup,
   deleteFailed,
   deleteRemoved,
   makeRemoval,
+  rest,
   awaitAll,
 ];
 
@@ -46,7 +53,7 @@ function rest({ schedule }: ScheduleState): ScheduleDecision | undefined {
 }
 
 function makeBackup(state: ScheduleState): ScheduleDecision | undefined {
-  const atMs = dueMs(state);
+  const atMs = state.schedule.spec.suspend ? undefined : dueMs(state);
   if (atMs === undefined || whyNot(state, atMs) !== undefined) return undefined;
   const name = backupNameOf(state.schedule, atMs);
   return { step: { type: 'make-backup', name, atMs }, next: `Create EtcdBackup ${name}` };
@@ -90,7 +97,7 @@ function deleteFailed({ schedule, made }: ScheduleState): ScheduleDecision | und
     .filter(({ failure }) => !IN_DOUBT.includes(failure?.reason ?? ''))
     .filter((one) => isNoted(schedule, one));
   const oldest = surplusOnes.at(-1);
-  if (oldest === undefined) return undefined;
+  if (oldest === undefined || schedule.spec.suspend) return undefined;
   const why = `It failed, and ${schedule.spec.failedHistory} newer ones that failed are kept.`;
   return {
     step: { type: 'delete-backup', made: oldest, why },
@@ -102,14 +109,14 @@ function deleteFailed({ schedule, made }: ScheduleState): ScheduleDecision | und
 const isNoted = ({ status }: Schedule, { atMs }: Made): boolean =>
   atMs <= Date.parse(status.lastScheduleTime ?? '');
 
-/** The oldest first; what each of these may be, `observe` looks up. */
+/** Those that were begun, and then the oldest; `observe` looks up how far each is. */
 export function removable(state: Omit<ScheduleState, 'removals'>): readonly Stored[] {
   const { schedule, made, nowMs } = state;
-  if (schedule.spec.suspend || isEnding(schedule) || !isKept(state)) return [];
-  const stored = storedIn(made.filter((one) => !one.isEnding));
-  return surplus(stored, schedule.spec.retention, nowMs).filter((one) =>
-    isNoted(schedule, one.made),
-  );
+  const left = made.filter((one) => !one.isEnding);
+  const begun = removingIn(left);
+  if (schedule.spec.suspend || isEnding(schedule) || !isKept(state)) return begun;
+  const more = surplus(storedIn(left), schedule.spec.retention, nowMs);
+  return [...begun, ...more.filter((one) => isNoted(schedule, one.made))];
 }
 
 const isRemoved = ({ job }: Removal): boolean =>
@@ -128,7 +135,8 @@ function makeRemoval({ removals }: ScheduleState): ScheduleDecision | undefined 
   const stored = removals.find(({ job }) => job === undefined)?.stored;
   if (stored === undefined) return undefined;
   const next = `Remove ${stored.made.location}`;
-  return { step: { type: 'make-removal', stored }, next };
+  const type = stored.made.isRemoving ? 'make-removal' : 'note-removal';
+  return { step: { type, stored }, next };
 }
 
 const isUnderWay = ({ job }: Removal): boolean => job?.isOurs === true && job.end === undefined;

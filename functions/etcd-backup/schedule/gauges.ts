@@ -1,8 +1,7 @@
 // Shows for each schedule when its newest good backup was taken, and until when that is new enough,
 // for alerts. A time goes on being true while nobody looks, as an age would not.
 import type { Gauge, Labels, Metrics } from '../../../shared/function/metrics.ts';
-import { goodUntilMs, newestOf } from './promise.ts';
-import type { ScheduleState } from './state.ts';
+import type { Schedule } from './object.ts';
 
 const LABELS = ['namespace', 'schedule'];
 const NEWEST = 'ballast_etcd_backup_newest_timestamp_seconds';
@@ -11,6 +10,12 @@ const NEWEST_HELP =
 const UNTIL = 'ballast_etcd_backup_good_until_timestamp_seconds';
 const UNTIL_HELP =
   'Until when the newest good backup of a schedule is new enough, in Unix seconds; 0 for never.';
+
+/** Undefined when there is no good backup. */
+interface Times {
+  readonly newestMs: number | undefined;
+  readonly untilMs: number | undefined;
+}
 
 export class ScheduleGauges {
   readonly #newest: Gauge;
@@ -22,12 +27,11 @@ export class ScheduleGauges {
     this.#until = metrics.gauge(UNTIL, UNTIL_HELP, LABELS);
   }
 
-  show(state: ScheduleState): void {
-    const { uid, namespace, name } = state.schedule;
+  show({ uid, namespace, name }: Schedule, { newestMs = 0, untilMs = 0 }: Times): void {
     const labels = { namespace, schedule: name };
     this.#shown.set(uid, labels);
-    this.#newest.set((newestOf(state.made)?.takenAtMs ?? 0) / 1_000, labels);
-    this.#until.set((goodUntilMs(state) ?? 0) / 1_000, labels);
+    this.#newest.set(newestMs / 1_000, labels);
+    this.#until.set(untilMs / 1_000, labels);
   }
 
   /** One that is gone is no alert. */

@@ -43,6 +43,8 @@ export interface Made {
   readonly atMs: number;
   readonly isEnding: boolean;
   readonly isOver: boolean;
+  /** Its removal was noted; perhaps nothing is stored any more. */
+  readonly isRemoving: boolean;
   readonly location: string;
   readonly completedAt: string | undefined;
   readonly good: GoodBackup | undefined;
@@ -60,11 +62,15 @@ export interface GoodBackup {
 }
 
 /** Undefined for one that another schedule made, or a person. */
-export function madeBy({ uid }: Pick<Schedule, 'uid'>, object: KubeObject): Made | undefined {
+export function madeBy(
+  { uid, status }: Pick<Schedule, 'uid' | 'status'>,
+  object: KubeObject,
+): Made | undefined {
   const backup = etcdBackupOf(object);
   const { scheduled } = backup.spec;
   if (scheduled?.uid !== uid) return undefined;
   const { phase, location = '', completedAt, conditions = [] } = backup.status;
+  const { removing = [] } = status;
   const complete = conditions.find(({ type }) => type === 'Complete');
   const { reason = 'BackupFailed', message = '' } = complete ?? {};
   return {
@@ -74,6 +80,7 @@ export function madeBy({ uid }: Pick<Schedule, 'uid'>, object: KubeObject): Made
     atMs: Date.parse(scheduled.at),
     isEnding: isEnding(backup),
     isOver: isOver(backup),
+    isRemoving: removing.includes(backup.name),
     location,
     completedAt,
     good: phase === 'Complete' ? goodOf(backup) : undefined,
@@ -95,6 +102,15 @@ export interface Stored extends Good {
 }
 
 export const storedIn = (all: readonly Made[]): readonly Stored[] =>
+  recordsOf(all.filter(({ isRemoving }) => !isRemoving));
+
+/** The oldest first. */
+export const removingIn = (all: readonly Made[]): readonly Stored[] =>
+  recordsOf(all.filter(({ isRemoving }) => isRemoving)).toSorted(
+    (one, other) => one.takenAtMs - other.takenAtMs,
+  );
+
+const recordsOf = (all: readonly Made[]): readonly Stored[] =>
   all.flatMap((made) => {
     const { name, good } = made;
     if (good === undefined) return [];

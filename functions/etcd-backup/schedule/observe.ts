@@ -7,6 +7,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Observation } from '../../../shared/stateful/keeping.ts';
 import { removable, hasFailed } from './decide.ts';
 import { type Made, madeBy, type Schedule } from './object.ts';
+import { goodUntilMs, newestOf } from './promise.ts';
 import { removalNameOf } from './render/removal.ts';
 import type { ScheduleDeps } from './deps.ts';
 import type { Removal, ScheduleState } from './state.ts';
@@ -27,9 +28,11 @@ export async function observe(
   const made = await readMade(kube, schedule, signal);
   const state = { schedule, nowMs, timetable, made };
   const removals = await readRemovals(kube, state, signal);
-  const whole = { ...state, removals };
-  gauges.show(whole);
-  return { state: whole, isRemembered: false };
+  gauges.show(schedule, {
+    newestMs: newestOf(made)?.takenAtMs,
+    untilMs: goodUntilMs(state),
+  });
+  return { state: { ...state, removals }, isRemembered: false };
 }
 
 async function readMade(

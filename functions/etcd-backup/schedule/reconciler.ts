@@ -15,7 +15,13 @@ import type { ScheduleState } from './state.ts';
 import { statusUpdateOf } from './status.ts';
 import { applyStep } from './steps.ts';
 
-export const reconciler = reconcilerOf<Schedule, ScheduleState, ScheduleStep, never, ScheduleDeps>({
+export const reconciler = reconcilerOf<
+  Schedule,
+  ScheduleState,
+  ScheduleStep,
+  readonly string[],
+  ScheduleDeps
+>({
   ref: ETCD_BACKUP_SCHEDULES,
   kind: 'EtcdBackupSchedule',
   functionName: 'etcd-backup',
@@ -28,8 +34,8 @@ export const reconciler = reconcilerOf<Schedule, ScheduleState, ScheduleStep, ne
   // EtcdBackups and Jobs tell of themselves by events, and the time by the sweep.
   isConverged: (_, { step }) => step === undefined,
   attemptOf: ({ type }, next) => ({ key: `${type} ${next}`, next, isAsking: false }),
-  recordsIn: () => undefined,
+  recordsIn: (step) => (step.type === 'note-removal' ? [step.stored.name] : undefined),
   applyStep,
-  statusOf: (_, state, decision) => statusUpdateOf(state, decision),
+  statusOf: (_, state, decision, begun) => statusUpdateOf(state, decision, begun),
   unobserved: { unknown: ['Ready'] },
 });

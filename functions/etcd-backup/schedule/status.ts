@@ -11,7 +11,7 @@ import { condition, NOT_DEGRADED, progressing } from '../../../shared/stateful/c
 import type { StatusUpdate } from '../../../shared/stateful/write-status.ts';
 import type { ScheduleDecision } from './decision.ts';
 import { activeIn, dueMs, hasFailed, whyNot } from './decide.ts';
-import { type Made, type Stored, storedIn } from './object.ts';
+import { type Made, removingIn, type Stored, storedIn } from './object.ts';
 import { goodUntilMs, isKept, lastRunKnownMs, newestOf } from './promise.ts';
 import type { Removal, ScheduleState } from './state.ts';
 
@@ -20,6 +20,7 @@ const ACTIVE_SHOWN_MAX = 10;
 export function statusUpdateOf(
   state: ScheduleState,
   decision: ScheduleDecision,
+  begun: readonly string[] = [],
 ): StatusUpdate<EtcdBackupScheduleStatus> {
   const { schedule, made, nowMs, timetable } = state;
   const newest = newestOf(made);
@@ -35,6 +36,7 @@ export function statusUpdateOf(
       active: active.slice(0, ACTIVE_SHOWN_MAX),
       ...(newest === undefined ? {} : { newest: shown(newest) }),
       ...(untilMs === undefined ? {} : { goodUntil: timestamp(untilMs) }),
+      removing: [...removingIn(made).map(({ name }) => name), ...begun],
       kept: storedIn(made).length,
     },
     conditions: [ready(state, newest), progressing(decision), degraded(state, decision)],

@@ -27,6 +27,8 @@ export async function applyStep(
   switch (step.type) {
     case 'make-backup':
       return makeBackup(deps, schedule, step.atMs, signal);
+    case 'note-removal':
+      throw new Error('a record is written with the status');
     case 'make-removal':
       return makeRemoval(deps, schedule, step.stored, signal);
     default: {

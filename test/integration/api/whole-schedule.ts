@@ -46,6 +46,7 @@ const scheduleStatus: Whole<Omit<EtcdBackupScheduleStatus, 'conditions'>> & {
     isHashConfirmed: true,
   },
   goodUntil: at,
+  removing: ['main-202601010304'],
   kept: 3,
   conditions: [condition],
 };

@@ -26,7 +26,7 @@ function plan(differences: Differences): string {
   const { step, next, waitsFor } = decide(state(differences));
   if (step === undefined) return waitsFor === undefined ? next : `${next} (${waitsFor.reason})`;
   if (step.type === 'make-backup') return `${step.type} ${step.name}`;
-  return `${step.type} ${step.type === 'make-removal' ? step.stored.name : step.made.name}`;
+  return `${step.type} ${'stored' in step ? step.stored.name : step.made.name}`;
 }
 
 const STEPS: readonly [string, Differences, string][] = [
@@ -113,9 +113,22 @@ const STEPS: readonly [string, Differences, string][] = [
     'Nothing',
   ],
   [
-    'removes what is stored',
+    'notes what is to be removed',
     { removals: [removal(good(BEFORE))] },
+    'note-removal daily-202611240400',
+  ],
+  [
+    'and then removes it',
+    { removals: [removal({ ...good(BEFORE), isRemoving: true })] },
     'make-removal daily-202611240400',
+  ],
+  [
+    'ends what was begun while it is suspended',
+    {
+      spec: { suspend: true },
+      removals: [removal({ ...good(BEFORE), isRemoving: true }, job(removalEnded(true)))],
+    },
+    'delete-backup daily-202611240400',
   ],
   [
     'awaits that',
@@ -130,7 +143,7 @@ const STEPS: readonly [string, Differences, string][] = [
   [
     'passes over one that could not be removed',
     { removals: [removal(good(BEFORE_THAT), job(removalEnded(false))), removal(good(BEFORE))] },
-    'make-removal daily-202611240400',
+    'note-removal daily-202611240400',
   ],
   [
     'believes no Job of another',
@@ -169,6 +182,14 @@ test.each<[string, Differences, readonly string[]]>([
     'none whose run is not noted',
     { ...one, ...noted(BEFORE_THAT), made: three },
     ['daily-202611230400'],
+  ],
+  [
+    'what was begun, whatever the spec says now',
+    {
+      spec: { suspend: true },
+      made: [good(LAST), { ...good(BEFORE), isRemoving: true }, good(BEFORE_THAT)],
+    },
+    ['daily-202611240400'],
   ],
   [
     'none that is being deleted',

@@ -169,8 +169,14 @@ async function live(look: () => Promise<unknown>): Promise<void> {
   await look();
 }
 
-test('what is stored is removed before its EtcdBackup is', async () => {
+test('what is stored is removed before its EtcdBackup is, and that is noted before', async () => {
+  kube.aroundWrite = () => {
+    const isMade = all('jobs').some(({ metadata }) => metadata.name.startsWith(`${FIRST}-rm-`));
+    if (isMade && names('etcdbackups').includes(FIRST))
+      expect(statusOf().removing).toEqual([FIRST]);
+  };
   await live(() => sweep());
+  expect(statusOf().removing).toEqual([]);
   const order = kube.writes.filter((one) => /-rm-|delete/.test(one));
   expect(order).toEqual([
     expect.stringMatching(new RegExp(`^create jobs ${FIRST}-rm-`)),
@@ -304,6 +310,17 @@ test('metrics have the time of the newest one, and nothing of what is gone', asy
   kube.remove(ETCD_BACKUP_SCHEDULES, DAILY);
   await sweep(by);
   expect(page()).toEqual([]);
+});
+
+test('a removal that has begun is ended, whatever becomes of the schedule', async () => {
+  let days = 0;
+  await live(async () => {
+    await sweep();
+    days += 1;
+    if (names('jobs').some((name) => name.includes('-rm-'))) putSchedule({ suspend: true });
+  });
+  expect(days).toBeGreaterThan(1);
+  expect(names('etcdbackups')).toEqual([SECOND]);
 });
 
 test('deleting a schedule deletes no backup', async () => {

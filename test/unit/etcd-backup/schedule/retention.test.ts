@@ -40,6 +40,13 @@ test.each<[string, readonly Good[], BackupRetention | undefined, readonly string
   // The days before: 23:30, 22:30, 01:30, and 23:30 a day earlier.
   ['all but one of a day', [30, 31, 52, 54].map((at) => good(at)), EXPONENTIAL, ['52', '31']],
   [
+    'all but one of a week, which begins on a Monday',
+    // A Friday, and the Wednesday before it.
+    [0, 12, 14].map((days) => good(days * 24)),
+    EXPONENTIAL,
+    [`${14 * 24}`],
+  ],
+  [
     'all but one of a week, and those of weeks ago',
     [8, 9, 15, 16, 22, 23, 40].map((days) => good(days * 24)),
     EXPONENTIAL,

@@ -65,6 +65,7 @@ const under = (time: string): Made => {
     atMs: at(time),
     isEnding: false,
     isOver: false,
+    isRemoving: false,
     location: `s3://backups/shop/${name}/x.db`,
     completedAt: undefined,
     good: undefined,

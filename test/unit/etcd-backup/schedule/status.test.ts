@@ -130,8 +130,19 @@ test('the status has the times, the newest good one, and what is under way', () 
     },
     // The second run after it, and the hour that it may take.
     goodUntil: '2026-11-26T05:00:00Z',
+    removing: [],
     kept: 1,
   });
+});
+
+test('one whose removal has begun is good no more', () => {
+  const removing = [{ ...good(BEFORE), isRemoving: true }];
+  const found = state({ made: removing });
+  expect(statusUpdateOf(found, decide(found)).status).toMatchObject({
+    removing: ['daily-202611240400'],
+    kept: 0,
+  });
+  expect(conditionsOf({ made: removing })).toMatchObject({ Ready: 'False NoBackup' });
 });
 
 test('what happened stays in the status when its EtcdBackup is deleted', () => {
