@@ -57,8 +57,8 @@ export interface EtcdBackupScheduleStatus {
   /** Until when the newest one is new enough. */
   readonly goodUntil?: string;
   /**
-   * EtcdBackups whose removal has begun, by name. It is ended, whatever the spec says meanwhile, and
-   * they count as good no more.
+   * EtcdBackups whose removal has begun, by name. It is ended, whatever the spec says meanwhile,
+   * and they count as good no more.
    */
   readonly removing?: readonly string[];
   /** Good backups that are there. */
