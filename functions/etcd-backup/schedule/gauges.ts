@@ -9,7 +9,7 @@ const NEWEST_HELP =
   'When the newest good backup of a schedule was taken, in Unix seconds; 0 when there is none.';
 const UNTIL = 'ballast_etcd_backup_good_until_timestamp_seconds';
 const UNTIL_HELP =
-  'Until when the newest good backup of a schedule is new enough, in Unix seconds; 0 for never.';
+  'Until when a newer good backup of a schedule is promised, in Unix seconds; 0 for never.';
 
 /** Undefined when there is no good backup. */
 interface Times {

@@ -7,7 +7,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Observation } from '../../../shared/stateful/keeping.ts';
 import { removable, hasFailed } from './decide.ts';
 import { type Made, madeBy, type Schedule } from './object.ts';
-import { goodUntilMs, newestOf } from './promise.ts';
+import { newestOf, promisedMs } from './promise.ts';
 import { removalNameOf } from './render/removal.ts';
 import type { ScheduleDeps } from './deps.ts';
 import type { Removal, ScheduleState } from './state.ts';
@@ -30,7 +30,7 @@ export async function observe(
   const removals = await readRemovals(kube, state, signal);
   gauges.show(schedule, {
     newestMs: newestOf(made)?.takenAtMs,
-    untilMs: goodUntilMs(state),
+    untilMs: promisedMs(state),
   });
   return { state: { ...state, removals }, isRemembered: false };
 }

@@ -15,13 +15,22 @@ export function goodUntilMs(state: Judged): number | undefined {
   if (newest === undefined) return undefined;
   const { maxAgeSeconds } = state.schedule.spec;
   if (maxAgeSeconds !== undefined) return newest.takenAtMs + maxAgeSeconds * 1_000;
-  return bySchedule(state, newest);
+  return bySchedule(state, newest.made.atMs);
+}
+
+/** Until when one is to be there that is new enough: the first one, while there is none. */
+export function promisedMs(state: Judged): number | undefined {
+  if (newestOf(state.made) !== undefined) return goodUntilMs(state);
+  const { spec, object } = state.schedule;
+  const sinceMs = Date.parse(object.metadata.creationTimestamp ?? '');
+  const { maxAgeSeconds } = spec;
+  return maxAgeSeconds === undefined ? bySchedule(state, sinceMs) : sinceMs + maxAgeSeconds * 1_000;
 }
 
 /** One run may fail: the next one has as long as it may take. */
-function bySchedule({ schedule, timetable }: Judged, { made }: Stored): number | undefined {
-  if ('reason' in timetable) return undefined;
-  const first = timetable.nextMs(made.atMs);
+function bySchedule({ schedule, timetable }: Judged, atMs: number): number | undefined {
+  if ('reason' in timetable || Number.isNaN(atMs)) return undefined;
+  const first = timetable.nextMs(atMs);
   const second = first === undefined ? undefined : timetable.nextMs(first);
   return second === undefined ? undefined : second + schedule.spec.template.deadlineSeconds * 1_000;
 }

@@ -12,7 +12,7 @@ import type { StatusUpdate } from '../../../shared/stateful/write-status.ts';
 import type { ScheduleDecision } from './decision.ts';
 import { activeIn, dueMs, hasFailed, whyNot } from './decide.ts';
 import { type Made, removingIn, type Stored, storedIn } from './object.ts';
-import { goodUntilMs, isKept, lastRunKnownMs, newestOf } from './promise.ts';
+import { goodUntilMs, isKept, lastRunKnownMs, newestOf, promisedMs } from './promise.ts';
 import type { Removal, ScheduleState } from './state.ts';
 
 const ACTIVE_SHOWN_MAX = 10;
@@ -115,7 +115,9 @@ function degraded(state: ScheduleState, { trouble }: ScheduleDecision): Conditio
 function troubleOf(state: ScheduleState): Reason | undefined {
   const newest = newestOf(state.made);
   const failed = lastFailure(state.made);
-  const broken = newest === undefined ? undefined : brokenPromise(state, newest);
+  const promised = promisedMs(state);
+  const isDue = newest !== undefined || (promised !== undefined && state.nowMs > promised);
+  const broken = isDue ? brokenPromise(state, newest) : undefined;
   const missed = missedRun(state);
   return broken ?? failed ?? missed ?? failedRemoval(state);
 }

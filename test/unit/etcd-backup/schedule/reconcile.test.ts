@@ -301,7 +301,7 @@ test('metrics have the time of the newest one, and nothing of what is gone', asy
   const [newest, until] = ['newest', 'good_until'].map((one) => `ballast_etcd_backup_${one}`);
   expect(page()).toEqual([
     `${newest}_timestamp_seconds ${labels} 0`,
-    `${until}_timestamp_seconds ${labels} 0`,
+    `${until}_timestamp_seconds ${labels} ${at('2026-01-02T05:00:00Z') / 1_000}`,
   ]);
   complete(FIRST);
   await sweep(by);

@@ -35,7 +35,22 @@ function conditionsOf(differences: Differences): Readonly<Record<string, string>
 
 const CONDITIONS: readonly [string, Said][] = [
   ['the promise is kept', { differences: {}, ready: 'True NewEnough' }],
-  ['there is none yet', { differences: { status: {}, made: [] }, ready: 'False NoBackup' }],
+  [
+    'there is none yet, and one was promised by now',
+    {
+      // It was made on 2026-11-01, so by 2026-11-02T05:00:00Z.
+      differences: { status: {}, made: [active(LAST)], nowMs: at('2026-11-02T05:00:01Z') },
+      ready: 'False NoBackup',
+      degraded: 'True NoBackup',
+    },
+  ],
+  [
+    'there is none yet, and that time has not come',
+    {
+      differences: { status: {}, made: [active(LAST)], nowMs: at('2026-11-02T05:00:00Z') },
+      ready: 'False NoBackup',
+    },
+  ],
   [
     'one run has failed',
     {
