@@ -54,6 +54,7 @@ export const errorTable = {
   BACKUP_OPTIONS_WRONG: reject('A backup was asked for wrongly', 422),
   BACKUP_EXISTS: reject('A backup of this name is there already', 422),
   BACKUP_DIFFERS: retry('The snapshot is not what the member has'),
+  BACKUP_IS_OTHER: reject('What lies there is not the backup that was to be removed', 422),
   BACKUP_STOPPED: retry('The backup was ended from outside'),
   BACKUP_MISSING: reject('There is no backup of this name', 422),
   BACKUP_WITHOUT_FACTS: reject('The backup has no facts beside it', 422),

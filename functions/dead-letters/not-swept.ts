@@ -2,6 +2,10 @@
 // fails for this object, for two periods. Only conditions that are True change, and the function
 // sets them again at its next reconcile. Pure.
 import { ETCD_BACKUP_LEASE, ETCD_BACKUPS } from '../../shared/api/etcd-backup.ts';
+import {
+  ETCD_BACKUP_SCHEDULE_LEASE,
+  ETCD_BACKUP_SCHEDULES,
+} from '../../shared/api/etcd-backup-schedule.ts';
 import { ETCD_CLUSTER_LEASE, ETCD_CLUSTERS } from '../../shared/api/etcd-cluster.ts';
 import { ETCD_PEER_LEASE, ETCD_PEERS } from '../../shared/api/etcd-peer.ts';
 import { ETCD_RESTORE_LEASE, ETCD_RESTORES } from '../../shared/api/etcd-restore.ts';
@@ -57,6 +61,13 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
     functionName: 'etcd-restore',
     lease: ETCD_RESTORE_LEASE,
     claims: ['Progressing'],
+  },
+  {
+    ref: ETCD_BACKUP_SCHEDULES,
+    kind: 'EtcdBackupSchedule',
+    functionName: 'etcd-backup',
+    lease: ETCD_BACKUP_SCHEDULE_LEASE,
+    claims: ['Ready', 'Progressing'],
   },
   {
     ref: STORAGE_MIGRATIONS,

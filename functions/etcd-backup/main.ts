@@ -3,15 +3,20 @@
 import { setFlagsFromString } from 'node:v8';
 import { Failure } from '../../shared/errors.ts';
 import { runBackup } from './command.ts';
+import { isRemoval } from './remove/options.ts';
 
 // A large snapshot makes gigabytes of short-lived objects: left alone, V8 takes more and more
 // memory to collect them less often.
 setFlagsFromString('--semi-space-growth-factor=1');
 
+const args = process.argv.slice(2);
+const isToRemove = isRemoval(args);
 const end = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => {
-    const message = `The backup was ended by ${name}. Nothing was kept. Take it again.`;
+    const message = isToRemove
+      ? `The removal was ended by ${name}. Begin it again.`
+      : `The backup was ended by ${name}. Nothing was kept. Take it again.`;
     end.abort(new Failure('BACKUP_STOPPED', message));
   });
 }
@@ -22,4 +27,5 @@ const terminal = {
 };
 // A reader who has gone does not end a backup that is under way.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-process.exitCode = await runBackup(process.argv.slice(2), terminal, end.signal);
+const run = isToRemove ? (await import('./remove/command.ts')).runRemoval : runBackup;
+process.exitCode = await run(args, terminal, end.signal);

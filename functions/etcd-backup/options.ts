@@ -15,6 +15,7 @@ export interface CommandOptions extends BackupOptions {
 
 export const USAGE = `usage: npm run backup -- --etcd URL --to s3://BUCKET/KEY | FILE  [OPTION...]
        node etcd-backup.mjs --etcd URL --to s3://BUCKET/KEY | FILE  [OPTION...]
+       npm run backup -- --remove --help  removes one
 
 Takes a backup of an etcd, whoever made it: streams the snapshot of one member, checks it against
 its own hash and against the hash of all keys that the member tells, and only then has it stand

@@ -22,6 +22,16 @@ export interface EtcdBackupSpec {
   readonly spool?: BackupSpool;
   readonly deadlineSeconds: number;
   readonly resources: { readonly requests?: Amounts; readonly limits?: Amounts };
+  /** Set by an EtcdBackupSchedule on what it makes. */
+  readonly scheduled?: ScheduledRun;
+}
+
+/** The run of a schedule that an EtcdBackup is, and whose it is. */
+export interface ScheduledRun {
+  readonly schedule: string;
+  readonly uid: string;
+  /** The minute that it was due in. */
+  readonly at: string;
 }
 
 /** An EtcdCluster, or endpoints. */

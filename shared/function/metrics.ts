@@ -34,7 +34,7 @@ class Family<Series extends { readonly labels: Labels }> {
   }
 
   of(labels: Labels): Series {
-    const key = this.#labelNames.map((name) => labels[name] ?? '').join('\u0000');
+    const key = this.#keyOf(labels);
     const known = this.#byKey.get(key);
     if (known !== undefined) return known;
     if (this.#byKey.size >= SERIES_MAX) return this.#overflow();
@@ -43,8 +43,16 @@ class Family<Series extends { readonly labels: Labels }> {
     return made;
   }
 
+  forget(labels: Labels): void {
+    this.#byKey.delete(this.#keyOf(labels));
+  }
+
   all(): Iterable<Series> {
     return this.#byKey.values();
+  }
+
+  #keyOf(labels: Labels): string {
+    return this.#labelNames.map((name) => labels[name] ?? '').join('\u0000');
   }
 
   #overflow(): Series {
@@ -80,6 +88,11 @@ abstract class Instrument<Series extends { readonly labels: Labels }> {
 
   of(labels: Labels): Series {
     return this.#family.of(labels);
+  }
+
+  /** A series of something that is gone is not shown any more. */
+  forget(labels: Labels): void {
+    this.#family.forget(labels);
   }
 }
 

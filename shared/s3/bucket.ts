@@ -218,16 +218,21 @@ export class Bucket {
     return true;
   }
 
-  /** Fails with S3_CONFLICT when it is another one by now; one that is gone already is none. */
+  /**
+   * Fails with S3_CONFLICT when it is another one by now; one that is gone already is none. Where a
+   * storage knows no condition, it is looked at just before.
+   */
   async deleteFound(key: string, { etag }: StoredObject, signal?: AbortSignal): Promise<void> {
-    const what = `Deleting ${this.#place(key)}`;
-    const request = { method: 'DELETE', key, headers: { 'if-match': etag }, what } as const;
+    const request = { method: 'DELETE', key, what: `Deleting ${this.#place(key)}` } as const;
     try {
-      await this.#transport.send(request, signal);
+      await this.#transport.send({ ...request, headers: { 'if-match': etag } }, signal);
     } catch (error) {
+      if (!isS3Failure(error)) throw error;
+      const now = await this.head(key, signal);
       // The answer to an earlier try may have been lost.
-      if (isS3Failure(error) && (await this.head(key, signal)) === undefined) return;
-      throw error;
+      if (now === undefined) return;
+      if (error.refused?.code !== 'NotImplemented' || now.etag !== etag) throw error;
+      await this.#transport.send(request, signal);
     }
   }
 

@@ -3,6 +3,7 @@
 import { defineFunction, type FunctionDefinition } from '../function/define.ts';
 import type { ConfigShape } from '../function/config.ts';
 import { KUBECONFIG } from '../function/kube-config.ts';
+import type { Metrics } from '../function/metrics.ts';
 import { secondsAsMs } from '../function/parsers.ts';
 import { CHANGES, SWEEP } from '../function/sources.ts';
 import { SWEEP_CONFIG, type SweepConfig } from '../function/sweep-config.ts';
@@ -28,6 +29,9 @@ const CONFIG: ConfigShape<StatefulConfig> = {
   ...SWEEP_CONFIG,
 };
 
+/** Carries out what an event or the sweep asks for. */
+type Woken<Deps extends ReconcilerDeps> = Pick<Reconciler<Deps>, 'sweepAll' | 'takeChange'>;
+
 interface StatefulFunction<Deps extends ReconcilerDeps, More extends object> {
   readonly name: string;
   /** One sentence. */
@@ -37,9 +41,9 @@ interface StatefulFunction<Deps extends ReconcilerDeps, More extends object> {
   readonly lease: string;
   /** Settings of its own. */
   readonly config?: ConfigShape<More>;
-  readonly open: (options: StatefulOptions, more: More) => Deps;
+  readonly open: (options: StatefulOptions, more: More, metrics: Metrics) => Deps;
   /** Imports the reconciler with the first event, so that it does not delay readiness. */
-  readonly load: () => Promise<{ readonly reconciler: Reconciler<Deps> }>;
+  readonly load: () => Promise<{ readonly reconciler: Woken<Deps> }>;
 }
 
 export const defineStateful = <
@@ -61,7 +65,7 @@ export const defineStateful = <
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a shape for each key of both
     config: { ...CONFIG, ...config } as ConfigShape<StatefulConfig & More>,
     conflicts: timeConflicts,
-    open: (all, { clock, log }) => {
+    open: (all, { clock, log, metrics }) => {
       const { kubeconfigPath, workMs, leaseNamespace, sweepSeconds } = all;
       const options = {
         kube: openKube({ kubeconfigPath, userAgent: fieldManager, fieldManager, log }),
@@ -69,7 +73,7 @@ export const defineStateful = <
         workMs,
         lease: { namespace: leaseNamespace, name: lease, sweepSeconds },
       };
-      return open(options, all);
+      return open(options, all, metrics);
     },
     readApiServer: readJson,
     close: (deps) => deps.close(),

@@ -38,7 +38,7 @@ etcd-peer: what it needs in a namespace that has EtcdClusters.
   -n, --namespace NAME  where they are
   --cluster NAME        only for the EtcdCluster of this name
 
-etcd-backup: what it needs in a namespace that has EtcdBackups.
+etcd-backup: what it needs in a namespace that has EtcdBackups or EtcdBackupSchedules.
 
   -n, --namespace NAME  where they are
 

@@ -1,4 +1,5 @@
-// Rights that an administrator grants to `etcd-backup` in a namespace that has EtcdBackups.
+// Rights that an administrator grants to `etcd-backup` in a namespace that has EtcdBackups, by
+// themselves or of an EtcdBackupSchedule.
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { granted, rule, type Rule } from './manifests.ts';
 
@@ -8,6 +9,8 @@ const ETCD_BACKUP = 'etcd-backup';
 const NAMESPACE_RULES: readonly Rule[] = [
   rule('batch', 'jobs', ['create', 'get']),
   rule('', 'pods', ['list']),
+  // The runs of a schedule.
+  rule('ballast.dev', 'etcdbackups', ['create', 'delete']),
   // How an EtcdCluster is reached.
   rule('ballast.dev', 'etcdclusters', ['get']),
   // Says on the EtcdBackup what was done, and what is told of a pod that waits.

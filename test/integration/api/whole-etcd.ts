@@ -182,6 +182,12 @@ export const s3Object: Whole<NonNullable<EtcdBackupSpec['target']['s3']>> = {
   serverSideEncryption: 'aws:kms:mine',
 };
 
+export const whereEndpoints: Whole<Omit<EtcdBackupSpec['source'], 'etcdCluster'>> = {
+  endpoints: ['https://10.0.0.1:2379'],
+  tls: { secretName: 'etcd' },
+  login: { user: 'root', passwordSecret: { name: 'etcd-root', key: 'password' } },
+};
+
 const backupSpecs: Readonly<Record<string, EtcdBackupSpec>> = {
   cluster: {
     ...backupTarget,
@@ -189,13 +195,15 @@ const backupSpecs: Readonly<Record<string, EtcdBackupSpec>> = {
     target: { s3: s3Object },
     spool: { medium: 'Volume', size: '20Gi', storageClassName: 'fast' },
   },
+  scheduled: {
+    ...backupTarget,
+    source: { etcdCluster: { name: 'main' } },
+    target: { claim: { name: 'backups' } },
+    scheduled: { schedule: 'main', uid: 's1', at },
+  },
   endpoints: {
     ...backupTarget,
-    source: {
-      endpoints: ['https://10.0.0.1:2379'],
-      tls: { secretName: 'etcd' },
-      login: { user: 'root', passwordSecret: { name: 'etcd-root', key: 'password' } },
-    },
+    source: whereEndpoints,
     target: { claim: { name: 'backups', path: 'etcd/main.db' } },
   },
 };

@@ -15,6 +15,8 @@ export interface WholeKind {
   /** Fields that exclude each other stand in different ones. */
   readonly specs: Readonly<Record<string, object>>;
   readonly status: object;
+  /** Fields that the schema has only to refuse them in words of its own. */
+  readonly refused?: readonly string[];
   /** With which an object may be made at all, and what the API server makes of a part of it. */
   readonly least: { readonly spec: object; readonly filled: object };
 }

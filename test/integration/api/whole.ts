@@ -14,6 +14,7 @@ import type {
 import { AT as at, CONDITION as condition, type Whole, type WholeKind } from './whole-kind.ts';
 import { ETCD_KINDS } from './whole-etcd.ts';
 import { RESTORE_KIND } from './whole-restore.ts';
+import { SCHEDULE_KIND } from './whole-schedule.ts';
 
 /** Namespaces are included or excluded, never both. */
 const rest: Whole<Omit<MetadataFeedSpec, 'namespaces'>> = {
@@ -245,6 +246,7 @@ const migrationStatus: Whole<Omit<StorageMigrationStatus, 'conditions'>> & {
 export const WHOLE_KINDS: readonly WholeKind[] = [
   ...ETCD_KINDS,
   RESTORE_KIND,
+  SCHEDULE_KIND,
   {
     kind: 'MetadataFeed',
     path: '/apis/ballast.dev/v1alpha1/namespaces/ballast-system/metadatafeeds',

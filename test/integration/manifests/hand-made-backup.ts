@@ -1,6 +1,10 @@
 // An EtcdBackup where no controller makes pods of Jobs: its pod, and how its Job ends, are put
 // there by hand. Its function sends the API server the same requests.
 import { ETCD_BACKUPS, type EtcdBackupStatus } from '../../../shared/api/etcd-backup.ts';
+import {
+  ETCD_BACKUP_SCHEDULES,
+  type EtcdBackupScheduleStatus,
+} from '../../../shared/api/etcd-backup-schedule.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
@@ -71,6 +75,46 @@ export class HandMadeBackup {
     await untilSays('Complete', /^False ResultLost/);
     await this.#createOne('under-way');
     await untilSays('Progressing', /^True /, 'under-way');
+    await this.#runAndFail(look);
+  }
+
+  /** A run of a schedule is made, and goes when it has failed. */
+  async #runAndFail(look: () => Promise<unknown>): Promise<void> {
+    await this.#kube.create(ETCD_BACKUP_SCHEDULES, {
+      apiVersion: 'ballast.dev/v1alpha1',
+      kind: 'EtcdBackupSchedule',
+      metadata: { namespace, name: 'often' },
+      spec: {
+        schedule: '* * * * *',
+        failedHistory: 0,
+        template: {
+          source: { endpoints: ['http://127.0.0.1:1'] },
+          target: { claim: { name: 'disk' } },
+        },
+      },
+    });
+    const labelSelector = 'ballast.dev/etcd-backup-schedule=often';
+    let uid = '';
+    await until('a run to be made', async () => {
+      await look();
+      const [found] = (await this.#kube.list(ETCD_BACKUPS, { namespace, labelSelector })).items;
+      if (found === undefined) return false;
+      ({ uid } = found.metadata);
+      const { name } = found.metadata;
+      await this.#say(ETCD_BACKUPS, { namespace, name }, { phase: 'Failed' });
+      return true;
+    });
+    await until('it to go', async () => {
+      await look();
+      const { items } = await this.#kube.list(ETCD_BACKUPS, { namespace, labelSelector });
+      return items.every(({ metadata }) => metadata.uid !== uid);
+    });
+    await until('the next one to be under way', async () => {
+      await look();
+      const often = await this.#kube.get(ETCD_BACKUP_SCHEDULES, { namespace, name: 'often' });
+      const { conditions = [] } = (often?.['status'] ?? {}) as EtcdBackupScheduleStatus;
+      return conditions.some(({ type, status }) => type === 'Progressing' && status === 'True');
+    });
   }
 
   async #job(): Promise<KubeObject> {
@@ -111,7 +155,7 @@ export class HandMadeBackup {
   }
 
   async #say(
-    ref: typeof JOBS | typeof ETCD_CLUSTERS,
+    ref: typeof JOBS | typeof ETCD_CLUSTERS | typeof ETCD_BACKUPS,
     at: { readonly namespace: string; readonly name: string },
     status: object,
   ): Promise<void> {

@@ -264,3 +264,19 @@ test('a storage that takes a request and says nothing is asked again', async () 
   expect(await s3.open({}, { silenceMs: 20 }).head('k')).toBeUndefined();
   expect(s3.asked).toHaveLength(2);
 });
+
+test('where a deletion knows no condition, the object is looked at just before', async () => {
+  const found = { sizeBytes: 4, etag: '"e"', writer: undefined, sha256: undefined };
+  const unknown = refusesS3(501, 'NotImplemented');
+  const same = await poseAsS3(unknown, headOf('me'), answers(204));
+  await same.open().deleteFound('k', found);
+  expect(same.asked.map(({ method, headers }) => [method, headers['if-match']])).toEqual([
+    ['DELETE', '"e"'],
+    ['HEAD', undefined],
+    ['DELETE', undefined],
+  ]);
+  const other = await poseAsS3(unknown, headOf('you'), answers(204));
+  const deletion = other.open().deleteFound('k', { ...found, etag: '"another"' });
+  await expect(deletion).rejects.toThrow('NotImplemented');
+  expect(other.asked.map(({ method }) => method)).toEqual(['DELETE', 'HEAD']);
+});

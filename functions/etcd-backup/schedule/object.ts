@@ -1,0 +1,137 @@
+// An EtcdBackupSchedule and its EtcdBackups as they were read, in the terms of this function, and
+// the names of what belongs to them. Pure.
+import type { ScheduledRun } from '../../../shared/api/etcd-backup.ts';
+import {
+  ETCD_BACKUP_SCHEDULE_LABEL,
+  type EtcdBackupScheduleSpec,
+  type EtcdBackupScheduleStatus,
+} from '../../../shared/api/etcd-backup-schedule.ts';
+import type { Reason } from '../../../shared/kube/conditions.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { timestamp } from '../../../shared/kube/timestamp.ts';
+import { type EtcdBackup, etcdBackupOf, isEnding, isOver } from '../object.ts';
+import type { Good } from './retention.ts';
+
+export interface Schedule {
+  /** As it was read. */
+  readonly object: KubeObject;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly spec: EtcdBackupScheduleSpec;
+  readonly status: EtcdBackupScheduleStatus;
+}
+
+export function scheduleOf(object: KubeObject): Schedule {
+  // The API server holds both to their schema.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const { spec, status = {} } = object as unknown as {
+    spec: EtcdBackupScheduleSpec;
+    status?: EtcdBackupScheduleStatus;
+  };
+  const { name, namespace = '', uid, generation = 0 } = object.metadata;
+  return { object, namespace, name, uid, generation, spec, status };
+}
+
+/** Little is kept of each: there may be many. */
+export interface Made {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** The minute that it was due in. */
+  readonly atMs: number;
+  readonly isEnding: boolean;
+  readonly isOver: boolean;
+  /** Its removal was noted; perhaps nothing is stored any more. */
+  readonly isRemoving: boolean;
+  readonly location: string;
+  readonly completedAt: string | undefined;
+  readonly good: GoodBackup | undefined;
+  /** Why there is no backup; undefined as long as there may be one. */
+  readonly failure: Reason | undefined;
+}
+
+/** The facts that are needed here; its stored object is known again by two of them. */
+export interface GoodBackup {
+  readonly takenAtMs: number;
+  readonly isConfirmed: boolean;
+  readonly revision: string;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+}
+
+/** Undefined for one that another schedule made, or a person. */
+export function madeBy(
+  { uid, status }: Pick<Schedule, 'uid' | 'status'>,
+  object: KubeObject,
+): Made | undefined {
+  const backup = etcdBackupOf(object);
+  const { scheduled } = backup.spec;
+  if (scheduled?.uid !== uid) return undefined;
+  const { phase, location = '', completedAt, conditions = [] } = backup.status;
+  const { removing = [] } = status;
+  const complete = conditions.find(({ type }) => type === 'Complete');
+  const { reason = 'BackupFailed', message = '' } = complete ?? {};
+  return {
+    name: backup.name,
+    uid: backup.uid,
+    resourceVersion: object.metadata.resourceVersion,
+    atMs: Date.parse(scheduled.at),
+    isEnding: isEnding(backup),
+    isOver: isOver(backup),
+    isRemoving: removing.includes(backup.name),
+    location,
+    completedAt,
+    good: phase === 'Complete' ? goodOf(backup) : undefined,
+    failure: phase === 'Failed' ? { reason, message } : undefined,
+  };
+}
+
+function goodOf({ status: { backup } }: EtcdBackup): GoodBackup | undefined {
+  if (backup === undefined) return undefined;
+  const { takenAt, isHashConfirmed, revision, sha256, sizeBytes } = backup;
+  const takenAtMs = Date.parse(takenAt);
+  return { takenAtMs, isConfirmed: isHashConfirmed, revision, sha256, sizeBytes };
+}
+
+/** A good backup with its EtcdBackup. */
+export interface Stored extends Good {
+  readonly made: Made;
+  readonly good: GoodBackup;
+}
+
+export const storedIn = (all: readonly Made[]): readonly Stored[] =>
+  recordsOf(all.filter(({ isRemoving }) => !isRemoving));
+
+/** The oldest first. */
+export const removingIn = (all: readonly Made[]): readonly Stored[] =>
+  recordsOf(all.filter(({ isRemoving }) => isRemoving)).toSorted(
+    (one, other) => one.takenAtMs - other.takenAtMs,
+  );
+
+const recordsOf = (all: readonly Made[]): readonly Stored[] =>
+  all.flatMap((made) => {
+    const { name, good } = made;
+    if (good === undefined) return [];
+    const { takenAtMs, isConfirmed } = good;
+    return [{ name, takenAtMs, isConfirmed, made, good }];
+  });
+
+/** The same for one minute always, so that a run is made once whoever asks for it how often. */
+export const backupNameOf = ({ name }: Pick<Schedule, 'name'>, atMs: number): string =>
+  `${name}-${timestamp(atMs).replaceAll(/\D/g, '').slice(0, 12)}`;
+
+/** As its record, in a spec that nobody changes. */
+export const scheduledOf = (
+  { name, uid }: Pick<Schedule, 'name' | 'uid'>,
+  atMs: number,
+): ScheduledRun => ({ schedule: name, uid, at: timestamp(atMs) });
+
+export const backupLabelsOf = ({
+  name,
+}: Pick<Schedule, 'name'>): Readonly<Record<string, string>> => ({
+  'app.kubernetes.io/name': 'etcd-backup',
+  'app.kubernetes.io/managed-by': 'ballast',
+  [ETCD_BACKUP_SCHEDULE_LABEL]: name,
+});

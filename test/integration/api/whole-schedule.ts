@@ -1,0 +1,71 @@
+// An EtcdBackupSchedule with every field that its types have, however deep.
+import type {
+  EtcdBackupScheduleSpec,
+  EtcdBackupScheduleStatus,
+  ExponentialRetention,
+} from '../../../shared/api/etcd-backup-schedule.ts';
+import { backupTarget, s3Object, whereEndpoints } from './whole-etcd.ts';
+import { AT as at, CONDITION as condition, type Whole, type WholeKind } from './whole-kind.ts';
+
+const scheduleFields: Whole<Omit<EtcdBackupScheduleSpec, 'retention' | 'template'>> = {
+  schedule: '30 4 * * MON-FRI',
+  timeZone: 'Europe/Berlin',
+  suspend: true,
+  concurrencyPolicy: 'Allow',
+  startingDeadlineSeconds: 600,
+  failedHistory: 5,
+  maxAgeSeconds: 86_400,
+};
+const { key: _, ...keyless } = s3Object;
+const ofCluster: EtcdBackupScheduleSpec['template'] = {
+  ...backupTarget,
+  source: { etcdCluster: { name: 'main' } },
+  target: { s3: keyless },
+  spool: { medium: 'Volume', size: '20Gi', storageClassName: 'fast' },
+};
+const ofEndpoints: EtcdBackupScheduleSpec['template'] = {
+  ...backupTarget,
+  source: whereEndpoints,
+  target: { claim: { name: 'backups' } },
+};
+const exponential: Whole<ExponentialRetention> = { hours: 12, days: 3, weeks: 2 };
+
+const scheduleStatus: Whole<Omit<EtcdBackupScheduleStatus, 'conditions'>> & {
+  readonly conditions: unknown[];
+} = {
+  observedGeneration: 1,
+  lastScheduleTime: at,
+  lastSuccessfulTime: at,
+  nextScheduleTime: at,
+  active: ['main-202601020304'],
+  newest: {
+    name: 'main-202601020304',
+    location: 'claim://backups/main.db',
+    revision: '6',
+    takenAt: at,
+    isHashConfirmed: true,
+  },
+  goodUntil: at,
+  removing: ['main-202601010304'],
+  kept: 3,
+  conditions: [condition],
+};
+
+export const SCHEDULE_KIND: WholeKind = {
+  kind: 'EtcdBackupSchedule',
+  path: '/apis/ballast.dev/v1alpha1/namespaces/ballast-system/etcdbackupschedules',
+  specs: {
+    count: { ...scheduleFields, template: ofCluster, retention: { count: 3 } },
+    age: { ...scheduleFields, template: ofCluster, retention: { ageSeconds: 86_400 } },
+    exponential: { ...scheduleFields, template: ofEndpoints, retention: { exponential } },
+  },
+  refused: ['.template.target.claim.path', '.template.target.s3.key'],
+  status: scheduleStatus,
+  least: {
+    spec: {
+      schedule: '0 4 * * *',
+      template: { source: { etcdCluster: { name: 'main' } }, target: { claim: { name: 'a' } } },
+    },
+    filled: { timeZone: 'UTC', suspend: false, concurrencyPolicy: 'Forbid', failedHistory: 3 },
+  },
+};

@@ -1,0 +1,239 @@
+// Schedules of backups of a real etcd into a real S3: runs are made as time goes on, the oldest
+// object goes from the bucket and then what knows of it, and what is not ours there stays. The
+// function runs as its own account, Kubernetes' own controllers keep and collect its Jobs.
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
+import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
+import { addControllerManager } from '../../../knative/try/local/plane/kube-controller-manager.ts';
+import { type Clock, systemClock } from '../../../shared/clock.ts';
+import { ETCD_BACKUPS, type EtcdBackupStatus } from '../../../shared/api/etcd-backup.ts';
+import {
+  ETCD_BACKUP_SCHEDULES,
+  type EtcdBackupScheduleStatus,
+} from '../../../shared/api/etcd-backup-schedule.ts';
+import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
+import type { KubeObject } from '../../../shared/kube/objects.ts';
+import { type Bucket, openBucket } from '../../../shared/s3/bucket.ts';
+import { settingsFor } from '../../builders/posing-s3.ts';
+import { sendEvent } from '../../builders/send-event.ts';
+import { type Shipped, startShipped } from '../../builders/shipped.ts';
+import { until } from '../../builders/versioned-kind.ts';
+import { JobPods } from './job-pods.ts';
+import { bundleProgram } from './program.ts';
+import { BUCKET, KEYS, type S3Server, startS3 } from './s3-server.ts';
+
+const namespace = 'shop';
+const JOBS = { group: 'batch', version: 'v1', resource: 'jobs' } as const;
+const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
+const MINUTE_MS = 60_000;
+
+let shipped: Shipped;
+let s3: S3Server;
+let bucket: Bucket;
+let pods: JobPods;
+let accounts: ServiceAccounts;
+let one: RunningFunction;
+/** How far its clock is ahead. */
+let aheadMs = 0;
+const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
+
+beforeAll(async () => {
+  shipped = await startShipped();
+  const { plane, kube } = shipped;
+  const controllers = ['job-controller', 'garbage-collector-controller'];
+  await addControllerManager(plane, { controllers });
+  s3 = await startS3(plane);
+  const given = { ...KEYS, sessionToken: undefined };
+  bucket = openBucket(BUCKET, settingsFor(s3.url, { caPath: s3.caPath, credentials: { given } }));
+  const program = await bundleProgram('etcd-backup', join(plane.dir, 'dist'));
+  const programs = { '/app/etcd-backup.mjs': program };
+  pods = new JobPods(kube, join(plane.dir, 'pods'), { programs });
+  pods.start();
+  const at = { namespace };
+  await kube.create(core('namespaces'), {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: namespace },
+  });
+  await kube.create(core('configmaps'), {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { ...at, name: 's3-ca' },
+    data: { 'root.pem': await readFile(s3.caPath, 'utf8') },
+  });
+  await kube.create(core('secrets'), {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { ...at, name: 's3' },
+    stringData: {
+      AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
+    },
+  });
+  const rights = etcdBackupRights(namespace).map((object) => ({ file: 'npm run rights', object }));
+  await applyObjects(kube, rights);
+  accounts = new ServiceAccounts(kube, plane, (error) => pods.errors.push(error));
+  one = await start();
+}, 120_000);
+
+afterAll(async () => {
+  await one?.stop();
+  accounts?.close();
+  await pods?.stop();
+  await bucket?.close();
+  await shipped?.stop();
+});
+
+afterEach(() => {
+  const [error] = pods.errors.splice(0);
+  if (error !== undefined) throw error;
+});
+
+async function start(): Promise<RunningFunction> {
+  const account = { namespace: 'ballast-system', name: 'etcd-backup' };
+  const environment = {
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    DRAIN_MINIMUM_SECONDS: '0',
+    ETCD_BACKUP_IMAGE: 'dev.local/ballast/etcd-backup:0.1.0',
+    KUBECONFIG: await accounts.kubeconfigFor('function/etcd-backup', account),
+  };
+  return startFunction(etcdBackup, { environment, build: { version: '0.0.0', commit: '' }, clock });
+}
+
+let name = '';
+let count = 0;
+
+/** Every minute, and one backup is kept. */
+beforeEach(async () => {
+  count += 1;
+  name = `often-${count}`;
+  const s3Target = {
+    bucket: BUCKET,
+    endpoint: s3.url,
+    credentials: { secretName: 's3' },
+    certificateAuthority: { kind: 'ConfigMap', name: 's3-ca', key: 'root.pem' },
+  };
+  const source = { endpoints: [shipped.plane.part('etcd').url] };
+  const template = { source, target: { s3: s3Target } };
+  await shipped.kube.create(ETCD_BACKUP_SCHEDULES, {
+    apiVersion: 'ballast.dev/v1alpha1',
+    kind: 'EtcdBackupSchedule',
+    metadata: { namespace, name },
+    spec: { schedule: '* * * * *', retention: { count: 1 }, template },
+  });
+});
+
+afterEach(async () => {
+  const found = await shipped.kube.get(ETCD_BACKUP_SCHEDULES, { namespace, name });
+  if (found === null) return;
+  const { uid } = found.metadata;
+  await shipped.kube.delete(ETCD_BACKUP_SCHEDULES, { namespace, name }, { uid });
+});
+
+const statusOf = async (): Promise<EtcdBackupScheduleStatus> =>
+  (await shipped.kube.get(ETCD_BACKUP_SCHEDULES, { namespace, name }))?.['status'] ?? {};
+
+async function conditionOf(type: string): Promise<string> {
+  const { conditions = [] } = await statusOf();
+  const found = conditions.find((condition) => condition.type === type);
+  return `${found?.status} ${found?.reason}: ${found?.message}`;
+}
+
+const backups = async (): Promise<readonly KubeObject[]> => {
+  const labelSelector = `ballast.dev/etcd-backup-schedule=${name}`;
+  return (await shipped.kube.list(ETCD_BACKUPS, { namespace, labelSelector })).items;
+};
+
+const backupStatusOf = (object: KubeObject | undefined): EtcdBackupStatus =>
+  object?.['status'] ?? {};
+
+/** Swept as often as it takes. */
+async function untilSwept(awaited: string, isSo: () => Promise<boolean>): Promise<void> {
+  await until(awaited, async () => {
+    const { status } = await sendEvent(one.port, 'dev.knative.sources.ping', {});
+    return status === 204 && (await isSo());
+  }).catch(async (cause: unknown) => {
+    const said = JSON.stringify(await statusOf());
+    throw new Error(`it says ${said}; ${pods.errors.map(String).join('; ')}`, { cause });
+  });
+}
+
+/** A minute passes, and its run is done. */
+async function nextBackup(): Promise<KubeObject> {
+  const before = new Set((await backups()).map(({ metadata }) => metadata.uid));
+  aheadMs += MINUTE_MS;
+  let made: KubeObject | undefined;
+  await untilSwept('a new backup to be complete', async () => {
+    made = (await backups()).find(({ metadata }) => !before.has(metadata.uid));
+    return backupStatusOf(made).phase === 'Complete';
+  });
+  if (made === undefined) throw new Error('there is none');
+  return made;
+}
+
+const keyOf = (object: KubeObject): string =>
+  (backupStatusOf(object).location ?? '').slice(`s3://${BUCKET}/`.length);
+
+/** The files of a backup that are in the bucket. */
+const storedOf = async (object: KubeObject): Promise<readonly string[]> =>
+  (await bucket.list(keyOf(object))).keys;
+
+const isGone = async ({ metadata }: KubeObject): Promise<boolean> =>
+  (await backups()).every((other) => other.metadata.uid !== metadata.uid);
+
+test('the oldest one goes from the bucket, then its EtcdBackup, and the newest stays', async () => {
+  const first = await nextBackup();
+  expect(await storedOf(first)).toEqual([keyOf(first), `${keyOf(first)}.json`]);
+  await untilSwept('it to be told', async () => (await conditionOf('Ready')).startsWith('True'));
+  expect((await statusOf()).newest?.location).toBe(backupStatusOf(first).location);
+  const second = await nextBackup();
+  await untilSwept('the first one to go', () => isGone(first));
+  expect(await storedOf(first)).toEqual([]);
+  expect(await storedOf(second)).toHaveLength(2);
+  await untilSwept('that to be told', async () => (await statusOf()).kept === 1);
+  expect(await statusOf()).toMatchObject({ newest: { name: second.metadata.name }, active: [] });
+  expect(await conditionOf('Ready')).toMatch(/^True NewEnough/);
+  await until('its Jobs to be collected', async () => {
+    const { items } = await shipped.kube.list(JOBS, { namespace });
+    return items.every(({ metadata }) => !metadata.name.endsWith(first.metadata.uid));
+  });
+});
+
+test('without its facts it is known by its bytes, and what is not ours stays', async () => {
+  const first = await nextBackup();
+  const path = (of: KubeObject): string => join(shipped.plane.dir, 's3/objects', BUCKET, keyOf(of));
+  // As a program leaves it that was killed in between.
+  await rm(`${path(first)}.json`);
+  const second = await nextBackup();
+  await untilSwept('the first one to go', () => isGone(first));
+  expect(await storedOf(first)).toEqual([]);
+  const bytes = await readFile(path(second));
+  await rm(`${path(second)}.json`);
+  await writeFile(path(second), bytes.with(0, (bytes[0] ?? 0) ^ 1));
+  await nextBackup();
+  await untilSwept('it to be told', async () =>
+    /^True RemovalFailed: .*BACKUP_IS_OTHER/.test(await conditionOf('Degraded')),
+  );
+  expect(await storedOf(second)).toEqual([keyOf(second)]);
+  expect(await isGone(second)).toBe(false);
+});
+
+test('deleting it leaves its backups, and what is stored', async () => {
+  const first = await nextBackup();
+  const found = await shipped.kube.get(ETCD_BACKUP_SCHEDULES, { namespace, name });
+  const { uid = '' } = found?.metadata ?? {};
+  const foreground = { propagationPolicy: 'Foreground' } as const;
+  await shipped.kube.delete(ETCD_BACKUP_SCHEDULES, { namespace, name }, { uid }, foreground);
+  await until('it to be gone', async () => {
+    return (await shipped.kube.get(ETCD_BACKUP_SCHEDULES, { namespace, name })) === null;
+  });
+  aheadMs += 10 * MINUTE_MS;
+  await sendEvent(one.port, 'dev.knative.sources.ping', {});
+  expect(await isGone(first)).toBe(false);
+  expect(await storedOf(first)).toHaveLength(2);
+});
