@@ -21,9 +21,9 @@ const ASKED_WRONGLY = 2;
 /** Names have 63 characters at most, and a uid has 36. */
 const NAME_LENGTH_MAX = 23;
 
-/** The Job that took the backup is called otherwise, whatever the name. */
+/** The Job that took the backup ends with the uid, whatever the name of the backup ends with. */
 export const removalNameOf = ({ name, uid }: Pick<EtcdBackup, 'name' | 'uid'>): string =>
-  `${name.slice(0, NAME_LENGTH_MAX)}-rm-${uid}`;
+  `${name.slice(0, NAME_LENGTH_MAX)}-${uid}-rm`;
 
 export function removalManifest(
   backup: EtcdBackup,

@@ -107,13 +107,14 @@ function complete(name: string): void {
 /** Jobs that remove what is stored, as they end for the first time. */
 function endRemovals(type = 'Complete'): void {
   for (const { metadata, ...job } of all('jobs')) {
-    if (!metadata.name.includes('-rm-') || job['status'] !== undefined) continue;
+    if (!metadata.name.endsWith('-rm') || job['status'] !== undefined) continue;
     const conditions = [{ type, status: 'True', reason: 'Ended' }];
     kube.change(JOBS, { namespace, name: metadata.name }, { status: { conditions } });
   }
 }
 
 const FIRST = 'daily-202601010400';
+const isRemoval = (job: string): boolean => job.startsWith(FIRST) && job.endsWith('-rm');
 const SECOND = 'daily-202601020400';
 
 test('a run is made, noted, and not made again', async () => {
@@ -172,16 +173,16 @@ async function live(look: () => Promise<unknown>): Promise<void> {
 test('what is stored is removed before its EtcdBackup is, and that is noted before', async () => {
   const noted: unknown[] = [];
   kube.aroundWrite = () => {
-    const isMade = all('jobs').some(({ metadata }) => metadata.name.startsWith(`${FIRST}-rm-`));
+    const isMade = all('jobs').some(({ metadata }) => isRemoval(metadata.name));
     if (isMade && names('etcdbackups').includes(FIRST)) noted.push(statusOf().removing);
   };
   await live(() => sweep());
   expect(noted.length).toBeGreaterThan(2);
   expect(noted).toEqual(noted.map(() => [FIRST]));
   expect(statusOf().removing).toEqual([]);
-  const order = kube.writes.filter((one) => /-rm-|delete/.test(one));
+  const order = kube.writes.filter((one) => /-rm$|delete/.test(one));
   expect(order).toEqual([
-    expect.stringMatching(new RegExp(`^create jobs ${FIRST}-rm-`)),
+    expect.stringMatching(new RegExp(`^create jobs ${FIRST}-.*-rm$`)),
     `delete etcdbackups ${FIRST}`,
   ]);
   expect(names('etcdbackups')).toEqual([SECOND]);
@@ -190,7 +191,7 @@ test('what is stored is removed before its EtcdBackup is, and that is noted befo
 
 test('the Job that removes is told what lies where, and has no more than it needs', async () => {
   await live(() => sweep());
-  const job = all('jobs').find(({ metadata }) => metadata.name.includes('-rm-'));
+  const job = all('jobs').find(({ metadata }) => metadata.name.endsWith('-rm'));
   const { containers, volumes } = Object(job?.['spec']).template.spec;
   expect(containers[0].args).toEqual([
     expect.stringMatching(
@@ -319,7 +320,7 @@ test('a removal that has begun is ended, whatever becomes of the schedule', asyn
   await live(async () => {
     await sweep();
     days += 1;
-    if (names('jobs').some((name) => name.includes('-rm-'))) putSchedule({ suspend: true });
+    if (names('jobs').some((name) => name.endsWith('-rm'))) putSchedule({ suspend: true });
   });
   expect(days).toBeGreaterThan(1);
   expect(names('etcdbackups')).toEqual([SECOND]);
@@ -345,5 +346,5 @@ test('one whose removal has failed is kept, told, and holds up no other', async 
   complete('daily-202601030400');
   await sweep();
   endRemovals();
-  expect(names('jobs').filter((one) => one.includes('-rm-'))).toHaveLength(2);
+  expect(names('jobs').filter((one) => one.endsWith('-rm'))).toHaveLength(2);
 });
