@@ -42,7 +42,7 @@ async function put(name: string, value: string): Promise<KubeObject> {
   return kube.apply(CONFIG_MAPS, manifest, { force: true });
 }
 
-/** Of all that the API server has. */
+/** A backup of all that the API server has. */
 async function takeBackup(): Promise<void> {
   const path = join(plane.dir, 'backup.db');
   const { signal } = new AbortController();
