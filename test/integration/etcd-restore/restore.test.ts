@@ -7,7 +7,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Backup, backUp } from '../../../functions/etcd-backup/backup.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import type { BackupFacts } from '../../../shared/api/etcd-backup.ts';
+import { openEtcdAdmin } from '../../../shared/etcd/admin.ts';
 import { CLAIMS } from '../../../shared/stateful/parts.ts';
+import { EtcdCluster } from '../etcd/cluster.ts';
 import { type Named, SCENARIO_MS } from '../etcd-cluster/etcd-scene.ts';
 import { RestorePlace } from './restore-place.ts';
 
@@ -45,9 +47,8 @@ afterEach(() => {
   if (error !== undefined) throw error;
 });
 
-async function take(path: string): Promise<Backup> {
-  const [pod] = await place.etcd.pods(OLD);
-  const endpoints = [`http://${String(Object(pod?.['status']).podIP)}:2379`];
+async function take(path: string, url?: string): Promise<Backup> {
+  const endpoints = [url ?? (await urlOf(OLD))];
   const { signal } = new AbortController();
   return backUp({ etcd: { endpoints }, to: { path } }, { signal, onProgress: () => undefined });
 }
@@ -218,3 +219,32 @@ test('a backup on a claim is restored from there', { timeout: SCENARIO_MS }, asy
   await place.untilSays(named('disk'), /^True DryRun: /);
   expect((await place.status(named('disk'))).location).toBe('claim://disk/etcd/old.db');
 });
+
+test(
+  'a backup of an etcd that was full becomes one that takes writes, with a larger quota',
+  { timeout: SCENARIO_MS },
+  async () => {
+    const full = await EtcdCluster.start(1, { flags: ['--quota-backend-bytes=2000000'] });
+    const { url } = full.placeOf(0).endpoint;
+    const keys = openEtcdAdmin({ endpoints: [url] });
+    const fill = async (): Promise<never> => {
+      for (;;) await keys.keys.put('a', 'x'.repeat(900_000));
+    };
+    await expect(fill()).rejects.toThrow(/NOSPACE|space exceeded/);
+    const path = join(full.plane.dir, 'full.db');
+    const backup = await take(path, url);
+    expect(backup.facts.alarms).toEqual(['NOSPACE']);
+    await put('full.db', await readFile(path), backup.facts);
+    await keys.close();
+    await full.stop();
+    const cluster = named('roomy');
+    const spec = { replicas: 1, tls: PLAIN, storage: { size: '10Gi' } };
+    const etcdCluster = { name: 'roomy', spec };
+    await place.create(cluster, { ...restoreOf('roomy', 'full.db'), etcdCluster });
+    await place.untilSays(cluster, /^False EtcdCluster(Starting|Degraded)/);
+    await place.etcd.wakeUntilReady(cluster);
+    const client = await place.etcd.client(cluster);
+    await client.keys.put('b', 'of new');
+    await client.close();
+  },
+);
