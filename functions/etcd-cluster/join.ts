@@ -50,6 +50,9 @@ export function finishLearner(state: State): Decision | undefined {
   // Nobody votes beside the first member until all are added. One that does not start holds up
   // nobody: those that do could be a quorum.
   if (isGathering(state, learners)) {
+    // Another one beside it would be told of a member that can never come.
+    const lost = learners.find((one) => state.lost.has(peerNameOf(state, one) ?? ''));
+    if (lost !== undefined) return finish(state, lost);
     const starting = learners.find(
       (one) => answerOf(state, one) === undefined && !isLate(state, one),
     );

@@ -321,10 +321,9 @@ test('etcd-cluster: a member is born and restarted, another one is lost as a lea
 });
 
 test.each([
-  [etcdBackup, HandMadeBackup, etcdBackupRights] as const,
-  [etcdRestore, HandMadeRestore, etcdRestoreRights] as const,
-])('$0.name: a Job is made, its pod waits, and is done', async (definition, Made, rights) => {
-  const { name } = definition;
+  ['etcd-backup', etcdBackup, HandMadeBackup, etcdBackupRights] as const,
+  ['etcd-restore', etcdRestore, HandMadeRestore, etcdRestoreRights] as const,
+])('%s: a Job is made, its pod waits, and is done', async (name, definition, Made, rights) => {
   const one = await installed.run(definition, { WORK_SECONDS: '0.1' }, later);
   const made = await Made.create(installed.kube);
   expect(await tick(one)).toBe(204);

@@ -91,8 +91,8 @@ const goingDown: Etcd = (etcd) => ({
   ),
 });
 
-const startingSince = (since: string) => ({
-  members: [{ name: 'etcd-2', ready: false, startingSince: since }],
+const startingSince = (since: string, name = 'etcd-2') => ({
+  members: [{ name, ready: false, startingSince: since }],
 });
 
 const LEAVES = {
@@ -206,6 +206,15 @@ const ROWS: readonly Row[] = [
       status: startingSince('2026-01-01T23:58:30Z'),
     }),
     'add-learner: Add etcd-3 beside the others',
+  ],
+  [
+    'one whose volume is lost is replaced before another one is added',
+    born({
+      ...running(1, withLearner(1)),
+      lost: { 'etcd-1': 'Why.' },
+      status: startingSince('2026-01-01T23:58:30Z', 'etcd-1'),
+    }),
+    'write-records: Replace etcd-1',
   ],
   [
     'until then it is waited for',
