@@ -4,7 +4,6 @@
 // one of its own.
 
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +13,7 @@ import { resolvePart } from '../../knative/try/local/parts/resolve.ts';
 import { writeBoltFile } from '../builders/bolt-file.ts';
 import { history } from './p14-history.ts';
 import type { Bench, Sample, Side } from './runner.ts';
+import { watched } from './watched.ts';
 
 const ours = 'storage-audit';
 const status = 'etcdutl 3.6.16 snapshot status';
@@ -23,8 +23,6 @@ const boundMb = 128;
 
 const keys = 150_000;
 const rounds = 5;
-/** The kernel keeps the highest value itself; only what comes in the last moment is missed. */
-const memoryLookMs = 20;
 
 const run = promisify(execFile);
 
@@ -75,28 +73,10 @@ async function rateOf(sizeBytes: number, work: Promise<unknown>): Promise<number
 }
 
 async function audit(bundle: string, file: string, sizeBytes: number): Promise<Sample> {
-  let memory = Number.NaN;
-  const work = new Promise<void>((resolve, reject) => {
-    const child = execFile(process.execPath, [bundle, file], { env: {} }, (error, out, err) => {
-      clearInterval(looking);
-      // The audit finds old objects: a third of the objects are in v1alpha1.
-      if (error?.code === 1 && out.includes('v1alpha1')) resolve();
-      else reject(new Error(`the audit ended with ${error?.code ?? 0}: ${out}${err}`));
-    });
-    const looking = setInterval(() => {
-      memory = highWaterMb(child.pid) ?? memory;
-    }, memoryLookMs);
-  });
-  return { rate: await rateOf(sizeBytes, work), memory };
-}
-
-/** Undefined for a process that has ended. */
-function highWaterMb(pid: number | undefined): number | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid ?? 0}/status`, 'utf8');
-    const found = /^VmHWM:\s+(\d+) kB$/m.exec(text)?.[1];
-    return found === undefined ? undefined : (Number(found) * 1024) / 1e6;
-  } catch {
-    return undefined;
+  const { exitCode, output, tookMs, memoryMb } = await watched(process.execPath, [bundle, file]);
+  // The audit finds old objects: a third of the objects are in v1alpha1.
+  if (exitCode !== 1 || !output.includes('v1alpha1')) {
+    throw new Error(`the audit ended with ${exitCode}: ${output}`);
   }
+  return { rate: sizeBytes / 1e3 / tookMs, memory: memoryMb };
 }

@@ -3,14 +3,12 @@
 // as a process that is started when the migration is wanted, as their releases do it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join, resolve } from 'node:path';
-import { partsSettings } from '../../../knative/try/local/parts/settings.ts';
 import type { Plane } from '../../../knative/try/local/plane/plane.ts';
 import { LineRing } from '../../../knative/try/local/process/line-ring.ts';
 import { CURRENT, GROUP, until, type VersionedKind } from '../../builders/versioned-kind.ts';
+import { buildGoPeer } from '../go-peer.ts';
 import type { MigrationSide } from './world.ts';
 
-const PEERS = resolve(import.meta.dirname, '../peers');
 const KNATIVE_PACKAGE = 'knative.dev/pkg/apiextensions';
 const MIGRATED_WITHIN_MS = 300_000;
 const LINES_IN_MESSAGE = 8;
@@ -24,7 +22,7 @@ export function knativeSide(): MigrationSide {
   return {
     name: 'migrator of knative.dev/pkg, as of serving 0.50',
     prepare: async () => {
-      binary ||= await build('knative-pkg', `${KNATIVE_PACKAGE}/storageversion/cmd/migrate`);
+      binary ||= await buildGoPeer('knative-pkg', `${KNATIVE_PACKAGE}/storageversion/cmd/migrate`);
     },
     migrate: async ({ plane, kind }) => {
       const job = new Peer(binary, [...limits, `${kind.plural}.${GROUP}`], plane);
@@ -42,7 +40,7 @@ export function clusterApiSide(): MigrationSide {
   return {
     name: 'CRD migrator of cluster-api 1.14.2',
     prepare: async () => {
-      binary ||= await build('cluster-api', '.');
+      binary ||= await buildGoPeer('cluster-api');
     },
     migrate: async ({ plane, kind }) => {
       const args = [`--group=${GROUP}`, `--version=${CURRENT}`, `--kind=${kind.kind}`];
@@ -89,15 +87,4 @@ class Peer {
 function untilTrimmed(kind: VersionedKind): Promise<void> {
   const isTrimmed = async () => (await kind.read()).status.storedVersions.join() === CURRENT;
   return until(`storedVersions of ${kind.crdName} to be trimmed`, isTrimmed, MIGRATED_WITHIN_MS);
-}
-
-/** Beside the parts in their cache; when nothing changed, Go sees that in a second. */
-async function build(name: string, goPackage: string): Promise<string> {
-  const { cacheDir, goEnv } = partsSettings();
-  const path = join(cacheDir, 'bench-peers', name);
-  const args = ['build', '-mod=readonly', '-trimpath', '-buildvcs=false', '-o', path, goPackage];
-  const go = spawn('go', args, { cwd: join(PEERS, name), env: { ...goEnv }, stdio: 'inherit' });
-  const [code] = await once(go, 'exit');
-  if (code !== 0) throw new Error(`${name} could not be built: go ended with exit code ${code}`);
-  return path;
 }

@@ -1,6 +1,7 @@
 // Messages come back as they were, and what is none of ours is told apart from them.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { anyText } from '../../builders/any-text.ts';
 import {
   type Tombstone,
   decodeCheckpoint,
@@ -57,7 +58,7 @@ test('marker, checkpoint and floor come back', () => {
 test('a text of any script comes back', () => {
   const [shown] = show('pods', pod, plan);
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (reason) => {
+    fc.property(anyText(), (reason) => {
       const message = { ...shown?.message, reason } as Parameters<typeof encodeMessage>[0];
       expect(decodeMessage(encodeMessage(message))).toEqual(message);
     }),

@@ -1,0 +1,60 @@
+// Both ways from an etcd into an S3: ours, and what etcd's documentation and rclone's make together.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import { BUCKET, KEYS, type S3Server } from '../../integration/etcd-backup/s3-server.ts';
+import type { EtcdCluster } from '../../integration/etcd/cluster.ts';
+import { buildGoPeer } from '../go-peer.ts';
+import type { Sample } from '../runner.ts';
+import { type Watched, watched } from '../watched.ts';
+
+export interface World {
+  readonly etcd: EtcdCluster;
+  readonly s3: S3Server;
+  /** Of the function's program. */
+  readonly bundle: string;
+}
+
+const OBJECT = 'etcd.db';
+
+/** It is checked as well: by its own hash, by that of all keys, and in the storage. */
+export async function backUp({ etcd, s3, bundle }: World): Promise<Sample> {
+  const { url } = etcd.placeOf(0).endpoint;
+  const storage = ['--s3-endpoint', s3.url, '--s3-cacert', s3.caPath, '--spool', etcd.plane.dir];
+  const to = `s3://${BUCKET}/${OBJECT}`;
+  const args = [bundle, '--etcd', url, '--to', to, ...storage];
+  const done = await watched(process.execPath, args, {
+    AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
+  });
+  refuse(done);
+  if (!done.output.includes('"isHashConfirmed":true')) throw new Error(done.output);
+  const objects = join(etcd.plane.dir, 's3/objects', BUCKET);
+  for (const one of [OBJECT, `${OBJECT}.json`]) await rm(join(objects, one));
+  return { seconds: done.tookMs / 1e3, memory: done.memoryMb };
+}
+
+export async function saveAndUpload({ etcd, s3 }: World): Promise<Sample> {
+  const [etcdctl, rclone] = [await resolvePart('etcdctl'), await buildGoPeer('rclone')];
+  const { url } = etcd.placeOf(0).endpoint;
+  const file = join(etcd.plane.dir, OBJECT);
+  const saved = await watched(etcdctl, ['--endpoints', url, 'snapshot', 'save', file]);
+  refuse(saved);
+  const to = `:s3:${BUCKET}/${OBJECT}`;
+  const sent = await watched(rclone, ['copyto', file, to, '--ca-cert', s3.caPath], {
+    RCLONE_CONFIG: '',
+    RCLONE_S3_PROVIDER: 'Other',
+    RCLONE_S3_ENDPOINT: s3.url,
+    RCLONE_S3_ACCESS_KEY_ID: KEYS.accessKeyId,
+    RCLONE_S3_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
+  });
+  refuse(sent);
+  await rm(file);
+  await rm(join(etcd.plane.dir, 's3/objects', BUCKET, OBJECT));
+  const memory = Math.max(saved.memoryMb, sent.memoryMb);
+  return { seconds: (saved.tookMs + sent.tookMs) / 1e3, memory };
+}
+
+function refuse({ exitCode, output }: Watched): void {
+  if (exitCode !== 0) throw new Error(`It ended with exit code ${exitCode}: ${output}`);
+}
