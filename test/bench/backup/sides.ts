@@ -1,4 +1,4 @@
-// Both ways from an etcd into an S3: ours, and what etcd's documentation and rclone's make together.
+// Both ways from an etcd into an S3: ours, and what etcd's documentation and rclone's tell to do.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
@@ -11,7 +11,7 @@ import { type Watched, watched } from '../watched.ts';
 export interface World {
   readonly etcd: EtcdCluster;
   readonly s3: S3Server;
-  /** Of the function's program. */
+  /** The path of the function's program. */
   readonly bundle: string;
 }
 
