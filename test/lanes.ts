@@ -48,7 +48,7 @@ export const lanes: readonly Lane[] = [
       'test/integration/api/*.test.ts',
       'test/integration/migration/{changes,clean,conversion,crd,killed,kinds}.test.ts',
       'test/integration/migration/{late,lifecycle,refused,spec,webhook}.test.ts',
-      'test/integration/{etcd-backup,etcd-cluster,etcd-peer,etcd-restore,nats-cluster}/crd.test.ts',
+      'test/integration/{etcd-backup,etcd-cluster,etcd-peer,etcd-restore,nats-cluster}/*crd.test.ts',
       'test/integration/etcd-peer/writers.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver'],
