@@ -15,13 +15,19 @@ export interface World {
   readonly bundle: string;
 }
 
-const OBJECT = 'etcd.db';
+/** What the storage keeps beside an object it keeps of the name, so each run has its own. */
+let runs = 0;
+const nextName = (): string => {
+  runs += 1;
+  return `etcd-${runs}.db`;
+};
 
 /** It is checked as well: by its own hash, by that of all keys, and in the storage. */
 export async function backUp({ etcd, s3, bundle }: World): Promise<Sample> {
   const { url } = etcd.placeOf(0).endpoint;
+  const name = nextName();
   const storage = ['--s3-endpoint', s3.url, '--s3-cacert', s3.caPath, '--spool', etcd.plane.dir];
-  const to = `s3://${BUCKET}/${OBJECT}`;
+  const to = `s3://${BUCKET}/${name}`;
   const args = [bundle, '--etcd', url, '--to', to, ...storage];
   const done = await watched(process.execPath, args, {
     AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
@@ -30,19 +36,22 @@ export async function backUp({ etcd, s3, bundle }: World): Promise<Sample> {
   refuse(done);
   if (!done.output.includes('"isHashConfirmed":true')) throw new Error(done.output);
   const objects = join(etcd.plane.dir, 's3/objects', BUCKET);
-  for (const one of [OBJECT, `${OBJECT}.json`]) await rm(join(objects, one));
+  for (const one of [name, `${name}.json`]) await rm(join(objects, one));
   return { seconds: done.tookMs / 1e3, memory: done.memoryMb };
 }
 
 export async function saveAndUpload({ etcd, s3 }: World): Promise<Sample> {
   const [etcdctl, rclone] = [await resolvePart('etcdctl'), await buildGoPeer('rclone')];
   const { url } = etcd.placeOf(0).endpoint;
-  const file = join(etcd.plane.dir, OBJECT);
+  const name = nextName();
+  const file = join(etcd.plane.dir, name);
   const saved = await watched(etcdctl, ['--endpoints', url, 'snapshot', 'save', file]);
   refuse(saved);
-  const to = `:s3:${BUCKET}/${OBJECT}`;
+  const to = `:s3:${BUCKET}/${name}`;
   const sent = await watched(rclone, ['copyto', file, to, '--ca-cert', s3.caPath], {
     RCLONE_CONFIG: '',
+    // Else it waits for ever where the bucket is to be made, which is there.
+    RCLONE_S3_NO_CHECK_BUCKET: 'true',
     RCLONE_S3_PROVIDER: 'Other',
     RCLONE_S3_ENDPOINT: s3.url,
     RCLONE_S3_ACCESS_KEY_ID: KEYS.accessKeyId,
@@ -50,7 +59,7 @@ export async function saveAndUpload({ etcd, s3 }: World): Promise<Sample> {
   });
   refuse(sent);
   await rm(file);
-  await rm(join(etcd.plane.dir, 's3/objects', BUCKET, OBJECT));
+  await rm(join(etcd.plane.dir, 's3/objects', BUCKET, name));
   const memory = Math.max(saved.memoryMb, sent.memoryMb);
   return { seconds: (saved.tookMs + sent.tookMs) / 1e3, memory };
 }
