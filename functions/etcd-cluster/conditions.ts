@@ -1,5 +1,5 @@
-// The conditions of a cluster: Ready, Quorate, BackupReady, Progressing and Degraded. None says True
-// for what nobody has seen. Pure.
+// The conditions of a cluster: Ready, Quorate, BackupReady, Progressing and Degraded. None says
+// True for what nobody has seen. Pure.
 import type { MemberStatus } from '../../shared/api/etcd-cluster.ts';
 import type { ConditionInput, Reason } from '../../shared/kube/conditions.ts';
 import {

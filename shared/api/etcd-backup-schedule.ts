@@ -78,6 +78,6 @@ export interface NewestBackup {
   readonly revision: string;
   readonly takenAt: string;
   readonly isHashConfirmed: boolean;
-  /** Of its etcd, in hex; absent in what was written by a version that did not tell it. */
+  /** In hex, of its etcd; absent where a version wrote it that did not tell it. */
   readonly clusterId?: string;
 }

@@ -65,8 +65,8 @@ function rightsMissing({ answer, message }: KubeError, namespace: string): Reaso
   return {
     reason: 'RightsMissing',
     message:
-      `The function may not see which backups are taken (${answer?.message ?? message}). All else ` +
-      'goes on. Grant it its rights there: ' +
+      `The function may not see which backups are taken (${answer?.message ?? message}). ` +
+      'All else goes on. Grant it its rights there: ' +
       `npm run -s rights -- etcd-cluster -n ${namespace} | kubectl apply -f -`,
   };
 }

@@ -79,16 +79,14 @@ function nobody(
 function ofActive(judged: Judged): ConditionInput {
   const { cluster, active, newest, nowMs } = judged;
   const late = active.filter(({ goodUntilMs = 0 }) => nowMs > goodUntilMs);
-  const hasOwn = active.some((one) => ownOf(cluster, one) !== undefined);
-  if (late.length > 0 || !hasOwn) {
-    const told = late.length > 0 ? late : active;
-    const message = [newestIs(newest), ...told.map((one) => promiseOf(judged, one))].join(' ');
-    const reason = newest === undefined || !hasOwn ? 'NoBackup' : 'TooOld';
-    return condition('BackupReady', 'False', { reason, message });
+  const told = late.length > 0 ? late : active;
+  const message = [newestIs(newest), ...told.map((one) => promiseOf(judged, one))].join(' ');
+  if (active.every((one) => ownOf(cluster, one) === undefined)) {
+    return condition('BackupReady', 'False', { reason: 'NoBackup', message });
   }
+  if (late.length > 0) return condition('BackupReady', 'False', { reason: 'TooOld', message });
   const doubt = active.find((one) => one.doubt !== undefined)?.doubt;
   if (doubt !== undefined) return condition('BackupReady', 'Unknown', doubt);
-  const message = [newestIs(newest), ...active.map((one) => promiseOf(judged, one))].join(' ');
   return newest?.shown.isHashConfirmed === true
     ? condition('BackupReady', 'True', { reason: 'NewEnough', message })
     : condition('BackupReady', 'True', { reason: 'Unconfirmed', message });

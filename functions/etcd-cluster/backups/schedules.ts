@@ -22,7 +22,7 @@ const LOCATION_BYTES_MAX = 1_200;
 const REVISION_BYTES_MAX = 32;
 const MESSAGE_BYTES_MAX = 500;
 
-/** What was found of them. */
+/** As far as they are known. */
 export interface Backups {
   readonly schedules: readonly Schedule[];
   /** Why they could not be read; all else goes on. */

@@ -1,5 +1,5 @@
 // The API server takes some EtcdClusters and refuses others, in the words of the definition; and
-// kubectl scales one, and shows how old its backup is.
+// kubectl scales one, and shows the age of its backup.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -222,7 +222,7 @@ test('kubectl scales it, and is refused an even number with the reason', async (
   await expect(scale(4)).rejects.toThrow('choose 1, 3, 5, 7 or 9');
 });
 
-test('kubectl shows how old its newest good backup is, and nothing where there is none', async () => {
+test('kubectl shows the age of its newest good backup, or nothing', async () => {
   const [name, other] = [await create({}), await create({})];
   const kubectl = async (...args: readonly string[]): Promise<string> => {
     const all = [`--kubeconfig=${sharedPlane().kubeconfigPath}`, ...args];

@@ -19,7 +19,7 @@ const MINUTE_MS = 60_000;
 
 const at = (ms: number): string => new Date(ms).toISOString();
 
-/** Of a backup that was taken now, and is new enough for so long. */
+/** A backup was taken now, and is new enough for so long. */
 const good = (nowMs: number, minutes: number): EtcdBackupScheduleStatus => ({
   newest: {
     name: `at-${nowMs}`,
