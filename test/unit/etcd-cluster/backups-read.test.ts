@@ -116,19 +116,25 @@ test('an API server that does not answer is asked again', async () => {
   await expect(observeBackups(deps, state().cluster)).rejects.toThrow('No.');
 });
 
-test('a cluster at rest turns to False by itself when its time has come', async () => {
+/** Ready, with a backup that is new enough for another five minutes. */
+async function backedUp(): Promise<Run> {
   const run = new Run();
   await run.converge();
   expect(run.condition('BackupReady')).toMatchObject({ status: 'Unknown', reason: 'NoSchedule' });
   const { model } = run;
-  const { kube } = model;
   const { clusterId } = Object(model.status());
   const status = good(model.nowMs, 10);
   const newest = status.newest && { ...status.newest, clusterId };
-  putSchedule(kube, 'often', { ...status, ...(newest === undefined ? {} : { newest }) });
+  putSchedule(model.kube, 'often', { ...status, ...(newest === undefined ? {} : { newest }) });
   model.nowMs += 5 * MINUTE_MS;
   await run.sweep();
   expect(run.condition('BackupReady')).toMatchObject({ status: 'True', reason: 'NewEnough' });
+  return run;
+}
+
+test('a cluster at rest turns to False by itself when its time has come', async () => {
+  const run = await backedUp();
+  const { model } = run;
   const before = run.writes.length;
   model.nowMs += 5 * MINUTE_MS;
   await run.sweep();
@@ -137,4 +143,20 @@ test('a cluster at rest turns to False by itself when its time has come', async 
   await run.sweep();
   expect(run.condition('BackupReady')).toMatchObject({ status: 'False', reason: 'TooOld' });
   expect(run.isReady()).toBe(true);
+});
+
+test('where the function may not look at the members, it says nothing of the backup', async () => {
+  const run = await backedUp();
+  const { kube } = run.model;
+  const ref = { group: '', version: 'v1', resource: 'pods' };
+  const message = 'User "u" cannot list resource "pods" in API group ""';
+  const answer = { statusCode: 403, reason: 'Forbidden', message, causes: [] };
+  const pages = kube.pages.bind(kube);
+  kube.pages = (of, selection) => {
+    if (of.resource !== 'pods') return pages(of, selection);
+    throw new KubeError('KUBE_FORBIDDEN', message, { verb: 'list', ref }, { answer });
+  };
+  await run.sweep();
+  expect(run.condition('BackupReady')).toMatchObject({ status: 'Unknown' });
+  expect(run.condition('BackupReady').reason).toBe('RightsMissing');
 });
