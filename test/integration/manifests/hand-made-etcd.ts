@@ -137,8 +137,15 @@ export class HandMadeEtcd {
     await this.#kube.patch(ETCD_BACKUP_SCHEDULES, target, { type: 'merge', body });
   }
 
-  async isBackedUp(): Promise<boolean> {
-    return (await this.condition('BackupReady')).startsWith('True NewEnough');
+  /** In the status, and in the metrics of the function. */
+  async isBackedUp({ port }: { readonly port: number }): Promise<boolean> {
+    const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const line = new RegExp(
+      `^ballast_etcd_cluster_backup_newest_\\S+{.*"${namespace}".*} 1767\\d{6}$`,
+      'm',
+    );
+    const isReady = (await this.condition('BackupReady')).startsWith('True NewEnough');
+    return isReady && line.test(page);
   }
 
   async edit(spec: object): Promise<void> {

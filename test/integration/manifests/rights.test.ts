@@ -312,7 +312,7 @@ test('etcd-cluster: a member is born and restarted, another one is lost as a lea
   expect(await etcd.condition('BackupReady')).toMatch(lacking);
   await grantPrinted(rights);
   await etcd.promiseBackups();
-  await untilTicked('its backup to be told', () => etcd.isBackedUp());
+  await untilTicked('its backup to be told', () => etcd.isBackedUp(one));
   await etcd.edit({ snapshotCount: 5_000 });
   await untilTicked('its pod to be restarted', () => etcd.runFirst());
   await etcd.edit({ replicas: 3 });

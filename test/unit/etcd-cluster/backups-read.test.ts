@@ -160,3 +160,15 @@ test('where the function may not look at the members, it says nothing of the bac
   expect(run.condition('BackupReady')).toMatchObject({ status: 'Unknown' });
   expect(run.condition('BackupReady').reason).toBe('RightsMissing');
 });
+
+test('metrics have both times, and nothing of a cluster that is gone', async () => {
+  const run = await backedUp();
+  const { model, metrics } = run;
+  const shown = (): readonly number[] =>
+    [...metrics.all()].flatMap(({ cells }) => [...cells].map((cell) => Object(cell).value));
+  const takenMs = model.nowMs - 5 * MINUTE_MS;
+  expect(shown()).toEqual([takenMs, takenMs + 10 * MINUTE_MS].map((ms) => ms / 1_000));
+  run.deleteCluster();
+  await run.sweep();
+  expect(shown()).toEqual([]);
+});

@@ -177,7 +177,8 @@ test.each(CASES)('%s: %j', (_, written, expected, words = /./) => {
 });
 
 test('without an id of its own a cluster has no backup', () => {
-  const one = state({ schedules: all({}), without: ['clusterId'] });
+  const untold = { ...GOOD, newest: UNTOLD };
+  const one = state({ schedules: all({}, { status: untold }), without: ['clusterId'] });
   expect(backupsOf(one)).toMatchObject({ condition: { reason: 'NoBackup' }, backup: undefined });
 });
 
