@@ -39,7 +39,7 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
     kind: 'EtcdCluster',
     functionName: 'etcd-cluster',
     lease: ETCD_CLUSTER_LEASE,
-    claims: ['Ready', 'Quorate', 'Progressing'],
+    claims: ['Ready', 'Quorate', 'BackupReady', 'Progressing'],
   },
   {
     ref: ETCD_PEERS,

@@ -1,5 +1,5 @@
-// The conditions of a cluster: Ready, Quorate, Progressing and Degraded. None says True for what
-// nobody has seen. Pure.
+// The conditions of a cluster: Ready, Quorate, BackupReady, Progressing and Degraded. None says
+// True for what nobody has seen. Pure.
 import type { MemberStatus } from '../../shared/api/etcd-cluster.ts';
 import type { ConditionInput, Reason } from '../../shared/kube/conditions.ts';
 import {
@@ -11,6 +11,7 @@ import {
   YOUNG_MS,
 } from '../../shared/stateful/conditions.ts';
 import { joined } from '../../shared/stateful/decision.ts';
+import { backupsOf } from './backups/ready.ts';
 import { isConverged } from './decide.ts';
 import type { Decision } from './decision.ts';
 import {
@@ -30,6 +31,7 @@ export function conditionsOf(
   return [
     ready(state, decision, members),
     quorate(state, members),
+    backupsOf(state).condition,
     progressing(decision),
     degraded(state, decision, members),
   ];

@@ -10,6 +10,7 @@
 //                      the members, by connect; ask-views: how each of them sees the others;
 //                      strays: pods and claims that have lost their label
 //   forgotten          members in memory whose data is gone
+//   backups/           the schedules that have backups taken, and BackupReady by them
 //   state, etcd-state  the state as types, and questions about it
 //   decide             the one order in which planners are asked for the next step; decision
 //   attempts           tells steps apart, to hold back those that change nothing
@@ -50,6 +51,6 @@ export const etcdCluster = defineStateful({
   purpose: 'Keeps etcd clusters right: one birth, members one at a time, never without a quorum.',
   fieldManager: FIELD_MANAGER,
   lease: ETCD_CLUSTER_LEASE,
-  open: (options) => new Deps({ ...options, openAdmin: openEtcdAdmin }),
+  open: (options, _, metrics) => new Deps({ ...options, openAdmin: openEtcdAdmin, metrics }),
   load: () => import('./reconciler.ts'),
 });

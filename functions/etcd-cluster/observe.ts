@@ -22,6 +22,8 @@ import { findPending } from '../../shared/stateful/pending.ts';
 import { readPods } from '../../shared/stateful/pods.ts';
 import { askMembers } from './ask-members.ts';
 import { askUpkeep } from './ask-upkeep.ts';
+import { observeBackups } from './backups/observe.ts';
+import { backupsOf } from './backups/ready.ts';
 import { type Cluster, peerNames, selectorOf } from './cluster.ts';
 import type { Deps } from './deps.ts';
 import { type Found, forgotten, isOtherPod, isThere } from './forgotten.ts';
@@ -74,7 +76,9 @@ export async function observe(
     ]),
     pending: byPeer(pending),
     etcd,
+    backups: await observeBackups({ kube, nowMs, memory: memory.backups, signal }, cluster),
   };
+  deps.backupGauges.show(cluster, backupsOf(state));
   const upkeep = await askUpkeep(deps, state, memory.upkeep, signal);
   return { state: { ...state, etcd: { ...etcd, upkeep } }, isRemembered };
 }

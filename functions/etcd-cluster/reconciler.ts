@@ -31,5 +31,5 @@ export const reconciler = reconcilerOf<Cluster, State, Step, Records, Deps>({
   applyStep,
   statusOf: (deps, state, decision, records = recordsOf(state)) =>
     statusUpdateOf(state, decision, records, deps.memoryOf(state.cluster.uid).contactMs),
-  unobserved: { next: 'Look at the members', unknown: ['Ready', 'Quorate'] },
+  unobserved: { next: 'Look at the members', unknown: ['Ready', 'Quorate', 'BackupReady'] },
 });

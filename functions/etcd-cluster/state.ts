@@ -22,6 +22,7 @@ import type { OwnSecret, SecretToMake } from '../../shared/stateful/certificates
 import type { FoundPart, RenderedPart } from '../../shared/stateful/parts.ts';
 import type { Pod } from '../../shared/stateful/pods.ts';
 import type { AuthParts } from './auth/state.ts';
+import type { Backups } from './backups/schedules.ts';
 import { type Cluster, ordinalOf, peerUrl } from './cluster.ts';
 import type { Alarm, EtcdState, Member, MemberAnswer } from './etcd-state.ts';
 import type { PartKey } from './render.ts';
@@ -117,6 +118,8 @@ export interface State {
   /** Peers that cannot start because their claim gets no volume, and why. */
   readonly pending: ReadonlyMap<string, string>;
   readonly etcd: EtcdState;
+  /** Backups by schedules; no step depends on them. */
+  readonly backups: Backups;
 }
 
 export const podOf = ({ pods }: Pick<State, 'pods'>, peer: string): Pod | undefined =>

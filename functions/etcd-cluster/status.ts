@@ -8,6 +8,7 @@ import { quantityOf } from '../../shared/kube/quantity.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { type Contacts, silentSince, withContact } from '../../shared/stateful/contacts.ts';
 import type { StatusUpdate } from '../../shared/stateful/write-status.ts';
+import { backupsOf } from './backups/ready.ts';
 import { conditionsOf } from './conditions.ts';
 import { selectorOf } from './cluster.ts';
 import type { Decision } from './decision.ts';
@@ -47,6 +48,7 @@ export function statusUpdateOf(
   const leader = leaderOf(state);
   const version = shownVersion([...etcd.answers.values()].map((one) => one.version));
   const database = databaseOf(state);
+  const { backup } = backupsOf(state);
   const { next, waitsFor, trouble } = decision;
   const waits = trouble ?? waitsFor;
   const status = {
@@ -57,6 +59,7 @@ export function statusUpdateOf(
     ...(version === undefined ? {} : { version }),
     ...(leader === undefined ? {} : { leader: peerNameOf(state, leader) ?? hexOf(leader.id) }),
     ...(database === undefined ? {} : { database }),
+    ...(backup === undefined ? {} : { backup }),
     members,
     plan: {
       next,

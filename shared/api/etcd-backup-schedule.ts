@@ -54,7 +54,7 @@ export interface EtcdBackupScheduleStatus {
   /** EtcdBackups that are under way. */
   readonly active?: readonly string[];
   readonly newest?: NewestBackup;
-  /** Until when the newest one is new enough. */
+  /** Until when the newest one is new enough; of the first one, until when it is promised. */
   readonly goodUntil?: string;
   /**
    * EtcdBackups whose removal has begun, by name. It is ended, whatever the spec says meanwhile,
@@ -78,4 +78,6 @@ export interface NewestBackup {
   readonly revision: string;
   readonly takenAt: string;
   readonly isHashConfirmed: boolean;
+  /** In hex, of its etcd; absent where a version wrote it that did not tell it. */
+  readonly clusterId?: string;
 }

@@ -88,6 +88,7 @@ export interface EtcdClusterStatus {
   readonly database?: string;
   /** In hex, as etcdctl prints it. Written once, before the cluster is called Ready. */
   readonly clusterId?: string;
+  readonly backup?: LastBackup;
   readonly bootstrap?: Bootstrap;
   readonly leaving?: LeavingMember;
   readonly restarting?: RestartingMember;
@@ -104,6 +105,17 @@ export interface EtcdClusterStatus {
   readonly members?: readonly MemberStatus[];
   readonly plan?: { readonly next: string; readonly waitsFor?: string };
   readonly conditions?: readonly ClusterCondition[];
+}
+
+/** The newest good backup of it that an EtcdBackupSchedule tells of. */
+export interface LastBackup {
+  /** The EtcdBackup. */
+  readonly name: string;
+  readonly schedule: string;
+  readonly location: string;
+  readonly revision: string;
+  readonly takenAt: string;
+  readonly isHashConfirmed: boolean;
 }
 
 /** The one birth of this EtcdCluster: written before the seed is made, and never again. */
@@ -233,7 +245,7 @@ export interface Compacting {
   readonly defragmented?: readonly string[];
 }
 
-/** Ready, Quorate, Progressing and Degraded. */
+/** Ready, Quorate, BackupReady, Progressing and Degraded. */
 interface ClusterCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';

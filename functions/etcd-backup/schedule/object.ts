@@ -59,6 +59,7 @@ export interface GoodBackup {
   readonly revision: string;
   readonly sha256: string;
   readonly sizeBytes: number;
+  readonly clusterId: string;
 }
 
 /** Undefined for one that another schedule made, or a person. */
@@ -90,9 +91,9 @@ export function madeBy(
 
 function goodOf({ status: { backup } }: EtcdBackup): GoodBackup | undefined {
   if (backup === undefined) return undefined;
-  const { takenAt, isHashConfirmed, revision, sha256, sizeBytes } = backup;
+  const { takenAt, isHashConfirmed, revision, sha256, sizeBytes, clusterId } = backup;
   const takenAtMs = Date.parse(takenAt);
-  return { takenAtMs, isConfirmed: isHashConfirmed, revision, sha256, sizeBytes };
+  return { takenAtMs, isConfirmed: isHashConfirmed, revision, sha256, sizeBytes, clusterId };
 }
 
 /** A good backup with its EtcdBackup. */

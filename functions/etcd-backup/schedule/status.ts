@@ -24,7 +24,7 @@ export function statusUpdateOf(
 ): StatusUpdate<EtcdBackupScheduleStatus> {
   const { schedule, made, nowMs, timetable } = state;
   const newest = newestOf(made);
-  const untilMs = goodUntilMs(state);
+  const untilMs = promisedMs(state);
   const isIdle = 'reason' in timetable || schedule.spec.suspend;
   const nextMs = isIdle ? undefined : timetable.nextMs(nowMs);
   const active = activeIn(made).map(({ name }) => name);
@@ -67,6 +67,7 @@ const shown = ({ name, takenAtMs, isConfirmed, made, good }: Stored): NewestBack
   revision: good.revision,
   takenAt: timestamp(takenAtMs),
   isHashConfirmed: isConfirmed,
+  clusterId: good.clusterId,
 });
 
 function ready(state: ScheduleState, newest: Stored | undefined): ConditionInput {

@@ -18,6 +18,8 @@ const NAMESPACE_RULES: readonly Rule[] = [
   rule('networking.k8s.io', 'networkpolicies', ['create', 'get', 'patch']),
   // Members come and go, and get another spec one at a time.
   rule('ballast.dev', 'etcdpeers', ['create', 'delete', 'get', 'list', 'patch']),
+  // Whether the newest good backup is as new as was promised.
+  rule('ballast.dev', 'etcdbackupschedules', ['list']),
   // One member at a time is restarted.
   rule('', 'pods', ['delete', 'list']),
   // Claims are marked with the cluster of their data, and go with a member that was taken away.

@@ -60,6 +60,14 @@ const etcdStatus: Whole<Omit<EtcdClusterStatus, 'conditions'>> & {
   leader: 'main-0',
   database: '1.2GiB of 2GiB',
   clusterId: 'cdf818194e3a8c32',
+  backup: {
+    name: 'daily-202601020304',
+    schedule: 'daily',
+    location: 's3://backups/etcd/main.db',
+    revision: '6',
+    takenAt: at,
+    isHashConfirmed: true,
+  },
   bootstrap: { seed: 'main-0', since: at, version: '3.6.16' },
   leaving: {
     peer: 'main-4',

@@ -44,6 +44,7 @@ const scheduleStatus: Whole<Omit<EtcdBackupScheduleStatus, 'conditions'>> & {
     revision: '6',
     takenAt: at,
     isHashConfirmed: true,
+    clusterId: 'cdf818194e3a8c32',
   },
   goodUntil: at,
   removing: ['main-202601010304'],

@@ -190,7 +190,10 @@ test('the oldest one goes from the bucket, then its EtcdBackup, and the newest s
   const first = await nextBackup();
   expect(await storedOf(first)).toEqual([keyOf(first), `${keyOf(first)}.json`]);
   await untilSwept('it to be told', async () => (await conditionOf('Ready')).startsWith('True'));
-  expect((await statusOf()).newest?.location).toBe(backupStatusOf(first).location);
+  const { location, backup } = backupStatusOf(first);
+  const { newest } = await statusOf();
+  expect(newest).toMatchObject({ location, clusterId: backup?.clusterId });
+  expect(newest?.clusterId).toMatch(/^[0-9a-f]{1,16}$/);
   const second = await nextBackup();
   await untilSwept('the first one to go', () => isGone(first));
   expect(await storedOf(first)).toEqual([]);

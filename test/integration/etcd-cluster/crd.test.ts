@@ -1,5 +1,5 @@
 // The API server takes some EtcdClusters and refuses others, in the words of the definition; and
-// kubectl scales one.
+// kubectl scales one, and shows the age of its backup.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -220,4 +220,26 @@ test('kubectl scales it, and is refused an even number with the reason', async (
   const scaled = await created(name);
   expect(scaled?.['spec']).toMatchObject({ replicas: 5 });
   await expect(scale(4)).rejects.toThrow('choose 1, 3, 5, 7 or 9');
+});
+
+test('kubectl shows the age of its newest good backup, or nothing', async () => {
+  const [name, other] = [await create({}), await create({})];
+  const kubectl = async (...args: readonly string[]): Promise<string> => {
+    const all = [`--kubeconfig=${sharedPlane().kubeconfigPath}`, ...args];
+    return (await run(await resolvePart('kubectl'), all)).stdout;
+  };
+  const backup = {
+    name: 'daily-202601020304',
+    schedule: 'daily',
+    location: 's3://backups/x.db',
+    revision: '6',
+    takenAt: new Date(Date.now() - 7.5 * 3_600_000).toISOString(),
+    isHashConfirmed: true,
+  };
+  const body = JSON.stringify({ status: { backup } });
+  await kubectl('patch', `etcd/${name}`, '--subresource=status', '--type=merge', '-p', body);
+  const [header = '', ...rows] = (await kubectl('get', 'etcd', name, other)).split('\n');
+  const start = header.indexOf('BACKUP');
+  const shown = rows.map((row) => row.slice(start, header.indexOf('PLAN')).trim());
+  expect([start > header.indexOf('DATABASE'), shown]).toEqual([true, ['7h30m', '', '']]);
 });

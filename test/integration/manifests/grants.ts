@@ -70,3 +70,10 @@ export const told = ({
   namespace,
 }: Pick<Grant, 'account' | 'verb' | 'group' | 'resource' | 'namespace'>): string =>
   `${account}: ${verb} ${group}/${resource}${namespace === '' ? '' : ` in ${namespace}`}`;
+
+/** A role as it was before there was such a kind. */
+export function roleBefore(resource: string, object: Manifest): Manifest {
+  const { rules } = object as { readonly rules?: readonly { readonly resources: string[] }[] };
+  if (rules === undefined) return object;
+  return { ...object, rules: rules.filter((one) => !one.resources.includes(resource)) };
+}

@@ -4,6 +4,7 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
+import { ETCD_BACKUP_SCHEDULES } from '../../../shared/api/etcd-backup-schedule.ts';
 import { ETCD_CLUSTERS, type EtcdClusterStatus } from '../../../shared/api/etcd-cluster.ts';
 import { CLUSTER_ID_ANNOTATION } from '../../../shared/api/etcd-peer.ts';
 import { openEtcdAdmin } from '../../../shared/etcd/admin.ts';
@@ -105,6 +106,46 @@ export class HandMadeEtcd {
   async isMarked(): Promise<boolean> {
     const claim = await this.#kube.get(CLAIMS, claimOf(FIRST));
     return claim?.metadata.annotations?.[CLUSTER_ID_ANNOTATION] !== undefined;
+  }
+
+  /** As etcd-backup says of a schedule that has taken one. */
+  async promiseBackups(): Promise<void> {
+    const at = { namespace, name: 'daily' };
+    await this.#kube.create(ETCD_BACKUP_SCHEDULES, {
+      apiVersion: 'ballast.dev/v1alpha1',
+      kind: 'EtcdBackupSchedule',
+      metadata: at,
+      spec: {
+        schedule: '0 4 * * *',
+        template: {
+          source: { etcdCluster: { name: CLUSTER.name } },
+          target: { claim: { name: 'disk' } },
+        },
+      },
+    });
+    const { clusterId } = await this.status();
+    const newest = {
+      name: 'daily-202601020400',
+      location: 'claim://disk/daily.db',
+      revision: '6',
+      takenAt: '2026-01-02T04:00:00Z',
+      isHashConfirmed: true,
+      clusterId,
+    };
+    const body = { status: { newest, goodUntil: '2099-01-01T00:00:00Z' } };
+    const target = { ...at, subresource: 'status' };
+    await this.#kube.patch(ETCD_BACKUP_SCHEDULES, target, { type: 'merge', body });
+  }
+
+  /** In the status, and in the metrics of the function. */
+  async isBackedUp({ port }: { readonly port: number }): Promise<boolean> {
+    const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const line = new RegExp(
+      `^ballast_etcd_cluster_backup_newest_\\S+{.*"${namespace}".*} 1767\\d{6}$`,
+      'm',
+    );
+    const isReady = (await this.condition('BackupReady')).startsWith('True NewEnough');
+    return isReady && line.test(page);
   }
 
   async edit(spec: object): Promise<void> {

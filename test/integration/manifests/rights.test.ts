@@ -31,7 +31,7 @@ import type { RunningFunction } from '../../../shared/function/start.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { GROUP, until, VersionedKind } from '../../builders/versioned-kind.ts';
-import { covers, grantsIn, told } from './grants.ts';
+import { covers, grantsIn, roleBefore, told } from './grants.ts';
 import { HandMadeBackup } from './hand-made-backup.ts';
 import { HandMadeRestore } from './hand-made-restore.ts';
 import { HandMadeEtcd, namespace as ETCDS } from './hand-made-etcd.ts';
@@ -212,10 +212,9 @@ const NETWORK_POLICIES = {
   resource: 'networkpolicies',
 } as const;
 
-const withoutPolicies = (object: Manifest): Manifest => {
-  const { rules } = object as { readonly rules?: readonly { readonly resources: string[] }[] };
-  if (rules === undefined) return object;
-  return { ...object, rules: rules.filter((one) => !one.resources.includes('networkpolicies')) };
+const applyBefore = (resource: string, rights: readonly Manifest[]): Promise<unknown> => {
+  const before = rights.map((object) => ({ file: 'before', object: roleBefore(resource, object) }));
+  return applyObjects(installed.kube, before);
 };
 
 test('nats-cluster: parts are made, a claim grows, a lost server makes room', async () => {
@@ -234,9 +233,8 @@ test('nats-cluster: parts are made, a claim grows, a lost server makes room', as
     /^Unknown RightsMissing: .*npm run -s rights -- nats-cluster -n default [|] kubectl apply -f -/,
   );
   const rights = natsClusterRights('default', { name: 'nats', users: [], secrets: [] });
-  // As they were before there were policies: all else goes on.
-  const before = rights.map((object) => ({ file: 'before', object: withoutPolicies(object) }));
-  await applyObjects(kube, before);
+  // Without policies all else goes on.
+  await applyBefore('networkpolicies', rights);
   await startSource('nats-cluster', one.port);
   await untilTicked('the StatefulSet to be made', () => server.hasStatefulSet());
   const policy = { namespace: 'default', name: 'nats' };
@@ -296,10 +294,10 @@ test('etcd-cluster: a member is born and restarted, another one is lost as a lea
   expect(await etcd.condition('Ready')).toMatch(
     /^Unknown RightsMissing: .*npm run -s rights -- etcd-cluster -n etcds [|] kubectl apply -f -/,
   );
-  await grantPrinted([
-    ...etcdClusterRights(ETCDS, { name: 'etcd', secrets: [], users: [] }),
-    ...etcdPeerRights(ETCDS),
-  ]);
+  const ofOne = etcdClusterRights(ETCDS, { name: 'etcd', secrets: [], users: [] });
+  const rights = [...ofOne, ...etcdPeerRights(ETCDS)];
+  // Without schedules all else goes on.
+  await applyBefore('etcdbackupschedules', rights);
   await startSource('etcd-cluster', one.port);
   const untilTicked = (awaited: string, isSo: () => Promise<boolean>): Promise<void> =>
     until(awaited, async () => {
@@ -310,6 +308,11 @@ test('etcd-cluster: a member is born and restarted, another one is lost as a lea
   await etcd.startEtcd();
   await untilTicked('the first StatefulSet to be made', () => etcd.runFirst());
   await untilTicked('its claim to be marked', () => etcd.isMarked());
+  const lacking = /^Unknown RightsMissing: .*list resource "etcdbackupschedules".* -n etcds [|]/;
+  expect(await etcd.condition('BackupReady')).toMatch(lacking);
+  await grantPrinted(rights);
+  await etcd.promiseBackups();
+  await untilTicked('its backup to be told', () => etcd.isBackedUp(one));
   await etcd.edit({ snapshotCount: 5_000 });
   await untilTicked('its pod to be restarted', () => etcd.runFirst());
   await etcd.edit({ replicas: 3 });

@@ -308,6 +308,20 @@ describe('dead-letters, which says of others that nobody looks', () => {
     }
   });
 
+  test('says Unknown of a backup that an EtcdCluster had, and nothing else of it', async () => {
+    const { kube } = installed;
+    const [, path = ''] = PATHS;
+    const target = { namespace: 'shop', name: 'said', subresource: 'status' };
+    const say = (conditions: readonly object[]): Promise<unknown> =>
+      kube.patch(ETCD_CLUSTERS, target, { type: 'merge', body: { status: { conditions } } });
+    const ready = { ...UNKNOWN, type: 'BackupReady' };
+    await say([...SAID, { ...ready, status: 'True', reason: 'NewEnough' }]);
+    expect((await putStatus(path, { conditions: [...SAID, ready] })).status).toBe(200);
+    const wrong = { conditions: [...SAID, { ...ready, status: 'False' }] };
+    expect((await putStatus(path, wrong)).status).toBe(422);
+    await say(SAID);
+  });
+
   test('says Unknown of what says True, and cannot say True again', async () => {
     for (const path of PATHS) {
       expect(await putStatus(path, { conditions: [UNKNOWN, DEGRADED, PROVED] }, '')).toMatchObject({

@@ -71,6 +71,12 @@ test('of a migration nobody goes on with; what it has proved stays proved', () =
   expect(words(stale)).toEqual(['Progressing Unknown NotSwept']);
 });
 
+test('of an EtcdCluster nobody says any more that its backup is new enough', () => {
+  const whole = cluster(saying('BackupReady', 'True'), saying('Degraded', 'False'));
+  const stale = found(whole, lease(ago(181)), watchedOf('EtcdCluster'));
+  expect(words(stale)).toEqual(['BackupReady Unknown NotSwept']);
+});
+
 test('what already says otherwise, or was said since, is left to whoever said it', () => {
   const said = [saying('Ready', 'False'), saying('Progressing', 'Unknown')];
   expect(found(cluster(...said), lease(ago(900)))).toEqual([]);

@@ -12,7 +12,7 @@ const TESTS = [
   'test/integration/etcd-cluster',
 ];
 /** Reasons of conditions when nothing is amiss, and of Events about what was done. */
-const WELL = ['Changing', 'NotDegraded', 'Quorum', 'Settled', 'Whole'];
+const WELL = ['Changing', 'NewEnough', 'NotDegraded', 'Quorum', 'Settled', 'Unconfirmed', 'Whole'];
 const DONE = ['Compacted', 'Defragmented', 'Disarmed', 'LeaderMoved', 'LearnerAdded'];
 const DONE_TO_MEMBERS = ['AuthorityLost', 'MemberRemoved', 'Promoted', 'UsersChanged'];
 /** Written by etcd-peer or dead-letters, or made of an alarm or of a word for all kinds. */

@@ -54,6 +54,7 @@ export interface Differences {
   readonly strays?: State['strays'];
   readonly lost?: Readonly<Record<string, string>>;
   readonly etcd?: (etcd: EtcdState, cluster: State['cluster']) => EtcdState;
+  readonly schedules?: State['backups']['schedules'];
   readonly nowMs?: number;
 }
 
@@ -96,6 +97,7 @@ export function state(differences: Differences = {}): State {
     lost: new Map(Object.entries(lost)),
     pending: new Map(),
     etcd: etcdOf(own, ordinals),
+    backups: { schedules: differences.schedules ?? [] },
   };
   const peers = names.map((name) => peerFor(bare, name, [name]));
   const { pods = same, claims = same, etcd = same } = differences;

@@ -58,6 +58,11 @@ test('of etcd-cluster: what a cluster is made of, no workloads, and a guard', ()
   });
   expect(JSON.stringify(role.rules)).toContain('secrets');
   expect(JSON.stringify(role.rules)).not.toContain('statefulsets');
+  expect(role.rules).toContainEqual({
+    apiGroups: ['ballast.dev'],
+    resources: ['etcdbackupschedules'],
+    verbs: ['list'],
+  });
   const [condition] = policy.spec.matchConditions;
   expect(condition.expression).toContain("['etcdclusters.ballast.dev', 'etcdpeers.ballast.dev']");
   expect(guard.spec).toMatchObject({

@@ -90,6 +90,7 @@ export const good = (time: string, isConfirmed = true): Made => ({
     revision: '6',
     sha256: 'a'.repeat(64),
     sizeBytes: 3_039_264,
+    clusterId: 'cdf818194e3a8c32',
   },
 });
 

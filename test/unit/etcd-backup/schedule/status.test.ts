@@ -142,12 +142,21 @@ test('the status has the times, the newest good one, and what is under way', () 
       revision: '6',
       takenAt: '2026-11-24T04:00:05Z',
       isHashConfirmed: true,
+      clusterId: 'cdf818194e3a8c32',
     },
     // The second run after it, and the hour that it may take.
     goodUntil: '2026-11-26T05:00:00Z',
     removing: [],
     kept: 1,
   });
+});
+
+test('while there is none the status has until when the first one is promised', () => {
+  // It was made on 2026-11-01: the second run from then on, and the hour that it may take.
+  const found = state({ status: {}, made: [active(LAST)] });
+  const { status } = statusUpdateOf(found, decide(found));
+  expect(status).toMatchObject({ goodUntil: '2026-11-02T05:00:00Z' });
+  expect(status).not.toHaveProperty('newest');
 });
 
 test('one whose removal has begun is good no more', () => {

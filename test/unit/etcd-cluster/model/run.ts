@@ -8,6 +8,7 @@ import { reconciler as peerReconciler } from '../../../../functions/etcd-peer/re
 import { ETCD_CLUSTER_LEASE, ETCD_CLUSTERS } from '../../../../shared/api/etcd-cluster.ts';
 import { ETCD_PEER_LEASE } from '../../../../shared/api/etcd-peer.ts';
 import type { Context } from '../../../../shared/function/define.ts';
+import { Metrics } from '../../../../shared/function/metrics.ts';
 import { isKubeError } from '../../../../shared/kube/errors.ts';
 import type { PassingRun } from '../../stateful/passed.ts';
 import { SPEC } from '../samples.ts';
@@ -54,6 +55,7 @@ function makeCluster({ kube }: EtcdModel): void {
 
 export class Run implements PassingRun {
   readonly model: EtcdModel;
+  readonly metrics = new Metrics();
   onMoment: () => void = () => undefined;
   #deps: Deps;
   #peerDeps: PeerDeps;
@@ -112,6 +114,7 @@ export class Run implements PassingRun {
     return new Deps({
       kube: model.kube.client,
       openAdmin: adminOf(model),
+      metrics: this.metrics,
       clock: this.#clock(),
       workMs: 5_000,
       lease: { namespace: 'ballast-system', name: ETCD_CLUSTER_LEASE, sweepSeconds: 60 },
