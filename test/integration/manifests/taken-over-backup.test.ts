@@ -98,7 +98,7 @@ test('it makes the Job of an EtcdBackup, on a claim too, once', async () => {
 });
 
 const volume = (source: object) => ({
-  volumes: ['tls', 'login', 'spool'].map((name) => ({ name, ...source })),
+  volumes: ['tls', 'login', 'encryption', 'spool'].map((name) => ({ name, ...source })),
 });
 const keyVolume = (secret: object) => ({
   pod: {

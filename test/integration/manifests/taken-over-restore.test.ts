@@ -115,18 +115,15 @@ const owner = (changes: object) => {
   const own = { apiVersion: 'ballast.dev/v1alpha1', kind: 'EtcdRestore', name, uid };
   return { ownerReferences: [{ ...own, controller: true, ...changes }] };
 };
+const KEY = { secretName: 'a', items: [{ key: 'key', path: 'key' }] };
 const volume = (source: object) => ({
-  volumes: ['data', 'source'].map((name) => ({ name, ...source })),
+  volumes: [...['data', 'source'].map((name) => ({ name, ...source })), keyFrom(KEY)],
 });
+const keyFrom = (secret: object): object => ({ name: 'encryption', secret });
 
 const KEY_MOUNT = { name: 'encryption', mountPath: '/etc/ballast/encryption', readOnly: true };
 const keyVolume = (secret: object) => ({
-  pod: {
-    volumes: ['data', 'encryption'].map((name) => ({
-      name,
-      secret: { secretName: 'a', ...(name === 'data' ? {} : secret) },
-    })),
-  },
+  pod: { volumes: [{ name: 'data', secret: { secretName: 'a' } }, keyFrom(secret)] },
 });
 
 const FORGED: () => readonly (readonly [what: string, changes: Changes, why: string])[] = () => [
@@ -153,12 +150,8 @@ const FORGED: () => readonly (readonly [what: string, changes: Changes, why: str
     { pod: volume({ persistentVolumeClaim: { claimName: 'disk' } }) },
     'the claim of a first member alone',
   ],
-  ['whose key is a whole Secret', keyVolume({}), 'one entry of a Secret'],
-  [
-    'whose key may lack',
-    keyVolume({ items: [{ key: 'key', path: 'key' }], optional: true }),
-    'one entry of a Secret',
-  ],
+  ['whose key is a whole Secret', keyVolume({ secretName: 'a' }), 'one entry of a Secret'],
+  ['whose key may lack', keyVolume({ ...KEY, optional: true }), 'one entry of a Secret'],
   [
     'whose key etcdutl reads',
     { restore: { volumeMounts: [KEY_MOUNT] } },
