@@ -8,28 +8,23 @@ import { TrailedHash } from '../../shared/etcd/trailed-hash.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { S3Address } from '../../shared/s3/arguments.ts';
 import { openBucket } from '../../shared/s3/bucket.ts';
+import { readSealKey, type SealKey } from '../../shared/sealed/key.ts';
 import { type Facts, factsOf, type Received } from './facts.ts';
 import { FileTarget } from './file-target.ts';
-import { markOf } from './mark.ts';
+import { type Mark, markOf } from './mark.ts';
 import { findSources, type Source } from './member.ts';
-import { PartQueue } from './part-queue.ts';
+import type { SpoolOptions } from './own-spool.ts';
+import { PartQueue, settle } from './part-queue.ts';
 import { readThrough } from './read-through.ts';
 import { S3Target } from './s3-target.ts';
+import { SealedTarget } from './sealed-target.ts';
 import type { Target } from './target.ts';
-
-/** A part that has gone out is better ended by its answer than in the middle. */
-const SETTLE_MS = 5_000;
 
 export interface BackupOptions {
   readonly etcd: EtcdAdminOptions & { readonly endpoints: readonly string[] };
-  readonly to:
-    | { readonly path: string }
-    | {
-        readonly address: S3Address;
-        readonly spoolDir: string;
-        /** The most that may be there; undefined for what the disk has. */
-        readonly spoolBytes?: number | undefined;
-      };
+  readonly to: { readonly path: string } | ({ readonly address: S3Address } & SpoolOptions);
+  /** It is sealed before it leaves this machine, and a copy that is not stays here meanwhile. */
+  readonly sealing?: ({ readonly keyPath: string } & SpoolOptions) | undefined;
   /**
    * A secret, the same for all attempts at one backup; undefined for a run that is the only one.
    */
@@ -48,7 +43,9 @@ export interface Backup {
 }
 
 export async function backUp(options: BackupOptions, deps: BackupDeps): Promise<Backup> {
-  const target = targetOf(options, deps.clock);
+  const { sealing } = options;
+  const key = sealing && (await readSealKey(sealing.keyPath));
+  const target = targetOf(options, key, deps.clock);
   try {
     // Before etcd is asked: it may be gone, and what an earlier attempt has finished is there.
     const facts = (await target.earlier(deps.signal)) ?? (await fromEtcd(options, target, deps));
@@ -79,20 +76,29 @@ async function taken(sources: readonly Source[], target: Target, deps: BackupDep
     await target.begin(source.status.dbSizeBytes, deps.signal);
     const received = await receive(source, target, deps);
     const facts = await check(sources, target, received, deps);
-    await target.finish(facts, deps.signal);
-    return facts;
+    return await target.finish(facts, deps.signal);
   } catch (error) {
     throw await afterAbort(target, deps.signal.aborted ? deps.signal.reason : error);
   }
 }
 
-function targetOf({ to, writer }: BackupOptions, clock: Clock | undefined): Target {
-  const mark = markOf(writer);
+function targetOf(
+  { to, writer, sealing }: BackupOptions,
+  key: SealKey | undefined,
+  clock: Clock | undefined,
+): Target {
+  const target = storageOf(to, markOf(writer, key), clock);
+  if (sealing === undefined || key === undefined) return target;
+  return new SealedTarget(target, key, sealing);
+}
+
+function storageOf(to: BackupOptions['to'], mark: Mark, clock: Clock | undefined): Target {
   if ('path' in to) return new FileTarget(to.path, mark);
   const { place, settings } = to.address;
-  const { spoolDir, spoolBytes } = to;
   const bucket = openBucket(place.bucket, settings, clock === undefined ? {} : { clock });
-  return new S3Target(bucket, { place, spoolDir, spoolBytes, mark });
+  // One that is sealed is read from another copy.
+  const spooling = mark.key === undefined ? to : undefined;
+  return new S3Target(bucket, { place, spooling, mark });
 }
 
 /** All of the stream, with the hash at its end that says so. */
@@ -117,10 +123,7 @@ async function receive(
     await queue.end();
     return { takenAtMs, sizeBytes: hash.sizeBytes, sha256: hash.ofFile() };
   } catch (error) {
-    // A part that is under way would come after an abort, and be left.
-    await Promise.race([queue.settled(), systemClock.sleep(SETTLE_MS, stop.signal)]);
-    stop.abort();
-    await queue.settled();
+    await settle(queue, stop);
     if (error instanceof Failure || signal.aborted) throw error;
     const where = `The snapshot from ${url} broke off at byte ${hash.sizeBytes}`;
     const message = `${where} (${reasonOf(error)}). Nothing was kept. Take it again.`;

@@ -18,7 +18,12 @@ type Result = { readonly outcome: 'done'; readonly backup: string; readonly fact
 const FAILED = 1;
 const ASKED_WRONGLY = 2;
 /** Any other failure may be that of one member, or pass. */
-const IN_VAIN: readonly ErrorCode[] = ['BACKUP_OPTIONS_WRONG', 'BACKUP_EXISTS'];
+const IN_VAIN: readonly ErrorCode[] = [
+  'BACKUP_OPTIONS_WRONG',
+  'BACKUP_EXISTS',
+  'BACKUP_KEY_UNUSABLE',
+  'BACKUP_KEY_WRONG',
+];
 
 export async function runBackup(
   args: readonly string[],
@@ -86,7 +91,10 @@ function sentenceOf(result: Result): string {
   const hash = isHashConfirmed
     ? 'The member has the same hash of all keys.'
     : `Its hash is not confirmed: ${unconfirmed}.`;
-  return `${result.backup}: ${size}, ${keys} keys at revision ${revision}. ${hash}`;
+  const { encryption } = result.facts;
+  const sealed =
+    encryption === undefined ? '' : ` It is encrypted with the key ${encryption.keyId}.`;
+  return `${result.backup}: ${size}, ${keys} keys at revision ${revision}. ${hash}${sealed}`;
 }
 
 const STEPS = { sent: 'taken', read: 'checked' } as const;

@@ -1,10 +1,12 @@
 // The facts of a backup, in a small file beside it, which later readers go by. Fields are only
 // ever added.
 import { type BackupFacts, FACTS_KIND } from '../../shared/api/etcd-backup.ts';
+import { Failure } from '../../shared/errors.ts';
 import { hexOf } from '../../shared/etcd/admin/ids.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import { isOfSameBackup, isSealOf, type Mark, sealOf } from './mark.ts';
 import { factsIn } from '../../shared/jobs/said.ts';
+import { hiddenFacts, openedFacts } from '../../shared/sealed/facts.ts';
 
 export interface Facts extends BackupFacts {
   readonly kind: typeof FACTS_KIND;
@@ -69,7 +71,7 @@ export interface WrittenFacts {
 }
 
 export function textOfFacts(facts: Facts, mark: Mark): Buffer {
-  const { kind, ...rest } = facts;
+  const { kind, ...rest } = mark.key === undefined ? facts : hiddenFacts(facts, mark.key);
   const written = { kind, ...rest, writer: mark.run };
   const seal = sealOf(mark, JSON.stringify(written));
   return Buffer.from(`${JSON.stringify({ ...written, seal }, undefined, 2)}\n`);
@@ -84,10 +86,24 @@ export function writtenFactsIn(text: string, mark: Mark): WrittenFacts | undefin
     return undefined;
   }
   if (!isRecord(found) || typeof found['writer'] !== 'string') return undefined;
-  const told = factsIn(found);
-  if (told === undefined) return undefined;
   const { seal, ...written } = found;
   const isSealed =
     isOfSameBackup(mark, found['writer']) && isSealOf(mark, JSON.stringify(written), seal);
+  const told = toldIn(found, mark, isSealed);
+  if (told === undefined) return undefined;
   return { facts: { kind: 'etcd-backup/v1', ...told }, writer: found['writer'], isSealed };
+}
+
+/** With another key than that of the attempt before it fails: what that has stored is good. */
+function toldIn(
+  found: Readonly<Record<string, unknown>>,
+  { key }: Mark,
+  isOurs: boolean,
+): BackupFacts | undefined {
+  try {
+    return factsIn(openedFacts(found, key, 'The backup of an earlier attempt'));
+  } catch (error) {
+    if (isOurs || !(error instanceof Failure)) throw error;
+    return undefined;
+  }
 }

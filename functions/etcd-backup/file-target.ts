@@ -50,7 +50,7 @@ export class FileTarget implements Target {
     await this.spool.write(bytes, offset);
   }
 
-  async finish(facts: Facts): Promise<void> {
+  async finish(facts: Facts): Promise<Facts> {
     await this.spool.sync();
     if (!(await this.spool.isThere())) throw this.#twoAtOnce();
     await nameNew(this.#unfinished, this.name);
@@ -70,6 +70,7 @@ export class FileTarget implements Target {
     }
     // It is finished, and has its own name: what cannot be removed is another name of it.
     await rm(this.#unfinished, { force: true }).catch(() => undefined);
+    return facts;
   }
 
   async abort(): Promise<void> {

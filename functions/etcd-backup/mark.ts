@@ -3,6 +3,7 @@
 // which of them. Anybody who sees a mark in the storage can write another one that begins so, and
 // therefore facts are sealed, for which the secret is needed.
 import { createHash, createHmac, randomUUID } from 'node:crypto';
+import type { SealKey } from '../../shared/sealed/key.ts';
 
 export interface Mark {
   /** All attempts have the same; undefined for a run that is the only one. */
@@ -10,15 +11,17 @@ export interface Mark {
   /** This run's alone. */
   readonly run: string;
   readonly secret: string | undefined;
+  /** Backup and facts are sealed with it; undefined where they are not. */
+  readonly key: SealKey | undefined;
 }
 
 const WRITER_LENGTH = 32;
 
-export function markOf(secret: string | undefined): Mark {
+export function markOf(secret: string | undefined, key?: SealKey): Mark {
   const run = randomUUID();
-  if (secret === undefined) return { writer: undefined, run, secret };
+  if (secret === undefined) return { writer: undefined, run, secret, key };
   const writer = createHash('sha256').update(secret).digest('hex').slice(0, WRITER_LENGTH);
-  return { writer, run: `${writer}.${run}`, secret };
+  return { writer, run: `${writer}.${run}`, secret, key };
 }
 
 /** Whether this run or another attempt at the same backup seems to have written it. */

@@ -31,10 +31,13 @@ nothing is left when it fails.
 
   --to s3://BUCKET/KEY   into an object storage that speaks S3
   --to FILE          into a file
-  --spool DIR        where a copy is kept meanwhile for an object (/tmp)
+  --spool DIR        where a copy is kept meanwhile for an object, and for what is encrypted (/tmp)
   --spool-bytes N    the most that it may take there
   --s3-sse HOW       have it encrypted there: AES256, aws:kms, or aws:kms:KEY
 ${S3_USAGE}
+  --encrypt-key-file FILE  encrypt it with this key, 32 random bytes, as they are or in base64
+                     (openssl rand -base64 32): nothing can be read where it is stored, and
+                     without the key nobody restores it
   --writer SECRET    the same for all attempts at one backup, and known to nobody else: one that
                      finds what an earlier one has finished tells that, and what an earlier one
                      left it takes back
@@ -55,6 +58,7 @@ const OPTIONS = {
   spool: { type: 'string' },
   'spool-bytes': { type: 'string' },
   's3-sse': { type: 'string' },
+  'encrypt-key-file': { type: 'string' },
   writer: { type: 'string' },
   result: { type: 'string' },
 } as const;
@@ -70,11 +74,12 @@ export async function commandOptions(args: readonly string[]): Promise<CommandOp
   const endpoints = etcd.map((url) => endpointOf(url));
   const login = await loginOf(user, values['password-file']);
   const address = s3AddressOf(to, values, encryptionOf(values['s3-sse']));
-  const { spool: spoolDir = tmpdir(), 'spool-bytes': most } = values;
+  const { spool: spoolDir = tmpdir(), 'spool-bytes': most, 'encrypt-key-file': keyPath } = values;
   const spoolBytes = wholeNumber('--spool-bytes', most, 1, Number.MAX_SAFE_INTEGER);
   return {
     etcd: { endpoints, tls: tlsOf(values), login },
     to: address === undefined ? { path: to } : { address, spoolDir, spoolBytes },
+    sealing: keyPath === undefined ? undefined : { keyPath, spoolDir, spoolBytes },
     writer: writerOf(values.writer),
     resultPath: values.result,
   };

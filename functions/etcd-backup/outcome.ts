@@ -34,7 +34,7 @@ export function outcomeOf(state: State): Outcome | undefined {
 }
 
 const saidBy = ({ backup }: Pick<State, 'backup'>, message: string): Result | undefined =>
-  resultIn(message, destinationOf(backup));
+  resultIn(message, destinationOf(backup), backup.spec.encryption !== undefined);
 
 /** How the last attempt failed, as far as its pod could say. */
 export function lastErrorOf(state: State): BackupError | undefined {

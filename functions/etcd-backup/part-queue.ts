@@ -1,5 +1,6 @@
 // Cuts a stream into parts of one size and sends a few of them at once, from as many buffers: the
 // memory is that of the buffers, whatever the length of the stream.
+import { systemClock } from '../../shared/clock.ts';
 
 export interface StreamPart {
   readonly bytes: Buffer;
@@ -76,4 +77,16 @@ export class PartQueue {
   #assertNoneFailed(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
+}
+
+/** A part that has gone out is better ended by its answer than in the middle. */
+const SETTLE_MS = 5_000;
+
+/** Nothing is under way afterwards: a part would come after an abort, and be left. */
+export async function settle(queue: PartQueue, stop: AbortController): Promise<void> {
+  await Promise.race([queue.settled(), systemClock.sleep(SETTLE_MS, stop.signal)]).catch(
+    () => undefined,
+  );
+  stop.abort();
+  await queue.settled();
 }

@@ -6,11 +6,16 @@ import { isRecord } from '../../shared/kube/json.ts';
 export type Result = { readonly facts: BackupFacts } | { readonly error: BackupError };
 
 /** Undefined for what our program would not have said of the backup of this name. */
-export function resultIn(message: string, destination: string): Result | undefined {
+export function resultIn(
+  message: string,
+  destination: string,
+  isSealed: boolean,
+): Result | undefined {
   const said = saidIn(message);
   if (said === undefined || 'error' in said) return said;
   const { backup, facts } = said.done;
   if (backup !== destination || !isRecord(facts)) return undefined;
   const found = factsIn(facts);
-  return found === undefined ? undefined : { facts: found };
+  // One that was to be encrypted counts only when it is.
+  return (found?.encryption !== undefined) === isSealed && found ? { facts: found } : undefined;
 }

@@ -8,18 +8,18 @@ import type { Part } from '../../shared/s3/completion.ts';
 import { isS3Failure, S3Failure } from '../../shared/s3/errors.ts';
 import type { Upload } from '../../shared/s3/lists.ts';
 import { type Place, shownPlace } from '../../shared/s3/place.ts';
-import { assertRoom, Spool } from '../../shared/spool.ts';
+import type { Spool } from '../../shared/spool.ts';
 import { type Facts, textOfFacts } from './facts.ts';
 import { isOfSameBackup, type Mark } from './mark.ts';
+import { beginSpool, type SpoolOptions } from './own-spool.ts';
 import type { StreamPart } from './part-queue.ts';
 import { earlierIn, type Looked, readFacts } from './s3-earlier.ts';
 import { attemptsMet, backupExists, type Target } from './target.ts';
 
 export interface S3TargetOptions {
   readonly place: Place;
-  readonly spoolDir: string;
-  /** The most that may be there; undefined for what the disk has. */
-  readonly spoolBytes: number | undefined;
+  /** Where the copy is; undefined where nobody reads these bytes. */
+  readonly spooling: SpoolOptions | undefined;
   readonly mark: Mark;
 }
 
@@ -63,26 +63,24 @@ export class S3Target implements Target {
   }
 
   async begin(dbSizeBytes: number, signal: AbortSignal): Promise<void> {
-    const { place, spoolDir, spoolBytes = Number.POSITIVE_INFINITY, mark } = this.#options;
-    if (dbSizeBytes > spoolBytes) throw spoolTooSmall(spoolDir, spoolBytes, dbSizeBytes);
-    await assertRoom(spoolDir, dbSizeBytes);
+    const { place, spooling, mark } = this.#options;
     const fitting = Math.ceil(dbSizeBytes / PARTS / MIB) * MIB;
     this.#partBytes = Math.max(PART_BYTES_MIN, fitting);
-    this.#spool = await Spool.inDirectory(spoolDir);
+    this.#spool = spooling && (await beginSpool(spooling, dbSizeBytes));
     this.#upload = await this.#bucket.createUpload(place.key, mark.run, signal);
   }
 
   async send({ bytes, number, offset }: StreamPart, signal: AbortSignal): Promise<void> {
     const sending = this.#bucket.uploadPart(this.#begun(), number, bytes, { offset, signal });
     // Both have ended when this has: the buffer is used again, and an abort comes last.
-    const [sent, spooled] = await Promise.allSettled([sending, this.spool.write(bytes, offset)]);
+    const [sent, spooled] = await Promise.allSettled([sending, this.#spool?.write(bytes, offset)]);
     if (spooled.status === 'rejected') throw spooled.reason;
     if (sent.status === 'rejected') throw sent.reason;
     this.#parts.set(number, sent.value);
     this.#digests.set(number, createHash('sha256').update(bytes).digest());
   }
 
-  async finish(facts: Facts, signal: AbortSignal): Promise<void> {
+  async finish(facts: Facts, signal: AbortSignal): Promise<Facts> {
     const { place, mark } = this.#options;
     const upload = this.#begun();
     const parts = inOrder(this.#parts);
@@ -99,6 +97,7 @@ export class S3Target implements Target {
       await this.#takeBack(facts, error);
       throw error;
     }
+    return facts;
   }
 
   async abort(): Promise<void> {
@@ -195,13 +194,6 @@ export class S3Target implements Target {
       throw new Failure('S3_UNAVAILABLE', message, { object: this.name, cause });
     }
   }
-}
-
-function spoolTooSmall(dir: string, spoolBytes: number, sizeBytes: number): Failure {
-  const message =
-    `${dir} may take ${spoolBytes} bytes, and the database has ${sizeBytes}. Let it take more ` +
-    '(spec.spool.size of an EtcdBackup).';
-  return new Failure('DISK_FULL', message, { object: dir });
 }
 
 const inOrder = <Item>(items: ReadonlyMap<number, Item>): Item[] =>

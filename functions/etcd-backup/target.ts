@@ -11,7 +11,7 @@ export interface Target {
   /** From `begin` on. */
   readonly partBytes: number;
   readonly partsAtOnce: number;
-  /** The same bytes on this machine's disk, from `begin` on. */
+  /** The bytes that etcd sent, on this machine's disk, from `begin` on. */
   readonly spool: Spool;
   /**
    * The facts when an earlier attempt at this backup has finished it, held against what is there;
@@ -21,8 +21,8 @@ export interface Target {
   /** With the size that the member tells: what it sends may be a little more. */
   begin(dbSizeBytes: number, signal: AbortSignal): Promise<void>;
   send(part: StreamPart, signal: AbortSignal): Promise<void>;
-  /** From now on it is there, with its facts beside it; or it fails, and nothing is. */
-  finish(facts: Facts, signal: AbortSignal): Promise<void>;
+  /** From now on it is there, with the facts beside it that are returned; or it fails. */
+  finish(facts: Facts, signal: AbortSignal): Promise<Facts>;
   /** Leaves nothing behind, or says what is left. */
   abort(): Promise<void>;
   close(): Promise<void>;

@@ -9,12 +9,18 @@ import { openSnapshot, type SnapshotFacts } from '../../shared/etcd/snapshot/sna
 import { compare, versionIn } from '../../shared/etcd/version.ts';
 import { factsIn } from '../../shared/jobs/said.ts';
 import { isRecord } from '../../shared/kube/json.ts';
+import { Arrival } from '../../shared/sealed/arrival.ts';
+import { openedFacts } from '../../shared/sealed/facts.ts';
+import { readSealKey, type SealKey } from '../../shared/sealed/key.ts';
+import { changed } from '../../shared/sealed/refusals.ts';
 import { assertRoom, Spool } from '../../shared/spool.ts';
 import { missing, openOrigin, type Origin, type OriginOptions } from './origin.ts';
 import { begin, leaveNotes, volumeIn } from './volume.ts';
 
 export interface CheckOptions {
   readonly from: OriginOptions;
+  /** The key that it was sealed with; undefined for one that was not. */
+  readonly keyPath: string | undefined;
   /** Where the volume of the first member is mounted. */
   readonly dir: string;
   readonly wanted: Wanted;
@@ -34,14 +40,15 @@ export interface Wanted {
 const LOG_BYTES = 128 * 1024 * 1024;
 
 export async function check(options: CheckOptions, signal: AbortSignal): Promise<BackupFacts> {
+  const key = options.keyPath === undefined ? undefined : await readSealKey(options.keyPath);
   const volume = volumeIn(options.dir);
   await begin(volume);
   const origin = openOrigin(options.from);
   try {
-    const facts = await factsOf(origin, signal);
+    const facts = await factsOf(origin, key, signal);
     assertFits(origin.name, facts, options.wanted);
-    await assertRoom(options.dir, 2 * facts.sizeBytes + LOG_BYTES);
-    await fetch(origin, volume.backup, facts, signal);
+    await assertRoom(options.dir, 2 * plainOf(facts).sizeBytes + LOG_BYTES);
+    await fetch({ origin, key, facts }, volume.backup, signal);
     const newest = await readThrough(origin.name, volume.backup, facts, options.wanted, signal);
     await leaveNotes(volume, { facts, newest });
     return facts;
@@ -50,12 +57,18 @@ export async function check(options: CheckOptions, signal: AbortSignal): Promise
   }
 }
 
-async function factsOf(origin: Origin, signal: AbortSignal): Promise<BackupFacts> {
+async function factsOf(
+  origin: Origin,
+  key: SealKey | undefined,
+  signal: AbortSignal,
+): Promise<BackupFacts> {
   const { name } = origin;
   const sizeBytes = await origin.sizeBytes(signal);
   if (sizeBytes === undefined) throw missing(name);
   const text = await origin.facts(signal);
-  const facts = text === undefined ? undefined : parsed(text);
+  const found = text === undefined ? undefined : parsed(text);
+  // A wrong key is told before anything is held against anything.
+  const facts = found && factsIn(openedFacts(found, key, name));
   if (facts === undefined) {
     const why =
       text === undefined ? 'There are no facts beside' : 'No facts of a backup lie beside';
@@ -70,22 +83,24 @@ async function factsOf(origin: Origin, signal: AbortSignal): Promise<BackupFacts
   return facts;
 }
 
-function parsed(text: string): BackupFacts | undefined {
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const facts: unknown = JSON.parse(text);
-    return isRecord(facts) ? factsIn(facts) : undefined;
+    return isRecord(facts) ? facts : undefined;
   } catch {
     return undefined;
   }
 }
 
-const changed = (name: string, how: string): Failure => {
-  const message = `${name} ${how}: it is not the backup that was taken. Restore another one.`;
-  return new Failure('BACKUP_CHANGED', message, { object: name });
-};
+/** As etcd sent it. */
+const plainOf = ({ sizeBytes, sha256, encryption }: BackupFacts) =>
+  encryption === undefined
+    ? { sizeBytes, sha256 }
+    : { sizeBytes: encryption.plainSizeBytes, sha256: encryption.plainSha256 };
 
 function assertFits(name: string, facts: BackupFacts, wanted: Wanted): void {
-  const { sha256, etcdVersion, sizeBytes } = facts;
+  const { sha256, etcdVersion } = facts;
+  const { sizeBytes } = plainOf(facts);
   if (wanted.sha256 !== undefined && sha256 !== wanted.sha256) {
     throw changed(name, `has the sha256 ${sha256}, and the EtcdBackup says ${wanted.sha256}`);
   }
@@ -104,24 +119,35 @@ function assertFits(name: string, facts: BackupFacts, wanted: Wanted): void {
   }
 }
 
+interface Fetched {
+  readonly origin: Origin;
+  readonly key: SealKey | undefined;
+  readonly facts: BackupFacts;
+}
+
 async function fetch(
-  origin: Origin,
+  { origin, key, facts }: Fetched,
   path: string,
-  facts: BackupFacts,
   signal: AbortSignal,
 ): Promise<void> {
   const spool = await Spool.at(path);
   try {
-    await origin.copyTo(spool, signal);
+    const arrival = new Arrival(origin.name, spool, key);
+    await origin.copyTo(arrival, signal);
+    assertSha256(origin.name, await arrival.end(), facts.sha256);
     await spool.sync();
   } finally {
     await spool.close();
   }
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path, { signal })) hash.update(chunk);
-  const sha256 = hash.digest('hex');
-  if (sha256 === facts.sha256) return;
-  throw changed(origin.name, `has the sha256 ${sha256}, and its facts say ${facts.sha256}`);
+  // The disk has what came.
+  assertSha256(origin.name, hash.digest('hex'), plainOf(facts).sha256);
+}
+
+function assertSha256(name: string, sha256: string, said: string): void {
+  if (sha256 === said) return;
+  throw changed(name, `has the sha256 ${sha256}, and its facts say ${said}`);
 }
 
 /** Returns the revision of the newest record. */

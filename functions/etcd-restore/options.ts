@@ -15,6 +15,7 @@ check: brings a backup there and holds it against its facts.
   --etcd-version VERSION          of the etcd that is to run on it
   --quota-bytes N                 of that etcd
   --sha256 HEX                    that it has to have
+  --encrypt-key-file FILE         the key that it was encrypted with; one that was not is refused
   --locked-out TEXT               why nobody could log in
   --root-password-file FILE       root can, when it is there
 ${S3_USAGE}
@@ -34,6 +35,7 @@ const OPTIONS = {
   'etcd-version': { type: 'string' },
   'quota-bytes': { type: 'string' },
   sha256: { type: 'string' },
+  'encrypt-key-file': { type: 'string' },
   'locked-out': { type: 'string' },
   'root-password-file': { type: 'string' },
   'bump-revision': { type: 'string' },
@@ -74,6 +76,7 @@ async function checkOptions(dir: string, values: Values): Promise<CheckOptions> 
   return {
     dir,
     from: address === undefined ? { path: from } : { address },
+    keyPath: values['encrypt-key-file'],
     wanted: { version, quotaBytes, sha256, lockedOut },
   };
 }

@@ -17,7 +17,7 @@ export interface Origin {
   sizeBytes(signal: AbortSignal): Promise<number | undefined>;
   /** The text of the facts; undefined when there are none. */
   facts(signal: AbortSignal): Promise<string | undefined>;
-  copyTo(spool: Spool, signal: AbortSignal): Promise<void>;
+  copyTo(spool: Pick<Spool, 'write'>, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 

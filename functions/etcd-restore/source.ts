@@ -9,6 +9,16 @@ import type { Backup, Lack } from './state.ts';
 
 export async function readSource(
   kube: KubeClient,
+  restore: EtcdRestore,
+  signal: AbortSignal,
+): Promise<Backup | Lack> {
+  const found = await findBackup(kube, restore, signal);
+  const { encryption } = restore.spec.source;
+  return 'reason' in found || encryption === undefined ? found : { ...found, encryption };
+}
+
+async function findBackup(
+  kube: KubeClient,
   { namespace, spec }: EtcdRestore,
   signal: AbortSignal,
 ): Promise<Backup | Lack> {
@@ -44,7 +54,7 @@ const onClaim = (name: string, path: string): Backup => ({
 
 function ofBackup(
   who: string,
-  { target }: EtcdBackupSpec,
+  { target, encryption }: EtcdBackupSpec,
   status: EtcdBackupStatus,
 ): Backup | Lack {
   const { phase, location = '', backup } = status;
@@ -58,13 +68,14 @@ function ofBackup(
   }
   const { s3, claim } = target;
   const { sha256 } = backup;
+  const known = { sha256, ...(encryption === undefined ? {} : { encryption }) };
   if (s3 !== undefined && location.startsWith(`s3://${s3.bucket}/`)) {
     const { key: _key, serverSideEncryption: _encryption, ...rest } = s3;
-    return { from: location, location, s3: rest, sha256 };
+    return { from: location, location, s3: rest, ...known };
   }
   const root = `claim://${claim?.name ?? ''}/`;
   if (claim !== undefined && location.startsWith(root)) {
-    return { ...onClaim(claim.name, location.slice(root.length)), sha256 };
+    return { ...onClaim(claim.name, location.slice(root.length)), ...known };
   }
   const message = `${who} says that it is at ${location}, which is not where its spec has it.`;
   return { reason: 'EtcdBackupUnclear', message, isFinal: true };

@@ -1,5 +1,6 @@
 // The observed state of a restore, on which the next step is decided: where the backup is, what is
 // there of the new EtcdCluster, and its Job with its pods as they are now. Types. Pure.
+import type { BackupEncryption } from '../../shared/api/etcd-backup.ts';
 import type { EtcdClusterSpec } from '../../shared/api/etcd-cluster.ts';
 import type { RestoreS3, EtcdRestoreStatus } from '../../shared/api/etcd-restore.ts';
 import type { FoundJob, FoundPod } from '../../shared/jobs/job.ts';
@@ -14,6 +15,8 @@ export interface Backup {
   readonly location: string;
   readonly s3?: Omit<RestoreS3, 'key'>;
   readonly claimName?: string;
+  /** Where its key is, when it is sealed. */
+  readonly encryption?: BackupEncryption;
   /** As its EtcdBackup says. */
   readonly sha256?: string;
 }

@@ -3,6 +3,7 @@
 import { UsageError } from '../../shared/arguments.ts';
 import { type ErrorCode, Failure } from '../../shared/errors.ts';
 import { printable } from '../../shared/function/printable.ts';
+import { assertNotSealed } from '../../shared/sealed/arrival.ts';
 import type { Outcome } from '../../shared/stored/verdict.ts';
 import { auditKube } from './kube.ts';
 import { type Answer, type AuditOptions, auditEtcd, auditFile, saveAndAudit } from './audit.ts';
@@ -104,10 +105,13 @@ async function auditStoredSource(
   source: Exclude<Source, { kind: 'kube' }>,
   options: AuditOptions,
 ): Promise<Answer> {
-  if (source.kind === 'file') return auditFile(source.path, options);
-  if (source.kind === 's3') {
-    const { auditStoredObject } = await import('./stored-object.ts');
-    return auditStoredObject(source.address, source.spoolDir, options);
+  if (source.kind === 'file' && source.keyPath === undefined) {
+    await assertNotSealed(source.path);
+    return auditFile(source.path, options);
+  }
+  if (source.kind === 'file' || source.kind === 's3') {
+    const { auditCopy } = await import('./copy.ts');
+    return auditCopy(source, options);
   }
   const { address, savePath } = source;
   if (savePath === undefined) return auditEtcd(address, options);

@@ -8,10 +8,17 @@ import { type S3Address, S3_ARGUMENTS, S3_USAGE, s3AddressOf } from '../../share
 import type { GroupResource } from '../../shared/stored/built-in.ts';
 
 export type Source =
-  | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 's3'; readonly address: S3Address; readonly spoolDir: string }
+  | ({ readonly kind: 'file'; readonly path: string } & Copied)
+  | ({ readonly kind: 's3'; readonly address: S3Address } & Copied)
   | { readonly kind: 'etcd'; readonly address: EtcdAddress; readonly savePath: string | undefined }
   | { readonly kind: 'kube'; readonly kubeconfigPath: string | undefined };
+
+/** How a snapshot comes to this machine's disk, where it is read. */
+export interface Copied {
+  readonly spoolDir: string;
+  /** The key that it was sealed with. */
+  readonly keyPath: string | undefined;
+}
 
 export interface CommandOptions {
   readonly source: Source;
@@ -42,7 +49,9 @@ each version of each CustomResourceDefinition whether it may be removed. Nothing
   --kube             the API server alone: what it can tell of the --resource that are named
   --kubeconfig FILE  which API server ($KUBECONFIG, or that of kubectl)
 
-  --spool DIR        where a copy of the snapshot from the object storage is kept meanwhile (/tmp)
+  --encrypt-key-file FILE  the key that a backup was encrypted with; one that was not is refused
+  --spool DIR        where a copy of the snapshot from the object storage is kept meanwhile, and of
+                     one that is encrypted (/tmp)
 ${S3_USAGE}
   --resource NAME    only this one, as widgets.example.com, secrets; may be repeated
   --prefix PATH      where the API server keeps its keys (/registry, /kubernetes.io); may be
@@ -100,8 +109,12 @@ async function sourceOf(
   if (path !== undefined) {
     if (save !== undefined) throw new UsageError('--save goes with --etcd');
     const address = s3AddressOf(path, values);
-    if (address === undefined) return { kind: 'file', path };
-    return { kind: 's3', address, spoolDir: values.spool ?? tmpdir() };
+    const copied = { spoolDir: values.spool ?? tmpdir(), keyPath: values['encrypt-key-file'] };
+    if (address === undefined) return { kind: 'file', path, ...copied };
+    return { kind: 's3', address, ...copied };
+  }
+  if (values['encrypt-key-file'] !== undefined) {
+    throw new UsageError('--encrypt-key-file goes with a FILE or s3://');
   }
   if (etcd === undefined && findEtcd === undefined) {
     throw new UsageError('say what to read: a FILE, --etcd or --kube');
@@ -117,6 +130,7 @@ function parse(args: readonly string[], hasPlane: boolean) {
     ...S3_ARGUMENTS,
     snapshot: { type: 'string' },
     spool: { type: 'string' },
+    'encrypt-key-file': { type: 'string' },
     save: { type: 'string' },
     kube: { type: 'boolean' },
     kubeconfig: { type: 'string' },

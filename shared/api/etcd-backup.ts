@@ -18,10 +18,12 @@ export const ETCD_BACKUP_LABEL = 'ballast.dev/etcd-backup';
 export interface EtcdBackupSpec {
   readonly source: BackupSource;
   readonly target: BackupTarget;
-  /** For S3 alone. */
+  /** For S3, and for what is encrypted. */
   readonly spool?: BackupSpool;
   readonly deadlineSeconds: number;
   readonly resources: { readonly requests?: Amounts; readonly limits?: Amounts };
+  /** It is stored as etcd sends it when absent. */
+  readonly encryption?: BackupEncryption;
   /** Set by an EtcdBackupSchedule on what it makes. */
   readonly scheduled?: ScheduledRun;
 }
@@ -44,6 +46,13 @@ export interface BackupSource {
 
 export interface SecretKey {
   readonly name: string;
+  readonly key: string;
+}
+
+/** Where the key is with which a backup is sealed. */
+export interface BackupEncryption {
+  readonly secretName: string;
+  /** The entry of the Secret. */
   readonly key: string;
 }
 
@@ -95,6 +104,7 @@ export const FACTS_KIND = 'etcd-backup/v1';
 export interface BackupFacts {
   /** When the member began to send it. */
   readonly takenAt: string;
+  /** As the next one, of the bytes that are stored: of a sealed backup the sealed ones. */
   readonly sizeBytes: number;
   /** Covers the whole file, as `sha256sum` tells it. */
   readonly sha256: string;
@@ -114,6 +124,17 @@ export interface BackupFacts {
   readonly memberId: string;
   /** Alarms of the cluster at that time. */
   readonly alarms?: readonly string[];
+  /** Absent where it is stored as etcd sent it. */
+  readonly encryption?: FactsOfEncryption;
+}
+
+export interface FactsOfEncryption {
+  readonly format: string;
+  /** The key is known by it. */
+  readonly keyId: string;
+  /** Of what etcd sent. */
+  readonly plainSizeBytes: number;
+  readonly plainSha256: string;
 }
 
 /** Facts lie beside their backup under this name. */

@@ -1,6 +1,6 @@
 // EtcdRestore as the API server stores it: a new EtcdCluster out of a backup, and what came of it.
 // knative/crds/etcd-restore.yaml is the source of truth; defaults are filled in by the API server.
-import type { BackupError, BackupFacts, S3Object } from './etcd-backup.ts';
+import type { BackupEncryption, BackupError, BackupFacts, S3Object } from './etcd-backup.ts';
 import type { Amounts } from './servers.ts';
 
 export const ETCD_RESTORES = {
@@ -29,11 +29,13 @@ export interface EtcdRestoreSpec {
   readonly resources: { readonly requests?: Amounts; readonly limits?: Amounts };
 }
 
-/** One of the three. */
+/** One of the first three. */
 export interface RestoreSource {
   readonly etcdBackup?: { readonly name: string };
   readonly s3?: RestoreS3;
   readonly claim?: { readonly name: string; readonly path: string };
+  /** That of the EtcdBackup when absent. */
+  readonly encryption?: BackupEncryption;
 }
 
 export interface RestoreS3 extends Omit<S3Object, 'serverSideEncryption'> {

@@ -1,7 +1,12 @@
 // Reads the last words of a Job's pod, and the facts beside a backup. Anybody who may write pods in
 // the namespace could have written them, so they are believed only in the form that our programs
 // give them, and nothing is kept that is longer. Pure.
-import { type BackupError, type BackupFacts, FACTS_KIND } from '../api/etcd-backup.ts';
+import {
+  type BackupError,
+  type BackupFacts,
+  FACTS_KIND,
+  type FactsOfEncryption,
+} from '../api/etcd-backup.ts';
 import { cut } from '../cut.ts';
 import { printable } from '../function/printable.ts';
 import { isRecord } from '../kube/json.ts';
@@ -17,6 +22,7 @@ const TEXT_BYTES_MAX = 1_000;
 const ALARMS_MAX = 8;
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
+const SHA256 = /^[0-9a-f]{64}$/;
 const DECIMAL = /^\d{1,20}$/;
 const ID = /^[0-9a-f]{1,16}$/;
 
@@ -56,10 +62,12 @@ const isCount = (value: unknown): value is number =>
 export function factsIn(facts: Fields): BackupFacts | undefined {
   const { kind, takenAt, sizeBytes, sha256, revision, compactRevision, keys, hashKv } = facts;
   const { isHashConfirmed, unconfirmed, etcdVersion, clusterId, memberId, alarms } = facts;
+  const encryption = encryptionIn(facts['encryption']);
   if (kind !== FACTS_KIND || typeof isHashConfirmed !== 'boolean') return undefined;
+  if (encryption === 'none') return undefined;
   // The API server takes no status with a day that there is not.
   if (!matches(takenAt, TIME) || Number.isNaN(Date.parse(takenAt))) return undefined;
-  if (!matches(sha256, /^[0-9a-f]{64}$/)) return undefined;
+  if (!matches(sha256, SHA256)) return undefined;
   if (!matches(revision, DECIMAL) || !matches(compactRevision, DECIMAL)) return undefined;
   if (!isCount(sizeBytes) || !isCount(keys) || !isCount(hashKv)) return undefined;
   if (!matches(clusterId, ID) || !matches(memberId, ID)) return undefined;
@@ -80,5 +88,16 @@ export function factsIn(facts: Fields): BackupFacts | undefined {
     clusterId,
     memberId,
     ...(raised.length === 0 ? {} : { alarms: raised }),
+    ...(encryption === undefined ? {} : { encryption }),
   };
+}
+
+/** Undefined where there is none, and 'none' for what is no facts of any. */
+function encryptionIn(found: unknown): FactsOfEncryption | 'none' | undefined {
+  if (found === undefined) return undefined;
+  if (!isRecord(found)) return 'none';
+  const { format, keyId, plainSizeBytes, plainSha256 } = found;
+  if (!matches(format, /^[\w./-]{1,64}$/) || !matches(keyId, /^[0-9a-f]{16}$/)) return 'none';
+  if (!isCount(plainSizeBytes) || !matches(plainSha256, SHA256)) return 'none';
+  return { format, keyId, plainSizeBytes, plainSha256 };
 }

@@ -1,6 +1,7 @@
 // The arguments of the program in a Job's pod: paths in its pod, and no secret but one that is of
 // this Job alone. Pure.
 import type { BackupSpool, S3Object } from '../../../shared/api/etcd-backup.ts';
+import { keyOptions } from '../../../shared/jobs/encryption.ts';
 import { option } from '../../../shared/jobs/manifest.ts';
 import { s3Options } from '../../../shared/jobs/s3.ts';
 import { quantityOf } from '../../../shared/kube/quantity.ts';
@@ -15,7 +16,7 @@ export const PASSWORD_FILE = 'password';
 
 export function argumentsOf(backup: EtcdBackup, source: Source, secret: string): readonly string[] {
   const { endpoints, tlsSecret, login } = source;
-  const { target, spool } = backup.spec;
+  const { target, spool, encryption } = backup.spec;
   const { s3 } = target;
   return [
     ...endpoints.map((url) => option('etcd', url)),
@@ -31,6 +32,8 @@ export function argumentsOf(backup: EtcdBackup, source: Source, secret: string):
       : [option('user', login.user), option('password-file', `${LOGIN_DIR}/${PASSWORD_FILE}`)]),
     option('to', destinationOf(backup)),
     ...(s3 === undefined ? [] : toS3(s3)),
+    ...(isSpooled(backup.spec) ? [option('spool', SPOOL_DIR)] : []),
+    ...keyOptions(encryption),
     ...(spool?.medium === 'Node' ? [option('spool-bytes', bytesOf(spool))] : []),
     // One attempt knows by it what an earlier one has left.
     option('writer', secret),
@@ -41,8 +44,11 @@ export function argumentsOf(backup: EtcdBackup, source: Source, secret: string):
 /** The disk of a node does not show it, and the kubelet ends the pod that takes more. */
 const bytesOf = ({ size }: BackupSpool): string => `${Math.floor(quantityOf(size))}`;
 
+/** A file on a claim is its own copy, unless it is sealed. */
+export const isSpooled = ({ target, encryption }: EtcdBackup['spec']): boolean =>
+  target.s3 !== undefined || encryption !== undefined;
+
 const toS3 = (s3: S3Object): readonly string[] => [
   ...s3Options(s3),
   ...(s3.serverSideEncryption === undefined ? [] : [option('s3-sse', s3.serverSideEncryption)]),
-  option('spool', SPOOL_DIR),
 ];

@@ -1,6 +1,7 @@
 // The Job of a backup: one pod at a time that runs the program of this folder, with the Secrets
 // that it needs and no token of the API server. Pure.
 import type { BackupSpool } from '../../../shared/api/etcd-backup.ts';
+import { keyMounted } from '../../../shared/jobs/encryption.ts';
 import { jobNameOf } from '../../../shared/jobs/job-name.ts';
 import {
   fileOf,
@@ -14,7 +15,14 @@ import { s3Authority, s3Keys } from '../../../shared/jobs/s3.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { CLAIM_DIR, type EtcdBackup, ownerOf } from '../object.ts';
 import type { Source } from '../state.ts';
-import { argumentsOf, LOGIN_DIR, PASSWORD_FILE, SPOOL_DIR, TLS_DIR } from './arguments.ts';
+import {
+  argumentsOf,
+  isSpooled,
+  LOGIN_DIR,
+  PASSWORD_FILE,
+  SPOOL_DIR,
+  TLS_DIR,
+} from './arguments.ts';
 
 const CONTAINER = 'backup';
 /** Where the image has it. */
@@ -59,7 +67,7 @@ function container(
 }
 
 function mountedIn({ spec }: EtcdBackup, { tlsSecret, login }: Source): readonly Mounted[] {
-  const { target, spool } = spec;
+  const { target, spool, encryption } = spec;
   const { s3, claim } = target;
   const { passwordSecret } = login ?? {};
   return [
@@ -70,9 +78,10 @@ function mountedIn({ spec }: EtcdBackup, { tlsSecret, login }: Source): readonly
       ? []
       : [mountedForReading('login', LOGIN_DIR, { secret: fileOf(passwordSecret, PASSWORD_FILE) })]),
     ...(s3 === undefined ? [] : s3Authority(s3)),
-    ...(s3 === undefined
-      ? []
-      : [{ name: 'spool', mountPath: SPOOL_DIR, isWritten: true, volume: spoolVolume(spool) }]),
+    ...keyMounted(encryption),
+    ...(isSpooled(spec)
+      ? [{ name: 'spool', mountPath: SPOOL_DIR, isWritten: true, volume: spoolVolume(spool) }]
+      : []),
     ...(claim === undefined
       ? []
       : [

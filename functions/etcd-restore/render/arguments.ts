@@ -1,6 +1,7 @@
 // The arguments of the programs in a Job's pod: paths in its pod, and never anything secret. Pure.
 import { ETCD_CLUSTER_LABEL, type EtcdClusterSpec } from '../../../shared/api/etcd-cluster.ts';
 import { versionIn } from '../../../shared/etcd/version.ts';
+import { keyOptions } from '../../../shared/jobs/encryption.ts';
 import { option } from '../../../shared/jobs/manifest.ts';
 import { s3Options } from '../../../shared/jobs/s3.ts';
 import { quantityOf } from '../../../shared/kube/quantity.ts';
@@ -18,7 +19,7 @@ export function checkArguments(
   backup: Backup,
   { image, quota, auth }: EtcdClusterSpec,
 ): readonly string[] {
-  const { from, sha256, s3 } = backup;
+  const { from, sha256, s3, encryption } = backup;
   const version = versionIn(image);
   const { major = 0, minor = 0, patch = 0 } = version ?? {};
   return [
@@ -26,6 +27,7 @@ export function checkArguments(
     option('from', from),
     ...(s3 === undefined ? [] : s3Options(s3)),
     ...(sha256 === undefined ? [] : [option('sha256', sha256)]),
+    ...keyOptions(encryption),
     option('etcd-version', `${major}.${minor}.${patch}`),
     option('quota-bytes', `${Math.floor(quantityOf(quota))}`),
     option('locked-out', lockedOut(clusterNameOf(restore), auth !== undefined)),

@@ -2,6 +2,7 @@
 // it, etcdutl of the etcd that is to run on it restores it there, and our program reads what came
 // of that. Pure.
 import type { EtcdClusterSpec } from '../../../shared/api/etcd-cluster.ts';
+import { keyMounted } from '../../../shared/jobs/encryption.ts';
 import { jobNameOf } from '../../../shared/jobs/job-name.ts';
 import {
   jobManifestOf,
@@ -96,9 +97,10 @@ function dataOf({ restore, target }: JobOf): Mounted {
 }
 
 function readBy({ restore, backup, target }: JobOf): readonly Mounted[] {
-  const { s3, claimName } = backup;
+  const { s3, claimName, encryption } = backup;
   return [
     ...(s3 === undefined ? [] : s3Authority(s3)),
+    ...keyMounted(encryption),
     ...(claimName === undefined
       ? []
       : [

@@ -202,6 +202,7 @@ const backupSpecs: Readonly<Record<string, EtcdBackupSpec>> = {
     source: { etcdCluster: { name: 'main' } },
     target: { s3: s3Object },
     spool: { medium: 'Volume', size: '20Gi', storageClassName: 'fast' },
+    encryption: { secretName: 'backup-key', key: 'key' },
   },
   scheduled: {
     ...backupTarget,
@@ -239,6 +240,12 @@ export const backupStatus: Whole<Omit<EtcdBackupStatus, 'conditions'>> & {
     clusterId: 'cdf818194e3a8c32',
     memberId: '8e9e05c52164694d',
     alarms: ['CORRUPT'],
+    encryption: {
+      format: 'ballast-sealed/v1',
+      keyId: '0123456789abcdef',
+      plainSizeBytes: 3_039_264,
+      plainSha256: '1'.repeat(64),
+    },
   },
   error: { code: 'S3_UNAVAILABLE', message: 'It is away.' },
   conditions: [condition],

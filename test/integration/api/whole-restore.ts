@@ -14,7 +14,7 @@ const restoreSpecs: Readonly<Record<string, EtcdRestoreSpec>> = {
   },
   s3: {
     ...backupTarget,
-    source: { s3: restoreS3 },
+    source: { s3: restoreS3, encryption: { secretName: 'backup-key', key: 'key' } },
     etcdCluster: { name: 'main' },
     dryRun: false,
   },

@@ -22,6 +22,7 @@ const ofCluster: EtcdBackupScheduleSpec['template'] = {
   source: { etcdCluster: { name: 'main' } },
   target: { s3: keyless },
   spool: { medium: 'Volume', size: '20Gi', storageClassName: 'fast' },
+  encryption: { secretName: 'backup-key', key: 'key' },
 };
 const ofEndpoints: EtcdBackupScheduleSpec['template'] = {
   ...backupTarget,

@@ -24,6 +24,20 @@ const endpoints = ['https://10.0.0.1:2379', 'https://[fd00::1]:2379', 'https://e
 const s3 = (changes: object) => ({ target: { s3: { ...S3, ...changes } } });
 const claim = (changes: object) => ({ target: { claim: { name: 'disk', ...changes } } });
 
+test('the entry of a Secret is its key when none is named', async () => {
+  const encryption = { secretName: 'backup-key' };
+  expect(await specOf(await create(wanted({ encryption })))).toMatchObject({
+    encryption: { ...encryption, key: 'key' },
+  });
+});
+
+test('one that was encrypted stays so', async () => {
+  const name = await create(wanted({ encryption: { secretName: 'backup-key' } }));
+  for (const encryption of [null, { secretName: 'other' }, { key: 'other' }]) {
+    await expect(edit(name, { encryption })).rejects.toThrow('A backup is taken once');
+  }
+});
+
 test.each<[object]>([
   [{ source: { endpoints } }],
   [{ source: { endpoints: ['http://10.0.0.1:2379'] } }],
@@ -33,6 +47,8 @@ test.each<[object]>([
   [s3({ serverSideEncryption: 'aws:kms:arn:aws:kms:eu:1:key/2', region: 'eu-central-1' })],
   [s3({ certificateAuthority: { kind: 'ConfigMap', name: 'ca' } })],
   [{ spool: { size: '10Gi' } }],
+  [{ encryption: { secretName: 'backup-key', key: 'of-2026' } }],
+  [{ ...claim({}), encryption: { secretName: 'backup-key' }, spool: { size: '1Gi' } }],
   [{ spool: { medium: 'Volume', size: '10Gi', storageClassName: 'fast' } }],
 ])('%j is taken', async (changes) => {
   expect(await specOf(await create(wanted(changes)))).toMatchObject(changes);
@@ -69,7 +85,10 @@ test.each<[object, string]>([
   [s3({ endpoint: 'ftp://s3.example' }), 'Write a URL as https://s3.example:9000'],
   [s3({ style: 'path' }), 'supported values: "Path", "Host"'],
   [s3({ serverSideEncryption: 'aes' }), 'should match'],
-  [{ ...claim({}), spool: { size: '1Gi' } }, 'A file on a claim is its own copy; leave spool out'],
+  [{ ...claim({}), spool: { size: '1Gi' } }, 'A file on a claim is its own copy, unless'],
+  [{ encryption: {} }, 'secretName: Required value'],
+  [{ encryption: { secretName: '' } }, 'at least 1 chars'],
+  [{ encryption: { secretName: 'a', key: '' } }, 'at least 1 chars'],
   [{ spool: { size: '1Gi', storageClassName: 'fast' } }, 'The disk of a node has no storage class'],
   [{ spool: { size: 'large' } }, 'Write a size as Kubernetes does, such as 2Gi, and 16Mi at least'],
   [{ spool: { size: '2Ti' } }, 'etcd does not use that much; write 1Ti at most'],
@@ -90,6 +109,7 @@ test.each<[object]>([
   [{ target: { s3: { key: 'other.db' } } }],
   [{ deadlineSeconds: 60 }],
   [{ spool: { size: '1Gi' } }],
+  [{ encryption: { secretName: 'backup-key' } }],
 ])('it does not get %j afterwards', async (spec) => {
   const name = await create(LEAST);
   await expect(edit(name, spec)).rejects.toThrow(

@@ -1,10 +1,12 @@
 // EtcdBackups of a real etcd, that of an API server, into a real S3 and onto a disk: the function
 // runs as its own account, Kubernetes' own controller keeps its Jobs, and the pods of these are
 // processes.
-import { readFile, stat } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
+import { runAudit } from '../../../functions/storage-audit/command.ts';
 import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
@@ -13,10 +15,12 @@ import { ETCD_BACKUPS, type EtcdBackupStatus } from '../../../shared/api/etcd-ba
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { type Bucket, openBucket } from '../../../shared/s3/bucket.ts';
+import { readSealKey } from '../../../shared/sealed/key.ts';
 import { settingsFor } from '../../builders/posing-s3.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { type Shipped, startShipped } from '../../builders/shipped.ts';
 import { until } from '../../builders/versioned-kind.ts';
+import { openedOf } from '../../unit/sealed/samples.ts';
 import { JobPods } from './job-pods.ts';
 import { bundleProgram } from './program.ts';
 import { BUCKET, KEYS, type S3Server, startS3 } from './s3-server.ts';
@@ -232,6 +236,80 @@ test('its pod is lost when the backup stands: the next one tells what is there',
   const path = join(pods.dirOf(pod, '/target'), 'lost.db.json');
   const { takenAt } = (await statusOf('lost-file')).backup ?? {};
   expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ takenAt });
+});
+
+/** As a Secret that `kubectl create secret` makes of the output of `openssl rand -base64 32`. */
+const KEY = randomBytes(32).toString('base64');
+
+test('with a key nothing can be read where it is stored, whichever pod tells it', async () => {
+  const keys = { key: `${KEY}\n`, half: KEY.slice(0, 22) };
+  await make('secrets', 'v1', 'Secret', 'backup-key', { stringData: keys });
+  const encryption = { secretName: 'backup-key' };
+  pods.lost = 1;
+  await create('sealed', s3Target(), { encryption });
+  await untilSays('sealed', /^True Confirmed/);
+  expect(await podsOf('sealed')).toHaveLength(2);
+  const { backup, location = '' } = await statusOf('sealed');
+  const stored = join(shipped.plane.dir, 's3/objects', BUCKET, await keyOf('sealed'));
+  const [sealed, facts] = [await readFile(stored), await readFile(`${stored}.json`, 'utf8')];
+  const keyPath = join(shipped.plane.dir, 'key');
+  await writeFile(keyPath, KEY);
+  const opened = openedOf([sealed], await readSealKey(keyPath)).plain;
+  // Both are in etcd: a name in the keys, and a word in the values.
+  for (const known of ['/registry/namespaces/shop', 'etcdbackups', 'ballast.dev']) {
+    expect([known, sealed.includes(known)]).toEqual([known, false]);
+  }
+  expect(opened.includes('/registry/namespaces/shop')).toBe(true);
+  const sha256 = createHash('sha256').update(opened).digest('hex');
+  expect(backup?.encryption).toMatchObject({ plainSizeBytes: opened.length, plainSha256: sha256 });
+  expect(facts).toContain(backup?.encryption?.keyId);
+  for (const hidden of [`${backup?.hashKv}`, sha256, KEY]) expect(facts).not.toContain(hidden);
+  const said = JSON.stringify([
+    await read('sealed'),
+    await jobOf('sealed'),
+    await podsOf('sealed'),
+  ]);
+  expect(said).not.toContain(KEY.slice(0, 20));
+  await expectAudited(location, keyPath);
+});
+
+/** With its key, and no other way. */
+async function expectAudited(location: string, keyPath: string): Promise<void> {
+  const credentials = join(shipped.plane.dir, 'credentials');
+  const { accessKeyId, secretAccessKey } = KEYS;
+  const lines = [`aws_access_key_id=${accessKeyId}`, `aws_secret_access_key=${secretAccessKey}`];
+  await writeFile(credentials, `[default]\n${lines.join('\n')}\n`);
+  const where = ['--s3-endpoint', s3.url, '--s3-cacert', s3.caPath];
+  const from = ['--snapshot', location, ...where, '--s3-credentials', credentials, '--json'];
+  let told = '';
+  const out = (text: string): void => void (told += text);
+  const terminal = { out, err: () => undefined, isWatched: false };
+  await runAudit([...from, '--encrypt-key-file', keyPath], terminal);
+  expect(JSON.parse(told)).toMatchObject({ of: { source: location, isHashed: true } });
+  told = '';
+  await runAudit(from, terminal);
+  expect(JSON.parse(told)).toMatchObject({ error: { code: 'BACKUP_SEALED' } });
+}
+
+test('with a key it is a sealed file on a claim, and half a key makes none', async () => {
+  const claim = { claim: { name: 'disk', path: 'sealed.db' } };
+  await create('sealed-file', claim, { encryption: { secretName: 'backup-key' } });
+  const half = { encryption: { secretName: 'backup-key', key: 'half' } };
+  await create('half', { claim: { name: 'disk', path: 'half.db' } }, half);
+  await untilSays('sealed-file', /^True Confirmed/);
+  const [pod] = await podsOf('sealed-file');
+  if (pod === undefined) throw new Error('there is no pod');
+  const dir = pods.dirOf(pod, '/target');
+  const sealed = await readFile(join(dir, 'sealed.db'));
+  expect(sealed.toString('latin1', 0, 14)).toBe('ballast-sealed');
+  expect(sealed.includes('/registry/namespaces/shop')).toBe(false);
+  await untilSays(
+    'half',
+    /^False BackupFailed: BACKUP_KEY_UNUSABLE: .* has 22 bytes.*openssl rand/,
+  );
+  expect(await podsOf('half')).toHaveLength(1);
+  expect((await readdir(dir)).filter((name) => /half|unfinished/.test(name))).toEqual([]);
+  expect(await readdir(pods.dirOf(pod, '/spool'))).toEqual([]);
 });
 
 test('a name that is taken by others ends it at once, and stays as it is', async () => {

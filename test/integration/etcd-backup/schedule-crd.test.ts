@@ -48,6 +48,7 @@ test.each<[object]>([
   [{ retention: { ageSeconds: 86_400 }, startingDeadlineSeconds: 60, suspend: true }],
   [{ retention: { exponential: { hours: 24, days: 7, weeks: 4 } }, concurrencyPolicy: 'Allow' }],
   [template({ target: { claim: { name: 'disk' } } })],
+  [template({ encryption: { secretName: 'backup-key', key: 'key' } })],
 ])('%j is taken', async (changes) => {
   expect(await specOf(await create(wanted(changes)))).toMatchObject(changes);
 });

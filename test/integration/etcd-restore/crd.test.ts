@@ -28,6 +28,8 @@ test.each<[object]>([
   [s3({ key: 'a b/ö$(X).db', endpoint: 'http://s3.example:9000', style: 'Host' })],
   [s3({ certificateAuthority: { kind: 'ConfigMap', name: 'ca' }, region: 'eu-central-1' })],
   [claim({ path: 'etcd/main.db' })],
+  [{ source: { s3: S3, encryption: { secretName: 'backup-key', key: 'of-2026' } } }],
+  [{ source: { etcdBackup: { name: 'now' }, encryption: { secretName: 'backup-key' } } }],
   [named({ spec: { replicas: 5, image: 'quay.io/coreos/etcd:v3.7.3', anything: { else: 1 } } })],
   [{ dryRun: true }],
 ])('%j is taken', async (changes) => {
@@ -35,6 +37,8 @@ test.each<[object]>([
 });
 
 test.each<[object, string]>([
+  [{ source: { encryption: { secretName: 'backup-key' } } }, 'Name an etcdBackup'],
+  [{ source: { s3: S3, encryption: { key: 'key' } } }, 'secretName: Required value'],
   [{ source: {} }, 'Name an etcdBackup of this namespace, or s3, or a claim'],
   [{ source: { etcdBackup: { name: 'now' }, s3: S3 } }, 'Name an etcdBackup of this namespace, or'],
   [{ source: { s3: { bucket: 'backups', key: 'a' } } }, 'credentials: Required value'],
@@ -55,6 +59,7 @@ test.each<[object, string]>([
 
 test.each<[object]>([
   [{ source: { etcdBackup: { name: 'other' } } }],
+  [{ source: { encryption: { secretName: 'backup-key' } } }],
   [named({ spec: { replicas: 1 } })],
   [{ dryRun: true }],
 ])('it does not get %j afterwards', async (spec) => {

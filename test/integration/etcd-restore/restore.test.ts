@@ -1,10 +1,10 @@
 // EtcdRestores on real parts: an EtcdCluster is backed up into a real S3, and its backup becomes a
 // new EtcdCluster of three members, whose clients find every key and are told that the past is
 // gone. A backup that is not what it says becomes nothing.
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Backup, backUp } from '../../../functions/etcd-backup/backup.ts';
+import { type Backup, type BackupOptions, backUp } from '../../../functions/etcd-backup/backup.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import type { BackupFacts } from '../../../shared/api/etcd-backup.ts';
 import { openEtcdAdmin } from '../../../shared/etcd/admin.ts';
@@ -47,20 +47,26 @@ afterEach(() => {
   if (error !== undefined) throw error;
 });
 
-async function take(path: string, url?: string): Promise<Backup> {
+async function take(
+  path: string,
+  url?: string,
+  sealing?: BackupOptions['sealing'],
+): Promise<Backup> {
   const endpoints = [url ?? (await urlOf(OLD))];
   const { signal } = new AbortController();
-  return backUp({ etcd: { endpoints }, to: { path } }, { signal, onProgress: () => undefined });
+  const options = { etcd: { endpoints }, to: { path }, sealing };
+  return backUp(options, { signal, onProgress: () => undefined });
 }
 
 /** As it would lie there, or as somebody has put it there. */
-async function put(key: string, bytes: Buffer, said: BackupFacts | undefined): Promise<void> {
+async function put(key: string, bytes: Buffer, said: object | undefined): Promise<void> {
   await place.bucket.putNew(key, bytes, 'test');
   if (said === undefined) return;
   const text = JSON.stringify({ kind: 'etcd-backup/v1', ...said });
   await place.bucket.putNew(`${key}.json`, Buffer.from(text), 'test');
 }
 
+const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
 const named = (name: string): Named => ({ namespace, name });
 
 const restoreOf = (name: string, key: string, more: object = {}): object => ({
@@ -163,6 +169,70 @@ async function untilFailed(name: string): Promise<void> {
     )
     .toBe('Failed');
 }
+
+/** Sealed as `npm run backup` does it, by the member that is still there. */
+async function sealedBackup(): Promise<readonly [Buffer, Record<string, unknown>, Backup]> {
+  const { dir } = place.etcd.plane;
+  const path = join(dir, 'sealed.db');
+  const keyPath = join(dir, 'key');
+  await writeFile(keyPath, Buffer.alloc(32, 1));
+  const taken = await take(path, undefined, { keyPath, spoolDir: dir });
+  const stored: unknown = JSON.parse(await readFile(`${path}.json`, 'utf8'));
+  return [await readFile(path), stored as Record<string, unknown>, taken];
+}
+
+/** Entries of a Secret: the right key, and another one. */
+async function putKeys(): Promise<void> {
+  const data = { right: Buffer.alloc(32, 1), wrong: Buffer.alloc(32, 2) };
+  const encoded = Object.entries(data).map(([name, key]) => [name, key.toString('base64')]);
+  await place.etcd.kube.create(core('secrets'), {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace, name: 'backup-key' },
+    data: Object.fromEntries(encoded),
+  });
+}
+
+const sealedRestore = (name: string, object: string, key?: string, more: object = {}): object => {
+  const encryption = { secretName: 'backup-key', key };
+  const source = { ...place.inS3(object), ...(key === undefined ? {} : { encryption }) };
+  const spec = { replicas: 1, tls: PLAIN, storage: { size: '10Gi' } };
+  return { source, etcdCluster: { name, spec }, ...more };
+};
+
+test(
+  'a sealed backup becomes an EtcdCluster by its key, and by nothing else',
+  { timeout: SCENARIO_MS },
+  async () => {
+    await putKeys();
+    const [sealed, stored, taken] = await sealedBackup();
+    await put('sealed.db', sealed, stored);
+    await put('unsealed.db', file, facts);
+    await put('meddled.db', Buffer.from(sealed).fill('x', 9_000, 9_001), stored);
+    const refused: readonly (readonly [string, object, string])[] = [
+      ['keyless', sealedRestore('keyless', 'sealed.db'), 'BACKUP_SEALED'],
+      ['wrong', sealedRestore('wrong', 'sealed.db', 'wrong'), 'BACKUP_KEY_WRONG'],
+      ['unsealed', sealedRestore('unsealed', 'unsealed.db', 'right'), 'BACKUP_UNSEALED'],
+      ['meddled', sealedRestore('meddled', 'meddled.db', 'right'), 'BACKUP_CHANGED'],
+    ];
+    await place.create(named('opened'), sealedRestore('opened', 'sealed.db', 'right'));
+    for (const [name, spec] of refused) await place.create(named(name), spec);
+    for (const [name, , code] of refused) {
+      await place.untilSays(named(name), new RegExp(`^False RestoreFailed: ${code}: `));
+      await untilFailed(name);
+      expect(await foundOf(name)).toEqual([null, null]);
+    }
+    await place.untilSays(named('opened'), /^False EtcdClusterStarting/);
+    await place.etcd.wakeUntilReady(named('opened'));
+    await place.untilSays(named('opened'), /^True Restored: EtcdCluster opened has 2 keys/);
+    const { backup } = await place.status(named('opened'));
+    expect(backup).toEqual(JSON.parse(JSON.stringify({ ...taken.facts, kind: undefined })));
+    expect(backup).toMatchObject({ isHashConfirmed: true, hashKv: facts.hashKv });
+    const client = await place.etcd.client(named('opened'));
+    expect((await client.keys.get('c')).found?.value.toString()).toBe('c of old');
+    await client.close();
+  },
+);
 
 test('one that is not there is refused', { timeout: SCENARIO_MS }, async () => {
   await place.create(named('missing'), restoreOf('missing', 'nobodys.db'));

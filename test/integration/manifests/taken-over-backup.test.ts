@@ -42,6 +42,7 @@ beforeAll(async () => {
       source: { etcdCluster: { name: 'main' } },
       target: { s3: { bucket: 'backups', credentials: { secretName: 's3' } } },
       spool: { medium: 'Volume', size: '1Gi' },
+      encryption: { secretName: 'backup-key' },
     },
   });
   made = created.object;
@@ -97,8 +98,24 @@ test('it makes the Job of an EtcdBackup, on a claim too, once', async () => {
 });
 
 const volume = (source: object) => ({
-  volumes: ['tls', 'login', 'spool'].map((name) => ({ name, ...source })),
+  volumes: ['tls', 'login', 'encryption', 'spool'].map((name) => ({ name, ...source })),
 });
+const keyVolume = (secret: object) => ({
+  pod: {
+    volumes: [
+      ...['tls', 'login', 'spool'].map((name) => ({ name, secret: { secretName: name } })),
+      { name: 'encryption', ...secret },
+    ],
+  },
+});
+const mount = (changes: object) => ({
+  container: {
+    volumeMounts: [
+      { name: 'encryption', mountPath: '/etc/ballast/encryption', readOnly: true, ...changes },
+    ],
+  },
+});
+const items = [{ key: 'key', path: 'key' }];
 const env = (variable: object) => ({ container: { env: [variable] } });
 const owner = (changes: object) => {
   const { name, uid } = made.metadata;
@@ -155,6 +172,35 @@ const FORGED: () => readonly (readonly [what: string, changes: Changes, why: str
     'with a token of another way',
     { pod: volume({ projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }) },
     'alone',
+  ],
+  [
+    'whose key is a whole Secret',
+    keyVolume({ secret: { secretName: 'a' } }),
+    'one entry of a Secret',
+  ],
+  [
+    'whose key has two entries',
+    keyVolume({ secret: { secretName: 'a', items: [...items, { key: 'b', path: 'b' }] } }),
+    'one entry of a Secret',
+  ],
+  [
+    'whose key may lack',
+    keyVolume({ secret: { secretName: 'a', items, optional: true } }),
+    'one entry of a Secret',
+  ],
+  ['whose key is no Secret', keyVolume({ emptyDir: {} }), 'one entry of a Secret'],
+  ['whose key is written', mount({ readOnly: false }), 'only read'],
+  ['whose key is elsewhere', mount({ mountPath: '/app' }), 'only read'],
+  ['with something else in its place', mount({ name: 'login' }), 'only read'],
+  [
+    'that take another file for a key',
+    { container: { args: ['--encrypt-key-file=/etc/ballast/login/password'] } },
+    'only read',
+  ],
+  [
+    'that are told of a key in two words',
+    { container: { args: ['--encrypt-key-file', '/etc/ballast/login/password'] } },
+    'only read',
   ],
   ['that run another program', { container: { command: ['/bin/sh'] } }, 'our program'],
   ['with an image of its own', { container: { image: 'images.example.com/a:1' } }, 'our image'],

@@ -74,7 +74,9 @@ interface Changes {
 
 const jobOf = (changes: object = {}): Manifest => {
   const s3 = { bucket: 'backups', credentials: { secretName: 's3' } };
-  const backup = { from: 's3://backups/a', location: 's3://backups/a', s3, ...changes };
+  const from = 's3://backups/a';
+  const encryption = { secretName: 'backup-key', key: 'key' };
+  const backup = { from, location: from, s3, encryption, ...changes };
   return jobManifest({ restore: etcdRestoreOf(made), backup, target, image: IMAGE });
 };
 
@@ -99,7 +101,7 @@ const clusterOf = (): Manifest => clusterManifest(etcdRestoreOf(made), 'cdf81819
 test('it makes the Job, the claim and the EtcdCluster of an EtcdRestore', async () => {
   const all = [
     await makeJob({}),
-    await make(JOBS, jobOf({ s3: undefined, claimName: 'disk' })),
+    await make(JOBS, jobOf({ s3: undefined, claimName: 'disk', encryption: undefined })),
     await make(CLAIMS_AT, claimOf()),
     await make(CLUSTERS, clusterOf()),
   ];
@@ -113,8 +115,15 @@ const owner = (changes: object) => {
   const own = { apiVersion: 'ballast.dev/v1alpha1', kind: 'EtcdRestore', name, uid };
   return { ownerReferences: [{ ...own, controller: true, ...changes }] };
 };
+const KEY = { secretName: 'a', items: [{ key: 'key', path: 'key' }] };
 const volume = (source: object) => ({
-  volumes: ['data', 'source'].map((name) => ({ name, ...source })),
+  volumes: [...['data', 'source'].map((name) => ({ name, ...source })), keyFrom(KEY)],
+});
+const keyFrom = (secret: object): object => ({ name: 'encryption', secret });
+
+const KEY_MOUNT = { name: 'encryption', mountPath: '/etc/ballast/encryption', readOnly: true };
+const keyVolume = (secret: object) => ({
+  pod: { volumes: [{ name: 'data', secret: { secretName: 'a' } }, keyFrom(secret)] },
 });
 
 const FORGED: () => readonly (readonly [what: string, changes: Changes, why: string])[] = () => [
@@ -140,6 +149,24 @@ const FORGED: () => readonly (readonly [what: string, changes: Changes, why: str
     'that write into another claim',
     { pod: volume({ persistentVolumeClaim: { claimName: 'disk' } }) },
     'the claim of a first member alone',
+  ],
+  ['whose key is a whole Secret', keyVolume({ secretName: 'a' }), 'one entry of a Secret'],
+  ['whose key may lack', keyVolume({ ...KEY, optional: true }), 'one entry of a Secret'],
+  [
+    'whose key etcdutl reads',
+    { restore: { volumeMounts: [KEY_MOUNT] } },
+    'the check alone reads it',
+  ],
+  ['whose key the last one reads', { confirm: { volumeMounts: [KEY_MOUNT] } }, 'the check alone'],
+  [
+    'whose key is written',
+    { check: { volumeMounts: [{ ...KEY_MOUNT, readOnly: false }] } },
+    'the check alone',
+  ],
+  [
+    'that take another file for a key',
+    { check: { args: ['check', '--encrypt-key-file=/etc/ballast/root/password'] } },
+    'the check alone',
   ],
   ['that run another program', { check: { command: ['/bin/sh'] } }, 'our program'],
   ['with an image of its own', { check: { image: 'images.example.com/a:1' } }, 'our image'],

@@ -67,14 +67,30 @@ test('a name that is taken ends with 2, since another try would say the same', a
   expect(JSON.parse(out)).toMatchObject({ error: { code: 'BACKUP_EXISTS' } });
 });
 
+test('what is no key ends with 2, since another try would say the same', async () => {
+  const path = join(dir, 'half-a-key');
+  writeFileSync(path, 'too short');
+  const { code, out } = await run(...ETCD, '--to', join(dir, 'x'), '--encrypt-key-file', path);
+  expect(code).toBe(2);
+  expect(JSON.parse(out)).toMatchObject({
+    error: {
+      code: 'BACKUP_KEY_UNUSABLE',
+      message: expect.stringContaining('openssl rand -base64 32'),
+    },
+  });
+  expect(out).not.toContain('too short');
+});
+
 test('what it is told is what is done', async () => {
   const password = join(dir, 'password');
   writeFileSync(password, 'secret\n');
   const tls = ['--cacert', 'ca', '--cert', 'c', '--key', 'k'];
   const login = ['--user', 'root', '--password-file', password];
   const to = ['--to', 's3://backups/etcd.db', '--spool', '/spool', '--s3-sse', 'aws:kms:k'];
-  const options = await commandOptions([...ETCD, ...tls, ...login, ...to, '--s3-region', 'eu-1']);
+  const more = ['--s3-region', 'eu-1', '--encrypt-key-file', 'k'];
+  const options = await commandOptions([...ETCD, ...tls, ...login, ...to, ...more]);
   expect(options).toMatchObject({
+    sealing: { keyPath: 'k', spoolDir: '/spool' },
     etcd: {
       endpoints: ['http://127.0.0.1:2379'],
       tls: { caPath: 'ca', certPath: 'c', keyPath: 'k' },

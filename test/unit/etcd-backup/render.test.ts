@@ -130,6 +130,46 @@ test('Secrets are mounted by their names, and keys of S3 are variables', () => {
   expect(written).toEqual([{ name: 'spool', mountPath: '/spool', readOnly: false }]);
 });
 
+const encryption = { secretName: 'backup-key', key: 'of-2026' };
+const KEY_ARGUMENT = '--encrypt-key-file=/etc/ballast/encryption/key';
+const KEY_VOLUME = {
+  name: 'encryption',
+  secret: { secretName: 'backup-key', items: [{ key: 'of-2026', path: 'key' }] },
+};
+
+test('a key is one entry of a Secret, a file in its pod, and told by its place', async () => {
+  const spec = { target: { s3: S3 }, encryption };
+  expect(await commandOptions(told(spec))).toMatchObject({
+    sealing: { keyPath: '/etc/ballast/encryption/key', spoolDir: '/spool' },
+  });
+  const { volumes, containers } = podOf(spec);
+  expect(volumes).toEqual([KEY_VOLUME, { name: 'spool', emptyDir: {} }]);
+  expect(containers[0].volumeMounts).toContainEqual({
+    name: 'encryption',
+    mountPath: '/etc/ballast/encryption',
+    readOnly: true,
+  });
+  expect(told({ target: { s3: S3 } }).join(' ')).not.toContain('encrypt');
+});
+
+test('what is encrypted onto a claim has a copy that is not elsewhere', async () => {
+  const spec = {
+    target: { claim: { name: 'disk', path: 'etcd/main.db' } },
+    encryption,
+    spool: { medium: 'Node', size: '2Gi' },
+  } as const;
+  expect(told(spec)).toContain(KEY_ARGUMENT);
+  expect(await commandOptions(told(spec))).toMatchObject({
+    to: { path: '/target/etcd/main.db' },
+    sealing: { spoolDir: '/spool', spoolBytes: 2 * 2 ** 30 },
+  });
+  expect(podOf(spec).volumes).toEqual([
+    KEY_VOLUME,
+    { name: 'spool', emptyDir: { sizeLimit: '2Gi' } },
+    { name: 'target', persistentVolumeClaim: { claimName: 'disk' } },
+  ]);
+});
+
 test.each<[EtcdBackupSpec['spool'], object, object]>([
   [
     { medium: 'Node', size: '2Gi' },

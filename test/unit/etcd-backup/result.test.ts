@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { resultIn } from '../../../functions/etcd-backup/result.ts';
 import { FACTS, LOCATION, said, saidError } from './samples.ts';
 
-const resultOf = (message: string) => resultIn(message, LOCATION);
+const resultOf = (message: string, isSealed = false) => resultIn(message, LOCATION, isSealed);
 
 test('facts and errors come back as they were written', () => {
   expect(resultOf(said())).toEqual({ facts: FACTS });
@@ -11,6 +11,31 @@ test('facts and errors come back as they were written', () => {
   expect(resultOf(said(more))).toEqual({ facts: { ...FACTS, ...more } });
   const error = { code: 'DISK_FULL', message: 'The disk is full.' };
   expect(resultOf(saidError(error.code, error.message))).toEqual({ error });
+});
+
+const encryption = {
+  format: 'ballast-sealed/v1',
+  keyId: '0123456789abcdef',
+  plainSizeBytes: 3_039_000,
+  plainSha256: 'b'.repeat(64),
+};
+
+test('one that was to be encrypted counts when it is, and no other does', () => {
+  expect(resultOf(said({ encryption }), true)).toEqual({ facts: { ...FACTS, encryption } });
+  expect(resultOf(said({ encryption }))).toBeUndefined();
+  expect(resultOf(said(), true)).toBeUndefined();
+});
+
+test.each<[string, unknown]>([
+  ['format', ''],
+  ['keyId', 'A'.repeat(16)],
+  ['keyId', 'a'.repeat(64)],
+  ['plainSizeBytes', -1],
+  ['plainSha256', undefined],
+])('encryption.%s is not %j', (field, value) => {
+  const changed = { encryption: { ...encryption, [field]: value } };
+  expect(resultOf(said(changed), true)).toBeUndefined();
+  expect(resultOf(said({ encryption: 'yes' }), true)).toBeUndefined();
 });
 
 test.each<[string, string]>([

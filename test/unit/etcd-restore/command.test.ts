@@ -7,8 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runRestore } from '../../../functions/etcd-restore/command.ts';
+import type { BackupFacts } from '../../../shared/api/etcd-backup.ts';
 import { openSnapshot } from '../../../shared/etcd/snapshot/snapshot.ts';
+import { hiddenFacts } from '../../../shared/sealed/facts.ts';
 import { type HistoryRecord, writeBoltFile } from '../../builders/bolt-file.ts';
+import { bytesOf, keyFiles, keyOf, sealedOf } from '../sealed/samples.ts';
 
 const RECORDS: readonly HistoryRecord[] = [
   { main: 2, key: 'a', value: 'one' },
@@ -219,6 +222,125 @@ test('one that is larger than the quota is refused before it is fetched', async 
 test('an older backup is taken', async () => {
   writeFacts({ ...facts, etcdVersion: '3.5.35' });
   expect((await check()).code).toBe(0);
+});
+
+const write = keyFiles();
+const key = await keyOf(write, 1);
+const other = await keyOf(write, 2);
+const withKey = (first = 1): string => `--encrypt-key-file=${write(`${first}`, bytesOf(first))}`;
+
+interface SealedBackup {
+  readonly plain: Buffer;
+  readonly sealed: Buffer;
+  readonly stored: Readonly<Record<string, unknown>>;
+  readonly facts: object;
+}
+
+/** In the place of the one that was not. */
+function seal(): SealedBackup {
+  const plain = readFileSync(backup);
+  const sealed = sealedOf([plain], key, 4_096);
+  const { sizeBytes: plainSizeBytes, sha256: plainSha256 } = facts;
+  const encryption = { format: 'ballast-sealed/v1', keyId: key.id, plainSizeBytes, plainSha256 };
+  const sha256 = createHash('sha256').update(sealed).digest('hex');
+  const own = { ...facts, sizeBytes: sealed.length, sha256, encryption };
+  const stored = hiddenFacts(own as unknown as BackupFacts, key);
+  writeFileSync(backup, sealed);
+  writeFacts(stored);
+  return { plain, sealed, stored, facts: own };
+}
+
+test('with its key a sealed backup lies on the volume as etcd sent it', async () => {
+  const { plain, facts: own } = seal();
+  expect(await check(withKey())).toEqual({
+    code: 0,
+    said: { outcome: 'done', facts: own },
+    err: '',
+  });
+  expect(readFileSync(join(volume, 'restore/backup.db'))).toEqual(plain);
+});
+
+/** As somebody does who may write where it lies, and has no key, or who has forgotten it. */
+const meddled: readonly [string, (of: SealedBackup) => unknown, readonly string[], string][] = [
+  ['no key is named', () => undefined, [], 'BACKUP_SEALED'],
+  ['another key is named', () => undefined, [withKey(2)], 'BACKUP_KEY_WRONG'],
+  [
+    'one that is not sealed is in its place',
+    ({ plain }) => {
+      writeFileSync(backup, plain);
+      writeFacts(facts);
+    },
+    [withKey()],
+    'BACKUP_UNSEALED',
+  ],
+  [
+    'one that is not sealed is in its place, beside facts that are',
+    ({ plain, stored }) => {
+      writeFileSync(backup, plain);
+      writeFacts({ ...stored, sizeBytes: plain.length });
+    },
+    [withKey()],
+    'BACKUP_CHANGED',
+  ],
+  [
+    'its facts say that it is not sealed',
+    ({ facts: own }) => writeFacts({ ...own, encryption: undefined }),
+    [],
+    'BACKUP_SEALED',
+  ],
+  [
+    'a byte of it is another one',
+    ({ sealed }) => writeFileSync(backup, Buffer.from(sealed).fill('x', 9_000, 9_001)),
+    [withKey()],
+    'BACKUP_CHANGED',
+  ],
+  [
+    'it is cut short',
+    ({ sealed }) => writeFileSync(backup, sealed.subarray(0, -4_096)),
+    [withKey()],
+    'BACKUP_CHANGED',
+  ],
+  [
+    'its facts say another revision',
+    ({ stored }) => writeFacts({ ...stored, revision: '4' }),
+    [withKey()],
+    'BACKUP_CHANGED',
+  ],
+  [
+    'another one that was sealed with its key is in its place',
+    ({ plain }) => writeFileSync(backup, sealedOf([plain], key, 4_096)),
+    [withKey()],
+    'BACKUP_CHANGED',
+  ],
+];
+
+test.each(meddled)('where %s it is refused for good', async (_, meddle, options, code) => {
+  meddle(seal());
+  const ended = await check(...options);
+  expect([ended.code, errorOf(ended).code]).toEqual([3, code]);
+});
+
+test('a wrong key is told before a byte is fetched, by the ids of both', async () => {
+  seal();
+  writeFileSync(backup, Buffer.alloc(readFileSync(backup).length));
+  const { message } = errorOf(await check(withKey(2)));
+  expect(message).toMatch(new RegExp(`key ${key.id}, .* ${other.id}\\.`));
+  expect(existsSync(join(volume, 'restore/backup.db'))).toBe(false);
+});
+
+test('what is no key is refused before anything is touched', async () => {
+  seal();
+  const short = write('short', bytesOf(1).subarray(1));
+  const ended = await check(`--encrypt-key-file=${short}`);
+  expect([ended.code, errorOf(ended).code]).toEqual([3, 'BACKUP_KEY_UNUSABLE']);
+  expect(readdirSync(volume)).toEqual([]);
+});
+
+test('the quota is held against what etcd sent', async () => {
+  const { plain } = seal();
+  expect((await check(withKey(), `--quota-bytes=${plain.length}`)).code).toBe(0);
+  const ended = await check(withKey(), `--quota-bytes=${plain.length - 1}`);
+  expect(errorOf(ended).code).toBe('BACKUP_TOO_LARGE');
 });
 
 test.each<[string, readonly string[]]>([

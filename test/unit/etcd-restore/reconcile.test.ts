@@ -1,7 +1,15 @@
 // The life of a restore on a model of the API server, killed before and after every write: it makes
 // one claim, one Job and one EtcdCluster, and nothing is left of one that fails.
 import { beforeEach, expect, test } from 'vitest';
-import { clusterSpec, BACKUP_STATUS, LOCATION, said, saidError, SHA256 } from './samples.ts';
+import {
+  clusterSpec,
+  BACKUP_SPEC,
+  BACKUP_STATUS,
+  LOCATION,
+  said,
+  saidError,
+  SHA256,
+} from './samples.ts';
 import {
   all,
   begin,
@@ -73,6 +81,27 @@ test('claim, Job and EtcdCluster are made, and the claim is handed over', async 
   removeAll('jobs');
   removeAll('etcdclusters');
   expect(await sweep()).toEqual([]);
+});
+
+const KEY = '--encrypt-key-file=/etc/ballast/encryption/key';
+const keyVolume = (secretName: string, key: string) => ({
+  name: 'encryption',
+  secret: { secretName, items: [{ key, path: 'key' }] },
+});
+
+test.each<[string, object, object]>([
+  ['that of its EtcdBackup', {}, keyVolume('then', 'key')],
+  ['another one', { encryption: { secretName: 'now', key: 'old' } }, keyVolume('now', 'old')],
+])('the key is %s, and the check alone has it', async (_, more, volume) => {
+  begin({ source: { etcdBackup: { name: 'last' }, ...more } });
+  const encryption = { secretName: 'then', key: 'key' };
+  putBackup(BACKUP_STATUS, { ...BACKUP_SPEC, encryption });
+  await sweep();
+  const { volumes, initContainers } = podSpec();
+  expect(volumes).toContainEqual(volume);
+  expect(initContainers.map(({ args }) => args.includes(KEY))).toEqual([true, false]);
+  const mounted = initContainers.map((one) => JSON.stringify(one).includes('"encryption"'));
+  expect(mounted).toEqual([true, false]);
 });
 
 test('killed before and after each write, it makes each once and comes to its end', async () => {
