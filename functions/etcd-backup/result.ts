@@ -1,16 +1,25 @@
 // Reads the last words of the pod of a backup, as far as they are of this backup. Pure.
-import type { BackupError, BackupFacts } from '../../shared/api/etcd-backup.ts';
+import type { BackupError, BackupFacts, Rehearsal } from '../../shared/api/etcd-backup.ts';
 import { factsIn, saidIn } from '../../shared/jobs/said.ts';
 import { isRecord } from '../../shared/kube/json.ts';
+import { rehearsalIn } from './rehearsal/said.ts';
 
-export type Result = { readonly facts: BackupFacts } | { readonly error: BackupError };
+/** What is known of a backup that is stored, and of its rehearsal where it had one. */
+export interface Stored {
+  readonly facts: BackupFacts;
+  readonly rehearsal?: Rehearsal;
+}
+
+export type Result = Stored | { readonly error: BackupError };
 
 /** Undefined for what our program would not have said of the backup of this name. */
 export function resultIn(message: string, destination: string): Result | undefined {
   const said = saidIn(message);
   if (said === undefined || 'error' in said) return said;
-  const { backup, facts } = said.done;
+  const { backup, facts, rehearsal } = said.done;
   if (backup !== destination || !isRecord(facts)) return undefined;
   const found = factsIn(facts);
-  return found === undefined ? undefined : { facts: found };
+  if (found === undefined || rehearsal === undefined) return found && { facts: found };
+  const rehearsed = isRecord(rehearsal) ? rehearsalIn(rehearsal) : undefined;
+  return rehearsed && { facts: found, rehearsal: rehearsed };
 }

@@ -1,6 +1,7 @@
 // The Job of a backup: one pod at a time that runs the program of this folder, with the Secrets
-// that it needs and no token of the API server. Pure.
-import type { BackupSpool } from '../../../shared/api/etcd-backup.ts';
+// that it needs and no token of the API server. For a rehearsal, three more parts follow in the same
+// pod: the program brings the backup back from its target, etcdutl restores it, and the program
+// reads what came of that. None of them reaches the etcd that the backup is of. Pure.
 import { jobNameOf } from '../../../shared/jobs/job-name.ts';
 import {
   fileOf,
@@ -15,10 +16,12 @@ import type { Manifest } from '../../../shared/kube/objects.ts';
 import { CLAIM_DIR, type EtcdBackup, ownerOf } from '../object.ts';
 import type { Source } from '../state.ts';
 import { argumentsOf, LOGIN_DIR, PASSWORD_FILE, SPOOL_DIR, TLS_DIR } from './arguments.ts';
+import { diskVolume } from './disk.ts';
+import { PROGRAM } from './program.ts';
+import { rehearsalOf } from './rehearsal.ts';
+import { rehearsingOf } from './rehearsing.ts';
 
-const CONTAINER = 'backup';
-/** Where the image has it. */
-const PROGRAM = '/app/etcd-backup.mjs';
+export const CONTAINER = 'backup';
 const ASKED_WRONGLY = 2;
 
 /** `secret` is for attempts of this Job to know each other by, and nobody in the storage else. */
@@ -30,12 +33,27 @@ export function jobManifest(
 ): Manifest {
   const mounted = mountedIn(backup, source);
   const args = argumentsOf(backup, source, secret);
-  return jobManifestOf({
+  const taking = container(backup, image, args, mounted);
+  const rehearsing = rehearsingOf(backup, source);
+  const inVain = { container: CONTAINER, exitCodes: [ASKED_WRONGLY] };
+  const job = {
     owner: ownerOf(backup),
     name: jobNameOf(backup),
     deadlineSeconds: backup.spec.deadlineSeconds,
-    inVain: { container: CONTAINER, exitCodes: [ASKED_WRONGLY] },
-    pod: { containers: [container(backup, image, args, mounted)], volumes: volumesOf(mounted) },
+  };
+  if (rehearsing === undefined) {
+    const pod = { containers: [taking], volumes: volumesOf(mounted) };
+    return jobManifestOf({ ...job, inVain: [inVain], pod });
+  }
+  const { parts, data, refused } = rehearsalOf({ backup, rehearsing, image, secret });
+  return jobManifestOf({
+    ...job,
+    inVain: [inVain, ...refused],
+    pod: {
+      initContainers: [taking, ...parts.slice(0, -1)],
+      containers: parts.slice(-1),
+      volumes: volumesOf([...mounted, data]),
+    },
   });
 }
 
@@ -72,7 +90,7 @@ function mountedIn({ spec }: EtcdBackup, { tlsSecret, login }: Source): readonly
     ...(s3 === undefined ? [] : s3Authority(s3)),
     ...(s3 === undefined
       ? []
-      : [{ name: 'spool', mountPath: SPOOL_DIR, isWritten: true, volume: spoolVolume(spool) }]),
+      : [{ name: 'spool', mountPath: SPOOL_DIR, isWritten: true, volume: diskVolume(spool) }]),
     ...(claim === undefined
       ? []
       : [
@@ -84,17 +102,4 @@ function mountedIn({ spec }: EtcdBackup, { tlsSecret, login }: Source): readonly
           },
         ]),
   ];
-}
-
-function spoolVolume(spool: BackupSpool | undefined): object {
-  if (spool?.medium !== 'Volume') {
-    return { emptyDir: spool === undefined ? {} : { sizeLimit: spool.size } };
-  }
-  const { size, storageClassName } = spool;
-  const spec = {
-    accessModes: ['ReadWriteOnce'],
-    resources: { requests: { storage: size } },
-    ...(storageClassName === undefined ? {} : { storageClassName }),
-  };
-  return { ephemeral: { volumeClaimTemplate: { spec } } };
 }

@@ -188,12 +188,18 @@ export const whereEndpoints: Whole<Omit<EtcdBackupSpec['source'], 'etcdCluster'>
   login: { user: 'root', passwordSecret: { name: 'etcd-root', key: 'password' } },
 };
 
+export const wholeRehearsal: Whole<NonNullable<EtcdBackupSpec['rehearsal']>> = {
+  image: 'quay.io/coreos/etcd:v3.6.16',
+  disk: { medium: 'Volume', size: '40Gi', storageClassName: 'fast' },
+};
+
 const backupSpecs: Readonly<Record<string, EtcdBackupSpec>> = {
   cluster: {
     ...backupTarget,
     source: { etcdCluster: { name: 'main' } },
     target: { s3: s3Object },
     spool: { medium: 'Volume', size: '20Gi', storageClassName: 'fast' },
+    rehearsal: wholeRehearsal,
   },
   scheduled: {
     ...backupTarget,
@@ -231,6 +237,18 @@ export const backupStatus: Whole<Omit<EtcdBackupStatus, 'conditions'>> & {
     clusterId: 'cdf818194e3a8c32',
     memberId: '8e9e05c52164694d',
     alarms: ['CORRUPT'],
+  },
+  rehearsal: {
+    rehearsedAt: at,
+    durationSeconds: 12,
+    keys: 5,
+    revision: '6',
+    hashKv: 1_234_567_890,
+    storedVersions: {
+      objects: 3,
+      total: 2,
+      most: [{ resource: 'deployments.apps', version: 'apps/v1', objects: 2 }],
+    },
   },
   error: { code: 'S3_UNAVAILABLE', message: 'It is away.' },
   conditions: [condition],

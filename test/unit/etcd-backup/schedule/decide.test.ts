@@ -19,6 +19,7 @@ import {
   removal,
   removalEnded,
   state,
+  unfit,
 } from './samples.ts';
 
 /** `step name`, or `next (reason)` where it waits. */
@@ -108,6 +109,22 @@ const STEPS: readonly [string, Differences, string][] = [
     'Nothing',
   ],
   [
+    'keeps one that was still to be rehearsed when its time was over',
+    {
+      made: [
+        good(LAST),
+        failed(BEFORE),
+        { ...failed(BEFORE_THAT, 'DeadlineExceeded'), isToRehearse: true },
+      ],
+    },
+    'Nothing',
+  ],
+  [
+    'deletes none of what is stored although its rehearsal failed',
+    { made: [good(LAST), unfit(BEFORE), unfit(BEFORE_THAT)], spec: { failedHistory: 0 } },
+    'Nothing',
+  ],
+  [
     'deletes none whose run is not noted',
     { ...noted(BEFORE_THAT), made: [failed(LAST), failed(BEFORE)], spec: { failedHistory: 0 } },
     'Nothing',
@@ -190,6 +207,28 @@ test.each<[string, Differences, readonly string[]]>([
       made: [good(LAST), { ...good(BEFORE), isRemoving: true }, good(BEFORE_THAT)],
     },
     ['daily-202611240400'],
+  ],
+  [
+    'what failed its rehearsal, but the last ones',
+    { ...one, made: [good(LAST), unfit(BEFORE), unfit(BEFORE_THAT)] },
+    ['daily-202611230400'],
+  ],
+  [
+    'of these one stays in any case',
+    {
+      spec: { ...one.spec, failedHistory: 0 },
+      made: [good(LAST), unfit(BEFORE), unfit(BEFORE_THAT)],
+    },
+    ['daily-202611230400'],
+  ],
+  ['of these none without a retention', { made: [unfit(BEFORE), unfit(BEFORE_THAT)] }, []],
+  [
+    'of good ones none while the last rehearsal failed',
+    {
+      spec: { ...one.spec, rehearsal: { every: 2 } },
+      made: [unfit(LAST), good(BEFORE), good(BEFORE_THAT), unfit('2026-11-22T04:00:00Z')],
+    },
+    ['daily-202611220400'],
   ],
   [
     'none that is being deleted',
