@@ -11,13 +11,16 @@ import { timestamp } from '../../../shared/kube/timestamp.ts';
 import type { Made } from './object.ts';
 import type { ScheduleState } from './state.ts';
 
-type Counted = Pick<ScheduleState, 'schedule' | 'made' | 'nowMs'>;
+/** Before whatever has ended. */
+const FIRST = timestamp(0);
+
+type Counted = Pick<ScheduleState, 'schedule' | 'made'>;
 
 /** Undefined where no rehearsals are asked for. */
-export function rehearsalsOf({ schedule, made, nowMs }: Counted): CountedRehearsals | undefined {
+export function rehearsalsOf({ schedule, made }: Counted): CountedRehearsals | undefined {
   const { spec, status } = schedule;
   if (spec.rehearsal === undefined) return undefined;
-  let counted = status.rehearsals ?? { goodSince: 0, countedUntil: timestamp(nowMs) };
+  let counted = status.rehearsals ?? { goodSince: 0, countedUntil: sinceOf({ schedule, made }) };
   for (const { name, completedAt, good } of endedSince(made, counted)) {
     const { rehearsedAt } = good ?? {};
     const { goodSince, last } = counted;
@@ -27,6 +30,12 @@ export function rehearsalsOf({ schedule, made, nowMs }: Counted): CountedRehears
         : { goodSince: 0, countedUntil: completedAt, last: { name, rehearsedAt } };
   }
   return counted;
+}
+
+/** What ended before rehearsals were asked for is not counted. By no clock of ours. */
+function sinceOf({ schedule, made }: Counted): string {
+  const ended = made.flatMap(({ good, completedAt }) => (good && completedAt) ?? []);
+  return ended.toSorted().at(-1) ?? schedule.object.metadata.creationTimestamp ?? FIRST;
 }
 
 /** The first that ended first. */
@@ -49,7 +58,7 @@ export function isRehearsalDue(state: Counted): boolean {
 }
 
 /** The last rehearsal, when it failed and none has gone well since. */
-export function failedRehearsal({ schedule, made }: Pick<Counted, 'schedule' | 'made'>) {
+export function failedRehearsal({ schedule, made }: Counted): Made | undefined {
   if (schedule.spec.rehearsal === undefined) return undefined;
   const [last] = made
     .filter(({ unfit, good }) => unfit !== undefined || good?.rehearsedAt !== undefined)

@@ -9,6 +9,7 @@ import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
 import { addControllerManager } from '../../../knative/try/local/plane/kube-controller-manager.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import { ETCD_BACKUPS, type EtcdBackupStatus } from '../../../shared/api/etcd-backup.ts';
 import {
@@ -50,7 +51,8 @@ beforeAll(async () => {
   const given = { ...KEYS, sessionToken: undefined };
   bucket = openBucket(BUCKET, settingsFor(s3.url, { caPath: s3.caPath, credentials: { given } }));
   const program = await bundleProgram('etcd-backup', join(plane.dir, 'dist'));
-  const programs = { '/app/etcd-backup.mjs': program };
+  const etcdutl = await resolvePart('etcdutl');
+  const programs = { '/app/etcd-backup.mjs': program, '/usr/local/bin/etcdutl': etcdutl };
   pods = new JobPods(kube, join(plane.dir, 'pods'), { programs });
   pods.start();
   const at = { namespace };
@@ -221,6 +223,27 @@ test('without its facts it is known by its bytes, and what is not ours stays', a
   );
   expect(await storedOf(second)).toEqual([keyOf(second)]);
   expect(await isGone(second)).toBe(false);
+});
+
+test('each second good one is rehearsed, though one is kept, and it is told which', async () => {
+  const rehearsal = { every: 2, image: 'quay.io/coreos/etcd:v3.6.16' };
+  const body = { spec: { rehearsal } };
+  await shipped.kube.patch(ETCD_BACKUP_SCHEDULES, { namespace, name }, { type: 'merge', body });
+  await untilSwept('it to be seen', async () => (await statusOf()).rehearsals !== undefined);
+  const all: KubeObject[] = [];
+  for (let run = 0; run < 3; run += 1) {
+    const made = await nextBackup();
+    all.push(made);
+    await untilSwept('it to be counted', async () => {
+      const { rehearsals, newest } = await statusOf();
+      const isNewest = newest?.name === made.metadata.name;
+      return isNewest && rehearsals?.goodSince === run % 2;
+    });
+  }
+  const isRehearsed = all.map((object) => backupStatusOf(object).rehearsal !== undefined);
+  expect(isRehearsed).toEqual([true, false, true]);
+  expect((await statusOf()).rehearsals?.last?.name).toBe(all[2]?.metadata.name);
+  expect(await conditionOf('Ready')).toMatch(/^True NewEnough/);
 });
 
 test('deleting it leaves its backups, and what is stored', async () => {

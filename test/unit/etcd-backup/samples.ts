@@ -108,12 +108,7 @@ export const pod = (changes: Partial<FoundPod> = {}): FoundPod => ({
 
 export const AT = '2026-11-25T04:09:59Z';
 
-export const podEnd = (
-  message: string,
-  exitCode = 0,
-  at = AT,
-  container = 'backup',
-): PodEnd => ({
+export const podEnd = (message: string, exitCode = 0, at = AT, container = 'backup'): PodEnd => ({
   container,
   exitCode,
   reason: exitCode === 0 ? 'Completed' : 'Error',
@@ -128,9 +123,9 @@ export function podEnded(
   at = AT,
   { container = 'backup', before = [] }: PodBefore = {},
 ): FoundPod {
-  const ended = podEnd(message, exitCode, at, container);
+  const last = podEnd(message, exitCode, at, container);
   const phase = exitCode === 0 ? 'Succeeded' : 'Failed';
-  return pod({ phase, ended, ends: [...before, ended] });
+  return pod({ phase, ended: last, ends: [...before, last] });
 }
 
 interface PodBefore {

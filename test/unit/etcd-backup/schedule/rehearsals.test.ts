@@ -104,7 +104,7 @@ test('none is rehearsed beside one that is under way, nor where none is asked fo
 test('good ones from before rehearsals were asked for are not counted', () => {
   const found = state({ spec: { rehearsal: { every: 1 } }, made: [good(BEFORE), good(LAST)] });
   const { status } = statusUpdateOf(found, decide(found));
-  expect(status.rehearsals).toEqual({ goodSince: 0, countedUntil: '2026-11-25T05:00:00Z' });
+  expect(status.rehearsals).toEqual({ goodSince: 0, countedUntil: '2026-11-25T04:01:00Z' });
 });
 
 test('the last one that was rehearsed well is told, and goes with the question', () => {
