@@ -59,12 +59,12 @@ const saidBy = (
   { message }: Pick<PodEnd, 'message'>,
 ): Result | undefined => resultIn(message, destinationOf(backup));
 
-/** Undefined when it has not said why. What comes behind the backup is its rehearsal. */
+/** Undefined when it has not said why. All parts behind the first are those of a rehearsal. */
 function errorBy(state: State, end: PodEnd): BackupError | undefined {
   const result = saidBy(state, end) ?? etcdutlErrorIn(end);
   if (result === undefined || !('error' in result)) return undefined;
   const { error } = result;
-  if (end.container === CONTAINER) return error;
+  if (state.backup.spec.rehearsal === undefined || end.container === CONTAINER) return error;
   return { code: 'REHEARSAL_FAILED', message: shown(error) };
 }
 

@@ -4,7 +4,7 @@ import { factsIn, saidIn } from '../../shared/jobs/said.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import { rehearsalIn } from './rehearsal/said.ts';
 
-/** What is known of a backup that is stored, and of its rehearsal where it had one. */
+/** The facts of a backup that is stored, and what its rehearsal found where it had one. */
 export interface Stored {
   readonly facts: BackupFacts;
   readonly rehearsal?: Rehearsal;

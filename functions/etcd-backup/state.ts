@@ -11,7 +11,7 @@ export interface Source {
   /** Has tls.crt, tls.key and ca.crt. */
   readonly tlsSecret?: string;
   readonly login?: { readonly user: string; readonly passwordSecret: SecretKey };
-  /** Of the EtcdCluster; undefined for endpoints. */
+  /** As the EtcdCluster has it; undefined for endpoints. */
   readonly etcd?: { readonly image: string; readonly quota: string };
 }
 

@@ -127,7 +127,7 @@ export interface BackupFacts {
   readonly alarms?: readonly string[];
 }
 
-/** What was found when a backup was restored. */
+/** A backup was restored, and this was found. */
 export interface Rehearsal {
   readonly rehearsedAt: string;
   readonly durationSeconds: number;

@@ -1,5 +1,5 @@
-// The parts of a rehearsal as a command: one line of JSON says what came of it, small enough for the
-// termination message of its container.
+// The parts of a rehearsal as a command: one line of JSON says what came of it, small enough for
+// the termination message of its container.
 import { UsageError } from '../../../shared/arguments.ts';
 import { type BackupFacts, FACTS_KIND, type Rehearsal } from '../../../shared/api/etcd-backup.ts';
 import { errorTable } from '../../../shared/errors.ts';

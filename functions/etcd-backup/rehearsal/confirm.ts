@@ -1,5 +1,5 @@
-// Reads what a rehearsal restored: it has to have the keys, the revision and the hash of the backup,
-// and where it is the store of an API server, objects that one can read.
+// Reads what a rehearsal restored: it has to have the keys, the revision and the hash of the
+// backup, and where it is the store of an API server, objects that one can read.
 import type { BackupFacts, Rehearsal } from '../../../shared/api/etcd-backup.ts';
 import { confirm } from '../../../shared/backups/confirm.ts';
 import { systemClock } from '../../../shared/clock.ts';
@@ -26,8 +26,8 @@ export async function confirmRehearsal(
   if (isOfApiServer && count > 0) {
     const such = examples.join('; ');
     const message =
-      `The backup has the keys and the hash of its etcd, and ${count} of its objects no API server ` +
-      `can read: ${such}. They are so in that etcd, too: repair or delete them there.`;
+      `The backup has the keys and the hash of its etcd, and ${count} of its objects no API ` +
+      `server can read: ${such}. They are so in that etcd, too: repair or delete them there.`;
     throw new Failure('BACKUP_UNREADABLE', message);
   }
   const nowMs = systemClock.nowMs();

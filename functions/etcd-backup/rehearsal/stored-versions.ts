@@ -1,4 +1,5 @@
-// Sums up in which versions objects are stored, in few enough words for the last ones of a pod. Pure.
+// Sums up in which versions objects are stored, in few enough words for the last ones of a pod.
+// Pure.
 import type { StoredVersion, StoredVersions } from '../../../shared/api/etcd-backup.ts';
 import type { AuditReport } from '../../../shared/stored/audit.ts';
 import { resourceName } from '../../../shared/stored/place.ts';

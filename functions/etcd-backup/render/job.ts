@@ -1,7 +1,6 @@
 // The Job of a backup: one pod at a time that runs the program of this folder, with the Secrets
-// that it needs and no token of the API server. For a rehearsal, three more parts follow in the same
-// pod: the program brings the backup back from its target, etcdutl restores it, and the program
-// reads what came of that. None of them reaches the etcd that the backup is of. Pure.
+// that it needs and no token of the API server. The parts of a rehearsal follow in the same pod.
+// Pure.
 import { jobNameOf } from '../../../shared/jobs/job-name.ts';
 import {
   fileOf,

@@ -1,6 +1,6 @@
-// The parts of a Job that rehearse a backup, behind the one that took it: our program brings it back
-// from its target, etcdutl restores it, and our program reads what came of that. None of them
-// reaches the etcd that the backup is of. Pure.
+// The parts of a Job that rehearse a backup, behind the one that took it: our program brings it
+// back from its target, etcdutl restores it, and our program reads what came of that. None of them
+// is told how the etcd is reached that the backup is of. Pure.
 import type { BackupTarget } from '../../../shared/api/etcd-backup.ts';
 import { CHECK, CONFIRM, etcdutlContainer } from '../../../shared/jobs/etcdutl.ts';
 import {

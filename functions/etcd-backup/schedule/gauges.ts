@@ -1,6 +1,6 @@
 // Shows for each schedule when its newest good backup was taken, and until when that is new enough,
-// for alerts; and of rehearsals, when the last one went well, and whether it is what it has to be. A
-// time goes on being true while nobody looks, as an age would not.
+// for alerts; and of rehearsals, when the last one went well, and whether it is what it has to be.
+// A time goes on being true while nobody looks, as an age would not.
 import type { CountedRehearsals } from '../../../shared/api/etcd-backup-schedule.ts';
 import type { Gauge, Labels, Metrics } from '../../../shared/function/metrics.ts';
 import type { Schedule } from './object.ts';

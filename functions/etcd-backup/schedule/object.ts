@@ -49,7 +49,7 @@ export interface Made {
   readonly completedAt: string | undefined;
   readonly good: GoodBackup | undefined;
   readonly isToRehearse: boolean;
-  /** What is stored although its rehearsal failed. */
+  /** Its facts when it is stored although its rehearsal failed. */
   readonly unfit: GoodBackup | undefined;
   /** Why there is no backup; undefined as long as there may be one. */
   readonly failure: Reason | undefined;
@@ -102,7 +102,7 @@ function factsOf({ status: { backup, rehearsal } }: EtcdBackup): GoodBackup | un
   return { ...facts, ...(rehearsal && { rehearsedAt: rehearsal.rehearsedAt }) };
 }
 
-/** What is stored of a backup, with its EtcdBackup. */
+/** A backup that is stored, with its EtcdBackup. */
 export interface Stored extends Good {
   readonly made: Made;
   readonly good: GoodBackup;

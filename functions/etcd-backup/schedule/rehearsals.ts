@@ -32,7 +32,7 @@ export function rehearsalsOf({ schedule, made }: Counted): CountedRehearsals | u
   return counted;
 }
 
-/** What ended before rehearsals were asked for is not counted. By no clock of ours. */
+/** Those that had ended before rehearsals were asked for do not count. By no clock of ours. */
 function sinceOf({ schedule, made }: Counted): string {
   const ended = made.flatMap(({ good, completedAt }) => (good && completedAt) ?? []);
   return ended.toSorted().at(-1) ?? schedule.object.metadata.creationTimestamp ?? FIRST;

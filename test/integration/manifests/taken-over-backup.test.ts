@@ -198,8 +198,8 @@ function rehearsal(change: (parts: Parts) => readonly object[], more: object = {
   };
   const pod = whole.spec.template.spec;
   const parts = change([...pod.initContainers, ...pod.containers] as unknown as Parts);
-  pod.initContainers = parts.slice(0, -1) as object[];
-  pod.containers = parts.slice(-1) as object[];
+  pod.initContainers = parts.slice(0, -1);
+  pod.containers = parts.slice(-1);
   return whole;
 }
 

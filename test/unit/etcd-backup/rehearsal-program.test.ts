@@ -1,5 +1,6 @@
-// The program of a rehearsal: it brings back what is stored and refuses what is not what was taken, or
-// what there is no room for; and it tells what was restored, or why that is not what it has to be.
+// The program of a rehearsal: it brings back what is stored and refuses what is not what was taken,
+// or what there is no room for; and it tells what was restored, or why that is not what it has to
+// be.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -185,7 +186,7 @@ const versionsIn = ({ out }: Ended): StoredVersions | undefined => {
   return result !== undefined && 'facts' in result ? result.rehearsal?.storedVersions : undefined;
 };
 
-test('of an API server it is told what is stored in which version, the mixed ones first', async () => {
+test('of an API server it tells what is stored in which version, mixed ones first', async () => {
   const values: readonly (readonly [string, string])[] = [
     ['pods/shop/a', object('Pod', 'v1')],
     ['pods/shop/b', object('Pod', 'v1')],

@@ -1,5 +1,5 @@
-// What becomes of an EtcdBackup that is rehearsed, case by case: it counts when what was stored could
-// be restored, and where it could not be, what is stored is told, and why.
+// An EtcdBackup that is rehearsed, case by case: it counts when what was stored could be restored,
+// and where it could not be, its status tells what is stored, and why.
 import { expect, test } from 'vitest';
 import { decide } from '../../../functions/etcd-backup/decide.ts';
 import { statusUpdateOf } from '../../../functions/etcd-backup/status.ts';

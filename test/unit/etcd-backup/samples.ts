@@ -106,7 +106,7 @@ export const pod = (changes: Partial<FoundPod> = {}): FoundPod => ({
   ...changes,
 });
 
-export const AT = '2026-11-25T04:09:59Z';
+const AT = '2026-11-25T04:09:59Z';
 
 export const podEnd = (message: string, exitCode = 0, at = AT, container = 'backup'): PodEnd => ({
   container,

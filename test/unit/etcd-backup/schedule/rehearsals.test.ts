@@ -1,5 +1,6 @@
 // Which backups of a schedule are rehearsed, in life after life: the first, and from then on each
-// good one that is the n-th, whatever is deleted meanwhile; and a rehearsal that failed is repeated.
+// good one that is the n-th, whatever is deleted meanwhile; and a rehearsal that failed is
+// repeated.
 import { expect, test } from 'vitest';
 import { decide } from '../../../../functions/etcd-backup/schedule/decide.ts';
 import type { Made } from '../../../../functions/etcd-backup/schedule/object.ts';
