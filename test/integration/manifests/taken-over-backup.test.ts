@@ -194,8 +194,13 @@ function rehearsal(change: (parts: Parts) => readonly object[], more: object = {
   const etcd = { image: 'quay.io/coreos/etcd:v3.6.16', quota: '2Gi' };
   const job = jobManifest(etcdBackupOf({ ...made, spec }), { ...SOURCE, etcd }, IMAGE, SECRET);
   const whole = JSON.parse(JSON.stringify(job)) as {
-    spec: { template: { spec: { initContainers: object[]; containers: object[] } } };
+    spec: {
+      podFailurePolicy?: object;
+      template: { spec: { initContainers: object[]; containers: object[] } };
+    };
   };
+  // It names the parts, and would be refused first.
+  delete whole.spec.podFailurePolicy;
   const pod = whole.spec.template.spec;
   const parts = change([...pod.initContainers, ...pod.containers] as unknown as Parts);
   pod.initContainers = parts.slice(0, -1);
