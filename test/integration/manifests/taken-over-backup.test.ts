@@ -212,54 +212,56 @@ const changedPart = (at: number, change: object) => (parts: Parts) =>
   parts.map((part, index) => (index === at ? { ...part, ...change } : part));
 const [CHECK, ETCDUTL, CONFIRM] = [1, 2, 3];
 
+const mount = (name: string) => ({ volumeMounts: [{ name, mountPath: '/rehearsal' }] });
+const onClaim = { target: { claim: { name: 'disk' } }, spool: undefined };
+
 test('it makes the Job of a rehearsal, from a claim too', async () => {
-  const claim = { target: { claim: { name: 'disk' } }, spool: undefined };
   const disk = { rehearsal: { disk: { medium: 'Volume', size: '5Gi' } } };
-  for (const more of [{}, claim, disk]) {
+  for (const more of [{}, onClaim, disk]) {
     const { status, text } = await write(rehearsal((parts) => parts, more));
     expect([status, text]).toEqual([201, expect.any(String)]);
   }
 });
 
+const REHEARSALS: () => readonly (readonly [what: string, job: object, why: string])[] = () => [
+  ['three parts', rehearsal(([a, b, c]) => [a, b, c]), 'or the four'],
+  ['five parts', rehearsal((parts) => [...parts, { ...parts[3], name: 'a' }]), 'or the four'],
+  ['another order', rehearsal(([a, b, c, d]) => [a, c, b, d]), 'or the four'],
+  ['another program', rehearsal(changedPart(ETCDUTL, { command: ['/bin/sh'] })), 'by etcdutl'],
+  [
+    'another image of etcd',
+    rehearsal(changedPart(ETCDUTL, { image: 'images.example.com/etcd:v3.6.16' })),
+    'may run in an EtcdCluster',
+  ],
+  [
+    'etcdutl with a variable',
+    rehearsal(changedPart(ETCDUTL, { env: [{ name: 'LD_PRELOAD', value: '/rehearsal/a' }] })),
+    'by etcdutl',
+  ],
+  ['etcdutl with the certificate', rehearsal(changedPart(ETCDUTL, mount('tls'))), 'by etcdutl'],
+  [
+    'etcdutl with the target',
+    rehearsal(changedPart(ETCDUTL, mount('target')), onClaim),
+    'by etcdutl',
+  ],
+  ['a sidecar', rehearsal(changedPart(CHECK, { restartPolicy: 'Always' })), 'runs nothing else'],
+  ['privileges', rehearsal(changedPart(ETCDUTL, { securityContext: {} })), 'no privileges'],
+  ['another image', rehearsal(changedPart(CHECK, { image: 'a.example.com/a:1' })), 'our image'],
+  ['other code', rehearsal(changedPart(CONFIRM, { command: ['/bin/sh'] })), 'our program'],
+  [
+    'what writes to the target',
+    rehearsal(changedPart(CHECK, mount('target')), onClaim),
+    'writes into a volume that goes with the pod',
+  ],
+  [
+    'a removal',
+    rehearsal(changedPart(CHECK, { args: ['check', '--remove=s3://backups/a.db'] })),
+    'removes none',
+  ],
+];
+
 test('a rehearsal runs nothing else, and reaches nothing else', async () => {
-  const mount = (name: string) => ({ volumeMounts: [{ name, mountPath: '/rehearsal' }] });
-  const claim = { target: { claim: { name: 'disk' } }, spool: undefined };
-  const tries: readonly (readonly [string, object, string])[] = [
-    ['three parts', rehearsal(([a, b, c]) => [a, b, c]), 'or the four'],
-    ['five parts', rehearsal((parts) => [...parts, { ...parts[3], name: 'a' }]), 'or the four'],
-    ['another order', rehearsal(([a, b, c, d]) => [a, c, b, d]), 'or the four'],
-    ['another program', rehearsal(changedPart(ETCDUTL, { command: ['/bin/sh'] })), 'by etcdutl'],
-    [
-      'another image of etcd',
-      rehearsal(changedPart(ETCDUTL, { image: 'images.example.com/etcd:v3.6.16' })),
-      'may run in an EtcdCluster',
-    ],
-    [
-      'etcdutl with a variable',
-      rehearsal(changedPart(ETCDUTL, { env: [{ name: 'LD_PRELOAD', value: '/rehearsal/a' }] })),
-      'by etcdutl',
-    ],
-    ['etcdutl with the certificate', rehearsal(changedPart(ETCDUTL, mount('tls'))), 'by etcdutl'],
-    [
-      'etcdutl with the target',
-      rehearsal(changedPart(ETCDUTL, mount('target')), claim),
-      'by etcdutl',
-    ],
-    ['a sidecar', rehearsal(changedPart(CHECK, { restartPolicy: 'Always' })), 'runs nothing else'],
-    ['another image', rehearsal(changedPart(CHECK, { image: 'a.example.com/a:1' })), 'our image'],
-    ['other code', rehearsal(changedPart(CONFIRM, { command: ['/bin/sh'] })), 'our program'],
-    [
-      'what writes to the target',
-      rehearsal(changedPart(CHECK, mount('target')), claim),
-      'writes into a volume that goes with the pod',
-    ],
-    [
-      'a removal',
-      rehearsal(changedPart(CHECK, { args: ['check', '--remove=s3://backups/a.db'] })),
-      'removes none',
-    ],
-  ];
-  for (const [what, body, why] of tries) {
+  for (const [what, body, why] of REHEARSALS()) {
     const { status, text } = await write(body);
     expect([what, status, text]).toEqual([what, 422, expect.stringContaining(why)]);
   }
