@@ -241,7 +241,7 @@ test('each second good one is rehearsed, though one is kept, and it is told whic
     aheadMs = fromMs + MINUTE_MS * (seen.size + 1);
     return seen.size >= 3;
   });
-  const [first, second, third] = [...seen].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const [first, second, third] = [...seen].toSorted(([a], [b]) => (a < b ? -1 : 1));
   expect([first?.[1], second?.[1], third?.[1]]).toEqual([true, false, true]);
   await untilSwept('the last one to be told', async () => {
     const { last } = (await statusOf()).rehearsals ?? {};
