@@ -6,7 +6,7 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import { firstOf, NOTHING, type Planner, waitFor } from '../../shared/stateful/decision.ts';
 import type { Decision, Step } from './decision.ts';
 import { isEnding, isOver, locationOf } from './object.ts';
-import { lastFailureOf, outcomeOf } from './outcome.ts';
+import { lastFailureOf, outcomeOf, storedBy } from './outcome.ts';
 import type { State } from './state.ts';
 
 const PLANNERS: readonly Planner<State, Step>[] = [leave, end, refuseTaken, awaitJob, makeJob];
@@ -44,7 +44,9 @@ function awaitJob(state: State): Decision | undefined {
   if (trouble !== undefined) return refuse(next, trouble);
   const failed = lastFailureOf(state);
   const before = failed === undefined ? '' : ` The attempt before failed: ${failed}`;
-  const message = `Job ${job.name} takes it to ${locationOf(backup)}.${before}`;
+  const isStored = storedBy(state) !== undefined;
+  const what = isStored ? 'rehearses what it stored at' : 'takes it to';
+  const message = `Job ${job.name} ${what} ${locationOf(backup)}.${before}`;
   return waitFor(next, [{ reason: 'Running', message }]);
 }
 

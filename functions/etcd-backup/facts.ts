@@ -79,6 +79,38 @@ export function textOfFacts(facts: Facts, mark: Mark): Buffer {
 
 /** Undefined for what our program has not written. */
 export function writtenFactsIn(text: string, mark: Mark): WrittenFacts | undefined {
+  const written = writtenIn(text, mark);
+  if (written === undefined) return undefined;
+  const { found, writer, isSealed } = written;
+  const told = toldIn(found, mark, isSealed);
+  return told && { facts: { kind: 'etcd-backup/v1', ...told }, writer, isSealed };
+}
+
+/** Whether an attempt at the same backup has written them, and nobody else. */
+  readonly isSealed: boolean;
+}
+
+export function textOfFacts(facts: Facts, mark: Mark): Buffer {
+  const { kind, ...rest } = mark.key === undefined ? facts : hiddenFacts(facts, mark.key);
+  const written = { kind, ...rest, writer: mark.run };
+  const seal = sealOf(mark, JSON.stringify(written));
+  return Buffer.from(`${JSON.stringify({ ...written, seal }, undefined, 2)}\n`);
+}
+
+/** Undefined for what our program has not written. */
+export function writtenFactsIn(text: string, mark: Mark): WrittenFacts | undefined {
+  const written = writtenIn(text, mark);
+  const told = written && toldIn(written.found, mark, written.isSealed);
+  if (told === undefined) return undefined;
+  const { writer, isSealed } = written;
+  return { facts: { kind: 'etcd-backup/v1', ...told }, writer, isSealed };
+}
+
+/** Whether an attempt at the same backup has written these facts; nothing is read of them. */
+export const isOfAttempt = (text: string, mark: Mark): boolean =>
+  writtenIn(text, mark)?.isSealed === true;
+
+function writtenIn(text: string, mark: Mark) {
   let found: unknown;
   try {
     found = JSON.parse(text);
@@ -87,11 +119,9 @@ export function writtenFactsIn(text: string, mark: Mark): WrittenFacts | undefin
   }
   if (!isRecord(found) || typeof found['writer'] !== 'string') return undefined;
   const { seal, ...written } = found;
-  const isSealed =
-    isOfSameBackup(mark, found['writer']) && isSealOf(mark, JSON.stringify(written), seal);
-  const told = toldIn(found, mark, isSealed);
-  if (told === undefined) return undefined;
-  return { facts: { kind: 'etcd-backup/v1', ...told }, writer: found['writer'], isSealed };
+  const writer = found['writer'];
+  const isSealed = isOfSameBackup(mark, writer) && isSealOf(mark, JSON.stringify(written), seal);
+  return { found, writer, isSealed };
 }
 
 /** With another key than that of the attempt before it fails: what that has stored is good. */

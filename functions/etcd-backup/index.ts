@@ -20,11 +20,13 @@
 //   timetable          when a schedule runs
 //   promise            until when the newest good backup is new enough
 //   retention          which good ones may go
+//   rehearsals         how many good ones since one was rehearsed, and whether the next one is
 //   gauges             what metrics show
 // and of the program (`npm run backup`), which asks the API server for nothing:
 //   main, command      one line that says what came of it; options
 //   backup             the whole of it; member, read-through, facts
 //   target             where to: file-target, s3-target; part-queue
+//   rehearsal/         restores a stored backup, and reads what came of that
 //   remove/            removes a stored backup
 import { ETCD_BACKUP_LEASE } from '../../shared/api/etcd-backup.ts';
 import { text } from '../../shared/function/parsers.ts';

@@ -68,7 +68,9 @@ function sourceOf({ metadata: { name, namespace = '' }, ...rest }: KubeObject): 
   const { mode, secretName = `${name}-client` } = spec.tls.clients;
   const scheme = mode === 'Mutual' ? 'https' : 'http';
   const passwordSecret: SecretKey = { name: `${name}-root`, key: 'password' };
+  const { image, quota } = spec;
   return {
+    etcd: { image, quota },
     endpoints: [`${scheme}://${name}.${namespace}.svc:${CLIENT_PORT}`],
     ...(mode === 'Mutual' ? { tlsSecret: secretName } : {}),
     ...(spec.auth === undefined ? {} : { login: { user: 'root', passwordSecret } }),

@@ -1,16 +1,19 @@
 // Tells what came of a backup from its Job and what the pods of that have said. There is a backup
 // only when Kubernetes says that the Job succeeded, and its pods that succeeded tell the same
-// facts: one that was given up, and the one that took its place. Pure.
+// facts: one that was given up, and the one that took its place. One that is stored, and whose
+// rehearsal failed, is none that counts. Pure.
 import type { BackupError, BackupFacts } from '../../shared/api/etcd-backup.ts';
-import type { FoundPod } from '../../shared/jobs/job.ts';
+import { etcdutlError } from '../../shared/jobs/etcdutl.ts';
+import type { FoundPod, PodEnd } from '../../shared/jobs/job.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { timestamp } from '../../shared/kube/timestamp.ts';
 import { destinationOf, locationOf } from './object.ts';
-import { type Result, resultIn } from './result.ts';
+import { CONTAINER } from './render/job.ts';
+import { type Result, resultIn, type Stored } from './result.ts';
 import type { State } from './state.ts';
 
 export type Outcome =
-  | { readonly facts: BackupFacts; readonly at: string }
+  | (Stored & { readonly at: string })
   | { readonly failure: Reason; readonly at: string };
 
 /** Undefined while it goes on, and before it has begun. */
@@ -23,25 +26,59 @@ export function outcomeOf(state: State): Outcome | undefined {
   if (job?.isOurs !== true || job.end === undefined) return undefined;
   const at = job.end.at ?? timestamp(nowMs);
   if (!job.end.isComplete) return { failure: failureOf(state, job.end), at };
-  const facts = state.pods.flatMap(({ phase, ended }) => {
-    const result = ended && phase === 'Succeeded' ? saidBy(state, ended.message) : undefined;
-    return result !== undefined && 'facts' in result ? [result.facts] : [];
+  const all = state.pods.flatMap(({ phase, ended }) => {
+    const result = ended && phase === 'Succeeded' ? saidBy(state, ended) : undefined;
+    return result !== undefined && 'facts' in result ? [result] : [];
   });
-  const [first] = facts;
-  const told = new Set(facts.map((one) => JSON.stringify(one)));
-  if (first !== undefined && told.size === 1) return { facts: first, at };
-  return { failure: resultLost(state, job.name, facts.length), at };
+  const isRehearsed = backup.spec.rehearsal !== undefined;
+  const whole = all.filter(({ rehearsal }) => (rehearsal !== undefined) === isRehearsed);
+  const [first] = whole;
+  const told = new Set(whole.map(({ facts }) => JSON.stringify(facts)));
+  if (first !== undefined && told.size === 1) return { ...first, at };
+  return { failure: resultLost(state, job.name, whole.length), at };
 }
 
-const saidBy = ({ backup }: Pick<State, 'backup'>, message: string): Result | undefined =>
+/** The facts of a backup that is stored and has yet to be rehearsed, as the last attempt says. */
+export function storedBy(state: State): BackupFacts | undefined {
+  const { spec, status } = state.backup;
+  if (spec.rehearsal === undefined) return undefined;
+  const taken = state.pods
+    .flatMap(({ ends }) => ends)
+    .filter(({ container, exitCode }) => container === CONTAINER && exitCode === 0)
+    .toSorted((one, other) => (one.at < other.at ? 1 : -1))
+    .flatMap((end) => {
+      const result = saidBy(state, end);
+      return result !== undefined && 'facts' in result ? [result.facts] : [];
+    });
+  // A pod that is gone may have told it.
+  return taken[0] ?? status.backup;
+}
+
+const saidBy = (
+  { backup }: Pick<State, 'backup'>,
+  { message }: Pick<PodEnd, 'message'>,
+): Result | undefined =>
   resultIn(message, destinationOf(backup), backup.spec.encryption !== undefined);
+
+/** Undefined when it has not said why. All parts behind the first are those of a rehearsal. */
+function errorBy(state: State, end: PodEnd): BackupError | undefined {
+  const result = saidBy(state, end) ?? etcdutlErrorIn(end);
+  if (result === undefined || !('error' in result)) return undefined;
+  const { error } = result;
+  if (state.backup.spec.rehearsal === undefined || end.container === CONTAINER) return error;
+  return { code: 'REHEARSAL_FAILED', message: shown(error) };
+}
+
+const etcdutlErrorIn = (end: PodEnd): Result | undefined => {
+  const error = etcdutlError(end);
+  return error && { error };
+};
 
 /** How the last attempt failed, as far as its pod could say. */
 export function lastErrorOf(state: State): BackupError | undefined {
   const failed = state.pods.flatMap(({ ended }) => (ended && ended.exitCode !== 0 ? [ended] : []));
   const [last] = failed.toSorted((one, other) => (one.at < other.at ? 1 : -1));
-  const result = last && saidBy(state, last.message);
-  return result !== undefined && 'error' in result ? result.error : undefined;
+  return last && errorBy(state, last);
 }
 
 /** How the pod that failed last has ended, in a sentence; undefined when none has. */
@@ -50,8 +87,8 @@ export function lastFailureOf(state: State): string | undefined {
   const [last] = failed.toSorted((one, other) => (endOf(one) < endOf(other) ? 1 : -1));
   if (last === undefined) return undefined;
   const { name, ended, trouble } = last;
-  const result = ended && saidBy(state, ended.message);
-  if (result !== undefined && 'error' in result) return shown(result.error);
+  const error = ended && errorBy(state, ended);
+  if (error !== undefined) return shown(error);
   if (ended?.reason === 'OOMKilled') {
     const why = 'it takes more memory than spec.resources.limits.memory lets it';
     return `Pod ${name} was ended: ${why}. Another EtcdBackup may have more.`;
@@ -64,7 +101,16 @@ const endOf = ({ ended }: FoundPod): string => ended?.at ?? '';
 
 const shown = ({ code, message }: BackupError): string => `${code}: ${message}`;
 
-function failureOf(state: State, { reason, message }: Reason): Reason {
+function failureOf(state: State, end: Reason): Reason {
+  const failure = failureOfJob(state, end);
+  if (storedBy(state) === undefined) return failure;
+  const message =
+    `The backup is stored at ${locationOf(state.backup)}, and its rehearsal failed, so it counts ` +
+    `for none. It stays there to be looked at. ${failure.message}`;
+  return { reason: 'RehearsalFailed', message };
+}
+
+function failureOfJob(state: State, { reason, message }: Reason): Reason {
   const { spec, status } = state.backup;
   const before = status.error && shown(status.error);
   const last = lastFailureOf(state);

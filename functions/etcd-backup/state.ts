@@ -11,6 +11,8 @@ export interface Source {
   /** Has tls.crt, tls.key and ca.crt. */
   readonly tlsSecret?: string;
   readonly login?: { readonly user: string; readonly passwordSecret: SecretKey };
+  /** As the EtcdCluster has it; undefined for endpoints. */
+  readonly etcd?: { readonly image: string; readonly quota: string };
 }
 
 export interface State {

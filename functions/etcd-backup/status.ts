@@ -6,7 +6,7 @@ import { condition, NOT_DEGRADED, progressing } from '../../shared/stateful/cond
 import type { StatusUpdate } from '../../shared/stateful/write-status.ts';
 import type { Decision } from './decision.ts';
 import { isOver, locationOf } from './object.ts';
-import { lastErrorOf, type Outcome, outcomeOf } from './outcome.ts';
+import { lastErrorOf, type Outcome, outcomeOf, storedBy } from './outcome.ts';
 import type { State } from './state.ts';
 
 export function statusUpdateOf(state: State, decision: Decision): StatusUpdate<EtcdBackupStatus> {
@@ -41,10 +41,14 @@ function phaseOf(
 }
 
 function found(state: State, outcome: Outcome | undefined): Partial<EtcdBackupStatus> {
-  if (outcome !== undefined && 'facts' in outcome) return { backup: outcome.facts };
+  if (outcome !== undefined && 'facts' in outcome) {
+    const { facts: backup, rehearsal } = outcome;
+    return { backup, ...(rehearsal && { rehearsal }) };
+  }
   // The pod of an earlier attempt may be gone.
   const error = lastErrorOf(state) ?? state.backup.status.error;
-  return error === undefined ? {} : { error };
+  const backup = storedBy(state);
+  return { ...(backup && { backup }), ...(error && { error }) };
 }
 
 function complete({ next, waitsFor }: Decision, outcome: Outcome | undefined): ConditionInput {
@@ -54,7 +58,8 @@ function complete({ next, waitsFor }: Decision, outcome: Outcome | undefined): C
   }
   if ('failure' in outcome) return condition('Complete', 'False', outcome.failure);
   const { keys, revision, isHashConfirmed, unconfirmed = 'nobody was asked' } = outcome.facts;
-  const what = `${keys} keys at revision ${revision}`;
+  const restored = outcome.rehearsal === undefined ? '' : ', restored and read through';
+  const what = `${keys} keys at revision ${revision}${restored}`;
   if (isHashConfirmed) {
     const message = `${what}; a member has the same hash of all keys.`;
     return condition('Complete', 'True', { reason: 'Confirmed', message });

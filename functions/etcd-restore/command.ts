@@ -13,7 +13,9 @@ import {
 } from '../../shared/jobs/program.ts';
 import { type CommandOptions, commandOptions, USAGE } from './options.ts';
 
-type Result = { readonly outcome: 'done'; readonly facts: Facts } | Failed;
+type Result =
+  | { readonly outcome: 'done'; readonly revision?: string; readonly facts: Facts }
+  | Failed;
 type Facts = BackupFacts & { readonly kind: typeof FACTS_KIND };
 
 const FAILED = 1;
@@ -49,14 +51,13 @@ export async function runRestore(
 async function resultOf(options: CommandOptions, signal: AbortSignal): Promise<Result> {
   try {
     if ('check' in options) {
-      const { check } = await import('./check.ts');
+      const { check } = await import('../../shared/backups/check.ts');
       const facts = await check(options.check, signal);
       return { outcome: 'done', facts: { kind: FACTS_KIND, ...facts } };
     }
-    const { confirm } = await import('./confirm.ts');
-    const { dir, bumpedBy } = options.confirm;
-    const { facts, ...done } = await confirm(dir, bumpedBy, signal);
-    return { outcome: 'done', ...done, facts: { kind: FACTS_KIND, ...facts } };
+    const { confirm, readAll } = await import('../../shared/backups/confirm.ts');
+    const { facts, revision } = await confirm(options.confirm, readAll, signal);
+    return { outcome: 'done', revision, facts: { kind: FACTS_KIND, ...facts } };
   } catch (error) {
     return failedBy(signal.aborted ? signal.reason : error);
   }

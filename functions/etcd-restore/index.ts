@@ -18,8 +18,8 @@
 //   render/            the claim, the Job with the arguments of its programs, and the EtcdCluster
 // and of the program in the Job's pod, which asks the API server for nothing:
 //   main, command      one line that says what came of it; options
-//   check              the backup on the volume, held against its facts; origin, volume
-//   confirm            what etcdutl restored, read through
+// which checks the backup and confirms what etcdutl made of it by shared/backups/, as a rehearsal
+// does.
 import { ETCD_RESTORE_LEASE } from '../../shared/api/etcd-restore.ts';
 import { text } from '../../shared/function/parsers.ts';
 import { defineStateful } from '../../shared/stateful/define.ts';

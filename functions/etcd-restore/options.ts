@@ -1,8 +1,9 @@
 // Command-line options of the program in a Job's pod; every wrong one is named.
 import { readFile } from 'node:fs/promises';
 import { readArguments, UsageError } from '../../shared/arguments.ts';
+import type { CheckOptions } from '../../shared/backups/check.ts';
+import type { ConfirmOptions } from '../../shared/backups/confirm.ts';
 import { S3_ARGUMENTS, S3_USAGE, s3AddressOf } from '../../shared/s3/arguments.ts';
-import type { CheckOptions } from './check.ts';
 
 export const USAGE = `usage: node etcd-restore.mjs check --from s3://BUCKET/KEY | FILE --dir DIR ...
        node etcd-restore.mjs confirm --dir DIR --bump-revision N
@@ -44,7 +45,7 @@ const OPTIONS = {
 
 export type CommandOptions = { readonly resultPath: string | undefined } & (
   | { readonly check: CheckOptions }
-  | { readonly confirm: { readonly dir: string; readonly bumpedBy: bigint } }
+  | { readonly confirm: ConfirmOptions }
 );
 
 /** Undefined when help was asked for. */

@@ -1,7 +1,7 @@
 // EtcdBackupSchedule as the API server stores it: when EtcdBackups are made, and how many are kept.
 // knative/crds/etcd-backup-schedule.yaml is the source of truth; defaults are filled in by the API
 // server.
-import type { EtcdBackupSpec } from './etcd-backup.ts';
+import type { EtcdBackupSpec, RehearsalSpec } from './etcd-backup.ts';
 
 export const ETCD_BACKUP_SCHEDULES = {
   group: 'ballast.dev',
@@ -23,13 +23,20 @@ export interface EtcdBackupScheduleSpec {
   readonly concurrencyPolicy: 'Forbid' | 'Allow';
   readonly startingDeadlineSeconds?: number;
   /** The spec of each EtcdBackup; the names of objects and files are never fixed. */
-  readonly template: Omit<EtcdBackupSpec, 'scheduled'>;
+  readonly template: Omit<EtcdBackupSpec, 'scheduled' | 'rehearsal'>;
+  /** No backup is rehearsed when absent. */
+  readonly rehearsal?: ScheduledRehearsals;
   /** Nothing is removed when absent. */
   readonly retention?: BackupRetention;
   /** How many EtcdBackups that failed are kept. */
   readonly failedHistory: number;
   /** How old the newest good backup may be; by the schedule when absent. */
   readonly maxAgeSeconds?: number;
+}
+
+/** The first one, and from then on each good backup that is the n-th. */
+export interface ScheduledRehearsals extends RehearsalSpec {
+  readonly every: number;
 }
 
 /** One of them. */
@@ -63,12 +70,28 @@ export interface EtcdBackupScheduleStatus {
   readonly removing?: readonly string[];
   /** Good backups that are there. */
   readonly kept?: number;
+  readonly rehearsals?: CountedRehearsals;
   readonly conditions?: readonly {
     readonly type: string;
     readonly status: 'True' | 'False' | 'Unknown';
     readonly reason: string;
     readonly message: string;
   }[];
+}
+
+export interface CountedRehearsals {
+  /** Good backups since the last one that was rehearsed well, or since rehearsals are asked for. */
+  readonly goodSince: number;
+  /** Those that had ended by then are counted. */
+  readonly countedUntil: string;
+  readonly last?: RehearsedBackup;
+}
+
+/** The last one that was rehearsed well. */
+export interface RehearsedBackup {
+  /** The EtcdBackup. */
+  readonly name: string;
+  readonly rehearsedAt: string;
 }
 
 export interface NewestBackup {

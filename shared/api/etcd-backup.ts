@@ -20,12 +20,21 @@ export interface EtcdBackupSpec {
   readonly target: BackupTarget;
   /** For S3, and for what is encrypted. */
   readonly spool?: BackupSpool;
+  /** Read back from its target and restored before it counts; not when absent. */
+  readonly rehearsal?: RehearsalSpec;
   readonly deadlineSeconds: number;
   readonly resources: { readonly requests?: Amounts; readonly limits?: Amounts };
   /** It is stored as etcd sends it when absent. */
   readonly encryption?: BackupEncryption;
   /** Set by an EtcdBackupSchedule on what it makes. */
   readonly scheduled?: ScheduledRun;
+}
+
+export interface RehearsalSpec {
+  /** The etcd whose etcdutl restores it; that of the EtcdCluster when absent. */
+  readonly image?: string;
+  /** Where it is restored; as large as the quota of the EtcdCluster asks for when absent. */
+  readonly disk?: BackupSpool;
 }
 
 /** The run of a schedule that an EtcdBackup is, and whose it is. */
@@ -87,7 +96,9 @@ export interface EtcdBackupStatus {
   readonly job?: { readonly name: string; readonly uid: string };
   readonly startedAt?: string;
   readonly completedAt?: string;
+  /** With a rehearsal from when it is stored on, also when that fails. */
   readonly backup?: BackupFacts;
+  readonly rehearsal?: Rehearsal;
   readonly error?: BackupError;
   readonly conditions?: readonly {
     readonly type: string;
@@ -135,6 +146,34 @@ export interface FactsOfEncryption {
   /** Of what etcd sent. */
   readonly plainSizeBytes: number;
   readonly plainSha256: string;
+}
+
+/** A backup was restored, and this was found. */
+export interface Rehearsal {
+  readonly rehearsedAt: string;
+  readonly durationSeconds: number;
+  readonly keys: number;
+  readonly revision: string;
+  readonly hashKv: number;
+  /** For the store of an API server. */
+  readonly storedVersions?: StoredVersions;
+}
+
+/** How many objects are stored in which version. */
+export interface StoredVersions {
+  readonly objects: number;
+  /** Different resources and versions. */
+  readonly total: number;
+  /** Resources that are stored in several versions first, then those of which there are most. */
+  readonly most: readonly StoredVersion[];
+}
+
+export interface StoredVersion {
+  /** As `deployments.apps`. */
+  readonly resource: string;
+  /** As `apps/v1`; `encrypted` where the version is inside. */
+  readonly version: string;
+  readonly objects: number;
 }
 
 /** Facts lie beside their backup under this name. */

@@ -27,6 +27,8 @@ export interface FoundPod {
   readonly trouble: Reason | undefined;
   /** How its first container that failed has ended, or else its last one; undefined before. */
   readonly ended: PodEnd | undefined;
+  /** All containers that have ended, in the order in which they run. */
+  readonly ends: readonly PodEnd[];
 }
 
 export interface PodEnd {

@@ -15,8 +15,13 @@ export interface JobToMake {
   readonly name: string;
   readonly deadlineSeconds: number;
   /** With these another attempt would end in the same way. */
-  readonly inVain: { readonly container: string; readonly exitCodes: readonly number[] };
+  readonly inVain: readonly InVain[];
   readonly pod: Readonly<Record<string, unknown>>;
+}
+
+interface InVain {
+  readonly container: string;
+  readonly exitCodes: readonly number[];
 }
 
 export function jobManifestOf(job: JobToMake): Manifest {
@@ -29,14 +34,10 @@ export function jobManifestOf(job: JobToMake): Manifest {
     podReplacementPolicy: 'Failed',
     podFailurePolicy: {
       rules: [
-        {
+        ...inVain.map(({ container: containerName, exitCodes: values }) => ({
           action: 'FailJob',
-          onExitCodes: {
-            containerName: inVain.container,
-            operator: 'In',
-            values: inVain.exitCodes,
-          },
-        },
+          onExitCodes: { containerName, operator: 'In', values },
+        })),
         // Its node went, or it was evicted: no failure of what it does.
         { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
       ],

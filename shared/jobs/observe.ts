@@ -130,13 +130,13 @@ async function foundPodOf(
   const { name } = object.metadata;
   const status = isRecord(object['status']) ? object['status'] : {};
   const phase = textOf(status['phase']);
-  const ended = podEndIn(status);
+  const [ended, ends] = [podEndIn(status), endsIn(status)];
   const { trouble } = podOf(atWork(object, status), nowMs);
   const isSilent = phase === 'Pending' && trouble === undefined;
   const why = isSilent ? await readWarning(kube, object, signal) : trouble;
   const isTold = why !== undefined && why.message !== '';
   const message = `Pod ${name}: ${why?.message}.`;
-  return { name, phase, ended, trouble: isTold ? { ...why, message } : undefined };
+  return { name, phase, ended, ends, trouble: isTold ? { ...why, message } : undefined };
 }
 
 /** The container that its turn has come for says why the pod waits. */
@@ -153,6 +153,11 @@ function podEndIn(status: Readonly<Record<string, unknown>>): PodEnd | undefined
   const last = listIn(status['containerStatuses']).map(endIn)[0];
   return initial.find((one) => one !== undefined && one.exitCode !== 0) ?? last;
 }
+
+const endsIn = (status: Readonly<Record<string, unknown>>): readonly PodEnd[] =>
+  [status['initContainerStatuses'], status['containerStatuses']]
+    .flatMap(listIn)
+    .flatMap((one) => endIn(one) ?? []);
 
 const listIn = (statuses: unknown): readonly Readonly<Record<string, unknown>>[] =>
   Array.isArray(statuses) ? statuses.filter(isRecord) : [];

@@ -23,10 +23,14 @@ const STATEFUL = { area: 'shared/stateful', of: ['shared/function', 'shared/kube
 /** Made of these in turn: Jobs of functions, whatever their pods do. */
 const JOBS = { area: 'shared/jobs', of: [...STATEFUL.of, STATEFUL.area] };
 
+/** Made of these as well: what a Job does with a stored backup, whosever Job that is. */
+const BACKUPS = { area: 'shared/backups', of: [...JOBS.of, JOBS.area, 'shared/etcd', 'shared/s3'] };
+
 function mayImport(from: string, to: string): boolean {
   const [fromTop = ''] = from.split('/');
   if (PROTOCOLS.includes(to)) return true;
-  if ([STATEFUL, JOBS].some(({ area, of }) => from === area && of.includes(to))) return true;
+  if ([STATEFUL, JOBS, BACKUPS].some(({ area, of }) => from === area && of.includes(to)))
+    return true;
   const [toTop = ''] = to.split('/');
   if (from === to || toTop === 'shared')
     return fromTop !== 'shared' || from === to || to === 'shared';

@@ -1,18 +1,25 @@
 // The arguments of the program in a Job's pod: paths in its pod, and no secret but one that is of
 // this Job alone. Pure.
 import type { BackupSpool, S3Object } from '../../../shared/api/etcd-backup.ts';
+import { volumeIn } from '../../../shared/backups/volume.ts';
+import { versionIn } from '../../../shared/etcd/version.ts';
 import { keyOptions } from '../../../shared/jobs/encryption.ts';
+import { CHECK, CONFIRM } from '../../../shared/jobs/etcdutl.ts';
 import { option } from '../../../shared/jobs/manifest.ts';
 import { s3Options } from '../../../shared/jobs/s3.ts';
 import { quantityOf } from '../../../shared/kube/quantity.ts';
 import { destinationOf, type EtcdBackup } from '../object.ts';
 import type { Source } from '../state.ts';
+import type { Rehearsing } from './rehearsing.ts';
 
 export const TLS_DIR = '/etc/ballast/tls';
 export const LOGIN_DIR = '/etc/ballast/login';
 export const SPOOL_DIR = '/spool';
+export const REHEARSAL_DIR = '/rehearsal';
 
 export const PASSWORD_FILE = 'password';
+
+const RESULT = option('result', '/dev/termination-log');
 
 export function argumentsOf(backup: EtcdBackup, source: Source, secret: string): readonly string[] {
   const { endpoints, tlsSecret, login } = source;
@@ -37,7 +44,7 @@ export function argumentsOf(backup: EtcdBackup, source: Source, secret: string):
     ...(spool?.medium === 'Node' ? [option('spool-bytes', bytesOf(spool))] : []),
     // One attempt knows by it what an earlier one has left.
     option('writer', secret),
-    option('result', '/dev/termination-log'),
+    RESULT,
   ];
 }
 
@@ -52,3 +59,42 @@ const toS3 = (s3: S3Object): readonly string[] => [
   ...s3Options(s3),
   ...(s3.serverSideEncryption === undefined ? [] : [option('s3-sse', s3.serverSideEncryption)]),
 ];
+
+/** It reads the backup as a restore would, and the secret tells whose facts lie beside it. */
+export function checkArguments(
+  backup: EtcdBackup,
+  { image, roomBytes }: Pick<Rehearsing, 'image' | 'roomBytes'>,
+  secret: string,
+): readonly string[] {
+  const { target, encryption } = backup.spec;
+  const { s3 } = target;
+  return [
+    CHECK,
+    option('from', destinationOf(backup)),
+    ...(s3 === undefined ? [] : s3Options(s3)),
+    ...keyOptions(encryption),
+    option('etcd-version', versionTextOf(image)),
+    ...(roomBytes === undefined ? [] : [option('room-bytes', `${roomBytes}`)]),
+    option('writer', secret),
+    option('dir', REHEARSAL_DIR),
+    RESULT,
+  ];
+}
+
+/** Nothing is bumped, so that it has to have the same hash afterwards. */
+export function etcdutlArguments(): readonly string[] {
+  const { backup, dataDir } = volumeIn(REHEARSAL_DIR);
+  return ['snapshot', 'restore', backup, option('data-dir', dataDir)];
+}
+
+export const confirmArguments = (backup: EtcdBackup): readonly string[] => [
+  CONFIRM,
+  option('of', destinationOf(backup)),
+  option('dir', REHEARSAL_DIR),
+  RESULT,
+];
+
+function versionTextOf(image: string): string {
+  const { major = 0, minor = 0, patch = 0 } = versionIn(image) ?? {};
+  return `${major}.${minor}.${patch}`;
+}

@@ -1,6 +1,6 @@
 // The Job of a backup: one pod at a time that runs the program of this folder, with the Secrets
-// that it needs and no token of the API server. Pure.
-import type { BackupSpool } from '../../../shared/api/etcd-backup.ts';
+// that it needs and no token of the API server. The parts of a rehearsal follow in the same pod.
+// Pure.
 import { keyMounted } from '../../../shared/jobs/encryption.ts';
 import { jobNameOf } from '../../../shared/jobs/job-name.ts';
 import {
@@ -23,10 +23,12 @@ import {
   SPOOL_DIR,
   TLS_DIR,
 } from './arguments.ts';
+import { diskVolume } from './disk.ts';
+import { PROGRAM } from './program.ts';
+import { rehearsalOf } from './rehearsal.ts';
+import { rehearsingOf } from './rehearsing.ts';
 
-const CONTAINER = 'backup';
-/** Where the image has it. */
-const PROGRAM = '/app/etcd-backup.mjs';
+export const CONTAINER = 'backup';
 const ASKED_WRONGLY = 2;
 
 /** `secret` is for attempts of this Job to know each other by, and nobody in the storage else. */
@@ -38,12 +40,27 @@ export function jobManifest(
 ): Manifest {
   const mounted = mountedIn(backup, source);
   const args = argumentsOf(backup, source, secret);
-  return jobManifestOf({
+  const taking = container(backup, image, args, mounted);
+  const rehearsing = rehearsingOf(backup, source);
+  const inVain = { container: CONTAINER, exitCodes: [ASKED_WRONGLY] };
+  const job = {
     owner: ownerOf(backup),
     name: jobNameOf(backup),
     deadlineSeconds: backup.spec.deadlineSeconds,
-    inVain: { container: CONTAINER, exitCodes: [ASKED_WRONGLY] },
-    pod: { containers: [container(backup, image, args, mounted)], volumes: volumesOf(mounted) },
+  };
+  if (rehearsing === undefined) {
+    const pod = { containers: [taking], volumes: volumesOf(mounted) };
+    return jobManifestOf({ ...job, inVain: [inVain], pod });
+  }
+  const { parts, data, refused } = rehearsalOf({ backup, rehearsing, image, secret });
+  return jobManifestOf({
+    ...job,
+    inVain: [inVain, ...refused],
+    pod: {
+      initContainers: [taking, ...parts.slice(0, -1)],
+      containers: parts.slice(-1),
+      volumes: volumesOf([...mounted, data]),
+    },
   });
 }
 
@@ -80,7 +97,7 @@ function mountedIn({ spec }: EtcdBackup, { tlsSecret, login }: Source): readonly
     ...(s3 === undefined ? [] : s3Authority(s3)),
     ...keyMounted(encryption),
     ...(isSpooled(spec)
-      ? [{ name: 'spool', mountPath: SPOOL_DIR, isWritten: true, volume: spoolVolume(spool) }]
+      ? [{ name: 'spool', mountPath: SPOOL_DIR, isWritten: true, volume: diskVolume(spool) }]
       : []),
     ...(claim === undefined
       ? []
@@ -93,17 +110,4 @@ function mountedIn({ spec }: EtcdBackup, { tlsSecret, login }: Source): readonly
           },
         ]),
   ];
-}
-
-function spoolVolume(spool: BackupSpool | undefined): object {
-  if (spool?.medium !== 'Volume') {
-    return { emptyDir: spool === undefined ? {} : { sizeLimit: spool.size } };
-  }
-  const { size, storageClassName } = spool;
-  const spec = {
-    accessModes: ['ReadWriteOnce'],
-    resources: { requests: { storage: size } },
-    ...(storageClassName === undefined ? {} : { storageClassName }),
-  };
-  return { ephemeral: { volumeClaimTemplate: { spec } } };
 }

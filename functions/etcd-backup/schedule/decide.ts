@@ -13,8 +13,10 @@ import {
   type Schedule,
   type Stored,
   storedIn,
+  unfitIn,
 } from './object.ts';
 import { isKept, lastRunKnownMs } from './promise.ts';
+import { failedRehearsal, isRehearsalDue } from './rehearsals.ts';
 import { surplus } from './retention.ts';
 import type { Removal, ScheduleState } from './state.ts';
 import { lastRunMs } from './timetable.ts';
@@ -24,6 +26,8 @@ const ACTIVE_MAX = 5;
 
 /** After these something may be stored that nobody knows; a person looks, and deletes them. */
 const IN_DOUBT: readonly string[] = ['JobGone', 'ResultLost'];
+/** That which had been stored when the time was over, and was still to be rehearsed. */
+const CUT_SHORT = 'DeadlineExceeded';
 
 const PLANNERS: readonly Planner<ScheduleState, ScheduleStep>[] = [
   leave,
@@ -56,7 +60,9 @@ function makeBackup(state: ScheduleState): ScheduleDecision | undefined {
   const atMs = state.schedule.spec.suspend ? undefined : dueMs(state);
   if (atMs === undefined || whyNot(state, atMs) !== undefined) return undefined;
   const name = backupNameOf(state.schedule, atMs);
-  return { step: { type: 'make-backup', name, atMs }, next: `Create EtcdBackup ${name}` };
+  const isToRehearse = isRehearsalDue(state);
+  const step = { type: 'make-backup', name, atMs, isToRehearse } as const;
+  return { step, next: `Create EtcdBackup ${name}` };
 }
 
 /** The last run that was not begun; those before it are not made up. */
@@ -90,11 +96,11 @@ export const activeIn = (made: readonly Made[]): readonly Made[] =>
 
 function deleteFailed({ schedule, made }: ScheduleState): ScheduleDecision | undefined {
   const failed = made
-    .filter((one) => one.failure !== undefined && !one.isEnding)
+    .filter((one) => one.failure !== undefined && !one.isEnding && one.unfit === undefined)
     .toSorted((one, other) => other.atMs - one.atMs);
   const surplusOnes = failed
     .slice(schedule.spec.failedHistory)
-    .filter(({ failure }) => !IN_DOUBT.includes(failure?.reason ?? ''))
+    .filter((one) => !isInDoubt(one))
     .filter((one) => isNoted(schedule, one));
   const oldest = surplusOnes.at(-1);
   if (oldest === undefined || schedule.spec.suspend) return undefined;
@@ -105,6 +111,9 @@ function deleteFailed({ schedule, made }: ScheduleState): ScheduleDecision | und
   };
 }
 
+const isInDoubt = ({ failure, isToRehearse }: Made): boolean =>
+  IN_DOUBT.includes(failure?.reason ?? '') || (isToRehearse && failure?.reason === CUT_SHORT);
+
 /** A run whose time stands in the status is not made again, whoever looks. */
 const isNoted = ({ status }: Schedule, { atMs }: Made): boolean =>
   atMs <= Date.parse(status.lastScheduleTime ?? '');
@@ -114,9 +123,22 @@ export function removable(state: Omit<ScheduleState, 'removals'>): readonly Stor
   const { schedule, made, nowMs } = state;
   const left = made.filter((one) => !one.isEnding);
   const begun = removingIn(left);
-  if (schedule.spec.suspend || isEnding(schedule) || !isKept(state)) return begun;
-  const more = surplus(storedIn(left), schedule.spec.retention, nowMs);
+  const { retention, suspend } = schedule.spec;
+  if (suspend || isEnding(schedule)) return begun;
+  const isGood = isKept(state) && failedRehearsal(state) === undefined;
+  const good = isGood ? surplus(storedIn(left), retention, nowMs) : [];
+  const more = [...surplusUnfit(state, left), ...good];
   return [...begun, ...more.filter((one) => isNoted(schedule, one.made))];
+}
+
+/** The last ones stay to be looked at, as other failed ones do; they are worth nothing else. */
+function surplusUnfit(
+  { schedule }: Pick<ScheduleState, 'schedule'>,
+  left: readonly Made[],
+): readonly Stored[] {
+  const { retention, failedHistory } = schedule.spec;
+  if (retention === undefined) return [];
+  return unfitIn(left).slice(Math.max(1, failedHistory)).toReversed();
 }
 
 const isRemoved = ({ job }: Removal): boolean =>

@@ -3,7 +3,12 @@ import type { Decision as DecisionOf } from '../../../shared/stateful/decision.t
 import type { Made, Stored } from './object.ts';
 
 export type ScheduleStep =
-  | { readonly type: 'make-backup'; readonly name: string; readonly atMs: number }
+  | {
+      readonly type: 'make-backup';
+      readonly name: string;
+      readonly atMs: number;
+      readonly isToRehearse: boolean;
+    }
   /** In the status alone, before anything is removed. */
   | { readonly type: 'note-removal'; readonly stored: Stored }
   | { readonly type: 'make-removal'; readonly stored: Stored }

@@ -48,6 +48,9 @@ export interface Made {
   readonly location: string;
   readonly completedAt: string | undefined;
   readonly good: GoodBackup | undefined;
+  readonly isToRehearse: boolean;
+  /** Its facts when it is stored although its rehearsal failed. */
+  readonly unfit: GoodBackup | undefined;
   /** Why there is no backup; undefined as long as there may be one. */
   readonly failure: Reason | undefined;
 }
@@ -60,6 +63,7 @@ export interface GoodBackup {
   readonly sha256: string;
   readonly sizeBytes: number;
   readonly clusterId: string;
+  readonly rehearsedAt?: string;
 }
 
 /** Undefined for one that another schedule made, or a person. */
@@ -84,26 +88,36 @@ export function madeBy(
     isRemoving: removing.includes(backup.name),
     location,
     completedAt,
-    good: phase === 'Complete' ? goodOf(backup) : undefined,
+    good: phase === 'Complete' ? factsOf(backup) : undefined,
+    isToRehearse: backup.spec.rehearsal !== undefined,
+    unfit: phase === 'Failed' && reason === 'RehearsalFailed' ? factsOf(backup) : undefined,
     failure: phase === 'Failed' ? { reason, message } : undefined,
   };
 }
 
-function goodOf({ status: { backup } }: EtcdBackup): GoodBackup | undefined {
+function factsOf({ status: { backup, rehearsal } }: EtcdBackup): GoodBackup | undefined {
   if (backup === undefined) return undefined;
   const { takenAt, isHashConfirmed, revision, sha256, sizeBytes, clusterId } = backup;
   const takenAtMs = Date.parse(takenAt);
-  return { takenAtMs, isConfirmed: isHashConfirmed, revision, sha256, sizeBytes, clusterId };
+  const facts = { takenAtMs, isConfirmed: isHashConfirmed, revision, sha256, sizeBytes, clusterId };
+  return { ...facts, ...(rehearsal && { rehearsedAt: rehearsal.rehearsedAt }) };
 }
 
-/** A good backup with its EtcdBackup. */
+/** A backup that is stored, with its EtcdBackup. */
 export interface Stored extends Good {
   readonly made: Made;
   readonly good: GoodBackup;
 }
 
+/** The good ones. */
 export const storedIn = (all: readonly Made[]): readonly Stored[] =>
-  recordsOf(all.filter(({ isRemoving }) => !isRemoving));
+  recordsOf(all.filter(({ isRemoving, good }) => !isRemoving && good !== undefined));
+
+/** Those whose rehearsal failed, the newest first. */
+export const unfitIn = (all: readonly Made[]): readonly Stored[] =>
+  recordsOf(all.filter(({ isRemoving, unfit }) => !isRemoving && unfit !== undefined)).toSorted(
+    (one, other) => other.takenAtMs - one.takenAtMs,
+  );
 
 /** The oldest first. */
 export const removingIn = (all: readonly Made[]): readonly Stored[] =>
@@ -113,10 +127,11 @@ export const removingIn = (all: readonly Made[]): readonly Stored[] =>
 
 const recordsOf = (all: readonly Made[]): readonly Stored[] =>
   all.flatMap((made) => {
-    const { name, good } = made;
+    const { name, good = made.unfit } = made;
     if (good === undefined) return [];
-    const { takenAtMs, isConfirmed } = good;
-    return [{ name, takenAtMs, isConfirmed, made, good }];
+    const { takenAtMs, isConfirmed, rehearsedAt } = good;
+    const isRehearsed = rehearsedAt !== undefined;
+    return [{ name, takenAtMs, isConfirmed, isRehearsed, made, good }];
   });
 
 /** The same for one minute always, so that a run is made once whoever asks for it how often. */

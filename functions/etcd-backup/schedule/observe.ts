@@ -8,6 +8,7 @@ import type { Observation } from '../../../shared/stateful/keeping.ts';
 import { removable, hasFailed } from './decide.ts';
 import { type Made, madeBy, type Schedule } from './object.ts';
 import { newestOf, promisedMs } from './promise.ts';
+import { rehearsalsOf, rehearsalTrouble } from './rehearsals.ts';
 import { removalNameOf } from './render/removal.ts';
 import type { ScheduleDeps } from './deps.ts';
 import type { Removal, ScheduleState } from './state.ts';
@@ -31,6 +32,8 @@ export async function observe(
   gauges.show(schedule, {
     newestMs: newestOf(made)?.takenAtMs,
     untilMs: promisedMs(state),
+    rehearsals: rehearsalsOf(state),
+    isRehearsalWrong: rehearsalTrouble(state) !== undefined,
   });
   return { state: { ...state, removals }, isRemembered: false };
 }

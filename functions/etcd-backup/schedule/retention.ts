@@ -1,5 +1,5 @@
-// Chooses the good backups that may go. The newest one and the newest one whose hash a member
-// confirmed never do, whatever the rule says. Pure.
+// Chooses the good backups that may go. The newest one, the newest one whose hash a member
+// confirmed, and the newest one that was rehearsed never do, whatever the rule says. Pure.
 import type {
   BackupRetention,
   ExponentialRetention,
@@ -9,6 +9,7 @@ export interface Good {
   readonly name: string;
   readonly takenAtMs: number;
   readonly isConfirmed: boolean;
+  readonly isRehearsed: boolean;
 }
 
 const HOUR_MS = 3_600_000;
@@ -28,6 +29,7 @@ export function surplus<Backup extends Good>(
   const kept = new Set([
     ...newestFirst.slice(0, 1),
     ...newestFirst.filter(({ isConfirmed }) => isConfirmed).slice(0, 1),
+    ...newestFirst.filter(({ isRehearsed }) => isRehearsed).slice(0, 1),
     ...keptBy(newestFirst, retention, nowMs),
   ]);
   return newestFirst.filter((one) => !kept.has(one)).toReversed();

@@ -1,5 +1,6 @@
 // Computes the status of a schedule from the state and the decision. Ready says that the promise is
-// kept: the newest good backup is new enough. Pure; equal input gives an equal status.
+// kept: the newest good backup is new enough, and where rehearsals are asked for, the last one
+// went well. Pure; equal input gives an equal status.
 import type {
   EtcdBackupScheduleStatus,
   NewestBackup,
@@ -13,6 +14,7 @@ import type { ScheduleDecision } from './decision.ts';
 import { activeIn, dueMs, hasFailed, whyNot } from './decide.ts';
 import { type Made, removingIn, type Stored, storedIn } from './object.ts';
 import { goodUntilMs, isKept, lastRunKnownMs, newestOf, promisedMs } from './promise.ts';
+import { rehearsalsOf, rehearsalTrouble } from './rehearsals.ts';
 import type { Removal, ScheduleState } from './state.ts';
 
 const ACTIVE_SHOWN_MAX = 10;
@@ -27,6 +29,7 @@ export function statusUpdateOf(
   const untilMs = promisedMs(state);
   const isIdle = 'reason' in timetable || schedule.spec.suspend;
   const nextMs = isIdle ? undefined : timetable.nextMs(nowMs);
+  const rehearsals = rehearsalsOf(state);
   const active = activeIn(made).map(({ name }) => name);
   return {
     status: {
@@ -38,6 +41,7 @@ export function statusUpdateOf(
       ...(untilMs === undefined ? {} : { goodUntil: timestamp(untilMs) }),
       removing: [...removingIn(made).map(({ name }) => name), ...begun],
       kept: storedIn(made).length,
+      ...(rehearsals === undefined ? {} : { rehearsals }),
     },
     conditions: [ready(state, newest), progressing(decision), degraded(state, decision)],
   };
@@ -71,7 +75,7 @@ const shown = ({ name, takenAtMs, isConfirmed, made, good }: Stored): NewestBack
 });
 
 function ready(state: ScheduleState, newest: Stored | undefined): ConditionInput {
-  const broken = brokenPromise(state, newest);
+  const broken = brokenPromise(state, newest) ?? rehearsalTrouble(state);
   if (broken !== undefined) return condition('Ready', 'False', broken);
   const message = `${newestIs(newest)} ${untilIs(state)}`;
   return condition('Ready', 'True', { reason: 'NewEnough', message });
@@ -120,7 +124,7 @@ function troubleOf(state: ScheduleState): Reason | undefined {
   const isDue = newest !== undefined || (promised !== undefined && state.nowMs > promised);
   const broken = isDue ? brokenPromise(state, newest) : undefined;
   const missed = missedRun(state);
-  return broken ?? failed ?? missed ?? failedRemoval(state);
+  return broken ?? rehearsalTrouble(state) ?? failed ?? missed ?? failedRemoval(state);
 }
 
 /** The failure of the last run that has ended. */

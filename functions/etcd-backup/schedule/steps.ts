@@ -14,6 +14,7 @@ import { removalManifest } from './render/removal.ts';
 import type { ScheduleState } from './state.ts';
 
 type StepDeps = Pick<ScheduleDeps, 'kube' | 'image'>;
+type MakeBackup = Extract<ScheduleStep, { readonly type: 'make-backup' }>;
 
 /** Another look was first: the next one begins from what is there now. */
 const NOTHING_DONE: StepResult = { isSlow: true };
@@ -26,7 +27,7 @@ export async function applyStep(
 ): Promise<StepResult | Reason> {
   switch (step.type) {
     case 'make-backup':
-      return makeBackup(deps, schedule, step.atMs, signal);
+      return makeBackup(deps, schedule, step, signal);
     case 'note-removal':
       throw new Error('a record is written with the status');
     case 'make-removal':
@@ -50,10 +51,10 @@ export async function applyStep(
 async function makeBackup(
   { kube }: StepDeps,
   schedule: Schedule,
-  atMs: number,
+  { atMs, isToRehearse }: Pick<MakeBackup, 'atMs' | 'isToRehearse'>,
   signal: AbortSignal,
 ): Promise<StepResult | Reason> {
-  const manifest = backupManifest(schedule, atMs);
+  const manifest = backupManifest(schedule, atMs, isToRehearse);
   const { name } = manifest.metadata;
   const { object, isNew } = await kube.create(ETCD_BACKUPS, manifest, { signal });
   if (isNew) return applied('BackupMade', `Created EtcdBackup ${name} for ${timestamp(atMs)}.`);

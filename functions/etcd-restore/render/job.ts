@@ -3,30 +3,25 @@
 // of that. Pure.
 import type { EtcdClusterSpec } from '../../../shared/api/etcd-cluster.ts';
 import { keyMounted } from '../../../shared/jobs/encryption.ts';
+import { CHECK, CONFIRM, etcdutlContainer } from '../../../shared/jobs/etcdutl.ts';
 import { jobNameOf } from '../../../shared/jobs/job-name.ts';
 import {
   jobManifestOf,
   type Mounted,
   mountedForReading,
-  mountsOf,
   programContainer,
   volumesOf,
 } from '../../../shared/jobs/manifest.ts';
 import { s3Authority, s3Keys } from '../../../shared/jobs/s3.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
-import { CONTAINER_BOUNDS } from '../../../shared/stateful/pod-spec.ts';
 import { clusterNameOf, type EtcdRestore, ownerOf, seedClaimOf } from '../object.ts';
 import type { Backup } from '../state.ts';
 import { checkArguments, confirmArguments, etcdutlArguments } from './arguments.ts';
 import { claimSpec } from './claim.ts';
 import { DATA_MOUNT, PASSWORD_FILE, ROOT_MOUNT, SOURCE_MOUNT } from './volume-paths.ts';
 
-const CHECK = 'check';
-export const ETCDUTL = 'restore';
-const CONFIRM = 'confirm';
-/** Where the images have them. */
+/** Where the image has it. */
 const PROGRAM = '/app/etcd-restore.mjs';
-const ETCDUTL_PROGRAM = '/usr/local/bin/etcdutl';
 /** Asked wrongly, or refused for good. */
 const IN_VAIN = [2, 3];
 
@@ -46,7 +41,7 @@ export function jobManifest(of: JobOf): Manifest {
     owner: ownerOf(restore),
     name: jobNameOf(restore),
     deadlineSeconds: restore.spec.deadlineSeconds,
-    inVain: { container: CHECK, exitCodes: IN_VAIN },
+    inVain: [{ container: CHECK, exitCodes: IN_VAIN }],
     pod: {
       initContainers: [
         program(of, {
@@ -73,20 +68,13 @@ interface Part {
 const program = ({ restore, image }: JobOf, part: Part) =>
   programContainer({ ...part, image, program: PROGRAM, resources: restore.spec.resources });
 
-/** Its image may have no shell. */
-function etcdutl({ restore, target }: JobOf, data: Mounted) {
-  return {
-    name: ETCDUTL,
+const etcdutl = ({ restore, target }: JobOf, data: Mounted) =>
+  etcdutlContainer({
     image: target.image,
-    command: [ETCDUTL_PROGRAM],
     args: etcdutlArguments(restore, target),
-    volumeMounts: mountsOf([data]),
-    // The last lines of its log are all that it says.
-    terminationMessagePolicy: 'FallbackToLogsOnError',
+    data,
     resources: restore.spec.resources,
-    ...CONTAINER_BOUNDS,
-  };
-}
+  });
 
 /** A dry run has a volume that goes with its pod. */
 function dataOf({ restore, target }: JobOf): Mounted {

@@ -196,6 +196,11 @@ export const whereEndpoints: Whole<Omit<EtcdBackupSpec['source'], 'etcdCluster'>
   login: { user: 'root', passwordSecret: { name: 'etcd-root', key: 'password' } },
 };
 
+export const wholeRehearsal: Whole<NonNullable<EtcdBackupSpec['rehearsal']>> = {
+  image: 'quay.io/coreos/etcd:v3.6.16',
+  disk: { medium: 'Volume', size: '40Gi', storageClassName: 'fast' },
+};
+
 const backupSpecs: Readonly<Record<string, EtcdBackupSpec>> = {
   cluster: {
     ...backupTarget,
@@ -203,6 +208,7 @@ const backupSpecs: Readonly<Record<string, EtcdBackupSpec>> = {
     target: { s3: s3Object },
     spool: { medium: 'Volume', size: '20Gi', storageClassName: 'fast' },
     encryption: { secretName: 'backup-key', key: 'key' },
+    rehearsal: wholeRehearsal,
   },
   scheduled: {
     ...backupTarget,
@@ -245,6 +251,18 @@ export const backupStatus: Whole<Omit<EtcdBackupStatus, 'conditions'>> & {
       keyId: '0123456789abcdef',
       plainSizeBytes: 3_039_264,
       plainSha256: '1'.repeat(64),
+    },
+  },
+  rehearsal: {
+    rehearsedAt: at,
+    durationSeconds: 12,
+    keys: 5,
+    revision: '6',
+    hashKv: 1_234_567_890,
+    storedVersions: {
+      objects: 3,
+      total: 2,
+      most: [{ resource: 'deployments.apps', version: 'apps/v1', objects: 2 }],
     },
   },
   error: { code: 'S3_UNAVAILABLE', message: 'It is away.' },

@@ -4,7 +4,7 @@ import type {
   EtcdBackupScheduleStatus,
   ExponentialRetention,
 } from '../../../shared/api/etcd-backup-schedule.ts';
-import { backupTarget, s3Object, whereEndpoints } from './whole-etcd.ts';
+import { backupTarget, s3Object, whereEndpoints, wholeRehearsal } from './whole-etcd.ts';
 import { AT as at, CONDITION as condition, type Whole, type WholeKind } from './whole-kind.ts';
 
 const scheduleFields: Whole<Omit<EtcdBackupScheduleSpec, 'retention' | 'template'>> = {
@@ -13,6 +13,7 @@ const scheduleFields: Whole<Omit<EtcdBackupScheduleSpec, 'retention' | 'template
   suspend: true,
   concurrencyPolicy: 'Allow',
   startingDeadlineSeconds: 600,
+  rehearsal: { every: 7, ...wholeRehearsal },
   failedHistory: 5,
   maxAgeSeconds: 86_400,
 };
@@ -50,6 +51,11 @@ const scheduleStatus: Whole<Omit<EtcdBackupScheduleStatus, 'conditions'>> & {
   goodUntil: at,
   removing: ['main-202601010304'],
   kept: 3,
+  rehearsals: {
+    goodSince: 2,
+    countedUntil: at,
+    last: { name: 'main-202601010304', rehearsedAt: at },
+  },
   conditions: [condition],
 };
 

@@ -49,6 +49,9 @@ test.each<[object]>([
   [{ spool: { size: '10Gi' } }],
   [{ encryption: { secretName: 'backup-key', key: 'of-2026' } }],
   [{ ...claim({}), encryption: { secretName: 'backup-key' }, spool: { size: '1Gi' } }],
+  [{ rehearsal: {} }],
+  [{ ...claim({}), rehearsal: { disk: { size: '5Gi' } } }],
+  [{ source: { endpoints }, rehearsal: { image: 'quay.io/coreos/etcd:v3.6.16' } }],
   [{ spool: { medium: 'Volume', size: '10Gi', storageClassName: 'fast' } }],
 ])('%j is taken', async (changes) => {
   expect(await specOf(await create(wanted(changes)))).toMatchObject(changes);
@@ -92,6 +95,15 @@ test.each<[object, string]>([
   [{ spool: { size: '1Gi', storageClassName: 'fast' } }, 'The disk of a node has no storage class'],
   [{ spool: { size: 'large' } }, 'Write a size as Kubernetes does, such as 2Gi, and 16Mi at least'],
   [{ spool: { size: '2Ti' } }, 'etcd does not use that much; write 1Ti at most'],
+  [{ source: { endpoints }, rehearsal: {} }, 'The version of an etcd at endpoints is not known'],
+  [{ rehearsal: { image: 'etcd:latest' } }, 'Name a version, such as quay.io/coreos/etcd:v3.6.16'],
+  [{ rehearsal: { disk: {} } }, 'size: Required value'],
+  [{ rehearsal: { disk: { size: 'large' } } }, 'Write a size as Kubernetes does, such as 5Gi'],
+  [{ rehearsal: { disk: { size: '3Ti' } } }, 'etcd does not use that much; write 2Ti at most'],
+  [
+    { rehearsal: { disk: { size: '5Gi', storageClassName: 'fast' } } },
+    'The disk of a node has no storage class',
+  ],
   [{ deadlineSeconds: 10 }, 'greater than or equal to 30'],
   [{ resources: { limits: { memory: 'much' } } }, 'Write memory as Kubernetes does'],
 ])('%j is refused', async (changes, why) => {
@@ -110,6 +122,7 @@ test.each<[object]>([
   [{ deadlineSeconds: 60 }],
   [{ spool: { size: '1Gi' } }],
   [{ encryption: { secretName: 'backup-key' } }],
+  [{ rehearsal: {} }],
 ])('it does not get %j afterwards', async (spec) => {
   const name = await create(LEAST);
   await expect(edit(name, spec)).rejects.toThrow(

@@ -220,6 +220,9 @@ export class JobPods {
         await this.#options.between?.(join(this.#dir, uid));
         ended.push(one);
         if (one.exitCode !== 0) break;
+        const isLast = ended.length > first.length;
+        const initContainerStatuses = ended.map(statusOf);
+        if (!isLast) await this.#say({ namespace, name }, { initContainerStatuses });
       }
       if (this.lost > 0) {
         this.lost -= 1;

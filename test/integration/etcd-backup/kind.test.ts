@@ -2,7 +2,7 @@
 // runs as its own account, Kubernetes' own controller keeps its Jobs, and the pods of these are
 // processes.
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
@@ -11,6 +11,7 @@ import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
 import { addControllerManager } from '../../../knative/try/local/plane/kube-controller-manager.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { ETCD_BACKUPS, type EtcdBackupStatus } from '../../../shared/api/etcd-backup.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
@@ -23,7 +24,7 @@ import { until } from '../../builders/versioned-kind.ts';
 import { openedOf } from '../../unit/sealed/samples.ts';
 import { JobPods } from './job-pods.ts';
 import { bundleProgram } from './program.ts';
-import { BUCKET, KEYS, type S3Server, startS3 } from './s3-server.ts';
+import { BUCKET, KEYS, passOn, S3Relay, type S3Server, startS3 } from './s3-server.ts';
 
 const namespace = 'shop';
 const JOBS = { group: 'batch', version: 'v1', resource: 'jobs' } as const;
@@ -46,7 +47,8 @@ beforeAll(async () => {
   const given = { ...KEYS, sessionToken: undefined };
   bucket = openBucket(BUCKET, settingsFor(s3.url, { caPath: s3.caPath, credentials: { given } }));
   const program = await bundleProgram('etcd-backup', join(plane.dir, 'dist'));
-  const programs = { '/app/etcd-backup.mjs': program };
+  const etcdutl = await resolvePart('etcdutl');
+  const programs = { '/app/etcd-backup.mjs': program, '/usr/local/bin/etcdutl': etcdutl };
   pods = new JobPods(kube, join(plane.dir, 'pods'), { programs });
   pods.start();
   await make('', 'v1', 'Namespace', namespace, {}, '');
@@ -363,4 +365,85 @@ test('what may pass is tried four times, and the last error is told', async () =
     error: { code: 'S3_NOT_FOUND' },
   });
   expect(await podsOf('denied')).toHaveLength(4);
+});
+
+const REHEARSAL = { image: 'quay.io/coreos/etcd:v3.6.16' };
+
+/** Where the storage keeps it. */
+const pathOf = (key: string): string => join(shipped.plane.dir, 's3/objects', BUCKET, key);
+
+test('it is rehearsed: what is stored is restored, and what is in it is told', async () => {
+  await create('rehearsed', s3Target(), { rehearsal: REHEARSAL });
+  await untilSays('rehearsed', /^True Confirmed: \d+ keys at \S+ \d+, restored and read through; /);
+  const { backup, rehearsal } = await statusOf('rehearsed');
+  const { keys, revision, hashKv } = backup ?? {};
+  expect(rehearsal).toMatchObject({ keys, revision, hashKv });
+  const { objects = 0, most = [] } = rehearsal?.storedVersions ?? {};
+  expect(objects).toBeGreaterThan(0);
+  expect(most).toContainEqual({
+    resource: 'etcdbackups.ballast.dev',
+    version: 'ballast.dev/v1alpha1',
+    objects: expect.any(Number),
+  });
+  expect(await podsOf('rehearsed')).toHaveLength(1);
+  expect(await factsIn(await keyOf('rehearsed'))).toMatchObject({ hashKv });
+});
+
+test('it is rehearsed from a claim, which that only reads', async () => {
+  const target = { claim: { name: 'disk', path: 'rehearsed.db' } };
+  await create('rehearsed-file', target, { rehearsal: REHEARSAL });
+  await untilSays('rehearsed-file', /^True Confirmed: .*restored and read through/);
+  const [pod] = await podsOf('rehearsed-file');
+  if (pod === undefined) throw new Error('there is no pod');
+  const bytes = await readFile(join(pods.dirOf(pod, '/target'), 'rehearsed.db'));
+  const { sha256 } = (await statusOf('rehearsed-file')).backup ?? {};
+  expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
+});
+
+test('a byte of it is changed where it is stored: it counts for none, and stays', async () => {
+  const relay = new S3Relay(() => s3.url);
+  const endpoint = await relay.start();
+  const key = 'spoiled.db';
+  let reads = 0;
+  relay.meddle = async (passing) => {
+    // Until it is read back nobody has read it.
+    if (passing.method === 'GET' && passing.path.split('?')[0] === `/${BUCKET}/${key}`) {
+      reads += 1;
+      await spoil(pathOf(key));
+    }
+    await passOn(passing);
+  };
+  await create('spoiled', s3Target({ endpoint, key }), { rehearsal: REHEARSAL });
+  const form = /^False RehearsalFailed: The backup is stored at s3:\/\/backups\/spoiled\.db, .*/;
+  await untilSays('spoiled', form);
+  relay.stop();
+  expect(await conditionOf('spoiled')).toMatch(
+    /It stays .*REHEARSAL_FAILED: BACKUP_CHANGED: s3:\S+ has the sha256 \w{64}, and its facts say/,
+  );
+  const { phase, backup, error } = await statusOf('spoiled');
+  expect([phase, error?.code, reads]).toEqual(['Failed', 'REHEARSAL_FAILED', 1]);
+  expect(await podsOf('spoiled')).toHaveLength(1);
+  expect((await bucket.head(key))?.sizeBytes).toBe(backup?.sizeBytes);
+  expect(await factsIn(key)).toMatchObject({ sha256: backup?.sha256 });
+});
+
+/** As a disk that forgets: the size is as it was. */
+async function spoil(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, 9_000);
+    await file.write(Buffer.from([(buffer[0] ?? 0) ^ 1]), 0, 1, 9_000);
+  } finally {
+    await file.close();
+  }
+}
+
+test('a disk that is too small for its rehearsal is told before anything is restored', async () => {
+  const disk = { size: '16Mi' };
+  await create('cramped', s3Target(), { rehearsal: { ...REHEARSAL, disk } });
+  await untilSays('cramped', /^False RehearsalFailed: /);
+  expect(await conditionOf('cramped')).toMatch(
+    /RESTORE_WITHOUT_ROOM: \/rehearsal may take 16777216 bytes, and to restore .*disk\.size\)\.$/,
+  );
+  expect(await podsOf('cramped')).toHaveLength(1);
 });

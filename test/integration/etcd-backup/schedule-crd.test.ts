@@ -49,6 +49,8 @@ test.each<[object]>([
   [{ retention: { exponential: { hours: 24, days: 7, weeks: 4 } }, concurrencyPolicy: 'Allow' }],
   [template({ target: { claim: { name: 'disk' } } })],
   [template({ encryption: { secretName: 'backup-key', key: 'key' } })],
+  [{ rehearsal: { every: 1 } }],
+  [{ rehearsal: { every: 1_000, image: 'quay.io/coreos/etcd:v3.6.16', disk: { size: '5Gi' } } }],
 ])('%j is taken', async (changes) => {
   expect(await specOf(await create(wanted(changes)))).toMatchObject(changes);
 });
@@ -79,6 +81,13 @@ test.each<[object, string]>([
     'Two backups would have one name; leave the path out',
   ],
   [template({ target: { claim: { name: 'disk' } }, spool: { size: '1Gi' } }), 'leave spool out'],
+  [{ rehearsal: {} }, 'every: Required value'],
+  [{ rehearsal: { every: 0 } }, 'greater than or equal to 1'],
+  [{ rehearsal: { every: 1_001 } }, 'less than or equal to 1000'],
+  [
+    { ...template({ source: { endpoints: ['http://a:1'] } }), rehearsal: { every: 7 } },
+    'The version of an etcd at endpoints is not known; name an image',
+  ],
   [template({ source: {} }), 'Name an etcdCluster of this namespace'],
 ])('%j is refused', async (changes, why) => {
   await expect(create(wanted(changes))).rejects.toThrow(why);
@@ -103,6 +112,11 @@ test('an EtcdBackup of a schedule names no object of its own', async () => {
   }
 });
 
+test('each n-th of its backups is rehearsed, and not each by its template', async () => {
+  const name = await create(wanted({ rehearsal: { every: 7 }, ...template({ rehearsal: {} }) }));
+  expect(await specOf(name)).not.toHaveProperty('template.rehearsal');
+});
+
 interface Schema {
   readonly properties: Readonly<Record<string, Schema>>;
 }
@@ -117,8 +131,11 @@ test('the template is the spec of an EtcdBackup', () => {
     if (spec === undefined) throw new Error(`${file} has no spec`);
     return spec;
   };
-  const { scheduled, ...fields } = specIn('etcd-backup.yaml').properties;
+  const { scheduled, rehearsal, ...fields } = specIn('etcd-backup.yaml').properties;
   expect(scheduled).toBeDefined();
-  const { template: found } = specIn('etcd-backup-schedule.yaml').properties;
+  const { template: found, rehearsal: often } = specIn('etcd-backup-schedule.yaml').properties;
   expect(found?.properties).toEqual(fields);
+  const { every, ...how } = often?.properties ?? {};
+  expect(every).toBeDefined();
+  expect(how).toEqual(rehearsal?.properties);
 });

@@ -9,6 +9,7 @@ import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
 import { addControllerManager } from '../../../knative/try/local/plane/kube-controller-manager.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import { ETCD_BACKUPS, type EtcdBackupStatus } from '../../../shared/api/etcd-backup.ts';
 import {
@@ -50,7 +51,8 @@ beforeAll(async () => {
   const given = { ...KEYS, sessionToken: undefined };
   bucket = openBucket(BUCKET, settingsFor(s3.url, { caPath: s3.caPath, credentials: { given } }));
   const program = await bundleProgram('etcd-backup', join(plane.dir, 'dist'));
-  const programs = { '/app/etcd-backup.mjs': program };
+  const etcdutl = await resolvePart('etcdutl');
+  const programs = { '/app/etcd-backup.mjs': program, '/usr/local/bin/etcdutl': etcdutl };
   pods = new JobPods(kube, join(plane.dir, 'pods'), { programs });
   pods.start();
   const at = { namespace };
@@ -224,6 +226,31 @@ test('without its facts it is known by its bytes, and what is not ours stays', a
   );
   expect(await storedOf(second)).toEqual([keyOf(second)]);
   expect(await isGone(second)).toBe(false);
+});
+
+test('each second good one is rehearsed, though one is kept, and it is told which', async () => {
+  const rehearsal = { every: 2, image: 'quay.io/coreos/etcd:v3.6.16' };
+  const body = { spec: { rehearsal } };
+  await shipped.kube.patch(ETCD_BACKUP_SCHEDULES, { namespace, name }, { type: 'merge', body });
+  await untilSwept('it to be seen', async () => (await statusOf()).rehearsals !== undefined);
+  // All that were ever complete, by their minutes: the oldest ones go.
+  const seen = new Map<string, boolean>();
+  const fromMs = aheadMs;
+  await untilSwept('three of them to be complete', async () => {
+    for (const object of await backups()) {
+      const { phase, rehearsal: found } = backupStatusOf(object);
+      if (phase === 'Complete') seen.set(object.metadata.name, found !== undefined);
+    }
+    aheadMs = fromMs + MINUTE_MS * (seen.size + 1);
+    return seen.size >= 3;
+  });
+  const [first, second, third] = [...seen].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  expect([first?.[1], second?.[1], third?.[1]]).toEqual([true, false, true]);
+  await untilSwept('the last one to be told', async () => {
+    const { last } = (await statusOf()).rehearsals ?? {};
+    return last !== undefined && last.name >= (third?.[0] ?? '');
+  });
+  expect(await conditionOf('Ready')).toMatch(/^True NewEnough/);
 });
 
 test('deleting it leaves its backups, and what is stored', async () => {

@@ -108,7 +108,7 @@ const keyVolume = (secret: object) => ({
     ],
   },
 });
-const mount = (changes: object) => ({
+const keyMount = (changes: object) => ({
   container: {
     volumeMounts: [
       { name: 'encryption', mountPath: '/etc/ballast/encryption', readOnly: true, ...changes },
@@ -189,9 +189,9 @@ const FORGED: () => readonly (readonly [what: string, changes: Changes, why: str
     'one entry of a Secret',
   ],
   ['whose key is no Secret', keyVolume({ emptyDir: {} }), 'one entry of a Secret'],
-  ['whose key is written', mount({ readOnly: false }), 'only read'],
-  ['whose key is elsewhere', mount({ mountPath: '/app' }), 'only read'],
-  ['with something else in its place', mount({ name: 'login' }), 'only read'],
+  ['whose key is written', keyMount({ readOnly: false }), 'only read'],
+  ['whose key is elsewhere', keyMount({ mountPath: '/app' }), 'only read'],
+  ['with something else in its place', keyMount({ name: 'login' }), 'only read'],
   [
     'that take another file for a key',
     { container: { args: ['--encrypt-key-file=/etc/ballast/login/password'] } },
@@ -205,7 +205,11 @@ const FORGED: () => readonly (readonly [what: string, changes: Changes, why: str
   ['that run another program', { container: { command: ['/bin/sh'] } }, 'our program'],
   ['with an image of its own', { container: { image: 'images.example.com/a:1' } }, 'our image'],
   ['with another tag', { container: { image: `${IMAGE}0` } }, 'our image'],
-  ['that run something before', { pod: { initContainers: [{ name: 'a', image: IMAGE }] } }, 'one'],
+  [
+    'that run something before',
+    { pod: { initContainers: [{ name: 'a', image: IMAGE }] } },
+    'one container, or the four',
+  ],
   ['that load other code', env({ name: 'NODE_OPTIONS', value: '--import=data:,a' }), 'our program'],
   [
     'with all of a Secret',
@@ -224,6 +228,87 @@ const FORGED: () => readonly (readonly [what: string, changes: Changes, why: str
 test('it is refused all other Jobs', async () => {
   for (const [what, changes, why] of FORGED()) {
     const { status, text } = await write(changed(changes));
+    expect([what, status, text]).toEqual([what, 422, expect.stringContaining(why)]);
+  }
+});
+
+type Parts = readonly [object, object, object, object];
+
+/** The Job of a rehearsal, with something else in its parts. */
+function rehearsal(change: (parts: Parts) => readonly object[], more: object = {}): object {
+  const spec = { ...Object(made['spec']), rehearsal: {}, ...more };
+  const etcd = { image: 'quay.io/coreos/etcd:v3.6.16', quota: '2Gi' };
+  const job = jobManifest(etcdBackupOf({ ...made, spec }), { ...SOURCE, etcd }, IMAGE, SECRET);
+  const whole = JSON.parse(JSON.stringify(job)) as {
+    spec: {
+      podFailurePolicy?: object;
+      template: { spec: { initContainers: object[]; containers: object[] } };
+    };
+  };
+  // It names the parts, and would be refused first.
+  delete whole.spec.podFailurePolicy;
+  const pod = whole.spec.template.spec;
+  const parts = change([...pod.initContainers, ...pod.containers] as unknown as Parts);
+  pod.initContainers = parts.slice(0, -1);
+  pod.containers = parts.slice(-1);
+  return whole;
+}
+
+const changedPart = (at: number, change: object) => (parts: Parts) =>
+  parts.map((part, index) => (index === at ? { ...part, ...change } : part));
+const [CHECK, ETCDUTL, CONFIRM] = [1, 2, 3];
+
+const mount = (name: string) => ({ volumeMounts: [{ name, mountPath: '/rehearsal' }] });
+const onClaim = { target: { claim: { name: 'disk' } }, spool: undefined };
+
+test('it makes the Job of a rehearsal, from a claim too', async () => {
+  const disk = { rehearsal: { disk: { medium: 'Volume', size: '5Gi' } } };
+  for (const more of [{}, onClaim, disk]) {
+    const { status, text } = await write(rehearsal((parts) => parts, more));
+    expect([status, text]).toEqual([201, expect.any(String)]);
+  }
+});
+
+const REHEARSALS: () => readonly (readonly [what: string, job: object, why: string])[] = () => [
+  ['three parts', rehearsal(([a, b, c]) => [a, b, c]), 'or the four'],
+  ['five parts', rehearsal((parts) => [...parts, { ...parts[3], name: 'a' }]), 'or the four'],
+  ['another order', rehearsal(([a, b, c, d]) => [a, c, b, d]), 'or the four'],
+  ['another program', rehearsal(changedPart(ETCDUTL, { command: ['/bin/sh'] })), 'by etcdutl'],
+  [
+    'another image of etcd',
+    rehearsal(changedPart(ETCDUTL, { image: 'images.example.com/etcd:v3.6.16' })),
+    'may run in an EtcdCluster',
+  ],
+  [
+    'etcdutl with a variable',
+    rehearsal(changedPart(ETCDUTL, { env: [{ name: 'LD_PRELOAD', value: '/rehearsal/a' }] })),
+    'by etcdutl',
+  ],
+  ['etcdutl with the certificate', rehearsal(changedPart(ETCDUTL, mount('tls'))), 'by etcdutl'],
+  [
+    'etcdutl with the target',
+    rehearsal(changedPart(ETCDUTL, mount('target')), onClaim),
+    'by etcdutl',
+  ],
+  ['a sidecar', rehearsal(changedPart(CHECK, { restartPolicy: 'Always' })), 'runs nothing else'],
+  ['privileges', rehearsal(changedPart(ETCDUTL, { securityContext: {} })), 'no privileges'],
+  ['another image', rehearsal(changedPart(CHECK, { image: 'a.example.com/a:1' })), 'our image'],
+  ['other code', rehearsal(changedPart(CONFIRM, { command: ['/bin/sh'] })), 'our program'],
+  [
+    'what writes to the target',
+    rehearsal(changedPart(CHECK, mount('target')), onClaim),
+    'writes into a volume that goes with the pod',
+  ],
+  [
+    'a removal',
+    rehearsal(changedPart(CHECK, { args: ['check', '--remove=s3://backups/a.db'] })),
+    'removes none',
+  ],
+];
+
+test('a rehearsal runs nothing else, and reaches nothing else', async () => {
+  for (const [what, body, why] of REHEARSALS()) {
+    const { status, text } = await write(body);
     expect([what, status, text]).toEqual([what, 422, expect.stringContaining(why)]);
   }
 });

@@ -43,7 +43,7 @@ beforeAll(async () => {
     metadata: { namespace, name: 'daily' },
     spec: { schedule: '0 4 * * *', template: TEMPLATE, suspend: true },
   });
-  run = backupManifest(scheduleOf(object), AT_MS);
+  run = backupManifest(scheduleOf(object), AT_MS, false);
   made = etcdBackupOf((await kube.create(ETCD_BACKUPS, run)).object);
   const metadata = { namespace, name: 'mine' };
   await kube.create(ETCD_BACKUPS, { apiVersion, kind: 'EtcdBackup', metadata, spec: TEMPLATE });

@@ -99,6 +99,8 @@ function putPod(status: object, owner: object = {}, name = 'pod'): void {
   });
 }
 
+const NOW = '2026-11-25T04:10:00Z';
+
 const ended = (message: string, exitCode = 0) => ({
   phase: exitCode === 0 ? 'Succeeded' : 'Failed',
   containerStatuses: [
@@ -252,6 +254,32 @@ test('a failed Job ends it with the error of its pod', async () => {
   await sweep();
   expect(statusOf()).toMatchObject({ phase: 'Failed', error: { code: 'S3_REFUSED' } });
   expect(await sweep()).toEqual([]);
+});
+
+test('one that is to be rehearsed tells that it is stored, also when its time is over', async () => {
+  putCluster({ replicas: 1, tls: TLS, image: 'quay.io/coreos/etcd:v3.6.16', quota: '2Gi' });
+  putBackup({ ...SPEC, rehearsal: {} });
+  await sweep();
+  const { initContainers } = Object(all('jobs')[0]?.['spec']).template.spec;
+  expect(initContainers[2].image).toBe('quay.io/coreos/etcd:v3.6.16');
+  const terminated = { exitCode: 0, message: said({}, locationOf()), finishedAt: NOW };
+  putPod({
+    phase: 'Running',
+    initContainerStatuses: [
+      { name: 'backup', state: { terminated } },
+      { name: 'check', state: { running: {} } },
+    ],
+  });
+  await sweep();
+  expect(statusOf()).toMatchObject({ phase: 'Running', backup: { keys: 5 } });
+  expect(await sweep()).toEqual([]);
+  removeAll('pods');
+  const [job] = all('jobs');
+  const late = { type: 'Failed', status: 'True', reason: 'DeadlineExceeded' };
+  kube.put(JOBS, { ...job, status: { conditions: [late] } } as KubeObject);
+  await sweep();
+  expect(reasonOf()).toBe('False RehearsalFailed');
+  expect(statusOf()).toMatchObject({ phase: 'Failed', backup: { keys: 5 } });
 });
 
 test('what cannot be mounted is said, by the newest warning about the pod', async () => {

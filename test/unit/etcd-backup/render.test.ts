@@ -5,9 +5,14 @@ import { commandOptions } from '../../../functions/etcd-backup/options.ts';
 import { locationOf } from '../../../functions/etcd-backup/object.ts';
 import { argumentsOf } from '../../../functions/etcd-backup/render/arguments.ts';
 import { jobManifest } from '../../../functions/etcd-backup/render/job.ts';
+import { isRehearsal, rehearsalOptions } from '../../../functions/etcd-backup/rehearsal/options.ts';
+import { isRemoval } from '../../../functions/etcd-backup/remove/options.ts';
+import { type Facts, textOfFacts } from '../../../functions/etcd-backup/facts.ts';
+import { markOf } from '../../../functions/etcd-backup/mark.ts';
 import type { Source } from '../../../functions/etcd-backup/state.ts';
 import type { EtcdBackupSpec } from '../../../shared/api/etcd-backup.ts';
-import { backup, JOB_NAME, LOCATION, SECRET, UID } from './samples.ts';
+import type { CheckOptions } from '../../../shared/backups/check.ts';
+import { backup, FACTS, JOB_NAME, LOCATION, SECRET, UID } from './samples.ts';
 
 const URL = 'https://main.shop.svc:2379';
 const PLAIN: Source = { endpoints: [URL] };
@@ -239,4 +244,148 @@ test('it is tried again but where that is in vain, within a deadline, by one pod
       },
     },
   });
+});
+
+interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly args: readonly string[];
+  readonly env?: readonly object[];
+  readonly resources: object;
+  readonly volumeMounts: readonly { readonly name: string; readonly readOnly: boolean }[];
+}
+
+interface RehearsedPod {
+  readonly initContainers: readonly [Container, Container, Container];
+  readonly containers: readonly [Container];
+  readonly volumes: readonly object[];
+}
+
+const OF_CLUSTER: Source = {
+  endpoints: [URL],
+  tlsSecret: 'main-client',
+  etcd: { image: 'quay.io/coreos/etcd:v3.6.16', quota: '2Gi' },
+};
+
+function rehearsedPod(spec: Partial<EtcdBackupSpec>, source = OF_CLUSTER): RehearsedPod {
+  const manifest = jobManifest(backup({ spec }), source, 'ours:1', SECRET);
+  return Object(manifest['spec']).template.spec as RehearsedPod;
+}
+
+const mountsOf = ({ volumeMounts }: Container): readonly string[] =>
+  volumeMounts.map(({ name, readOnly }) => `${name}${readOnly ? '' : ' (written)'}`);
+
+test('a rehearsal is three parts more, which have what they need and nothing of the etcd', () => {
+  const pod = rehearsedPod({ target: { s3: WHOLE_S3 }, rehearsal: {} });
+  const [taking, check, restore] = pod.initContainers;
+  const [confirm] = pod.containers;
+  const all = [taking, check, restore, confirm];
+  expect(all.map(({ name, image }) => `${name} ${image}`)).toEqual([
+    'backup ours:1',
+    'check ours:1',
+    'restore quay.io/coreos/etcd:v3.6.16',
+    'confirm ours:1',
+  ]);
+  expect(all.map(mountsOf)).toEqual([
+    ['tls', 'authority', 'spool (written)'],
+    ['rehearsal (written)', 'authority'],
+    ['rehearsal (written)'],
+    ['rehearsal (written)'],
+  ]);
+  expect(all.map(({ env = [] }) => env.length)).toEqual([3, 3, 0, 0]);
+  expect(all.slice(1).flatMap(({ args }) => args.filter((one) => one.includes(URL)))).toEqual([]);
+});
+
+test('a claim is written by the part that takes the backup alone', () => {
+  const target = { claim: { name: 'disk', path: 'etcd/main.db' } };
+  const { initContainers, volumes } = rehearsedPod({ target, rehearsal: {} });
+  expect(initContainers.slice(0, 2).map(mountsOf)).toEqual([
+    ['tls', 'target (written)'],
+    ['rehearsal (written)', 'target'],
+  ]);
+  expect(volumes).toContainEqual({ name: 'target', persistentVolumeClaim: { claimName: 'disk' } });
+});
+
+const TWICE = 2 * 2 * 2 ** 30 + 2 ** 28;
+
+test.each<[string, NonNullable<EtcdBackupSpec['rehearsal']>, Source, object, string | undefined]>([
+  ['as the quota', {}, OF_CLUSTER, { emptyDir: { sizeLimit: `${TWICE}` } }, `${TWICE}`],
+  ['unbounded', { image: 'e:v3.6.16' }, PLAIN, { emptyDir: {} }, undefined],
+  [
+    'as it says',
+    { disk: { medium: 'Node', size: '5Gi' } },
+    OF_CLUSTER,
+    { emptyDir: { sizeLimit: '5Gi' } },
+    `${5 * 2 ** 30}`,
+  ],
+  [
+    'of a volume',
+    { disk: { medium: 'Volume', size: '5Gi' } },
+    OF_CLUSTER,
+    {
+      ephemeral: {
+        volumeClaimTemplate: {
+          spec: {
+            accessModes: ['ReadWriteOnce'],
+            resources: { requests: { storage: '5Gi' } },
+          },
+        },
+      },
+    },
+    undefined,
+  ],
+])('its disk is %s', (_, rehearsal, source, volume, roomBytes) => {
+  const { volumes, initContainers } = rehearsedPod({ rehearsal }, source);
+  expect(volumes).toContainEqual({ name: 'rehearsal', ...volume });
+  const given = initContainers[1].args.find((one) => one.startsWith('--room-bytes='));
+  expect(given).toBe(roomBytes && `--room-bytes=${roomBytes}`);
+  expect(Object(initContainers[1].resources).requests['ephemeral-storage']).toBe(
+    rehearsal.disk?.medium === 'Node' ? '5Gi' : undefined,
+  );
+});
+
+test('its programs understand all of it, and only facts of its own attempts are believed', () => {
+  const pod = rehearsedPod({ target: { s3: WHOLE_S3 }, rehearsal: {} });
+  const [check, confirm] = [pod.initContainers[1], pod.containers[0]].map(({ args }) => {
+    const words = args.map((one) => one.replaceAll('$$', () => '$'));
+    expect([isRehearsal(words), isRemoval(words)]).toEqual([true, false]);
+    return rehearsalOptions(words);
+  });
+  const place = { bucket: 'backups', key: WHOLE_S3.key };
+  expect(check).toMatchObject({
+    check: {
+      from: { address: { place } },
+      dir: '/rehearsal',
+      wanted: { version: '3.6.16', roomBytes: TWICE },
+    },
+    resultPath: '/dev/termination-log',
+  });
+  expect(confirm).toEqual({
+    confirm: { dir: '/rehearsal', name: `s3://backups/${WHOLE_S3.key}` },
+    resultPath: '/dev/termination-log',
+  });
+  const { isOfWriter = () => true } = (check as { check: CheckOptions }).check.wanted;
+  const facts: Facts = { kind: 'etcd-backup/v1', ...FACTS };
+  expect(isOfWriter(textOfFacts(facts, markOf(SECRET)).toString())).toBe(true);
+  expect(isOfWriter(textOfFacts(facts, markOf('known-to-somebody')).toString())).toBe(false);
+});
+
+test('etcdutl restores what the first part has brought to where the last one reads', () => {
+  const { initContainers, containers } = rehearsedPod({ rehearsal: {} });
+  expect(initContainers[2]).toMatchObject({
+    command: ['/usr/local/bin/etcdutl'],
+    args: ['snapshot', 'restore', '/rehearsal/restore/backup.db', '--data-dir=/rehearsal/data'],
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+  });
+  expect(containers[0].args).toContain('--dir=/rehearsal');
+});
+
+test('what no attempt can do better ends it, in each part', () => {
+  const manifest = jobManifest(backup({ spec: { rehearsal: {} } }), OF_CLUSTER, 'ours:1', SECRET);
+  const { rules } = Object(manifest['spec']).podFailurePolicy as { rules: readonly object[] };
+  const ends = rules.map((rule) => {
+    const { containerName, values = [] } = Object(Object(rule).onExitCodes);
+    return `${containerName} ${values}`;
+  });
+  expect(ends).toEqual(['backup 2', 'check 2,3', 'confirm 2,3', 'undefined ']);
 });

@@ -3,7 +3,7 @@
 import { etcdBackupOf, type EtcdBackup } from '../../../functions/etcd-backup/object.ts';
 import type { State } from '../../../functions/etcd-backup/state.ts';
 import type { EtcdBackupSpec, EtcdBackupStatus } from '../../../shared/api/etcd-backup.ts';
-import type { FoundJob, FoundPod } from '../../../shared/jobs/job.ts';
+import type { FoundJob, FoundPod, PodEnd } from '../../../shared/jobs/job.ts';
 
 export const NOW_MS = Date.parse('2026-11-25T05:00:00Z');
 export const UID = '0b1f7c1e-6a58-4a3c-8a53-5f4c9f3c2d11';
@@ -37,6 +37,22 @@ export const said = (facts: object = {}, location = LOCATION): string => {
   const whole = { kind: 'etcd-backup/v1', ...FACTS, ...facts };
   return `${JSON.stringify({ outcome: 'done', backup: location, facts: whole })}\n`;
 };
+
+export const REHEARSAL = {
+  rehearsedAt: '2026-11-25T04:09:58Z',
+  durationSeconds: 12,
+  keys: 5,
+  revision: '6',
+  hashKv: 1_234_567_890,
+  storedVersions: {
+    objects: 3,
+    total: 1,
+    most: [{ resource: 'deployments.apps', version: 'apps/v1', objects: 3 }],
+  },
+};
+
+export const saidRehearsed = (rehearsal: object = {}): string =>
+  JSON.stringify({ ...JSON.parse(said()), rehearsal: { ...REHEARSAL, ...rehearsal } });
 
 export const saidError = (code: string, message: string): string =>
   JSON.stringify({ outcome: 'failed', error: { code, message } });
@@ -86,20 +102,36 @@ export const pod = (changes: Partial<FoundPod> = {}): FoundPod => ({
   phase: 'Running',
   trouble: undefined,
   ended: undefined,
+  ends: [],
   ...changes,
 });
 
-export const podEnded = (message: string, exitCode = 0, at = '2026-11-25T04:09:59Z'): FoundPod =>
-  pod({
-    phase: exitCode === 0 ? 'Succeeded' : 'Failed',
-    ended: {
-      container: 'backup',
-      exitCode,
-      reason: exitCode === 0 ? 'Completed' : 'Error',
-      message,
-      at,
-    },
-  });
+const AT = '2026-11-25T04:09:59Z';
+
+export const podEnd = (message: string, exitCode = 0, at = AT, container = 'backup'): PodEnd => ({
+  container,
+  exitCode,
+  reason: exitCode === 0 ? 'Completed' : 'Error',
+  message,
+  at,
+});
+
+/** Behind what ended before. */
+export function podEnded(
+  message: string,
+  exitCode = 0,
+  at = AT,
+  { container = 'backup', before = [] }: PodBefore = {},
+): FoundPod {
+  const last = podEnd(message, exitCode, at, container);
+  const phase = exitCode === 0 ? 'Succeeded' : 'Failed';
+  return pod({ phase, ended: last, ends: [...before, last] });
+}
+
+interface PodBefore {
+  readonly container?: string;
+  readonly before?: readonly PodEnd[];
+}
 
 export function state(changes: Partial<State> = {}, differences: Differences = {}): State {
   return {

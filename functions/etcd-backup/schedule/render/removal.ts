@@ -12,10 +12,10 @@ import {
 import { s3Authority, s3Keys, s3Options } from '../../../../shared/jobs/s3.ts';
 import type { Manifest } from '../../../../shared/kube/objects.ts';
 import { CLAIM_DIR, destinationOf, type EtcdBackup, ownerOf } from '../../object.ts';
+import { PROGRAM } from '../../render/program.ts';
 import type { GoodBackup } from '../object.ts';
 
 const CONTAINER = 'backup';
-const PROGRAM = '/app/etcd-backup.mjs';
 const ASKED_WRONGLY = 2;
 
 /** Names have 63 characters at most, and a uid has 36. */
@@ -53,7 +53,7 @@ export function removalManifest(
     owner: { ...owner, labels },
     name: removalNameOf(backup),
     deadlineSeconds,
-    inVain: { container: CONTAINER, exitCodes: [ASKED_WRONGLY] },
+    inVain: [{ container: CONTAINER, exitCodes: [ASKED_WRONGLY] }],
     pod: { containers: [container], volumes: volumesOf(mounted) },
   });
 }

@@ -16,9 +16,11 @@ import {
   good,
   LAST,
   noted,
+  rehearsed,
   removal,
   removalEnded,
   state,
+  unfit,
 } from './samples.ts';
 
 /** `step name`, or `next (reason)` where it waits. */
@@ -105,6 +107,22 @@ const STEPS: readonly [string, Differences, string][] = [
   [
     'keeps one in doubt',
     { made: [good(LAST), failed(BEFORE), failed(BEFORE_THAT, 'ResultLost')] },
+    'Nothing',
+  ],
+  [
+    'keeps one that was still to be rehearsed when its time was over',
+    {
+      made: [
+        good(LAST),
+        failed(BEFORE),
+        { ...failed(BEFORE_THAT, 'DeadlineExceeded'), isToRehearse: true },
+      ],
+    },
+    'Nothing',
+  ],
+  [
+    'deletes none of what is stored although its rehearsal failed',
+    { made: [good(LAST), unfit(BEFORE), unfit(BEFORE_THAT)], spec: { failedHistory: 0 } },
     'Nothing',
   ],
   [
@@ -200,8 +218,35 @@ test.each<[string, Differences, readonly string[]]>([
   expect(removable(state(differences)).map(({ name }) => name)).toEqual(names);
 });
 
+test.each<[string, Differences, readonly string[]]>([
+  [
+    'all but the last ones',
+    { ...one, made: [good(LAST), unfit(BEFORE), unfit(BEFORE_THAT)] },
+    ['daily-202611230400'],
+  ],
+  [
+    'one stays in any case',
+    {
+      spec: { ...one.spec, failedHistory: 0 },
+      made: [good(LAST), unfit(BEFORE), unfit(BEFORE_THAT)],
+    },
+    ['daily-202611230400'],
+  ],
+  ['none without a retention', { made: [unfit(BEFORE), unfit(BEFORE_THAT)] }, []],
+  [
+    'no good one while the last rehearsal failed',
+    {
+      spec: { ...one.spec, rehearsal: { every: 2 } },
+      made: [unfit(LAST), good(BEFORE), good(BEFORE_THAT), unfit('2026-11-22T04:00:00Z')],
+    },
+    ['daily-202611220400'],
+  ],
+])('of what could not be rehearsed may be removed: %s', (_, differences, names) => {
+  expect(removable(state(differences)).map(({ name }) => name)).toEqual(names);
+});
+
 test('whatever is there, the newest good one is never among those to remove', () => {
-  const kinds = { good, failed, active };
+  const kinds = { good, failed, active, rehearsed, unfit };
   const some = fc.uniqueArray(
     fc.record({
       day: fc.integer({ min: 1, max: 25 }),

@@ -290,12 +290,42 @@ test('the name of a run that is taken is told, and left alone', async () => {
   expect(names('etcdbackups')).toEqual([FIRST, SECOND]);
 });
 
+/** As they are shown. */
+const pageOf = (metrics: Metrics): readonly string[] =>
+  [...metrics.all()].flatMap(({ name, cells }) =>
+    [...cells].map((cell) => `${name} ${JSON.stringify(cell.labels)} ${Object(cell).value}`),
+  );
+
+test('of rehearsals they have the last good one, and whether something is wrong', async () => {
+  const metrics = new Metrics();
+  const by = new Deps(OPTIONS(), 'ours:1', metrics);
+  const shown = (): readonly string[] =>
+    pageOf(metrics)
+      .filter((line) => line.includes('rehears'))
+      .map((line) => line.replace(/^ballast_etcd_backup_(\w+) .* (\d+)$/, '$1 $2'));
+  putSchedule({ rehearsal: { every: 1 } });
+  await sweep(by);
+  expect(shown()).toEqual(['rehearsed_timestamp_seconds 0', 'rehearsal_wrong 0']);
+  const backup = { ...FACTS, takenAt: new Date(nowMs).toISOString() };
+  const conditions = [{ type: 'Complete', status: 'False', reason: 'RehearsalFailed' }];
+  const failed = { phase: 'Failed', backup, conditions };
+  kube.change(ETCD_BACKUPS, { namespace, name: FIRST }, { status: failed });
+  await sweep(by);
+  expect(shown()).toEqual(['rehearsed_timestamp_seconds 0', 'rehearsal_wrong 1']);
+  const rehearsal = { rehearsedAt: new Date(nowMs).toISOString() };
+  const completedAt = new Date(nowMs).toISOString();
+  const well = { phase: 'Complete', backup, completedAt, rehearsal };
+  kube.change(ETCD_BACKUPS, { namespace, name: FIRST }, { status: well });
+  await sweep(by);
+  expect(shown()).toEqual([`rehearsed_timestamp_seconds ${nowMs / 1_000}`, 'rehearsal_wrong 0']);
+  putSchedule();
+  await sweep(by);
+  expect(shown()).toEqual([]);
+});
+
 test('metrics have the time of the newest one, and nothing of what is gone', async () => {
   const metrics = new Metrics();
-  const page = (): readonly string[] =>
-    [...metrics.all()].flatMap(({ name, cells }) =>
-      [...cells].map((cell) => `${name} ${JSON.stringify(cell.labels)} ${Object(cell).value}`),
-    );
+  const page = (): readonly string[] => pageOf(metrics);
   const by = new Deps(OPTIONS(), 'ours:1', metrics);
   await sweep(by);
   const labels = JSON.stringify({ namespace, schedule: 'daily' });

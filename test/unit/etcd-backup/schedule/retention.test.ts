@@ -10,10 +10,11 @@ const DAY_MS = 24 * HOUR_MS;
 const NOW_MS = Date.parse('2026-11-25T05:30:00Z');
 const EXPONENTIAL = { exponential: { hours: 24, days: 7, weeks: 4 } };
 
-const good = (hoursAgo: number, isConfirmed = true): Good => ({
+const good = (hoursAgo: number, isConfirmed = true, isRehearsed = false): Good => ({
   name: `${hoursAgo}`,
   takenAtMs: NOW_MS - hoursAgo * HOUR_MS,
   isConfirmed,
+  isRehearsed,
 });
 
 const goneOf = (
@@ -31,6 +32,12 @@ test.each<[string, readonly Good[], BackupRetention | undefined, readonly string
   [
     'but the newest that was confirmed',
     [good(1, false), good(2, false), good(3), good(4)],
+    { count: 1 },
+    ['4', '2'],
+  ],
+  [
+    'but the newest that was rehearsed',
+    [good(1), good(2), good(3, true, true), good(4, true, true)],
     { count: 1 },
     ['4', '2'],
   ],
@@ -76,11 +83,12 @@ const backups = fc.uniqueArray(
     // Clocks differ: some are of the future.
     takenAtMs: fc.integer({ min: -60 * DAY_MS, max: HOUR_MS }).map((ms) => NOW_MS + ms),
     isConfirmed: fc.boolean(),
+    isRehearsed: fc.boolean(),
   }),
   { selector: ({ name }) => name },
 );
 
-test('the newest one never goes, nor the newest one that was confirmed', () => {
+test('the newest one never goes, nor the newest that was confirmed, nor rehearsed', () => {
   fc.assert(
     fc.property(backups, rules, fc.integer({ min: 0, max: 400 * DAY_MS }), (all, rule, laterMs) => {
       const gone = surplus(all, rule, NOW_MS + laterMs);
@@ -90,6 +98,8 @@ test('the newest one never goes, nor the newest one that was confirmed', () => {
       expect(newest(left)).toBe(newest(all));
       const confirmed = (of: readonly Good[]) => of.filter(({ isConfirmed }) => isConfirmed);
       expect(newest(confirmed(left))).toBe(newest(confirmed(all)));
+      const rehearsed = (of: readonly Good[]) => of.filter(({ isRehearsed }) => isRehearsed);
+      expect(newest(rehearsed(left))).toBe(newest(rehearsed(all)));
     }),
   );
 });
@@ -99,7 +109,7 @@ test('a month of hourly backups leaves one of each hour, day and week at any tim
   const startMs = NOW_MS - (NOW_MS % DAY_MS);
   for (let hour = 0; hour < 24 * 40; hour += 1) {
     const takenAtMs = startMs + hour * HOUR_MS;
-    kept = [...kept, { name: `${hour}`, takenAtMs, isConfirmed: true }];
+    kept = [...kept, { name: `${hour}`, takenAtMs, isConfirmed: true, isRehearsed: false }];
     const gone = surplus(kept, EXPONENTIAL, takenAtMs);
     kept = kept.filter((one) => !gone.includes(one));
     if (hour < 24 * 35) continue;

@@ -69,6 +69,8 @@ const under = (time: string): Made => {
     location: `s3://backups/shop/${name}/x.db`,
     completedAt: undefined,
     good: undefined,
+    isToRehearse: false,
+    unfit: undefined,
     failure: undefined,
   };
 };
@@ -82,16 +84,32 @@ const over = (time: string): Made => ({
 
 export const active = under;
 
+const facts = (time: string, isConfirmed: boolean) => ({
+  takenAtMs: at(time) + 5_000,
+  isConfirmed,
+  revision: '6',
+  sha256: 'a'.repeat(64),
+  sizeBytes: 3_039_264,
+  clusterId: 'cdf818194e3a8c32',
+});
+
 export const good = (time: string, isConfirmed = true): Made => ({
   ...over(time),
-  good: {
-    takenAtMs: at(time) + 5_000,
-    isConfirmed,
-    revision: '6',
-    sha256: 'a'.repeat(64),
-    sizeBytes: 3_039_264,
-    clusterId: 'cdf818194e3a8c32',
-  },
+  good: facts(time, isConfirmed),
+});
+
+export const rehearsed = (time: string): Made => ({
+  ...over(time),
+  isToRehearse: true,
+  good: { ...facts(time, true), rehearsedAt: new Date(at(time) + 50_000).toISOString() },
+});
+
+/** Its rehearsal failed, and it is stored. */
+export const unfit = (time: string): Made => ({
+  ...over(time),
+  isToRehearse: true,
+  unfit: facts(time, true),
+  failure: { reason: 'RehearsalFailed', message: 'REHEARSAL_FAILED: BACKUP_CHANGED: it is not.' },
 });
 
 export const failed = (time: string, reason = 'BackupFailed'): Made => ({
@@ -113,9 +131,11 @@ export const noted = (lastScheduleTime: string): Pick<Differences, 'status'> => 
 /** The run of this day is not made yet. */
 export const due = { ...noted(BEFORE), made: [good(BEFORE)] };
 const stored = (made: Made) => {
-  if (made.good === undefined) throw new Error('it is not good');
-  const { takenAtMs, isConfirmed } = made.good;
-  return { name: made.name, takenAtMs, isConfirmed, made, good: made.good };
+  const { name, good: found = made.unfit } = made;
+  if (found === undefined) throw new Error('nothing is stored of it');
+  const { takenAtMs, isConfirmed, rehearsedAt } = found;
+  const isRehearsed = rehearsedAt !== undefined;
+  return { name, takenAtMs, isConfirmed, isRehearsed, made, good: found };
 };
 export const removal = (made: Made, found?: FoundJob) => ({
   stored: stored(made),

@@ -15,8 +15,10 @@ import {
   LAST,
   NOW_MS,
   removal,
+  rehearsed,
   removalEnded,
   state,
+  unfit,
 } from './samples.ts';
 
 interface Said {
@@ -32,6 +34,9 @@ function conditionsOf(differences: Differences): Readonly<Record<string, string>
     conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]),
   );
 }
+
+/** When the last one had ended. */
+const ENDED = '2026-11-25T04:01:00Z';
 
 const CONDITIONS: readonly [string, Said][] = [
   ['the promise is kept', { differences: {}, ready: 'True NewEnough' }],
@@ -101,6 +106,42 @@ const CONDITIONS: readonly [string, Said][] = [
       differences: { ...due, spec: { startingDeadlineSeconds: 600 } },
       ready: 'True NewEnough',
       degraded: 'True RunMissed',
+    },
+  ],
+  [
+    'the last rehearsal failed, and a good one is new enough',
+    {
+      differences: { spec: { rehearsal: { every: 7 } }, made: [good(BEFORE), unfit(LAST)] },
+      ready: 'False RehearsalFailed',
+      degraded: 'True RehearsalFailed',
+    },
+  ],
+  [
+    'the one before it did',
+    {
+      differences: { spec: { rehearsal: { every: 7 } }, made: [unfit(BEFORE), rehearsed(LAST)] },
+      ready: 'True NewEnough',
+    },
+  ],
+  [
+    'so many good ones have come that one of them had to be rehearsed',
+    {
+      differences: {
+        spec: { rehearsal: { every: 2 } },
+        status: { lastScheduleTime: LAST, rehearsals: { goodSince: 3, countedUntil: ENDED } },
+      },
+      ready: 'False RehearsalOverdue',
+      degraded: 'True RehearsalOverdue',
+    },
+  ],
+  [
+    'not so many yet',
+    {
+      differences: {
+        spec: { rehearsal: { every: 3 } },
+        status: { lastScheduleTime: LAST, rehearsals: { goodSince: 3, countedUntil: ENDED } },
+      },
+      ready: 'True NewEnough',
     },
   ],
   [

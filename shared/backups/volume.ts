@@ -1,13 +1,13 @@
-// Names the places on the volume of the first member while its data is brought there, which are the
-// same for all programs of the Job. All that an attempt before has left goes first.
+// Names the places on the volume that a backup is restored on, which are the same for all programs
+// of the Job. All that an attempt before has left goes first.
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRecord } from '../../shared/kube/json.ts';
-import { factsIn } from '../../shared/jobs/said.ts';
-import { type BackupFacts, FACTS_KIND } from '../../shared/api/etcd-backup.ts';
-import { Failure } from '../../shared/errors.ts';
-import { unwritable } from '../../shared/spool.ts';
+import { isRecord } from '../kube/json.ts';
+import { factsIn } from '../jobs/said.ts';
+import { type BackupFacts, FACTS_KIND } from '../api/etcd-backup.ts';
+import { Failure } from '../errors.ts';
+import { unwritable } from '../spool.ts';
 
 /** As the data directory of members, and a name that no etcd has there. */
 const DATA = 'data';
@@ -29,6 +29,8 @@ export interface Notes {
   readonly facts: BackupFacts;
   /** The revision of the newest record, from which etcdutl counts. */
   readonly newest: string;
+  /** When the check began. */
+  readonly sinceMs: number;
 }
 
 /**
@@ -54,8 +56,8 @@ export async function begin({ dataDir, workDir }: Volume): Promise<void> {
   }
 }
 
-export async function leaveNotes({ notes }: Volume, { facts, newest }: Notes): Promise<void> {
-  const text = JSON.stringify({ newest, facts: { kind: FACTS_KIND, ...facts } });
+export async function leaveNotes({ notes }: Volume, { facts, ...rest }: Notes): Promise<void> {
+  const text = JSON.stringify({ ...rest, facts: { kind: FACTS_KIND, ...facts } });
   await writeFile(notes, text, { flush: true }).catch((error: unknown) => {
     throw unwritable(notes, error);
   });
@@ -63,8 +65,9 @@ export async function leaveNotes({ notes }: Volume, { facts, newest }: Notes): P
 
 export async function readNotes({ notes }: Volume): Promise<Notes> {
   const read: unknown = JSON.parse(await readFile(notes, 'utf8'));
-  const { facts, newest } = isRecord(read) ? read : {};
+  const { facts, newest, sinceMs } = isRecord(read) ? read : {};
   const found = isRecord(facts) ? factsIn(facts) : undefined;
-  if (found === undefined || typeof newest !== 'string') throw new Error('these are no notes');
-  return { facts: found, newest };
+  const isWhole = typeof newest === 'string' && typeof sinceMs === 'number';
+  if (found === undefined || !isWhole) throw new Error('these are no notes');
+  return { facts: found, newest, sinceMs };
 }

@@ -2,13 +2,13 @@
 // it. Only read.
 import { createReadStream } from 'node:fs';
 import { open, readFile, stat } from 'node:fs/promises';
-import { factsNameOf } from '../../shared/api/etcd-backup.ts';
-import { Failure } from '../../shared/errors.ts';
-import type { S3Address } from '../../shared/s3/arguments.ts';
-import { openBucket } from '../../shared/s3/bucket.ts';
-import { download } from '../../shared/s3/download.ts';
-import { type Place, shownPlace } from '../../shared/s3/place.ts';
-import type { Spool } from '../../shared/spool.ts';
+import { factsNameOf } from '../api/etcd-backup.ts';
+import { Failure } from '../errors.ts';
+import type { S3Address } from '../s3/arguments.ts';
+import { openBucket } from '../s3/bucket.ts';
+import { download } from '../s3/download.ts';
+import { type Place, shownPlace } from '../s3/place.ts';
+import type { Spool } from '../spool.ts';
 
 export interface Origin {
   /** As its user named it. */

@@ -1,19 +1,20 @@
-// Brings a backup to the volume of the first member, and holds it against its facts on the way:
-// size and sha256, then every page, the number of keys and the hash of them all. Before the first
-// byte is fetched, the facts have to fit the etcd that is to run on it.
+// Brings a stored backup to the volume that it is restored on, and holds it against its facts on
+// the way: size and sha256, then every page, the number of keys and the hash of them all. Before
+// the first byte is fetched, the facts have to fit the etcd that restores it.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import type { BackupFacts } from '../../shared/api/etcd-backup.ts';
-import { Failure } from '../../shared/errors.ts';
-import { openSnapshot, type SnapshotFacts } from '../../shared/etcd/snapshot/snapshot.ts';
-import { compare, versionIn } from '../../shared/etcd/version.ts';
-import { factsIn } from '../../shared/jobs/said.ts';
-import { isRecord } from '../../shared/kube/json.ts';
-import { Arrival } from '../../shared/sealed/arrival.ts';
-import { openedFacts } from '../../shared/sealed/facts.ts';
-import { readSealKey, type SealKey } from '../../shared/sealed/key.ts';
-import { changed } from '../../shared/sealed/refusals.ts';
-import { assertRoom, Spool } from '../../shared/spool.ts';
+import type { BackupFacts } from '../api/etcd-backup.ts';
+import { systemClock } from '../clock.ts';
+import { Failure } from '../errors.ts';
+import { openSnapshot, type SnapshotFacts } from '../etcd/snapshot/snapshot.ts';
+import { compare, versionIn } from '../etcd/version.ts';
+import { factsIn } from '../jobs/said.ts';
+import { isRecord } from '../kube/json.ts';
+import { Arrival } from '../sealed/arrival.ts';
+import { openedFacts } from '../sealed/facts.ts';
+import { readSealKey, type SealKey } from '../sealed/key.ts';
+import { changed } from '../sealed/refusals.ts';
+import { assertRoom, Spool } from '../spool.ts';
 import { missing, openOrigin, type Origin, type OriginOptions } from './origin.ts';
 import { begin, leaveNotes, volumeIn } from './volume.ts';
 
@@ -21,15 +22,20 @@ export interface CheckOptions {
   readonly from: OriginOptions;
   /** The key that it was sealed with; undefined for one that was not. */
   readonly keyPath: string | undefined;
-  /** Where the volume of the first member is mounted. */
+  /** Where the volume is mounted. */
   readonly dir: string;
   readonly wanted: Wanted;
 }
 
-/** The etcd that is to run on it. */
+/** The etcd that restores it, and where. */
 export interface Wanted {
   readonly version: string;
-  readonly quotaBytes: number;
+  /** Undefined where no etcd is to run on it. */
+  readonly quotaBytes: number | undefined;
+  /** The most that may be taken of the volume; undefined for what it has. */
+  readonly roomBytes?: number | undefined;
+  /** Whether the text of the facts is that of their writer; undefined where nobody could tell. */
+  readonly isOfWriter?: ((text: string) => boolean) | undefined;
   /** As the EtcdBackup has it; undefined where none is named. */
   readonly sha256: string | undefined;
   /** Why nobody could log in; undefined where root can. */
@@ -40,26 +46,49 @@ export interface Wanted {
 const LOG_BYTES = 128 * 1024 * 1024;
 
 export async function check(options: CheckOptions, signal: AbortSignal): Promise<BackupFacts> {
+  const sinceMs = systemClock.nowMs();
+  const { dir, wanted } = options;
   const key = options.keyPath === undefined ? undefined : await readSealKey(options.keyPath);
-  const volume = volumeIn(options.dir);
+  const volume = volumeIn(dir);
   await begin(volume);
   const origin = openOrigin(options.from);
   try {
-    const facts = await factsOf(origin, key, signal);
-    assertFits(origin.name, facts, options.wanted);
-    await assertRoom(options.dir, 2 * plainOf(facts).sizeBytes + LOG_BYTES);
+    const facts = await factsOf({ origin, key, wanted }, signal);
+    assertFits(origin.name, facts, wanted);
+    await assertRestorable(dir, plainOf(facts).sizeBytes, wanted);
     await fetch({ origin, key, facts }, volume.backup, signal);
-    const newest = await readThrough(origin.name, volume.backup, facts, options.wanted, signal);
-    await leaveNotes(volume, { facts, newest });
+    const newest = await readThrough(origin.name, volume.backup, facts, wanted, signal);
+    await leaveNotes(volume, { facts, newest, sinceMs });
     return facts;
   } finally {
     await origin.close();
   }
 }
 
+/** For the backup and what comes of it, which are there at once. */
+async function assertRestorable(
+  dir: string,
+  sizeBytes: number,
+  { roomBytes = Number.POSITIVE_INFINITY }: Wanted,
+): Promise<void> {
+  const neededBytes = 2 * sizeBytes + LOG_BYTES;
+  if (neededBytes > roomBytes) {
+    const message =
+      `${dir} may take ${roomBytes} bytes, and to restore a backup of ${sizeBytes} takes ` +
+      `${neededBytes}. Let it take more (spec.rehearsal.disk.size).`;
+    throw new Failure('RESTORE_WITHOUT_ROOM', message, { object: dir });
+  }
+  await assertRoom(dir, neededBytes);
+}
+
+interface Asked {
+  readonly origin: Origin;
+  readonly key: SealKey | undefined;
+  readonly wanted: Wanted;
+}
+
 async function factsOf(
-  origin: Origin,
-  key: SealKey | undefined,
+  { origin, key, wanted: { isOfWriter } }: Asked,
   signal: AbortSignal,
 ): Promise<BackupFacts> {
   const { name } = origin;
@@ -76,6 +105,9 @@ async function factsOf(
       `${why} ${name}, in a file that ends in .json: nobody knows whether it is whole. Restore ` +
       'one that has them, or restore it by hand (docs/etcd-backup.md).';
     throw new Failure('BACKUP_WITHOUT_FACTS', message, { object: name });
+  }
+  if (text !== undefined && isOfWriter?.(text) === false) {
+    throw changed(name, 'has facts beside it that its writer has not written');
   }
   if (sizeBytes !== facts.sizeBytes) {
     throw changed(name, `has ${sizeBytes} bytes, and its facts say ${facts.sizeBytes}`);
@@ -111,7 +143,7 @@ function assertFits(name: string, facts: BackupFacts, wanted: Wanted): void {
       `read it. Restore it with an image of ${etcdVersion} or later.`;
     throw new Failure('BACKUP_NEWER', message, { object: name });
   }
-  if (sizeBytes > wanted.quotaBytes) {
+  if (wanted.quotaBytes !== undefined && sizeBytes > wanted.quotaBytes) {
     const message =
       `${name} has ${sizeBytes} bytes, and the quota is ${wanted.quotaBytes}: the new etcd would ` +
       'take no writes. Restore it with a larger quota, and storage for twice that.';
