@@ -86,26 +86,6 @@ export function writtenFactsIn(text: string, mark: Mark): WrittenFacts | undefin
   return told && { facts: { kind: 'etcd-backup/v1', ...told }, writer, isSealed };
 }
 
-/** Whether an attempt at the same backup has written them, and nobody else. */
-  readonly isSealed: boolean;
-}
-
-export function textOfFacts(facts: Facts, mark: Mark): Buffer {
-  const { kind, ...rest } = mark.key === undefined ? facts : hiddenFacts(facts, mark.key);
-  const written = { kind, ...rest, writer: mark.run };
-  const seal = sealOf(mark, JSON.stringify(written));
-  return Buffer.from(`${JSON.stringify({ ...written, seal }, undefined, 2)}\n`);
-}
-
-/** Undefined for what our program has not written. */
-export function writtenFactsIn(text: string, mark: Mark): WrittenFacts | undefined {
-  const written = writtenIn(text, mark);
-  const told = written && toldIn(written.found, mark, written.isSealed);
-  if (told === undefined) return undefined;
-  const { writer, isSealed } = written;
-  return { facts: { kind: 'etcd-backup/v1', ...told }, writer, isSealed };
-}
-
 /** Whether an attempt at the same backup has written these facts; nothing is read of them. */
 export const isOfAttempt = (text: string, mark: Mark): boolean =>
   writtenIn(text, mark)?.isSealed === true;
