@@ -256,7 +256,7 @@ test('a failed Job ends it with the error of its pod', async () => {
   expect(await sweep()).toEqual([]);
 });
 
-test('one that is to be rehearsed tells that it is stored, also when its time is over', async () => {
+test('one that is stored and to be rehearsed says so, also when its time is over', async () => {
   putCluster({ replicas: 1, tls: TLS, image: 'quay.io/coreos/etcd:v3.6.16', quota: '2Gi' });
   putBackup({ ...SPEC, rehearsal: {} });
   await sweep();
