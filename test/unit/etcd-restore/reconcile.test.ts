@@ -104,6 +104,9 @@ test.each<[string, object, object]>([
   expect(mounted).toEqual([true, false]);
 });
 
+/** Dozens of lives, on a machine that does something else as well. */
+const LIVES_TIMEOUT_MS = 60_000;
+
 test('killed before and after each write, it makes each once and comes to its end', async () => {
   const ends = new Set<string>();
   for (let at = 0; at < 40; at += 1) {
@@ -129,7 +132,7 @@ test('killed before and after each write, it makes each once and comes to its en
     'create persistentvolumeclaims data-main-0, create jobs, delete jobs, ' +
       'create etcdclusters main, patch persistentvolumeclaims data-main-0, Complete',
   ]);
-});
+}, LIVES_TIMEOUT_MS);
 
 test('killed before and after each write of a failure, nothing is left', async () => {
   const ends = new Set<string>();
