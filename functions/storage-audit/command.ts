@@ -3,7 +3,6 @@
 import { UsageError } from '../../shared/arguments.ts';
 import { type ErrorCode, Failure } from '../../shared/errors.ts';
 import { printable } from '../../shared/function/printable.ts';
-import { assertNotSealed } from '../../shared/sealed/arrival.ts';
 import type { Outcome } from '../../shared/stored/verdict.ts';
 import { auditKube } from './kube.ts';
 import { type Answer, type AuditOptions, auditEtcd, auditFile, saveAndAudit } from './audit.ts';
@@ -106,6 +105,7 @@ async function auditStoredSource(
   options: AuditOptions,
 ): Promise<Answer> {
   if (source.kind === 'file' && source.keyPath === undefined) {
+    const { assertNotSealed } = await import('../../shared/sealed/arrival.ts');
     await assertNotSealed(source.path);
     return auditFile(source.path, options);
   }

@@ -143,7 +143,7 @@ export interface FactsOfEncryption {
   readonly format: string;
   /** The key is known by it. */
   readonly keyId: string;
-  /** Of what etcd sent. */
+  /** As the next one, of the bytes that etcd sent. */
   readonly plainSizeBytes: number;
   readonly plainSha256: string;
 }

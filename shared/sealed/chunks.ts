@@ -15,7 +15,7 @@ import { changed, keyIsOther, notSealed } from './refusals.ts';
 
 export const SEALED_FORMAT = 'ballast-sealed/v1';
 
-/** Of plain content. */
+/** Plain content is cut into pieces of this size. */
 export const CHUNK_BYTES = 64 * 1024;
 export const TAG_BYTES = 16;
 
@@ -55,7 +55,7 @@ export function newHeader(key: SealKey, chunkBytes: number): Header {
 export const isSealed = (bytes: Buffer): boolean =>
   bytes.length > 0 && bytes.subarray(0, MAGIC.length).equals(MAGIC.subarray(0, bytes.length));
 
-/** Of a whole header. */
+/** Takes a whole header. */
 export const keyIdIn = (bytes: Buffer): string => bytes.toString('hex', KEY_ID_AT, PROOF_AT);
 
 /** Nothing in it is believed before its proof. */

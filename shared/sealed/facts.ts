@@ -1,6 +1,6 @@
 // The facts beside a sealed backup: hashes of its content, by which somebody could try what is in
-// it, are hidden with its key, and all others are proved with it. What is opened has the form of
-// the facts beside a backup that is not sealed.
+// it, are hidden with its key, and all others are proved with it. Opened, they have the form of the
+// facts beside a backup that is not sealed.
 import type { BackupFacts } from '../api/etcd-backup.ts';
 import { sorted } from '../hash.ts';
 import { SEALED_FORMAT } from './chunks.ts';

@@ -15,7 +15,7 @@ export function keyIsOther(name: string, keyId: string, given: string): Failure 
   return new Failure('BACKUP_KEY_WRONG', message, { object: name });
 }
 
-/** Whoever may write there could have put one in the place of one that was sealed. */
+/** One may have been put in the place of another that was sealed. */
 export function notSealed(name: string): Failure {
   const message =
     `${name} is not encrypted, and a key is named: it may have been put in the place of one that ` +

@@ -27,7 +27,7 @@ export class Sealer {
     return sealed;
   }
 
-  /** What is left. */
+  /** Gives the rest. */
   end(): readonly Buffer[] {
     return [...this.#begin(), this.#seal(true)];
   }

@@ -165,7 +165,7 @@ const FORGED: () => readonly (readonly [what: string, changes: Changes, why: str
   ],
   [
     'that take another file for a key',
-    { check: { args: ['check', '--encrypt-key-file=/etc/ballast/root/password'] } },
+    { check: { args: ['check', '--encrypt-key-file=/source/key'] } },
     'the check alone',
   ],
   ['that run another program', { check: { command: ['/bin/sh'] } }, 'our program'],

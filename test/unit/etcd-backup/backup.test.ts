@@ -81,7 +81,7 @@ const clean = (): void => {
   for (const name of readdirSync(dir)) rmSync(join(dir, name));
 };
 
-test('one with a key is sealed where it lies, and its facts say of which bytes they are', async () => {
+test('one with a key is sealed where it lies, and its facts say so', async () => {
   clean();
   const { facts } = await take(database, HASH, sealing(1));
   const sealed = readFileSync(join(dir, 'backup.db'));
@@ -122,7 +122,7 @@ test('what is no key is told before etcd is asked', async () => {
   await expect(take(database, HASH, short)).rejects.toMatchObject({ code: 'BACKUP_KEY_UNUSABLE' });
 });
 
-test('a later attempt tells a sealed one without etcd, and one with another key leaves it', async () => {
+test('a later attempt tells a sealed one without etcd, unless it has another key', async () => {
   clean();
   const writer = 'known-to-attempts';
   const first = await take(database, HASH, { ...sealing(1), writer });

@@ -37,7 +37,7 @@ const stored = (facts = FACTS): Stored =>
   JSON.parse(JSON.stringify({ ...hiddenFacts(facts, key), writer: 'w', seal: 's' })) as Stored;
 
 test('with the key they are what they were, whichever attempt has written them', () => {
-  const { seal, ...found } = stored();
+  const { seal: _, ...found } = stored();
   const turned = Object.fromEntries(Object.entries({ ...found, writer: 'x' }).toReversed());
   expect(openedFacts(turned, key, 'it')).toEqual({ ...FACTS, writer: 'x' });
 });

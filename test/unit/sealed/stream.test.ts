@@ -27,11 +27,10 @@ test('any bytes, in any pieces, come back as they were', () => {
   fc.assert(
     fc.property(bytesOf, cutsOf, cutsOf, fc.integer({ min: 1, max: 64 }), (plain, a, b, chunk) => {
       const sealed = sealedOf(piecesOf(plain, a), key, chunk);
-      expect(sealed.length).toBe(sealedSizeOf(plain.length, chunk));
       const opened = openedOf(piecesOf(sealed, b), key);
-      expect(opened).toEqual({ plain, error: undefined });
+      const isWhole = opened.error === undefined && opened.plain.equals(plain);
+      expect([isWhole, sealed.length]).toEqual([true, sealedSizeOf(plain.length, chunk)]);
     }),
-    { numRuns: 500 },
   );
 });
 
@@ -45,32 +44,34 @@ const CHUNKS = [0, 1, 2, 3].map((number) => {
 const [one, two, three, last] = CHUNKS as [Buffer, Buffer, Buffer, Buffer];
 const HEADER = SEALED.subarray(0, HEADER_BYTES);
 
-/** Refused, and nothing of the chunk that begins there, or of one behind it, was handed out. */
-function expectRefused(pieces: readonly Buffer[], code: RegExp, from: number): void {
+/**
+ * Whether it is refused so, and nothing of the chunk that begins there, or of one behind it, was
+ * handed out.
+ */
+function isRefused(pieces: readonly Buffer[], told: RegExp, from: number): boolean {
   const { plain, error } = openedOf(pieces, key);
-  expect(Object(error).code).toMatch(code);
   const proved = Math.max(0, Math.floor((from - HEADER_BYTES) / WHOLE)) * CHUNK;
-  expect(plain.length).toBeLessThanOrEqual(proved);
-  expect(plain).toEqual(PLAIN.subarray(0, plain.length));
+  const isProved = plain.length <= proved && PLAIN.subarray(0, plain.length).equals(plain);
+  return isProved && told.test(`${Object(error).code}: ${Object(error).message}`);
 }
 
 test('each single bit that is another one is refused', () => {
-  for (let bit = 0; bit < SEALED.length * 8; bit += 1) {
+  const taken = [...Array(SEALED.length * 8).keys()].filter((bit) => {
     const changed = Buffer.from(SEALED);
     const at = Math.floor(bit / 8);
     changed[at] = (changed[at] ?? 0) ^ (1 << (bit % 8));
-    expectRefused([changed], /^BACKUP_(CHANGED|KEY_WRONG|UNSEALED)$/, at);
-  }
+    return !isRefused([changed], /^BACKUP_(CHANGED|KEY_WRONG|UNSEALED): /, at);
+  });
+  expect(taken).toEqual([]);
 });
 
 test('cut off at any place it is refused, and the byte is told', () => {
-  for (let length = 0; length < SEALED.length; length += 1) {
-    const pieces = [SEALED.subarray(0, length)];
-    expectRefused(pieces, length === 0 ? /^BACKUP_UNSEALED$/ : /^BACKUP_CHANGED$/, length);
-    if (length > 0) {
-      expect(Object(openedOf(pieces, key).error).message).toContain(`cut off at byte ${length},`);
-    }
-  }
+  const taken = [...SEALED.keys()].filter((length) => {
+    const told =
+      length === 0 ? '^BACKUP_UNSEALED' : `^BACKUP_CHANGED: .*cut off at byte ${length},`;
+    return !isRefused([SEALED.subarray(0, length)], new RegExp(told), length);
+  });
+  expect(taken).toEqual([]);
 });
 
 const ANOTHER = sealedOf([PLAIN], key, CHUNK);
@@ -93,9 +94,8 @@ test.each<[string, readonly Buffer[], number]>([
   ['nothing but its header', [HEADER], 0],
 ])('with %s it is refused', (_, pieces, proved) => {
   const from = HEADER_BYTES + proved * WHOLE;
-  expectRefused(pieces, /^BACKUP_CHANGED$/, from);
-  expect(Object(openedOf(pieces, key).error).message).toMatch(/bytes than were written/);
-  expect(Object(openedOf(pieces, key).error).message).toMatch(new RegExp(`from ${from}\\b`));
+  const told = new RegExp(`^BACKUP_CHANGED: .*bytes than were written,? from ${from}\\b`);
+  expect(isRefused(pieces, told, from)).toBe(true);
 });
 
 test('with another key it is refused at its first bytes, and both are named', () => {
@@ -110,7 +110,7 @@ test('with another key it is refused at its first bytes, and both are named', ()
 test('a header with the id of a key that did not write it is refused', () => {
   const forged = sealedOf([PLAIN], other, CHUNK);
   SEALED.subarray(52, 60).copy(forged, 52);
-  expectRefused([forged], /^BACKUP_CHANGED$/, 0);
+  expect(isRefused([forged], /^BACKUP_CHANGED: .*in its first 92 bytes/, 0)).toBe(true);
 });
 
 test('plain bytes are refused at the first one that shows it', () => {
