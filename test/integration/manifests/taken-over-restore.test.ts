@@ -15,6 +15,7 @@ import { until } from '../../builders/versioned-kind.ts';
 import { type Outcome, StolenAccount } from './accounts-at-work.ts';
 import { forgedLife } from './forged-life.ts';
 import { Installed } from './installed.ts';
+import { loseSettings, makeJobOfOthers } from './lost-settings.ts';
 
 const namespace = 'default';
 const JOBS = `/apis/batch/v1/namespaces/${namespace}/jobs`;
@@ -242,4 +243,13 @@ test('it reads no Secret, and changes neither Jobs nor EtcdClusters', async () =
   for (const one of tries) {
     expect([one.path, (await stolen.try(one)).status]).toEqual([one.path, 403]);
   }
+});
+
+test('without the settings it makes no Job, and everybody else goes on', async () => {
+  const { kube } = installed;
+  expect(await makeJob({})).toMatchObject({ status: 201 });
+  await loseSettings(kube);
+  await until('it to make none', async () => (await makeJob({})).status !== 201);
+  expect((await makeJob({})).text).toContain('ballast-etcd-restore-image');
+  await makeJobOfOthers(kube, namespace);
 });
