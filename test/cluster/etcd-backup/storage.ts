@@ -22,13 +22,15 @@ export interface Storage {
   /** For pods. */
   readonly endpoint: string;
   readonly bucket: Bucket;
+  /** The uid of its own pod. */
+  readonly podUid: string;
 }
 
 export async function startStorage(place: EtcdPodPlace, namespace: string): Promise<Storage> {
   const binary = await resolvePart('versitygw');
   const spec = await programSpec({ image: IMAGE, binary });
   await place.nodes.importImage(await cachedArchive(spec, partsSettings()));
-  await place.kube.create(PODS, pod(namespace));
+  const made = await place.kube.create(PODS, pod(namespace));
   const { object } = await place.kube.create(SERVICES, {
     apiVersion: 'v1',
     kind: 'Service',
@@ -40,7 +42,7 @@ export async function startStorage(place: EtcdPodPlace, namespace: string): Prom
   const settings = settingsFor(url, { credentials: { given } });
   await makeBucket(new Transport(BUCKET, settings, { silenceMs: 2_000 }));
   const endpoint = `http://s3.${namespace}.svc:${PORT}`;
-  return { endpoint, bucket: openBucket(BUCKET, settings) };
+  return { endpoint, bucket: openBucket(BUCKET, settings), podUid: made.object.metadata.uid };
 }
 
 /** As soon as somebody answers. */
@@ -73,12 +75,19 @@ function pod(namespace: string) {
     spec: {
       automountServiceAccountToken: false,
       terminationGracePeriodSeconds: 0,
-      securityContext: { runAsUser: 1234, runAsGroup: 1234, fsGroup: 1234 },
+      securityContext: {
+        runAsUser: 1234,
+        runAsGroup: 1234,
+        fsGroup: 1234,
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
       containers: [
         {
           name: 's3',
           image: IMAGE,
           args: [`--port=:${PORT}`, ...keys, '--quiet', 'posix', '--sidecar=/sidecar', '/objects'],
+          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
           volumeMounts: disks.map((name) => ({ name, mountPath: `/${name}` })),
         },
       ],
