@@ -18,6 +18,7 @@ import { clusterNameOf, type EtcdRestore, ownerOf, seedClaimOf } from '../object
 import type { Backup } from '../state.ts';
 import { checkArguments, confirmArguments, etcdutlArguments } from './arguments.ts';
 import { claimSpec } from './claim.ts';
+import { roomFor } from './room.ts';
 import { DATA_MOUNT, PASSWORD_FILE, ROOT_MOUNT, SOURCE_MOUNT } from './volume-paths.ts';
 
 const CHECK = 'check';
@@ -82,7 +83,8 @@ function etcdutl({ restore, target }: JobOf, data: Mounted) {
     volumeMounts: mountsOf([data]),
     // The last lines of its log are all that it says.
     terminationMessagePolicy: 'FallbackToLogsOnError',
-    resources: restore.spec.resources,
+    // Where a volume stays on the node of its first pod, a member has to have room there.
+    resources: roomFor(restore.spec.resources, target.resources),
     ...CONTAINER_BOUNDS,
   };
 }

@@ -48,7 +48,7 @@ export class KeyWriter {
       const written = await this.#admin.keys.put(`${PREFIX}${value}`, value, {
         timeoutMs: TIMEOUT_MS,
       });
-      this.#revisions.push(BigInt(written.revision));
+      this.#revisions.push(BigInt(written.revision ?? 0));
       await systemClock.sleep(BETWEEN_MS);
     }
   }
