@@ -2,10 +2,12 @@
 // which revision.
 import type { EtcdAdmin } from '../../../shared/etcd/admin.ts';
 import { systemClock } from '../../../shared/clock.ts';
+import { until } from '../../builders/versioned-kind.ts';
 
 const PREFIX = 'written/';
 const BETWEEN_MS = 250;
-const TIMEOUT_MS = 2_000;
+/** What an etcd needs on a machine that has no time for it. */
+const TIMEOUT_MS = 10_000;
 
 export class KeyWriter {
   readonly #admin: EtcdAdmin;
@@ -31,6 +33,13 @@ export class KeyWriter {
   /** How many it had written up to this revision. */
   writtenBy(revision: string): number {
     return this.#revisions.filter((one) => one <= BigInt(revision)).length;
+  }
+
+  /** Fails as `stop` does. */
+  async untilItWrites(): Promise<void> {
+    const before = this.acknowledged;
+    const writes = until('writes to go on', () => this.acknowledged > before);
+    await Promise.race([writes, this.#work.then(() => writes)]);
   }
 
   /** How many of its keys that etcd has. */

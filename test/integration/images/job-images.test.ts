@@ -85,8 +85,9 @@ test.each(Object.entries(JOBS))('what the pod of a Job runs that %s', async (_, 
     const child = start(image, {}, [...command, ...args]);
     const ended = once(child, 'exit');
     if (child.stdout === null) throw new Error('It has no output.');
-    const said = await json(child.stdout);
-    expect(said, name).toMatchObject({ outcome: 'failed', error: LACKS[name] ?? {} });
-    expect(await ended, name).toEqual([1, null]);
+    const said: unknown = await json(child.stdout);
+    const wanted = { name, outcome: 'failed', error: LACKS[name] ?? {} };
+    expect({ name, ...Object(said) }).toMatchObject(wanted);
+    expect([name, await ended]).toEqual([name, [1, null]]);
   }
 });
