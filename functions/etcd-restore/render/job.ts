@@ -18,6 +18,7 @@ import { clusterNameOf, type EtcdRestore, ownerOf, seedClaimOf } from '../object
 import type { Backup } from '../state.ts';
 import { checkArguments, confirmArguments, etcdutlArguments } from './arguments.ts';
 import { claimSpec } from './claim.ts';
+import { roomFor } from './room.ts';
 import { DATA_MOUNT, PASSWORD_FILE, ROOT_MOUNT, SOURCE_MOUNT } from './volume-paths.ts';
 
 /** Where the image has it. */
@@ -73,7 +74,8 @@ const etcdutl = ({ restore, target }: JobOf, data: Mounted) =>
     image: target.image,
     args: etcdutlArguments(restore, target),
     data,
-    resources: restore.spec.resources,
+    // Where a volume stays on the node of its first pod, a member has to have room there.
+    resources: roomFor(restore.spec.resources, target.resources),
   });
 
 /** A dry run has a volume that goes with its pod. */

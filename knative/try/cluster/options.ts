@@ -9,6 +9,7 @@ export type Request =
       readonly nodes: number;
       readonly subnet: string;
       readonly withKnative: boolean;
+      readonly withS3: boolean;
     }
   | { readonly do: 'status' | 'down'; readonly subnet: string | undefined }
   | { readonly do: 'logs'; readonly of: string; readonly subnet: string | undefined };
@@ -30,6 +31,7 @@ namespaces of its own; nothing of it is left when it ends.
   --subnet A.B.0.0/16    the addresses of nodes, pods and Services (${DEFAULT_SUBNET});
                          tells clusters apart when several run
   --without-knative      a bare cluster, without our functions too
+  --with-s3              an object storage as well, for backups (docs/cluster.md)
   -h, --help             this text
 `;
 
@@ -37,6 +39,7 @@ const OPTIONS = {
   nodes: { type: 'string' },
   subnet: { type: 'string' },
   'without-knative': { type: 'boolean' },
+  'with-s3': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -48,7 +51,7 @@ export function readRequest(args: readonly string[]): Request {
   const [word = 'up', ...names] = positionals;
   const verb = VERBS.find((one) => one === word);
   if (verb === undefined) throw new UsageError(`there is no command "${word}"`);
-  if (verb !== 'up') refuse(verb, values, ['nodes', 'without-knative']);
+  if (verb !== 'up') refuse(verb, values, ['nodes', 'without-knative', 'with-s3']);
   const [of, ...more] = names;
   const extra = verb === 'logs' ? more[0] : of;
   if (extra !== undefined) throw new UsageError(`nothing is known of "${extra}"`);
@@ -58,11 +61,15 @@ export function readRequest(args: readonly string[]): Request {
     return { do: verb, of, subnet };
   }
   if (verb !== 'up') return { do: verb, subnet };
+  const withKnative = values['without-knative'] !== true;
+  const withS3 = values['with-s3'] === true;
+  if (withS3 && !withKnative) throw new UsageError('--with-s3 means nothing without Knative');
   return {
     do: verb,
     nodes: wholeNumber('--nodes', values.nodes, 1, NODES_MAX) ?? 1,
     subnet: subnet ?? DEFAULT_SUBNET,
-    withKnative: values['without-knative'] !== true,
+    withKnative,
+    withS3,
   };
 }
 

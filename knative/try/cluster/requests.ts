@@ -2,6 +2,7 @@
 import type { Request } from './options.ts';
 import { endCluster, showLogs, showStatus } from './running.ts';
 import { stages } from './stages.ts';
+import { storageStage } from './storage/stage.ts';
 import { holdUp } from './up.ts';
 
 /** Resolves with the exit code. */
@@ -10,8 +11,9 @@ export async function follow(
   print: (text: string) => void,
 ): Promise<number> {
   if (request.do === 'up') {
-    const { nodes, subnet, withKnative } = request;
-    return holdUp({ nodes, subnet, print, stages: withKnative ? stages : [] });
+    const { nodes, subnet, withKnative, withS3 } = request;
+    const wanted = [...(withKnative ? stages : []), ...(withS3 ? [storageStage] : [])];
+    return holdUp({ nodes, subnet, print, stages: wanted });
   }
   if (request.do === 'status') await showStatus(request.subnet, print);
   if (request.do === 'logs') await showLogs(request.of, request.subnet, print);

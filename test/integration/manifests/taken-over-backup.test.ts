@@ -11,6 +11,7 @@ import { until } from '../../builders/versioned-kind.ts';
 import { type Outcome, StolenAccount } from './accounts-at-work.ts';
 import { forgedLife } from './forged-life.ts';
 import { Installed } from './installed.ts';
+import { canOthersMakeJobs, loseSettings } from './lost-settings.ts';
 
 const namespace = 'default';
 const JOBS = `/apis/batch/v1/namespaces/${namespace}/jobs`;
@@ -329,4 +330,12 @@ test('it changes and deletes no Job, and reads no Secret', async () => {
   for (const one of tries) {
     expect([one.path, (await stolen.try(one)).status]).toEqual([one.path, 403]);
   }
+});
+
+test('without the settings it makes no Job, and everybody else goes on', async () => {
+  const { kube } = installed;
+  await loseSettings(kube);
+  const why = /ballast-etcd-backup-image.*no params found/;
+  await until('it to make none', async () => why.test((await write(changed({}))).text));
+  expect(await canOthersMakeJobs(kube, namespace)).toBe(true);
 });

@@ -15,6 +15,7 @@ import { until } from '../../builders/versioned-kind.ts';
 import { type Outcome, StolenAccount } from './accounts-at-work.ts';
 import { forgedLife } from './forged-life.ts';
 import { Installed } from './installed.ts';
+import { canOthersMakeJobs, loseSettings } from './lost-settings.ts';
 
 const namespace = 'default';
 const JOBS = `/apis/batch/v1/namespaces/${namespace}/jobs`;
@@ -269,4 +270,12 @@ test('it reads no Secret, and changes neither Jobs nor EtcdClusters', async () =
   for (const one of tries) {
     expect([one.path, (await stolen.try(one)).status]).toEqual([one.path, 403]);
   }
+});
+
+test('without the settings it makes no Job, and everybody else goes on', async () => {
+  const { kube } = installed;
+  await loseSettings(kube);
+  const why = /ballast-etcd-restore-image.*no params found/;
+  await until('it to make none', async () => why.test((await makeJob({})).text));
+  expect(await canOthersMakeJobs(kube, namespace)).toBe(true);
 });

@@ -9,13 +9,15 @@ const MAIN = resolve(import.meta.dirname, '../../../knative/try/cluster/main.ts'
 
 test('nothing asked for is a cluster of one node with Knative', () => {
   const subnet = '10.213.0.0/16';
-  expect(readRequest([])).toEqual({ do: 'up', nodes: 1, subnet, withKnative: true });
+  const withS3 = false;
+  expect(readRequest([])).toEqual({ do: 'up', nodes: 1, subnet, withKnative: true, withS3 });
+  expect(readRequest(['--with-s3'])).toMatchObject({ withKnative: true, withS3: true });
 });
 
 test('nodes, network and what is left out can be chosen', () => {
   const args = ['--nodes', '3', '--subnet=10.7.0.0/16', '--without-knative'];
   const subnet = '10.7.0.0/16';
-  expect(readRequest(args)).toEqual({ do: 'up', nodes: 3, subnet, withKnative: false });
+  expect(readRequest(args)).toMatchObject({ do: 'up', nodes: 3, subnet, withKnative: false });
 });
 
 test('logs are of a part or a pod', () => {
@@ -32,6 +34,8 @@ test.each([
   [['status', 'etcd'], 'nothing is known of "etcd"'],
   [['logs'], 'logs needs the name of a part or a pod'],
   [['logs', 'a', 'b'], 'nothing is known of "b"'],
+  [['down', '--with-s3'], '--with-s3 means nothing to down'],
+  [['--with-s3', '--without-knative'], '--with-s3 means nothing without Knative'],
   [['--fast'], 'there is no option --fast'],
 ])('%j is refused by name', (args, why) => {
   expect(() => readRequest(args)).toThrow(UsageError);

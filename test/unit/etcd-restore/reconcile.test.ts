@@ -107,32 +107,36 @@ test.each<[string, object, object]>([
 /** Dozens of lives, on a machine that does something else as well. */
 const LIVES_TIMEOUT_MS = 60_000;
 
-test('killed before and after each write, it makes each once and comes to its end', async () => {
-  const ends = new Set<string>();
-  for (let at = 0; at < 40; at += 1) {
-    begin();
-    let left = at;
-    world.kube.aroundWrite = () => {
-      left -= 1;
-      if (left === -1) throw new Error('killed');
-    };
-    const live = async (): Promise<void> => {
-      for (let life = 0; life < 3; life += 1) await sweep(depsOf()).catch(() => undefined);
-    };
-    await live();
-    succeed();
-    await live();
-    serve();
-    await live();
-    const writes = world.kube.writes.filter((one) => !/^(apply|create events)/.test(one));
-    const shown = writes.map((one) => one.replace(/ back-.*/, ''));
-    ends.add([...shown, statusOf().phase].join(', '));
-  }
-  expect([...ends]).toEqual([
-    'create persistentvolumeclaims data-main-0, create jobs, delete jobs, ' +
-      'create etcdclusters main, patch persistentvolumeclaims data-main-0, Complete',
-  ]);
-}, LIVES_TIMEOUT_MS);
+test(
+  'killed before and after each write, it makes each once and comes to its end',
+  async () => {
+    const ends = new Set<string>();
+    for (let at = 0; at < 40; at += 1) {
+      begin();
+      let left = at;
+      world.kube.aroundWrite = () => {
+        left -= 1;
+        if (left === -1) throw new Error('killed');
+      };
+      const live = async (): Promise<void> => {
+        for (let life = 0; life < 3; life += 1) await sweep(depsOf()).catch(() => undefined);
+      };
+      await live();
+      succeed();
+      await live();
+      serve();
+      await live();
+      const writes = world.kube.writes.filter((one) => !/^(apply|create events)/.test(one));
+      const shown = writes.map((one) => one.replace(/ back-.*/, ''));
+      ends.add([...shown, statusOf().phase].join(', '));
+    }
+    expect([...ends]).toEqual([
+      'create persistentvolumeclaims data-main-0, create jobs, delete jobs, ' +
+        'create etcdclusters main, patch persistentvolumeclaims data-main-0, Complete',
+    ]);
+  },
+  LIVES_TIMEOUT_MS,
+);
 
 test('killed before and after each write of a failure, nothing is left', async () => {
   const ends = new Set<string>();

@@ -13,6 +13,7 @@ const CLUSTER_SPEC = {
   storage: { medium: 'Volume', size: '10Gi' },
   tls: { clients: { mode: 'Mutual' }, peers: { mode: 'Mutual' } },
   quota: '2Gi',
+  resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '2Gi' } },
 };
 
 export const clusterSpec = (changes: object = {}): Record<string, unknown> => ({

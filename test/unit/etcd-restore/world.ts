@@ -85,8 +85,16 @@ export const reasonOf = (type = 'Complete'): string => {
 export const messageOf = (): string =>
   statusOf().conditions?.find(({ type }) => type === 'Complete')?.message ?? '';
 
+interface Container {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly env: unknown;
+  readonly resources: unknown;
+}
+
 interface PodSpec {
-  readonly initContainers: readonly { readonly args: readonly string[]; readonly env: unknown }[];
+  readonly initContainers: readonly Container[];
+  readonly containers: readonly Container[];
   readonly volumes: readonly object[];
 }
 

@@ -1,4 +1,4 @@
-// The images of our functions, or of one, as an archive with the Node below all of them in it once.
+// The images of our functions, or of some, as an archive with the Node below all of them in it once.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,9 +18,11 @@ export const imageOf = (name: string): string => `${REPOSITORY}/${name}:${manife
 export const functionsArchive = async (signal: AbortSignal): Promise<string> =>
   archiveOf(imageOf('functions'), await functionNames(), signal);
 
-/** The path of that of one. */
-export const functionArchive = (name: string, signal: AbortSignal): Promise<string> =>
-  archiveOf(imageOf(name), [name], signal);
+/** The path of that of these. */
+export const archiveOfFunctions = (
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<string> => archiveOf(imageOf(names.join('-and-')), names, signal);
 
 /** Bundling tells what is in an image, and takes a tenth of what writing it does. */
 async function archiveOf(

@@ -1,7 +1,7 @@
 // The images of etcd on the nodes of a cluster of our own making, by the names that they have
 // everywhere: the one that an EtcdCluster of three lines runs, and the next minor version, so that
 // an upgrade can be tried.
-import { programSpec } from '../../../tools/images/program.ts';
+import { programFiles, programSpec } from '../../../tools/images/program.ts';
 import { partEntry } from '../../local/parts/catalog.ts';
 import type { PartName } from '../../local/parts/part-entry.ts';
 import { resolvePart } from '../../local/parts/resolve.ts';
@@ -9,7 +9,7 @@ import { partsSettings } from '../../local/parts/settings.ts';
 import { cachedArchive } from '../knative/cached-archive.ts';
 
 const PARTS: readonly PartName[] = ['etcd', 'etcd-next'];
-/** As in the images of its project: pods name the program. */
+/** As in the images of its project: pods name the programs. */
 const DIRECTORY = '/usr/local/bin';
 
 export const etcdImage = (part: PartName): string =>
@@ -18,12 +18,15 @@ export const etcdImage = (part: PartName): string =>
 /** The archives that a node imports. */
 export async function etcdArchives(signal?: AbortSignal): Promise<readonly string[]> {
   const settings = partsSettings();
+  const resolving = signal === undefined ? { settings } : { settings, signal };
+  // One for both: what it restores, the later one takes over as that of the version before.
+  const etcdutl = await programFiles(await resolvePart('etcdutl', resolving), 'etcdutl', DIRECTORY);
   const archives: string[] = [];
   for (const part of PARTS) {
-    const resolving = signal === undefined ? { settings } : { settings, signal };
     const binary = await resolvePart(part, resolving);
     const program = { image: etcdImage(part), binary, name: 'etcd', directory: DIRECTORY };
-    archives.push(await cachedArchive(await programSpec(program), settings));
+    const spec = await programSpec(program);
+    archives.push(await cachedArchive({ ...spec, files: [...spec.files, ...etcdutl] }, settings));
   }
   return archives;
 }

@@ -211,28 +211,32 @@ test('the Job that removes is told what lies where, and has no more than it need
 /** Dozens of lives, on a machine that does something else as well. */
 const LIVES_TIMEOUT_MS = 60_000;
 
-test('killed before and after each write, it makes the same writes and ends the same', async () => {
-  const ends = new Set<string>();
-  let kills = 0;
-  for (let point = 0; point < 40; point += 1) {
-    begin();
-    let left = point;
-    kube.aroundWrite = () => {
-      left -= 1;
-      if (left !== -1) return;
-      kills += 1;
-      throw new Error('killed');
-    };
-    await live(() => sweep(depsOf()).catch(() => sweep(depsOf())));
-    const done = kube.writes.filter((one) => /^(create|delete) (etcdbackups|jobs)/.test(one));
-    ends.add(
-      JSON.stringify([done.length, new Set(done).size, names('etcdbackups'), statusOf().kept]),
-    );
-  }
-  // Made twice, their Jobs twice, one removal, one deletion: each once.
-  expect([...ends]).toEqual([JSON.stringify([6, 6, [SECOND], 1])]);
-  expect(kills).toBeGreaterThan(20);
-}, LIVES_TIMEOUT_MS);
+test(
+  'killed before and after each write, it makes the same writes and ends the same',
+  async () => {
+    const ends = new Set<string>();
+    let kills = 0;
+    for (let point = 0; point < 40; point += 1) {
+      begin();
+      let left = point;
+      kube.aroundWrite = () => {
+        left -= 1;
+        if (left !== -1) return;
+        kills += 1;
+        throw new Error('killed');
+      };
+      await live(() => sweep(depsOf()).catch(() => sweep(depsOf())));
+      const done = kube.writes.filter((one) => /^(create|delete) (etcdbackups|jobs)/.test(one));
+      ends.add(
+        JSON.stringify([done.length, new Set(done).size, names('etcdbackups'), statusOf().kept]),
+      );
+    }
+    // Made twice, their Jobs twice, one removal, one deletion: each once.
+    expect([...ends]).toEqual([JSON.stringify([6, 6, [SECOND], 1])]);
+    expect(kills).toBeGreaterThan(20);
+  },
+  LIVES_TIMEOUT_MS,
+);
 
 test('two at once make one backup of a run, and remove one', async () => {
   await live(() => Promise.all([sweep(deps), sweep(depsOf())]));
