@@ -389,9 +389,10 @@ test('it is rehearsed: what is stored is restored, and what is in it is told', a
   expect(await factsIn(await keyOf('rehearsed'))).toMatchObject({ hashKv });
 });
 
-test('it is rehearsed from a claim, which that only reads', async () => {
+test('it is rehearsed from a claim, which that only reads, and sealed with its key', async () => {
   const target = { claim: { name: 'disk', path: 'rehearsed.db' } };
-  await create('rehearsed-file', target, { rehearsal: REHEARSAL });
+  const encryption = { secretName: 'backup-key' };
+  await create('rehearsed-file', target, { rehearsal: REHEARSAL, encryption });
   await untilSays('rehearsed-file', /^True Confirmed: .*restored and read through/);
   const [pod] = await podsOf('rehearsed-file');
   if (pod === undefined) throw new Error('there is no pod');

@@ -264,7 +264,8 @@ const onClaim = { target: { claim: { name: 'disk' } }, spool: undefined };
 
 test('it makes the Job of a rehearsal, from a claim too', async () => {
   const disk = { rehearsal: { disk: { medium: 'Volume', size: '5Gi' } } };
-  for (const more of [{}, onClaim, disk]) {
+  const sealed = { encryption: { secretName: 'key', key: 'key' } };
+  for (const more of [{}, onClaim, disk, sealed]) {
     const { status, text } = await write(rehearsal((parts) => parts, more));
     expect([status, text]).toEqual([201, expect.any(String)]);
   }
@@ -294,6 +295,11 @@ const REHEARSALS: () => readonly (readonly [what: string, job: object, why: stri
   ['a sidecar', rehearsal(changedPart(CHECK, { restartPolicy: 'Always' })), 'runs nothing else'],
   ['privileges', rehearsal(changedPart(ETCDUTL, { securityContext: {} })), 'no privileges'],
   ['another image', rehearsal(changedPart(CHECK, { image: 'a.example.com/a:1' })), 'our image'],
+  [
+    'another file as a key',
+    rehearsal(changedPart(CHECK, { args: ['check', '--encrypt-key-file=/etc/passwd'] })),
+    'only read',
+  ],
   ['other code', rehearsal(changedPart(CONFIRM, { command: ['/bin/sh'] })), 'our program'],
   [
     'what writes to the target',

@@ -308,6 +308,17 @@ test('a claim is written by the part that takes the backup alone', () => {
 
 const TWICE = 2 * 2 * 2 ** 30 + 2 ** 28;
 
+test('the key of a sealed backup goes to the part that reads it back, and to no other', () => {
+  const pod = rehearsedPod({ rehearsal: {}, encryption });
+  const parts = [...pod.initContainers, ...pod.containers];
+  const having = parts.filter(({ args, volumeMounts }) => {
+    const isMounted = volumeMounts.some(({ name }) => name === 'encryption');
+    expect(args.includes(KEY_ARGUMENT)).toBe(isMounted);
+    return isMounted;
+  });
+  expect(having.map(({ name }) => name)).toEqual(['backup', 'check']);
+});
+
 test.each<[string, NonNullable<EtcdBackupSpec['rehearsal']>, Source, object, string | undefined]>([
   ['as the quota', {}, OF_CLUSTER, { emptyDir: { sizeLimit: `${TWICE}` } }, `${TWICE}`],
   ['unbounded', { image: 'e:v3.6.16' }, PLAIN, { emptyDir: {} }, undefined],
