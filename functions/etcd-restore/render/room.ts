@@ -1,4 +1,4 @@
-// What a container has to ask for where another one is to find room after it. Pure.
+// The amounts that a container asks for where another one is to find room after it. Pure.
 import type { Amounts } from '../../../shared/api/servers.ts';
 import { quantityOf } from '../../../shared/kube/quantity.ts';
 

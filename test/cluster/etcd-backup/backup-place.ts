@@ -24,15 +24,15 @@ const FUNCTIONS = [etcdBackup, etcdRestore];
 const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' } as const;
 const SWEEP = 'dev.knative.sources.ping';
 
-export const KINDS = {
+const KINDS = {
   EtcdBackup: ETCD_BACKUPS,
   EtcdBackupSchedule: ETCD_BACKUP_SCHEDULES,
   EtcdRestore: ETCD_RESTORES,
 } as const;
 
-export type Kind = keyof typeof KINDS;
+type Kind = keyof typeof KINDS;
 
-export interface Status {
+interface Status {
   readonly phase?: string;
   readonly conditions?: readonly Condition[];
 }
@@ -143,7 +143,7 @@ export class BackupPlace {
     await until(awaited, check, SCENARIO_MS / 2);
   }
 
-  /** What it says whether it is Complete. */
+  /** Its condition Complete says so; swept as often as it takes. */
   async untilSays(kind: Kind, name: string, form: RegExp): Promise<void> {
     let said = '';
     const isSaid = async (): Promise<boolean> => {

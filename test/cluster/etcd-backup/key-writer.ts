@@ -6,7 +6,7 @@ import { until } from '../../builders/versioned-kind.ts';
 
 const PREFIX = 'written/';
 const BETWEEN_MS = 250;
-/** What an etcd needs on a machine that has no time for it. */
+/** A machine that has no time for it takes seconds. */
 const TIMEOUT_MS = 10_000;
 
 export class KeyWriter {

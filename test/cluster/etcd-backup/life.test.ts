@@ -176,7 +176,7 @@ async function killPodOf(restore: string): Promise<void> {
   );
 }
 
-/** Whoever asks it waits meanwhile. */
+/** The storage answers nobody meanwhile. */
 async function withoutStorage(work: () => Promise<void>): Promise<void> {
   const pids = await processesOf('versitygw', place.storage.podUid);
   expect(pids).toHaveLength(1);
@@ -191,7 +191,7 @@ async function withoutStorage(work: () => Promise<void>): Promise<void> {
 const named = (of: readonly KubeObject[]): readonly string[] =>
   of.map(({ metadata }) => metadata.name).toSorted();
 
-/** Of restores alone: those of backups stay for a day. */
+/** Jobs of restores go, those of backups stay for a day. */
 async function leftOf(restore: string): Promise<readonly string[]> {
   const labelSelector = `ballast.dev/etcd-restore=${restore}`;
   const lists = [JOBS, PODS, CLAIMS].map((ref) =>

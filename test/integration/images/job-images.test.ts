@@ -1,5 +1,5 @@
 // The images of functions that work in Jobs have the programs that these run, and each works where
-// nothing but Node is: as anybody, with no home, from a read-only root. What it lacks there it says
+// nothing but Node is: as anybody, with no home, from a read-only root. It says what it lacks there
 // in a line that its function reads.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';

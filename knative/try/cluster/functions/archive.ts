@@ -1,4 +1,4 @@
-// The images of our functions, or of some, as an archive with the Node below all of them in it once.
+// The images of our functions, or of some, as an archive that has the Node below all of them once.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
