@@ -24,7 +24,10 @@ const STATEFUL = { area: 'shared/stateful', of: ['shared/function', 'shared/kube
 const JOBS = { area: 'shared/jobs', of: [...STATEFUL.of, STATEFUL.area] };
 
 /** Made of these as well: what a Job does with a stored backup, whosever Job that is. */
-const BACKUPS = { area: 'shared/backups', of: [...JOBS.of, JOBS.area, 'shared/etcd', 'shared/s3'] };
+const BACKUPS = {
+  area: 'shared/backups',
+  of: [...JOBS.of, JOBS.area, 'shared/etcd', 'shared/s3', 'shared/sealed'],
+};
 
 function mayImport(from: string, to: string): boolean {
   const [fromTop = ''] = from.split('/');

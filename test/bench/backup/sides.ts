@@ -15,7 +15,7 @@ export interface World {
   readonly bundle: string;
 }
 
-/** What the storage keeps beside an object it keeps of the name, so each run has its own. */
+/** Each run has its own: the storage keeps what it knows of an object whose file is deleted. */
 let runs = 0;
 const nextName = (): string => {
   runs += 1;

@@ -6,13 +6,12 @@ import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { etcdBackup } from '../../../functions/etcd-backup/index.ts';
-import { runAudit } from '../../../functions/storage-audit/command.ts';
 import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
 import { addControllerManager } from '../../../knative/try/local/plane/kube-controller-manager.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
-import { ETCD_BACKUPS, type EtcdBackupStatus } from '../../../shared/api/etcd-backup.ts';
+import { ETCD_BACKUPS } from '../../../shared/api/etcd-backup.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import { type Bucket, openBucket } from '../../../shared/s3/bucket.ts';
@@ -22,13 +21,23 @@ import { sendEvent } from '../../builders/send-event.ts';
 import { type Shipped, startShipped } from '../../builders/shipped.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { openedOf } from '../../unit/sealed/samples.ts';
+import { auditedWith } from './audited.ts';
+import { BackupObjects } from './backup-objects.ts';
 import { JobPods } from './job-pods.ts';
 import { bundleProgram } from './program.ts';
-import { BUCKET, KEYS, passOn, S3Relay, type S3Server, startS3 } from './s3-server.ts';
+import {
+  BUCKET,
+  KEYS,
+  passOn,
+  S3Relay,
+  factsBeside,
+  s3ObjectOf,
+  type S3Server,
+  startS3,
+} from './s3-server.ts';
 
 const namespace = 'shop';
 const JOBS = { group: 'batch', version: 'v1', resource: 'jobs' } as const;
-const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const;
 const IMAGE = 'dev.local/ballast/etcd-backup:0.1.0';
 
 let shipped: Shipped;
@@ -37,10 +46,12 @@ let bucket: Bucket;
 let pods: JobPods;
 let accounts: ServiceAccounts;
 let one: RunningFunction;
+let backups: BackupObjects;
 
 beforeAll(async () => {
   shipped = await startShipped();
   const { plane, kube } = shipped;
+  backups = new BackupObjects(kube, namespace);
   const controllers = ['job-controller', 'garbage-collector-controller'];
   await addControllerManager(plane, { controllers });
   s3 = await startS3(plane);
@@ -51,9 +62,9 @@ beforeAll(async () => {
   const programs = { '/app/etcd-backup.mjs': program, '/usr/local/bin/etcdutl': etcdutl };
   pods = new JobPods(kube, join(plane.dir, 'pods'), { programs });
   pods.start();
-  await make('', 'v1', 'Namespace', namespace, {}, '');
+  await backups.makeNamespace();
   const data = { 'root.pem': await readFile(s3.caPath, 'utf8') };
-  await make('configmaps', 'v1', 'ConfigMap', 's3-ca', { data });
+  await backups.make('configmaps', 'ConfigMap', 's3-ca', { data });
   const rights = etcdBackupRights(namespace).map((object) => ({ file: 'npm run rights', object }));
   await applyObjects(kube, rights);
   accounts = new ServiceAccounts(kube, plane, (error) => pods.errors.push(error));
@@ -87,75 +98,34 @@ async function start(): Promise<RunningFunction> {
   return startFunction(etcdBackup, { environment, build: { version: '0.0.0', commit: '' } });
 }
 
-async function make(
-  resource: string,
-  apiVersion: string,
-  kind: string,
-  name: string,
-  body: object,
-  where = namespace,
-): Promise<void> {
-  const metadata = { name, ...(where === '' ? {} : { namespace: where }) };
-  const ref = core(resource === '' ? 'namespaces' : resource);
-  await shipped.kube.create(ref, { apiVersion, kind, metadata, ...body });
-}
-
 const makeKeys = (name: string): Promise<void> =>
-  make('secrets', 'v1', 'Secret', name, {
+  backups.make('secrets', 'Secret', name, {
     stringData: {
       AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
       AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
     },
   });
 
-const s3Target = (changes: object = {}): object => ({
-  s3: {
-    bucket: BUCKET,
-    endpoint: s3.url,
-    credentials: { secretName: 's3' },
-    certificateAuthority: { kind: 'ConfigMap', name: 's3-ca', key: 'root.pem' },
-    ...changes,
-  },
-});
+const s3Target = (changes: object = {}): object => ({ s3: { ...s3ObjectOf(s3), ...changes } });
 
-async function create(name: string, target = s3Target(), more: object = {}): Promise<void> {
-  const source = { endpoints: [shipped.plane.part('etcd').url] };
-  await shipped.kube.create(ETCD_BACKUPS, {
-    apiVersion: 'ballast.dev/v1alpha1',
-    kind: 'EtcdBackup',
-    metadata: { namespace, name },
-    spec: { source, target, ...more },
+const create = (name: string, target = s3Target(), more: object = {}): Promise<void> =>
+  backups.create(name, {
+    source: { endpoints: [shipped.plane.part('etcd').url] },
+    target,
+    ...more,
   });
-}
-
-const read = (name: string): Promise<KubeObject | null> =>
-  shipped.kube.get(ETCD_BACKUPS, { namespace, name });
-
-const statusOf = async (name: string): Promise<EtcdBackupStatus> =>
-  (await read(name))?.['status'] ?? {};
-
-async function conditionOf(name: string): Promise<string> {
-  const { conditions = [] } = await statusOf(name);
-  const found = conditions.find(({ type }) => type === 'Complete');
-  return `${found?.status} ${found?.reason}: ${found?.message}`;
-}
 
 /** Swept as often as it takes. */
 async function untilSays(name: string, form: RegExp): Promise<void> {
   let said = '';
   await until(`${name} to say ${form.source}`, async () => {
     const { status } = await sendEvent(one.port, 'dev.knative.sources.ping', {});
-    said = await conditionOf(name);
+    said = await backups.conditionOf(name);
     return status === 204 && form.test(said);
   }).catch((cause: unknown) => {
     throw new Error(`it says ${said}; ${pods.errors.map(String).join('; ')}`, { cause });
   });
 }
-
-const jobOf = async (name: string): Promise<KubeObject | null> => {
-  const { job } = await statusOf(name);
-  return job === undefined ? null : shipped.kube.get(JOBS, { namespace, name: job.name });
-};
 
 async function podsOf(name: string): Promise<readonly KubeObject[]> {
   const all = await pods.all(namespace);
@@ -163,22 +133,18 @@ async function podsOf(name: string): Promise<readonly KubeObject[]> {
 }
 
 const keyOf = async (name: string): Promise<string> =>
-  (await statusOf(name)).location?.slice(`s3://${BUCKET}/`.length) ?? '';
+  (await backups.statusOf(name)).location?.slice(`s3://${BUCKET}/`.length) ?? '';
 
-/** The content of the file that lies beside it. */
-async function factsIn(key: string): Promise<object> {
-  const path = join(shipped.plane.dir, 's3/objects', BUCKET, `${key}.json`);
-  return JSON.parse(await readFile(path, 'utf8')) as object;
-}
+const factsIn = (key: string): Promise<object> => factsBeside(shipped.plane, key);
 
 test('it waits for a Secret, is taken, and stays in the bucket when it is deleted', async () => {
   await create('now');
   await untilSays('now', /^False PodWaits: Pod now-\S+: secret "s3" not found\.$/);
-  expect(await statusOf('now')).toMatchObject({ phase: 'Running' });
+  expect(await backups.statusOf('now')).toMatchObject({ phase: 'Running' });
   await makeKeys('s3');
   await untilSays('now', /^True Confirmed: \d+ keys at revision \d+; a member has the same hash/);
-  const { backup, location, phase, job } = await statusOf('now');
-  const { uid = '' } = (await read('now'))?.metadata ?? {};
+  const { backup, location, phase, job } = await backups.statusOf('now');
+  const { uid = '' } = (await backups.read('now'))?.metadata ?? {};
   expect(phase).toBe('Complete');
   expect(location).toMatch(new RegExp(`^s3://backups/shop/now/\\d{8}T\\d{6}Z-${uid}\\.db$`));
   const key = await keyOf('now');
@@ -194,16 +160,16 @@ test('it waits for a Secret, is taken, and stays in the bucket when it is delete
 });
 
 test('it is a file on a claim', async () => {
-  await make('persistentvolumeclaims', 'v1', 'PersistentVolumeClaim', 'disk', {
+  await backups.make('persistentvolumeclaims', 'PersistentVolumeClaim', 'disk', {
     spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
   });
   await create('file', { claim: { name: 'disk', path: 'etcd.db' } });
   await untilSays('file', /^True Confirmed/);
-  expect(await statusOf('file')).toMatchObject({ location: 'claim://disk/etcd.db' });
+  expect(await backups.statusOf('file')).toMatchObject({ location: 'claim://disk/etcd.db' });
   const [pod] = await podsOf('file');
   if (pod === undefined) throw new Error('there is no pod');
   const { size } = await stat(join(pods.dirOf(pod, '/target'), 'etcd.db'));
-  expect((await statusOf('file')).backup?.sizeBytes).toBe(size);
+  expect((await backups.statusOf('file')).backup?.sizeBytes).toBe(size);
 });
 
 test('its pod is evicted, and another one takes it, whichever function looks', async () => {
@@ -227,7 +193,7 @@ test('its pod is lost when the backup stands: the next one tells what is there',
   await create('lost');
   await untilSays('lost', /^True Confirmed/);
   expect(await podsOf('lost')).toHaveLength(2);
-  const { backup } = await statusOf('lost');
+  const { backup } = await backups.statusOf('lost');
   expect(await factsIn(await keyOf('lost'))).toMatchObject({ takenAt: backup?.takenAt });
   pods.lost = 1;
   await create('lost-file', { claim: { name: 'disk', path: 'lost.db' } });
@@ -236,7 +202,7 @@ test('its pod is lost when the backup stands: the next one tells what is there',
   if (pod === undefined) throw new Error('there is no pod');
   expect(more).toHaveLength(1);
   const path = join(pods.dirOf(pod, '/target'), 'lost.db.json');
-  const { takenAt } = (await statusOf('lost-file')).backup ?? {};
+  const { takenAt } = (await backups.statusOf('lost-file')).backup ?? {};
   expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ takenAt });
 });
 
@@ -245,13 +211,13 @@ const KEY = randomBytes(32).toString('base64');
 
 test('with a key nothing can be read where it is stored, whichever pod tells it', async () => {
   const keys = { key: `${KEY}\n`, half: KEY.slice(0, 22) };
-  await make('secrets', 'v1', 'Secret', 'backup-key', { stringData: keys });
+  await backups.make('secrets', 'Secret', 'backup-key', { stringData: keys });
   const encryption = { secretName: 'backup-key' };
   pods.lost = 1;
   await create('sealed', s3Target(), { encryption });
   await untilSays('sealed', /^True Confirmed/);
   expect(await podsOf('sealed')).toHaveLength(2);
-  const { backup, location = '' } = await statusOf('sealed');
+  const { backup, location = '' } = await backups.statusOf('sealed');
   const stored = join(shipped.plane.dir, 's3/objects', BUCKET, await keyOf('sealed'));
   const [sealed, facts] = [await readFile(stored), await readFile(`${stored}.json`, 'utf8')];
   const keyPath = join(shipped.plane.dir, 'key');
@@ -267,31 +233,15 @@ test('with a key nothing can be read where it is stored, whichever pod tells it'
   expect(facts).toContain(backup?.encryption?.keyId);
   for (const hidden of [`${backup?.hashKv}`, sha256, KEY]) expect(facts).not.toContain(hidden);
   const said = JSON.stringify([
-    await read('sealed'),
-    await jobOf('sealed'),
+    await backups.read('sealed'),
+    await backups.jobOf('sealed'),
     await podsOf('sealed'),
   ]);
   expect(said).not.toContain(KEY.slice(0, 20));
-  await expectAudited(location, keyPath);
+  const [withKey, without] = await auditedWith(keyPath, location, s3, shipped.plane.dir);
+  expect(withKey).toMatchObject({ of: { source: location, isHashed: true } });
+  expect(without).toMatchObject({ error: { code: 'BACKUP_SEALED' } });
 });
-
-/** With its key, and no other way. */
-async function expectAudited(location: string, keyPath: string): Promise<void> {
-  const credentials = join(shipped.plane.dir, 'credentials');
-  const { accessKeyId, secretAccessKey } = KEYS;
-  const lines = [`aws_access_key_id=${accessKeyId}`, `aws_secret_access_key=${secretAccessKey}`];
-  await writeFile(credentials, `[default]\n${lines.join('\n')}\n`);
-  const where = ['--s3-endpoint', s3.url, '--s3-cacert', s3.caPath];
-  const from = ['--snapshot', location, ...where, '--s3-credentials', credentials, '--json'];
-  let told = '';
-  const out = (text: string): void => void (told += text);
-  const terminal = { out, err: () => undefined, isWatched: false };
-  await runAudit([...from, '--encrypt-key-file', keyPath], terminal);
-  expect(JSON.parse(told)).toMatchObject({ of: { source: location, isHashed: true } });
-  told = '';
-  await runAudit(from, terminal);
-  expect(JSON.parse(told)).toMatchObject({ error: { code: 'BACKUP_SEALED' } });
-}
 
 test('with a key it is a sealed file on a claim, and half a key makes none', async () => {
   const claim = { claim: { name: 'disk', path: 'sealed.db' } };
@@ -326,7 +276,7 @@ test('its Job is deleted by hand: it says so, and nothing is taken and left', as
   pods.isHeld = true;
   await create('gone');
   await untilSays('gone', /^False Running/);
-  const job = await jobOf('gone');
+  const job = await backups.jobOf('gone');
   const { name = '', uid = '' } = job?.metadata ?? {};
   const background = { propagationPolicy: 'Background' } as const;
   await shipped.kube.delete(JOBS, { namespace, name }, { uid }, background);
@@ -335,8 +285,8 @@ test('its Job is deleted by hand: it says so, and nothing is taken and left', as
   await until('its pod to go', async () => (await podsOf('gone')).length === 0);
   expect((await bucket.list('shop/gone/')).keys).toEqual([]);
   await sendEvent(one.port, 'dev.knative.sources.ping', {});
-  expect(await jobOf('gone')).toBeNull();
-  expect(await statusOf('gone')).toMatchObject({ phase: 'Failed' });
+  expect(await backups.jobOf('gone')).toBeNull();
+  expect(await backups.statusOf('gone')).toMatchObject({ phase: 'Failed' });
 });
 
 test.each<[string, (message: string) => string]>([
@@ -360,7 +310,7 @@ test('what no attempt can do is not tried again', async () => {
 test('what may pass is tried four times, and the last error is told', async () => {
   await create('denied', s3Target({ bucket: 'nobodys' }));
   await untilSays('denied', /^False BackupFailed: S3_NOT_FOUND: .*nobodys.*[^.]\. Make the bucket/);
-  expect(await statusOf('denied')).toMatchObject({
+  expect(await backups.statusOf('denied')).toMatchObject({
     phase: 'Failed',
     error: { code: 'S3_NOT_FOUND' },
   });
@@ -375,7 +325,7 @@ const pathOf = (key: string): string => join(shipped.plane.dir, 's3/objects', BU
 test('it is rehearsed: what is stored is restored, and what is in it is told', async () => {
   await create('rehearsed', s3Target(), { rehearsal: REHEARSAL });
   await untilSays('rehearsed', /^True Confirmed: \d+ keys at \S+ \d+, restored and read through; /);
-  const { backup, rehearsal } = await statusOf('rehearsed');
+  const { backup, rehearsal } = await backups.statusOf('rehearsed');
   const { keys, revision, hashKv } = backup ?? {};
   expect(rehearsal).toMatchObject({ keys, revision, hashKv });
   const { objects = 0, most = [] } = rehearsal?.storedVersions ?? {};
@@ -397,7 +347,7 @@ test('it is rehearsed from a claim, which that only reads, and sealed with its k
   const [pod] = await podsOf('rehearsed-file');
   if (pod === undefined) throw new Error('there is no pod');
   const bytes = await readFile(join(pods.dirOf(pod, '/target'), 'rehearsed.db'));
-  const { sha256 } = (await statusOf('rehearsed-file')).backup ?? {};
+  const { sha256 } = (await backups.statusOf('rehearsed-file')).backup ?? {};
   expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
 });
 
@@ -418,10 +368,10 @@ test('a byte of it is changed where it is stored: it counts for none, and stays'
   const form = /^False RehearsalFailed: The backup is stored at s3:\/\/backups\/spoiled\.db, .*/;
   await untilSays('spoiled', form);
   relay.stop();
-  expect(await conditionOf('spoiled')).toMatch(
+  expect(await backups.conditionOf('spoiled')).toMatch(
     /It stays .*REHEARSAL_FAILED: BACKUP_CHANGED: s3:\S+ has the sha256 \w{64}, and its facts say/,
   );
-  const { phase, backup, error } = await statusOf('spoiled');
+  const { phase, backup, error } = await backups.statusOf('spoiled');
   expect([phase, error?.code, reads]).toEqual(['Failed', 'REHEARSAL_FAILED', 1]);
   expect(await podsOf('spoiled')).toHaveLength(1);
   expect((await bucket.head(key))?.sizeBytes).toBe(backup?.sizeBytes);
@@ -443,7 +393,7 @@ test('a disk that is too small for its rehearsal is told before anything is rest
   const disk = { size: '16Mi' };
   await create('cramped', s3Target(), { rehearsal: { ...REHEARSAL, disk } });
   await untilSays('cramped', /^False RehearsalFailed: /);
-  expect(await conditionOf('cramped')).toMatch(
+  expect(await backups.conditionOf('cramped')).toMatch(
     /RESTORE_WITHOUT_ROOM: \/rehearsal may take 16777216 bytes, and to restore .*disk\.size\)\.$/,
   );
   expect(await podsOf('cramped')).toHaveLength(1);

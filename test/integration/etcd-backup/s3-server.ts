@@ -1,6 +1,6 @@
 // A real S3 of a test's own, over TLS with an authority of its own, and a relay before it at which
 // a test does to requests and answers what networks and storages do.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import {
   createServer,
   type IncomingMessage,
@@ -56,6 +56,20 @@ export async function startS3(plane: Plane): Promise<S3Server> {
     ready: (signal) => isHealthy(`${url}/health`, authority.certPem, signal),
   });
   return { url, caPath: join(dir, 'ca.crt') };
+}
+
+/** For an EtcdBackup, with the keys and the authority in objects of these names. */
+export const s3ObjectOf = ({ url }: S3Server) => ({
+  bucket: BUCKET,
+  endpoint: url,
+  credentials: { secretName: 's3' },
+  certificateAuthority: { kind: 'ConfigMap', name: 's3-ca', key: 'root.pem' },
+});
+
+/** The content of the file that lies beside it. */
+export async function factsBeside({ dir }: Plane, key: string): Promise<object> {
+  const path = join(dir, 's3/objects', BUCKET, `${key}.json`);
+  return JSON.parse(await readFile(path, 'utf8')) as object;
 }
 
 function isHealthy(url: string, ca: string, signal: AbortSignal): Promise<boolean> {
