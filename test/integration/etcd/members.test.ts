@@ -91,7 +91,8 @@ test('a learner comes, catches up, is promoted, and says meanwhile what it canno
       ),
     )
     .toBe('done');
-  expect((await asked.status()).isLearner).toBe(false);
+  // It hears of it a moment after those that decided.
+  await expect.poll(async () => (await asked.status()).isLearner).toBe(false);
   const voter = { ...NOT_DONE, reason: 'NOT_A_LEARNER' };
   await expect(door.promote(learner.id)).rejects.toMatchObject(voter);
 });

@@ -313,6 +313,7 @@ test('etcd-cluster: a member is born and restarted, another one is lost as a lea
   await grantPrinted(rights);
   await etcd.promiseBackups();
   await untilTicked('its backup to be told', () => etcd.isBackedUp(one));
+  await etcd.takePromiseBack();
   await etcd.edit({ snapshotCount: 5_000 });
   await untilTicked('its pod to be restarted', () => etcd.runFirst());
   await etcd.edit({ replicas: 3 });
