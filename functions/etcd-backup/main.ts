@@ -11,17 +11,17 @@ import { isRemoval } from './remove/options.ts';
 setFlagsFromString('--semi-space-growth-factor=1');
 
 const args = process.argv.slice(2);
-const isToRehearse = isRehearsal(args);
-const isToRemove = !isToRehearse && isRemoval(args);
+const what = whatIn(args);
+const ENDED = {
+  backup: ['The backup', 'Nothing was kept. Take it again.'],
+  rehearsal: ['The rehearsal', 'The backup stays, and its next attempt begins anew.'],
+  removal: ['The removal', 'Begin it again.'],
+} as const;
 const end = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => {
-    const message = isToRemove
-      ? `The removal was ended by ${name}. Begin it again.`
-      : isToRehearse
-        ? `The rehearsal was ended by ${name}. The backup stays, and its next attempt begins anew.`
-        : `The backup was ended by ${name}. Nothing was kept. Take it again.`;
-    end.abort(new Failure('BACKUP_STOPPED', message));
+    const [subject, next] = ENDED[what];
+    end.abort(new Failure('BACKUP_STOPPED', `${subject} was ended by ${name}. ${next}`));
   });
 }
 const terminal = {
@@ -34,6 +34,11 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 process.exitCode = await (await runner())(args, terminal, end.signal);
 
 async function runner(): Promise<typeof runBackup> {
-  if (isToRehearse) return (await import('./rehearsal/command.ts')).runRehearsal;
-  return isToRemove ? (await import('./remove/command.ts')).runRemoval : runBackup;
+  if (what === 'rehearsal') return (await import('./rehearsal/command.ts')).runRehearsal;
+  return what === 'removal' ? (await import('./remove/command.ts')).runRemoval : runBackup;
+}
+
+function whatIn(words: readonly string[]): 'backup' | 'rehearsal' | 'removal' {
+  if (isRehearsal(words)) return 'rehearsal';
+  return isRemoval(words) ? 'removal' : 'backup';
 }

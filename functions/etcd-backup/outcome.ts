@@ -62,17 +62,13 @@ const saidBy = (
 
 /** Undefined when it has not said why. All parts behind the first are those of a rehearsal. */
 function errorBy(state: State, end: PodEnd): BackupError | undefined {
-  const result = saidBy(state, end) ?? etcdutlErrorIn(end);
-  if (result === undefined || !('error' in result)) return undefined;
-  const { error } = result;
-  if (state.backup.spec.rehearsal === undefined || end.container === CONTAINER) return error;
+  const result = saidBy(state, end);
+  if (result !== undefined && !('error' in result)) return undefined;
+  const error = result?.error ?? etcdutlError(end);
+  const isTaking = state.backup.spec.rehearsal === undefined || end.container === CONTAINER;
+  if (error === undefined || isTaking) return error;
   return { code: 'REHEARSAL_FAILED', message: shown(error) };
 }
-
-const etcdutlErrorIn = (end: PodEnd): Result | undefined => {
-  const error = etcdutlError(end);
-  return error && { error };
-};
 
 /** How the last attempt failed, as far as its pod could say. */
 export function lastErrorOf(state: State): BackupError | undefined {

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { readArguments, UsageError } from '../../shared/arguments.ts';
 import type { CheckOptions } from '../../shared/backups/check.ts';
+import type { PartOptions } from '../../shared/backups/command.ts';
 import type { ConfirmOptions } from '../../shared/backups/confirm.ts';
 import { S3_ARGUMENTS, S3_USAGE, s3AddressOf } from '../../shared/s3/arguments.ts';
 
@@ -43,13 +44,10 @@ const OPTIONS = {
   result: { type: 'string' },
 } as const;
 
-export type CommandOptions = { readonly resultPath: string | undefined } & (
-  | { readonly check: CheckOptions }
-  | { readonly confirm: ConfirmOptions }
-);
-
 /** Undefined when help was asked for. */
-export async function commandOptions(args: readonly string[]): Promise<CommandOptions | undefined> {
+export async function commandOptions(
+  args: readonly string[],
+): Promise<PartOptions<ConfirmOptions> | undefined> {
   const { values, positionals } = readArguments(args, OPTIONS);
   if (values.help === true) return undefined;
   const [part, ...more] = positionals;

@@ -6,7 +6,7 @@ import {
   CLUSTER_ID_ANNOTATION,
   VERSION_ANNOTATION,
 } from '../../shared/api/etcd-peer.ts';
-import { versionIn } from '../../shared/etcd/version.ts';
+import { versionOfImage } from '../../shared/etcd/version.ts';
 import { JOBS } from '../../shared/jobs/observe.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { CLAIMS } from '../../shared/stateful/parts.ts';
@@ -78,8 +78,7 @@ async function handOver(
 ): Promise<void> {
   const { namespace, status } = restore;
   const { clusterId, image = '' } = status;
-  const { major = 0, minor = 0, patch = 0 } = versionIn(image) ?? {};
-  const version = `${major}.${minor}.${patch}`;
+  const version = versionOfImage(image);
   const marks = {
     [CLUSTER_ID_ANNOTATION]: clusterId,
     [VERSION_ANNOTATION]: version,

@@ -13,6 +13,12 @@ export function versionIn(text: string): Version | undefined {
   return { major: Number(major), minor: Number(minor), patch: Number(patch) };
 }
 
+/** As etcd itself tells it: `3.6.16`, and `0.0.0` for an image that names none. */
+export function versionOfImage(image: string): string {
+  const { major, minor, patch } = versionIn(image) ?? { major: 0, minor: 0, patch: 0 };
+  return `${major}.${minor}.${patch}`;
+}
+
 /** The three numbers alone; undefined for what is no version. */
 export const versionText = (text: string | undefined): string | undefined =>
   /^\d{1,4}\.\d{1,4}\.\d{1,4}(?![\d.])/.exec(text ?? '')?.[0];

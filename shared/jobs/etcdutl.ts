@@ -12,6 +12,10 @@ export const CHECK = 'check';
 const ETCDUTL = 'restore';
 export const CONFIRM = 'confirm';
 
+/** Exit codes of these two, behind which another attempt is in vain. */
+export const ASKED_WRONGLY = 2;
+export const REFUSED = 3;
+
 const PROGRAM = '/usr/local/bin/etcdutl';
 const WORDS_BYTES_MAX = 1_000;
 

@@ -105,3 +105,6 @@ export const programContainer = (of: Program) => ({
 /** The kubelet would put a variable, such as a key of S3, in the place of `$(NAME)`. */
 export const option = (name: string, value: string): string =>
   `--${name}=${value.replaceAll('$', () => '$$')}`;
+
+/** Where the kubelet reads the last words of a container. */
+export const RESULT = option('result', '/dev/termination-log');

@@ -1,6 +1,5 @@
 // A backup that arrives from where it is stored, on its way to the disk of this machine: one that
 // is sealed is opened, and without a key it is told.
-import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { Spool } from '../spool.ts';
 import { HEADER_BYTES, isSealed, keyIdIn } from './chunks.ts';
@@ -12,7 +11,6 @@ export class Arrival {
   readonly #name: string;
   readonly #spool: Pick<Spool, 'write'>;
   readonly #opener: Opener | undefined;
-  readonly #sha256 = createHash('sha256');
   #first: Buffer = Buffer.alloc(0);
   #writtenBytes = 0;
 
@@ -24,15 +22,13 @@ export class Arrival {
 
   /** In their order. */
   async write(bytes: Buffer): Promise<void> {
-    this.#sha256.update(bytes);
     const plain = this.#opener?.update(bytes) ?? [this.#unsealed(bytes)];
     for (const one of plain) await this.#keep(one);
   }
 
-  /** The sha256 of what came; fails when it was not all of it. */
-  async end(): Promise<string> {
+  /** Fails when it was not all of it. */
+  async end(): Promise<void> {
     if (this.#opener !== undefined) await this.#keep(this.#opener.end());
-    return this.#sha256.digest('hex');
   }
 
   async #keep(plain: Buffer): Promise<void> {

@@ -1,6 +1,7 @@
 // Command-line options of the programs that rehearse a backup; every wrong one is named.
 import { readArguments, UsageError, wholeNumber } from '../../../shared/arguments.ts';
 import type { CheckOptions } from '../../../shared/backups/check.ts';
+import type { PartOptions } from '../../../shared/backups/command.ts';
 import { CHECK, CONFIRM } from '../../../shared/jobs/etcdutl.ts';
 import { S3_ARGUMENTS, S3_USAGE, s3AddressOf } from '../../../shared/s3/arguments.ts';
 import { isOfAttempt } from '../facts.ts';
@@ -41,16 +42,17 @@ const OPTIONS = {
   result: { type: 'string' },
 } as const;
 
-export type RehearsalOptions = { readonly resultPath: string | undefined } & (
-  | { readonly check: CheckOptions }
-  | { readonly confirm: { readonly dir: string; readonly name: string } }
-);
+export interface Confirming {
+  readonly dir: string;
+  /** The backup's, as it is told. */
+  readonly name: string;
+}
 
 export const isRehearsal = ([part]: readonly string[]): boolean =>
   part === CHECK || part === CONFIRM;
 
 /** Undefined when help was asked for. */
-export function rehearsalOptions(args: readonly string[]): RehearsalOptions | undefined {
+export function rehearsalOptions(args: readonly string[]): PartOptions<Confirming> | undefined {
   const { values, positionals } = readArguments(args, OPTIONS);
   if (values.help === true) return undefined;
   const [part, ...more] = positionals;

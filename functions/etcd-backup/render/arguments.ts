@@ -2,10 +2,10 @@
 // this Job alone. Pure.
 import type { BackupSpool, S3Object } from '../../../shared/api/etcd-backup.ts';
 import { volumeIn } from '../../../shared/backups/volume.ts';
-import { versionIn } from '../../../shared/etcd/version.ts';
+import { versionOfImage } from '../../../shared/etcd/version.ts';
 import { keyOptions } from '../../../shared/jobs/encryption.ts';
 import { CHECK, CONFIRM } from '../../../shared/jobs/etcdutl.ts';
-import { option } from '../../../shared/jobs/manifest.ts';
+import { option, RESULT } from '../../../shared/jobs/manifest.ts';
 import { s3Options } from '../../../shared/jobs/s3.ts';
 import { quantityOf } from '../../../shared/kube/quantity.ts';
 import { destinationOf, type EtcdBackup } from '../object.ts';
@@ -18,8 +18,6 @@ export const SPOOL_DIR = '/spool';
 export const REHEARSAL_DIR = '/rehearsal';
 
 export const PASSWORD_FILE = 'password';
-
-const RESULT = option('result', '/dev/termination-log');
 
 export function argumentsOf(backup: EtcdBackup, source: Source, secret: string): readonly string[] {
   const { endpoints, tlsSecret, login } = source;
@@ -73,7 +71,7 @@ export function checkArguments(
     option('from', destinationOf(backup)),
     ...(s3 === undefined ? [] : s3Options(s3)),
     ...keyOptions(encryption),
-    option('etcd-version', versionTextOf(image)),
+    option('etcd-version', versionOfImage(image)),
     ...(roomBytes === undefined ? [] : [option('room-bytes', `${roomBytes}`)]),
     option('writer', secret),
     option('dir', REHEARSAL_DIR),
@@ -93,8 +91,3 @@ export const confirmArguments = (backup: EtcdBackup): readonly string[] => [
   option('dir', REHEARSAL_DIR),
   RESULT,
 ];
-
-function versionTextOf(image: string): string {
-  const { major = 0, minor = 0, patch = 0 } = versionIn(image) ?? {};
-  return `${major}.${minor}.${patch}`;
-}

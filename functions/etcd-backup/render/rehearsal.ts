@@ -3,7 +3,13 @@
 // is told how the etcd is reached that the backup is of. Pure.
 import type { BackupTarget } from '../../../shared/api/etcd-backup.ts';
 import { keyMounted } from '../../../shared/jobs/encryption.ts';
-import { CHECK, CONFIRM, etcdutlContainer } from '../../../shared/jobs/etcdutl.ts';
+import {
+  ASKED_WRONGLY,
+  CHECK,
+  CONFIRM,
+  etcdutlContainer,
+  REFUSED,
+} from '../../../shared/jobs/etcdutl.ts';
 import {
   type Mounted,
   mountedForReading,
@@ -15,9 +21,6 @@ import { checkArguments, confirmArguments, etcdutlArguments, REHEARSAL_DIR } fro
 import { diskVolume } from './disk.ts';
 import { PROGRAM } from './program.ts';
 import type { Rehearsing } from './rehearsing.ts';
-
-/** Asked wrongly, or refused for good. */
-const IN_VAIN = [2, 3];
 
 export interface RehearsalOf {
   readonly backup: EtcdBackup;
@@ -49,7 +52,10 @@ export function rehearsalOf({ backup, rehearsing, image, secret }: RehearsalOf) 
       programContainer({ ...of, ...confirm }),
     ],
     data,
-    refused: [CHECK, CONFIRM].map((container) => ({ container, exitCodes: IN_VAIN })),
+    refused: [CHECK, CONFIRM].map((container) => ({
+      container,
+      exitCodes: [ASKED_WRONGLY, REFUSED],
+    })),
   };
 }
 

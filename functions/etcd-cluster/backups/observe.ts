@@ -5,7 +5,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Reason } from '../../../shared/kube/conditions.ts';
 import { isKubeError, type KubeError } from '../../../shared/kube/errors.ts';
 import type { Cluster } from '../cluster.ts';
-import { judgeBackups } from './ready.ts';
+import { backupsOf } from './ready.ts';
 import { type Backups, type Schedule, scheduleOf, SCHEDULES_MAX } from './schedules.ts';
 
 /** Some three kilobytes each. */
@@ -36,8 +36,8 @@ export async function observeBackups(deps: BackupsDeps, cluster: Cluster): Promi
   return value;
 }
 
-function freshMs(seen: Backups, cluster: Cluster, nowMs: number): number {
-  const { status, reason } = judgeBackups(seen, cluster, nowMs).condition;
+function freshMs(backups: Backups, cluster: Cluster, nowMs: number): number {
+  const { status, reason } = backupsOf({ backups, cluster, nowMs }).condition;
   return status === 'True' || reason === 'NoSchedule' ? FRESH_MS : FRESH_IN_DOUBT_MS;
 }
 

@@ -6,7 +6,7 @@ import { timestamp } from '../../../shared/kube/timestamp.ts';
 import { condition } from '../../../shared/stateful/conditions.ts';
 import type { Cluster } from '../cluster.ts';
 import type { State } from '../state.ts';
-import type { Backups, Newest, Schedule } from './schedules.ts';
+import type { Newest, Schedule } from './schedules.ts';
 
 export interface BackupVerdict {
   /** BackupReady. */
@@ -24,18 +24,11 @@ interface Judged {
   readonly nowMs: number;
 }
 
-export const backupsOf = ({
-  backups,
+export function backupsOf({
+  backups: { schedules, lacking },
   cluster,
   nowMs,
-}: Pick<State, 'backups' | 'cluster' | 'nowMs'>): BackupVerdict =>
-  judgeBackups(backups, cluster, nowMs);
-
-export function judgeBackups(
-  { schedules, lacking }: Backups,
-  cluster: Pick<Cluster, 'name' | 'status'>,
-  nowMs: number,
-): BackupVerdict {
+}: Pick<State, 'backups' | 'nowMs'> & Pick<Judged, 'cluster'>): BackupVerdict {
   const active = schedules.filter(({ isSuspended }) => !isSuspended);
   const [newest] = schedules
     .flatMap((one) => ownOf(cluster, one) ?? [])

@@ -1,8 +1,9 @@
 // The arguments of the programs in a Job's pod: paths in its pod, and never anything secret. Pure.
 import { ETCD_CLUSTER_LABEL, type EtcdClusterSpec } from '../../../shared/api/etcd-cluster.ts';
-import { versionIn } from '../../../shared/etcd/version.ts';
+import { versionOfImage } from '../../../shared/etcd/version.ts';
+import { CHECK, CONFIRM } from '../../../shared/jobs/etcdutl.ts';
 import { keyOptions } from '../../../shared/jobs/encryption.ts';
-import { option } from '../../../shared/jobs/manifest.ts';
+import { option, RESULT } from '../../../shared/jobs/manifest.ts';
 import { s3Options } from '../../../shared/jobs/s3.ts';
 import { quantityOf } from '../../../shared/kube/quantity.ts';
 import { clusterNameOf, type EtcdRestore, seedOf, seedUrlOf } from '../object.ts';
@@ -12,23 +13,19 @@ import { DATA_MOUNT, PASSWORD_FILE, ROOT_MOUNT } from './volume-paths.ts';
 /** So far ahead that no revision is given twice: more than any client has seen since the backup. */
 const BUMP_REVISION = 1_000_000_000;
 
-const RESULT = option('result', '/dev/termination-log');
-
 export function checkArguments(
   restore: EtcdRestore,
   backup: Backup,
   { image, quota, auth }: EtcdClusterSpec,
 ): readonly string[] {
   const { from, sha256, s3, encryption } = backup;
-  const version = versionIn(image);
-  const { major = 0, minor = 0, patch = 0 } = version ?? {};
   return [
-    'check',
+    CHECK,
     option('from', from),
     ...(s3 === undefined ? [] : s3Options(s3)),
     ...(sha256 === undefined ? [] : [option('sha256', sha256)]),
     ...keyOptions(encryption),
-    option('etcd-version', `${major}.${minor}.${patch}`),
+    option('etcd-version', versionOfImage(image)),
     option('quota-bytes', `${Math.floor(quantityOf(quota))}`),
     option('locked-out', lockedOut(clusterNameOf(restore), auth !== undefined)),
     ...(auth === undefined ? [] : [option('root-password-file', `${ROOT_MOUNT}/${PASSWORD_FILE}`)]),
@@ -63,7 +60,7 @@ export function etcdutlArguments(restore: EtcdRestore, target: EtcdClusterSpec):
 }
 
 export const confirmArguments = (): readonly string[] => [
-  'confirm',
+  CONFIRM,
   option('bump-revision', `${BUMP_REVISION}`),
   option('dir', DATA_MOUNT),
   RESULT,

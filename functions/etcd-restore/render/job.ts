@@ -3,7 +3,13 @@
 // of that. Pure.
 import type { EtcdClusterSpec } from '../../../shared/api/etcd-cluster.ts';
 import { keyMounted } from '../../../shared/jobs/encryption.ts';
-import { CHECK, CONFIRM, etcdutlContainer } from '../../../shared/jobs/etcdutl.ts';
+import {
+  ASKED_WRONGLY,
+  CHECK,
+  CONFIRM,
+  etcdutlContainer,
+  REFUSED,
+} from '../../../shared/jobs/etcdutl.ts';
 import { jobNameOf } from '../../../shared/jobs/job-name.ts';
 import {
   jobManifestOf,
@@ -23,8 +29,6 @@ import { DATA_MOUNT, PASSWORD_FILE, ROOT_MOUNT, SOURCE_MOUNT } from './volume-pa
 
 /** Where the image has it. */
 const PROGRAM = '/app/etcd-restore.mjs';
-/** Asked wrongly, or refused for good. */
-const IN_VAIN = [2, 3];
 
 export interface JobOf {
   readonly restore: EtcdRestore;
@@ -42,7 +46,7 @@ export function jobManifest(of: JobOf): Manifest {
     owner: ownerOf(restore),
     name: jobNameOf(restore),
     deadlineSeconds: restore.spec.deadlineSeconds,
-    inVain: [{ container: CHECK, exitCodes: IN_VAIN }],
+    inVain: [{ container: CHECK, exitCodes: [ASKED_WRONGLY, REFUSED] }],
     pod: {
       initContainers: [
         program(of, {

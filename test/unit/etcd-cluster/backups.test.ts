@@ -2,7 +2,7 @@
 // backup is as new as they promise, and what metrics and the status show of it.
 import { expect, test } from 'vitest';
 import { BackupGauges } from '../../../functions/etcd-cluster/backups/gauges.ts';
-import { backupsOf, judgeBackups } from '../../../functions/etcd-cluster/backups/ready.ts';
+import { backupsOf } from '../../../functions/etcd-cluster/backups/ready.ts';
 import { type Schedule, scheduleOf } from '../../../functions/etcd-cluster/backups/schedules.ts';
 import { decide } from '../../../functions/etcd-cluster/decide.ts';
 import { recordsOf } from '../../../functions/etcd-cluster/state.ts';
@@ -184,7 +184,10 @@ test('without an id of its own a cluster has no backup', () => {
 
 test("what could not be read is told, and said to be nobody's fault", () => {
   const lacking = { reason: 'RightsMissing', message: 'It may not.' };
-  const { condition } = judgeBackups({ schedules: [], lacking }, state().cluster, NOW_MS);
+  const { condition } = backupsOf({
+    ...state(),
+    backups: { schedules: [], lacking },
+  });
   expect(condition).toEqual({ type: 'BackupReady', status: 'Unknown', ...lacking });
 });
 

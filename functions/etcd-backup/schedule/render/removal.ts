@@ -6,6 +6,7 @@ import {
   jobManifestOf,
   type Mounted,
   option,
+  RESULT,
   programContainer,
   volumesOf,
 } from '../../../../shared/jobs/manifest.ts';
@@ -42,7 +43,7 @@ export function removalManifest(
       option('sha256', sha256),
       option('size', `${sizeBytes}`),
       ...(target.s3 === undefined ? [] : s3Options(target.s3)),
-      option('result', '/dev/termination-log'),
+      RESULT,
     ],
     env: target.s3 === undefined ? [] : s3Keys(target.s3),
     mounted,

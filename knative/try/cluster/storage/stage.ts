@@ -1,6 +1,6 @@
 // An object storage as a stage of a cluster, for backups: nothing else waits for it.
 import { systemClock } from '../../../../shared/clock.ts';
-import { openKube } from '../../../../shared/kube/client.ts';
+import { type KubeClient, openKube } from '../../../../shared/kube/client.ts';
 import { isRecord } from '../../../../shared/kube/json.ts';
 import { programSpec } from '../../../tools/images/program.ts';
 import { applyObjects } from '../../local/cluster/apply-objects.ts';
@@ -13,6 +13,7 @@ import { endpointIn, STORAGE_IMAGE, storageObjects } from './objects.ts';
 const NAMESPACE = 's3';
 const PODS = { group: '', version: 'v1', resource: 'pods' } as const;
 const LOOK_EVERY_MS = 250;
+const READY_WITHIN_MS = 120_000;
 
 export const storageStage: Stage = {
   name: 'storage',
@@ -30,16 +31,25 @@ export const storageStage: Stage = {
         objects.map((object) => ({ file, object })),
         { signal },
       );
-      const target = { namespace: NAMESPACE, name: 's3' };
-      while (!isReady((await kube.get(PODS, target, { signal }))?.['status'])) {
-        await systemClock.sleep(LOOK_EVERY_MS, signal);
-      }
+      await untilReady(kube, signal);
       onReady(`object storage ${endpointIn(NAMESPACE)}`);
     } finally {
       await kube.close();
     }
   },
 };
+
+async function untilReady(kube: KubeClient, signal: AbortSignal): Promise<void> {
+  const endsAtMs = systemClock.nowMs() + READY_WITHIN_MS;
+  const target = { namespace: NAMESPACE, name: 's3' };
+  while (!isReady((await kube.get(PODS, target, { signal }))?.['status'])) {
+    if (systemClock.nowMs() > endsAtMs) {
+      const next = `kubectl -n ${NAMESPACE} describe pod s3 says why`;
+      throw new Error(`The object storage was not up in time; ${next}.`);
+    }
+    await systemClock.sleep(LOOK_EVERY_MS, signal);
+  }
+}
 
 /** The path of the archive of its image. */
 export async function storageArchive(signal?: AbortSignal): Promise<string> {
