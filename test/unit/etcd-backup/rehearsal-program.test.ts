@@ -14,6 +14,7 @@ import { resultIn } from '../../../functions/etcd-backup/result.ts';
 import type { StoredVersions } from '../../../shared/api/etcd-backup.ts';
 import { openSnapshot } from '../../../shared/etcd/snapshot/snapshot.ts';
 import { type HistoryRecord, writeBoltFile } from '../../builders/bolt-file.ts';
+import { type EndedCommand, endedCommand } from '../../builders/ended-command.ts';
 import { FACTS, SECRET } from './samples.ts';
 
 const RECORDS: readonly HistoryRecord[] = [
@@ -54,24 +55,9 @@ async function store(records: readonly HistoryRecord[]): Promise<void> {
 const writeFacts = (secret = SECRET): void =>
   writeFileSync(`${stored}.json`, textOfFacts(facts, markOf(secret)));
 
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
+const run = (...args: readonly string[]): Promise<EndedCommand> => endedCommand(runRehearsal, args);
 
-async function run(...args: readonly string[]): Promise<Ended> {
-  const said = { out: '', err: '' };
-  const terminal = {
-    out: (text: string) => void (said.out += text),
-    err: (text: string) => void (said.err += text),
-    isWatched: false,
-  };
-  const code = await runRehearsal(args, terminal, new AbortController().signal);
-  return { code, ...said };
-}
-
-const check = (...more: readonly string[]): Promise<Ended> =>
+const check = (...more: readonly string[]): Promise<EndedCommand> =>
   run(
     'check',
     `--from=${stored}`,
@@ -81,7 +67,7 @@ const check = (...more: readonly string[]): Promise<Ended> =>
     ...more,
   );
 
-const confirm = (): Promise<Ended> => run('confirm', `--of=${stored}`, `--dir=${disk}`);
+const confirm = (): Promise<EndedCommand> => run('confirm', `--of=${stored}`, `--dir=${disk}`);
 
 /** As etcdutl leaves it. */
 function restored(records: readonly HistoryRecord[]): void {
@@ -90,7 +76,7 @@ function restored(records: readonly HistoryRecord[]): void {
   writeBoltFile(join(snap, 'db'), records, { hasDigest: false });
 }
 
-const errorOf = ({ out }: Ended): { readonly code: string; readonly message: string } =>
+const errorOf = ({ out }: EndedCommand): { readonly code: string; readonly message: string } =>
   Object(JSON.parse(out)).error;
 
 const wholeRoom = (): number => 2 * facts.sizeBytes + 128 * 1024 * 1024;
@@ -174,14 +160,14 @@ test.each<[string, readonly HistoryRecord[]]>([
 
 const object = (kind: string, apiVersion: string) => JSON.stringify({ kind, apiVersion });
 
-async function rehearse(records: readonly HistoryRecord[]): Promise<Ended> {
+async function rehearse(records: readonly HistoryRecord[]): Promise<EndedCommand> {
   await store(records);
   await check();
   restored(records);
   return confirm();
 }
 
-const versionsIn = ({ out }: Ended): StoredVersions | undefined => {
+const versionsIn = ({ out }: EndedCommand): StoredVersions | undefined => {
   const result = resultIn(out, stored, false);
   return result !== undefined && 'facts' in result ? result.rehearsal?.storedVersions : undefined;
 };

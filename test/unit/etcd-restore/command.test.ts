@@ -11,6 +11,7 @@ import type { BackupFacts } from '../../../shared/api/etcd-backup.ts';
 import { openSnapshot } from '../../../shared/etcd/snapshot/snapshot.ts';
 import { hiddenFacts } from '../../../shared/sealed/facts.ts';
 import { type HistoryRecord, writeBoltFile } from '../../builders/bolt-file.ts';
+import { endedCommand } from '../../builders/ended-command.ts';
 import { bytesOf, keyFiles, keyOf, sealedOf } from '../sealed/samples.ts';
 
 const RECORDS: readonly HistoryRecord[] = [
@@ -71,16 +72,9 @@ interface Ended {
 }
 
 async function run(...args: readonly string[]): Promise<Ended> {
-  const [out, err]: [string[], string[]] = [[], []];
-  const terminal = {
-    out: (text: string) => void out.push(text),
-    err: (text: string) => void err.push(text),
-    isWatched: false,
-  };
-  const code = await runRestore(args, terminal, new AbortController().signal);
-  const text = out.join('');
-  const said = (text.startsWith('{') ? JSON.parse(text) : {}) as Record<string, unknown>;
-  return { code, said, err: err.join('') };
+  const { code, out, err } = await endedCommand(runRestore, args);
+  const said = (out.startsWith('{') ? JSON.parse(out) : {}) as Record<string, unknown>;
+  return { code, said, err };
 }
 
 const check = (...more: readonly string[]): Promise<Ended> =>
