@@ -2,7 +2,7 @@
 // three, with everybody for whom there are rights, and an account beside them that has nothing to
 // do with feeds.
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type NatsConnection, connect } from 'nats';
 import { natsConfig } from '../../../../functions/nats-cluster/render/config.ts';
@@ -11,6 +11,8 @@ import { natsServerSpec } from '../../../../knative/try/local/plane/nats-server.
 import { type Plane, startPlane } from '../../../../knative/try/local/plane/plane.ts';
 import { freePort } from '../../../../knative/try/local/process/ports.ts';
 import type { Account, FeedReading } from '../../../../shared/api/nats-cluster.ts';
+import { encodeMessage } from '../../../../shared/feed/messages.ts';
+import { streamName, subjectOf } from '../../../../shared/feed/subjects.ts';
 import { feedAccounts } from '../../../../shared/nats/accounts.ts';
 import type { Scope } from '../../../../shared/nats/replica/scope.ts';
 import { FeedWriter } from '../../../builders/feed-writer.ts';
@@ -111,9 +113,19 @@ export class Servers {
     return urlOf(this.#ports[at % this.#ports.length] ?? 0, user);
   }
 
-  /** It does not end by itself, and reads its files anew. */
+  /**
+   * It does not end by itself, and reads its files anew. They have all that the stream forgot so
+   * far, and a message after it, so that it trusts no older state of its own.
+   */
   async killAndStart(at: number): Promise<void> {
+    await until('each server to hold the same', () => this.#isAlike());
+    const mark = randomUUID();
+    const subject = subjectOf('all', { resource: 'pods', namespace: mark, name: mark });
+    const end = { deleted: true, epoch: 1, uid: '', resourceVersion: '1', at: '' } as const;
+    await this.feed.raw(subject, encodeMessage(end), { 'Nats-TTL': '600s' });
     const server = this.#plane.part(`nats-server-${at}`);
+    const messages = `n${at}/nats/jetstream/FEEDS/streams/${streamName(FEED)}/msgs`;
+    await until('the files to have it', () => isIn(join(this.#plane.dir, messages), mark));
     await server.kill();
     await server.start();
   }
@@ -166,6 +178,19 @@ export class Servers {
     ]);
   }
 
+  /** Each server forgets what expires at a moment of its own. */
+  async #isAlike(): Promise<boolean> {
+    const states = this.#ports.map(async (_port, index) => {
+      const { monitorUrl } = this.#plane.part(`nats-server-${index}`);
+      const answer = await fetch(`${monitorUrl}/jsz?streams=true`);
+      const { account_details: accounts } = (await answer.json()) as StreamsOfServer;
+      const streams = accounts.flatMap(({ stream_detail: all }) => all ?? []);
+      const { messages, last_seq: last } = streams.find(isOfFeed)?.state ?? {};
+      return `${messages}/${last}`;
+    });
+    return new Set(await Promise.all(states)).size === 1;
+  }
+
   async #ask<Answer>(verb: string, body?: object): Promise<Answer> {
     const text = body === undefined ? '' : JSON.stringify(body);
     return (await this.admin.request(`$JS.API.${verb}`, text, { timeout: 10_000 })).json<Answer>();
@@ -186,7 +211,26 @@ export class Servers {
 
 interface StreamInfo {
   readonly config: { readonly name: string };
-  readonly state: { readonly messages: number; readonly last_seq: number };
+  readonly state: State;
+}
+
+interface State {
+  readonly messages: number;
+  readonly last_seq: number;
+}
+
+interface StreamsOfServer {
+  readonly account_details: readonly {
+    readonly stream_detail?: readonly { readonly name: string; readonly state: State }[];
+  }[];
+}
+
+const isOfFeed = ({ name }: { readonly name: string }): boolean => name === streamName(FEED);
+
+/** Some file of the directory has the text. */
+async function isIn(dir: string, text: string): Promise<boolean> {
+  const files = (await readdir(dir)).map((name) => readFile(join(dir, name)));
+  return (await Promise.all(files)).some((bytes) => bytes.includes(text));
 }
 
 interface ConsumerPage {
