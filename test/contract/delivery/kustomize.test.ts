@@ -45,15 +45,24 @@ afterAll(async () => {
 });
 
 test.each(['', '/feeds'])('knative%s reads as kubectl renders it', async (dir) => {
-  const kubectl = await resolvePart('kubectl');
-  const { stdout } = await promisify(execFile)(kubectl, ['kustomize', `${ROOT}${dir}`]);
-  const rendered = [...parseAllDocuments(stdout)].map((document) => document.toJS());
+  const rendered = [...parseAllDocuments(await render(`${ROOT}${dir}`))].map((document) => document.toJS());
   const read = (await readKustomization(ROOT, `${ROOT}${dir}`)).map(({ value }) => value);
   // kubectl puts namespaces and accounts first, names the image's tag, and a hash of settings.
   const sorted = (objects: readonly unknown[]): readonly string[] =>
     objects.map((object) => JSON.stringify(inOrder(object))).toSorted();
   expect(sorted(read)).toEqual(sorted(rendered));
 });
+
+/** The binding of a policy named settings that nobody has, and each Job of a backup was refused. */
+test('whatever names the settings names them with their hash', async () => {
+  const named = (await render(ROOT)).match(/(?<=: )ballast-settings.*/g) ?? [];
+  expect([...new Set(named)]).toEqual([expect.stringMatching(/^ballast-settings-\w+$/)]);
+});
+
+async function render(dir: string): Promise<string> {
+  const kubectl = await resolvePart('kubectl');
+  return (await promisify(execFile)(kubectl, ['kustomize', dir])).stdout;
+}
 
 test('the API server takes every object that is to be applied', async () => {
   for (const { object } of (await loadWiring(ROOT)).objects) {

@@ -179,7 +179,7 @@ export class Rig {
   }
 }
 
-function conditionOf(object: KubeObject, type: string): Condition | undefined {
+export function conditionOf(object: KubeObject, type: string): Condition | undefined {
   // Knative's kinds have Kubernetes' conditions.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const { conditions = [] } = (object['status'] ?? {}) as { conditions?: readonly Condition[] };

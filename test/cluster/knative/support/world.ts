@@ -16,6 +16,7 @@ export interface KnativeWorld {
  * Knative replace the adapters of all sources.
  */
 export const NAMESPACES = {
+  backups: 'backups',
   churn: 'churn',
   eventing: 'eventing-test',
   migrating: 'migrating',
