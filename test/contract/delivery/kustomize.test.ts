@@ -45,7 +45,9 @@ afterAll(async () => {
 });
 
 test.each(['', '/feeds'])('knative%s reads as kubectl renders it', async (dir) => {
-  const rendered = [...parseAllDocuments(await render(`${ROOT}${dir}`))].map((document) => document.toJS());
+  const rendered = [...parseAllDocuments(await render(`${ROOT}${dir}`))].map((document) =>
+    document.toJS(),
+  );
   const read = (await readKustomization(ROOT, `${ROOT}${dir}`)).map(({ value }) => value);
   // kubectl puts namespaces and accounts first, names the image's tag, and a hash of settings.
   const sorted = (objects: readonly unknown[]): readonly string[] =>

@@ -8,6 +8,7 @@ interface Reference {
 
 export interface Container {
   readonly name: string;
+  readonly image: string;
   readonly command: readonly string[];
   readonly args: readonly string[];
   readonly env?: readonly {

@@ -40,6 +40,8 @@ export interface JobPodsOptions {
   readonly label?: string;
   /** The file that runs for a program, by its path in the image; `.mjs` runs in Node. */
   readonly programs: Readonly<Record<string, string>>;
+  /** The same for images whose programs differ, by image and path. */
+  readonly programsOf?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Where claims are kept, once they are bound; else they are there at once. */
   readonly claimDir?: (namespace: string, claim: string) => string;
   /** After a container has ended: what the kubelet does for the next one. */
@@ -242,13 +244,14 @@ export class JobPods {
 
   async #runOne(object: KubeObject, container: Container, signal: AbortSignal): Promise<Ended> {
     const { uid, namespace = '' } = object.metadata;
-    const { name, terminationMessagePolicy } = container;
+    const { name, image, terminationMessagePolicy } = container;
     const root = join(this.#dir, uid);
     const log = this.dirOf(object, '/dev/termination-log');
     await mkdir(dirname(log), { recursive: true });
     await rm(log, { force: true });
     const env = await this.#variables(namespace, container);
-    const program = this.#options.programs[container.command.at(-1) ?? ''];
+    const { programs, programsOf } = this.#options;
+    const program = { ...programs, ...programsOf?.[image] }[container.command.at(-1) ?? ''];
     if (program === undefined) throw new Error(`no image has ${container.command.join(' ')}`);
     const args = container.args.map((one) =>
       one.replaceAll('$$', () => '$').replace(/(^|=)\//, (_, before) => `${before}${root}/`),

@@ -22,6 +22,7 @@ const core = (resource: string) => ({ group: '', version: 'v1', resource }) as c
 /** The user that members are in their pods. */
 const UID = 1_000;
 const WITHIN_MS = 120_000;
+const ETCDUTL = '/usr/local/bin/etcdutl';
 
 export class RestorePlace {
   readonly etcd: EtcdPlace;
@@ -50,7 +51,11 @@ export class RestorePlace {
       label: 'ballast.dev/etcd-restore',
       programs: {
         '/app/etcd-restore.mjs': await bundleProgram('etcd-restore', join(plane.dir, 'dist')),
-        '/usr/local/bin/etcdutl': await resolvePart('etcdutl'),
+        [ETCDUTL]: await resolvePart('etcdutl'),
+      },
+      programsOf: {
+        'quay.io/coreos/etcd:v3.5.35': { [ETCDUTL]: await resolvePart('etcdutl-previous') },
+        'quay.io/coreos/etcd:v3.7.3': { [ETCDUTL]: await resolvePart('etcdutl-next') },
       },
       claimDir: (namespace, claim) => etcd.claimDir({ namespace, name: '' }, claim),
       between: (dir) => giveTo(UID, join(dir, 'var/lib/etcd')),

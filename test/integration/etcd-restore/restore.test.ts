@@ -128,6 +128,23 @@ test(
   },
 );
 
+test.each(['v3.5.35', 'v3.7.3'])(
+  'the etcdutl of %s restores it, and the etcd of that image goes on with it',
+  { timeout: SCENARIO_MS },
+  async (version) => {
+    const name = `of-${version.replaceAll('.', '-')}`;
+    const image = `quay.io/coreos/etcd:${version}`;
+    const spec = { replicas: 1, image, tls: PLAIN, storage: { size: '10Gi' } };
+    await place.create(named(name), restoreOf(name, 'old.db', { etcdCluster: { name, spec } }));
+    await place.untilSays(named(name), /^False EtcdClusterStarting/);
+    await place.etcd.wakeUntilReady(named(name));
+    await place.untilSays(named(name), /^True Restored: EtcdCluster \S+ has 2 keys as of revision/);
+    expect((await place.etcd.status(named(name))).version).toBe(version.slice(1));
+    const told = await watchFrom(await urlOf(named(name)), facts.revision);
+    expect(told).toContain('"canceled":true,"compact_revision"');
+  },
+);
+
 const spoiled: readonly [string, () => [Buffer, BackupFacts | undefined], string][] = [
   [
     'changed',

@@ -73,6 +73,8 @@ test('nothing that only others run is built for `npm start`', () => {
     'etcd-previous',
     'etcd-next',
     'etcd-tools',
+    'etcd-tools-previous',
+    'etcd-tools-next',
     'porcupine',
     'versitygw',
     'kube-controller-manager',

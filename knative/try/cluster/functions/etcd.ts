@@ -8,7 +8,8 @@ import { resolvePart } from '../../local/parts/resolve.ts';
 import { partsSettings } from '../../local/parts/settings.ts';
 import { cachedArchive } from '../knative/cached-archive.ts';
 
-const PARTS: readonly PartName[] = ['etcd', 'etcd-next'];
+/** Each etcd with its own etcdutl. */
+const PARTS = { etcd: 'etcdutl', 'etcd-next': 'etcdutl-next' } as const;
 /** As in the images of its project: pods name the programs. */
 const DIRECTORY = '/usr/local/bin';
 
@@ -19,13 +20,13 @@ export const etcdImage = (part: PartName): string =>
 export async function etcdArchives(signal?: AbortSignal): Promise<readonly string[]> {
   const settings = partsSettings();
   const resolving = signal === undefined ? { settings } : { settings, signal };
-  // One for both: what it restores, the later one takes over as that of the version before.
-  const etcdutl = await programFiles(await resolvePart('etcdutl', resolving), 'etcdutl', DIRECTORY);
   const archives: string[] = [];
-  for (const part of PARTS) {
+  for (const part of ['etcd', 'etcd-next'] as const) {
     const binary = await resolvePart(part, resolving);
     const program = { image: etcdImage(part), binary, name: 'etcd', directory: DIRECTORY };
     const spec = await programSpec(program);
+    const tool = await resolvePart(PARTS[part], resolving);
+    const etcdutl = await programFiles(tool, 'etcdutl', DIRECTORY);
     archives.push(await cachedArchive({ ...spec, files: [...spec.files, ...etcdutl] }, settings));
   }
   return archives;

@@ -4,7 +4,7 @@
 import { type Clock, systemClock } from '../../../../shared/clock.ts';
 import type { KubeClient } from '../../../../shared/kube/client.ts';
 import { CRDS } from '../../../../shared/kube/crds.ts';
-import type { DiscoveredResource, KubeObject } from '../../../../shared/kube/objects.ts';
+import type { DiscoveredResource, KubeObject, Manifest } from '../../../../shared/kube/objects.ts';
 import type { ClusterObject } from '../manifests/wiring.ts';
 
 export interface ApplyOptions {
@@ -28,9 +28,19 @@ export async function applyObjects(
   for (const one of objects) {
     const definition = definitions.find((candidate) => defines(candidate, one));
     const resource = await resourceFor(kube, one, definition, options);
-    await kube.apply(resource, one.object, { force: true, signal: options.signal });
+    await kube.apply(resource, placed(one.object, resource), {
+      force: true,
+      signal: options.signal,
+    });
     if (one.object.kind === 'CustomResourceDefinition') definitions.push(one);
   }
+}
+
+/** As kubectl does: kustomize has some of its objects say a namespace that their kind has not. */
+function placed(object: Manifest, { isNamespaced }: DiscoveredResource): Manifest {
+  if (isNamespaced) return object;
+  const { namespace: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }
 
 function defines(definition: ClusterObject, { object }: ClusterObject): boolean {

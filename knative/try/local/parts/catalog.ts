@@ -5,6 +5,8 @@ import type { PartEntry, PartGroup, PartName } from './part-entry.ts';
 
 const KUBERNETES_VERSION = 'v1.36.3';
 const ETCD_VERSION = 'v3.6.16';
+const ETCD_PREVIOUS_VERSION = 'v3.5.35';
+const ETCD_NEXT_VERSION = 'v3.7.3';
 const KWOK_VERSION = 'v0.8.0';
 const COMPONENT_VERSION = 'k8s.io/component-base/version';
 const kubernetes = {
@@ -43,6 +45,12 @@ const etcdTool = {
   minorSkew: 0,
   isKubebuilderAsset: false,
   user: 'tests',
+} as const;
+
+const etcdutl = {
+  ...etcdTool,
+  package: 'go.etcd.io/etcd/etcdutl/v3',
+  module: 'go.etcd.io/etcd/etcdutl/v3',
 } as const;
 
 const CONTAINERD = 'github.com/containerd/containerd/v2';
@@ -109,20 +117,22 @@ const entries: readonly PartEntry[] = [
     version: ETCD_VERSION,
     isKubebuilderAsset: true,
   },
-  { ...otherEtcd, name: 'etcd-previous', group: 'etcd-previous', version: 'v3.5.35' },
-  { ...otherEtcd, name: 'etcd-next', group: 'etcd-next', version: 'v3.7.3' },
+  { ...otherEtcd, name: 'etcd-previous', group: 'etcd-previous', version: ETCD_PREVIOUS_VERSION },
+  { ...otherEtcd, name: 'etcd-next', group: 'etcd-next', version: ETCD_NEXT_VERSION },
   {
     ...etcdTool,
     name: 'etcdctl',
     package: 'go.etcd.io/etcd/etcdctl/v3',
     module: 'go.etcd.io/etcd/etcdctl/v3',
   },
+  { ...etcdutl, name: 'etcdutl' },
   {
-    ...etcdTool,
-    name: 'etcdutl',
-    package: 'go.etcd.io/etcd/etcdutl/v3',
-    module: 'go.etcd.io/etcd/etcdutl/v3',
+    ...etcdutl,
+    name: 'etcdutl-previous',
+    group: 'etcd-tools-previous',
+    version: ETCD_PREVIOUS_VERSION,
   },
+  { ...etcdutl, name: 'etcdutl-next', group: 'etcd-tools-next', version: ETCD_NEXT_VERSION },
   {
     name: 'porcupine-check',
     group: 'porcupine',
