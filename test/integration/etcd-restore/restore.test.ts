@@ -335,3 +335,34 @@ test(
     await client.close();
   },
 );
+
+test(
+  'a backup of an etcd with the alarm CORRUPT becomes one that takes writes',
+  { timeout: SCENARIO_MS },
+  async () => {
+    const differing = await EtcdCluster.start(1);
+    const { url } = differing.placeOf(0).endpoint;
+    const admin = openEtcdAdmin({ endpoints: [url] });
+    await admin.keys.put('a', 'of old');
+    const [member] = (await admin.members.list({ isLinearizable: true })).members;
+    const alarm = { action: 'ACTIVATE', alarm: 'CORRUPT', memberID: member?.id };
+    await fetch(`${url}/v3/maintenance/alarm`, { method: 'POST', body: JSON.stringify(alarm) });
+    await expect(admin.keys.put('a', 'of new')).rejects.toThrow(/corrupt/i);
+    const path = join(differing.plane.dir, 'corrupt.db');
+    const backup = await take(path, url);
+    expect(backup.facts.alarms).toEqual(['CORRUPT']);
+    await put('corrupt.db', await readFile(path), backup.facts);
+    await admin.close();
+    await differing.stop();
+    const cluster = named('mended');
+    const spec = { replicas: 1, tls: PLAIN, storage: { size: '10Gi' } };
+    const etcdCluster = { name: 'mended', spec };
+    await place.create(cluster, { ...restoreOf('mended', 'corrupt.db'), etcdCluster });
+    await place.untilSays(cluster, /^False EtcdCluster(Starting|Degraded)/);
+    await place.etcd.wakeUntilReady(cluster);
+    const client = await place.etcd.client(cluster);
+    expect((await client.keys.get('a')).found?.value.toString()).toBe('of old');
+    await client.keys.put('a', 'of new');
+    await client.close();
+  },
+);
