@@ -59,8 +59,7 @@ function ofBackup(
 ): Backup | Lack {
   const { phase, location = '', backup } = status;
   if (phase === 'Failed') {
-    const message = `${who} has failed, so there is nothing to restore. Name another one.`;
-    return { reason: 'EtcdBackupFailed', message, isFinal: true };
+    return { reason: 'EtcdBackupFailed', message: failed(who, status), isFinal: true };
   }
   if (phase !== 'Complete' || backup === undefined) {
     const message = `${who} is not complete yet. It goes on when it is.`;
@@ -79,4 +78,15 @@ function ofBackup(
   }
   const message = `${who} says that it is at ${location}, which is not where its spec has it.`;
   return { reason: 'EtcdBackupUnclear', message, isFinal: true };
+}
+
+function failed(who: string, { location = '', backup }: EtcdBackupStatus): string {
+  if (backup === undefined) {
+    return `${who} has failed, so there is nothing to restore. Name another one.`;
+  }
+  return (
+    `${who} is stored at ${location}, and its rehearsal failed, so it may not be fit to be ` +
+    'restored. Name another one; if there is none, name that place itself in another ' +
+    'EtcdRestore, with source.s3 or source.claim.'
+  );
 }

@@ -256,6 +256,12 @@ test.each<[string, object, string]>([
   expect([statusOf().phase, reasonOf()]).toEqual(['Failed', `False ${reason}`]);
 });
 
+test('it is told where a backup is stored whose rehearsal failed', async () => {
+  putBackup({ ...BACKUP_STATUS, phase: 'Failed' });
+  await made();
+  expect(messageOf()).toContain(`is stored at ${LOCATION}, and its rehearsal failed`);
+});
+
 test.each<[string, object]>([
   ['in memory', { storage: { medium: 'Memory', size: '1Gi' } }],
   ['that hibernates', { replicas: 0 }],
