@@ -66,7 +66,6 @@ export const errorTable = {
   BACKUP_NEWER: reject('The backup is of a newer etcd than the one that is to run on it', 422),
   BACKUP_TOO_LARGE: reject('The backup is larger than the quota of the new etcd', 422),
   BACKUP_ASKS_LOGINS: reject('The backup asks for logins that nobody could give', 422),
-  BACKUP_UNREADABLE: reject('The backup has objects that no API server can read', 422),
   REHEARSAL_FAILED: reject('The backup is stored, and could not be rehearsed', 422),
   RESTORE_WITHOUT_ROOM: reject('A restore may not take as much of its disk as it needs', 422),
   RESTORE_VOLUME_USED: reject('The volume has data that is no attempt of a restore', 422),

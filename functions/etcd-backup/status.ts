@@ -1,7 +1,7 @@
 // Computes the status of a backup from the state and the decision. Pure; equal input gives an
 // equal status, so a backup that is over is not written again.
 import type { EtcdBackupStatus } from '../../shared/api/etcd-backup.ts';
-import type { ConditionInput } from '../../shared/kube/conditions.ts';
+import type { ConditionInput, Reason } from '../../shared/kube/conditions.ts';
 import { condition, NOT_DEGRADED, progressing } from '../../shared/stateful/conditions.ts';
 import type { StatusUpdate } from '../../shared/stateful/write-status.ts';
 import type { Decision } from './decision.ts';
@@ -28,7 +28,7 @@ export function statusUpdateOf(state: State, decision: Decision): StatusUpdate<E
       ...(outcome === undefined ? {} : { completedAt: outcome.at }),
       ...found(state, outcome),
     },
-    conditions: [complete(decision, outcome), progressing(decision), degraded(decision)],
+    conditions: [complete(decision, outcome), progressing(decision), degraded(decision, outcome)],
   };
 }
 
@@ -68,5 +68,17 @@ function complete({ next, waitsFor }: Decision, outcome: Outcome | undefined): C
   return condition('Complete', 'True', { reason: 'Unconfirmed', message });
 }
 
-const degraded = ({ trouble }: Decision): ConditionInput =>
-  trouble === undefined ? NOT_DEGRADED : condition('Degraded', 'True', trouble);
+function degraded({ trouble }: Decision, outcome: Outcome | undefined): ConditionInput {
+  const found = trouble ?? unreadable(outcome);
+  return found === undefined ? NOT_DEGRADED : condition('Degraded', 'True', found);
+}
+
+/** They are so in the etcd as well, and nobody else tells. */
+function unreadable(outcome: Outcome | undefined): Reason | undefined {
+  const seen = outcome !== undefined && 'facts' in outcome ? outcome.rehearsal?.unreadable : null;
+  if (seen === undefined || seen === null) return undefined;
+  const message =
+    `The backup has what its etcd has, and ${seen.objects} of the objects in both no API server ` +
+    `can read: ${seen.such}. Repair or delete them in the etcd.`;
+  return { reason: 'ObjectsUnreadable', message };
+}

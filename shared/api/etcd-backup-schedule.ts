@@ -92,6 +92,8 @@ export interface RehearsedBackup {
   /** The EtcdBackup. */
   readonly name: string;
   readonly rehearsedAt: string;
+  /** How many objects no API server can read. */
+  readonly unreadable?: number;
 }
 
 export interface NewestBackup {

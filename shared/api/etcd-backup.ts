@@ -157,6 +157,14 @@ export interface Rehearsal {
   readonly hashKv: number;
   /** For the store of an API server. */
   readonly storedVersions?: StoredVersions;
+  /** Objects that no API server can read; absent where there are none. */
+  readonly unreadable?: Unreadable;
+}
+
+export interface Unreadable {
+  readonly objects: number;
+  /** The first of them, and what each is. */
+  readonly such: string;
 }
 
 /** How many objects are stored in which version. */

@@ -5,8 +5,9 @@ import type { AuditReport } from '../../../shared/stored/audit.ts';
 import { resourceName } from '../../../shared/stored/place.ts';
 
 export const STORED_VERSIONS_MAX = 20;
-/** The rest of a termination message, which has 4096 bytes. */
-const BYTES_MAX = 2_000;
+/** With the next one the rest of a termination message, which has 4096 bytes. */
+const BYTES_MAX = 1_500;
+export const UNREADABLE_BYTES_MAX = 500;
 
 export function storedVersionsOf({
   rows,
@@ -14,6 +15,7 @@ export function storedVersionsOf({
 }: Pick<AuditReport, 'rows' | 'values'>): StoredVersions {
   const counts = new Map<string, StoredVersion>();
   for (const row of rows) {
+    if (row.encoding === 'unreadable') continue;
     const [resource, version] = [resourceName(row), row.apiVersion ?? 'encrypted'];
     const id = `${resource} ${version}`;
     const objects = (counts.get(id)?.objects ?? 0) + row.count;

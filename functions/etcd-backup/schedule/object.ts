@@ -64,6 +64,8 @@ export interface GoodBackup {
   readonly sizeBytes: number;
   readonly clusterId: string;
   readonly rehearsedAt?: string;
+  /** How many objects no API server can read. */
+  readonly unreadable?: number;
 }
 
 /** Undefined for one that another schedule made, or a person. */
@@ -100,7 +102,9 @@ function factsOf({ status: { backup, rehearsal } }: EtcdBackup): GoodBackup | un
   const { takenAt, isHashConfirmed, revision, sha256, sizeBytes, clusterId } = backup;
   const takenAtMs = Date.parse(takenAt);
   const facts = { takenAtMs, isConfirmed: isHashConfirmed, revision, sha256, sizeBytes, clusterId };
-  return { ...facts, ...(rehearsal && { rehearsedAt: rehearsal.rehearsedAt }) };
+  if (rehearsal === undefined) return facts;
+  const { rehearsedAt, unreadable } = rehearsal;
+  return { ...facts, rehearsedAt, ...(unreadable && { unreadable: unreadable.objects }) };
 }
 
 /** A backup that is stored, with its EtcdBackup. */

@@ -22,12 +22,12 @@ export function rehearsalsOf({ schedule, made }: Counted): CountedRehearsals | u
   if (spec.rehearsal === undefined) return undefined;
   let counted = status.rehearsals ?? { goodSince: 0, countedUntil: sinceOf({ schedule, made }) };
   for (const { name, completedAt, good } of endedSince(made, counted)) {
-    const { rehearsedAt } = good ?? {};
+    const { rehearsedAt, unreadable } = good;
     const { goodSince, last } = counted;
-    counted =
-      rehearsedAt === undefined
-        ? { goodSince: goodSince + 1, countedUntil: completedAt, ...(last && { last }) }
-        : { goodSince: 0, countedUntil: completedAt, last: { name, rehearsedAt } };
+    const now = rehearsedAt && { name, rehearsedAt, ...(unreadable && { unreadable }) };
+    counted = now
+      ? { goodSince: 0, countedUntil: completedAt, last: now }
+      : { goodSince: goodSince + 1, countedUntil: completedAt, ...(last && { last }) };
   }
   return counted;
 }
@@ -79,6 +79,17 @@ export function rehearsalTrouble(state: Counted): Reason | undefined {
     return { reason: 'RehearsalFailed', message };
   }
   return counted.goodSince > rehearsal.every ? overdue(rehearsal, counted) : undefined;
+}
+
+/** The etcd has them as well, so its backups are no worse for them. */
+export function unreadableObjects(state: Counted): Reason | undefined {
+  const { last } = rehearsalsOf(state) ?? {};
+  if (last?.unreadable === undefined) return undefined;
+  const message =
+    `By the rehearsal of EtcdBackup ${last.name}, ${last.unreadable} objects of its etcd no API ` +
+    'server can read. Backups go on, and have them as well. Its status.rehearsal.unreadable says ' +
+    'which: repair or delete them in the etcd.';
+  return { reason: 'ObjectsUnreadable', message };
 }
 
 function overdue({ every }: ScheduledRehearsals, { goodSince, last }: CountedRehearsals): Reason {

@@ -14,7 +14,7 @@ import type { ScheduleDecision } from './decision.ts';
 import { activeIn, dueMs, hasFailed, whyNot } from './decide.ts';
 import { type Made, removingIn, type Stored, storedIn } from './object.ts';
 import { goodUntilMs, isKept, lastRunKnownMs, newestOf, promisedMs } from './promise.ts';
-import { rehearsalsOf, rehearsalTrouble } from './rehearsals.ts';
+import { rehearsalsOf, rehearsalTrouble, unreadableObjects } from './rehearsals.ts';
 import type { Removal, ScheduleState } from './state.ts';
 
 const ACTIVE_SHOWN_MAX = 10;
@@ -124,7 +124,8 @@ function troubleOf(state: ScheduleState): Reason | undefined {
   const isDue = newest !== undefined || (promised !== undefined && state.nowMs > promised);
   const broken = isDue ? brokenPromise(state, newest) : undefined;
   const missed = missedRun(state);
-  return broken ?? rehearsalTrouble(state) ?? failed ?? missed ?? failedRemoval(state);
+  const later = failed ?? missed ?? failedRemoval(state) ?? unreadableObjects(state);
+  return broken ?? rehearsalTrouble(state) ?? later;
 }
 
 /** The failure of the last run that has ended. */

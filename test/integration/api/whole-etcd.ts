@@ -264,6 +264,7 @@ export const backupStatus: Whole<Omit<EtcdBackupStatus, 'conditions'>> & {
       total: 2,
       most: [{ resource: 'deployments.apps', version: 'apps/v1', objects: 2 }],
     },
+    unreadable: { objects: 1, such: '/registry/pods/shop/b is cut off' },
   },
   error: { code: 'S3_UNAVAILABLE', message: 'It is away.' },
   conditions: [condition],

@@ -54,7 +54,7 @@ const scheduleStatus: Whole<Omit<EtcdBackupScheduleStatus, 'conditions'>> & {
   rehearsals: {
     goodSince: 2,
     countedUntil: at,
-    last: { name: 'main-202601010304', rehearsedAt: at },
+    last: { name: 'main-202601010304', rehearsedAt: at, unreadable: 1 },
   },
   conditions: [condition],
 };

@@ -141,6 +141,27 @@ test('the status has what was found, and the message says that it was', () => {
   expect(conditions[0]?.message).toMatch(/^5 keys at revision 6, restored and read through; a /);
 });
 
+test('objects that no API server can read are told, and the backup counts', () => {
+  const unreadable = { objects: 2, such: '/registry/pods/shop/b is cut off' };
+  const pods = [behind('confirm', saidRehearsed({ unreadable }), 0)];
+  const now = state({ job: job(ended(true)), pods }, { spec, status: NOTED });
+  const { status, conditions } = statusUpdateOf(now, decide(now));
+  expect([status.phase, status.rehearsal?.unreadable]).toEqual(['Complete', unreadable]);
+  expect(conditions[2]).toMatchObject({ status: 'True', reason: 'ObjectsUnreadable' });
+  expect(conditions[2]?.message).toContain('2 of the objects in both');
+});
+
+test.each([
+  { objects: -1, such: '' },
+  { objects: 1, such: 'x'.repeat(501) },
+  { objects: 1 },
+  'two',
+])('no rehearsal of ours says %j of them', (unreadable) => {
+  const pods = [behind('confirm', saidRehearsed({ unreadable }), 0)];
+  const { complete } = saidOf({ job: job(ended(true)), pods });
+  expect(complete).toBe('False ResultLost');
+});
+
 test('a rehearsal that failed says where it lies, what is wrong, and what to do', () => {
   const now = state({ job: job(refused), pods: [behind('check', CHANGED, 3)] }, { spec });
   expect(decide(now).trouble?.message).toBe(

@@ -122,6 +122,20 @@ test('the last one that was rehearsed well is told, and goes with the question',
   expect(statusUpdateOf(without, decide(without)).status.rehearsals).toBeUndefined();
 });
 
+test('objects that no API server can read are told, and the promise is kept', () => {
+  const backup = rehearsed(LAST);
+  const made = [{ ...backup, good: backup.good && { ...backup.good, unreadable: 3 } }];
+  const spec = { rehearsal: { every: 6 } };
+  const counted = { rehearsals: { goodSince: 5, countedUntil: BEFORE } };
+  const found = state({ spec, status: { ...noted(LAST).status, ...counted }, made });
+  const { status, conditions } = statusUpdateOf(found, decide(found));
+  const [ready, , degraded] = conditions;
+  expect([ready?.status, degraded?.reason]).toEqual(['True', 'ObjectsUnreadable']);
+  // Its EtcdBackup goes, and the objects stay.
+  const later = state({ spec, status, made: [] });
+  expect(statusUpdateOf(later, decide(later)).status.rehearsals?.last?.unreadable).toBe(3);
+});
+
 test('its EtcdBackup is told how it is rehearsed, and no other one is', () => {
   const disk = { medium: 'Node', size: '5Gi' } as const;
   const image = 'quay.io/coreos/etcd:v3.6.16';
