@@ -69,8 +69,8 @@ function complete({ next, waitsFor }: Decision, outcome: Outcome | undefined): C
 }
 
 function degraded({ trouble }: Decision, outcome: Outcome | undefined): ConditionInput {
-  const found = trouble ?? unreadable(outcome);
-  return found === undefined ? NOT_DEGRADED : condition('Degraded', 'True', found);
+  const reason = trouble ?? unreadable(outcome);
+  return reason === undefined ? NOT_DEGRADED : condition('Degraded', 'True', reason);
 }
 
 /** They are so in the etcd as well, and nobody else tells. */
