@@ -30,10 +30,17 @@ const encoded = (part: string): string =>
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-export async function openPool(settings: S3Settings, bucket: string): Promise<Dispatcher> {
-  const [{ Pool }, ca] = await Promise.all([import('./undici.ts'), readAuthority(settings.caPath)]);
-  return new Pool(urlOf(settings, bucket).origin, {
-    connections: CONNECTIONS_MAX,
+export const openPool = (settings: S3Settings, bucket: string): Promise<Dispatcher> =>
+  openConnection(urlOf(settings, bucket).origin, settings.caPath, CONNECTIONS_MAX);
+
+export async function openConnection(
+  origin: string,
+  caPath: string | undefined,
+  connections = 1,
+): Promise<Dispatcher> {
+  const [{ Pool }, ca] = await Promise.all([import('./undici.ts'), readAuthority(caPath)]);
+  return new Pool(origin, {
+    connections,
     allowH2: false,
     maxHeaderSize: HEADERS_BYTES_MAX,
     connectTimeout: CONNECT_TIMEOUT_MS,

@@ -3,6 +3,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type CredentialSource, sourceIn } from './credentials.ts';
+import type { Identity } from './identity.ts';
 
 export interface S3Settings {
   /** As `https://s3.example:9000`; undefined for Amazon's own of the region. */
@@ -32,18 +33,21 @@ export function s3Settings(options: S3Options = {}): S3Settings {
   const { env } = process;
   const endpoint =
     options.endpoint ?? named(env['AWS_ENDPOINT_URL_S3']) ?? named(env['AWS_ENDPOINT_URL']);
+  const region =
+    options.region ?? named(env['AWS_REGION']) ?? named(env['AWS_DEFAULT_REGION']) ?? REGION;
+  const caPath = options.caPath ?? named(env['AWS_CA_BUNDLE']);
   const style = options.style ?? (endpoint === undefined ? 'host' : 'path');
   return {
     endpoint,
-    region:
-      options.region ?? named(env['AWS_REGION']) ?? named(env['AWS_DEFAULT_REGION']) ?? REGION,
+    region,
     isPathStyle: style === 'path',
-    caPath: options.caPath ?? named(env['AWS_CA_BUNDLE']),
+    caPath,
     credentials: sourceIn({
       path: options.credentialsPath,
       accessKeyId: named(env['AWS_ACCESS_KEY_ID']),
       secretAccessKey: named(env['AWS_SECRET_ACCESS_KEY']),
       sessionToken: named(env['AWS_SESSION_TOKEN']),
+      identity: identityIn(env, region, caPath),
       usualPath: named(env['AWS_SHARED_CREDENTIALS_FILE']) ?? join(home(), '.aws/credentials'),
       profile: named(env['AWS_PROFILE']) ?? 'default',
     }),
@@ -52,6 +56,27 @@ export function s3Settings(options: S3Options = {}): S3Settings {
 }
 
 const named = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
+
+/** What those who give pods an identity put into their environment. */
+function identityIn(
+  env: NodeJS.ProcessEnv,
+  region: string,
+  caPath: string | undefined,
+): Identity | undefined {
+  const roleArn = named(env['AWS_ROLE_ARN']);
+  const tokenPath = named(env['AWS_WEB_IDENTITY_TOKEN_FILE']);
+  const url = named(env['AWS_CONTAINER_CREDENTIALS_FULL_URI']);
+  if (roleArn !== undefined && tokenPath !== undefined) {
+    const sessionName = named(env['AWS_ROLE_SESSION_NAME']) ?? 'ballast';
+    const endpoint =
+      named(env['AWS_ENDPOINT_URL_STS']) ??
+      named(env['AWS_ENDPOINT_URL']) ??
+      `https://sts.${region}.amazonaws.com`;
+    return { webIdentity: { roleArn, tokenPath, sessionName, endpoint, caPath } };
+  }
+  if (url === undefined) return undefined;
+  return { keyService: { url, tokenPath: named(env['AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE']) } };
+}
 
 /** A user without a name and without HOME has none, as in a pod: then there is no file either. */
 function home(): string {

@@ -6,10 +6,9 @@ import { AwsV4Signer } from 'aws4fetch';
 import type { Dispatcher } from 'undici';
 import { type Clock, systemClock } from '../clock.ts';
 import { Failure } from '../errors.ts';
-import { readCredentials } from './credentials.ts';
+import { Keys } from './credentials.ts';
 import {
   type About,
-  failureFromOdd,
   failureFromRefused,
   failureFromTransport,
   isPassing,
@@ -18,6 +17,7 @@ import {
 } from './errors.ts';
 import { openPool, urlOf } from './pool.ts';
 import type { S3Settings } from './settings.ts';
+import { textWithin } from './text-within.ts';
 
 export interface Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
@@ -65,6 +65,7 @@ export class Transport {
   readonly #settings: S3Settings;
   readonly #clock: Clock;
   readonly #silenceMs: number;
+  readonly #keys: Keys;
   readonly #signingKeys = new Map<string, ArrayBuffer>();
   #pool: Promise<Dispatcher> | undefined;
   /** How far the storage's clock is ahead of ours, where it refuses us for it. */
@@ -76,6 +77,7 @@ export class Transport {
     this.bucket = bucket;
     this.#settings = settings;
     this.#clock = options.clock ?? systemClock;
+    this.#keys = new Keys(settings.credentials, this.#clock);
     this.#silenceMs = options.silenceMs ?? SILENCE_MS;
     this.endpoint = urlOf(settings, bucket).origin;
   }
@@ -103,7 +105,7 @@ export class Transport {
     const reply = await this.#attempt(request, signal);
     const headers = headersOf(reply);
     if (reply.statusCode < 300) return { headers, body: reply.body };
-    const text = await this.#textOf(reply, about);
+    const text = await textWithin(reply.body, ANSWER_BYTES_MAX, about);
     throw failureFromRefused(about, refusedIn(reply.statusCode, headers, text));
   }
 
@@ -117,7 +119,7 @@ export class Transport {
     let text;
     try {
       reply = await this.#attempt(request, signal);
-      text = await this.#textOf(reply, about);
+      text = await textWithin(reply.body, ANSWER_BYTES_MAX, about);
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof Failure && error.code !== 'S3_UNAVAILABLE') throw error;
@@ -145,7 +147,7 @@ export class Transport {
     const { method, key, query = {}, body } = request;
     const url = urlOf(this.#settings, this.bucket, key);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-    const headers = await this.#sign(request, url);
+    const headers = await this.#sign(request, url, signal);
     this.#pool ??= openPool(this.#settings, this.bucket);
     // The next request reads the authority anew: what its file held may be what was wrong.
     this.#pool.catch(() => (this.#pool = undefined));
@@ -162,8 +164,12 @@ export class Transport {
     });
   }
 
-  async #sign({ method, body, headers = {} }: Request, url: URL): Promise<Record<string, string>> {
-    const credentials = await readCredentials(this.#settings.credentials);
+  async #sign(
+    { method, body, headers = {} }: Request,
+    url: URL,
+    signal: AbortSignal | undefined,
+  ): Promise<Record<string, string>> {
+    const credentials = await this.#keys.read(signal);
     const hash = createHash('sha256').update(body ?? '');
     const signer = new AwsV4Signer({
       method,
@@ -190,17 +196,6 @@ export class Transport {
     if (Number.isNaN(aheadMs) || Math.abs(aheadMs) < SKEW_MS) return false;
     this.#aheadMs = aheadMs;
     return true;
-  }
-
-  async #textOf({ body }: Dispatcher.ResponseData, about: About): Promise<string> {
-    const chunks: Buffer[] = [];
-    let sizeBytes = 0;
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      sizeBytes += chunk.length;
-      if (sizeBytes > ANSWER_BYTES_MAX) throw failureFromOdd(about, 'an answer without end');
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks).toString('utf8');
   }
 
   #about({ what, key }: Request): About {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { s3AddressOf } from '../../../shared/s3/arguments.ts';
-import { readCredentials } from '../../../shared/s3/credentials.ts';
+import { systemClock } from '../../../shared/clock.ts';
+import { type Credentials, type CredentialSource, Keys } from '../../../shared/s3/credentials.ts';
 import { placeIn } from '../../../shared/s3/place.ts';
 import { urlOf } from '../../../shared/s3/pool.ts';
 import { s3Settings } from '../../../shared/s3/settings.ts';
@@ -38,6 +39,9 @@ test('the bucket stands before the host of Amazon, and in the path of any other'
   );
 });
 
+const keysOf = (source: CredentialSource): Promise<Credentials> =>
+  new Keys(source, systemClock).read();
+
 test('the environment says what the command does not', () => {
   vi.stubEnv('AWS_ENDPOINT_URL', 'https://any.example');
   vi.stubEnv('AWS_ENDPOINT_URL_S3', 'https://s3.example');
@@ -56,11 +60,11 @@ test('credentials come from the environment, or from a file that is read each ti
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'id');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
   const given = { accessKeyId: 'id', secretAccessKey: 'secret', sessionToken: undefined };
-  expect(await readCredentials(s3Settings().credentials)).toEqual(given);
+  expect(await keysOf(s3Settings().credentials)).toEqual(given);
   const path = join(dir, 'credentials');
   const source = s3Settings({ credentialsPath: path }).credentials;
   writeFileSync(path, '[other]\naws_access_key_id = no\n');
-  await expect(readCredentials(source)).rejects.toMatchObject({
+  await expect(keysOf(source)).rejects.toMatchObject({
     code: 'S3_ACCESS_UNUSABLE',
     message: expect.stringContaining('Profile default'),
   });
@@ -68,7 +72,7 @@ test('credentials come from the environment, or from a file that is read each ti
     path,
     '[default]\naws_access_key_id = a\naws_secret_access_key=b\naws_session_token = c=\n[x]\n',
   );
-  expect(await readCredentials(source)).toEqual({
+  expect(await keysOf(source)).toEqual({
     accessKeyId: 'a',
     secretAccessKey: 'b',
     sessionToken: 'c=',
@@ -78,8 +82,31 @@ test('credentials come from the environment, or from a file that is read each ti
 test('without any credentials it is said where they are looked for', async () => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', '');
   vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', join(dir, 'absent'));
-  await expect(readCredentials(s3Settings().credentials)).rejects.toMatchObject({
+  await expect(keysOf(s3Settings().credentials)).rejects.toMatchObject({
     code: 'S3_ACCESS_UNUSABLE',
     message: expect.stringMatching(/cannot be read.*AWS_ACCESS_KEY_ID.*--s3-credentials/),
   });
+});
+
+test('keys come before the identity of a pod, and that before the usual file', () => {
+  vi.stubEnv('AWS_ROLE_ARN', 'arn:aws:iam::1:role/backups');
+  vi.stubEnv('AWS_WEB_IDENTITY_TOKEN_FILE', '/token');
+  vi.stubEnv('AWS_REGION', 'eu-2');
+  vi.stubEnv('AWS_CA_BUNDLE', '/ca.crt');
+  const { credentials } = s3Settings();
+  expect(credentials).toEqual({
+    identity: {
+      webIdentity: {
+        roleArn: 'arn:aws:iam::1:role/backups',
+        tokenPath: '/token',
+        sessionName: 'ballast',
+        endpoint: 'https://sts.eu-2.amazonaws.com',
+        caPath: '/ca.crt',
+      },
+    },
+  });
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'id');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
+  expect(s3Settings().credentials).toMatchObject({ given: { accessKeyId: 'id' } });
+  expect(s3Settings({ credentialsPath: '/keys' }).credentials).toMatchObject({ path: '/keys' });
 });
