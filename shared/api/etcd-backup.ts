@@ -77,9 +77,16 @@ export interface S3Object {
   readonly endpoint?: string;
   readonly region?: string;
   readonly style?: 'Path' | 'Host';
-  readonly credentials: { readonly secretName: string };
+  readonly credentials: S3Credentials;
   readonly certificateAuthority?: SecretKey & { readonly kind: 'ConfigMap' | 'Secret' };
   readonly serverSideEncryption?: string;
+}
+
+/** One of the two. */
+export interface S3Credentials {
+  readonly secretName?: string;
+  /** By its identity the pod gets keys. */
+  readonly serviceAccountName?: string;
 }
 
 export interface BackupSpool {

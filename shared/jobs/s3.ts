@@ -33,9 +33,16 @@ export function s3Authority({ certificateAuthority }: Reached): readonly Mounted
 
 /** Programs find them by these names. */
 export function s3Keys({ credentials: { secretName: name } }: Reached) {
+  if (name === undefined) return [];
   const of = (key: string, optional = false) => ({
     name: key,
     valueFrom: { secretKeyRef: { name, key, ...(optional ? { optional } : {}) } },
   });
   return [of('AWS_ACCESS_KEY_ID'), of('AWS_SECRET_ACCESS_KEY'), of('AWS_SESSION_TOKEN', true)];
 }
+
+/** The platform puts the way to the keys of its identity into the pod by itself. */
+export const s3Account = (s3: Reached | undefined): { readonly serviceAccountName?: string } => {
+  const { serviceAccountName } = s3?.credentials ?? {};
+  return serviceAccountName === undefined ? {} : { serviceAccountName };
+};

@@ -17,7 +17,8 @@ export const S3_USAGE = `\
   --s3-style STYLE   where the bucket stands: host, or path (path where an endpoint is named)
   --s3-cacert FILE   the CA of its certificate ($AWS_CA_BUNDLE)
   --s3-credentials FILE  in the form of ~/.aws/credentials ($AWS_ACCESS_KEY_ID,
-                     $AWS_SECRET_ACCESS_KEY and $AWS_SESSION_TOKEN; or that file itself)
+                     $AWS_SECRET_ACCESS_KEY and $AWS_SESSION_TOKEN; the identity of a pod; or
+                     that file itself)
 `;
 
 type Values = Readonly<Partial<Record<keyof typeof S3_ARGUMENTS, string>>>;

@@ -1,10 +1,8 @@
-// Keys for S3: from the environment, by the identity of a pod, or from a file in the form that every
-// tool for S3 reads. The file is read anew for each request, because whoever rotates keys writes it
-// while we run.
+// Keys for S3: from the environment, by the identity of a pod, or from a file in the form that
+// every tool for S3 reads. The file is read anew for each request, because whoever rotates keys
+// writes it while we run.
 import { readFile } from 'node:fs/promises';
-import type { Clock } from '../clock.ts';
 import { Failure } from '../errors.ts';
-import { borrowKeys, type Identity, type Lent } from './identity.ts';
 
 export interface Credentials {
   readonly accessKeyId: string;
@@ -12,9 +10,28 @@ export interface Credentials {
   readonly sessionToken: string | undefined;
 }
 
-type Kept = { readonly given: Credentials } | { readonly path: string; readonly profile: string };
+export interface WebIdentity {
+  readonly roleArn: string;
+  readonly tokenPath: string;
+  readonly sessionName: string;
+  /** A security token service is there. */
+  readonly endpoint: string;
+  readonly caPath: string | undefined;
+}
 
-export type CredentialSource = Kept | { readonly identity: Identity };
+export interface KeyService {
+  readonly url: string;
+  /** It is sent none where there is none. */
+  readonly tokenPath: string | undefined;
+}
+
+export type Identity = { readonly webIdentity: WebIdentity } | { readonly keyService: KeyService };
+
+export type KeptKeys =
+  | { readonly given: Credentials }
+  | { readonly path: string; readonly profile: string };
+
+export type CredentialSource = KeptKeys | { readonly identity: Identity };
 
 interface Found {
   /** A file that was named: it comes before the environment. */
@@ -36,34 +53,10 @@ export function sourceIn(found: Found): CredentialSource {
   return found.identity === undefined ? { path: usualPath, profile } : { identity: found.identity };
 }
 
-/** Of their last minutes none is used: a request may wait that long, and clocks differ. */
-const SPARE_MS = 5 * 60_000;
-
-/** Those of one bucket. Borrowed ones are kept until they are about to end. */
-export class Keys {
-  readonly #source: CredentialSource;
-  readonly #clock: Clock;
-  #lent: Lent | undefined;
-
-  constructor(source: CredentialSource, clock: Clock) {
-    this.#source = source;
-    this.#clock = clock;
-  }
-
-  async read(signal?: AbortSignal): Promise<Credentials> {
-    if (!('identity' in this.#source)) return readCredentials(this.#source);
-    const isFresh = (this.#lent?.endsAtMs ?? 0) - SPARE_MS > this.#clock.nowMs();
-    if (this.#lent === undefined || !isFresh) {
-      this.#lent = await borrowKeys(this.#source.identity, signal);
-    }
-    return this.#lent.credentials;
-  }
-}
-
 const NEXT =
   'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a file with --s3-credentials.';
 
-export async function readCredentials(source: Kept): Promise<Credentials> {
+export async function readCredentials(source: KeptKeys): Promise<Credentials> {
   if ('given' in source) return source.given;
   const { path, profile } = source;
   let text;

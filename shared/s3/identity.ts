@@ -3,7 +3,7 @@
 // the node that hands keys out.
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../errors.ts';
-import type { Credentials } from './credentials.ts';
+import type { Credentials, Identity, KeyService, WebIdentity } from './credentials.ts';
 import {
   type About,
   failureFromOdd,
@@ -14,23 +14,6 @@ import {
 import { openConnection } from './pool.ts';
 import { textWithin } from './text-within.ts';
 import { textIn } from './xml.ts';
-
-export interface WebIdentity {
-  readonly roleArn: string;
-  readonly tokenPath: string;
-  readonly sessionName: string;
-  /** Of the security token service. */
-  readonly endpoint: string;
-  readonly caPath: string | undefined;
-}
-
-export interface KeyService {
-  readonly url: string;
-  /** Of the token that it asks for; without it none is sent. */
-  readonly tokenPath: string | undefined;
-}
-
-export type Identity = { readonly webIdentity: WebIdentity } | { readonly keyService: KeyService };
 
 export interface Lent {
   readonly credentials: Credentials;

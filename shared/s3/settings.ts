@@ -2,8 +2,7 @@
 // environment says under the names that every tool for S3 reads.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { type CredentialSource, sourceIn } from './credentials.ts';
-import type { Identity } from './identity.ts';
+import { type CredentialSource, type Identity, sourceIn } from './credentials.ts';
 
 export interface S3Settings {
   /** As `https://s3.example:9000`; undefined for Amazon's own of the region. */
@@ -57,7 +56,7 @@ export function s3Settings(options: S3Options = {}): S3Settings {
 
 const named = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
 
-/** What those who give pods an identity put into their environment. */
+/** A platform that gives pods an identity puts this into their environment. */
 function identityIn(
   env: NodeJS.ProcessEnv,
   region: string,

@@ -6,7 +6,6 @@ import { AwsV4Signer } from 'aws4fetch';
 import type { Dispatcher } from 'undici';
 import { type Clock, systemClock } from '../clock.ts';
 import { Failure } from '../errors.ts';
-import { Keys } from './credentials.ts';
 import {
   type About,
   failureFromRefused,
@@ -15,6 +14,7 @@ import {
   type Refused,
   refusedIn,
 } from './errors.ts';
+import { Keys } from './keys.ts';
 import { openPool, urlOf } from './pool.ts';
 import type { S3Settings } from './settings.ts';
 import { textWithin } from './text-within.ts';

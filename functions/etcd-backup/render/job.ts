@@ -11,7 +11,7 @@ import {
   programContainer,
   volumesOf,
 } from '../../../shared/jobs/manifest.ts';
-import { s3Authority, s3Keys } from '../../../shared/jobs/s3.ts';
+import { s3Account, s3Authority, s3Keys } from '../../../shared/jobs/s3.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { CLAIM_DIR, type EtcdBackup, ownerOf } from '../object.ts';
 import type { Source } from '../state.ts';
@@ -43,13 +43,14 @@ export function jobManifest(
   const taking = container(backup, image, args, mounted);
   const rehearsing = rehearsingOf(backup, source);
   const inVain = { container: CONTAINER, exitCodes: [ASKED_WRONGLY] };
+  const account = s3Account(backup.spec.target.s3);
   const job = {
     owner: ownerOf(backup),
     name: jobNameOf(backup),
     deadlineSeconds: backup.spec.deadlineSeconds,
   };
   if (rehearsing === undefined) {
-    const pod = { containers: [taking], volumes: volumesOf(mounted) };
+    const pod = { ...account, containers: [taking], volumes: volumesOf(mounted) };
     return jobManifestOf({ ...job, inVain: [inVain], pod });
   }
   const { parts, data, refused } = rehearsalOf({ backup, rehearsing, image, secret });
@@ -57,6 +58,7 @@ export function jobManifest(
     ...job,
     inVain: [inVain, ...refused],
     pod: {
+      ...account,
       initContainers: [taking, ...parts.slice(0, -1)],
       containers: parts.slice(-1),
       volumes: volumesOf([...mounted, data]),

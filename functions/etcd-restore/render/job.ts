@@ -18,7 +18,7 @@ import {
   programContainer,
   volumesOf,
 } from '../../../shared/jobs/manifest.ts';
-import { s3Authority, s3Keys } from '../../../shared/jobs/s3.ts';
+import { s3Account, s3Authority, s3Keys } from '../../../shared/jobs/s3.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { clusterNameOf, type EtcdRestore, ownerOf, seedClaimOf } from '../object.ts';
 import type { Backup } from '../state.ts';
@@ -48,6 +48,7 @@ export function jobManifest(of: JobOf): Manifest {
     deadlineSeconds: restore.spec.deadlineSeconds,
     inVain: [{ container: CHECK, exitCodes: [ASKED_WRONGLY, REFUSED] }],
     pod: {
+      ...s3Account(backup.s3),
       initContainers: [
         program(of, {
           name: CHECK,

@@ -179,7 +179,9 @@ export const backupTarget: Pick<EtcdBackupSpec, 'deadlineSeconds' | 'resources'>
   resources: etcdSettings.resources,
 };
 
-export const s3Object: Whole<NonNullable<EtcdBackupSpec['target']['s3']>> = {
+type ReachedS3 = Omit<NonNullable<EtcdBackupSpec['target']['s3']>, 'credentials'>;
+
+export const s3Object: Whole<ReachedS3> & { readonly credentials: { secretName: string } } = {
   bucket: 'backups',
   key: 'etcd/main.db',
   endpoint: 'https://s3.example:9000',
@@ -215,6 +217,11 @@ const backupSpecs: Readonly<Record<string, EtcdBackupSpec>> = {
     source: { etcdCluster: { name: 'main' } },
     target: { claim: { name: 'backups' } },
     scheduled: { schedule: 'main', uid: 's1', at },
+  },
+  identity: {
+    ...backupTarget,
+    source: { etcdCluster: { name: 'main' } },
+    target: { s3: { ...s3Object, credentials: { serviceAccountName: 'ballast-backup' } } },
   },
   endpoints: {
     ...backupTarget,

@@ -46,6 +46,7 @@ test.each<[object]>([
   [s3({ key: 'a b/ö$(X).db', endpoint: 'http://s3.example:9000', style: 'Host' })],
   [s3({ serverSideEncryption: 'aws:kms:arn:aws:kms:eu:1:key/2', region: 'eu-central-1' })],
   [s3({ certificateAuthority: { kind: 'ConfigMap', name: 'ca' } })],
+  [s3({ credentials: { serviceAccountName: 'ballast-backup-eu' } })],
   [{ spool: { size: '10Gi' } }],
   [{ encryption: { secretName: 'backup-key', key: 'of-2026' } }],
   [{ ...claim({}), encryption: { secretName: 'backup-key' }, spool: { size: '1Gi' } }],
@@ -57,7 +58,26 @@ test.each<[object]>([
   expect(await specOf(await create(wanted(changes)))).toMatchObject(changes);
 });
 
+const S3_REFUSED: readonly [object, string][] = [
+  [s3({ credentials: {} }), 'Name a Secret with keys or a ServiceAccount, one of the two'],
+  [
+    s3({ credentials: { secretName: 's3', serviceAccountName: 'ballast-backup' } }),
+    'Name a Secret with keys or a ServiceAccount, one of the two',
+  ],
+  [s3({ credentials: { serviceAccountName: 'strong' } }), 'should match'],
+  [s3({ bucket: 'B' }), 'should match'],
+  [s3({ key: '/etcd.db' }), 'Write parts with a slash between them'],
+  [s3({ key: 'etcd/' }), 'Write parts with a slash between them'],
+  [s3({ key: 'a/../b' }), 'Write parts with a slash between them'],
+  [s3({ key: 'a\nb' }), 'Leave control characters out'],
+  [s3({ endpoint: 's3.example' }), 'Write a URL as https://s3.example:9000'],
+  [s3({ endpoint: 'ftp://s3.example' }), 'Write a URL as https://s3.example:9000'],
+  [s3({ style: 'path' }), 'supported values: "Path", "Host"'],
+  [s3({ serverSideEncryption: 'aes' }), 'should match'],
+];
+
 test.each<[object, string]>([
+  ...S3_REFUSED,
   [{ source: {} }, 'Name an etcdCluster of this namespace, or the endpoints of any other etcd'],
   [{ source: { etcdCluster: { name: 'main' }, endpoints } }, 'Name an etcdCluster'],
   [
@@ -78,16 +98,7 @@ test.each<[object, string]>([
   [{ target: {} }, 'Name s3, or a claim'],
   [{ target: { s3: S3, claim: { name: 'disk' } } }, 'Name s3, or a claim'],
   [{ target: { s3: { bucket: 'backups' } } }, 'credentials: Required value'],
-  [s3({ bucket: 'B' }), 'should match'],
-  [s3({ key: '/etcd.db' }), 'Write parts with a slash between them'],
-  [s3({ key: 'etcd/' }), 'Write parts with a slash between them'],
-  [s3({ key: 'a/../b' }), 'Write parts with a slash between them'],
-  [s3({ key: 'a\nb' }), 'Leave control characters out'],
   [claim({ path: '../b' }), 'Write parts with a slash between them'],
-  [s3({ endpoint: 's3.example' }), 'Write a URL as https://s3.example:9000'],
-  [s3({ endpoint: 'ftp://s3.example' }), 'Write a URL as https://s3.example:9000'],
-  [s3({ style: 'path' }), 'supported values: "Path", "Host"'],
-  [s3({ serverSideEncryption: 'aes' }), 'should match'],
   [{ ...claim({}), spool: { size: '1Gi' } }, 'A file on a claim is its own copy, unless'],
   [{ encryption: {} }, 'secretName: Required value'],
   [{ encryption: { secretName: '' } }, 'at least 1 chars'],

@@ -90,6 +90,8 @@ function changed(changes: Changes): object {
 
 test('it makes the Job of an EtcdBackup, on a claim too, once', async () => {
   expect(await write(changed({}))).toMatchObject({ status: 201 });
+  const pod = { serviceAccountName: 'ballast-backup-eu' };
+  expect(await write(changed({ pod }))).toMatchObject({ status: 201 });
   const claimed = {
     ...made,
     spec: { ...Object(made['spec']), target: { claim: { name: 'disk' } } },
@@ -154,6 +156,11 @@ const FORGED: () => readonly (readonly [what: string, changes: Changes, why: str
   ],
   ['with a token', { pod: { automountServiceAccountToken: true } }, 'has no account'],
   ['with an account', { pod: { serviceAccountName: 'strong' } }, 'has no account'],
+  [
+    'with an account that ends as one for backups',
+    { pod: { serviceAccountName: 'strong-ballast-backup' } },
+    'has no account',
+  ],
   [
     'with the keys of a registry',
     { pod: { imagePullSecrets: [{ name: 'passwords' }] } },

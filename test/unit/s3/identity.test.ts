@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Identity } from '../../../shared/s3/identity.ts';
+import type { Identity } from '../../../shared/s3/credentials.ts';
 import { HandClock } from '../../builders/hand-clock.ts';
 import { answers, poseAsS3, refusesS3, type S3Manner } from '../../builders/posing-s3.ts';
 

@@ -10,7 +10,7 @@ import {
   programContainer,
   volumesOf,
 } from '../../../../shared/jobs/manifest.ts';
-import { s3Authority, s3Keys, s3Options } from '../../../../shared/jobs/s3.ts';
+import { s3Account, s3Authority, s3Keys, s3Options } from '../../../../shared/jobs/s3.ts';
 import type { Manifest } from '../../../../shared/kube/objects.ts';
 import { CLAIM_DIR, destinationOf, type EtcdBackup, ownerOf } from '../../object.ts';
 import { PROGRAM } from '../../render/program.ts';
@@ -55,7 +55,7 @@ export function removalManifest(
     name: removalNameOf(backup),
     deadlineSeconds,
     inVain: [{ container: CONTAINER, exitCodes: [ASKED_WRONGLY] }],
-    pod: { containers: [container], volumes: volumesOf(mounted) },
+    pod: { ...s3Account(target.s3), containers: [container], volumes: volumesOf(mounted) },
   });
 }
 
