@@ -41,7 +41,7 @@ async function assumeRole(identity: WebIdentity, signal: AbortSignal | undefined
   });
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const about = { what: `Assuming the role ${roleArn}`, object: roleArn, endpoint };
-  const call: Call = { method: 'POST', headers, body: `${body}`, caPath };
+  const call: Call = { method: 'POST', headers, body: body.toString(), caPath };
   const text = await ask(about, addressOf(endpoint), call, signal);
   return lent(about, {
     accessKeyId: textIn(text, 'AccessKeyId'),

@@ -6,6 +6,7 @@ import type {
   EtcdSettings,
 } from '../../../shared/api/etcd-cluster.ts';
 import type { EtcdPeerSpec, EtcdPeerStatus } from '../../../shared/api/etcd-peer.ts';
+import { s3Object, s3OfAccount } from './whole-s3.ts';
 import { AT as at, CONDITION as condition, type Whole, type WholeKind } from './whole-kind.ts';
 
 const etcdSettings: Whole<EtcdSettings> = {
@@ -179,19 +180,6 @@ export const backupTarget: Pick<EtcdBackupSpec, 'deadlineSeconds' | 'resources'>
   resources: etcdSettings.resources,
 };
 
-type ReachedS3 = Omit<NonNullable<EtcdBackupSpec['target']['s3']>, 'credentials'>;
-
-export const s3Object: Whole<ReachedS3> & { readonly credentials: { secretName: string } } = {
-  bucket: 'backups',
-  key: 'etcd/main.db',
-  endpoint: 'https://s3.example:9000',
-  region: 'eu-central-1',
-  style: 'Path',
-  credentials: { secretName: 's3' },
-  certificateAuthority: { kind: 'ConfigMap', name: 's3-ca', key: 'ca.crt' },
-  serverSideEncryption: 'aws:kms:mine',
-};
-
 export const whereEndpoints: Whole<Omit<EtcdBackupSpec['source'], 'etcdCluster'>> = {
   endpoints: ['https://10.0.0.1:2379'],
   tls: { secretName: 'etcd' },
@@ -221,7 +209,7 @@ const backupSpecs: Readonly<Record<string, EtcdBackupSpec>> = {
   identity: {
     ...backupTarget,
     source: { etcdCluster: { name: 'main' } },
-    target: { s3: { ...s3Object, credentials: { serviceAccountName: 'ballast-backup' } } },
+    target: { s3: s3OfAccount },
   },
   endpoints: {
     ...backupTarget,

@@ -1,6 +1,7 @@
 // An EtcdRestore with every field that the types in shared/api have, however deep.
 import type { EtcdRestoreSpec, EtcdRestoreStatus } from '../../../shared/api/etcd-restore.ts';
-import { backupStatus, backupTarget, s3Object } from './whole-etcd.ts';
+import { backupStatus, backupTarget } from './whole-etcd.ts';
+import { s3Object, s3OfAccount } from './whole-s3.ts';
 import { AT as at, CONDITION as condition, type Whole, type WholeKind } from './whole-kind.ts';
 
 const { serverSideEncryption: _, ...restoreS3 } = s3Object;
@@ -15,6 +16,12 @@ const restoreSpecs: Readonly<Record<string, EtcdRestoreSpec>> = {
   s3: {
     ...backupTarget,
     source: { s3: restoreS3, encryption: { secretName: 'backup-key', key: 'key' } },
+    etcdCluster: { name: 'main' },
+    dryRun: false,
+  },
+  identity: {
+    ...backupTarget,
+    source: { s3: { ...restoreS3, credentials: s3OfAccount.credentials } },
     etcdCluster: { name: 'main' },
     dryRun: false,
   },

@@ -4,7 +4,8 @@ import type {
   EtcdBackupScheduleStatus,
   ExponentialRetention,
 } from '../../../shared/api/etcd-backup-schedule.ts';
-import { backupTarget, s3Object, whereEndpoints, wholeRehearsal } from './whole-etcd.ts';
+import { backupTarget, whereEndpoints, wholeRehearsal } from './whole-etcd.ts';
+import { s3Object, s3OfAccount } from './whole-s3.ts';
 import { AT as at, CONDITION as condition, type Whole, type WholeKind } from './whole-kind.ts';
 
 const scheduleFields: Whole<Omit<EtcdBackupScheduleSpec, 'retention' | 'template'>> = {
@@ -24,6 +25,10 @@ const ofCluster: EtcdBackupScheduleSpec['template'] = {
   target: { s3: keyless },
   spool: { medium: 'Volume', size: '20Gi', storageClassName: 'fast' },
   encryption: { secretName: 'backup-key', key: 'key' },
+};
+const ofAccount: EtcdBackupScheduleSpec['template'] = {
+  ...ofCluster,
+  target: { s3: { ...keyless, credentials: s3OfAccount.credentials } },
 };
 const ofEndpoints: EtcdBackupScheduleSpec['template'] = {
   ...backupTarget,
@@ -66,6 +71,7 @@ export const SCHEDULE_KIND: WholeKind = {
     count: { ...scheduleFields, template: ofCluster, retention: { count: 3 } },
     age: { ...scheduleFields, template: ofCluster, retention: { ageSeconds: 86_400 } },
     exponential: { ...scheduleFields, template: ofEndpoints, retention: { exponential } },
+    account: { ...scheduleFields, template: ofAccount, retention: { count: 3 } },
   },
   refused: ['.template.target.claim.path', '.template.target.s3.key'],
   status: scheduleStatus,

@@ -28,7 +28,6 @@ const WHOLE_S3 = {
 } as const;
 
 interface Pod {
-  readonly serviceAccountName?: string;
   readonly volumes: readonly object[];
   readonly containers: readonly [
     {
@@ -48,14 +47,6 @@ function podOf(spec: Partial<EtcdBackupSpec>, source = PLAIN): Pod {
 /** As the kubelet gives them to a program, for whom `$$` stands for `$`. */
 const told = (spec: Partial<EtcdBackupSpec>, source = PLAIN): readonly string[] =>
   argumentsOf(backup({ spec }), source, SECRET).map((one) => one.replaceAll('$$', () => '$'));
-
-test('by the identity of an account it has no keys, and no other pod has the account', () => {
-  const credentials = { serviceAccountName: 'ballast-backup' };
-  const pod = podOf({ target: { s3: { bucket: 'backups', credentials } } });
-  expect(pod.serviceAccountName).toBe('ballast-backup');
-  expect(pod.containers[0].env).toEqual([]);
-  expect(podOf({ target: { s3: S3 } })).not.toHaveProperty('serviceAccountName');
-});
 
 test('its program understands all of it', async () => {
   const spec = { target: { s3: WHOLE_S3 }, spool: { medium: 'Node', size: '2Gi' } } as const;

@@ -59,7 +59,7 @@ test('the token is given for keys of the role, which sign all that follows', asy
   await put();
   await put();
   const [asked, ...requests] = s3.asked;
-  expect(Object.fromEntries(new URLSearchParams(`${asked?.body}`))).toEqual({
+  expect(Object.fromEntries(new URLSearchParams(asked?.body.toString()))).toEqual({
     Action: 'AssumeRoleWithWebIdentity',
     Version: '2011-06-15',
     RoleArn: ROLE,
@@ -79,7 +79,7 @@ test('keys that are about to end are given back for others, by the token of then
   writeFileSync(tokenPath, 'second');
   await clock.sleep(HOUR_MS - 4 * 60_000);
   await put();
-  expect(`${s3.asked[2]?.body}`).toContain('WebIdentityToken=second');
+  expect(s3.asked[2]?.body.toString()).toContain('WebIdentityToken=second');
   expect(s3.asked[3]?.headers.authorization).toContain('Credential=other/');
 });
 
