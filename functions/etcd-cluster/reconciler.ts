@@ -31,5 +31,6 @@ export const reconciler = reconcilerOf<Cluster, State, Step, Records, Deps>({
   applyStep,
   statusOf: (deps, state, decision, records = recordsOf(state)) =>
     statusUpdateOf(state, decision, records, deps.memoryOf(state.cluster.uid).contactMs),
+  show: ({ gauges }, state, seen) => gauges.show(state, seen),
   unobserved: { next: 'Look at the members', unknown: ['Ready', 'Quorate', 'BackupReady'] },
 });

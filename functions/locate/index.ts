@@ -63,7 +63,7 @@ export const locate = defineFunction({
     });
     // Indexed from the beginning, so that the first request does not wait for it.
     replica.catalog.index();
-    showSweeps(replica, metrics);
+    showState(replica, metrics);
     const identity = { userAgent: NAME, fieldManager: NAME };
     return new Deps(replica, waitMs, new KeyReader({ kubeconfigPath, ...identity, log }));
   },
@@ -73,17 +73,33 @@ export const locate = defineFunction({
 });
 
 /** For alerts: whoever reads one answer may not see that it is old. */
-function showSweeps(replica: Replica, metrics: Metrics): void {
-  const stale = metrics.gauge('ballast_feed_stale', '1 when nobody swept the feed in time.');
-  const help = 'When the feed was last compared with the API server, in Unix seconds.';
-  const swept = metrics.gauge('ballast_feed_swept_timestamp_seconds', help);
-  const show = ({ isStale, sweptAtMs }: ReplicaState): void => {
+export function showState(
+  replica: Pick<Replica, 'state' | 'watchState'>,
+  metrics: Pick<Metrics, 'gauge'>,
+): void {
+  const stale = metrics.gauge('ballast_feed_stale', '1 when nobody swept the feed in time, else 0.');
+  const swept = metrics.gauge('ballast_feed_swept_timestamp_seconds', SWEPT_HELP);
+  const verified = metrics.gauge('ballast_feed_verified_timestamp_seconds', VERIFIED_HELP);
+  const behind = metrics.gauge('ballast_feed_behind_messages', BEHIND_HELP);
+  const show = (state: ReplicaState): void => {
+    const { isStale, sweptAtMs, verifiedAtMs, behind: toRead = 0 } = state;
     stale.set(isStale === true ? 1 : 0);
+    behind.set(toRead);
     if (sweptAtMs !== undefined) swept.set(sweptAtMs / 1_000);
+    if (verifiedAtMs !== undefined) verified.set(verifiedAtMs / 1_000);
   };
   show(replica.state);
   replica.watchState(show);
 }
+
+const SWEPT_HELP =
+  'When the feed that an instance reads was last compared with the API server, in Unix seconds. ' +
+  'Absent until it has heard of that.';
+const VERIFIED_HELP =
+  'When all ledgers of the feed agreed the last time with what an instance holds, in Unix ' +
+  'seconds. Absent until they have.';
+const BEHIND_HELP =
+  'Messages of the feed that an instance has yet to read; 0 while it is not catching up.';
 
 /** One token of a subject, and a name that a stream may have. */
 function feedName(value: string): string {

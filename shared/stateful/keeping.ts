@@ -6,6 +6,7 @@ import type { Attempt, AttemptLog } from './attempts.ts';
 import type { Decision } from './decision.ts';
 import type { PolicyRefusal } from './missing-rights.ts';
 import type { PendingMemory } from './pending.ts';
+import type { Seen } from './servers-gauges.ts';
 import type { StepResult } from './steps.ts';
 import type { StatusUpdate, Unobserved } from './write-status.ts';
 
@@ -77,6 +78,8 @@ export interface Keeping<Object extends Kept, State, Step, Records, Deps> {
     decision: Decision<Step>,
     records?: Records,
   ) => StatusUpdate;
+  /** Shows in metrics what a look that ends has seen. */
+  readonly show?: (deps: Deps, state: State, seen: Seen) => void;
   /** The rest of the status when nothing can be observed. */
   readonly unobserved: Pick<Unobserved, 'next' | 'unknown'>;
   /** A part changed, perhaps by somebody else: some of the memory may no longer be true. */
