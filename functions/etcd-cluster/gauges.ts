@@ -1,8 +1,7 @@
-// Shows for each EtcdCluster how its members are and since when something is wrong, for alerts.
+// Metrics of each EtcdCluster, for alerts: how its members are, and since when something is wrong.
+// shown.ts has the values.
 import type { Metrics } from '../../shared/function/metrics.ts';
-import { type Seen, ServersGauges, sinceOf } from '../../shared/stateful/servers-gauges.ts';
-import { unhealthyReason } from './safety.ts';
-import { type State, votersOf } from './state.ts';
+import { ServersGauges } from '../../shared/stateful/servers-gauges.ts';
 
 const OF = {
   prefix: 'ballast_etcd_cluster',
@@ -21,32 +20,10 @@ const HELP = {
     'known.',
 };
 
-export class EtcdClusterGauges {
-  readonly #gauges: ServersGauges<keyof typeof HELP>;
+export type EtcdClusterGauge = keyof typeof HELP;
 
+export class EtcdClusterGauges extends ServersGauges<EtcdClusterGauge> {
   constructor(metrics: Metrics) {
-    this.#gauges = new ServersGauges(metrics, OF, HELP);
+    super(metrics, OF, HELP);
   }
-
-  show(state: State, seen: Seen): void {
-    const { cluster, parts } = state;
-    const voters = votersOf(state);
-    this.#gauges.show(cluster, seen, {
-      voters_healthy: voters.filter((one) => unhealthyReason(state, one) === undefined).length,
-      voters_wanted: cluster.spec.replicas,
-      quorum_lost_since_timestamp_seconds: quorumLostSince(state, seen),
-      certificate_end_timestamp_seconds: parts.servedUntilMs && parts.servedUntilMs / 1_000,
-    });
-  }
-
-  keepOnly(uids: ReadonlySet<string>): void {
-    this.#gauges.keepOnly(uids);
-  }
-}
-
-function quorumLostSince({ cluster }: State, seen: Seen): number | undefined {
-  const isQuorate = seen.conditions.some(
-    ({ type, status }) => type === 'Quorate' && status === 'True',
-  );
-  return isQuorate ? 0 : sinceOf(cluster, seen, 'Quorate', (status) => status === 'False');
 }

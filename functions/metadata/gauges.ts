@@ -1,6 +1,6 @@
 // Shows for each MetadataFeed when it was proved to be equal to the API server, until when that is
-// to be repeated, and what its sweeps found, for alerts. All of it stands in the status of the feed,
-// so it is right whichever instance has swept. A time goes on being true while nobody looks.
+// to be repeated, and what its sweeps found, for alerts. All of it stands in the status of the
+// feed, so it is right whichever instance has swept. A time goes on being true while nobody looks.
 import type { Metrics } from '../../shared/function/metrics.ts';
 import { ObjectGauges } from '../../shared/stateful/object-gauges.ts';
 import type { Feed } from './feed.ts';

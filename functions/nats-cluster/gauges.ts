@@ -1,6 +1,7 @@
 // Shows for each NatsCluster how its servers are and since when something is wrong, for alerts.
 import type { Metrics } from '../../shared/function/metrics.ts';
-import { type Seen, ServersGauges } from '../../shared/stateful/servers-gauges.ts';
+import type { Seen } from '../../shared/stateful/keeping.ts';
+import { ServersGauges } from '../../shared/stateful/servers-gauges.ts';
 import { atRisk } from './safety.ts';
 import { expected, isUp, type State } from './state.ts';
 

@@ -6,7 +6,6 @@ import type { Attempt, AttemptLog } from './attempts.ts';
 import type { Decision } from './decision.ts';
 import type { PolicyRefusal } from './missing-rights.ts';
 import type { PendingMemory } from './pending.ts';
-import type { Seen } from './servers-gauges.ts';
 import type { StepResult } from './steps.ts';
 import type { StatusUpdate, Unobserved } from './write-status.ts';
 
@@ -37,6 +36,13 @@ export interface Observation<State> {
   readonly state: State;
   /** Some of it is from an earlier reconcile: it is read again before any step is applied. */
   readonly isRemembered: boolean;
+}
+
+/** The end of a look: the decision, and how the object was found to be. */
+export interface Seen {
+  readonly nowMs: number;
+  readonly decision: Decision<unknown>;
+  readonly conditions: readonly ConditionInput[];
 }
 
 /** How a function keeps its objects. */

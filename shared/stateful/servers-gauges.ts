@@ -3,8 +3,7 @@
 // not. All of it is known from the look that writes the status.
 import type { Metrics } from '../function/metrics.ts';
 import { type ConditionInput, conditionsOf } from '../kube/conditions.ts';
-import type { Decision } from './decision.ts';
-import type { Kept } from './keeping.ts';
+import type { Kept, Seen } from './keeping.ts';
 import { ObjectGauges } from './object-gauges.ts';
 
 /** How the metrics of one kind begin, the kind, and the label with the name of an object. */
@@ -12,13 +11,6 @@ export interface GaugesOf {
   readonly prefix: string;
   readonly kind: string;
   readonly label: string;
-}
-
-/** What was seen of an object by a look that ends. */
-export interface Seen {
-  readonly nowMs: number;
-  readonly decision: Decision<unknown>;
-  readonly conditions: readonly ConditionInput[];
 }
 
 const COMMON = {

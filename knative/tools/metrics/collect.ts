@@ -1,10 +1,10 @@
 // The metrics of every function, from registries that are filled in this process as at the start of
 // a function: with example settings, and without a server behind any of them.
 import { join, resolve } from 'node:path';
-import { pino } from 'pino';
 import { systemClock } from '../../../shared/clock.ts';
 import { exampleEnvironment, readConfig } from '../../../shared/function/config.ts';
 import { definitionIn, type FunctionDefinition } from '../../../shared/function/define.ts';
+import { createLog } from '../../../shared/function/log.ts';
 import { type AnyInstrument, Metrics } from '../../../shared/function/metrics.ts';
 import { runtimeShape } from '../../../shared/function/runtime-config.ts';
 import { Runtime } from '../../../shared/function/runtime.ts';
@@ -24,7 +24,7 @@ export interface CollectedMetrics {
   readonly metrics: readonly FoundMetric[];
 }
 
-/** What functions register only once they need it. */
+/** Metrics that a function registers only once it needs them. */
 const LATER: Readonly<Record<string, (metrics: Metrics) => unknown>> = { metadata: metersIn };
 
 /** Nobody listens there. */
@@ -51,7 +51,7 @@ async function registered(definition: FunctionDefinition<object, unknown>): Prom
   const own = readConfig(environment, definition.config).config();
   const config = readConfig(environment, runtimeShape).config();
   const metrics = new Metrics();
-  const log = pino({ level: 'silent' });
+  const log = createLog({ level: 'silent', function: definition.name, revision: undefined });
   const clock = systemClock;
   const { signal } = new AbortController();
   const deps = await definition.open(own, { log, clock, metrics, asksTokens: true, signal });

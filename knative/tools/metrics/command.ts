@@ -1,5 +1,5 @@
 // The answer of `npm run docs:metrics` to its arguments: the tables of docs/metrics.md as the code
-// has them, written into the page or held against it. What people wrote around them stays.
+// has them, written into the page or held against it. The words around them stay.
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { readArguments, refuseWords } from '../../../shared/arguments.ts';

@@ -27,7 +27,9 @@ export function tablesOf({ metrics, functions }: CollectedMetrics): string {
   const homeless = metrics.filter(({ instrument }) => domainOf(instrument.name) === undefined);
   if (homeless.length > 0) {
     const names = homeless.map(({ instrument }) => instrument.name).join(', ');
-    throw new Error(`no domain has ${names}: name how it begins in knative/tools/metrics/tables.ts`);
+    throw new Error(
+      `no domain has ${names}: name how it begins in knative/tools/metrics/tables.ts`,
+    );
   }
   return DOMAINS.map(([domain]) => {
     const own = metrics.filter(({ instrument }) => domainOf(instrument.name) === domain);
