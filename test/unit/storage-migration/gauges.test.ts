@@ -18,12 +18,11 @@ const NAME = 'widgets.example.com';
 const SINCE = '2026-01-02T00:00:00Z';
 
 const of = (status: StorageMigrationStatus): Migration => migration({ status });
-const blockedBy = (reason: string): Migration =>
-  of(
-    at('Blocked', {
-      conditions: [{ ...condition('Blocked', reason), lastTransitionTime: SINCE } as never],
-    }),
-  );
+const saying = (status: 'True' | 'False', reason: string): Migration => {
+  const said = { ...condition('Blocked', reason), status, lastTransitionTime: SINCE };
+  return of(at('Blocked', { conditions: [said] }));
+};
+const blockedBy = (reason: string): Migration => saying('True', reason);
 
 function shown(...looks: readonly Migration[]): Readonly<Record<string, number>> {
   const metrics = new Metrics();
@@ -63,6 +62,7 @@ test('what blocks it is shown by its reason, as long as it does', () => {
   const next = shown(blockedBy('RightsMissing'), blockedBy('ObjectsFailed'));
   expect(blocked(next)).toEqual([[key('ObjectsFailed'), since]]);
   expect(blocked(shown(blockedBy('RightsMissing'), of(at('Settling'))))).toEqual([]);
+  expect(blocked(shown(blockedBy('RightsMissing'), saying('False', 'NotBlocked')))).toEqual([]);
 });
 
 test('each sweep shows the migrations that there are, also those of another instance', async () => {
