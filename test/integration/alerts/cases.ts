@@ -229,10 +229,10 @@ const MIGRATIONS: readonly AlertCase[] = [
     summary: 'StorageMigration w is blocked (ObjectsFailed)',
     minutes: 40,
     fires: {
-      [`${BLOCKED}{storagemigration="w.example.com",reason="ObjectsFailed"}`]: '_x9 600x30',
+      [`${BLOCKED}{storagemigration="w",reason="ObjectsFailed"}`]: '_x9 600x30',
     },
     // It goes on, and the series ends.
-    silent: { [`${BLOCKED}{storagemigration="w.example.com",reason="ObjectsFailed"}`]: '600x9' },
+    silent: { [`${BLOCKED}{storagemigration="w",reason="ObjectsFailed"}`]: '600x9' },
   },
 ];
 
