@@ -1,4 +1,4 @@
-// docs/metrics.md against the code: its tables, and that whatever names a metric names one that
+// docs/metrics.md against the code: its lists, and that whatever names a metric names one that
 // there is.
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -7,8 +7,8 @@ import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { collectMetrics } from '../../knative/tools/metrics/collect.ts';
-import { answer, StaleTables } from '../../knative/tools/metrics/command.ts';
-import { tablesOf } from '../../knative/tools/metrics/tables.ts';
+import { answer, StalePage } from '../../knative/tools/metrics/command.ts';
+import { sectionsOf } from '../../knative/tools/metrics/sections.ts';
 import { Metrics } from '../../shared/function/metrics.ts';
 import { UsageError } from '../../shared/arguments.ts';
 
@@ -37,7 +37,7 @@ test('a page that has others is refused, and written anew with the words around'
   const path = join(dir, 'page.md');
   const stale = page.replace('`ballast_feed_stale`', '`ballast_feed_old`');
   await writeFile(path, `Mine.\n${stale}\nMine too.\n`);
-  await expect(answer(['--check'], path)).rejects.toThrow(StaleTables);
+  await expect(answer(['--check'], path)).rejects.toThrow(StalePage);
   expect(readFileSync(path, 'utf8')).toContain('ballast_feed_old');
   await answer([], path);
   expect(readFileSync(path, 'utf8')).toBe(`Mine.\n${page}\nMine too.\n`);
@@ -52,7 +52,7 @@ test.each([[['more']], [['--chek']]])('%j is refused', async (args) => {
 test('a metric of no domain is told, and not left out', () => {
   const instrument = new Metrics().counter('ballast_stray_total', 'Help.');
   const metrics = [{ instrument, functions: ['locate'] }];
-  expect(() => tablesOf({ functions: [], metrics })).toThrow('ballast_stray_total');
+  expect(() => sectionsOf({ functions: [], metrics })).toThrow('ballast_stray_total');
 });
 
 const filesIn = (folder: string, end: string): readonly string[] =>

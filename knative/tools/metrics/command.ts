@@ -1,4 +1,4 @@
-// The answer of `npm run docs:metrics` to its arguments: the tables of docs/metrics.md as the code
+// The answer of `npm run docs:metrics` to its arguments: the lists of docs/metrics.md as the code
 // has them, written into the page or held against it. The words around them stay.
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -7,10 +7,10 @@ import { readArguments, refuseWords } from '../../../shared/arguments.ts';
 export const USAGE = `\
 usage: npm run docs:metrics [-- --check]
 
-Writes the tables of docs/metrics.md anew: the metrics of every function, by name, type, labels and
+Writes the lists of docs/metrics.md anew: the metrics of every function, by name, type, labels and
 meaning, as the functions register them. Nothing is started for it.
 
-  --check  writes nothing; ends with 1 when the page has other tables than the code
+  --check  writes nothing; ends with 1 when the page has other metrics than the code
   --help   this
 `;
 
@@ -20,12 +20,12 @@ const OPTIONS = {
 } as const;
 
 const PAGE = resolve(import.meta.dirname, '../../../docs/metrics.md');
-const BEGIN = '<!-- Tables: written by `npm run docs:metrics`. -->';
-const END = '<!-- End of the tables. -->';
+const BEGIN = '<!-- Written by `npm run docs:metrics`. -->';
+const END = '<!-- End. -->';
 
 /** The page says something else than the code. */
-export class StaleTables extends Error {
-  override readonly name = 'StaleTables';
+export class StalePage extends Error {
+  override readonly name = 'StalePage';
 }
 
 export async function answer(args: readonly string[], page = PAGE): Promise<string> {
@@ -34,19 +34,19 @@ export async function answer(args: readonly string[], page = PAGE): Promise<stri
   refuseWords(positionals);
   // Loads every function, which help needs not.
   const { collectMetrics } = await import('./collect.ts');
-  const { tablesOf } = await import('./tables.ts');
+  const { sectionsOf } = await import('./sections.ts');
   const before = await readFile(page, 'utf8');
-  const after = withTables(before, tablesOf(await collectMetrics()));
+  const after = withSections(before, sectionsOf(await collectMetrics()));
   if (before === after) return 'docs/metrics.md has the metrics that there are.\n';
   if (values.check === true) {
-    throw new StaleTables('docs/metrics.md is not as the code is: npm run docs:metrics writes it.');
+    throw new StalePage('docs/metrics.md is not as the code is: npm run docs:metrics writes it.');
   }
   await writeFile(page, after);
   return 'Wrote docs/metrics.md.\n';
 }
 
-function withTables(page: string, tables: string): string {
+function withSections(page: string, sections: string): string {
   const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
   if (from < 0 || to < from) throw new Error(`docs/metrics.md lacks the lines ${BEGIN} and ${END}`);
-  return `${page.slice(0, from + BEGIN.length)}\n\n${tables}\n${page.slice(to)}`;
+  return `${page.slice(0, from + BEGIN.length)}\n\n${sections}\n${page.slice(to)}`;
 }

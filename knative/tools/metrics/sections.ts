@@ -1,4 +1,4 @@
-// The tables of docs/metrics.md: one for each domain, a row for each metric. Pure.
+// The lists of docs/metrics.md: one for each domain, an entry for each metric. Pure.
 import type { CollectedMetrics, FoundMetric } from './collect.ts';
 
 /** By how names begin; a metric of no domain has no place on the page. */
@@ -23,30 +23,45 @@ const DOMAINS: readonly (readonly [string, readonly string[]])[] = [
   ['The API server', ['ballast_kube_', 'ballast_narrow_cache_']],
 ];
 
-export function tablesOf({ metrics, functions }: CollectedMetrics): string {
+export function sectionsOf({ metrics, functions }: CollectedMetrics): string {
   const homeless = metrics.filter(({ instrument }) => domainOf(instrument.name) === undefined);
   if (homeless.length > 0) {
     const names = homeless.map(({ instrument }) => instrument.name).join(', ');
     throw new Error(
-      `no domain has ${names}: name how it begins in knative/tools/metrics/tables.ts`,
+      `no domain has ${names}: name how it begins in knative/tools/metrics/sections.ts`,
     );
   }
   return DOMAINS.map(([domain]) => {
     const own = metrics.filter(({ instrument }) => domainOf(instrument.name) === domain);
-    const rows = own.map((one) => rowOf(one, functions.length));
-    return `### ${domain}\n\n${HEAD}\n${rows.join('\n')}\n`;
+    const entries = own.map((one) => entryOf(one, functions.length));
+    return `### ${domain}\n\n${entries.join('\n')}\n`;
   }).join('\n');
 }
-
-const HEAD = '| metric | type | labels | served by | meaning |\n|---|---|---|---|---|';
 
 const domainOf = (name: string): string | undefined =>
   DOMAINS.find(([, begins]) => begins.some((begin) => name.startsWith(begin)))?.[0];
 
-function rowOf({ instrument, functions }: FoundMetric, count: number): string {
+function entryOf({ instrument, functions }: FoundMetric, count: number): string {
   const { name, kind, labelNames, help } = instrument;
-  const by = functions.length === count ? 'all' : functions.map(code).join(', ');
-  return `| ${code(name)} | ${kind} | ${labelNames.map(code).join(', ')} | ${by} | ${help} |`;
+  const by = functions.length === count ? 'every function' : functions.map(code).join(', ');
+  const labels = labelNames.length === 0 ? '' : `, by ${labelNames.map(code).join(', ')}`;
+  return `- ${code(name)}: ${kind} of ${by}${labels}.\n${indented(help)}`;
 }
 
 const code = (text: string): string => `\`${text}\``;
+
+/** Lines of this repository's documents are no longer. */
+const COLUMNS_MAX = 160;
+
+function indented(text: string): string {
+  const lines: string[] = [];
+  let line = ' ';
+  for (const word of text.split(' ')) {
+    if (line.length + 1 + word.length > COLUMNS_MAX) {
+      lines.push(line);
+      line = ' ';
+    }
+    line += ` ${word}`;
+  }
+  return [...lines, line].join('\n');
+}
