@@ -1,9 +1,7 @@
-// Shows for each NatsCluster how its servers are and since when something is wrong, for alerts.
+// Metrics of each NatsCluster, for alerts: how its servers are, and since when something is wrong.
+// shown.ts has the values.
 import type { Metrics } from '../../shared/function/metrics.ts';
-import type { Seen } from '../../shared/stateful/keeping.ts';
 import { ServersGauges } from '../../shared/stateful/servers-gauges.ts';
-import { atRisk } from './safety.ts';
-import { expected, isUp, type State } from './state.ts';
 
 const OF = {
   prefix: 'ballast_nats_cluster',
@@ -23,25 +21,10 @@ const HELP = {
     'Absent where none are known.',
 };
 
-export class NatsClusterGauges {
-  readonly #gauges: ServersGauges<keyof typeof HELP>;
+export type NatsClusterGauge = keyof typeof HELP;
 
+export class NatsClusterGauges extends ServersGauges<NatsClusterGauge> {
   constructor(metrics: Metrics) {
-    this.#gauges = new ServersGauges(metrics, OF, HELP);
-  }
-
-  show(state: State, seen: Seen): void {
-    const { cluster, parts, nats } = state;
-    const { servedUntilMs } = parts;
-    this.#gauges.show(cluster, seen, {
-      servers_ready: expected(state).filter((one) => isUp(state, one)).length,
-      servers_wanted: cluster.spec.replicas,
-      streams_at_risk: nats.servers.size === 0 ? undefined : atRisk(state).length,
-      certificate_end_timestamp_seconds: servedUntilMs && servedUntilMs / 1_000,
-    });
-  }
-
-  keepOnly(uids: ReadonlySet<string>): void {
-    this.#gauges.keepOnly(uids);
+    super(metrics, OF, HELP);
   }
 }

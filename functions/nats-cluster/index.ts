@@ -12,7 +12,7 @@
 //   decision           the steps there are
 //   attempts           tells steps apart: one that changes nothing is held back
 //   steps              applies one step; connect opens the system account of the servers
-//   status             conditions and plan; gauges: metrics of what was seen
+//   status             conditions and plan; gauges: metrics of it, by shown
 // planners, each for one kind of change:
 //   safety             blockers: reasons why a server must not be taken away now
 //   apply-parts        makes and updates Secrets, Services and the StatefulSet

@@ -1,6 +1,6 @@
 // Gauges by object: what is shown of one is forgotten once it is gone, so that it is no alert.
-import { isDeepStrictEqual } from 'node:util';
 import type { Gauge, Labels, Metrics } from '../function/metrics.ts';
+import { isSame } from '../hash.ts';
 
 export class ObjectGauges<Name extends string> {
   readonly #gauges: ReadonlyMap<string, Gauge>;
@@ -21,7 +21,7 @@ export class ObjectGauges<Name extends string> {
   show(uid: string, labels: Labels, values: Readonly<Record<Name, number | undefined>>): void {
     // A label may say how the object is: what was shown of it under another one is no longer true.
     const before = this.#shown.get(uid);
-    if (before !== undefined && !isDeepStrictEqual(before, labels)) this.#forget(before);
+    if (before !== undefined && !isSame(before, labels)) this.#forget(before);
     this.#shown.set(uid, labels);
     for (const [name, value] of Object.entries<number | undefined>(values)) {
       const gauge = this.#gauges.get(name);

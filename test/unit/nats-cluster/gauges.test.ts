@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { decide } from '../../../functions/nats-cluster/decide.ts';
 import { NatsClusterGauges } from '../../../functions/nats-cluster/gauges.ts';
+import { shownOf } from '../../../functions/nats-cluster/shown.ts';
 import { recordsOf } from '../../../functions/nats-cluster/state.ts';
 import { statusUpdateOf } from '../../../functions/nats-cluster/status.ts';
 import { NATS_CLUSTERS } from '../../../shared/api/nats-cluster.ts';
@@ -19,7 +20,8 @@ function shown(differences: Differences): Readonly<Record<string, number>> {
   const one = state({ nowMs: NOW_MS, ...differences });
   const decision = decide(one);
   const { conditions } = statusUpdateOf(one, decision, recordsOf(one), new Map());
-  new NatsClusterGauges(metrics).show(one, { nowMs: NOW_MS, decision, conditions });
+  const seen = { nowMs: NOW_MS, decision, conditions };
+  new NatsClusterGauges(metrics).show(one.cluster, seen, shownOf(one));
   return shownMetrics(metrics, BEGIN);
 }
 
