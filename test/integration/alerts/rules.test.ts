@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -71,6 +71,14 @@ async function tried(name: string, tests: readonly object[]): Promise<string> {
   await writeFile(join(dir, file), stringify({ ...head, tests }));
   return saidBy('test', 'rules', file);
 }
+
+test('kubectl takes the folder as a component, and adds the rules of the file', async () => {
+  const components = [relative(dir, dirname(RULE))];
+  const head = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization' };
+  await writeFile(join(dir, 'kustomization.yaml'), stringify({ ...head, components }));
+  const { stdout } = await run(await resolvePart('kubectl'), ['kustomize', dir]);
+  expect(parse(stdout)).toEqual(parse(await readFile(RULE, 'utf8')));
+});
 
 test('Prometheus reads the rules, and finds nothing wrong with them', async () => {
   expect(await saidBy('check', 'rules', '--lint-fatal', 'rules.yaml')).toBe('');
