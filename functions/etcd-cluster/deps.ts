@@ -14,6 +14,7 @@ import { BackupGauges } from './backups/gauges.ts';
 import type { BackupsMemory } from './backups/observe.ts';
 import type { Cluster } from './cluster.ts';
 import type { UpkeepMemory } from './etcd-state.ts';
+import { EtcdClusterGauges } from './gauges.ts';
 import type { Parts, PeerClaim } from './state.ts';
 
 export interface DepsOptions extends StatefulOptions {
@@ -42,6 +43,7 @@ const newMemory = (): Memory => ({ ...newServersMemory<Parts>(), upkeep: {}, bac
 export class Deps extends StatefulDeps<Memory> {
   readonly openAdmin: typeof openEtcdAdmin;
   readonly backupGauges: BackupGauges;
+  readonly gauges: EtcdClusterGauges;
 
   constructor({ openAdmin, metrics = new Metrics(), ...options }: DepsOptions) {
     const forget = (memory: Memory): void => {
@@ -51,11 +53,13 @@ export class Deps extends StatefulDeps<Memory> {
     super(options, { make: newMemory, forget });
     this.openAdmin = openAdmin;
     this.backupGauges = new BackupGauges(metrics);
+    this.gauges = new EtcdClusterGauges(metrics);
   }
 
   override keepOnly(uids: ReadonlySet<string>): void {
     super.keepOnly(uids);
     this.backupGauges.keepOnly(uids);
+    this.gauges.keepOnly(uids);
   }
 
   /** Keeps what was read of a cluster, as long as all of it together is not too much. */

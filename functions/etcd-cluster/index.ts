@@ -15,7 +15,7 @@
 //   decide             the one order in which planners are asked for the next step; decision
 //   attempts           tells steps apart, to hold back those that change nothing
 //   steps              applies one step
-//   status, conditions what the status is
+//   status, conditions what the status is; gauges: metrics of it, by shown
 // planners, each for one kind of change:
 //   records            what a planner remembers in the status, and forgets
 //   safety             blockers: reasons why members must not be changed now

@@ -7,7 +7,7 @@ import { compareParts } from '../../shared/stateful/compare-parts.ts';
 import { wasReady } from '../../shared/stateful/memory.ts';
 import { freshRefusal, policyRefusalOf } from '../../shared/stateful/missing-rights.ts';
 import { SECRETS } from '../../shared/stateful/parts.ts';
-import { readOwn } from '../../shared/stateful/certificates/secret-data.ts';
+import { firstEndMs, readOwn } from '../../shared/stateful/certificates/secret-data.ts';
 import { commonNameOf } from '../../shared/x509.ts';
 import { readAuth, refusedCertificate } from './auth/secrets.ts';
 import { type CertificateSets, readCertificates } from './certificates.ts';
@@ -44,6 +44,7 @@ export async function readParts(deps: PartsDeps, cluster: Cluster): Promise<Part
   const starts = await readOwn(secretsDeps, owner, STARTS_SUFFIX);
   const isServed = isBirthOver(cluster, starts.own);
   const mayGo = mayGoOf(cluster);
+  const servedUntilMs = servedUntil(read.sets);
   const compared = await compareParts(deps, {
     owner,
     parts: sets === undefined ? [] : render(cluster, sets, { isServed, mayGo }),
@@ -66,11 +67,18 @@ export async function readParts(deps: PartsDeps, cluster: Cluster): Promise<Part
     ...(read.refused === undefined ? {} : { refused: read.refused }),
     certificatesHash:
       sets === undefined ? undefined : authoritiesHash(sets.clients?.server.ca, sets.peers?.ca),
+    ...(servedUntilMs === undefined ? {} : { servedUntilMs }),
     secrets: versions,
     notice,
     starts: starts.own,
     mayGo,
   };
+}
+
+function servedUntil(sets: CertificateSets | undefined): number | undefined {
+  const { clients, peers } = sets ?? {};
+  const all = [clients?.server, clients?.client, peers];
+  return firstEndMs(all.map((one) => one?.certificate));
 }
 
 function accessBy({ clients }: CertificateSets, session: Session | undefined): Access {

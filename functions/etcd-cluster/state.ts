@@ -81,6 +81,8 @@ export interface Parts {
   /** Undefined where neither the spec nor a Secret speaks of logins. */
   readonly auth?: AuthParts;
   readonly certificatesHash: string | undefined;
+  /** The first end of the certificates; absent where there are none. */
+  readonly servedUntilMs?: number;
   /** Versions of the cluster's own Secrets, by name. */
   readonly secrets: ReadonlyMap<string, string>;
   /** A task of the clients that has a date, for people. */

@@ -4,7 +4,7 @@
 // nothing, so it has routes instead of observe, decide, steps and status.
 import { defineFunction } from '../../shared/function/define.ts';
 import { KUBECONFIG } from '../../shared/function/kube-config.ts';
-import type { Metrics } from '../../shared/function/metrics.ts';
+import type { Gauge, Metrics } from '../../shared/function/metrics.ts';
 import { NATS_SECRET_DIR } from '../../shared/function/nats-config.ts';
 import { secondsAsMs, text, url } from '../../shared/function/parsers.ts';
 import { KeyReader } from '../../shared/kube/key-reader.ts';
@@ -63,7 +63,7 @@ export const locate = defineFunction({
     });
     // Indexed from the beginning, so that the first request does not wait for it.
     replica.catalog.index();
-    showSweeps(replica, metrics);
+    showState(replica, metrics);
     const identity = { userAgent: NAME, fieldManager: NAME };
     return new Deps(replica, waitMs, new KeyReader({ kubeconfigPath, ...identity, log }));
   },
@@ -73,17 +73,41 @@ export const locate = defineFunction({
 });
 
 /** For alerts: whoever reads one answer may not see that it is old. */
-function showSweeps(replica: Replica, metrics: Metrics): void {
-  const stale = metrics.gauge('ballast_feed_stale', '1 when nobody swept the feed in time.');
-  const help = 'When the feed was last compared with the API server, in Unix seconds.';
-  const swept = metrics.gauge('ballast_feed_swept_timestamp_seconds', help);
-  const show = ({ isStale, sweptAtMs }: ReplicaState): void => {
+export function showState(
+  replica: Pick<Replica, 'state' | 'watchState'>,
+  metrics: Pick<Metrics, 'gauge'>,
+): void {
+  const stale = metrics.gauge(
+    'ballast_feed_stale',
+    '1 when nobody swept the feed in time, else 0.',
+  );
+  const swept = metrics.gauge('ballast_feed_swept_timestamp_seconds', SWEPT_HELP);
+  const verified = metrics.gauge('ballast_feed_verified_timestamp_seconds', VERIFIED_HELP);
+  const behind = metrics.gauge('ballast_feed_behind_messages', BEHIND_HELP);
+  const show = (state: ReplicaState): void => {
+    const { isStale, sweptAtMs, verifiedAtMs, behind: toRead = 0 } = state;
     stale.set(isStale === true ? 1 : 0);
-    if (sweptAtMs !== undefined) swept.set(sweptAtMs / 1_000);
+    behind.set(toRead);
+    setOrForget(swept, sweptAtMs);
+    setOrForget(verified, verifiedAtMs);
   };
   show(replica.state);
   replica.watchState(show);
 }
+
+function setOrForget(gauge: Gauge, atMs: number | undefined): void {
+  if (atMs === undefined) gauge.forget({});
+  else gauge.set(atMs / 1_000);
+}
+
+const SWEPT_HELP =
+  'When the feed that an instance reads was last compared with the API server, in Unix seconds. ' +
+  'Absent until it has heard of that.';
+const VERIFIED_HELP =
+  'When a checkpoint of the feed agreed the last time with what an instance holds, in Unix ' +
+  'seconds. Absent until one did.';
+const BEHIND_HELP =
+  'Messages of the feed that an instance has yet to read; 0 while it is not catching up.';
 
 /** One token of a subject, and a name that a stream may have. */
 function feedName(value: string): string {

@@ -5,6 +5,7 @@ import type { Clock } from '../../shared/clock.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { MeterRegistry } from '../../shared/kube/narrow-cache/meters.ts';
 import type { Feed } from './feed.ts';
+import type { FeedGauges } from './gauges.ts';
 import type { NatsSecrets } from './nats-secrets.ts';
 import type { Moment } from './observation.ts';
 import type { FeedNats, Session } from './session.ts';
@@ -24,6 +25,7 @@ export interface DepsOptions {
   readonly clock: Clock;
   readonly log: { warn(fields: object, message: string): void };
   readonly metrics?: MeterRegistry;
+  readonly gauges?: FeedGauges;
   /** The namespace of the feeds. */
   readonly namespace: string;
   /** The NATS of feeds that name none. */
@@ -96,6 +98,11 @@ export class Deps {
     this.#nextReading = undefined;
     this.#reading = this.#read(signal);
     await this.#reading;
+  }
+
+  /** Shows in metrics what is known of each feed at this moment. */
+  showFeeds(): void {
+    this.#options.gauges?.showAll([...this.#sessions.values()].map(({ feed }) => feed));
   }
 
   /** The session as of now; undefined when the feed is gone. */

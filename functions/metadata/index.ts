@@ -24,7 +24,7 @@
 //   checkpoints        writes what readers verify themselves against, and the floor
 //   count-check        compares counts, to find messages that were removed by hand
 //   prune              ends messages that the spec no longer covers
-//   status             conditions; when Degraded turns True
+//   status             conditions; when Degraded turns True; gauges: metrics of each feed
 // and beside them:
 //   deps, session      clients, and what is held for each feed; session-cache, nats-secrets
 //   feed               a MetadataFeed, with its defaults
@@ -45,6 +45,7 @@ import { readJson } from '../../shared/kube/read-json.ts';
 import { accessOfFunction } from '../../shared/nats/access.ts';
 import { Deps } from './deps.ts';
 import { FIELD_MANAGER } from './field-manager.ts';
+import { FeedGauges } from './gauges.ts';
 import type { Session } from './session.ts';
 
 const TRUSTS_EVERYBODY =
@@ -98,6 +99,7 @@ export const metadata = defineFunction({
       clock,
       log,
       metrics,
+      gauges: new FeedGauges(metrics),
       namespace: config.namespace,
       nats: { url: config.natsUrl.href, access: accessOfFunction(config.natsSecretDir) },
       confirmsEvents,

@@ -22,7 +22,7 @@ export async function sweepDueFeeds(context: Context<Deps>): Promise<void> {
   const due = (await deps.sessions(signal))
     .filter(({ feed }) => isDue(feed, nowMs))
     .toSorted((a, b) => sweptMs(a.feed) - sweptMs(b.feed));
-  await eachOrThrow(deps.failures, [
+  const sweeps = eachOrThrow(deps.failures, [
     ...deps.clashes.map((clash) => () => writeClash(deps, clash, signal)),
     ...due.map(
       ({ feed }) =>
@@ -30,6 +30,7 @@ export async function sweepDueFeeds(context: Context<Deps>): Promise<void> {
           sweepOne(feed.object.metadata.uid, context),
     ),
   ]);
+  await sweeps.finally(() => deps.showFeeds());
 }
 
 /** Tries all, then throws the first failure. */

@@ -1,14 +1,17 @@
 // Everything this function holds while it is awake: the API server, and for each cluster a cache
 // that saves reads between two reconciles. All of it may be lost.
+import { Metrics } from '../../shared/function/metrics.ts';
 import type { openSystem } from '../../shared/nats/system.ts';
 import { StatefulDeps, type StatefulOptions } from '../../shared/stateful/deps.ts';
 import { newServersMemory, type ServersMemory } from '../../shared/stateful/memory.ts';
 import type { Cluster } from './cluster.ts';
+import { NatsClusterGauges } from './gauges.ts';
 import type { KnownPasswords } from './render/read-back.ts';
 import type { Parts } from './state.ts';
 
 export interface DepsOptions extends StatefulOptions {
   readonly openSystem: typeof openSystem;
+  readonly metrics?: Metrics;
 }
 
 /** Kept for one cluster between reconciles. */
@@ -34,10 +37,17 @@ const newMemory = (): Memory => ({ ...newServersMemory<Parts>(), refusals: new M
 
 export class Deps extends StatefulDeps<Memory> {
   readonly openSystem: typeof openSystem;
+  readonly gauges: NatsClusterGauges;
 
-  constructor(options: DepsOptions) {
+  constructor({ openSystem: open, metrics = new Metrics(), ...options }: DepsOptions) {
     super(options, { make: newMemory, forget });
-    this.openSystem = options.openSystem;
+    this.openSystem = open;
+    this.gauges = new NatsClusterGauges(metrics);
+  }
+
+  override keepOnly(uids: ReadonlySet<string>): void {
+    super.keepOnly(uids);
+    this.gauges.keepOnly(uids);
   }
 
   /** Keeps what was read of a cluster, as long as all of it together is not too much. */

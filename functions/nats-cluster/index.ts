@@ -12,7 +12,7 @@
 //   decision           the steps there are
 //   attempts           tells steps apart: one that changes nothing is held back
 //   steps              applies one step; connect opens the system account of the servers
-//   status             conditions and plan
+//   status             conditions and plan; gauges: metrics of it, by shown
 // planners, each for one kind of change:
 //   safety             blockers: reasons why a server must not be taken away now
 //   apply-parts        makes and updates Secrets, Services and the StatefulSet
@@ -39,9 +39,10 @@ export const natsCluster = defineStateful({
   purpose: 'Keeps NATS clusters right: config, scale, and updates that lose no stream.',
   fieldManager: FIELD_MANAGER,
   lease: NATS_CLUSTER_LEASE,
-  open: (options) =>
+  open: (options, _, metrics) =>
     new Deps({
       ...options,
+      metrics,
       // Loaded with the first cluster, so that it does not delay readiness.
       openSystem: async (...way) =>
         (await import('../../shared/nats/system.ts')).openSystem(...way),

@@ -6,7 +6,7 @@ import { selectorText } from '../../shared/kube/label-selector.ts';
 import type { KubeObject } from '../../shared/kube/objects.ts';
 import {
   dataOf,
-  endsAtMs,
+  firstEndMs,
   type SecretData,
 } from '../../shared/stateful/certificates/secret-data.ts';
 import { accessModeOf } from '../../shared/stateful/claim-template.ts';
@@ -84,7 +84,7 @@ export async function readParts(
     notice,
     secrets: versions,
     ...readBack(served[CONFIG_KEY] ?? ''),
-    servedUntilMs: firstEnd(served),
+    servedUntilMs: firstEndMs(LISTENERS.map((listener) => served[`${listener}.crt`])),
     rendered,
     found: compared.found,
     wrong: compared.wrong,
@@ -178,12 +178,6 @@ const versionsOf = (config: KubeObject | null): Map<string, string> =>
 /** The files that servers were given last; none when the Secret belongs to somebody else. */
 const servedIn = (config: KubeObject | null, cluster: Cluster): SecretData =>
   config !== null && isOurs(config, cluster) ? dataOf(config) : {};
-
-function firstEnd(served: SecretData): number | undefined {
-  const ends = LISTENERS.map((listener) => endsAtMs(served[`${listener}.crt`]));
-  const known = ends.filter((end) => !Number.isNaN(end));
-  return known.length === 0 ? undefined : Math.min(...known);
-}
 
 const readBack = (config: string): Pick<Parts, 'known' | 'accounts' | 'saysTls'> => ({
   known: passwordsIn(config),

@@ -11,6 +11,7 @@ import { FIELD_MANAGER } from './field-manager.ts';
 import { observe } from './observe.ts';
 import { EXPOSED } from './parts.ts';
 import { type Records, recordsOf, type State } from './state.ts';
+import { shownOf } from './shown.ts';
 import { statusUpdateOf } from './status.ts';
 import { applyStep } from './steps.ts';
 
@@ -31,6 +32,7 @@ export const reconciler = reconcilerOf<Cluster, State, Step, Records, Deps>({
   applyStep,
   statusOf: (deps, state, decision, records = recordsOf(state)) =>
     statusUpdateOf(state, decision, records, deps.memoryOf(state.cluster.uid).contactMs),
+  show: ({ gauges }, state, seen) => gauges.show(state.cluster, seen, shownOf(state)),
   unobserved: { next: 'Look at the servers', unknown: ['Ready'] },
   // Pods are read by each observation.
   partChanged: (partKind, { metadata }, deps) => {

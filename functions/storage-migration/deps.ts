@@ -4,9 +4,11 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
 import type { EtcdClient } from '../../shared/etcd/client.ts';
 import { KeyedMutex } from '../../shared/function/keyed-mutex.ts';
+import { Metrics } from '../../shared/function/metrics.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { OpenServer } from '../../shared/kube/servers.ts';
 import type { SweepLease } from '../../shared/kube/sweep-lease.ts';
+import { MigrationGauges } from './gauges.ts';
 
 /** The etcd behind the API server, and where in it the keys are. */
 export interface EtcdAccess {
@@ -27,6 +29,7 @@ export interface DepsOptions {
   /** How long API servers let a write take. */
   readonly longestWriteMs: number;
   readonly lease: SweepLease;
+  readonly metrics?: Metrics;
 }
 
 export class Deps {
@@ -38,12 +41,14 @@ export class Deps {
   readonly settleMs: number;
   readonly longestWriteMs: number;
   readonly lease: SweepLease;
+  readonly gauges: MigrationGauges;
   /** Names this instance in the status of what it is at. */
   readonly id = randomUUID().slice(0, 8);
   readonly #mutex = new KeyedMutex();
 
   constructor(options: DepsOptions) {
-    const { kube, openServer, etcd, clock, workMs, settleMs, longestWriteMs, lease } = options;
+    const { kube, openServer, etcd, clock, workMs, settleMs, longestWriteMs } = options;
+    const { lease, metrics = new Metrics() } = options;
     this.kube = kube;
     this.openServer = openServer;
     this.etcd = etcd;
@@ -52,6 +57,7 @@ export class Deps {
     this.settleMs = settleMs;
     this.longestWriteMs = longestWriteMs;
     this.lease = lease;
+    this.gauges = new MigrationGauges(metrics);
   }
 
   /** One piece of work at a time per migration. */

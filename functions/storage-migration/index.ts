@@ -11,6 +11,7 @@
 //   decide                 the next step
 //   steps                  applies it; step-context has what every step gets
 //   status, write-status   the next status, every transition between phases; the write
+//   gauges                 metrics of what the status says
 // the steps, in the order of the phases:
 //   preflight              reasons not to begin: rights, lost fields, refused samples; allowed
 //   role-end               makes the migration the owner of the role with its rights
@@ -70,7 +71,7 @@ export const storageMigration = defineFunction({
     ...SWEEP_CONFIG,
   },
   conflicts: (config, runtime) => [...timeConflicts(config, runtime), ...etcdConflicts(config)],
-  open: (config, { clock, log }): Deps => {
+  open: (config, { clock, log, metrics }): Deps => {
     const { kubeconfigPath, workMs, settleMs, longestWriteMs, ...rest } = config;
     const { leaseNamespace: namespace, sweepSeconds, ...etcd } = rest;
     const options = {
@@ -89,6 +90,7 @@ export const storageMigration = defineFunction({
       settleMs,
       longestWriteMs,
       lease: { namespace, name: STORAGE_MIGRATION_LEASE, sweepSeconds },
+      metrics,
     });
   },
   readApiServer: readJson,

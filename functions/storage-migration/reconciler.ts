@@ -26,6 +26,7 @@ async function sweepMigrations(context: Context<Deps>): Promise<void> {
   const { deps, log, signal } = context;
   const { kube, lease, clock } = deps;
   const { items } = await kube.list(STORAGE_MIGRATIONS, { signal });
+  deps.gauges.keepOnly(new Set(items.map(({ metadata }) => metadata.uid)));
   const nowMs = (): number => clock.nowMs();
   const each = ({ metadata }: KubeObject): Promise<void> => reconcile(metadata.name, context);
   await sweepEach(items, each, { kube, lease, nowMs, log, signal });
@@ -69,6 +70,7 @@ async function applySteps(name: string, { deps, signal, log }: Context<Deps>): P
   const object = await kube.get(STORAGE_MIGRATIONS, { name }, { signal });
   if (object === null) return;
   let now = migrationOf(object);
+  deps.gauges.show(now);
   if (isHeldByOther(now, deps)) return;
   const currentPass = new Pass(deps, now.spec.budget, signal);
   for (;;) {
@@ -85,6 +87,7 @@ async function applySteps(name: string, { deps, signal, log }: Context<Deps>): P
       ({ migration: now, goesOn } = await applyStep(stepContext, step, now));
     }
     const { phase, pass, progress } = now.status;
+    deps.gauges.show(now);
     log.info({ migration: name, step: step.type, phase, pass, progress }, 'step taken');
     if (!goesOn || clock.nowMs() > endsAtMs) break;
   }

@@ -38,6 +38,13 @@ export interface Observation<State> {
   readonly isRemembered: boolean;
 }
 
+/** The end of a look: the decision, and how the object was found to be. */
+export interface Seen {
+  readonly nowMs: number;
+  readonly decision: Decision<unknown>;
+  readonly conditions: readonly ConditionInput[];
+}
+
 /** How a function keeps its objects. */
 export interface Keeping<Object extends Kept, State, Step, Records, Deps> {
   readonly ref: ResourceRef;
@@ -77,6 +84,8 @@ export interface Keeping<Object extends Kept, State, Step, Records, Deps> {
     decision: Decision<Step>,
     records?: Records,
   ) => StatusUpdate;
+  /** Shows in metrics what a look that ends has seen. */
+  readonly show?: (deps: Deps, state: State, seen: Seen) => void;
   /** The rest of the status when nothing can be observed. */
   readonly unobserved: Pick<Unobserved, 'next' | 'unknown'>;
   /** A part changed, perhaps by somebody else: some of the memory may no longer be true. */

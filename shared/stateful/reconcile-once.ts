@@ -169,6 +169,7 @@ async function updateStatus<
   records?: Records,
 ): Promise<void> {
   const update = how.statusOf(deps, state, decision, records);
+  how.show?.(deps, state, { nowMs: state.nowMs, decision, conditions: update.conditions });
   await reportStatus(writerOf(how, deps), object.object, update, { nowMs: state.nowMs, signal });
 }
 

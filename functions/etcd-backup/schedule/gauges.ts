@@ -18,8 +18,11 @@ const HELP = {
   [UNTIL]:
     'Until when a newer good backup of a schedule is promised, in Unix seconds; 0 for never.',
   [REHEARSED]:
-    'When a backup of a schedule was rehearsed well the last time, in Unix seconds; 0 for never.',
-  [WRONG]: '1 while the last rehearsal of a schedule failed or is overdue, else 0.',
+    'When a backup of a schedule was rehearsed well the last time, in Unix seconds; 0 for never. ' +
+    'Absent where it asks for no rehearsals.',
+  [WRONG]:
+    '1 while the last rehearsal of a schedule failed or is overdue, else 0. Absent where it asks ' +
+    'for no rehearsals.',
 };
 
 /** Undefined when there is no good backup. */

@@ -131,3 +131,9 @@ export function endsAtMs(certificate: string | undefined): number {
     return Number.NaN;
   }
 }
+
+/** Undefined where none of them is a certificate. */
+export function firstEndMs(certificates: readonly (string | undefined)[]): number | undefined {
+  const known = certificates.map(endsAtMs).filter((end) => !Number.isNaN(end));
+  return known.length === 0 ? undefined : Math.min(...known);
+}

@@ -77,6 +77,7 @@ test('nothing that only others run is built for `npm start`', () => {
     'etcd-tools-next',
     'porcupine',
     'versitygw',
+    'prometheus',
     'kube-controller-manager',
   ]);
   expect(buildOrder(startPartNames)).toEqual(groups.filter((one) => !others.includes(one)));

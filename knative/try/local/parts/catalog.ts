@@ -55,6 +55,7 @@ const etcdutl = {
 
 const CONTAINERD = 'github.com/containerd/containerd/v2';
 const CNI = 'github.com/containernetworking/plugins';
+const PROMETHEUS = 'github.com/prometheus/prometheus';
 const VERSITYGW = 'github.com/versity/versitygw';
 
 /** Parts of a node; taken as built, or as somebody has put them into a directory. */
@@ -152,6 +153,21 @@ const entries: readonly PartEntry[] = [
     module: VERSITYGW,
     version: 'v1.8.0',
     stamps: { 'main.Version': 'v1.8.0' },
+    versionArgs: ['--version'],
+    minorSkew: 0,
+    isKubebuilderAsset: false,
+    user: 'tests',
+  },
+  {
+    // Runs the tests of alerts.
+    name: 'promtool',
+    group: 'prometheus',
+    package: `${PROMETHEUS}/cmd/promtool`,
+    module: PROMETHEUS,
+    version: 'v0.316.0',
+    stamps: { 'github.com/prometheus/common/version.Version': 'v0.316.0' },
+    // The clients of every cloud are half of it, and no rule needs one.
+    tags: ['remove_all_sd'],
     versionArgs: ['--version'],
     minorSkew: 0,
     isKubebuilderAsset: false,

@@ -5,6 +5,7 @@ import { Deps } from '../../../../functions/nats-cluster/deps.ts';
 import { reconciler } from '../../../../functions/nats-cluster/reconciler.ts';
 import { NATS_CLUSTER_LEASE, NATS_CLUSTERS } from '../../../../shared/api/nats-cluster.ts';
 import type { Context } from '../../../../shared/function/define.ts';
+import { Metrics } from '../../../../shared/function/metrics.ts';
 import { isKubeError } from '../../../../shared/kube/errors.ts';
 import type { PassingRun } from '../../stateful/passed.ts';
 import { SPEC } from '../samples.ts';
@@ -49,6 +50,7 @@ function newModel(): ClusterModel {
 
 export class Run implements PassingRun {
   readonly model: ClusterModel;
+  readonly metrics = new Metrics();
   onMoment: () => void = () => undefined;
   #deps: Deps;
 
@@ -98,6 +100,7 @@ export class Run implements PassingRun {
         return systemOf(model);
       },
       clock,
+      metrics: this.metrics,
       workMs: 5_000,
       lease: { namespace: 'ballast-system', name: NATS_CLUSTER_LEASE, sweepSeconds: 60 },
     });
