@@ -122,27 +122,28 @@ async function tryOne(scratch: Scratch, one: Case): Promise<void> {
   }
   const checker = new Checker(from, to, held, scratch);
   const isHeld = (stored?.objects ?? 0) > 0 && from.scope === to.scope;
-  const [{ refusal, doubt }, failure] = await Promise.all([
+  const [{ refusal, doubt }, isPrepared] = await Promise.all([
     scratch.answerToUpdate(from, to),
-    isHeld ? prepared(checker) : undefined,
+    isHeld && isTaken(checker),
   ]);
   if (refusal !== undefined) reasons.push(refused(refusal));
   if (doubt !== undefined) {
     const says = `The existing definition would be refused today (${doubt}): its schema was left out.`;
     reasons.push({ what: 'refused-already', weight: 'note', says, commands: [] });
   }
-  if (failure !== undefined) {
-    const says = `No object was held against the new schema, since no server takes it: ${failure}`;
+  if (isPrepared) one.checker = checker;
+  else if (isHeld) {
+    const says = 'No object was held against the new schema, since no API server takes it.';
     reasons.push({ what: 'not-checked', weight: 'unknown', says, commands: [] });
-  } else if (isHeld) one.checker = checker;
+  }
 }
 
-async function prepared(checker: Checker): Promise<string | undefined> {
+async function isTaken(checker: Checker): Promise<boolean> {
   try {
     await checker.prepare();
-    return undefined;
+    return true;
   } catch (error) {
-    if (isKubeError(error, 'KUBE_INVALID', 'KUBE_BAD_REQUEST')) return error.answer?.message;
+    if (isKubeError(error, 'KUBE_INVALID', 'KUBE_BAD_REQUEST')) return false;
     throw error;
   }
 }

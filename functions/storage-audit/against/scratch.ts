@@ -158,7 +158,7 @@ export class Scratch {
     let last: KubeObject | undefined;
     await this.#until(`${name} to be established`, async () => {
       last = (await this.#kube.get(CRDS, { name }, { signal: this.#signal })) ?? undefined;
-      return JSON.stringify(last?.['status'] ?? {}).includes('"Established"');
+      return isEstablished(last);
     });
     if (last === undefined) throw new Error(`${name} is gone`);
     if (listed.length === 0) return last;
@@ -198,6 +198,16 @@ export class Scratch {
       await this.#clock.sleep(ASK_EVERY_MS);
     }
   }
+}
+
+function isEstablished(crd: KubeObject | undefined): boolean {
+  const { conditions } = recordOf(crd?.['status']);
+  if (!Array.isArray(conditions)) return false;
+  const all: readonly unknown[] = conditions;
+  return all.some((one) => {
+    const { type, status } = recordOf(one);
+    return type === 'Established' && status === 'True';
+  });
 }
 
 function definition(

@@ -18,7 +18,8 @@ import { idOf, isOf, type Named } from '../../../shared/stored/tally.ts';
 import type { StoredSource, StoredValue } from '../../../shared/stored/value.ts';
 import { Failure } from '../../../shared/errors.ts';
 import type { Stored } from './compare.ts';
-import { type Crd, crdOf, recordOf } from './crd.ts';
+import { type Crd, recordOf } from './crd.ts';
+import { storedCrdOf } from './stored-crd.ts';
 import type { Content } from './schema-on-server.ts';
 import type { Found, Present, Service, Take, WebhookState, World, WorldOrigin } from './world.ts';
 
@@ -161,7 +162,7 @@ function definitionIn(value: StoredValue): Crd | string {
   const stored = encodingOf(value.head, () => value.whole());
   if (stored.encoding !== 'json' && stored.encoding !== 'cbor') return `is ${stored.encoding}`;
   try {
-    return crdOf(contentOf(stored.encoding, value.whole()));
+    return storedCrdOf(contentOf(stored.encoding, value.whole()));
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
