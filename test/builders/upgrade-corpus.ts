@@ -76,8 +76,7 @@ const object = (properties: Schema, more: Schema = {}): Schema => ({
   properties,
   ...more,
 });
-const top = (spec: Schema, status: Schema = open): Schema =>
-  object({ spec, status });
+const top = (spec: Schema, status: Schema = open): Schema => object({ spec, status });
 const version = (name: string, schema: Schema, more: object = {}): VersionShape => ({
   name,
   schema,
@@ -99,7 +98,9 @@ const grpcRoutes = {
   group: 'gateway.networking.k8s.io',
   plural: 'grpcroutes',
   kind: 'GRPCRoute',
-  annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes/enhancements/pull/1' },
+  annotations: {
+    'api-approved.kubernetes.io': 'https://github.com/kubernetes/enhancements/pull/1',
+  },
 };
 
 const rules = { type: 'array', items: object({ port: NUMBER, host: TEXT }) };
@@ -180,7 +181,9 @@ export const UPGRADES: readonly Upgrade[] = [
     release: only(
       object(
         { min: NUMBER, max: NUMBER },
-        { 'x-kubernetes-validations': [{ rule: 'self.min <= self.max', message: 'min above max' }] },
+        {
+          'x-kubernetes-validations': [{ rule: 'self.min <= self.max', message: 'min above max' }],
+        },
       ),
     ),
     verdict: 'unsafe-objects',
@@ -241,7 +244,8 @@ export const UPGRADES: readonly Upgrade[] = [
     whats: ['objects-refused'],
   },
   {
-    title: 'claims: an object that is refused today as well, and a field that is lost today as well',
+    title:
+      'claims: an object that is refused today as well, and a field that is lost today as well',
     crd: { group: 'claims.example.io', plural: 'claims', kind: 'Claim', versions: [] },
     history: [
       only(object({ size: NUMBER, old: TEXT })),
@@ -280,5 +284,29 @@ export const UPGRADES: readonly Upgrade[] = [
     ),
     verdict: 'unsafe',
     whats: ['not-checked', 'update-refused'],
+  },
+  {
+    title: 'meshes: a version comes, is stored, and is converted by a webhook that is not there',
+    crd: { group: 'mesh.example.io', plural: 'meshes', kind: 'Mesh', versions: [] },
+    history: [{ versions: [stored('v1alpha1', route)] }],
+    objects: [{ name: 'm', version: 'v1alpha1', data: { spec: { method: 'GET' } } }],
+    release: {
+      versions: [version('v1alpha1', route), stored('v1', route)],
+      conversion: {
+        strategy: 'Webhook',
+        webhook: {
+          clientConfig: { service: { namespace: 'default', name: 'nowhere' } },
+          conversionReviewVersions: ['v1'],
+        },
+      },
+    },
+    verdict: 'unsafe-objects',
+    whats: [
+      'conversion-changed',
+      'not-checked',
+      'storage-flipped',
+      'webhook-absent',
+      'webhook-absent',
+    ],
   },
 ];

@@ -3,11 +3,10 @@
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import { Checker } from './checker.ts';
 import { compareCrds, compareWithOthers, type Stored } from './compare.ts';
-import type { Crd } from './crd.ts';
+import { type Crd, storageVersionOf } from './crd.ts';
 import { Held } from './held.ts';
 import { InFlight } from './in-flight.ts';
 import { byWeight, type Reason, type Verdict, verdictOf, verdictOver } from './reason.ts';
-import { storageVersionOf } from './crd.ts';
 import type { Scratch } from './scratch.ts';
 import { webhookReasons } from './webhook.ts';
 import type { Found, World, WorldOrigin } from './world.ts';
@@ -46,8 +45,8 @@ export type ScratchOrNot = Scratch | { readonly lacks: string };
 const EXAMPLES_MAX = 5;
 /** As many as the client has connections, and some that wait for one. */
 const IN_FLIGHT_MAX = 16;
-/** Definitions that are put on the scratch server at once. */
-const DEFINITIONS_AT_ONCE = 8;
+/** Definitions that are put on the scratch server at once: each waits there for seconds. */
+const DEFINITIONS_AT_ONCE = 32;
 
 /** One definition of the upgrade, and all that is found out about it. */
 interface Case {

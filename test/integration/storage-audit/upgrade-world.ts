@@ -54,13 +54,15 @@ export class UpgradeWorld {
   async verdictSeen(upgrade: Upgrade): Promise<string> {
     const last = { ...upgrade.crd, ...upgrade.history.at(-1) };
     const before: { readonly object: KubeObject; readonly isTaken: boolean }[] = [];
-    for (const object of await this.#objects(last)) {
+    for (const object of await this.#objects(upgrade, last)) {
       before.push({ object, isTaken: await this.#isTaken(last, object) });
     }
     const release = { ...upgrade.crd, ...upgrade.release };
     try {
       await this.#define(release, RELEASED);
-      const now = new Map((await this.#objects(release)).map((one) => [one.metadata.name, one]));
+      const now = new Map(
+        (await this.#objects(upgrade, release)).map((one) => [one.metadata.name, one]),
+      );
       for (const { object, isTaken } of before) {
         const after = now.get(object.metadata.name);
         if (after === undefined || lostFields(dataOf(object), dataOf(after)).length > 0) {
@@ -71,8 +73,8 @@ export class UpgradeWorld {
       return 'safe';
     } catch (error) {
       if (isKubeError(error, 'KUBE_INVALID')) return 'unsafe';
-      // One object that cannot be read makes every list fail.
-      if (isKubeError(error, 'KUBE_UNAVAILABLE', 'KUBE_THROTTLED')) return 'unsafe-objects';
+      // An object cannot be read, or not be converted.
+      if (isKubeError(error, 'KUBE_UNAVAILABLE')) return 'unsafe-objects';
       throw error;
     }
   }
@@ -126,9 +128,16 @@ export class UpgradeWorld {
     }
   }
 
-  async #objects(shape: CrdShape): Promise<readonly KubeObject[]> {
+  /** Each by itself: the API server has no list ready for a moment after a change. */
+  #objects({ objects }: Upgrade, shape: CrdShape): Promise<readonly KubeObject[]> {
     const ref = refOf(shape, storageOf(shape)?.name ?? '');
-    return (await this.#kube.list(ref, { isOnce: true })).items;
+    return Promise.all(
+      objects.map(async ({ name }) => {
+        const found = await this.#kube.get(ref, { namespace: 'default', name }, { isOnce: true });
+        if (found === null) throw new Error(`${name} is gone`);
+        return found;
+      }),
+    );
   }
 
   #manifest({ group, kind }: CrdShape, version: string, name: string, data: object): Manifest {
