@@ -22,10 +22,9 @@ export function lostFields(sent: unknown, kept: unknown): readonly string[] {
         if (value === null) continue;
         const at = `${path}${PLAIN_KEY.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`}`;
         if (Object.hasOwn(after, key)) open.push([value, after[key], at]);
-        else lost.add(at);
+        else if (lost.size < PATHS_MAX) lost.add(at);
       }
     }
-    if (lost.size >= PATHS_MAX) break;
   }
   return [...lost];
 }
