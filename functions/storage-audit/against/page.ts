@@ -14,7 +14,8 @@ export function againstPageOf({ of, triedOn, crds, verdict, findings }: AgainstA
 }
 
 function shownCrd({ name, verdict, isNew, objects, checked, reasons }: CrdAnswer): string {
-  const held = objects === checked ? `${objects} objects` : `${checked} of ${objects} objects held`;
+  const all = objects === 1 ? '1 object' : `${objects} objects`;
+  const held = objects === checked ? all : `${checked} of ${all} held against it`;
   const facts = isNew ? 'new' : held;
   const head = line(`${name} (${facts}): ${WORDS[verdict]}`);
   return `\n${head}${reasons.map((reason) => shownReason(reason)).join('')}`;

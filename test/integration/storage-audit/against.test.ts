@@ -9,6 +9,7 @@ import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { AgainstAnswer } from '../../../functions/storage-audit/against/against.ts';
+import { KubeWorld } from '../../../functions/storage-audit/against/kube-world.ts';
 import { againstPageOf } from '../../../functions/storage-audit/against/page.ts';
 import { runAudit } from '../../../functions/storage-audit/command.ts';
 import { startScratch } from '../../../knative/try/local/scratch.ts';
@@ -19,6 +20,8 @@ import { type Upgrade, UPGRADES } from '../../builders/upgrade-corpus.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { crdName, releaseOf, UpgradeWorld } from './upgrade-world.ts';
 
+const SERVICES = { group: '', version: 'v1', resource: 'services' } as const;
+const SLICES = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' } as const;
 const SCHEMA = new URL('../../../docs/storage-audit.schema.json', import.meta.url);
 const validate = new Ajv({ strict: true, allErrors: true }).compile<AgainstAnswer>(
   JSON.parse(readFileSync(SCHEMA, 'utf8')),
@@ -128,6 +131,31 @@ test('the page names the object, the sentence of the API server, and the command
   expect(page).toContain(
     '\nThe upgrade may not be applied:\n- backups.backups.example.io: The scope',
   );
+});
+
+test('a webhook is there when an endpoint of its Service is ready', async () => {
+  const asked = new KubeWorld(plane.kubeconfigPath, undefined);
+  const service = { namespace: 'default', name: 'hook' };
+  const metadata = { ...service, labels: { 'kubernetes.io/service-name': 'hook' } };
+  const slice = (ready: boolean) => ({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata,
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['10.1.2.3'], conditions: { ready } }],
+  });
+  try {
+    expect(await asked.webhook(service)).toEqual({ lacks: 'is not there' });
+    const spec = { ports: [{ port: 443 }] };
+    const manifest = { apiVersion: 'v1', kind: 'Service', metadata: service, spec };
+    await kube.create(SERVICES, manifest);
+    await kube.create(SLICES, slice(false));
+    expect(await asked.webhook(service)).toEqual({ lacks: 'has no endpoint that is ready' });
+    await kube.apply(SLICES, slice(true), { force: true });
+    expect(await asked.webhook(service)).toEqual({ lacks: undefined });
+  } finally {
+    await asked.close();
+  }
 });
 
 describe('applied', () => {
