@@ -24,15 +24,15 @@ export interface CrdShape {
 export interface Upgrade {
   readonly title: string;
   readonly crd: CrdShape;
-  /** What the definition was while the objects were written, one after another. */
+  /** The definition as it was while the objects were written, one after another. */
   readonly history: readonly Partial<CrdShape>[];
   /** The data of each object, by name, and in which version it is written, at which point. */
   readonly objects: readonly Written[];
-  /** What an owner of the CRD wrote into its status. */
+  /** As an owner of the CRD wrote them into its status. */
   readonly storedVersions?: readonly string[];
   readonly release: Partial<CrdShape>;
   readonly verdict: 'safe' | 'unsafe' | 'unsafe-objects';
-  /** Of the reasons, notes among them. */
+  /** One for each reason, notes among them. */
   readonly whats: readonly string[];
   /** Where the API server alone is asked, and cannot know. */
   readonly verdictOfKube?: 'safe';
@@ -251,7 +251,10 @@ export const UPGRADES: readonly Upgrade[] = [
       only(object({ size: NUMBER, old: TEXT })),
       only(object({ size: { ...NUMBER, maximum: 10 } })),
     ],
-    objects: [{ name: 'c', version: 'v1', data: { spec: { size: 11, old: 'x' } } }],
+    objects: [
+      { name: 'c', version: 'v1', data: { spec: { size: 11 } } },
+      { name: 'd', version: 'v1', data: { spec: { size: 5, old: 'x' } } },
+    ],
     release: only(object({ size: { ...NUMBER, maximum: 10 }, more: TEXT })),
     verdict: 'safe',
     whats: ['refused-already'],

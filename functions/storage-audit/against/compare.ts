@@ -1,4 +1,4 @@
-// What the two definitions say of an upgrade, with how the objects are stored: versions, names,
+// Judges an upgrade by the two definitions and by how the objects are stored: versions, names,
 // scope, conversion. Pure, and known without any server.
 import { resourceName } from '../../../shared/stored/place.ts';
 import type { Named } from '../../../shared/stored/tally.ts';
@@ -179,7 +179,7 @@ function hiding({ stored: { hidden } }: Upgrade): readonly Reason[] {
   return [{ what: 'not-checked', weight: 'unknown', says, commands: [], objects: hidden }];
 }
 
-/** Of a CRD that is new, or whose names change, against all others that are there. */
+/** Names and kinds that another definition has already. */
 export function compareWithOthers(
   to: Crd,
   others: readonly Pick<Crd, 'name' | 'group' | 'names'>[],

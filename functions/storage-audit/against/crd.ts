@@ -1,5 +1,5 @@
 // A CustomResourceDefinition as far as an upgrade of it is judged: read from a file, from etcd, or
-// from the API server. What is not named here goes along untouched.
+// from the API server. The rest of it goes along untouched.
 import { isRecord, textOf } from '../../../shared/kube/json.ts';
 import type { GroupResource } from '../../../shared/stored/built-in.ts';
 
@@ -35,7 +35,7 @@ export interface CrdVersion {
 
 export interface Conversion {
   readonly isWebhook: boolean;
-  /** Of a webhook in the cluster. */
+  /** Undefined where no webhook converts, or one outside of the cluster. */
   readonly service: { readonly namespace: string; readonly name: string } | undefined;
   readonly hasAuthority: boolean;
 }

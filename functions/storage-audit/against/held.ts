@@ -1,4 +1,4 @@
-// What came of holding the objects of one CRD against its new schema, counted whole and named in
+// Sums up how the objects of one CRD fared against its new schema, counted whole and named in
 // part: memory does not grow with the objects.
 import { cut } from '../../../shared/cut.ts';
 import { FirstNames } from '../../../shared/stored/first-names.ts';
@@ -9,7 +9,7 @@ import { migration } from './remedies.ts';
 
 /** Different fields that are told; one more hides among the others. */
 const FIELDS_MAX = 50;
-/** Of one field, and of one object with what was said of it. */
+/** For one field, and for one object with what was said of it. */
 const SHOWN_BYTES_MAX = 600;
 
 export class Held {

@@ -6,8 +6,8 @@ const PATHS_MAX = 200;
 const PLAIN_KEY = /^[A-Za-z_$][\w$-]*$/;
 
 /**
- * Paths as `.spec.rules[].port`, each once, in the order in which they are met. What is null is
- * nothing; what was added is a default.
+ * Paths as `.spec.rules[].port`, each once, in the order in which they are met. A null is nothing;
+ * a field that was added is a default.
  */
 export function lostFields(sent: unknown, kept: unknown): readonly string[] {
   const lost = new Set<string>();

@@ -15,7 +15,7 @@ export type Input = AsyncIterable<Uint8Array | string>;
 const BYTES_MAX = 64 * 1024 * 1024;
 const STDIN = '-';
 const ENDINGS = new Set(['.yaml', '.yml', '.json']);
-/** What a directory is that is no plain one, and how it is rendered. */
+/** The file that makes a directory more than that, and how it is rendered. */
 const RENDERED: Readonly<Record<string, string>> = {
   'kustomization.yaml': 'kubectl kustomize',
   'kustomization.yml': 'kubectl kustomize',

@@ -37,7 +37,7 @@ export class SchemaOnServer {
   async judge(content: Content): Promise<Judgement> {
     const { ref, type, namespace, shownGroup } = this.#place;
     const name = String(recordOf(content['metadata'])['name']);
-    // Of the metadata a schema may only look at the name.
+    // A schema may look at no more of the metadata than the name.
     const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
     const manifest = { ...content, ...type, metadata };
     try {
@@ -55,7 +55,7 @@ export class SchemaOnServer {
   }
 }
 
-/** What a schema has a say in. */
+/** All that a schema has a say in. */
 export function dataOf(content: Content): Content {
   return Object.fromEntries(Object.entries(content).filter(([key]) => !OTHER_FIELDS.has(key)));
 }

@@ -20,7 +20,7 @@ export interface ScratchServer {
 
 export type StartScratch = (signal: AbortSignal | undefined) => Promise<ScratchServer>;
 
-/** What it says to an update. */
+/** Its answer to an update. */
 export interface UpdateAnswer {
   /** Undefined when it takes it. */
   readonly refusal: string | undefined;

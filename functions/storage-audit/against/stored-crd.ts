@@ -22,7 +22,7 @@ function v1Spec(spec: Fields): Fields {
     group,
     names,
     scope,
-    // Whoever did not say so before v1 had everything kept.
+    // Before v1 everything was kept unless somebody said so.
     ...(spec['preserveUnknownFields'] === false ? {} : { preserveUnknownFields: true }),
     ...(isRecord(conversion) ? { conversion: v1Conversion(conversion) } : {}),
     versions: listed.map((each) => {

@@ -1,4 +1,4 @@
-// What is there, as etcd holds it, running or in a snapshot: read twice, first the definitions and
+// Reads what is there from etcd, running or in a snapshot: twice, first the definitions and
 // the counts, then the objects themselves, one after another.
 import { parseLossless } from '../../../shared/kube/json.ts';
 import { auditStored, type AuditReport } from '../../../shared/stored/audit.ts';

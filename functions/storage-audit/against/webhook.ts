@@ -13,8 +13,8 @@ export async function webhookReasons(
   world: World,
   { from, to, stored }: { from: Crd | undefined; to: Crd; stored: Stored | undefined },
 ): Promise<readonly Reason[]> {
-  const { isWebhook, service, hasAuthority } = to.conversion;
-  if (!isWebhook || service === undefined) return [];
+  const { service, hasAuthority } = to.conversion;
+  if (service === undefined) return [];
   // Without objects nothing is to be converted, and the webhook may come with them.
   const weight = (stored?.objects ?? 0) > 0 ? 'unsafe-objects' : 'note';
   const name = `Service ${service.namespace}/${service.name} of the conversion webhook`;

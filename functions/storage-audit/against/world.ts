@@ -1,4 +1,4 @@
-// What is there before an upgrade, wherever it is read: definitions, how their objects are stored,
+// A world is all that is there before an upgrade, wherever it is read: definitions, how their objects are stored,
 // the objects themselves, and whether a webhook answers.
 import type { Stored } from './compare.ts';
 import type { Crd } from './crd.ts';

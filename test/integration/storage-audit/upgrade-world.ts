@@ -89,7 +89,7 @@ export class UpgradeWorld {
       await this.#kube.update(CRDS, { ...manifest, metadata });
     }
     const version = storageOf(shape)?.name ?? '';
-    // What is empty breaks no rule of theirs.
+    // An object without data breaks no rule of theirs.
     const probe = this.#manifest(shape, version, 'probe', {});
     await until(`${manifest.metadata.name} to be ${mark}`, async () => {
       try {

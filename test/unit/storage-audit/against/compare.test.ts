@@ -1,4 +1,4 @@
-// What two definitions alone say of an upgrade: a weight, a sentence, commands.
+// Two definitions alone say of an upgrade: a weight, a sentence, commands.
 import { describe, expect, test } from 'vitest';
 import {
   compareCrds,

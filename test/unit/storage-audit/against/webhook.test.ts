@@ -1,4 +1,4 @@
-// What is said of the conversion webhook that a new definition names.
+// A new definition names a conversion webhook, and it is told whether that is there.
 import { expect, test } from 'vitest';
 import { type Crd, crdOf } from '../../../../functions/storage-audit/against/crd.ts';
 import { webhookReasons } from '../../../../functions/storage-audit/against/webhook.ts';
