@@ -62,8 +62,8 @@ each version of each CustomResourceDefinition whether it may be removed. Nothing
   --spool DIR        where a copy of the snapshot from the object storage is kept meanwhile, and of
                      one that is encrypted (/tmp)
 ${S3_USAGE}
-  --against FILE     may these new CRDs be applied? A file, a directory, or - for standard input, which
-                     may be a whole rendering; may be repeated
+  --against FILE     may these new CRDs be applied? A file, a directory, or - for standard input,
+                     which may be a whole rendering; may be repeated
   --scratch FILE     the kubeconfig of an API server on which they may be tried, and which is not
                      the one that is asked about
 

@@ -1,25 +1,6 @@
 // Upgrades of definitions in the shapes that known projects have had, with objects that exist when
 // they come: some safe, some not, some only not because of these objects.
-import type { Manifest } from '../../shared/kube/objects.ts';
-
-type Schema = Readonly<Record<string, unknown>>;
-
-export interface VersionShape {
-  readonly name: string;
-  readonly served?: boolean;
-  readonly storage?: boolean;
-  readonly schema: Schema;
-}
-
-export interface CrdShape {
-  readonly group: string;
-  readonly plural: string;
-  readonly kind: string;
-  readonly scope?: string;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly versions: readonly VersionShape[];
-  readonly conversion?: object;
-}
+import type { CrdShape, Schema, VersionShape } from './crd-shape.ts';
 
 export interface Upgrade {
   readonly title: string;
@@ -45,28 +26,6 @@ interface Written {
   readonly at?: number;
   readonly data: Schema;
 }
-
-export const crdManifest = (shape: CrdShape): Manifest => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: {
-    name: `${shape.plural}.${shape.group}`,
-    ...(shape.annotations === undefined ? {} : { annotations: shape.annotations }),
-  },
-  spec: {
-    group: shape.group,
-    scope: shape.scope ?? 'Namespaced',
-    names: { plural: shape.plural, kind: shape.kind },
-    ...(shape.conversion === undefined ? {} : { conversion: shape.conversion }),
-    versions: shape.versions.map(({ name, served = true, storage = false, schema }) => ({
-      name,
-      served,
-      storage,
-      subresources: { status: {} },
-      schema: { openAPIV3Schema: schema },
-    })),
-  },
-});
 
 const TEXT = { type: 'string' };
 const NUMBER = { type: 'integer', format: 'int64' };

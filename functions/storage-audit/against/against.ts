@@ -88,7 +88,7 @@ function caseOf(to: Crd, found: Found | undefined, { examplesMax }: AgainstOptio
   const held = new Held(examplesMax ?? EXAMPLES_MAX);
   if (found === undefined) return { to, from: undefined, stored: undefined, held, reasons: [] };
   if ('unreadable' in found) {
-    const says = `The existing definition cannot be read (${found.unreadable}), so nothing is known.`;
+    const says = `The existing definition cannot be read (${found.unreadable}): nothing is known.`;
     const reasons: Reason[] = [{ what: 'not-checked', weight: 'unknown', says, commands: [] }];
     return { to, from: undefined, stored: undefined, held, reasons };
   }
@@ -127,7 +127,7 @@ async function tryOne(scratch: Scratch, one: Case): Promise<void> {
   ]);
   if (refusal !== undefined) reasons.push(refused(refusal));
   if (doubt !== undefined) {
-    const says = `The existing definition would be refused today (${doubt}): its schema was left out.`;
+    const says = `The existing definition is refused today (${doubt}): its schema is left out.`;
     reasons.push({ what: 'refused-already', weight: 'note', says, commands: [] });
   }
   if (isPrepared) one.checker = checker;

@@ -62,7 +62,7 @@ export class Checker {
     );
   }
 
-  /** As it will be read in the version that it is stored in, and then in the new storage version. */
+  /** As it will be read in the version it is stored in, and then in the new storage version. */
   async #judgeAfter(
     name: string,
     version: string,

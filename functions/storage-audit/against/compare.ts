@@ -64,7 +64,8 @@ function removal(upgrade: Upgrade, version: string): Reason {
       ? ' Nothing is stored in it now, and the list goes by what once was.'
       : '';
   const next = isStorage ? nextStorage(from, to) : '';
-  const says = `Data could be lost: the new CRD removes version ${version}, ${facts.join(' and ')}.`;
+  const removes = `the new CRD removes version ${version}`;
+  const says = `Data could be lost: ${removes}, ${facts.join(' and ')}.`;
   return {
     what,
     weight,
@@ -83,8 +84,8 @@ function removalCommands(from: Crd, to: Crd, isStorage: boolean): readonly strin
 
 const nextStorage = (from: Crd, to: Crd): string =>
   versionNamed(from, storageVersionOf(to)) === undefined
-    ? ` First apply a release that has it and ${storageVersionOf(to)}, with the latter as storage ` +
-      'version, and migrate.'
+    ? ` First apply a release that has it and ${storageVersionOf(to)}, with the latter as ` +
+      'storage version, and migrate.'
     : '';
 
 function unusedSentence(version: string, named: Named): string {
@@ -174,8 +175,8 @@ function movedWebhook(from: Crd, to: Crd): readonly Reason[] {
 function hiding({ stored: { hidden } }: Upgrade): readonly Reason[] {
   if (hidden.count === 0) return [];
   const says =
-    `${are(hidden)} stored encrypted or unreadable${such(hidden)}: neither their version nor what ` +
-    'they hold could be looked at. Ask the API server, with --kube.';
+    `${are(hidden)} stored encrypted or unreadable${such(hidden)}: neither their version ` +
+    'nor what they hold could be looked at. Ask the API server, with --kube.';
   return [{ what: 'not-checked', weight: 'unknown', says, commands: [], objects: hidden }];
 }
 
@@ -202,8 +203,8 @@ export function compareWithOthers(
     }
     if (other.names.kind !== to.names.kind || other.names.plural !== to.names.plural) return [];
     const says =
-      `${other.name} has a kind of this name in another group: its objects stay there, and do not ` +
-      'become objects of the new one.';
+      `${other.name} has a kind of this name in another group: its objects stay there, and ` +
+      'do not become objects of the new one.';
     return [{ what: 'kind-elsewhere', weight: 'note', says, commands: [] }];
   });
 }

@@ -76,8 +76,8 @@ export class Held {
     const objects = this.#refused.named();
     if (objects.count === 0) return [];
     const says =
-      `The new schema refuses ${objects.count} of ${this.checked} objects that exist now. They can ` +
-      'still be read and deleted; who writes what is refused, or creates them again, is refused.';
+      `The new schema refuses ${objects.count} of ${this.checked} objects that exist now. They ` +
+      'can still be read and deleted; who writes what is refused, or creates them again, is refused.';
     return [{ what: 'objects-refused', weight: 'unsafe-objects', says, commands: [], objects }];
   }
 
@@ -86,7 +86,8 @@ export class Held {
     const reasons = fields.map(([field, counted]): Reason => {
       const objects = counted.named();
       const of = objects.count === 1 ? '1 object that has it' : `${objects.count} that have it`;
-      const says = `The new schema does not know ${field}: it is dropped from ${of}${such(objects)}.`;
+      const unknown = `The new schema does not know ${field}`;
+      const says = `${unknown}: it is dropped from ${of}${such(objects)}.`;
       const what = 'fields-pruned';
       return { what, weight: 'unsafe-objects', says, commands: [], objects, field };
     });
@@ -99,9 +100,9 @@ export class Held {
     const objects = this.#unconverted.named();
     if (objects.count === 0) return [];
     const says =
-      `${are(objects)} stored in another version than ${target}${such(objects)}: what the webhook ` +
-      `makes of them was not held against ${target}. Migrate first, or ask with --kube, where the ` +
-      'existing webhook converts.';
+      `${are(objects)} stored in another version than ${target}${such(objects)}: what the ` +
+      `webhook makes of them was not held against ${target}. Migrate first, or ask with --kube, ` +
+      'where the existing webhook converts.';
     const commands = migration(crdName);
     return [{ what: 'not-checked', weight: 'unknown', says, commands, objects }];
   }

@@ -1,4 +1,5 @@
-// Reads what is there from the API server alone: how an object is stored it does not say, and it converts what it is asked for.
+// Reads what is there from the API server alone: how an object is stored it does not say, and it
+// converts what it is asked for.
 import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';

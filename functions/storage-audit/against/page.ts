@@ -6,7 +6,7 @@ import type { Reason, Verdict } from './reason.ts';
 
 export function againstPageOf({ of, triedOn, crds, verdict, findings }: AgainstAnswer): string {
   const at = of.revision === undefined ? '' : `, at revision ${of.revision}`;
-  const tried = triedOn === undefined ? '' : `, tried on an API server ${triedOn} of its own`;
+  const tried = triedOn === undefined ? '' : `, tried on an API server ${triedOn}`;
   const definitions = crds.length === 1 ? '1 definition' : `${crds.length} definitions`;
   const head = line(`${definitions} against ${of.source}${at}${tried}.`);
   const shown = crds.map((crd) => shownCrd(crd)).join('');

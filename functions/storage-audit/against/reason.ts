@@ -1,4 +1,4 @@
-// A reason speaks against an upgrade, or has to be known of it: a sentence, how much it weighs, and the
+// A reason speaks against an upgrade, or has to be known of it: a sentence, its weight, and the
 // commands that help. All reasons together are the verdict.
 import type { Named } from '../../../shared/stored/tally.ts';
 

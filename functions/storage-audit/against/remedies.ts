@@ -21,7 +21,10 @@ export function flip({ name, versions, ...crd }: Crd, to: string): string {
   return `kubectl patch crd ${name || crd.resource} --type=json -p '${JSON.stringify(patch)}'`;
 }
 
-export const lookAtWebhook = (service: { namespace: string; name: string }): readonly string[] => [
-  `kubectl -n ${service.namespace} get service ${service.name}`,
-  `kubectl -n ${service.namespace} get endpointslices -l kubernetes.io/service-name=${service.name}`,
-];
+export function lookAtWebhook(service: { namespace: string; name: string }): readonly string[] {
+  const { namespace, name } = service;
+  return [
+    `kubectl -n ${namespace} get service ${name}`,
+    `kubectl -n ${namespace} get endpointslices -l kubernetes.io/service-name=${name}`,
+  ];
+}

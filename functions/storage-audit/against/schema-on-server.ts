@@ -1,4 +1,4 @@
-// One version of one definition on a scratch server, and what that says of objects: whether it takes
+// One version of one definition on a scratch server, and its word on objects: whether it takes
 // them, in its own words, and what it keeps of them.
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';

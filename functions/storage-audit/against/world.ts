@@ -1,5 +1,5 @@
-// A world is all that is there before an upgrade, wherever it is read: definitions, how their objects are stored,
-// the objects themselves, and whether a webhook answers.
+// A world is all that is there before an upgrade, wherever it is read: definitions, how their
+// objects are stored, the objects themselves, and whether a webhook answers.
 import type { Stored } from './compare.ts';
 import type { Crd } from './crd.ts';
 import type { FoundObject } from './checker.ts';

@@ -123,7 +123,7 @@ test('the page names the object, the sentence of the API server, and the command
   const page = againstPageOf(live.answer);
   expect(page).toContain('\nprobes.monitoring.example.io (2 objects): unsafe, because of objects');
   expect(page).toContain(
-    '    default/bad: Probe.monitoring.example.io "bad" is invalid: spec: Invalid value: min above max',
+    '    default/bad: Probe.monitoring.example.io "bad" is invalid: spec: Invalid value: min above',
   );
   expect(page).toContain(
     '    $ npm run -s migrate -- certificates.certs.example.io | kubectl apply -f -\n',

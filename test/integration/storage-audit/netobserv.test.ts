@@ -10,7 +10,7 @@ import { answer } from '../../../knative/tools/migrate/command.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 import type { KubeObject, Manifest } from '../../../shared/kube/objects.ts';
 import { refusalOf } from '../../builders/refusal-of.ts';
-import { crdManifest } from '../../builders/upgrade-corpus.ts';
+import { crdManifest } from '../../builders/crd-shape.ts';
 import { until } from '../../builders/versioned-kind.ts';
 import { sharedPlane } from '../../lanes/shared-plane.ts';
 import { MigrationWorld } from '../migration/world.ts';
@@ -77,7 +77,7 @@ async function against(manifest: Manifest) {
   return { code, ...said };
 }
 
-test('release 1.6 is refused with two commands; after them it is agreed to, and applies', async () => {
+test('release 1.6 is refused with two commands, and applies after them', async () => {
   const { kube } = world;
   await kube.apply(CRDS, release('v1alpha1', 'v1alpha1'), { force: true });
   const ref = { group, version: 'v1alpha1', resource: plural };
@@ -96,8 +96,8 @@ test('release 1.6 is refused with two commands; after them it is agreed to, and 
   const refused = await against(release16);
   expect(refused).toMatchObject({ code: 1, err: '' });
   expect(refused.out).toContain(
-    'Data could be lost: the new CRD removes version v1alpha1, which status.storedVersions of the ' +
-      'existing CRD lists as stored and in which 1 object is stored, such as cluster.',
+    'Data could be lost: the new CRD removes version v1alpha1, which status.storedVersions of ' +
+      'the existing CRD lists as stored and in which 1 object is stored, such as cluster.',
   );
   const refusal = await refusalOf(kube.apply(CRDS, release16, { force: true }));
   expect(refusal).toContain('v1alpha1 was previously a storage version');

@@ -6,7 +6,8 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
 import { isKubeError } from '../../../shared/kube/errors.ts';
 import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
-import { type CrdShape, crdManifest, type Upgrade } from '../../builders/upgrade-corpus.ts';
+import { type CrdShape, crdManifest } from '../../builders/crd-shape.ts';
+import { type Upgrade } from '../../builders/upgrade-corpus.ts';
 import { until } from '../../builders/versioned-kind.ts';
 
 export const crdName = ({ crd: { plural, group } }: Upgrade): string => `${plural}.${group}`;

@@ -1,5 +1,5 @@
-// The question about an upgrade as the command takes it: what is asked wrongly, and what is answered
-// where there is no server to try anything on.
+// The question about an upgrade as the command takes it: what is asked wrongly, and what is
+// answered where there is no server to try anything on.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { stringify } from 'yaml';
 import type { AgainstAnswer } from '../../../../functions/storage-audit/against/against.ts';
 import { runAudit } from '../../../../functions/storage-audit/command.ts';
 import { writeBoltFile } from '../../../builders/bolt-file.ts';
-import { crdManifest, type CrdShape } from '../../../builders/upgrade-corpus.ts';
+import { crdManifest, type CrdShape } from '../../../builders/crd-shape.ts';
 
 const SCHEMA = new URL('../../../../docs/storage-audit.schema.json', import.meta.url);
 const validate = new Ajv({ strict: true, allErrors: true }).compile<AgainstAnswer>(

@@ -6,7 +6,7 @@ import {
   type Stored,
 } from '../../../../functions/storage-audit/against/compare.ts';
 import { type Crd, crdOf } from '../../../../functions/storage-audit/against/crd.ts';
-import { crdManifest, type CrdShape } from '../../../builders/upgrade-corpus.ts';
+import { crdManifest, type CrdShape } from '../../../builders/crd-shape.ts';
 
 const NONE = { count: 0, examples: [] };
 const schema = { type: 'object' };
@@ -72,7 +72,7 @@ describe('a version is removed', () => {
     ]);
   });
 
-  test('where the new one is not there yet, no command helps, and a release between them does', () => {
+  test('where the new one is not there yet, a release between them helps, and no command', () => {
     const upgrade = { from: crd(old, 'v1alpha1'), to: crd(current), stored: stored({}) };
     const [reason] = compareCrds(upgrade);
     expect(reason?.commands).toEqual([]);

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { readCrds } from '../../../../functions/storage-audit/against/manifests.ts';
-import { crdManifest } from '../../../builders/upgrade-corpus.ts';
+import { crdManifest } from '../../../builders/crd-shape.ts';
 
 let dir: string;
 beforeAll(() => {

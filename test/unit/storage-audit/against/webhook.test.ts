@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type Crd, crdOf } from '../../../../functions/storage-audit/against/crd.ts';
 import { webhookReasons } from '../../../../functions/storage-audit/against/webhook.ts';
 import type { WebhookState, World } from '../../../../functions/storage-audit/against/world.ts';
-import { crdManifest } from '../../../builders/upgrade-corpus.ts';
+import { crdManifest } from '../../../builders/crd-shape.ts';
 
 const versions = [{ name: 'v1', schema: { type: 'object' }, storage: true }];
 const shape = { group: 'example.com', plural: 'widgets', kind: 'Widget', versions };
