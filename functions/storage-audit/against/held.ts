@@ -77,7 +77,8 @@ export class Held {
     if (objects.count === 0) return [];
     const says =
       `The new schema refuses ${objects.count} of ${this.checked} objects that exist now. They ` +
-      'can still be read and deleted; who writes what is refused, or creates them again, is refused.';
+      'can still be read and deleted; whoever writes what is refused, or creates them again, ' +
+      'is refused.';
     return [{ what: 'objects-refused', weight: 'unsafe-objects', says, commands: [], objects }];
   }
 
