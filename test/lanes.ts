@@ -51,6 +51,7 @@ export const lanes: readonly Lane[] = [
       'test/integration/{etcd-cluster,etcd-peer,nats-cluster}/crd.test.ts',
       'test/integration/{etcd-backup,etcd-restore}/*crd.test.ts',
       'test/integration/etcd-peer/writers.test.ts',
+      'test/integration/storage-audit/{against,netobserv}.test.ts',
     ],
     parts: ['etcd', 'kube-apiserver'],
     hasManifests: true,

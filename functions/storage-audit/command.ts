@@ -4,9 +4,13 @@ import { UsageError } from '../../shared/arguments.ts';
 import { type ErrorCode, Failure } from '../../shared/errors.ts';
 import { printable } from '../../shared/function/printable.ts';
 import type { Outcome } from '../../shared/stored/verdict.ts';
+import type { Input } from './against/manifests.ts';
+import type { Verdict } from './against/reason.ts';
+import type { StartScratch } from './against/scratch.ts';
 import { auditKube } from './kube.ts';
 import { type Answer, type AuditOptions, auditEtcd, auditFile, saveAndAudit } from './audit.ts';
 import {
+  type Against,
   type CommandOptions,
   commandOptions,
   type FindEtcd,
@@ -22,9 +26,20 @@ export interface Terminal {
   /** Whether somebody watches stderr. */
   readonly isWatched: boolean;
   readonly findEtcd?: FindEtcd;
+  /** For new CRDs that are sent; nothing comes when absent. */
+  readonly stdin?: Input;
+  /** Where the parts of an API server are at hand. */
+  readonly startScratch?: StartScratch;
 }
 
-const EXIT: Readonly<Record<Outcome, number>> = { clean: 0, old: 1, unknown: 2 };
+const EXIT: Readonly<Record<Outcome | Verdict, number>> = {
+  clean: 0,
+  safe: 0,
+  old: 1,
+  unsafe: 1,
+  'unsafe-objects': 1,
+  unknown: 2,
+};
 export const CANNOT_TELL = 2;
 
 export async function runAudit(
@@ -72,21 +87,40 @@ function failureOf(error: unknown): FailureAnswer {
 }
 
 async function audit(
-  { source, prefixes, resources, examplesMax }: CommandOptions,
+  { source, prefixes, resources, examplesMax, against }: CommandOptions,
   terminal: Terminal,
   signal: AbortSignal | undefined,
 ): Promise<Printable> {
   const progress = new Progress(terminal);
   const onProgress = (done: number, total: number): void => progress.show(done, total);
+  const options = { prefixes, resources, examplesMax, signal, onProgress };
   try {
-    return await auditSource(source, { prefixes, resources, examplesMax, signal, onProgress });
+    if (against === undefined) return await auditSource(source, options);
+    return await auditUpgrade(against, source, options, terminal);
   } finally {
     progress.clear();
   }
 }
 
+async function auditUpgrade(
+  against: Against,
+  source: Source,
+  options: AuditOptions,
+  { stdin = noInput(), startScratch }: Terminal,
+): Promise<Printable> {
+  const [{ answerAgainst }, { againstPageOf }] = await Promise.all([
+    import('./against/run.ts'),
+    import('./against/page.ts'),
+  ]);
+  const answer = await answerAgainst(against, source, options, { stdin, startScratch });
+  return { outcome: answer.verdict, body: answer, page: againstPageOf(answer) };
+}
+
+// oxlint-disable-next-line require-yield -- nothing comes
+async function* noInput(): AsyncGenerator<never> {}
+
 interface Printable {
-  readonly outcome: Outcome;
+  readonly outcome: Outcome | Verdict;
   readonly body: object;
   readonly page: string;
 }

@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Failure } from '../../shared/errors.ts';
-import { openSnapshot } from '../../shared/etcd/snapshot/snapshot.ts';
+import { openSnapshot, type Snapshot } from '../../shared/etcd/snapshot/snapshot.ts';
 import type { S3Address } from '../../shared/s3/arguments.ts';
 import { openBucket } from '../../shared/s3/bucket.ts';
 import { download } from '../../shared/s3/download.ts';
@@ -23,19 +23,28 @@ interface Lying {
   readonly copyTo: (arrival: Arrival) => Promise<void>;
 }
 
-export async function auditCopy(source: Source, options: AuditOptions): Promise<Answer> {
-  const audit = (lying: Lying): Promise<Answer> => auditLying(lying, source, options);
-  return 'path' in source
-    ? audit(await fileAt(source.path, options))
-    : withObject(source.address, options, audit);
+export function auditCopy(source: Source, options: AuditOptions): Promise<Answer> {
+  return withCopy(source, options, (name, open) => auditSnapshot(name, open(), options));
 }
 
-async function auditLying(
+/** The copy can be opened for as long as it is in use, and is gone afterwards. */
+export async function withCopy<Result>(
+  source: Source,
+  options: AuditOptions,
+  use: (name: string, open: () => Snapshot) => Promise<Result>,
+): Promise<Result> {
+  const read = (lying: Lying): Promise<Result> => useLying(lying, source, options, use);
+  return 'path' in source
+    ? read(await fileAt(source.path, options))
+    : withObject(source.address, options, read);
+}
+
+async function useLying<Result>(
   { name, sizeBytes, copyTo }: Lying,
   { spoolDir, keyPath }: Copied,
-  options: AuditOptions,
-): Promise<Answer> {
-  const { signal, onProgress } = options;
+  { signal, onProgress }: AuditOptions,
+  use: (name: string, open: () => Snapshot) => Promise<Result>,
+): Promise<Result> {
   const key = keyPath === undefined ? undefined : await readSealKey(keyPath);
   await assertRoom(spoolDir, sizeBytes);
   const spool = await Spool.inDirectory(spoolDir);
@@ -43,21 +52,17 @@ async function auditLying(
     const arrival = new Arrival(name, spool, key);
     await copyTo(arrival);
     await arrival.end();
-    return await auditSnapshot(
-      name,
-      openSnapshot(spool.path, { name, signal, onProgress }),
-      options,
-    );
+    return await use(name, () => openSnapshot(spool.path, { name, signal, onProgress }));
   } finally {
     await spool.close();
   }
 }
 
-async function withObject(
+async function withObject<Result>(
   { place, settings }: S3Address,
   options: AuditOptions,
-  audit: (lying: Lying) => Promise<Answer>,
-): Promise<Answer> {
+  read: (lying: Lying) => Promise<Result>,
+): Promise<Result> {
   const name = shownPlace(place);
   const bucket = openBucket(place.bucket, settings);
   try {
@@ -69,7 +74,7 @@ async function withObject(
     const { sizeBytes } = found;
     const copyTo = (arrival: Arrival): Promise<void> =>
       download(bucket, name, { key: place.key, found, spool: arrival }, options);
-    return await audit({ name, sizeBytes, copyTo });
+    return await read({ name, sizeBytes, copyTo });
   } finally {
     await bucket.close();
   }

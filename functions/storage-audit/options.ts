@@ -26,6 +26,15 @@ export interface CommandOptions {
   readonly resources: readonly GroupResource[] | undefined;
   readonly examplesMax: number | undefined;
   readonly isJson: boolean;
+  /** An upgrade that is asked about, instead of what is stored now. */
+  readonly against: Against | undefined;
+}
+
+export interface Against {
+  /** Files, directories, `-` for standard input. */
+  readonly paths: readonly string[];
+  /** The kubeconfig of an API server that may be written to. */
+  readonly scratchPath: string | undefined;
 }
 
 /** Finds what runs here, for a command that need not be told. */
@@ -53,21 +62,29 @@ each version of each CustomResourceDefinition whether it may be removed. Nothing
   --spool DIR        where a copy of the snapshot from the object storage is kept meanwhile, and of
                      one that is encrypted (/tmp)
 ${S3_USAGE}
+  --against FILE     may these new CRDs be applied? A file, a directory, or - for standard input,
+                     which may be a whole rendering; may be repeated
+  --scratch FILE     the kubeconfig of an API server on which they may be tried, and which is not
+                     the one that is asked about
+
   --resource NAME    only this one, as widgets.example.com, secrets; may be repeated
   --prefix PATH      where the API server keeps its keys (/registry, /kubernetes.io); may be
                      repeated
-  --examples N       how many names are told of each row (3)
+  --examples N       how many names are told of each row (3; 5 with --against)
   --json             one JSON object
   -h, --help         this text
 
 Ends with 0 when nothing is stored in an old version, with 1 when something is, and with 2 when it
-could not be told, or was asked wrongly.
+could not be told, or was asked wrongly. With --against: 0 when the upgrade may be applied, 1 when
+it may not, 2 when it could not be told.
 `;
 
 /** For who runs it beside a control plane of `npm start`. */
 export const PLANE_USAGE = `
 Without FILE, --etcd or --kube: the etcd of what npm start, or npm run cluster, holds up.
   --plane DIR        which one, when several run: the directory of its kubeconfig
+
+Without --scratch, an API server is started for --against, and ended again.
 `;
 
 /** Undefined when help was asked for. */
@@ -80,7 +97,8 @@ export async function commandOptions(
   const { prefix, resource } = values;
   const source = await sourceOf(values, positionals, findEtcd);
   const resources = resource?.map((name) => resourceOf(name));
-  if (source.kind === 'kube' && resources === undefined) {
+  const against = againstOf(values);
+  if (source.kind === 'kube' && resources === undefined && against === undefined) {
     throw new UsageError('--kube needs a --resource: the API server is asked about each object');
   }
   return {
@@ -89,7 +107,19 @@ export async function commandOptions(
     resources,
     examplesMax: values.examples === undefined ? undefined : examplesOf(values.examples),
     isJson: values.json ?? false,
+    against,
   };
+}
+
+function againstOf({ against, scratch, resource }: Values): Against | undefined {
+  if (against === undefined) {
+    if (scratch !== undefined) throw new UsageError('--scratch goes with --against');
+    return undefined;
+  }
+  if (resource !== undefined) {
+    throw new UsageError('--resource does not go with --against: the new CRDs say which');
+  }
+  return { paths: against, scratchPath: scratch };
 }
 
 type Values = ReturnType<typeof parse>['values'];
@@ -134,6 +164,8 @@ function parse(args: readonly string[], hasPlane: boolean) {
     save: { type: 'string' },
     kube: { type: 'boolean' },
     kubeconfig: { type: 'string' },
+    against: { type: 'string', multiple: true },
+    scratch: { type: 'string' },
     resource: { type: 'string', multiple: true },
     prefix: { type: 'string', multiple: true },
     examples: { type: 'string' },

@@ -1,9 +1,16 @@
 // The process of the command: arguments, terminal and signals in, the exit code out.
 import { setFlagsFromString } from 'node:v8';
+import type { StartScratch } from './against/scratch.ts';
 import { CANNOT_TELL, runAudit } from './command.ts';
 import type { FindEtcd } from './options.ts';
 
-export async function runAsProgram(findEtcd?: FindEtcd): Promise<void> {
+/** For who runs it beside the parts of a control plane. */
+export interface Nearby {
+  readonly findEtcd: FindEtcd;
+  readonly startScratch: StartScratch;
+}
+
+export async function runAsProgram(nearby?: Nearby): Promise<void> {
   keepMemoryFlat();
   const end = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => end.abort());
@@ -11,7 +18,8 @@ export async function runAsProgram(findEtcd?: FindEtcd): Promise<void> {
     out: (text: string) => void process.stdout.write(text),
     err: (text: string) => void process.stderr.write(text),
     isWatched: process.stderr.isTTY,
-    ...(findEtcd === undefined ? {} : { findEtcd }),
+    stdin: process.stdin,
+    ...nearby,
   };
   let isLost = false;
   // Unheard, Node would end with 1, which says that something is old.

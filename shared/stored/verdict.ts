@@ -160,5 +160,5 @@ const sum = (rows: readonly Row[]): Named => ({
 export const are = ({ count }: { readonly count: number }): string =>
   count === 1 ? '1 object is' : `${count} objects are`;
 
-const such = ({ examples: [first] }: Named): string =>
+export const such = ({ examples: [first] }: Named): string =>
   first === undefined ? '' : `, such as ${first}`;

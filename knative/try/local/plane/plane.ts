@@ -45,6 +45,8 @@ export interface PlaneOptions {
   /** Given to the API server beside its own: feature gates, and APIs that are off by default. */
   readonly apiServerFlags?: readonly string[];
   readonly onChange?: (change: PartChange) => void;
+  /** Commands that look for a running plane pass it by. */
+  readonly isScratch?: boolean;
   /** No part is started any more once it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -80,7 +82,7 @@ const GO_GC_PERCENT = 400;
 export async function startPlane(options: PlaneOptions = {}): Promise<Plane> {
   await sweepLeftovers();
   if (options.dataDir !== undefined) await claimDirectory(options.dataDir);
-  const run = await makeRunDirectory();
+  const run = await makeRunDirectory('plane', options.isScratch);
   const plane = new LocalPlane(run, options);
   try {
     await plane.start(options.parts ?? DEFAULT_PARTS);

@@ -1,5 +1,6 @@
 // Directories of running planes, marked with their owner. When the owner is gone, its reaper ends
 // the processes and removes the directory; when that was killed too, the next start does.
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -23,13 +24,18 @@ export interface Leftover {
 
 const MARK_NAME = 'BALLAST_PLANE';
 const OWNER_FILE = 'owner';
+/** Its presence says that nobody but the owner is to use the plane. */
+const SCRATCH_FILE = 'scratch';
 
 const REAPER = join(import.meta.dirname, 'reaper.ts');
 
 const runRoot = (): string => join(tmpdir(), `ballast-${userInfo().uid}`);
 export const markOf = (path: string): string => `${MARK_NAME}=${path}`;
 
-export async function makeRunDirectory(kind: RunKind = 'plane'): Promise<RunDirectory> {
+export async function makeRunDirectory(
+  kind: RunKind = 'plane',
+  isScratch = false,
+): Promise<RunDirectory> {
   await mkdir(runRoot(), { recursive: true, mode: 0o700 });
   // The owner's pid is in the name, so that a plane killed before it wrote its owner file is known
   // too.
@@ -40,6 +46,7 @@ export async function makeRunDirectory(kind: RunKind = 'plane'): Promise<RunDire
     reaper?.dismiss();
   };
   try {
+    if (isScratch) await writeFile(join(path, SCRATCH_FILE), '');
     await writeOwner(path);
   } catch (cause) {
     await remove();
@@ -94,7 +101,8 @@ export async function sweepLeftovers(root = runRoot()): Promise<readonly Leftove
 
 /** The directories of planes that run now, for commands that look for one. */
 export async function livePlanes(): Promise<readonly string[]> {
-  return (await runDirectories('plane')).flatMap(({ path, isAlive }) => (isAlive ? [path] : []));
+  const alive = (await runDirectories('plane')).filter(({ isAlive }) => isAlive);
+  return alive.map(({ path }) => path).filter((path) => !existsSync(join(path, SCRATCH_FILE)));
 }
 
 /** All there are, and whether their starters live. */
