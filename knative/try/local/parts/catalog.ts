@@ -35,6 +35,15 @@ const etcd = {
  */
 const otherEtcd = { ...etcd, isKubebuilderAsset: false, user: 'tests' } as const;
 
+/** What clusters of operators that are gone run. */
+const legacy = {
+  stamps: {},
+  versionArgs: ['--version'],
+  minorSkew: 0,
+  isKubebuilderAsset: false,
+  user: 'tests',
+} as const;
+
 const etcdTool = {
   group: 'etcd-tools',
   version: ETCD_VERSION,
@@ -103,6 +112,14 @@ const entries: readonly PartEntry[] = [
     user: 'tests',
   },
   {
+    ...legacy,
+    name: 'nats-server-2-1',
+    group: 'nats-2-1',
+    package: 'github.com/nats-io/nats-server/v2',
+    module: 'github.com/nats-io/nats-server/v2',
+    version: 'v2.1.9',
+  },
+  {
     ...etcd,
     name: 'etcd',
     group: 'etcd',
@@ -111,6 +128,26 @@ const entries: readonly PartEntry[] = [
   },
   { ...otherEtcd, name: 'etcd-previous', group: 'etcd-previous', version: 'v3.5.35' },
   { ...otherEtcd, name: 'etcd-next', group: 'etcd-next', version: 'v3.7.3' },
+  {
+    ...legacy,
+    name: 'etcd-3-4',
+    group: 'etcd-3-4',
+    package: 'go.etcd.io/etcd',
+    module: 'go.etcd.io/etcd',
+    version: 'v3.4.13',
+    // Its tags are of no form that Go takes for a version of this module.
+    pin: 'v0.5.0-alpha.5.0.20200910180754-dd1b699fc489',
+  },
+  {
+    ...legacy,
+    name: 'etcd-3-3',
+    group: 'etcd-3-3',
+    package: 'github.com/coreos/etcd',
+    module: 'github.com/coreos/etcd',
+    version: 'v3.3.27',
+    // It is from before modules.
+    pin: 'v3.3.27+incompatible',
+  },
   {
     ...etcdTool,
     name: 'etcdctl',

@@ -4,12 +4,15 @@ export type PartName =
   | 'etcd'
   | 'etcd-previous'
   | 'etcd-next'
+  | 'etcd-3-4'
+  | 'etcd-3-3'
   | 'etcdctl'
   | 'etcdutl'
   | 'kube-apiserver'
   | 'kubectl'
   | 'nats-server'
   | 'nats-server-previous'
+  | 'nats-server-2-1'
   | 'apiserver_receive_adapter'
   | 'porcupine-check'
   | 'versitygw'
@@ -55,12 +58,15 @@ export type PartGroup =
   | 'etcd'
   | 'etcd-previous'
   | 'etcd-next'
+  | 'etcd-3-4'
+  | 'etcd-3-3'
   | 'etcd-tools'
   | 'porcupine'
   | 'versitygw'
   | 'kubernetes'
   | 'nats'
   | 'nats-previous'
+  | 'nats-2-1'
   | 'eventing'
   | 'kwok'
   | 'kube-controller-manager'
@@ -81,6 +87,8 @@ export interface PartEntry {
   readonly package: string;
   readonly module: string;
   readonly version: string;
+  /** The version of the module, where that is no version of the binary. */
+  readonly pin?: string;
   /** Values that the binary cannot know by itself, for the linker's `-X`. */
   readonly stamps: Readonly<Record<string, string>>;
   /** Undefined when the binary cannot tell its version; it is then never taken from PATH. */
