@@ -1,4 +1,4 @@
-// What the members of the legacy cluster have said, put together. Pure.
+// The answers of the members of the legacy cluster, put together. Pure.
 import type { LegacyAnswer } from '../../shared/etcd/legacy.ts';
 import { versionOf } from './versions.ts';
 import type { Asked, State } from './state.ts';

@@ -1,4 +1,4 @@
-// What speaks against a takeover on the side of the legacy cluster. Each is a sentence that says
+// Reasons against a takeover on the side of the legacy cluster. Each is a sentence that says
 // what to do. Pure.
 import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
@@ -151,7 +151,7 @@ function judged(
   return [{ reason: 'ServiceRedirected', message }];
 }
 
-/** Whoever looks after it would fight a takeover. */
+/** An operator that looks after it would fight a takeover. */
 export function refuseOperator({ takeover, legacy, operators }: State): readonly Reason[] {
   if (legacy === undefined) return [];
   const { operator } = takeover.spec.legacy;

@@ -1,4 +1,4 @@
-// What speaks against a takeover on the side of the new EtcdCluster: its names, its size, and
+// Reasons against a takeover on the side of the new EtcdCluster: its names, its size, and
 // whether the clients of the old one could connect to it. Each says what to do. Pure.
 import { headlessName } from '../../shared/api/etcd-names.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';

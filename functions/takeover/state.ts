@@ -1,4 +1,4 @@
-// What a look at the world of a takeover has found, and nothing that follows from it.
+// The state of a takeover: all that a look has found, and nothing that follows from it.
 import type { EtcdClusterSpec } from '../../shared/api/etcd-cluster.ts';
 import type { LegacyAnswer } from '../../shared/etcd/legacy.ts';
 import type { Reason } from '../../shared/kube/conditions.ts';
@@ -42,7 +42,7 @@ export type FoundSecret =
   | { readonly is: 'missing' }
   | { readonly is: 'forbidden' };
 
-/** What a member said, or why it said nothing. */
+/** The answer of a member, or why there is none. */
 export type Asked = LegacyAnswer | { readonly silent: string };
 
 export interface Target {

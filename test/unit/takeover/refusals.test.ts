@@ -1,4 +1,4 @@
-// What speaks against a takeover: each time nothing is made, there is no plan to confirm, and a
+// Reasons against a takeover: each time nothing is made, there is no plan to confirm, and a
 // sentence says what to do.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LEGACY_ETCDS } from '../../../shared/api/takeover.ts';

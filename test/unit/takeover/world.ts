@@ -170,7 +170,7 @@ export async function sweep(): Promise<readonly string[]> {
 }
 
 export const statusOf = (): TakeoverStatus =>
-  ([...world.kube.of('takeovers').values()][0]?.['status'] ?? {}) as TakeoverStatus;
+  [...world.kube.of('takeovers').values()][0]?.['status'] ?? {};
 
 export async function plan(): Promise<TakeoverPlan> {
   await sweep();

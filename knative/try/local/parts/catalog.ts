@@ -35,7 +35,7 @@ const etcd = {
  */
 const otherEtcd = { ...etcd, isKubebuilderAsset: false, user: 'tests' } as const;
 
-/** What clusters of operators that are gone run. */
+/** Clusters of operators that are gone run these. */
 const legacy = {
   stamps: {},
   versionArgs: ['--version'],
