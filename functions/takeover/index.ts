@@ -1,7 +1,7 @@
 // Looks at what operators that are gone left behind, and plans how their data would be led into
-// clusters of ours: which objects would be made, adopted, changed, deleted and kept, in which steps,
-// and what speaks against it. It carries out nothing yet. The sweep alone wakes it, so that it
-// watches nothing; and where there is no Takeover it lists them, and reads and writes nothing else.
+// clusters of ours: which objects would be made, adopted, changed, deleted and kept, in which
+// steps, and what speaks against it. It carries out nothing yet. The sweep alone wakes it, so that
+// it watches nothing; where there is no Takeover it lists them, and reads and writes nothing else.
 //
 // The files of the function, in the order of a reconcile:
 //   reconciler         the entry: binds what follows to the shared reconciler

@@ -26,8 +26,10 @@ function operators({ operators: found }: State): readonly Reason[] {
     .map(({ namespace, name, replicas }) => ({
       reason: 'OperatorRuns',
       message:
-        `Deployment ${namespace}/${name} has ${replicas} replicas: while it runs it would replace ` +
-        'pods and Services under a takeover, so it is stopped first. Other clusters of it are not ' +
+        `Deployment ${namespace}/${name} has ${replicas} replicas: while it runs it ` +
+        `would replace ` +
+        'pods and Services under a takeover, so it is stopped first. Other clusters of ' +
+        'it are not ' +
         'looked after meanwhile.',
     }));
 }
@@ -56,7 +58,9 @@ function elsewhere(state: State): readonly Reason[] {
   const names = [...new Set(known.map(({ name, id }) => name || `an unstarted member ${id}`))];
   const others = names.filter((name) => !pods.has(name));
   if (others.length === 0) return [];
-  const message = `Of its members ${listed(others.toSorted())} has no pod here, and counts as one that is down.`;
+  const message =
+    `Of its members ${listed(others.toSorted())} has no pod here, and ` +
+    `counts as one that is down.`;
   return [{ reason: 'MembersElsewhere', message }];
 }
 
@@ -74,8 +78,8 @@ const chosen = 'The new EtcdCluster has another number of members, as spec.into.
 function strangers({ strangers: found }: State): readonly Reason[] {
   if (found.length === 0) return [];
   const message =
-    `Pods ${listed(found)} have its label and are not its own: its Services may lead to them, too. ` +
-    'They are left alone.';
+    `Pods ${listed(found)} have its label and are not its own: its Services may lead to ` +
+    'them, too. They are left alone.';
   return [{ reason: 'Strangers', message }];
 }
 

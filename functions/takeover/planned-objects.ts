@@ -1,4 +1,5 @@
-// Every object that a takeover would make, adopt, change, delete or keep, each with its reason. Pure.
+// Every object that a takeover would make, adopt, change, delete or keep, each with its reason.
+// Pure.
 import { claimName, headlessName, peerNameOf } from '../../shared/api/etcd-names.ts';
 import type { PlannedObject } from '../../shared/api/takeover.ts';
 import { clientServiceOf, headlessServiceOf, type LegacyEtcd } from './legacy.ts';
@@ -51,8 +52,8 @@ function services({ takeover, client, headless }: State, legacy: LegacyEtcd) {
     kind: 'Service',
     name: clientServiceOf(legacy),
     why:
-      `Clients know it: it leads to the pods of EtcdCluster ${takeover.spec.into.name}, keeps its ` +
-      'address, and no longer goes with the legacy object.',
+      `Clients know it: it leads to the pods of EtcdCluster ${takeover.spec.into.name}, ` +
+      'keeps its address, and no longer goes with the legacy object.',
   };
   const gone: PlannedObject = {
     action: 'Delete',
@@ -71,7 +72,8 @@ const operators = ({ takeover, operators: found }: State): readonly PlannedObjec
     name,
     why:
       replicas > 0
-        ? `The operator would fight: it gets 0 replicas, and on rollback the ${replicas} that it has.`
+        ? `The operator would fight: it gets 0 replicas, and on rollback the ` +
+          `${replicas} that it has.`
         : 'The operator does not run.',
   }));
 

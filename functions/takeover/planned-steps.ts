@@ -1,5 +1,5 @@
-// The steps of a takeover by snapshot and restore, in their order, each with what has to hold for it.
-// Pure.
+// The steps of a takeover by snapshot and restore, in their order, each with what has to hold for
+// it. Pure.
 import type { PlannedStep } from '../../shared/api/takeover.ts';
 import { sourceOf } from './answers.ts';
 import { clientServiceOf, type LegacyEtcd } from './legacy.ts';

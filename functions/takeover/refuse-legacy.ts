@@ -12,11 +12,15 @@ export function refuseMissing({ takeover, isKindKnown, legacy }: State): readonl
   const { kind, name, apiVersion } = spec.legacy;
   const what = `${kind} ${namespace}/${name} of ${apiVersion}`;
   if (!isKindKnown) {
-    const message = `The API server knows no ${kind} of ${apiVersion}, so there is nothing to take over. Delete this Takeover.`;
+    const message =
+      `The API server knows no ${kind} of ${apiVersion}, so there is ` +
+      `nothing to take over. Delete this Takeover.`;
     return [{ reason: 'KindMissing', message }];
   }
   if (legacy === undefined) {
-    const message = `There is no ${what}. Create a Takeover with the name that it has: npm run takeover lists all.`;
+    const message =
+      `There is no ${what}. Create a Takeover with the name that it has: ` +
+      `npm run takeover lists all.`;
     return [{ reason: 'LegacyMissing', message }];
   }
   if (!legacy.isEnding) return [];
@@ -54,8 +58,8 @@ const noMembers = ({ name, namespace }: LegacyEtcd): Reason => ({
 const tooMany = ({ name }: LegacyEtcd): Reason => ({
   reason: 'TooMany',
   message:
-    `More pods or claims have the label ${LEGACY_LABEL}: ${name} than any operator makes. Take it ` +
-    'off those that are not of this cluster.',
+    `More pods or claims have the label ${LEGACY_LABEL}: ${name} than any operator ` +
+    'makes. Take it off those that are not of this cluster.',
 });
 
 function disagree(state: State): Reason {
@@ -83,7 +87,8 @@ function noQuorum(state: State): Reason {
   const last =
     answering.length === 0
       ? 'If nobody can, restore the last backup, or the claim of a member, with an EtcdRestore.'
-      : 'If nobody can, back up one that answers (npm run backup), and restore that with an EtcdRestore.';
+      : 'If nobody can, back up one that answers (npm run backup), and restore that ' +
+        'with an EtcdRestore.';
   const message =
     `It has no quorum, so that nobody knows what was written last. ${whom}${others}. Bring one ` +
     `back with its data, and it goes on by itself. ${last}`;
@@ -110,8 +115,8 @@ function corrupt(state: State): readonly Reason[] {
   );
   if (damaged.length === 0) return [];
   const message =
-    `${listed(damaged.map(({ pod }) => pod))} says that data of a member is corrupt. Find out which ` +
-    'member differs (etcdctl endpoint hashkv), and remove that one first.';
+    `${listed(damaged.map(({ pod }) => pod))} says that data of a member is corrupt. ` +
+    'Find out which member differs (etcdctl endpoint hashkv), and remove that one first.';
   return [{ reason: 'Corrupt', message }];
 }
 
@@ -133,13 +138,14 @@ function judged(
   const which = `Service ${namespace}/${name}`;
   if (service === undefined) {
     const message =
-      `There is no ${which}, which clients and members know it by. Make it anew with the selector ` +
-      `app: etcd, ${LEGACY_LABEL}: ${of}.`;
+      `There is no ${which}, which clients and members know it by. Make it anew with ` +
+      `the selector app: etcd, ${LEGACY_LABEL}: ${of}.`;
     return [{ reason: 'ServiceMissing', message }];
   }
   if (!service.isOwned) {
     const message =
-      `${which} is there and does not belong to EtcdCluster ${of}: somebody took the name, or made ` +
+      `${which} is there and does not belong to EtcdCluster ${of}: somebody took the ` +
+      `name, or made ` +
       `it anew. If it is to be switched, give it an ownerReference to the EtcdCluster (uid as in ` +
       `its metadata); if not, give it another name.`;
     return [{ reason: 'ServiceTaken', message }];
@@ -166,7 +172,8 @@ export function refuseOperator({ takeover, legacy, operators }: State): readonly
   const message =
     'It is looked after by an operator of all namespaces (annotation ' +
     'etcd.database.coreos.com/scope), which is not in this one and may run still. Create a ' +
-    'Takeover that names its Deployment in spec.legacy.operator, or take the annotation off if it ' +
+    'Takeover that names its Deployment in spec.legacy.operator, or take the annotation ' +
+    'off if it ' +
     'is gone.';
   return [{ reason: 'OperatorUnknown', message }];
 }

@@ -79,7 +79,8 @@ function certificateToMake(state: State, legacy: LegacyEtcd, operatorSecret: str
   const message =
     'Clients trust the authority of the certificates that they know, and the new members would ' +
     'show one of another authority. Have that authority (etcd-client-ca.crt in Secret ' +
-    `${operatorSecret}) sign a certificate for ${hostsOf(state, legacy).join(', ')}, for servers and ` +
+    `${operatorSecret}) sign a certificate for ${hostsOf(state, legacy).join(', ')}, ` +
+    `for servers and ` +
     'clients; put it into a Secret as tls.crt, tls.key and ca.crt, and name that in ' +
     'spec.into.spec.tls.clients.secretName.';
   return { reason: 'CertificateMissing', message };
@@ -96,7 +97,7 @@ function lackOf({ takeover: { namespace }, legacy, secrets, target }: State, nam
   const which = `Secret ${namespace}/${name}`;
   const secret: FoundSecret = secrets.get(name) ?? { is: 'missing' };
   if (secret.is === 'missing') {
-    const message = `There is no ${which}, by which clients and members know each other. Make it anew.`;
+    const message = `There is no ${which}, by which clients and members know each other. Make it.`;
     return [{ reason: 'SecretMissing', message }];
   }
   if (secret.is === 'forbidden') {
@@ -145,8 +146,8 @@ function fitness(
     .map((why) => ({
       reason: 'CertificateUnfit',
       message:
-        `${which}, which spec.into.spec.tls.clients names, ${why}: clients would be cut off. Have ` +
-        `it signed anew for ${hostsOf(state, legacy).join(', ')}.`,
+        `${which}, which spec.into.spec.tls.clients names, ${why}: clients would be cut ` +
+        `off. Have it signed anew for ${hostsOf(state, legacy).join(', ')}.`,
     }));
   const trusted = new Set(certificatesIn(next['ca.crt']));
   const isTrusted = certificatesIn(server['server-ca.crt']).every((one) => trusted.has(one));

@@ -1,5 +1,5 @@
-// Asks the API server how it would store the new EtcdCluster: it fills in defaults, and refuses what
-// it would refuse later. Nothing is made by that.
+// Asks the API server how it would store the new EtcdCluster: it fills in defaults, and refuses
+// what it would refuse later. Nothing is made by that.
 import { ETCD_CLUSTERS, type EtcdClusterSpec } from '../../shared/api/etcd-cluster.ts';
 import { cut } from '../../shared/cut.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -65,7 +65,8 @@ const refused = (wanted: Target['wanted'], why: string): Target => ({
   refused: {
     reason: 'EtcdClusterRefused',
     message:
-      'spec.into.spec, over what the legacy object says, makes no EtcdCluster that can be restored ' +
+      'spec.into.spec, over what the legacy object says, makes no EtcdCluster that can ' +
+      'be restored ' +
       `into: ${cut(why, WHY_BYTES_MAX)}`,
   },
 });

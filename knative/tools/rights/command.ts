@@ -105,22 +105,10 @@ function rightsOf(name: string, values: Values): readonly Manifest[] {
   const secrets = (secret ?? []).map((one) => checked('--secret', one, NAME));
   const users = (user ?? []).map((one) => checked('--user', one, LABEL));
   switch (name) {
-    case 'nats-cluster': {
-      if (namespace === undefined) throw new UsageError('in which namespace? Add -n NAMESPACE');
-      checked('--namespace', namespace, LABEL);
-      if (cluster !== undefined) {
-        return natsClusterRights(namespace, {
-          name: checked('--cluster', cluster, LABEL),
-          users,
-          secrets,
-        });
-      }
-      const narrows = secrets.length > 0 ? '--secret' : '--user';
-      if (secrets.length + users.length === 0) return natsClusterRights(namespace);
-      throw new UsageError(`${narrows} narrows the rights for one cluster: add --cluster NAME`);
-    }
+    case 'nats-cluster':
+      return ofCluster({ namespace, cluster, secrets, users }, natsClusterRights);
     case 'etcd-cluster':
-      return ofEtcdCluster({ namespace, cluster, secrets, users });
+      return ofCluster({ namespace, cluster, secrets, users }, etcdClusterRights);
     case 'etcd-peer': {
       if (namespace === undefined) throw new UsageError('in which namespace? Add -n NAMESPACE');
       checked('--namespace', namespace, LABEL);
@@ -160,15 +148,18 @@ interface Asked {
   readonly users: readonly string[];
 }
 
-function ofEtcdCluster({ namespace, cluster, secrets, users }: Asked): readonly Manifest[] {
+/** For all clusters of a namespace, or for the one of this name. */
+function ofCluster(
+  { namespace, cluster, secrets, users }: Asked,
+  rights: typeof natsClusterRights | typeof etcdClusterRights,
+): readonly Manifest[] {
   if (namespace === undefined) throw new UsageError('in which namespace? Add -n NAMESPACE');
   checked('--namespace', namespace, LABEL);
   if (cluster !== undefined) {
-    const name = checked('--cluster', cluster, LABEL);
-    return etcdClusterRights(namespace, { name, secrets, users });
+    return rights(namespace, { name: checked('--cluster', cluster, LABEL), secrets, users });
   }
   const narrows = secrets.length > 0 ? '--secret' : '--user';
-  if (secrets.length + users.length === 0) return etcdClusterRights(namespace);
+  if (secrets.length + users.length === 0) return rights(namespace);
   throw new UsageError(`${narrows} narrows the rights for one cluster: add --cluster NAME`);
 }
 

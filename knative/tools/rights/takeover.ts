@@ -1,5 +1,5 @@
-// Rights that an administrator grants to `takeover` in a namespace with an old cluster, on Secrets by
-// name alone, and on the Deployment of an operator that is elsewhere.
+// Rights that an administrator grants to `takeover` in a namespace with an old cluster, on Secrets
+// by name alone, and on the Deployment of an operator that is elsewhere.
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { granted, rule, type Rule } from './manifests.ts';
 

@@ -74,7 +74,7 @@ test('the steps are in an order that loses nothing, and one of them has no way b
   expect(snapshot?.precondition).toContain(`member ${(101).toString(16)}`);
 });
 
-test('an operator that does not run is not stopped, and backups of it are no operator', async () => {
+test('an operator at rest is not stopped, and that of backups is no operator', async () => {
   putOperator(0);
   expect(await actions()).toContain('Keep Deployment etcd-operator');
   expect((await plan()).steps[0]?.name).toBe('FreezeWriters');
@@ -178,7 +178,7 @@ test('one that is being deleted is left alone', async () => {
   expect(statusOf().plan).toBeUndefined();
 });
 
-test('where there is no Takeover nothing is read but their list, and nothing is written', async () => {
+test('where there is no Takeover their list alone is read, and nothing is written', async () => {
   world.kube.remove(TAKEOVERS, { namespace, name: 'over' });
   const { reads } = world.kube;
   expect(await sweep()).toEqual([]);
