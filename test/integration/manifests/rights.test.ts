@@ -11,6 +11,7 @@ import { metadata } from '../../../functions/metadata/index.ts';
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { storageAudit } from '../../../functions/storage-audit/index.ts';
 import { storageMigration } from '../../../functions/storage-migration/index.ts';
+import { takeover } from '../../../functions/takeover/index.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { rightsFor } from '../../../knative/tools/migrate/manifests.ts';
 import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
@@ -18,6 +19,7 @@ import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts
 import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
 import { etcdRestoreRights } from '../../../knative/tools/rights/etcd-restore.ts';
 import { natsClusterRights, secretRights } from '../../../knative/tools/rights/manifests.ts';
+import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { adapterPart } from '../../../knative/try/local/plane/adapter.ts';
 import { freePort } from '../../../knative/try/local/process/ports.ts';
@@ -26,9 +28,11 @@ import {
   STORAGE_MIGRATIONS,
   type StorageMigrationStatus,
 } from '../../../shared/api/storage-migration.ts';
+import { TAKEOVERS } from '../../../shared/api/takeover.ts';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import type { RunningFunction } from '../../../shared/function/start.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
+import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { GROUP, until, VersionedKind } from '../../builders/versioned-kind.ts';
 import { covers, grantsIn, roleBefore, told } from './grants.ts';
@@ -339,6 +343,55 @@ test.each([
   expect([await misfits(name), await misfits(`${name}-source`)]).toEqual([NONE, NONE]);
 });
 
+test('takeover: nothing where there is none; then what is left is read, and Secrets', async () => {
+  const { kube } = installed;
+  const one = await installed.run(takeover, { WORK_SECONDS: '0.1' }, later);
+  const asked = async (): Promise<readonly string[]> => {
+    const all = await installed.requests();
+    return all.filter(({ account }) => account === 'takeover').map(told);
+  };
+  const before = await asked();
+  expect(await tick(one)).toBe(204);
+  expect((await asked()).slice(before.length)).toEqual([
+    expect.stringContaining('list ballast.dev/takeovers'),
+  ]);
+  await defineLegacyEtcd(kube);
+  for (const name of ['left', 'operators']) {
+    await kube.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  }
+  const old = new LegacyEtcd(kube, 'left', 'old');
+  const member = { serverSecret: 'server', peerSecret: 'peer' };
+  const TLS = { static: { member, operatorSecret: 'operator' } };
+  await old.create([{ name: 'old-a', ip: '127.0.0.1' }], { TLS });
+  const condition = async (name: string): Promise<string> => {
+    const { conditions = [] } = await old.statusOf(name);
+    const found = conditions.find(({ type }) => type === 'Planned');
+    return `${found?.status} ${found?.reason}: ${found?.message}`;
+  };
+  const operator = { namespace: 'operators', name: 'etcd-operator' };
+  const spec = { tls: { clients: { secretName: 'given' } } };
+  await old.takeOver('over', { into: { name: 'new', spec } });
+  expect(await tick(one)).toBe(204);
+  expect(await condition('over')).toMatch(
+    /^Unknown RightsMissing: .*npm run -s rights -- takeover -n left [|] kubectl apply -f -/,
+  );
+  const rights = takeoverRights('left', ['operator', 'server', 'given'], operator);
+  // Without Secrets all else is looked at.
+  await applyBefore('secrets', rights);
+  expect(await tick(one)).toBe(204);
+  expect((await old.statusOf('over')).plan?.refusals).toContainEqual({
+    reason: 'SecretForbidden',
+    message: expect.stringContaining('--secret operator --secret server --secret given'),
+  });
+  await grantPrinted(rights);
+  const legacy = { kind: 'EtcdCluster', name: 'old', operator };
+  await old.takeOver('elsewhere', { legacy, into: { name: 'new', spec } });
+  expect(await tick(one)).toBe(204);
+  const reasons = (await old.statusOf('elsewhere')).plan?.refusals.map(({ reason }) => reason);
+  expect(reasons).toEqual(expect.arrayContaining(['OperatorMissing', 'SecretMissing']));
+  expect(await misfits('takeover')).toEqual(NONE);
+});
+
 test('dead-letters: an Event, one more of the same, and what nobody swept', async () => {
   const { kube } = installed;
   const migration = { name: `${PLURAL}.${GROUP}` };
@@ -348,6 +401,9 @@ test('dead-letters: an Event, one more of the same, and what nobody swept', asyn
     { ...migration, subresource: 'status' },
     { type: 'merge', body: { status: { conditions: [PROVED, UNDER_WAY] } } },
   );
+  const planned = { namespace: 'left', name: 'elsewhere', subresource: 'status' };
+  const plannedAt = { status: { conditions: [{ ...PROVED, type: 'Planned' }] } };
+  await kube.patch(TAKEOVERS, planned, { type: 'merge', body: plannedAt });
   const inAnHour: Clock = { ...later, nowMs: () => later.nowMs() + 3_600_000 };
   const one = await installed.run(deadLetters, {}, inAnHour);
   const own = { 'ce-ballastfunction': 'dead-letters' };
