@@ -6,6 +6,7 @@ import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
 import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
 import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
 import { etcdRestoreRights } from '../../../knative/tools/rights/etcd-restore.ts';
+import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import { rightsFor } from '../../../knative/tools/migrate/manifests.ts';
 import { natsClusterRights, secretRights } from '../../../knative/tools/rights/manifests.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
@@ -56,6 +57,8 @@ beforeAll(async () => {
     ...etcdPeerRights('shop'),
     ...etcdBackupRights('shop'),
     ...etcdRestoreRights('shop'),
+    // The page has one word for all that is granted by name.
+    ...takeoverRights('shop', [FEED_SECRET], { namespace: 'shop', name: FEED_SECRET }),
     ...secretRights(FEED_SECRET),
   ];
   await applyObjects(
