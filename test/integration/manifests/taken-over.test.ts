@@ -31,6 +31,18 @@ const NAMESPACES = ['shop', 'other', 'ballast-system', 'default', 'kube-system']
 /** The page's words for a Secret that a feed names. */
 const FEED_SECRET = 'feed-nats';
 
+/** Printed by `npm run rights`. */
+const RIGHTS = [
+  ...natsClusterRights('shop'),
+  ...etcdClusterRights('shop'),
+  ...etcdPeerRights('shop'),
+  ...etcdBackupRights('shop'),
+  ...etcdRestoreRights('shop'),
+  // The page has one word for all that is granted by name.
+  ...takeoverRights('shop', [FEED_SECRET], { namespace: 'shop', name: FEED_SECRET }),
+  ...secretRights(FEED_SECRET),
+];
+
 let installed: Installed;
 let uid: string;
 const stolen = new Map<string, StolenAccount>();
@@ -51,19 +63,9 @@ beforeAll(async () => {
       metadata: { name },
     });
   }
-  const rights = [
-    ...natsClusterRights('shop'),
-    ...etcdClusterRights('shop'),
-    ...etcdPeerRights('shop'),
-    ...etcdBackupRights('shop'),
-    ...etcdRestoreRights('shop'),
-    // The page has one word for all that is granted by name.
-    ...takeoverRights('shop', [FEED_SECRET], { namespace: 'shop', name: FEED_SECRET }),
-    ...secretRights(FEED_SECRET),
-  ];
   await applyObjects(
     kube,
-    rights.map((object) => ({ file: 'npm run rights', object })),
+    RIGHTS.map((object) => ({ file: 'npm run rights', object })),
   );
   const secrets = [
     ['kube-system', 'crown'],

@@ -1,7 +1,10 @@
-// A real etcd 3.3.27 of three members as bare pods, and the function under its own account: it plans
-// on what they say, and plans anew when they say something else. Nothing of theirs is changed.
+// A real etcd 3.3.27 of three members as bare pods, and the function under its own account: it
+// plans on what they say, and anew when they say something else. Nothing of theirs is changed.
+import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { takeover } from '../../../functions/takeover/index.ts';
 import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
@@ -11,6 +14,7 @@ import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { LEGACY_ETCDS } from '../../../shared/api/takeover.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
 import { askLegacy } from '../../../shared/etcd/legacy.ts';
+import { openKube } from '../../../shared/kube/client.ts';
 import { SWEEP } from '../../../shared/function/sources.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
@@ -18,6 +22,7 @@ import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { type Shipped, startShipped } from '../../builders/shipped.ts';
 
+const MAIN = fileURLToPath(new URL('../../../knative/tools/takeover/main.ts', import.meta.url));
 const namespace = 'shop';
 const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
 const MEMBERS = ['old-a', 'old-b', 'old-c'].map((name, at) => ({
@@ -95,7 +100,17 @@ const planOf = async () => {
 const reasons = async (): Promise<readonly string[]> =>
   ((await planOf())?.refusals ?? []).map(({ reason }) => reason);
 
+/** As `npm run takeover` does, with the rights of an administrator. */
+async function command(...args: readonly string[]) {
+  const env = { PATH: process.env['PATH'], KUBECONFIG: shipped.plane.kubeconfigPath };
+  const ended = promisify(execFile)(process.execPath, [MAIN, ...args], { env });
+  const { stdout, code = 0 } = await ended.catch((error: unknown) => Object(error));
+  return { stdout: String(stdout), code: Number(code) };
+}
+
 test('where nobody knows the kind there is nothing to take over', async () => {
+  const nothing = { code: 0, stdout: expect.stringMatching(/^Nothing of an operator .*\n$/) };
+  expect(await command()).toEqual(nothing);
   await old.takeOver('over');
   expect(await reasons()).toEqual(['KindMissing']);
   await defineLegacyEtcd(shipped.kube);
@@ -131,6 +146,8 @@ test('it plans on what real members say, and changes nothing of them', async () 
     'OrphanClaims',
     'DeleteLegacy',
   ]);
+  const { code, stdout } = await command('-n', namespace);
+  expect([code, stdout]).toEqual([0, expect.stringContaining(`has plan ${plan?.id}.`)]);
   expect(await all()).toEqual(before);
   expect((await kube.list(ETCD_CLUSTERS)).items).toEqual([]);
 });
@@ -146,7 +163,6 @@ test('without a quorum there is no plan, and with it the same one again', async 
 });
 
 test('its account makes no EtcdCluster, though it may ask for one', async () => {
-  const { openKube } = await import('../../../shared/kube/client.ts');
   const account = { namespace: 'ballast-system', name: 'takeover' };
   const kubeconfigPath = await accounts.kubeconfigFor('thief', account);
   const thief = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });

@@ -70,9 +70,9 @@ test('nothing that only others run is built for `npm start`', () => {
   const others = groupsFor('tests', 'cluster', 'knative');
   expect(groupsFor('tests')).toEqual([
     'nats-previous',
-    'nats-2-1',
     'etcd-previous',
     'etcd-next',
+    'nats-2-1',
     'etcd-3-4',
     'etcd-3-3',
     'etcd-tools',

@@ -1,6 +1,7 @@
 // The one table of the real binaries: where each comes from, at which version, how it is built, and
 // which versions found on PATH stand in for it. A test holds the versions against the go.mod files.
 import { knativeEntries } from './knative-entries.ts';
+import { legacyEntries } from './legacy-entries.ts';
 import type { PartEntry, PartGroup, PartName } from './part-entry.ts';
 
 const KUBERNETES_VERSION = 'v1.36.3';
@@ -34,15 +35,6 @@ const etcd = {
  * the later one, too.
  */
 const otherEtcd = { ...etcd, isKubebuilderAsset: false, user: 'tests' } as const;
-
-/** Clusters of operators that are gone run these. */
-const legacy = {
-  stamps: {},
-  versionArgs: ['--version'],
-  minorSkew: 0,
-  isKubebuilderAsset: false,
-  user: 'tests',
-} as const;
 
 const etcdTool = {
   group: 'etcd-tools',
@@ -112,14 +104,6 @@ const entries: readonly PartEntry[] = [
     user: 'tests',
   },
   {
-    ...legacy,
-    name: 'nats-server-2-1',
-    group: 'nats-2-1',
-    package: 'github.com/nats-io/nats-server/v2',
-    module: 'github.com/nats-io/nats-server/v2',
-    version: 'v2.1.9',
-  },
-  {
     ...etcd,
     name: 'etcd',
     group: 'etcd',
@@ -128,26 +112,7 @@ const entries: readonly PartEntry[] = [
   },
   { ...otherEtcd, name: 'etcd-previous', group: 'etcd-previous', version: 'v3.5.35' },
   { ...otherEtcd, name: 'etcd-next', group: 'etcd-next', version: 'v3.7.3' },
-  {
-    ...legacy,
-    name: 'etcd-3-4',
-    group: 'etcd-3-4',
-    package: 'go.etcd.io/etcd',
-    module: 'go.etcd.io/etcd',
-    version: 'v3.4.13',
-    // Its tags are of no form that Go takes for a version of this module.
-    pin: 'v0.5.0-alpha.5.0.20200910180754-dd1b699fc489',
-  },
-  {
-    ...legacy,
-    name: 'etcd-3-3',
-    group: 'etcd-3-3',
-    package: 'github.com/coreos/etcd',
-    module: 'github.com/coreos/etcd',
-    version: 'v3.3.27',
-    // It is from before modules.
-    pin: 'v3.3.27+incompatible',
-  },
+  ...legacyEntries,
   {
     ...etcdTool,
     name: 'etcdctl',
