@@ -17,7 +17,7 @@
 //   decide             whether something speaks against the plan
 //     plan             the plan with its id; planned-objects, planned-steps, notes
 //     refuse-legacy    what speaks against it on the side of the old cluster: answers, versions
-//     refuse-target    and on the side of the new one
+//     refuse-target    and on the side of the new one; refuse-secrets: and between them
 //   status             what the status is
 import { TAKEOVER_LEASE } from '../../shared/api/takeover.ts';
 import { askLegacy } from '../../shared/etcd/legacy.ts';

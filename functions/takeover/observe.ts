@@ -38,7 +38,7 @@ export async function observe(
   const taken = await findTaken(kube, takeover, signal);
   const about = { legacy, secrets, pods: left.pods };
   const members = ask === undefined ? undefined : await askMembers(ask, about, signal);
-  const found = { ...state, legacy, ...left, operators, target, secrets, taken, members };
+  const found = { ...state, legacy, ...left, ...operators, target, secrets, taken, members };
   return { state: found, isRemembered: false };
 }
 
@@ -52,6 +52,7 @@ const NOTHING_FOUND = {
   claims: [],
   secrets: new Map(),
   operators: [],
+  isOperatorForbidden: false,
   members: undefined,
   target: { wanted: {}, spec: undefined },
   taken: [],

@@ -8,6 +8,7 @@ import { notesOf } from './notes.ts';
 import { plannedObjects } from './planned-objects.ts';
 import { plannedSteps } from './planned-steps.ts';
 import { refuseMembers, refuseMissing, refuseOperator, refuseServices } from './refuse-legacy.ts';
+import { refuseSecrets } from './refuse-secrets.ts';
 import { refuseCertificates, refuseNames, refuseTarget } from './refuse-target.ts';
 import type { Asked, State } from './state.ts';
 
@@ -16,6 +17,7 @@ const ID_LENGTH = 12;
 /** In the order in which people would look into them. */
 const REFUSALS: readonly ((state: State) => readonly Reason[])[] = [
   refuseMissing,
+  refuseSecrets,
   refuseMembers,
   refuseServices,
   refuseOperator,

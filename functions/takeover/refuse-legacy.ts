@@ -4,6 +4,7 @@ import type { Reason } from '../../shared/kube/conditions.ts';
 import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf, oldestOf, silentOf } from './answers.ts';
 import { clientServiceOf, headlessServiceOf, LEGACY_LABEL, type LegacyEtcd } from './legacy.ts';
+import { canAsk } from './refuse-secrets.ts';
 import type { FoundService, State } from './state.ts';
 import { versionOf } from './versions.ts';
 
@@ -38,7 +39,7 @@ export function refuseMembers(state: State): readonly Reason[] {
   if (legacy === undefined) return [];
   if (isCut) return [tooMany(legacy)];
   if (pods.length === 0) return [noMembers(legacy)];
-  if (members === undefined) return [];
+  if (members === undefined || !canAsk(state)) return [];
   const answers = answersOf(state);
   const ids = new Set(answers.map(({ answer }) => answer.status.header.clusterId));
   if (ids.size > 1) return [disagree(state)];
@@ -158,10 +159,12 @@ function judged(
 }
 
 /** An operator that looks after it would fight a takeover. */
-export function refuseOperator({ takeover, legacy, operators }: State): readonly Reason[] {
+export function refuseOperator(state: State): readonly Reason[] {
+  const { takeover, legacy, operators, isOperatorForbidden } = state;
   if (legacy === undefined) return [];
   const { operator } = takeover.spec.legacy;
   if (operator !== undefined) {
+    if (isOperatorForbidden) return [forbidden(takeover)];
     if (operators.length > 0) return [];
     const message =
       `There is no Deployment ${operator.namespace}/${operator.name}, which spec.legacy.operator ` +
@@ -176,4 +179,13 @@ export function refuseOperator({ takeover, legacy, operators }: State): readonly
     'off if it ' +
     'is gone.';
   return [{ reason: 'OperatorUnknown', message }];
+}
+
+function forbidden({ namespace, spec }: State['takeover']): Reason {
+  const { operator } = spec.legacy;
+  const where = `${operator?.namespace}/${operator?.name}`;
+  const message =
+    `The function may not look at Deployment ${where}. Grant it that: npm run -s rights -- ` +
+    `takeover -n ${namespace} --operator ${where} | kubectl apply -f -`;
+  return { reason: 'OperatorForbidden', message };
 }

@@ -9,7 +9,8 @@ import { listed } from '../../shared/stateful/decision.ts';
 import { answersOf } from './answers.ts';
 import { clientHostOf, type LegacyEtcd } from './legacy.ts';
 import { givenIn } from './read-secrets.ts';
-import type { FoundSecret, State } from './state.ts';
+import { dataIn, refuseSecrets } from './refuse-secrets.ts';
+import type { State } from './state.ts';
 
 export function refuseNames({ takeover, taken }: State): readonly Reason[] {
   if (taken.length === 0) return [];
@@ -44,10 +45,10 @@ export function refuseCertificates(state: State): readonly Reason[] {
   const { serverSecret, operatorSecret } = legacy.tls;
   const given = givenIn(target);
   if (given === '') return [certificateToMake(state, legacy, operatorSecret)];
-  const wanted = [operatorSecret, serverSecret, given];
-  const lacks = wanted.flatMap((name) => lackOf(state, name));
-  if (lacks.length > 0) return lacks;
-  const [operator = {}, server = {}, next = {}] = wanted.map((name) => dataIn(state, name));
+  if (refuseSecrets(state).length > 0) return [];
+  const [operator, server, next] = [operatorSecret, serverSecret, given].map((name) =>
+    dataIn(state, name),
+  );
   return fitness(state, legacy, { operator, server, next });
 }
 
@@ -80,58 +81,22 @@ function certificateToMake(state: State, legacy: LegacyEtcd, operatorSecret: str
     'Clients trust the authority of the certificates that they know, and the new members would ' +
     'show one of another authority. Have that authority (etcd-client-ca.crt in Secret ' +
     `${operatorSecret}) sign a certificate for ${hostsOf(state, legacy).join(', ')}, ` +
-    `for servers and ` +
-    'clients; put it into a Secret as tls.crt, tls.key and ca.crt, and name that in ' +
-    'spec.into.spec.tls.clients.secretName.';
+    'for servers and clients; put it into a Secret as tls.crt, tls.key and ca.crt, and name that ' +
+    'in spec.into.spec.tls.clients.secretName.';
   return { reason: 'CertificateMissing', message };
 }
 
-/** The keys that the legacy operator and an EtcdCluster know their Secrets by. */
-const KEYS = {
-  operator: ['etcd-client.crt', 'etcd-client.key', 'etcd-client-ca.crt'],
-  server: ['server-ca.crt'],
-  given: ['tls.crt', 'tls.key', 'ca.crt'],
-} as const;
-
-function lackOf({ takeover: { namespace }, legacy, secrets, target }: State, name: string) {
-  const which = `Secret ${namespace}/${name}`;
-  const secret: FoundSecret = secrets.get(name) ?? { is: 'missing' };
-  if (secret.is === 'missing') {
-    const message = `There is no ${which}, by which clients and members know each other. Make it.`;
-    return [{ reason: 'SecretMissing', message }];
-  }
-  if (secret.is === 'forbidden') {
-    const all = [legacy?.tls?.operatorSecret, legacy?.tls?.serverSecret, givenIn(target)];
-    const named = all.flatMap((one) => (one ? [`--secret ${one}`] : [])).join(' ');
-    const message =
-      `The function may not read ${which}. Grant it that: npm run -s rights -- takeover -n ` +
-      `${namespace} ${named} | kubectl apply -f -`;
-    return [{ reason: 'SecretForbidden', message }];
-  }
-  const role = name === legacy?.tls?.operatorSecret ? 'operator' : 'server';
-  const keys: readonly string[] = name === givenIn(target) ? KEYS.given : KEYS[role];
-  const absent = keys.filter((key) => (secret.data[key] ?? '') === '');
-  if (absent.length === 0) return [];
-  const message = `${which} has no ${absent.join(' and no ')}. Put that into it.`;
-  return [{ reason: 'SecretMissing', message }];
-}
-
-function dataIn({ secrets }: State, name: string): SecretData {
-  const secret = secrets.get(name);
-  return secret?.is === 'found' ? secret.data : {};
-}
-
 interface Files {
-  readonly operator: SecretData;
-  readonly server: SecretData;
-  readonly next: SecretData;
+  readonly operator: SecretData | undefined;
+  readonly server: SecretData | undefined;
+  readonly next: SecretData | undefined;
 }
 
 /** Old clients have to trust the new members, and new members the old clients. */
 function fitness(
   state: State,
   legacy: LegacyEtcd,
-  { operator, server, next }: Files,
+  { operator = {}, server = {}, next = {} }: Files,
 ): readonly Reason[] {
   const { namespace } = legacy;
   const which = `Secret ${namespace}/${givenIn(state.target)}`;

@@ -71,6 +71,8 @@ export interface State {
   readonly claims: readonly FoundClaim[];
   readonly secrets: ReadonlyMap<string, FoundSecret>;
   readonly operators: readonly FoundOperator[];
+  /** The one that the Takeover names may not be looked at. */
+  readonly isOperatorForbidden: boolean;
   /** By pods; undefined where nobody was asked. */
   readonly members: ReadonlyMap<string, Asked> | undefined;
   readonly target: Target;

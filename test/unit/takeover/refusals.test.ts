@@ -242,6 +242,26 @@ describe('of the new one', () => {
   });
 });
 
+const forbid = (resource: string, forbidden: string): void => {
+  const get = world.kube.get.bind(world.kube);
+  world.kube.get = async (ref, target) => {
+    if (ref.resource !== resource || target.name !== forbidden) return get(ref, target);
+    const message = `cannot get resource "${resource}" in API group "" in the namespace "shop"`;
+    const answered = { statusCode: 403, reason: 'Forbidden', message, causes: [] };
+    throw new KubeError('KUBE_FORBIDDEN', message, { verb: 'get', ref }, { answer: answered });
+  };
+};
+
+test('its operator may not be looked at', async () => {
+  const operator = { namespace: 'operators', name: 'etcd-operator' };
+  const legacy = { apiVersion: 'etcd.database.coreos.com/v1beta2', kind: 'EtcdCluster' };
+  putTakeover({ ...into({}), legacy: { ...legacy, name: 'old', operator } });
+  forbid('deployments', 'etcd-operator');
+  expect(await refusal()).toMatch(
+    /^OperatorForbidden: .*takeover -n shop --operator operators\/etcd-operator \| kubectl/,
+  );
+});
+
 describe('of certificates', () => {
   const validity = { fromMs: NOW_MS - 1_000, toMs: NOW_MS + 86_400_000 };
   const clients = makeAuthority('clients', validity);
@@ -358,14 +378,17 @@ describe('of certificates', () => {
     expect(statusOf().members?.[0]?.silent).toBe('There is no certificate to ask it with.');
   });
 
+  test('without a certificate of the operator nobody says that there is no quorum', async () => {
+    world.kube.remove(SECRETS, { namespace, name: 'operator' });
+    expect(await refusals()).toEqual(['SecretMissing']);
+    expect(statusOf().members?.[0]?.silent).toBe('There is no certificate to ask it with.');
+    begin({ legacy: { TLS: { static: { member: { serverSecret: 'server' } } } } });
+    putSecret('server', { 'server-ca.crt': clients.certPem });
+    expect(await refusal()).toMatch(/^SecretMissing: Its spec\.TLS\.static\.operatorSecret names/);
+  });
+
   test('a Secret may not be read', async () => {
-    const get = world.kube.get.bind(world.kube);
-    world.kube.get = async (ref, target) => {
-      if (ref.resource !== 'secrets' || target.name !== 'server') return get(ref, target);
-      const message = 'cannot get resource "secrets" in API group "" in the namespace "shop"';
-      const answered = { statusCode: 403, reason: 'Forbidden', message, causes: [] };
-      throw new KubeError('KUBE_FORBIDDEN', message, { verb: 'get', ref }, { answer: answered });
-    };
+    forbid('secrets', 'server');
     expect(await refusal()).toContain(
       'SecretForbidden: The function may not read Secret shop/server. Grant it that: npm run -s ' +
         'rights -- takeover -n shop --secret operator --secret server --secret given | ' +
