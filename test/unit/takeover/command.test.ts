@@ -106,6 +106,13 @@ test('of a Takeover that is there it prints the plan of the function', async () 
   expect([none, err]).toEqual(['', 'Each has its Takeover already.\n']);
 });
 
+test('a plan as it is seen from here has no id, since no member was asked', async () => {
+  begin();
+  const { out } = await run();
+  expect(out).toContain('Takeover shop/over has no plan that could be confirmed.');
+  expect(out).toContain('MembersUnasked');
+});
+
 test('it prints Takeovers to apply', async () => {
   withDefaults();
   const metadata = { namespace, name: '1.of.many' };
