@@ -32,10 +32,10 @@ export async function askLegacy(
     const at = (path: string): string => `${root}${path}`;
     const [status, members, reads] = await Promise.all([
       caller.ask({ ...STATUS, path: at('/maintenance/status') }, options),
-      caller.ask({ path: at('/cluster/member/list'), body: {}, read: LISTED }, options),
+      list(caller, at('/cluster/member/list'), options),
       read(caller, at('/kv/range'), options),
     ]);
-    return { status, members: members.members, ...reads };
+    return { status, members, ...reads };
   } finally {
     await gateway.close();
   }
@@ -57,6 +57,23 @@ function rootOf(version: string): string {
   return minor === 3 ? '/v3beta' : '/v3alpha';
 }
 
+/** None where they are told to logins alone. */
+async function list(
+  caller: Caller,
+  path: string,
+  options: CallOptions,
+): Promise<readonly EtcdMember[]> {
+  try {
+    return (await caller.ask({ path, body: {}, read: LISTED }, options)).members;
+  } catch (error) {
+    if (asksLogin(error)) return [];
+    throw error;
+  }
+}
+
+const asksLogin = (error: unknown): boolean =>
+  isEtcdFailure(error, 'NO_LOGIN', 'PERMISSION_DENIED');
+
 /** A key that nobody has: the answer alone says that a quorum stands. */
 const PROBE = { key: Buffer.of(0).toString('base64'), limit: '1', count_only: true };
 
@@ -69,9 +86,7 @@ async function read(
     await caller.ask({ path, body: PROBE, read: headerIn }, options);
     return { isQuorate: true, hasAuth: false };
   } catch (error) {
-    if (isEtcdFailure(error, 'NO_LOGIN', 'PERMISSION_DENIED')) {
-      return { isQuorate: false, hasAuth: true };
-    }
+    if (asksLogin(error)) return { isQuorate: false, hasAuth: true };
     if (isEtcdFailure(error)) return { isQuorate: false, hasAuth: false };
     throw error;
   }

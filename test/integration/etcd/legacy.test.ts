@@ -1,14 +1,14 @@
-// Members as operators that are gone left them: each tells who it is, whom it knows, and whether a
-// quorum stands.
+// Members as operators that are gone left them: each tells who it is, whom it knows, whether a
+// quorum stands, and whether it asks for logins.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askLegacy } from '../../../shared/etcd/legacy.ts';
 import { EtcdCluster } from './cluster.ts';
 
 describe.each([
-  { part: 'etcd-3-3', version: '3.3.27' },
-  { part: 'etcd-3-4', version: '3.4.13' },
-  { part: 'etcd-previous', version: '3.5.35' },
-] as const)('$part', ({ part, version }) => {
+  { part: 'etcd-3-3', version: '3.3.27', root: '/v3beta' },
+  { part: 'etcd-3-4', version: '3.4.13', root: '/v3' },
+  { part: 'etcd-previous', version: '3.5.35', root: '/v3' },
+] as const)('$part', ({ part, version, root }) => {
   let cluster: EtcdCluster;
 
   beforeAll(async () => {
@@ -54,5 +54,22 @@ describe.each([
     await expect
       .poll(() => ask(0), { timeout: 30_000 })
       .toMatchObject({ status: { version }, isQuorate: false, hasAuth: false });
+    await Promise.all([cluster.part(1).start(), cluster.part(2).start()]);
+    await expect.poll(() => ask(0), { timeout: 30_000 }).toMatchObject({ isQuorate: true });
+  });
+
+  const change = async (path: string, body: object): Promise<void> => {
+    const { url } = cluster.placeOf(0).endpoint;
+    const request = { method: 'POST', body: JSON.stringify(body) };
+    const { ok, status } = await fetch(`${url}${root}${path}`, request);
+    expect([path, ok, status]).toEqual([path, true, 200]);
+  };
+
+  test('one that asks for logins tells so', async () => {
+    await change('/auth/user/add', { name: 'root', password: 'for-root' });
+    await change('/auth/role/add', { name: 'root' });
+    await change('/auth/user/grant', { user: 'root', role: 'root' });
+    await change('/auth/enable', {});
+    await expect.poll(() => ask(0)).toMatchObject({ status: { version }, hasAuth: true });
   });
 });
