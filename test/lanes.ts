@@ -49,7 +49,7 @@ export const lanes: readonly Lane[] = [
       'test/integration/migration/{changes,clean,conversion,crd,killed,kinds}.test.ts',
       'test/integration/migration/{late,lifecycle,refused,spec,webhook}.test.ts',
       'test/integration/{etcd-cluster,etcd-peer,nats-cluster}/crd.test.ts',
-      'test/integration/{etcd-backup,etcd-restore}/*crd.test.ts',
+      'test/integration/{etcd-backup,etcd-restore,takeover}/*crd.test.ts',
       'test/integration/etcd-peer/writers.test.ts',
       'test/integration/storage-audit/{against,netobserv}.test.ts',
     ],

@@ -12,6 +12,7 @@ import { ETCD_RESTORE_LEASE, ETCD_RESTORES } from '../../shared/api/etcd-restore
 import type { MetadataFeedStatus } from '../../shared/api/metadata-feed.ts';
 import { NATS_CLUSTER_LEASE, NATS_CLUSTERS } from '../../shared/api/nats-cluster.ts';
 import { STORAGE_MIGRATION_LEASE, STORAGE_MIGRATIONS } from '../../shared/api/storage-migration.ts';
+import { TAKEOVER_LEASE, TAKEOVERS } from '../../shared/api/takeover.ts';
 import { type ConditionInput, NOT_SWEPT, conditionsOf } from '../../shared/kube/conditions.ts';
 import { isRecord } from '../../shared/kube/json.ts';
 import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
@@ -75,6 +76,13 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
     functionName: 'storage-migration',
     lease: STORAGE_MIGRATION_LEASE,
     claims: ['Progressing'],
+  },
+  {
+    ref: TAKEOVERS,
+    kind: 'Takeover',
+    functionName: 'takeover',
+    lease: TAKEOVER_LEASE,
+    claims: ['Planned', 'Progressing'],
   },
 ];
 

@@ -18,6 +18,8 @@ export interface SweepLease {
   readonly name: string;
   /** How often the sweep comes. */
   readonly sweepSeconds: number;
+  /** A sweep that finds no object renews nothing: there is none of which it would tell. */
+  readonly isForObjects?: boolean;
 }
 
 export interface SweepLeaseState {
@@ -64,6 +66,7 @@ export async function sweepEach<Object extends Named>(
   reconcile: (object: Object) => Promise<void>,
   sweep: Sweep,
 ): Promise<void> {
+  if (objects.length === 0 && sweep.lease.isForObjects === true) return;
   const settled = await Promise.allSettled(objects.map((object) => reconcile(object)));
   const failed = objects.filter((_, index) => settled[index]?.status === 'rejected').map(sweptKey);
   const isSwept = failed.length === 0 || failed.length < objects.length;

@@ -39,6 +39,8 @@ interface StatefulFunction<Deps extends ReconcilerDeps, More extends object> {
   readonly fieldManager: string;
   /** The Lease that each sweep renews. */
   readonly lease: string;
+  /** The sweep alone wakes it; and where there is none of its objects it writes nothing at all. */
+  readonly isQuiet?: boolean;
   /** Settings of its own. */
   readonly config?: ConfigShape<More>;
   readonly open: (options: StatefulOptions, more: More, metrics: Metrics) => Deps;
@@ -54,6 +56,7 @@ export const defineStateful = <
   purpose,
   fieldManager,
   lease,
+  isQuiet = false,
   config,
   open,
   load,
@@ -61,7 +64,7 @@ export const defineStateful = <
   defineFunction<StatefulConfig & More, Deps>({
     name,
     purpose,
-    wakesOn: [...CHANGES, SWEEP],
+    wakesOn: isQuiet ? [SWEEP] : [...CHANGES, SWEEP],
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a shape for each key of both
     config: { ...CONFIG, ...config } as ConfigShape<StatefulConfig & More>,
     conflicts: timeConflicts,
@@ -71,7 +74,7 @@ export const defineStateful = <
         kube: openKube({ kubeconfigPath, userAgent: fieldManager, fieldManager, log }),
         clock,
         workMs,
-        lease: { namespace: leaseNamespace, name: lease, sweepSeconds },
+        lease: { namespace: leaseNamespace, name: lease, sweepSeconds, isForObjects: isQuiet },
       };
       return open(options, all, metrics);
     },

@@ -8,6 +8,7 @@ import { etcdClusterRights } from './etcd-cluster.ts';
 import { etcdPeerRights } from './etcd-peer.ts';
 import { etcdRestoreRights } from './etcd-restore.ts';
 import { natsClusterRights, secretRights } from './manifests.ts';
+import { takeoverRights } from './takeover.ts';
 
 export const USAGE = `\
 usage: npm run -s rights -- nats-cluster -n NAMESPACE [options] | kubectl apply -f -
@@ -15,6 +16,7 @@ usage: npm run -s rights -- nats-cluster -n NAMESPACE [options] | kubectl apply 
        npm run -s rights -- etcd-peer -n NAMESPACE [--cluster NAME] | kubectl apply -f -
        npm run -s rights -- etcd-backup -n NAMESPACE | kubectl apply -f -
        npm run -s rights -- etcd-restore -n NAMESPACE | kubectl apply -f -
+       npm run -s rights -- takeover -n NAMESPACE [options] | kubectl apply -f -
        npm run -s rights -- metadata --secret NAME | kubectl apply -f -
 
 nats-cluster: what it needs in a namespace that has NatsClusters, and a guard: as long as one is
@@ -46,6 +48,12 @@ etcd-restore: what it needs in a namespace that has EtcdRestores.
 
   -n, --namespace NAME  where they are
 
+takeover: what it needs to look at what an operator left in a namespace. It changes nothing there.
+
+  -n, --namespace NAME  where the old cluster and its Takeover are
+  --secret NAME         one by which its clients and members know each other; may be repeated
+  --operator NS/NAME    the Deployment of the operator, where that is in another namespace
+
 metadata: to read a Secret that a MetadataFeed names in spec.nats.secretRef.
 
   --secret NAME         in ballast-system; may be repeated
@@ -58,6 +66,7 @@ const OPTIONS = {
   cluster: { type: 'string' },
   secret: { type: 'string', multiple: true },
   user: { type: 'string', multiple: true },
+  operator: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -67,6 +76,7 @@ const GRANTED = [
   'etcd-peer',
   'etcd-backup',
   'etcd-restore',
+  'takeover',
   'metadata',
 ];
 
@@ -87,26 +97,18 @@ export function answer(args: readonly string[]): string {
 
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
-function rightsOf(name: string, { namespace, cluster, secret, user }: Values): readonly Manifest[] {
+function rightsOf(name: string, values: Values): readonly Manifest[] {
+  const { namespace, cluster, secret, user, operator } = values;
+  if (operator !== undefined && name !== 'takeover') {
+    throw new UsageError(`${name} knows no operator: --operator is for takeover alone`);
+  }
   const secrets = (secret ?? []).map((one) => checked('--secret', one, NAME));
   const users = (user ?? []).map((one) => checked('--user', one, LABEL));
   switch (name) {
-    case 'nats-cluster': {
-      if (namespace === undefined) throw new UsageError('in which namespace? Add -n NAMESPACE');
-      checked('--namespace', namespace, LABEL);
-      if (cluster !== undefined) {
-        return natsClusterRights(namespace, {
-          name: checked('--cluster', cluster, LABEL),
-          users,
-          secrets,
-        });
-      }
-      const narrows = secrets.length > 0 ? '--secret' : '--user';
-      if (secrets.length + users.length === 0) return natsClusterRights(namespace);
-      throw new UsageError(`${narrows} narrows the rights for one cluster: add --cluster NAME`);
-    }
+    case 'nats-cluster':
+      return ofCluster({ namespace, cluster, secrets, users }, natsClusterRights);
     case 'etcd-cluster':
-      return ofEtcdCluster({ namespace, cluster, secrets, users });
+      return ofCluster({ namespace, cluster, secrets, users }, etcdClusterRights);
     case 'etcd-peer': {
       if (namespace === undefined) throw new UsageError('in which namespace? Add -n NAMESPACE');
       checked('--namespace', namespace, LABEL);
@@ -125,6 +127,8 @@ function rightsOf(name: string, { namespace, cluster, secret, user }: Values): r
       }
       return name === 'etcd-backup' ? etcdBackupRights(namespace) : etcdRestoreRights(namespace);
     }
+    case 'takeover':
+      return ofTakeover({ namespace, cluster, secrets, users }, operator);
     case 'metadata': {
       if (namespace !== undefined || cluster !== undefined || users.length > 0) {
         throw new UsageError('metadata reads Secrets of ballast-system: it takes --secret alone');
@@ -144,16 +148,38 @@ interface Asked {
   readonly users: readonly string[];
 }
 
-function ofEtcdCluster({ namespace, cluster, secrets, users }: Asked): readonly Manifest[] {
+/** For all clusters of a namespace, or for the one of this name. */
+function ofCluster(
+  { namespace, cluster, secrets, users }: Asked,
+  rights: typeof natsClusterRights | typeof etcdClusterRights,
+): readonly Manifest[] {
   if (namespace === undefined) throw new UsageError('in which namespace? Add -n NAMESPACE');
   checked('--namespace', namespace, LABEL);
   if (cluster !== undefined) {
-    const name = checked('--cluster', cluster, LABEL);
-    return etcdClusterRights(namespace, { name, secrets, users });
+    return rights(namespace, { name: checked('--cluster', cluster, LABEL), secrets, users });
   }
   const narrows = secrets.length > 0 ? '--secret' : '--user';
-  if (secrets.length + users.length === 0) return etcdClusterRights(namespace);
+  if (secrets.length + users.length === 0) return rights(namespace);
   throw new UsageError(`${narrows} narrows the rights for one cluster: add --cluster NAME`);
+}
+
+function ofTakeover(
+  { namespace, cluster, secrets, users }: Asked,
+  operator: string | undefined,
+): readonly Manifest[] {
+  if (namespace === undefined) throw new UsageError('in which namespace? Add -n NAMESPACE');
+  checked('--namespace', namespace, LABEL);
+  if (cluster !== undefined || users.length > 0) {
+    throw new UsageError('takeover takes -n, --secret and --operator alone');
+  }
+  if (operator === undefined) return takeoverRights(namespace, secrets);
+  const [place = '', name = '', ...more] = operator.split('/');
+  if (more.length > 0 || !LABEL.test(place) || !NAME.test(name)) {
+    throw new UsageError(
+      '--operator wants a namespace and the name of a Deployment, as ops/operator',
+    );
+  }
+  return takeoverRights(namespace, secrets, { namespace: place, name });
 }
 
 function checked(option: string, value: string, pattern: RegExp): string {

@@ -45,7 +45,8 @@ export class Members {
 
   list({ isLinearizable, ...options }: MemberListOptions): Promise<MemberList> {
     const path = '/v3/cluster/member/list';
-    return this.#caller.ask({ path, body: { linearizable: isLinearizable }, read: list }, options);
+    const body = { linearizable: isLinearizable };
+    return this.#caller.ask({ path, body, read: LISTED }, options);
   }
 
   /** A member that votes at once: until it has started, it counts as one that is down. */
@@ -75,7 +76,7 @@ export class Members {
 
   #change(what: string, body: object, options: CallOptions | undefined): Promise<MemberList> {
     const path = `/v3/cluster/member/${what}`;
-    return this.#caller.ask({ path, body, isChange: true, read: list }, options);
+    return this.#caller.ask({ path, body, isChange: true, read: LISTED }, options);
   }
 
   #add(body: object, options: CallOptions | undefined): Promise<EtcdMember> {
@@ -85,7 +86,7 @@ export class Members {
   }
 }
 
-const list = (answer: Fields): MemberList => ({
+export const LISTED = (answer: Fields): MemberList => ({
   header: headerIn(answer),
   members: listIn(answer, 'members', MEMBERS_MAX, member),
 });

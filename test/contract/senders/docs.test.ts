@@ -89,6 +89,15 @@ it.each([
   },
 );
 
+it('asks the sweep of takeover for tokens, which alone wakes it', async () => {
+  const { config, audiences, accounts } = wiringOf(await rendered(), 'takeover');
+  expect(senderProblems(config, RECEIVER)).toEqual([]);
+  expect(audiences).toEqual(['ballast-system/takeover']);
+  expect(config.senderSubjects).toEqual(
+    accounts.map((account) => `system:serviceaccount:ballast-system:${account}`),
+  );
+});
+
 it('asks dead letters for tokens of its ping, and of the triggers that give them up', async () => {
   const objects = await rendered();
   const triggers = objects.filter(({ kind }) => kind === 'Trigger');
@@ -114,8 +123,9 @@ it('names no account that Knative would have to shorten', async () => {
     'metadata',
     'nats-cluster',
     'storage-migration',
+    'takeover',
   ].flatMap((name) => wiringOf(objects, name).config.senderSubjects);
-  expect(names).toHaveLength(22);
+  expect(names).toHaveLength(23);
   // As long as the name of an account may be; Knative puts a digest into longer ones.
   for (const name of names) expect(name.split(':').at(-1)?.length).toBeLessThanOrEqual(63);
 });

@@ -15,6 +15,7 @@ import { AT as at, CONDITION as condition, type Whole, type WholeKind } from './
 import { ETCD_KINDS } from './whole-etcd.ts';
 import { RESTORE_KIND } from './whole-restore.ts';
 import { SCHEDULE_KIND } from './whole-schedule.ts';
+import { TAKEOVER_KIND } from './whole-takeover.ts';
 
 /** Namespaces are included or excluded, never both. */
 const rest: Whole<Omit<MetadataFeedSpec, 'namespaces'>> = {
@@ -246,6 +247,7 @@ const migrationStatus: Whole<Omit<StorageMigrationStatus, 'conditions'>> & {
 export const WHOLE_KINDS: readonly WholeKind[] = [
   ...ETCD_KINDS,
   RESTORE_KIND,
+  TAKEOVER_KIND,
   SCHEDULE_KIND,
   {
     kind: 'MetadataFeed',

@@ -17,7 +17,7 @@ import type { Identity } from '../../../shared/x509.ts';
 
 export interface ClusterOptions {
   /** Default: `etcd`. */
-  readonly part?: 'etcd' | 'etcd-previous' | 'etcd-next';
+  readonly part?: 'etcd' | 'etcd-previous' | 'etcd-next' | 'etcd-3-4' | 'etcd-3-3';
   /** By which clients and members know each other; `certificate` is for a member's name. */
   readonly tls?: {
     readonly caPem: string;
@@ -27,6 +27,8 @@ export interface ClusterOptions {
     readonly client: Identity;
   };
   readonly flags?: readonly string[];
+  /** It refuses to start with flags that it does not know. */
+  readonly hasOldFlags?: boolean;
   /** Default: it knows a leader, or asks who we are. */
   readonly isReady?: (member: EtcdMemberAdmin, signal: AbortSignal) => Promise<boolean>;
 }
@@ -104,8 +106,7 @@ export class EtcdCluster {
         `--initial-advertise-peer-urls=${peerUrl}`,
         `--initial-cluster=${all.map((one) => `${one.name}=${one.peerUrl}`).join(',')}`,
         `--initial-cluster-state=${state}`,
-        '--unsafe-no-fsync',
-        '--log-level=warn',
+        ...(this.#options.hasOldFlags === true ? [] : ['--unsafe-no-fsync', '--log-level=warn']),
         ...(await this.#tlsFlags(name)),
         ...(this.#options.flags ?? []),
       ],

@@ -232,6 +232,7 @@ test(
       'nats-cluster',
       'storage-audit',
       'storage-migration',
+      'takeover',
     ]);
     // The class of a broker that is there cannot be changed, and event policies need the feature.
     const apply = ['apply', '--validate=strict'];

@@ -121,7 +121,7 @@ async function made({ apiVersion, kind, metadata }: Manifest): Promise<KubeObjec
 
 test('what the lines make is what the manifests say, but for what kn cannot say', async () => {
   const objects = rendered().filter(isByKn);
-  expect(objects).toHaveLength(33);
+  expect(objects).toHaveLength(35);
   for (const object of objects) {
     const { kind, metadata } = object;
     const said = JSON.stringify({ labels: metadata['labels'], spec: object['spec'] });

@@ -8,6 +8,7 @@ export const RARE: Readonly<Record<string, string>> = {
   'etcd-peer: get /events in default': 'died just after a write',
   'etcd-backup: get /events in default': 'died just after a write',
   'etcd-restore: get /events in default': 'died just after a write',
+  'takeover: get /events in left': 'died just after a write',
   'etcd-cluster: get /events in etcds': 'died just after a write',
   'etcd-cluster: get ballast.dev/etcdpeers in etcds': 'died just after a write',
 };

@@ -11,6 +11,7 @@ import { metadata } from '../../../functions/metadata/index.ts';
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { storageAudit } from '../../../functions/storage-audit/index.ts';
 import { storageMigration } from '../../../functions/storage-migration/index.ts';
+import { takeover } from '../../../functions/takeover/index.ts';
 import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
 import { rightsFor } from '../../../knative/tools/migrate/manifests.ts';
 import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
@@ -31,15 +32,16 @@ import type { RunningFunction } from '../../../shared/function/start.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { GROUP, until, VersionedKind } from '../../builders/versioned-kind.ts';
-import { covers, grantsIn, roleBefore, told } from './grants.ts';
+import { grantsIn, roleBefore, told } from './grants.ts';
 import { HandMadeBackup } from './hand-made-backup.ts';
 import { HandMadeRestore } from './hand-made-restore.ts';
 import { HandMadeEtcd, namespace as ETCDS } from './hand-made-etcd.ts';
 import { HandMadePeer } from './hand-made-peer.ts';
+import { LeftEtcd } from './left-etcd.ts';
 import { HandMadeServer } from './hand-made-server.ts';
 import { startOwnPart } from '../../lanes/own-part.ts';
-import { type AuditedRequest, Installed } from './installed.ts';
-import { RARE } from './rare-rights.ts';
+import { Installed } from './installed.ts';
+import { type Misfits, misfitsOf, NONE } from './misfits.ts';
 
 const NAMESPACE = 'ballast-system';
 const SECRETS = { group: '', version: 'v1', resource: 'secrets' };
@@ -51,20 +53,10 @@ const CRDS = {
 };
 const PLURAL = 'gears';
 
-/** The API server lets every known account ask what it may do itself. */
-const EVERYBODYS: ReadonlySet<string> = new Set(['selfsubjectaccessreviews']);
-
 const LONG_AGO = '2026-01-01T00:00:00Z';
 const MEANWHILE = { message: 'Said by hand.', lastTransitionTime: LONG_AGO } as const;
 const PROVED = { type: 'Proved', status: 'True', reason: 'SecondPass', ...MEANWHILE };
 const UNDER_WAY = { type: 'Progressing', status: 'True', reason: 'Rewriting', ...MEANWHILE };
-
-interface Misfits {
-  readonly lacking: readonly string[];
-  readonly refused: readonly string[];
-  readonly unused: readonly string[];
-}
-const NONE: Misfits = { lacking: [], refused: [], unused: [] };
 
 let installed: Installed;
 let skippedMs = 0;
@@ -118,34 +110,11 @@ async function startSource(name: string, port: number): Promise<void> {
   await startOwnPart(installed.plane, spec);
 }
 
-/**
- * Requests of the account that its role does not cover or that were refused, and rights that it
- * never used.
- */
-async function misfits(account: string): Promise<Misfits> {
-  const requests = (await installed.requests()).filter(
-    (one, index) => one.account === account && (one.isAllowed || index >= forgiven),
-  );
+const misfits = async (account: string): Promise<Misfits> => {
   const objects = [...installed.wiring.objects.map(({ object }) => object), ...printed];
-  const grants = grantsIn(objects).filter((grant) => grant.account === account);
-  const isOfResource = ({ resource }: AuditedRequest): boolean =>
-    !resource.startsWith('/') && !EVERYBODYS.has(resource);
-  const lacking = requests.filter(
-    (one) => isOfResource(one) && !grants.some((grant) => covers(grant, one)),
-  );
-  const refused = requests.filter(({ isAllowed }) => !isAllowed);
-  const unused = grants
-    .filter((grant) => !requests.some((one) => covers(grant, one)))
-    .map(told)
-    .filter((right) => RARE[right] === undefined);
-  // Knative's controller asks for get, list and watch before it starts an adapter, which watches.
-  const isSource = account.endsWith('-source');
-  return {
-    lacking: [...new Set(lacking.map(told))],
-    refused: [...new Set(refused.map(told))],
-    unused: isSource ? unused.filter((right) => right.includes(': watch ')) : unused,
-  };
-}
+  const requests = await installed.requests();
+  return misfitsOf({ account, requests, objects, forgiven });
+};
 
 test('metadata: a feed, one with a Secret, events, sweeps that list and replay', async () => {
   const { kube, plane } = installed;
@@ -339,6 +308,31 @@ test.each([
   expect([await misfits(name), await misfits(`${name}-source`)]).toEqual([NONE, NONE]);
 });
 
+test('takeover: nothing where there is none; then what is left is read, and Secrets', async () => {
+  const one = await installed.run(takeover, { WORK_SECONDS: '0.1' }, later);
+  const count = async (): Promise<number> => (await asked()).length;
+  const asked = async (): Promise<readonly string[]> =>
+    (await installed.requests()).filter(({ account }) => account === 'takeover').map(told);
+  const before = await count();
+  expect(await tick(one)).toBe(204);
+  expect((await asked()).slice(before)).toEqual(['takeover: list ballast.dev/takeovers']);
+  const left = await LeftEtcd.create(installed.kube);
+  expect(await tick(one)).toBe(204);
+  expect(await left.planned()).toMatch(
+    /^Unknown RightsMissing: .* -- takeover -n left [|] kubectl/,
+  );
+  // Without Secrets all else is looked at.
+  await applyBefore('secrets', left.rights);
+  expect(await tick(one)).toBe(204);
+  expect(await left.reasons()).toContain('SecretForbidden');
+  await grantPrinted(left.rights);
+  await left.namesOperator();
+  expect(await tick(one)).toBe(204);
+  const reasons = await left.reasons('elsewhere');
+  expect(reasons).toEqual(expect.arrayContaining(['OperatorMissing', 'SecretMissing']));
+  expect(await misfits('takeover')).toEqual(NONE);
+});
+
 test('dead-letters: an Event, one more of the same, and what nobody swept', async () => {
   const { kube } = installed;
   const migration = { name: `${PLURAL}.${GROUP}` };
@@ -348,6 +342,7 @@ test('dead-letters: an Event, one more of the same, and what nobody swept', asyn
     { ...migration, subresource: 'status' },
     { type: 'merge', body: { status: { conditions: [PROVED, UNDER_WAY] } } },
   );
+  await LeftEtcd.sayPlanned(kube, { ...PROVED, type: 'Planned' });
   const inAnHour: Clock = { ...later, nowMs: () => later.nowMs() + 3_600_000 };
   const one = await installed.run(deadLetters, {}, inAnHour);
   const own = { 'ce-ballastfunction': 'dead-letters' };

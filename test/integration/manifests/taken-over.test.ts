@@ -6,6 +6,7 @@ import { etcdBackupRights } from '../../../knative/tools/rights/etcd-backup.ts';
 import { etcdClusterRights } from '../../../knative/tools/rights/etcd-cluster.ts';
 import { etcdPeerRights } from '../../../knative/tools/rights/etcd-peer.ts';
 import { etcdRestoreRights } from '../../../knative/tools/rights/etcd-restore.ts';
+import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
 import { rightsFor } from '../../../knative/tools/migrate/manifests.ts';
 import { natsClusterRights, secretRights } from '../../../knative/tools/rights/manifests.ts';
 import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
@@ -30,6 +31,18 @@ const NAMESPACES = ['shop', 'other', 'ballast-system', 'default', 'kube-system']
 /** The page's words for a Secret that a feed names. */
 const FEED_SECRET = 'feed-nats';
 
+/** Printed by `npm run rights`. */
+const RIGHTS = [
+  ...natsClusterRights('shop'),
+  ...etcdClusterRights('shop'),
+  ...etcdPeerRights('shop'),
+  ...etcdBackupRights('shop'),
+  ...etcdRestoreRights('shop'),
+  // The page has one word for all that is granted by name.
+  ...takeoverRights('shop', [FEED_SECRET], { namespace: 'shop', name: FEED_SECRET }),
+  ...secretRights(FEED_SECRET),
+];
+
 let installed: Installed;
 let uid: string;
 const stolen = new Map<string, StolenAccount>();
@@ -50,17 +63,9 @@ beforeAll(async () => {
       metadata: { name },
     });
   }
-  const rights = [
-    ...natsClusterRights('shop'),
-    ...etcdClusterRights('shop'),
-    ...etcdPeerRights('shop'),
-    ...etcdBackupRights('shop'),
-    ...etcdRestoreRights('shop'),
-    ...secretRights(FEED_SECRET),
-  ];
   await applyObjects(
     kube,
-    rights.map((object) => ({ file: 'npm run rights', object })),
+    RIGHTS.map((object) => ({ file: 'npm run rights', object })),
   );
   const secrets = [
     ['kube-system', 'crown'],

@@ -17,6 +17,7 @@ import { feedOf } from '../../../functions/metadata/feed.ts';
 import { project } from '../../../functions/metadata/observation.ts';
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { storageMigration } from '../../../functions/storage-migration/index.ts';
+import { takeover } from '../../../functions/takeover/index.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { Failure } from '../../../shared/errors.ts';
 import type { FunctionDefinition, IncomingEvent } from '../../../shared/function/define.ts';
@@ -166,6 +167,7 @@ const DEFINITIONS = [
   etcdPeer,
   etcdRestore,
   storageMigration,
+  takeover,
   deadLetters,
 ] as unknown as readonly FunctionDefinition<object, unknown>[];
 /** The kinds that functions look after; dead-letters has none. */
@@ -176,6 +178,7 @@ const KINDS: Readonly<Record<string, string>> = {
   'etcd-peer': 'EtcdPeer',
   'etcd-restore': 'EtcdRestore',
   'storage-migration': 'StorageMigration',
+  takeover: 'Takeover',
 };
 
 test.each(DEFINITIONS)('$name takes no shape of an object for what it is not', async (one) => {

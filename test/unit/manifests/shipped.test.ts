@@ -14,6 +14,7 @@ import { metadata } from '../../../functions/metadata/index.ts';
 import { natsCluster } from '../../../functions/nats-cluster/index.ts';
 import { storageAudit } from '../../../functions/storage-audit/index.ts';
 import { storageMigration } from '../../../functions/storage-migration/index.ts';
+import { takeover } from '../../../functions/takeover/index.ts';
 import { passes } from '../../../knative/try/local/delivery/filter.ts';
 import { readKustomization } from '../../../knative/try/local/manifests/documents.ts';
 import { loadWiring } from '../../../knative/try/local/manifests/load.ts';
@@ -34,6 +35,7 @@ const FUNCTIONS = [
   natsCluster,
   storageAudit,
   storageMigration,
+  takeover,
 ];
 const wiring = await loadWiring(`${REPO}knative`);
 
@@ -208,6 +210,7 @@ const EGRESS: Readonly<Record<string, readonly object[] | undefined>> = {
   'nats-cluster': [TO_API, toPodsOf('ballast.dev/nats-cluster', 4222)],
   'storage-audit': undefined,
   'storage-migration': [TO_API],
+  takeover: [TO_API, toPodsOf('etcd_cluster', 2379)],
 };
 
 function port(number: number): object {

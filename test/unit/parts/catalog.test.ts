@@ -35,7 +35,7 @@ describe.each(versioned)('%s', (name) => {
 
   test('has the version that go.mod pins', () => {
     const required = goMod(entry.group).match(/^\t\S+ v\S+/gm) ?? [];
-    expect(required).toContain(`\t${entry.module} ${entry.version}`);
+    expect(required).toContain(`\t${entry.module} ${entry.pin ?? entry.version}`);
   });
 
   test('is built from a package of its module', () => {
@@ -72,6 +72,9 @@ test('nothing that only others run is built for `npm start`', () => {
     'nats-previous',
     'etcd-previous',
     'etcd-next',
+    'nats-2-1',
+    'etcd-3-4',
+    'etcd-3-3',
     'etcd-tools',
     'etcd-tools-previous',
     'etcd-tools-next',

@@ -130,6 +130,51 @@ test('of the members of one etcd: each object by its name', () => {
   expect(of('pods')[0].resourceNames).toContain('main-0-0');
 });
 
+test('of takeover: reading alone, Secrets by name, and an operator that is elsewhere', () => {
+  const args = [
+    'takeover',
+    '-n',
+    'shop',
+    '--secret',
+    'client-tls',
+    '--operator',
+    'ops/etcd-operator',
+  ];
+  const [role, binding, other, itsBinding] = rights(...args);
+  expect(binding.subjects).toEqual([
+    { kind: 'ServiceAccount', name: 'takeover', namespace: 'ballast-system' },
+  ]);
+  type Granted = { readonly resources: readonly string[]; readonly verbs: readonly string[] };
+  const rules: readonly Granted[] = role.rules;
+  const changes = rules.filter(({ verbs }) => verbs.some((verb) => !/^(get|list)$/.test(verb)));
+  expect(changes.map(({ resources }) => resources)).toEqual([['etcdclusters'], ['events']]);
+  expect(role.rules.at(-1)).toEqual({
+    apiGroups: [''],
+    resources: ['secrets'],
+    resourceNames: ['client-tls'],
+    verbs: ['get'],
+  });
+  expect([other.metadata.namespace, itsBinding.metadata.namespace]).toEqual(['ops', 'ops']);
+  expect(other.rules).toEqual([
+    {
+      apiGroups: ['apps'],
+      resources: ['deployments'],
+      resourceNames: ['etcd-operator'],
+      verbs: ['get'],
+    },
+  ]);
+  expect(JSON.stringify(rights('takeover', '-n', 'shop'))).not.toContain('secrets');
+});
+
+test.each([
+  [['takeover'], 'in which namespace?'],
+  [['takeover', '-n', 'shop', '--cluster', 'a'], 'takes -n, --secret and --operator alone'],
+  [['takeover', '-n', 'shop', '--operator', 'a'], '--operator wants a namespace and the name'],
+  [['etcd-peer', '-n', 'shop', '--operator', 'a/b'], '--operator is for takeover alone'],
+])('%j is refused', (args, why) => {
+  expect(() => answer(args)).toThrow(why);
+});
+
 test('of metadata: each Secret by its name', () => {
   const objects = rights('metadata', '--secret', 'one', '--secret', 'two');
   expect(objects.map(({ kind, metadata: { name } }) => `${kind} ${name}`)).toEqual([

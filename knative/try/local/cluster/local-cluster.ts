@@ -61,6 +61,7 @@ const NEED_PODS: readonly string[] = [
   'etcd-peer',
   'etcd-restore',
   'nats-cluster',
+  'takeover',
 ];
 /** Two processes of one kind at a time: more only wait for the two cores of a small machine. */
 const STARTS_AT_ONCE = 2;

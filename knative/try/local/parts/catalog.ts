@@ -1,6 +1,7 @@
 // The one table of the real binaries: where each comes from, at which version, how it is built, and
 // which versions found on PATH stand in for it. A test holds the versions against the go.mod files.
 import { knativeEntries } from './knative-entries.ts';
+import { legacyEntries } from './legacy-entries.ts';
 import type { PartEntry, PartGroup, PartName } from './part-entry.ts';
 
 const KUBERNETES_VERSION = 'v1.36.3';
@@ -120,6 +121,7 @@ const entries: readonly PartEntry[] = [
   },
   { ...otherEtcd, name: 'etcd-previous', group: 'etcd-previous', version: ETCD_PREVIOUS_VERSION },
   { ...otherEtcd, name: 'etcd-next', group: 'etcd-next', version: ETCD_NEXT_VERSION },
+  ...legacyEntries,
   {
     ...etcdTool,
     name: 'etcdctl',

@@ -4,6 +4,8 @@ export type PartName =
   | 'etcd'
   | 'etcd-previous'
   | 'etcd-next'
+  | 'etcd-3-4'
+  | 'etcd-3-3'
   | 'etcdctl'
   | 'etcdutl'
   | 'etcdutl-previous'
@@ -12,6 +14,7 @@ export type PartName =
   | 'kubectl'
   | 'nats-server'
   | 'nats-server-previous'
+  | 'nats-server-2-1'
   | 'apiserver_receive_adapter'
   | 'porcupine-check'
   | 'promtool'
@@ -58,6 +61,8 @@ export type PartGroup =
   | 'etcd'
   | 'etcd-previous'
   | 'etcd-next'
+  | 'etcd-3-4'
+  | 'etcd-3-3'
   | 'etcd-tools'
   | 'etcd-tools-previous'
   | 'etcd-tools-next'
@@ -67,6 +72,7 @@ export type PartGroup =
   | 'kubernetes'
   | 'nats'
   | 'nats-previous'
+  | 'nats-2-1'
   | 'eventing'
   | 'kwok'
   | 'kube-controller-manager'
@@ -87,6 +93,8 @@ export interface PartEntry {
   readonly package: string;
   readonly module: string;
   readonly version: string;
+  /** The version of the module, where that is no version of the binary. */
+  readonly pin?: string;
   /** Values that the binary cannot know by itself, for the linker's `-X`. */
   readonly stamps: Readonly<Record<string, string>>;
   /** Undefined when the binary cannot tell its version; it is then never taken from PATH. */

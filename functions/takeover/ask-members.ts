@@ -1,0 +1,64 @@
+// Asks the members of the legacy cluster: each at the address of its pod, under the name that its
+// certificate has. That one does not answer is an answer too.
+import { CLIENT_PORT } from '../../shared/api/etcd-names.ts';
+import { cut } from '../../shared/cut.ts';
+import { Failure } from '../../shared/errors.ts';
+import type { askLegacy } from '../../shared/etcd/legacy.ts';
+import type { EtcdTls } from '../../shared/etcd/tls.ts';
+import { type LegacyEtcd, memberHostOf } from './legacy.ts';
+import type { Asked, FoundPod, State } from './state.ts';
+
+/** A member that is alive answers within milliseconds; a silent one costs this much. */
+const ANSWERS_WITHIN_MS = 3_000;
+const WHY_BYTES_MAX = 300;
+/** More than an operator makes; others have its labels and owner by somebody's hand. */
+const MEMBERS_MAX = 9;
+
+interface About extends Pick<State, 'pods' | 'secrets'> {
+  readonly legacy: LegacyEtcd;
+}
+
+export async function askMembers(
+  ask: typeof askLegacy,
+  about: About,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Asked>> {
+  const asked = about.pods.slice(0, MEMBERS_MAX).map(async (pod) => {
+    return [pod.name, await askMember(ask, about, pod, signal)] as const;
+  });
+  return new Map(await Promise.all(asked));
+}
+
+async function askMember(
+  ask: typeof askLegacy,
+  { legacy, secrets }: About,
+  { name, ip, isRunning }: FoundPod,
+  signal: AbortSignal,
+): Promise<Asked> {
+  if (!isRunning || ip === undefined) return { silent: 'Its pod does not run.' };
+  const tls = tlsOf(legacy, secrets);
+  if (legacy.tls !== undefined && tls === undefined) {
+    return { silent: 'There is no certificate to ask it with.' };
+  }
+  const scheme = tls === undefined ? 'http' : 'https';
+  const host = ip.includes(':') ? `[${ip}]` : ip;
+  const url = `${scheme}://${host}:${CLIENT_PORT}`;
+  const serverName = tls === undefined ? undefined : memberHostOf(legacy, name);
+  try {
+    return await ask({ url, serverName }, tls, { timeoutMs: ANSWERS_WITHIN_MS, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof Failure)) throw error;
+    return { silent: cut(error.message, WHY_BYTES_MAX) };
+  }
+}
+
+/** As the operator connects; undefined while a part of it is missing. */
+function tlsOf({ tls }: LegacyEtcd, secrets: State['secrets']): EtcdTls | undefined {
+  const secret = tls === undefined ? undefined : secrets.get(tls.operatorSecret);
+  if (secret?.is !== 'found') return undefined;
+  const { 'etcd-client.crt': cert, 'etcd-client.key': key, 'etcd-client-ca.crt': ca } = secret.data;
+  return cert === undefined || key === undefined || ca === undefined
+    ? undefined
+    : { ca, cert, key };
+}

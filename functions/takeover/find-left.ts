@@ -1,0 +1,96 @@
+// Finds what the operator made for a legacy object: by their names and labels, and theirs alone
+// that the object owns. Others may have made objects with the same labels.
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { isRecord, textOf } from '../../shared/kube/json.ts';
+import type { KubeObject, ResourceRef } from '../../shared/kube/objects.ts';
+import { CLAIMS, PODS, SERVICES } from '../../shared/stateful/parts.ts';
+import {
+  clientServiceOf,
+  fieldOf,
+  headlessServiceOf,
+  LEGACY_LABEL,
+  type LegacyEtcd,
+} from './legacy.ts';
+import type { FoundClaim, FoundPod, FoundService, State } from './state.ts';
+
+/** An operator makes seven at most. */
+const OBJECTS_PER_PAGE = 100;
+/** All of them stand in the status. */
+const OBJECTS_MAX = 40;
+
+type Left = Pick<State, 'pods' | 'strangers' | 'client' | 'headless' | 'claims' | 'isCut'>;
+
+export async function findLeft(
+  kube: KubeClient,
+  legacy: LegacyEtcd,
+  signal: AbortSignal,
+): Promise<Left> {
+  const isOwned = (object: KubeObject): boolean =>
+    object.metadata.ownerReferences?.some(({ uid }) => uid === legacy.uid) === true;
+  const pods: FoundPod[] = [];
+  const strangers: string[] = [];
+  for await (const object of labelled(kube, PODS, legacy, signal)) {
+    if (isOwned(object)) pods.push(podOf(object));
+    else strangers.push(object.metadata.name);
+  }
+  const claims: FoundClaim[] = [];
+  for await (const object of labelled(kube, CLAIMS, legacy, signal)) {
+    const { name, uid } = object.metadata;
+    claims.push({ name, uid, isOwned: isOwned(object) });
+  }
+  const service = async (name: string): Promise<FoundService | undefined> => {
+    const { namespace } = legacy;
+    const object = await kube.get(SERVICES, { namespace, name }, { signal });
+    return object === null ? undefined : serviceOf(object, isOwned(object));
+  };
+  return {
+    pods: byName(pods).slice(0, OBJECTS_MAX),
+    strangers: strangers.toSorted().slice(0, OBJECTS_MAX),
+    claims: byName(claims).slice(0, OBJECTS_MAX),
+    isCut: [pods, strangers, claims].some(({ length }) => length > OBJECTS_MAX),
+    client: await service(clientServiceOf(legacy)),
+    headless: await service(headlessServiceOf(legacy)),
+  };
+}
+
+async function* labelled(
+  kube: KubeClient,
+  ref: ResourceRef,
+  { namespace, name }: LegacyEtcd,
+  signal: AbortSignal,
+): AsyncGenerator<KubeObject> {
+  const labelSelector = `${LEGACY_LABEL}=${name}`;
+  const options = { namespace, labelSelector, limit: OBJECTS_PER_PAGE, signal };
+  for await (const { items } of kube.pages(ref, options)) yield* items;
+}
+
+const byName = <Named extends { readonly name: string }>(all: readonly Named[]): readonly Named[] =>
+  all.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+
+function podOf(object: KubeObject): FoundPod {
+  const { name, uid, deletionTimestamp } = object.metadata;
+  const { podIP, phase } = fieldOf({ ...object }, 'status');
+  const { volumes } = fieldOf({ ...object }, 'spec');
+  const ip = textOf(podIP);
+  return {
+    name,
+    uid,
+    ip: ip === '' ? undefined : ip,
+    isRunning: phase === 'Running' && deletionTimestamp === undefined,
+    claim: claimIn(volumes),
+  };
+}
+
+/** The one claim of a member has its data. */
+function claimIn(volumes: unknown): string | undefined {
+  const all = Array.isArray(volumes) ? volumes.filter((one) => isRecord(one)) : [];
+  const names = all.map((one) => textOf(fieldOf(one, 'persistentVolumeClaim')['claimName']));
+  return names.find((name) => name !== '');
+}
+
+function serviceOf(object: KubeObject, isOwned: boolean): FoundService {
+  const { name, uid } = object.metadata;
+  const selector = fieldOf(fieldOf({ ...object }, 'spec'), 'selector');
+  const labels = Object.entries(selector).map(([key, value]) => [key, textOf(value)]);
+  return { name, uid, selector: Object.fromEntries(labels), isOwned };
+}

@@ -1,0 +1,69 @@
+// Finds the Deployment of the etcd operator: the one that the Takeover names, or those of its
+// namespace that run it. The operators of backups and restores, of the same image, are others.
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { isKubeError } from '../../shared/kube/errors.ts';
+import { isRecord, textOf } from '../../shared/kube/json.ts';
+import type { KubeObject } from '../../shared/kube/objects.ts';
+import { isOfRbac } from '../../shared/kube/rbac.ts';
+import { fieldOf } from './legacy.ts';
+import type { Takeover } from './object.ts';
+import type { FoundOperator, State } from './state.ts';
+
+const DEPLOYMENTS = { group: 'apps', version: 'v1', resource: 'deployments' } as const;
+const OBJECTS_PER_PAGE = 100;
+const OPERATOR = 'etcd-operator';
+
+type Found = Pick<State, 'operators' | 'isOperatorForbidden'>;
+
+export async function findOperators(
+  kube: KubeClient,
+  { namespace, spec }: Takeover,
+  signal: AbortSignal,
+): Promise<Found> {
+  const named = spec.legacy.operator;
+  if (named !== undefined) return findNamed(kube, named, signal);
+  const found: FoundOperator[] = [];
+  const options = { namespace, limit: OBJECTS_PER_PAGE, signal };
+  for await (const { items } of kube.pages(DEPLOYMENTS, options)) {
+    found.push(...items.filter((one) => runsOperator(one)).map((one) => operatorOf(one)));
+  }
+  const operators = found.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return { operators, isOperatorForbidden: false };
+}
+
+/** The right to it is granted by its name. */
+async function findNamed(
+  kube: KubeClient,
+  named: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<Found> {
+  try {
+    const object = await kube.get(DEPLOYMENTS, named, { signal });
+    return { operators: object === null ? [] : [operatorOf(object)], isOperatorForbidden: false };
+  } catch (error) {
+    if (!isKubeError(error, 'KUBE_FORBIDDEN') || !isOfRbac(error.answer?.message ?? '')) {
+      throw error;
+    }
+    return { operators: [], isOperatorForbidden: true };
+  }
+}
+
+function runsOperator(deployment: KubeObject): boolean {
+  const { containers } = fieldOf(fieldOf(specOf(deployment), 'template'), 'spec');
+  const all = Array.isArray(containers) ? containers.filter((one) => isRecord(one)) : [];
+  return all.some(({ image, command }) => {
+    if (Array.isArray(command)) return lastPart(textOf(command[0])) === OPERATOR;
+    return lastPart(textOf(image)).replace(/[:@].*$/, '') === OPERATOR;
+  });
+}
+
+const lastPart = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+const specOf = (deployment: KubeObject) => fieldOf({ ...deployment }, 'spec');
+
+function operatorOf(deployment: KubeObject): FoundOperator {
+  const { name, namespace = '', uid } = deployment.metadata;
+  const { replicas } = specOf(deployment);
+  // The API server fills in 1 where none is said.
+  return { name, namespace, uid, replicas: typeof replicas === 'number' ? replicas : 1 };
+}

@@ -1,0 +1,100 @@
+// Things to know of a takeover that do not speak against it. Pure.
+import type { Reason } from '../../shared/kube/conditions.ts';
+import { listed } from '../../shared/stateful/decision.ts';
+import { answersOf, silentOf } from './answers.ts';
+import { headlessServiceOf, type LegacyEtcd } from './legacy.ts';
+import type { State } from './state.ts';
+
+export function notesOf(state: State): readonly Reason[] {
+  const { legacy } = state;
+  if (legacy === undefined) return [];
+  return [
+    ...operators(state),
+    ...emptyDirs(state),
+    ...away(state),
+    ...elsewhere(state),
+    ...size(state, legacy),
+    ...strangers(state),
+    direct(legacy),
+    ...unasked(state),
+  ];
+}
+
+function operators({ operators: found }: State): readonly Reason[] {
+  return found
+    .filter(({ replicas }) => replicas > 0)
+    .map(({ namespace, name, replicas }) => ({
+      reason: 'OperatorRuns',
+      message:
+        `Deployment ${namespace}/${name} has ${replicas} replicas: while it runs it ` +
+        `would replace ` +
+        'pods and Services under a takeover, so it is stopped first. Other clusters of ' +
+        'it are not ' +
+        'looked after meanwhile.',
+    }));
+}
+
+function emptyDirs({ pods }: State): readonly Reason[] {
+  const names = pods.filter(({ claim }) => claim === undefined).map(({ name }) => name);
+  if (names.length === 0) return [];
+  const message =
+    `The data of ${listed(names)} is in an emptyDir, and goes with the pod: do not delete ` +
+    `${names.length === 1 ? 'it' : 'them'} before all is taken over. Nobody makes another pod.`;
+  return [{ reason: 'EmptyDir', message }];
+}
+
+function away(state: State): readonly Reason[] {
+  const silent = silentOf(state);
+  const isQuorate = answersOf(state).some(({ answer }) => answer.isQuorate);
+  if (silent.length === 0 || !isQuorate) return [];
+  const message = `${listed(silent)} does not answer; a quorum stands without it.`;
+  return [{ reason: 'MembersAway', message }];
+}
+
+/** A member has the name of its pod. */
+function elsewhere(state: State): readonly Reason[] {
+  const pods = new Set(state.pods.map(({ name }) => name));
+  const known = answersOf(state).flatMap(({ answer }) => answer.members);
+  const names = [...new Set(known.map(({ name, id }) => name || `an unstarted member ${id}`))];
+  const others = names.filter((name) => !pods.has(name));
+  if (others.length === 0) return [];
+  const message =
+    `Of its members ${listed(others.toSorted())} has no pod here, and ` +
+    `counts as one that is down.`;
+  return [{ reason: 'MembersElsewhere', message }];
+}
+
+function size({ target }: State, legacy: LegacyEtcd): readonly Reason[] {
+  const { replicas } = target.wanted;
+  if (legacy.size === undefined || legacy.size === replicas) return [];
+  const message =
+    `It has size ${legacy.size}, and the new EtcdCluster ${String(replicas)} members: an even ` +
+    'number bears the loss of no more than one less.';
+  return [{ reason: 'SizeDiffers', message: replicas === legacy.size + 1 ? message : chosen }];
+}
+
+const chosen = 'The new EtcdCluster has another number of members, as spec.into.spec says.';
+
+function strangers({ strangers: found }: State): readonly Reason[] {
+  if (found.length === 0) return [];
+  const message =
+    `Pods ${listed(found)} have its label and are not its own: its Services may lead to ` +
+    'them, too. They are left alone.';
+  return [{ reason: 'Strangers', message }];
+}
+
+const direct = (legacy: LegacyEtcd): Reason => ({
+  reason: 'DirectClients',
+  message:
+    `Clients that connect to pods by their addresses, or by names of Service ` +
+    `${headlessServiceOf(legacy)}, are neither stopped nor led over: lead them to the client ` +
+    'Service before.',
+});
+
+function unasked({ members }: State): readonly Reason[] {
+  if (members !== undefined) return [];
+  const message =
+    'The members were not asked from here, so that quorum, versions and sizes are not known; the ' +
+    'function takeover asks them once there is a Takeover.';
+  return [{ reason: 'MembersUnasked', message }];
+}

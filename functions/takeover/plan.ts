@@ -1,0 +1,70 @@
+// The plan of a takeover: what speaks against it, what to know of it, its objects and its steps,
+// and an id that is another one when anything changed that the plan is about. Pure.
+import type { TakeoverPlan } from '../../shared/api/takeover.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
+import { hashOf } from '../../shared/hash.ts';
+import { joined } from '../../shared/stateful/decision.ts';
+import { notesOf } from './notes.ts';
+import { plannedObjects } from './planned-objects.ts';
+import { plannedSteps } from './planned-steps.ts';
+import { refuseMembers, refuseMissing, refuseOperator, refuseServices } from './refuse-legacy.ts';
+import { refuseSecrets } from './refuse-secrets.ts';
+import { refuseCertificates, refuseNames, refuseTarget } from './refuse-target.ts';
+import type { Asked, State } from './state.ts';
+
+const ID_LENGTH = 12;
+
+/** In the order in which people would look into them. */
+const REFUSALS: readonly ((state: State) => readonly Reason[])[] = [
+  refuseMissing,
+  refuseSecrets,
+  refuseMembers,
+  refuseServices,
+  refuseOperator,
+  refuseNames,
+  refuseTarget,
+  refuseCertificates,
+];
+
+export function planOf(state: State): TakeoverPlan {
+  const refusals = REFUSALS.flatMap((refuse) => refuse(state));
+  const rest = {
+    objects: plannedObjects(state),
+    steps: plannedSteps(state),
+    refusals,
+    notes: notesOf(state),
+  };
+  if (refusals.length > 0) {
+    return { next: 'Plan it anew', waitsFor: joined(refusals), ...rest };
+  }
+  // Where nobody asked the members nobody knows what the plan is about.
+  const id = state.members === undefined ? {} : { id: idOf(state) };
+  return { ...id, next: 'Nothing', waitsFor: NOT_CARRIED_OUT, ...rest };
+}
+
+const NOT_CARRIED_OUT = 'A plan is not carried out by this version.';
+
+/** Revisions and sizes grow all the time, and no plan depends on them. */
+function idOf({ takeover, legacy, secrets, target, members, ...state }: State): string {
+  const { client, headless, pods, claims, operators } = state;
+  const about = {
+    uid: takeover.uid,
+    spec: takeover.spec,
+    legacy,
+    target: target.spec,
+    secrets: [...secrets].map(([name, secret]) => [
+      name,
+      secret.is === 'found' ? secret.resourceVersion : secret.is,
+    ]),
+    members: [...(members ?? [])].map(([pod, asked]) => [pod, identityOf(asked)]),
+    world: { client, headless, pods, claims, operators },
+  };
+  return `${takeover.name}-${hashOf(about).slice(0, ID_LENGTH)}`;
+}
+
+function identityOf(asked: Asked): unknown {
+  if ('silent' in asked) return 'silent';
+  const { header, version } = asked.status;
+  const known = asked.members.map(({ id }) => id).toSorted();
+  return { cluster: header.clusterId, member: header.memberId, version, known };
+}

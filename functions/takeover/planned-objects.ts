@@ -1,0 +1,130 @@
+// Every object that a takeover would make, adopt, change, delete or keep, each with its reason.
+// Pure.
+import { claimName, headlessName, peerNameOf } from '../../shared/api/etcd-names.ts';
+import type { PlannedObject } from '../../shared/api/takeover.ts';
+import { clientServiceOf, headlessServiceOf, type LegacyEtcd } from './legacy.ts';
+import { givenIn } from './read-secrets.ts';
+import type { FoundClaim, FoundPod, State } from './state.ts';
+
+export function plannedObjects(state: State): readonly PlannedObject[] {
+  const { legacy } = state;
+  if (legacy === undefined) return [];
+  return [
+    ...made(state, legacy),
+    ...services(state, legacy),
+    ...operators(state),
+    ...deleted(state, legacy),
+    ...state.claims.map(kept),
+    ...secrets(state, legacy),
+    ...state.strangers.map((name) => stranger(name)),
+    DEFINITION,
+  ];
+}
+
+function made({ takeover }: State, { name: from }: LegacyEtcd): readonly PlannedObject[] {
+  const { name } = takeover.spec.into;
+  const claim = claimName(peerNameOf(name, 0));
+  const whys = {
+    PersistentVolumeClaim: 'The first member starts with the snapshot that is restored into it.',
+    Job: `Takes the snapshot of a member of ${from}, checks and restores it; it goes when done.`,
+  };
+  return [
+    make('PersistentVolumeClaim', claim, whys.PersistentVolumeClaim),
+    make('Job', `${takeover.name}-${takeover.uid}`, whys.Job),
+    make(
+      'EtcdCluster',
+      name,
+      `Goes on with the data; it makes its own Services, ${name} and ${headlessName(name)}.`,
+    ),
+  ];
+}
+
+const make = (kind: string, name: string, why: string): PlannedObject => ({
+  action: 'Make',
+  kind,
+  name,
+  why,
+});
+
+function services({ takeover, client, headless }: State, legacy: LegacyEtcd) {
+  const adopted: PlannedObject = {
+    action: 'Adopt',
+    kind: 'Service',
+    name: clientServiceOf(legacy),
+    why:
+      `Clients know it: it leads to the pods of EtcdCluster ${takeover.spec.into.name}, ` +
+      'keeps its address, and no longer goes with the legacy object.',
+  };
+  const gone: PlannedObject = {
+    action: 'Delete',
+    kind: 'Service',
+    name: headlessServiceOf(legacy),
+    why: 'Only the old members have names in it; it goes with the legacy object.',
+  };
+  return [...(client === undefined ? [] : [adopted]), ...(headless === undefined ? [] : [gone])];
+}
+
+const operators = ({ takeover, operators: found }: State): readonly PlannedObject[] =>
+  found.map(({ namespace, name, replicas }) => ({
+    action: replicas > 0 ? 'Change' : 'Keep',
+    kind: 'Deployment',
+    ...(namespace === takeover.namespace ? {} : { namespace }),
+    name,
+    why:
+      replicas > 0
+        ? `The operator would fight: it gets 0 replicas, and on rollback the ` +
+          `${replicas} that it has.`
+        : 'The operator does not run.',
+  }));
+
+function deleted({ pods }: State, { name }: LegacyEtcd): readonly PlannedObject[] {
+  const object: PlannedObject = {
+    action: 'Delete',
+    kind: 'EtcdCluster (etcd.database.coreos.com)',
+    name,
+    why: 'Deleted last, when all else has been seen to be right; its pods go with it.',
+  };
+  return [object, ...pods.map(member)];
+}
+
+const member = ({ name, claim }: FoundPod): PlannedObject => ({
+  action: 'Delete',
+  kind: 'Pod',
+  name,
+  why:
+    claim === undefined
+      ? 'Goes with the legacy object, and its data with it, which is in an emptyDir.'
+      : `Goes with the legacy object; its data stays in claim ${claim}.`,
+});
+
+const kept = ({ name, isOwned }: FoundClaim): PlannedObject => ({
+  action: 'Keep',
+  kind: 'PersistentVolumeClaim',
+  name,
+  why: isOwned
+    ? 'Loses its owner before that is deleted, and stays until a person deletes it.'
+    : 'Belongs to nobody, and stays until a person deletes it.',
+});
+
+function secrets({ target }: State, { tls }: LegacyEtcd): readonly PlannedObject[] {
+  const names = new Set([tls?.serverSecret, tls?.operatorSecret, tls && givenIn(target)]);
+  return [...names].flatMap((name) =>
+    name
+      ? [{ action: 'Keep', kind: 'Secret', name, why: 'It is yours; it is only read.' } as const]
+      : [],
+  );
+}
+
+const stranger = (name: string): PlannedObject => ({
+  action: 'Keep',
+  kind: 'Pod',
+  name,
+  why: 'It has the label and is not of the legacy object.',
+});
+
+const DEFINITION: PlannedObject = {
+  action: 'Keep',
+  kind: 'CustomResourceDefinition',
+  name: 'etcdclusters.etcd.database.coreos.com',
+  why: 'Other namespaces may have objects of it; delete it when none is left.',
+};

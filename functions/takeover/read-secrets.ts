@@ -1,0 +1,46 @@
+// Reads the Secrets by which clients and members know each other, before and after. The right to
+// read them is granted by name, so that one may not be readable.
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { isKubeError } from '../../shared/kube/errors.ts';
+import { textOf } from '../../shared/kube/json.ts';
+import { isOfRbac } from '../../shared/kube/rbac.ts';
+import { dataOf } from '../../shared/stateful/certificates/secret-data.ts';
+import { SECRETS } from '../../shared/stateful/parts.ts';
+import { fieldOf, type LegacyEtcd } from './legacy.ts';
+import type { FoundSecret, Target } from './state.ts';
+
+export async function readSecrets(
+  kube: KubeClient,
+  { namespace, tls }: Pick<LegacyEtcd, 'namespace' | 'tls'>,
+  target: Target,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, FoundSecret>> {
+  if (tls === undefined) return new Map();
+  const names = new Set([tls.serverSecret, tls.operatorSecret, givenIn(target)]);
+  names.delete('');
+  const secrets = new Map<string, FoundSecret>();
+  for (const name of names) secrets.set(name, await readSecret(kube, { namespace, name }, signal));
+  return secrets;
+}
+
+/** The Secret with the certificate of the new members, for clients; none for one that is made. */
+export const givenIn = ({ wanted }: Target): string =>
+  textOf(fieldOf(fieldOf(wanted, 'tls'), 'clients')['secretName']);
+
+async function readSecret(
+  kube: KubeClient,
+  target: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<FoundSecret> {
+  try {
+    const object = await kube.get(SECRETS, target, { signal });
+    if (object === null) return { is: 'missing' };
+    const { resourceVersion } = object.metadata;
+    return { is: 'found', resourceVersion, data: dataOf(object) };
+  } catch (error) {
+    if (!isKubeError(error, 'KUBE_FORBIDDEN') || !isOfRbac(error.answer?.message ?? '')) {
+      throw error;
+    }
+    return { is: 'forbidden' };
+  }
+}

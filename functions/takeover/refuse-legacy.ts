@@ -1,0 +1,191 @@
+// Reasons against a takeover on the side of the legacy cluster. Each is a sentence that says
+// what to do. Pure.
+import type { Reason } from '../../shared/kube/conditions.ts';
+import { listed } from '../../shared/stateful/decision.ts';
+import { answersOf, oldestOf, silentOf } from './answers.ts';
+import { clientServiceOf, headlessServiceOf, LEGACY_LABEL, type LegacyEtcd } from './legacy.ts';
+import { canAsk } from './refuse-secrets.ts';
+import type { FoundService, State } from './state.ts';
+import { versionOf } from './versions.ts';
+
+export function refuseMissing({ takeover, isKindKnown, legacy }: State): readonly Reason[] {
+  const { namespace, spec } = takeover;
+  const { kind, name, apiVersion } = spec.legacy;
+  const what = `${kind} ${namespace}/${name} of ${apiVersion}`;
+  if (!isKindKnown) {
+    const message =
+      `The API server knows no ${kind} of ${apiVersion}, so there is ` +
+      `nothing to take over. Delete this Takeover.`;
+    return [{ reason: 'KindMissing', message }];
+  }
+  if (legacy === undefined) {
+    const message =
+      `There is no ${what}. Create a Takeover with the name that it has: ` +
+      `npm run takeover lists all.`;
+    return [{ reason: 'LegacyMissing', message }];
+  }
+  if (!legacy.isEnding) return [];
+  const message =
+    `${what} is being deleted, and its pods and claims go with it. Back up a member that still ` +
+    'answers now: npm run backup.';
+  return [{ reason: 'LegacyEnding', message }];
+}
+
+/** Version 3.3 of etcd. */
+const OLDEST = 3_003;
+
+export function refuseMembers(state: State): readonly Reason[] {
+  const { legacy, pods, members, isCut } = state;
+  if (legacy === undefined) return [];
+  if (isCut) return [tooMany(legacy)];
+  if (pods.length === 0) return [noMembers(legacy)];
+  if (members === undefined || !canAsk(state)) return [];
+  const answers = answersOf(state);
+  const ids = new Set(answers.map(({ answer }) => answer.status.header.clusterId));
+  if (ids.size > 1) return [disagree(state)];
+  const isClosed = answers.some(({ answer }) => answer.hasAuth);
+  if (isClosed) return [AUTH];
+  const isQuorate = answers.some(({ answer }) => answer.isQuorate);
+  return [...(isQuorate ? [] : [noQuorum(state)]), ...refuseVersion(state), ...corrupt(state)];
+}
+
+const noMembers = ({ name, namespace }: LegacyEtcd): Reason => ({
+  reason: 'NoMembers',
+  message:
+    `EtcdCluster ${namespace}/${name} has no pod any more, so there is nobody to take its data ` +
+    'from. If a claim or a backup of it is left, restore that with an EtcdRestore.',
+});
+
+const tooMany = ({ name }: LegacyEtcd): Reason => ({
+  reason: 'TooMany',
+  message:
+    `More pods or claims have the label ${LEGACY_LABEL}: ${name} than any operator ` +
+    'makes. Take it off those that are not of this cluster.',
+});
+
+function disagree(state: State): Reason {
+  const told = answersOf(state).map(
+    ({ pod, answer }) => `${pod} is of ${BigInt(answer.status.header.clusterId).toString(16)}`,
+  );
+  const message =
+    `Its members are of different clusters: ${listed(told)}. Find out which of them clients use, ` +
+    'and delete the pods of the other one.';
+  return { reason: 'MembersDisagree', message };
+}
+
+const AUTH: Reason = {
+  reason: 'AuthEnabled',
+  message:
+    'Its members ask for logins, which the takeover has none of. Turn them off with etcdctl auth ' +
+    'disable, and on again afterwards.',
+};
+
+function noQuorum(state: State): Reason {
+  const answering = answersOf(state).map(({ pod }) => pod);
+  const silent = silentOf(state);
+  const whom = answering.length === 0 ? 'No member answers' : `Only ${listed(answering)} answers`;
+  const others = silent.length === 0 ? '' : `, and not ${listed(silent)}${whyOf(state, silent[0])}`;
+  const last =
+    answering.length === 0
+      ? 'If nobody can, restore the last backup, or the claim of a member, with an EtcdRestore.'
+      : 'If nobody can, back up one that answers (npm run backup), and restore that ' +
+        'with an EtcdRestore.';
+  const message =
+    `It has no quorum, so that nobody knows what was written last. ${whom}${others}. Bring one ` +
+    `back with its data, and it goes on by itself. ${last}`;
+  return { reason: 'NoQuorum', message };
+}
+
+function whyOf({ members }: State, pod: string | undefined): string {
+  const asked = pod === undefined ? undefined : members?.get(pod);
+  return asked !== undefined && 'silent' in asked ? ` (${asked.silent})` : '';
+}
+
+function refuseVersion(state: State): readonly Reason[] {
+  const oldest = oldestOf(state);
+  if (oldest === undefined || versionOf(oldest) >= OLDEST) return [];
+  const message =
+    `It runs etcd ${oldest}, and takeovers are known to work from 3.3 on. Bring it to 3.3.27 ` +
+    'first: while its operator runs, by spec.version of the EtcdCluster.';
+  return [{ reason: 'VersionTooOld', message }];
+}
+
+function corrupt(state: State): readonly Reason[] {
+  const damaged = answersOf(state).filter(({ answer }) =>
+    answer.status.alarms.some(({ type }) => type === 'CORRUPT'),
+  );
+  if (damaged.length === 0) return [];
+  const message =
+    `${listed(damaged.map(({ pod }) => pod))} says that data of a member is corrupt. ` +
+    'Find out which member differs (etcdctl endpoint hashkv), and remove that one first.';
+  return [{ reason: 'Corrupt', message }];
+}
+
+/** The Service that clients know has to lead to them still: it is what is switched. */
+export function refuseServices({ legacy, client, headless }: State): readonly Reason[] {
+  if (legacy === undefined) return [];
+  const names = [
+    [clientServiceOf(legacy), client],
+    [headlessServiceOf(legacy), headless],
+  ] as const;
+  return names.flatMap(([name, service]) => judged(legacy, name, service));
+}
+
+function judged(
+  { name: of, namespace }: LegacyEtcd,
+  name: string,
+  service: FoundService | undefined,
+): readonly Reason[] {
+  const which = `Service ${namespace}/${name}`;
+  if (service === undefined) {
+    const message =
+      `There is no ${which}, which clients and members know it by. Make it anew with ` +
+      `the selector app: etcd, ${LEGACY_LABEL}: ${of}.`;
+    return [{ reason: 'ServiceMissing', message }];
+  }
+  if (!service.isOwned) {
+    const message =
+      `${which} is there and does not belong to EtcdCluster ${of}: somebody took the ` +
+      `name, or made ` +
+      `it anew. If it is to be switched, give it an ownerReference to the EtcdCluster (uid as in ` +
+      `its metadata); if not, give it another name.`;
+    return [{ reason: 'ServiceTaken', message }];
+  }
+  if (service.selector[LEGACY_LABEL] === of) return [];
+  const message =
+    `${which} does not lead to the members: its selector has no ${LEGACY_LABEL}: ${of}. Give it ` +
+    'back its selector, so that it is known where clients write.';
+  return [{ reason: 'ServiceRedirected', message }];
+}
+
+/** An operator that looks after it would fight a takeover. */
+export function refuseOperator(state: State): readonly Reason[] {
+  const { takeover, legacy, operators, isOperatorForbidden } = state;
+  if (legacy === undefined) return [];
+  const { operator } = takeover.spec.legacy;
+  if (operator !== undefined) {
+    if (isOperatorForbidden) return [forbidden(takeover)];
+    if (operators.length > 0) return [];
+    const message =
+      `There is no Deployment ${operator.namespace}/${operator.name}, which spec.legacy.operator ` +
+      'names. If the operator is gone, create a Takeover without that field.';
+    return [{ reason: 'OperatorMissing', message }];
+  }
+  if (!legacy.isClusterwide || operators.length > 0) return [];
+  const message =
+    'It is looked after by an operator of all namespaces (annotation ' +
+    'etcd.database.coreos.com/scope), which is not in this one and may run still. Create a ' +
+    'Takeover that names its Deployment in spec.legacy.operator, or take the annotation ' +
+    'off if it ' +
+    'is gone.';
+  return [{ reason: 'OperatorUnknown', message }];
+}
+
+function forbidden({ namespace, spec }: State['takeover']): Reason {
+  const { operator } = spec.legacy;
+  const where = `${operator?.namespace}/${operator?.name}`;
+  const message =
+    `The function may not look at Deployment ${where}. Grant it that: npm run -s rights -- ` +
+    `takeover -n ${namespace} --operator ${where} | kubectl apply -f -`;
+  return { reason: 'OperatorForbidden', message };
+}

@@ -1,0 +1,128 @@
+// Reasons against a takeover on the side of the new EtcdCluster: its names, its size, and
+// whether the clients of the old one could connect to it. Each says what to do. Pure.
+import { headlessName } from '../../shared/api/etcd-names.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
+import { quantityOf } from '../../shared/kube/quantity.ts';
+import { certificatesIn, type SecretData } from '../../shared/stateful/certificates/secret-data.ts';
+import { unfit } from '../../shared/stateful/certificates/unfit.ts';
+import { listed } from '../../shared/stateful/decision.ts';
+import { answersOf } from './answers.ts';
+import { clientHostOf, type LegacyEtcd } from './legacy.ts';
+import { givenIn } from './read-secrets.ts';
+import { dataIn, refuseSecrets } from './refuse-secrets.ts';
+import type { State } from './state.ts';
+
+export function refuseNames({ takeover, taken }: State): readonly Reason[] {
+  if (taken.length === 0) return [];
+  const { namespace, spec } = takeover;
+  const message =
+    `A takeover makes a new EtcdCluster, and of ${namespace}/${spec.into.name} there is already: ` +
+    `${listed(taken)}. Write another name in spec.into.name, or delete these if nobody needs them.`;
+  return [{ reason: 'NameTaken', message }];
+}
+
+export function refuseTarget(state: State): readonly Reason[] {
+  const { target } = state;
+  if (target.refused !== undefined) return [target.refused];
+  const { spec } = target;
+  if (spec === undefined) return [];
+  const sizes = answersOf(state).map(({ answer }) => answer.status.dbSizeBytes);
+  const largest = Math.max(0, ...sizes);
+  if (largest <= quantityOf(spec.quota)) return [];
+  const message =
+    `A database has ${largest} bytes, more than the quota of ${spec.quota}: etcd would take no ` +
+    'write. Write a larger spec.into.spec.quota, and a storage.size of twice that.';
+  return [{ reason: 'QuotaTooSmall', message }];
+}
+
+/** Clients go on with the certificates that they have. */
+export function refuseCertificates(state: State): readonly Reason[] {
+  const { legacy, target } = state;
+  const mode = target.spec?.tls.clients.mode;
+  if (legacy === undefined || mode === undefined) return [];
+  if (legacy.tls === undefined) return mode === 'None' ? [] : [TLS_IS_NEW];
+  if (mode === 'None') return [TLS_IS_GONE];
+  const { serverSecret, operatorSecret } = legacy.tls;
+  const given = givenIn(target);
+  if (given === '') return [certificateToMake(state, legacy, operatorSecret)];
+  if (refuseSecrets(state).length > 0) return [];
+  const [operator, server, next] = [operatorSecret, serverSecret, given].map((name) =>
+    dataIn(state, name),
+  );
+  return fitness(state, legacy, { operator, server, next });
+}
+
+const TLS_IS_NEW: Reason = {
+  reason: 'TlsDiffers',
+  message:
+    'Clients connect without TLS, and the new EtcdCluster would ask for certificates. Leave ' +
+    'spec.into.spec.tls.clients.mode out, or write None: TLS comes with a restore of its own.',
+};
+
+const TLS_IS_GONE: Reason = {
+  reason: 'TlsDiffers',
+  message:
+    'Clients connect over TLS, and the new EtcdCluster would have none. Leave ' +
+    'spec.into.spec.tls.clients.mode out, or write Mutual.',
+};
+
+/** The names by which clients may know the new members. */
+function hostsOf({ takeover: { namespace, spec } }: State, legacy: LegacyEtcd): readonly string[] {
+  const { name } = spec.into;
+  return [
+    clientHostOf(legacy),
+    `${name}.${namespace}.svc`,
+    `*.${headlessName(name)}.${namespace}.svc`,
+  ];
+}
+
+function certificateToMake(state: State, legacy: LegacyEtcd, operatorSecret: string): Reason {
+  const message =
+    'Clients trust the authority of the certificates that they know, and the new members would ' +
+    'show one of another authority. Have that authority (etcd-client-ca.crt in Secret ' +
+    `${operatorSecret}) sign a certificate for ${hostsOf(state, legacy).join(', ')}, ` +
+    'for servers and clients; put it into a Secret as tls.crt, tls.key and ca.crt, and name that ' +
+    'in spec.into.spec.tls.clients.secretName.';
+  return { reason: 'CertificateMissing', message };
+}
+
+interface Files {
+  readonly operator: SecretData | undefined;
+  readonly server: SecretData | undefined;
+  readonly next: SecretData | undefined;
+}
+
+/** Old clients have to trust the new members, and new members the old clients. */
+function fitness(
+  state: State,
+  legacy: LegacyEtcd,
+  { operator = {}, server = {}, next = {} }: Files,
+): readonly Reason[] {
+  const { namespace } = legacy;
+  const which = `Secret ${namespace}/${givenIn(state.target)}`;
+  const shown = { certificate: next['tls.crt'] ?? '', key: next['tls.key'] ?? '' };
+  const known = { ...shown, ca: operator['etcd-client-ca.crt'] ?? '' };
+  const whys = hostsOf(state, legacy).map((host) => {
+    const asked = host.replace('*', 'any');
+    return (unfit(known, asked, state.nowMs) ?? '').replaceAll(asked, host).replace(...THEIR_CA);
+  });
+  const unfits = [...new Set(whys)]
+    .filter((why) => why !== '')
+    .map((why) => ({
+      reason: 'CertificateUnfit',
+      message:
+        `${which}, which spec.into.spec.tls.clients names, ${why}: clients would be cut ` +
+        `off. Have it signed anew for ${hostsOf(state, legacy).join(', ')}.`,
+    }));
+  const trusted = new Set(certificatesIn(next['ca.crt']));
+  const isTrusted = certificatesIn(server['server-ca.crt']).every((one) => trusted.has(one));
+  if (isTrusted) return unfits;
+  const message =
+    `ca.crt of ${which} has not all certificates of server-ca.crt in Secret ` +
+    `${namespace}/${legacy.tls?.serverSecret ?? ''}, so that clients with certificates of before ` +
+    'would be refused. Add them to it.';
+  return [...unfits, { reason: 'CertificateUnfit', message }];
+}
+
+/** That of the clients is meant. */
+const THEIR_CA = ['nobody in its ca.crt signed', 'no authority of the clients signed'] as const;

@@ -1,0 +1,81 @@
+// The state of a takeover: all that a look has found, and nothing that follows from it.
+import type { EtcdClusterSpec } from '../../shared/api/etcd-cluster.ts';
+import type { LegacyAnswer } from '../../shared/etcd/legacy.ts';
+import type { Reason } from '../../shared/kube/conditions.ts';
+import type { SecretData } from '../../shared/stateful/certificates/secret-data.ts';
+import type { LegacyEtcd } from './legacy.ts';
+import type { Takeover } from './object.ts';
+
+export interface FoundPod {
+  readonly name: string;
+  readonly uid: string;
+  readonly ip: string | undefined;
+  readonly isRunning: boolean;
+  /** The claim with its data; without one that goes with the pod. */
+  readonly claim: string | undefined;
+}
+
+export interface FoundService {
+  readonly name: string;
+  readonly uid: string;
+  readonly selector: Readonly<Record<string, string>>;
+  /** It goes with the legacy object. */
+  readonly isOwned: boolean;
+}
+
+export interface FoundClaim {
+  readonly name: string;
+  readonly uid: string;
+  readonly isOwned: boolean;
+}
+
+export interface FoundOperator {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly replicas: number;
+}
+
+/** A Secret that matters, as far as it may be read. */
+export type FoundSecret =
+  | { readonly is: 'found'; readonly resourceVersion: string; readonly data: SecretData }
+  | { readonly is: 'missing' }
+  | { readonly is: 'forbidden' };
+
+/** The answer of a member, or why there is none. */
+export type Asked = LegacyAnswer | { readonly silent: string };
+
+export interface Target {
+  /** As it is asked for: what the legacy object says, and over it `spec.into.spec`. */
+  readonly wanted: Readonly<Record<string, unknown>>;
+  /** As the API server would store it. */
+  readonly spec: EtcdClusterSpec | undefined;
+  /** Why it would store none. */
+  readonly refused?: Reason;
+}
+
+export interface State {
+  readonly takeover: Takeover;
+  readonly nowMs: number;
+  /** Whether the API server knows the kind at all. */
+  readonly isKindKnown: boolean;
+  /** Nothing below is looked for without it. */
+  readonly legacy: LegacyEtcd | undefined;
+  readonly pods: readonly FoundPod[];
+  /** Pods with its label that are not its own. */
+  readonly strangers: readonly string[];
+  /** There are more pods or claims than are told of. */
+  readonly isCut: boolean;
+  readonly client: FoundService | undefined;
+  readonly headless: FoundService | undefined;
+  readonly claims: readonly FoundClaim[];
+  readonly secrets: ReadonlyMap<string, FoundSecret>;
+  readonly operators: readonly FoundOperator[];
+  /** The one that the Takeover names may not be looked at. */
+  readonly isOperatorForbidden: boolean;
+  /** By pods; undefined where nobody was asked. */
+  readonly members: ReadonlyMap<string, Asked> | undefined;
+  readonly target: Target;
+  /** Objects with names of the new cluster, as `Service new`. */
+  readonly taken: readonly string[];
+}

@@ -1,0 +1,90 @@
+// The answer of `npm run takeover` to its arguments: a page or manifests, and whether something
+// speaks against a plan (1) or nothing could be told (2) as its exit code. It changes nothing.
+import { readArguments, refuseWords, UsageError } from '../../../shared/arguments.ts';
+import { Failure } from '../../../shared/errors.ts';
+import { printable } from '../../../shared/function/printable.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import type { FoundLegacy } from './find.ts';
+
+export const USAGE = `\
+usage: npm run -s takeover -- [options]
+
+Looks for clusters whose operator is gone, such as EtcdClusters of etcd.database.coreos.com, and
+prints for each how it would be taken over: every object that would be made, adopted, changed,
+deleted or kept, the steps, and what speaks against it. Nothing is changed, and nothing is carried
+out by this version. A plan with an id is the word of the function, of a Takeover that is there.
+
+  -n, --namespace NAME  in this namespace alone
+  --manifests           prints a Takeover for each that has none, to be applied
+  --help                this
+
+It reads with the rights of $KUBECONFIG. It ends with 0; with 1 when something speaks against a
+plan; and with 2 when nothing could be told.
+`;
+
+interface Terminal {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+}
+
+const OPTIONS = {
+  namespace: { type: 'string', short: 'n' },
+  manifests: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+const NOTHING =
+  'Nothing of an operator that is gone is here: no EtcdCluster of etcd.database.coreos.com.\n';
+const ALL_TAKEN = 'Each has its Takeover already.\n';
+const REFUSED = 1;
+const CANNOT_TELL = 2;
+
+export async function runTakeover(
+  args: readonly string[],
+  { out, err }: Terminal,
+  open: () => Promise<KubeClient>,
+): Promise<number> {
+  try {
+    const { values, positionals } = readArguments(args, OPTIONS);
+    refuseWords(positionals);
+    if (values.help === true) {
+      out(USAGE);
+      return 0;
+    }
+    const found = await find(open, values.namespace);
+    if (found.length === 0) out(NOTHING);
+    else if (values.manifests === true) out(await manifestsOf(found, err));
+    else out(await pagesOf(found));
+    return found.some(({ plan }) => plan.refusals.length > 0) ? REFUSED : 0;
+  } catch (error) {
+    const isUsage = error instanceof UsageError;
+    if (!isUsage && !(error instanceof Failure)) throw error;
+    err(`${printable(error.message)}\n${isUsage ? `\n${USAGE}` : ''}`);
+    return CANNOT_TELL;
+  }
+}
+
+async function find(
+  open: () => Promise<KubeClient>,
+  namespace: string | undefined,
+): Promise<readonly FoundLegacy[]> {
+  const { findLegacy } = await import('./find.ts');
+  const kube = await open();
+  try {
+    return await findLegacy(kube, namespace);
+  } finally {
+    await kube.close();
+  }
+}
+
+async function pagesOf(found: readonly FoundLegacy[]): Promise<string> {
+  const { pageOf } = await import('./page.ts');
+  return found.map(pageOf).join('\n');
+}
+
+async function manifestsOf(found: readonly FoundLegacy[], err: Terminal['err']): Promise<string> {
+  const { stringify } = await import('yaml');
+  const proposed = found.flatMap(({ proposal }) => proposal ?? []);
+  if (proposed.length === 0) err(ALL_TAKEN);
+  return proposed.map((manifest) => stringify(manifest)).join('---\n');
+}

@@ -1,0 +1,109 @@
+// Takeover as the API server stores it: what an operator that is gone left behind, what is to
+// become of it, and the plan for that. knative/crds/takeover.yaml is the source of truth; defaults
+// are filled in by the API server.
+
+export const TAKEOVERS = {
+  group: 'ballast.dev',
+  version: 'v1alpha1',
+  resource: 'takeovers',
+} as const;
+
+/** Renewed by each sweep that finds Takeovers; it names those that could not be looked at. */
+export const TAKEOVER_LEASE = 'ballast-takeover';
+
+/** On what is made for a Takeover, with its name as the value. */
+export const TAKEOVER_LABEL = 'ballast.dev/takeover';
+
+/** The kind of the etcd operator, as its definition has it. */
+export const LEGACY_ETCDS = {
+  group: 'etcd.database.coreos.com',
+  version: 'v1beta2',
+  resource: 'etcdclusters',
+} as const;
+
+export interface LegacyReference {
+  readonly apiVersion: string;
+  /** The definition knows NatsCluster too, and refuses it. */
+  readonly kind: 'EtcdCluster';
+  readonly name: string;
+  /** The Deployment of its operator, where that is in another namespace. */
+  readonly operator?: { readonly namespace: string; readonly name: string };
+}
+
+/** The definition has `confirm` and `rollback` only to refuse them: nothing is carried out yet. */
+export interface TakeoverSpec {
+  readonly legacy: LegacyReference;
+  /** The definition knows Join and Wipe too, and refuses them. */
+  readonly mode: 'Restore';
+  readonly into: {
+    readonly name: string;
+    /** As of an EtcdCluster, over what the legacy object says. */
+    readonly spec?: Readonly<Record<string, unknown>>;
+  };
+}
+
+type Action = 'Make' | 'Adopt' | 'Change' | 'Delete' | 'Keep';
+
+export interface PlannedObject {
+  readonly action: Action;
+  readonly kind: string;
+  /** Absent for what is in no namespace, and for what is where the Takeover is. */
+  readonly namespace?: string;
+  readonly name: string;
+  readonly why: string;
+}
+
+export interface PlannedStep {
+  readonly name: string;
+  /** A sentence. */
+  readonly does: string;
+  /** It is done only while this holds. */
+  readonly precondition: string;
+  /** From its beginning writers have to wait, or no longer have to. */
+  readonly writers?: 'Stop' | 'GoOn';
+  /** Once it is done, nothing leads back to the old cluster. */
+  readonly noWayBack?: boolean;
+}
+
+interface Finding {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface TakeoverPlan {
+  /** Another one when anything changed that it is about; absent while something refuses it. */
+  readonly id?: string;
+  readonly next: string;
+  readonly waitsFor?: string;
+  readonly objects: readonly PlannedObject[];
+  readonly steps: readonly PlannedStep[];
+  /** Each says what to do before it can be carried out. */
+  readonly refusals: readonly Finding[];
+  /** Things to know of it. */
+  readonly notes: readonly Finding[];
+}
+
+/** A pod of the legacy cluster, and the member in it as far as it answered. */
+export interface LegacyMember {
+  readonly pod: string;
+  /** In hex, as etcdctl prints it. */
+  readonly id?: string;
+  readonly version?: string;
+  readonly leads?: boolean;
+  readonly storage: 'Claim' | 'EmptyDir';
+  readonly databaseBytes?: number;
+  /** Why it did not answer. */
+  readonly silent?: string;
+}
+
+export interface TakeoverStatus {
+  readonly observedGeneration?: number;
+  readonly plan?: TakeoverPlan;
+  readonly members?: readonly LegacyMember[];
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: 'True' | 'False' | 'Unknown';
+    readonly reason: string;
+    readonly message: string;
+  }[];
+}

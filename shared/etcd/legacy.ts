@@ -1,0 +1,93 @@
+// Asks a member of an etcd that may be as old as 3.0 what it is and who it knows. Its gateway has
+// another path in each generation, and its `/health` writes into the log of the cluster at each
+// call, so it is never asked for that. Changes nothing.
+import { type Call, type CallOptions, Caller, Session } from './admin/caller.ts';
+import { isEtcdFailure } from './admin/failure.ts';
+import { headerIn, Odd, textIn } from './admin/fields.ts';
+import { type EtcdEndpoint, Gateway } from './admin/gateway.ts';
+import { type EtcdMember, LISTED } from './admin/members.ts';
+import { type EtcdStatus, STATUS } from './admin/status.ts';
+import type { EtcdTls } from './tls.ts';
+
+export interface LegacyAnswer {
+  readonly status: EtcdStatus;
+  /** As this member knows them. */
+  readonly members: readonly EtcdMember[];
+  /** Whether a quorum has confirmed a read. */
+  readonly isQuorate: boolean;
+  /** It asks for logins. */
+  readonly hasAuth: boolean;
+}
+
+/** Fails when the member does not answer, or is none. */
+export async function askLegacy(
+  endpoint: EtcdEndpoint,
+  tls: EtcdTls | undefined,
+  options: CallOptions,
+): Promise<LegacyAnswer> {
+  const gateway = new Gateway(tls);
+  const caller = new Caller([endpoint], gateway, new Session(undefined));
+  try {
+    const root = rootOf(await caller.ask(VERSION, options));
+    const at = (path: string): string => `${root}${path}`;
+    const [status, members, reads] = await Promise.all([
+      caller.ask({ ...STATUS, path: at('/maintenance/status') }, options),
+      list(caller, at('/cluster/member/list'), options),
+      read(caller, at('/kv/range'), options),
+    ]);
+    return { status, members, ...reads };
+  } finally {
+    await gateway.close();
+  }
+}
+
+const VERSION: Call<string> = {
+  path: '/version',
+  body: null,
+  read: (answer) => {
+    const version = textIn(answer, 'etcdserver');
+    if (!/^\d+\.\d+\.\d+/.test(version)) throw new Odd('etcdserver');
+    return version;
+  },
+};
+
+function rootOf(version: string): string {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major > 3 || minor >= 4) return '/v3';
+  return minor === 3 ? '/v3beta' : '/v3alpha';
+}
+
+/** None where they are told to logins alone. */
+async function list(
+  caller: Caller,
+  path: string,
+  options: CallOptions,
+): Promise<readonly EtcdMember[]> {
+  try {
+    return (await caller.ask({ path, body: {}, read: LISTED }, options)).members;
+  } catch (error) {
+    if (asksLogin(error)) return [];
+    throw error;
+  }
+}
+
+const asksLogin = (error: unknown): boolean =>
+  isEtcdFailure(error, 'NO_LOGIN', 'PERMISSION_DENIED');
+
+/** A key that nobody has: the answer alone says that a quorum stands. */
+const PROBE = { key: Buffer.of(0).toString('base64'), limit: '1', count_only: true };
+
+async function read(
+  caller: Caller,
+  path: string,
+  options: CallOptions,
+): Promise<Pick<LegacyAnswer, 'isQuorate' | 'hasAuth'>> {
+  try {
+    await caller.ask({ path, body: PROBE, read: headerIn }, options);
+    return { isQuorate: true, hasAuth: false };
+  } catch (error) {
+    if (asksLogin(error)) return { isQuorate: false, hasAuth: true };
+    if (isEtcdFailure(error)) return { isQuorate: false, hasAuth: false };
+    throw error;
+  }
+}

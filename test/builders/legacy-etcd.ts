@@ -1,0 +1,142 @@
+// An EtcdCluster of the etcd operator as it is left where the operator is gone: its definition
+// without a schema, as clusters have it that went through 1.22, the object, and bare pods, Services
+// and claims that belong to it. A test says where the pods are.
+import { LEGACY_ETCDS, TAKEOVERS, type TakeoverStatus } from '../../shared/api/takeover.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { CRDS } from '../../shared/kube/crds.ts';
+import { isKubeError } from '../../shared/kube/errors.ts';
+import { CLAIMS, PODS, SERVICES } from '../../shared/stateful/parts.ts';
+import { until } from './versioned-kind.ts';
+
+const LEGACY_TYPE = 'etcd.database.coreos.com/v1beta2';
+
+/** The definition that the operator made in code, as the API server keeps it by now. */
+export async function defineLegacyEtcd(kube: KubeClient): Promise<void> {
+  const names = {
+    kind: 'EtcdCluster',
+    listKind: 'EtcdClusterList',
+    plural: 'etcdclusters',
+    singular: 'etcdcluster',
+    shortNames: ['etcd'],
+  };
+  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const version = { name: 'v1beta2', served: true, storage: true, schema: { openAPIV3Schema } };
+  await kube.create(CRDS, {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'etcdclusters.etcd.database.coreos.com' },
+    spec: { group: LEGACY_ETCDS.group, scope: 'Namespaced', names, versions: [version] },
+  });
+  await until('the legacy kind to be served', async () => {
+    try {
+      return (await kube.list(LEGACY_ETCDS)).items.length === 0;
+    } catch (error) {
+      if (isKubeError(error, 'KUBE_NOT_FOUND')) return false;
+      throw error;
+    }
+  });
+}
+
+interface LegacyPod {
+  readonly name: string;
+  readonly ip: string;
+  /** Absent for data in an emptyDir. */
+  readonly claim?: string;
+}
+
+export class LegacyEtcd {
+  readonly #kube: KubeClient;
+  readonly #namespace: string;
+  readonly #name: string;
+
+  constructor(kube: KubeClient, namespace: string, name: string) {
+    this.#kube = kube;
+    this.#namespace = namespace;
+    this.#name = name;
+  }
+
+  get #labels() {
+    return { app: 'etcd', etcd_cluster: this.#name };
+  }
+
+  async create(pods: readonly LegacyPod[], spec: object = {}): Promise<void> {
+    const named = { namespace: this.#namespace, name: this.#name };
+    const { object } = await this.#kube.create(LEGACY_ETCDS, {
+      apiVersion: LEGACY_TYPE,
+      kind: 'EtcdCluster',
+      metadata: named,
+      spec: { size: pods.length, repository: 'quay.io/coreos/etcd', version: '3.3.27', ...spec },
+      status: { phase: 'Running', serviceName: `${this.#name}-client`, clientPort: 2379 },
+    });
+    const { uid } = object.metadata;
+    const owner = { apiVersion: LEGACY_TYPE, kind: 'EtcdCluster', name: this.#name, uid };
+    const ownerReferences = [{ ...owner, controller: true }];
+    await this.#services(ownerReferences);
+    for (const pod of pods) await this.#pod(pod, ownerReferences);
+  }
+
+  async #services(ownerReferences: readonly object[]): Promise<void> {
+    const client = { name: 'client', port: 2379, protocol: 'TCP' };
+    const peer = { name: 'peer', port: 2380, protocol: 'TCP' };
+    const bodies = {
+      [this.#name]: { clusterIP: 'None', publishNotReadyAddresses: true, ports: [client, peer] },
+      [`${this.#name}-client`]: { ports: [client] },
+    };
+    for (const [name, body] of Object.entries(bodies)) {
+      await this.#kube.create(SERVICES, {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { namespace: this.#namespace, name, labels: this.#labels, ownerReferences },
+        spec: { ...body, selector: this.#labels },
+      });
+    }
+  }
+
+  async #pod({ name, ip, claim }: LegacyPod, ownerReferences: readonly object[]): Promise<void> {
+    const namespace = this.#namespace;
+    const metadata = { namespace, name, labels: this.#labels, ownerReferences };
+    if (claim !== undefined) {
+      const resources = { requests: { storage: '1Gi' } };
+      await this.#kube.create(CLAIMS, {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { ...metadata, name: claim },
+        spec: { accessModes: ['ReadWriteOnce'], resources },
+      });
+    }
+    const data =
+      claim === undefined ? { emptyDir: {} } : { persistentVolumeClaim: { claimName: claim } };
+    await this.#kube.create(PODS, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { ...metadata, labels: { ...this.#labels, etcd_node: name } },
+      spec: {
+        restartPolicy: 'Never',
+        hostname: name,
+        subdomain: this.#name,
+        initContainers: [{ name: 'check-dns', image: 'busybox:1.28.0-glibc' }],
+        containers: [{ name: 'etcd', image: 'quay.io/coreos/etcd:v3.3.27' }],
+        volumes: [{ name: 'etcd-data', ...data }],
+      },
+    });
+    const status = { phase: 'Running', podIP: ip, podIPs: [{ ip }] };
+    const target = { namespace, name, subresource: 'status' };
+    await this.#kube.patch(PODS, target, { type: 'merge', body: { status } });
+  }
+
+  async takeOver(name: string, more: object = {}): Promise<void> {
+    const legacy = { kind: 'EtcdCluster', name: this.#name };
+    await this.#kube.create(TAKEOVERS, {
+      apiVersion: 'ballast.dev/v1alpha1',
+      kind: 'Takeover',
+      metadata: { namespace: this.#namespace, name },
+      spec: { legacy, into: { name: `${this.#name}-2` }, ...more },
+    });
+  }
+
+  async statusOf(takeover: string): Promise<TakeoverStatus> {
+    const target = { namespace: this.#namespace, name: takeover };
+    const object = await this.#kube.get(TAKEOVERS, target);
+    return object?.['status'] ?? {};
+  }
+}

@@ -1,0 +1,77 @@
+// Members as operators that are gone left them: each tells who it is, whom it knows, whether a
+// quorum stands, and whether it asks for logins.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { askLegacy } from '../../../shared/etcd/legacy.ts';
+import { EtcdCluster } from './cluster.ts';
+
+describe.each([
+  { part: 'etcd-3-3', version: '3.3.27', root: '/v3beta', closed: { hasAuth: true } },
+  { part: 'etcd-3-4', version: '3.4.13', root: '/v3', closed: { hasAuth: true } },
+  // It tells strangers nothing.
+  { part: 'etcd-previous', version: '3.5.35', root: '/v3', closed: { reason: 'NO_LOGIN' } },
+] as const)('$part', ({ part, version, root, closed }) => {
+  let cluster: EtcdCluster;
+
+  beforeAll(async () => {
+    cluster = await EtcdCluster.start(3, {
+      part,
+      hasOldFlags: true,
+      isReady: async (member, signal) => (await member.clusterVersion({ signal })) !== undefined,
+    });
+  });
+
+  afterAll(async () => {
+    await cluster?.stop();
+  });
+
+  const ask = (index: number) =>
+    askLegacy(cluster.placeOf(index).endpoint, undefined, { timeoutMs: 3_000 });
+
+  test('tells its version, its leader and its members', async () => {
+    const { status, members, isQuorate, hasAuth } = await ask(0);
+    expect({ version: status.version, isQuorate, hasAuth }).toEqual({
+      version,
+      isQuorate: true,
+      hasAuth: false,
+    });
+    expect(members.map(({ name }) => name).toSorted()).toEqual([
+      'member-0',
+      'member-1',
+      'member-2',
+    ]);
+    expect(members.map(({ id }) => id)).toContain(status.header.memberId);
+    expect(status.leaderId).toEqual(expect.any(String));
+    const others = await Promise.all([ask(1), ask(2)]);
+    for (const other of others) {
+      expect(other.status.header.clusterId).toBe(status.header.clusterId);
+      expect(other.members.map(({ id }) => id).toSorted()).toEqual(
+        members.map(({ id }) => id).toSorted(),
+      );
+    }
+  });
+
+  test('without a quorum it tells so, and still who it is', { timeout: 60_000 }, async () => {
+    await Promise.all([cluster.part(1).kill(), cluster.part(2).kill()]);
+    await expect
+      .poll(() => ask(0), { timeout: 30_000 })
+      .toMatchObject({ status: { version }, isQuorate: false, hasAuth: false });
+    await Promise.all([cluster.part(1).start(), cluster.part(2).start()]);
+    await expect.poll(() => ask(0), { timeout: 30_000 }).toMatchObject({ isQuorate: true });
+  });
+
+  const change = async (path: string, body: object): Promise<void> => {
+    const { url } = cluster.placeOf(0).endpoint;
+    const request = { method: 'POST', body: JSON.stringify(body) };
+    const { ok, status } = await fetch(`${url}${root}${path}`, request);
+    expect([path, ok, status]).toEqual([path, true, 200]);
+  };
+
+  test('one that asks for logins tells so', async () => {
+    await change('/auth/user/add', { name: 'root', password: 'for-root' });
+    await change('/auth/role/add', { name: 'root' });
+    await change('/auth/user/grant', { user: 'root', role: 'root' });
+    await change('/auth/enable', {});
+    const said = () => ask(0).catch((error: unknown) => error);
+    await expect.poll(said).toMatchObject(closed);
+  });
+});

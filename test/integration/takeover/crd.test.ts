@@ -1,0 +1,64 @@
+// The API server takes some Takeovers and refuses others, in the words of the definition.
+import { expect, test } from 'vitest';
+import { TAKEOVERS } from '../../../shared/api/takeover.ts';
+import { specsOnPlane } from '../../lanes/specs-on-plane.ts';
+
+const LEGACY = { kind: 'EtcdCluster', name: 'old' };
+const LEAST = { legacy: LEGACY, into: { name: 'new' } };
+
+const { create, created, edit } = specsOnPlane(TAKEOVERS, 'Takeover', 'one');
+
+const wanted = (changes: object): object => ({ ...LEAST, ...changes });
+const specOf = async (name: string) => (await created(name))?.['spec'];
+
+test('the name of the old one and of the new one are enough', async () => {
+  expect(await specOf(await create(LEAST))).toEqual({
+    legacy: { ...LEGACY, apiVersion: 'etcd.database.coreos.com/v1beta2' },
+    into: { name: 'new' },
+    mode: 'Restore',
+  });
+});
+
+const legacy = (changes: object) => ({ legacy: { ...LEGACY, ...changes } });
+
+test.each<[object]>([
+  [legacy({ operator: { namespace: 'operators', name: 'etcd-operator' } })],
+  [{ into: { name: 'new', spec: { replicas: 5, anything: { else: 1 } } } }],
+])('%j is taken', async (changes) => {
+  expect(await specOf(await create(wanted(changes)))).toMatchObject(changes);
+});
+
+test.each<[object, string]>([
+  [legacy({ kind: 'NatsCluster' }), 'A NatsCluster is not taken over by this version'],
+  [legacy({ kind: 'EtcdBackup' }), 'Unsupported value: "EtcdBackup"'],
+  [
+    legacy({ apiVersion: 'etcd.improbable.io/v1alpha1' }),
+    'Only objects of etcd.database.coreos.com/v1beta2 are taken over by this version',
+  ],
+  [legacy({ operator: { name: 'etcd-operator' } }), 'namespace: Required value'],
+  [{ mode: 'Join' }, 'Join and Wipe are not planned by this version'],
+  [{ mode: 'Wipe' }, 'Join and Wipe are not planned by this version'],
+  [{ confirm: 'one-0123456789ab' }, 'A plan is not carried out by this version'],
+  [{ rollback: true }, 'there is nothing to roll back'],
+  [{ into: { name: 'old' } }, 'The legacy cluster has a Service of that name'],
+  [{ into: { name: 'New' } }, 'The name becomes the name of Services'],
+  [{ into: { name: 'a'.repeat(41) } }, 'may not be more than 40'],
+  [{ into: { name: 'new', spec: 'three' } }, 'must be of type object'],
+  [{ into: {} }, 'name: Required value'],
+])('%j is refused', async (changes, why) => {
+  await expect(create(wanted(changes))).rejects.toThrow(why);
+});
+
+test('it does not become one of another object, nor is it confirmed afterwards', async () => {
+  const name = await create(LEAST);
+  const moved = edit(name, { legacy: { name: 'other' } });
+  await expect(moved).rejects.toThrow('A Takeover is of one object; create another Takeover');
+  const confirmed = edit(name, { confirm: `${name}-0123456789ab` });
+  await expect(confirmed).rejects.toThrow('A plan is not carried out by this version');
+});
+
+test('a name that cannot begin the id of a plan is refused', async () => {
+  const why = 'The name becomes a label and the beginning of the id of a plan';
+  await expect(create(LEAST, 'a.b')).rejects.toThrow(why);
+  await expect(create(LEAST, 'a'.repeat(41))).rejects.toThrow(why);
+});

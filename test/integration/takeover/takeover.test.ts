@@ -1,0 +1,180 @@
+// A real etcd 3.3.27 of three members as bare pods, and the function under its own account: it
+// plans on what they say, and anew when they say something else. Nothing of theirs is changed.
+import { execFile } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { takeover } from '../../../functions/takeover/index.ts';
+import { takeoverRights } from '../../../knative/tools/rights/takeover.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import { LEGACY_ETCDS } from '../../../shared/api/takeover.ts';
+import { ETCD_CLUSTERS } from '../../../shared/api/etcd-cluster.ts';
+import { askLegacy } from '../../../shared/etcd/legacy.ts';
+import { openKube } from '../../../shared/kube/client.ts';
+import { SWEEP } from '../../../shared/function/sources.ts';
+import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
+import { CLAIMS, PODS, SERVICES } from '../../../shared/stateful/parts.ts';
+import { defineLegacyEtcd, LegacyEtcd } from '../../builders/legacy-etcd.ts';
+import { sendEvent } from '../../builders/send-event.ts';
+import { type Shipped, startShipped } from '../../builders/shipped.ts';
+
+const MAIN = fileURLToPath(new URL('../../../knative/tools/takeover/main.ts', import.meta.url));
+const namespace = 'shop';
+const NETWORK = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
+const MEMBERS = ['old-a', 'old-b', 'old-c'].map((name, at) => ({
+  name,
+  ip: `${NETWORK}.${at + 1}`,
+}));
+const LONG = { timeout: 60_000, interval: 500 };
+
+let shipped: Shipped;
+let accounts: ServiceAccounts;
+let running: RunningFunction;
+let old: LegacyEtcd;
+
+async function startMember({ name, ip }: (typeof MEMBERS)[number]): Promise<void> {
+  const url = `http://${ip}:2379`;
+  await shipped.plane.add({
+    name,
+    command: await resolvePart('etcd-3-3'),
+    args: [
+      `--name=${name}`,
+      `--data-dir=${join(shipped.plane.dir, name)}`,
+      `--listen-client-urls=${url}`,
+      `--advertise-client-urls=${url}`,
+      `--listen-peer-urls=http://${ip}:2380`,
+      `--initial-advertise-peer-urls=http://${ip}:2380`,
+      `--initial-cluster=${MEMBERS.map((one) => `${one.name}=http://${one.ip}:2380`).join(',')}`,
+      '--initial-cluster-state=new',
+    ],
+    env: {},
+    url,
+    ready: async () => (await askLegacy({ url }, undefined, { timeoutMs: 2_000 })).isQuorate,
+  });
+}
+
+beforeAll(async () => {
+  shipped = await startShipped();
+  const { kube, plane } = shipped;
+  await Promise.all(MEMBERS.map(startMember));
+  const metadata = { name: namespace };
+  const namespaces = { group: '', version: 'v1', resource: 'namespaces' };
+  await kube.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata });
+  await applyObjects(
+    kube,
+    takeoverRights(namespace).map((object) => ({ file: 'npm run rights', object })),
+  );
+  accounts = new ServiceAccounts(kube, plane, (error) => {
+    throw error;
+  });
+  const account = { namespace: 'ballast-system', name: 'takeover' };
+  running = await startFunction(takeover, {
+    environment: {
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      DRAIN_MINIMUM_SECONDS: '0',
+      KUBECONFIG: await accounts.kubeconfigFor('function/takeover', account),
+    },
+    build: { version: '0.0.0', commit: '' },
+  });
+  old = new LegacyEtcd(kube, namespace, 'old');
+}, 120_000);
+
+afterAll(async () => {
+  await running?.stop();
+  accounts?.close();
+  await shipped?.stop();
+});
+
+const sweep = async (): Promise<void> => {
+  expect((await sendEvent(running.port, SWEEP, {})).status).toBe(204);
+};
+const planOf = async () => {
+  await sweep();
+  return (await old.statusOf('over')).plan;
+};
+const reasons = async (): Promise<readonly string[]> =>
+  ((await planOf())?.refusals ?? []).map(({ reason }) => reason);
+
+/** As `npm run takeover` does, with the rights of an administrator. */
+async function command(...args: readonly string[]) {
+  const env = { PATH: process.env['PATH'], KUBECONFIG: shipped.plane.kubeconfigPath };
+  const ended = promisify(execFile)(process.execPath, [MAIN, ...args], { env });
+  const { stdout, code = 0 } = await ended.catch((error: unknown) => Object(error));
+  return { stdout: String(stdout), code: Number(code) };
+}
+
+test('where nobody knows the kind there is nothing to take over', async () => {
+  const nothing = { code: 0, stdout: expect.stringMatching(/^Nothing of an operator .*\n$/) };
+  expect(await command()).toEqual(nothing);
+  await old.takeOver('over');
+  expect(await reasons()).toEqual(['KindMissing']);
+  await defineLegacyEtcd(shipped.kube);
+  expect(await reasons()).toEqual(['LegacyMissing']);
+});
+
+test('it plans on what real members say, and changes nothing of them', async () => {
+  const { kube } = shipped;
+  const [first, ...others] = MEMBERS;
+  const pods = others.map((one) => ({ ...one, claim: one.name }));
+  await old.create([...(first === undefined ? [] : [first]), ...pods]);
+  const all = async () => {
+    const kinds = [LEGACY_ETCDS, PODS, SERVICES, CLAIMS];
+    const lists = await Promise.all(kinds.map((ref) => kube.list(ref, { namespace })));
+    return lists.flatMap(({ items }) => items.map(({ metadata }) => metadata.resourceVersion));
+  };
+  const before = await all();
+  const plan = await planOf();
+  expect(plan).toMatchObject({ id: expect.stringMatching(/^over-/), refusals: [] });
+  const { members = [] } = await old.statusOf('over');
+  expect(members.map(({ pod, version, storage }) => [pod, version, storage])).toEqual([
+    ['old-a', '3.3.27', 'EmptyDir'],
+    ['old-b', '3.3.27', 'Claim'],
+    ['old-c', '3.3.27', 'Claim'],
+  ]);
+  expect(members.filter(({ leads }) => leads)).toHaveLength(1);
+  expect(plan?.steps.map(({ name }) => name)).toEqual([
+    'FreezeWriters',
+    'Snapshot',
+    'Compare',
+    'MakeCluster',
+    'SwitchService',
+    'OrphanClaims',
+    'DeleteLegacy',
+  ]);
+  const { code, stdout } = await command('-n', namespace);
+  expect([code, stdout]).toEqual([0, expect.stringContaining(`has plan ${plan?.id}.`)]);
+  expect(await all()).toEqual(before);
+  expect((await kube.list(ETCD_CLUSTERS)).items).toEqual([]);
+});
+
+test('without a quorum there is no plan, and with it the same one again', async () => {
+  const id = (await planOf())?.id;
+  const [, two, three] = MEMBERS.map(({ name }) => shipped.plane.part(name));
+  await Promise.all([two?.kill(), three?.kill()]);
+  await expect.poll(reasons, LONG).toEqual(['NoQuorum']);
+  expect((await planOf())?.id).toBeUndefined();
+  await Promise.all([two?.start(), three?.start()]);
+  await expect.poll(async () => (await planOf())?.id, LONG).toBe(id);
+});
+
+test('its account makes no EtcdCluster, though it may ask for one', async () => {
+  const account = { namespace: 'ballast-system', name: 'takeover' };
+  const kubeconfigPath = await accounts.kubeconfigFor('thief', account);
+  const thief = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+  try {
+    const made = thief.create(ETCD_CLUSTERS, {
+      apiVersion: 'ballast.dev/v1alpha1',
+      kind: 'EtcdCluster',
+      metadata: { namespace, name: 'mine' },
+      spec: {},
+    });
+    await expect(made).rejects.toThrow('The function takeover makes no EtcdCluster');
+  } finally {
+    await thief.close();
+  }
+});

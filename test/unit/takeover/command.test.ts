@@ -1,0 +1,133 @@
+// `npm run takeover` prints plans and manifests, one line where there is nothing, and says by its
+// exit code whether something speaks against a plan.
+import { beforeEach, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { runTakeover, USAGE } from '../../../knative/tools/takeover/command.ts';
+import { LEGACY_ETCDS, TAKEOVERS } from '../../../shared/api/takeover.ts';
+import { KubeError } from '../../../shared/kube/errors.ts';
+import { SERVICES } from '../../../shared/stateful/parts.ts';
+import { begin, namespace, putOperator, sweep, world } from './world.ts';
+
+beforeEach(() => {
+  begin();
+  world.kube.remove(TAKEOVERS, { namespace, name: 'over' });
+});
+
+async function run(...args: readonly string[]) {
+  const said = { out: '', err: '' };
+  const terminal = {
+    out: (text: string) => void (said.out += text),
+    err: (text: string) => void (said.err += text),
+  };
+  const writes = world.kube.writes.length;
+  const code = await runTakeover(args, terminal, async () =>
+    Object.assign(world.kube.client, { close: async () => undefined }),
+  );
+  expect(world.kube.writes.length).toBe(writes);
+  return { code, ...said };
+}
+
+const withDefaults = (): void => {
+  const create = world.kube.create.bind(world.kube);
+  // The API server fills in the quota.
+  world.kube.create = async (ref, manifest, options) =>
+    create(ref, { ...manifest, spec: { quota: '2Gi', ...Object(manifest['spec']) } }, options);
+};
+
+test('help is asked for', async () => {
+  expect(await run('--help')).toEqual({ code: 0, out: USAGE, err: '' });
+});
+
+test.each([
+  [['--all'], 'there is no option --all'],
+  [['old'], 'nothing is known of "old"'],
+  [['-n'], 'wants a value'],
+])('%j is not understood', async (args, why) => {
+  const { code, out, err } = await run(...args);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toContain(why);
+  expect(err).toContain(USAGE);
+});
+
+const LINE = /^Nothing of an operator that is gone is here[^\n]*\n$/;
+
+test('where there is nothing it says so in one line', async () => {
+  world.kube.remove(LEGACY_ETCDS, { namespace, name: 'old' });
+  expect(await run()).toEqual({ code: 0, out: expect.stringMatching(LINE), err: '' });
+  expect(await run('-n', 'other')).toMatchObject({ code: 0, out: expect.stringMatching(LINE) });
+});
+
+test('where nobody knows the kind it says the same', async () => {
+  world.kube.pages = (ref) => {
+    throw new KubeError('KUBE_NOT_FOUND', 'It is not served.', { verb: 'list', ref });
+  };
+  expect(await run()).toEqual({ code: 0, out: expect.stringMatching(LINE), err: '' });
+});
+
+test('an API server that does not answer is told of', async () => {
+  world.kube.pages = (ref) => {
+    throw new KubeError('KUBE_UNAVAILABLE', 'Nobody answers.', { verb: 'list', ref });
+  };
+  expect(await run()).toEqual({ code: 2, out: '', err: 'Nobody answers.\n' });
+});
+
+test('it prints each object and each step', async () => {
+  withDefaults();
+  putOperator(1);
+  const { code, out } = await run();
+  expect(code).toBe(0);
+  expect(out).toContain('EtcdCluster shop/old of etcd.database.coreos.com, into EtcdCluster old-2');
+  expect(out).toContain('There is no Takeover of it yet; --manifests prints one.');
+  expect(out).toMatch(/^ACTION +KIND +NAME +WHY$/m);
+  expect(out).toMatch(/^Change +Deployment +etcd-operator +The operator would fight/m);
+  expect(out).toMatch(/^Keep +PersistentVolumeClaim +old-b +Loses its owner/m);
+  expect(out).toMatch(/^2 FreezeWriters +stop +- +Service old-client leads to nobody/m);
+  expect(out).toMatch(/^6 SwitchService +go on +no way back +Service old-client leads to/m);
+  expect(out).toContain('- MembersUnasked: ');
+  expect(out).not.toContain('Against it:');
+});
+
+test('it says what speaks against a plan', async () => {
+  withDefaults();
+  world.kube.remove(SERVICES, { namespace, name: 'old-client' });
+  const { code, out } = await run('-n', 'shop');
+  expect(code).toBe(1);
+  expect(out).toMatch(/^Against it:\n- ServiceMissing: There is no Service shop\/old-client/m);
+});
+
+test('of a Takeover that is there it prints the plan of the function', async () => {
+  begin();
+  await sweep();
+  const { code, out } = await run();
+  expect(code).toBe(0);
+  expect(out).toMatch(/Takeover shop\/over has plan over-[0-9a-f]{12}\. Nothing is carried out/);
+  expect(out).not.toContain('MembersUnasked');
+  const { out: none, err } = await run('--manifests');
+  expect([none, err]).toEqual(['', 'Each has its Takeover already.\n']);
+});
+
+test('a plan as it is seen from here has no id, since no member was asked', async () => {
+  begin();
+  const { out } = await run();
+  expect(out).toContain('Takeover shop/over has no plan that could be confirmed.');
+  expect(out).toContain('MembersUnasked');
+});
+
+test('it prints Takeovers to apply', async () => {
+  withDefaults();
+  const metadata = { namespace, name: '1.of.many' };
+  world.kube.put(LEGACY_ETCDS, { apiVersion: 'a/b', kind: 'EtcdCluster', metadata, spec: {} });
+  const { out } = await run('--manifests');
+  const made = parseAllDocuments(out).map((one) => one.toJS());
+  expect(
+    made.map(({ metadata: { name }, spec }) => [name, spec.legacy.name, spec.into.name]),
+  ).toEqual([
+    ['old', 'old', 'old-2'],
+    ['1-of-many', '1.of.many', 'etcd-1-of-many-2'],
+  ]);
+  expect(made[0]).toMatchObject({
+    kind: 'Takeover',
+    metadata: { namespace },
+    spec: { mode: 'Restore' },
+  });
+});
