@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
 import type { Dispatcher } from 'undici';
 import { type Clock, systemClock } from '../clock.ts';
+import type { Content } from './content.ts';
 import { Failure } from '../errors.ts';
 import { readCredentials } from './credentials.ts';
 import {
@@ -25,7 +26,7 @@ export interface Request {
   readonly key?: string | undefined;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Buffer;
+  readonly body?: Buffer | Content;
   /** The request, for whoever reads that it failed. */
   readonly what: string;
   /** Default: whatever failure may pass. `refused`: only when it was certainly not carried out. */
@@ -155,7 +156,7 @@ export class Transport {
       method,
       path: `${url.pathname}${url.search}`,
       headers,
-      body: body ?? null,
+      body: body === undefined || Buffer.isBuffer(body) ? (body ?? null) : body.pieces(),
       headersTimeout: silenceMs,
       bodyTimeout: silenceMs,
       ...(signal === undefined ? {} : { signal }),
@@ -164,11 +165,10 @@ export class Transport {
 
   async #sign({ method, body, headers = {} }: Request, url: URL): Promise<Record<string, string>> {
     const credentials = await readCredentials(this.#settings.credentials);
-    const hash = createHash('sha256').update(body ?? '');
     const signer = new AwsV4Signer({
       method,
       url: url.href,
-      headers: { ...headers, 'x-amz-content-sha256': hash.digest('hex') },
+      headers: { ...headers, 'x-amz-content-sha256': sha256Of(body).toString('hex') },
       accessKeyId: credentials.accessKeyId,
       secretAccessKey: credentials.secretAccessKey,
       ...(credentials.sessionToken === undefined ? {} : { sessionToken: credentials.sessionToken }),
@@ -179,7 +179,10 @@ export class Transport {
         .toISOString()
         .replaceAll(/[:-]|\.\d{3}/g, ''),
     });
-    return Object.fromEntries((await signer.sign()).headers);
+    const signed = Object.fromEntries((await signer.sign()).headers);
+    // What comes in pieces has no length of its own.
+    if (body === undefined || Buffer.isBuffer(body)) return signed;
+    return { ...signed, 'content-length': `${body.sizeBytes}` };
   }
 
   /** Whether the clocks differed, and no longer do. The answer to a HEAD has no words to say so. */
@@ -208,6 +211,9 @@ export class Transport {
     return { what, object, endpoint: this.endpoint };
   }
 }
+
+const sha256Of = (body: Request['body'] = Buffer.alloc(0)): Buffer =>
+  Buffer.isBuffer(body) ? createHash('sha256').update(body).digest() : body.sha256;
 
 interface Missed {
   readonly failure: Failure;

@@ -8,7 +8,7 @@ const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
 const FIRST_BYTES = 64 * 1024;
 
 export async function* messagesIn(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let held = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  let held: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
   let heldBytes = 0;
   for await (const chunk of body) {
     for (let done = 0; done < chunk.length;) {
