@@ -2,7 +2,7 @@
 // sent from there, each with the hash of the bytes that came. The stream never waits for the
 // storage, and no part is held in memory.
 import { createHash, type Hash } from 'node:crypto';
-import { type Content, PIECE_BYTES } from '../../shared/s3/content.ts';
+import { PIECE_BYTES } from '../../shared/s3/content.ts';
 import type { Spool } from '../../shared/spool.ts';
 import type { Facts } from './facts.ts';
 import { beginSpool, type SpoolOptions } from './own-spool.ts';
@@ -32,6 +32,8 @@ export class SpooledTarget implements Target {
   readonly #spooling: SpoolOptions;
   readonly #uploads: PartUploads<ObjectPart>;
   readonly #coming = new Map<number, Coming>();
+  /** For pieces of parts that are under way; a new one for each would be garbage for minutes. */
+  readonly #rooms: Buffer[] = [];
   #spool: Spool | undefined;
 
   constructor(target: S3Target, spooling: SpoolOptions) {
@@ -97,26 +99,19 @@ export class SpooledTarget implements Target {
   #upload({ number, hash, sizeBytes }: Coming): void {
     this.#coming.delete(number);
     const offset = (number - 1) * this.#target.partBytes;
-    const content = contentOn(this.spool, { offset, sizeBytes, sha256: hash.digest() });
+    const pieces = () => this.#pieces(offset, sizeBytes);
+    const content = { sizeBytes, sha256: hash.digest(), pieces };
     this.#uploads.add({ number, offset, content });
   }
-}
-
-interface Lying {
-  readonly offset: number;
-  readonly sizeBytes: number;
-  readonly sha256: Buffer;
-}
-
-/** The storage holds what the disk gives against the hash of what came. */
-function contentOn(spool: Spool, { offset, sizeBytes, sha256 }: Lying): Content {
-  async function* pieces(): AsyncGenerator<Buffer> {
-    const room = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, sizeBytes));
+  /** The storage holds what the disk gives against the hash of what came. */
+  async *#pieces(offset: number, sizeBytes: number): AsyncGenerator<Buffer> {
+    const room = this.#rooms.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES);
     for (let done = 0; done < sizeBytes; done += room.length) {
       const piece = room.subarray(0, Math.min(room.length, sizeBytes - done));
-      await spool.read(piece, offset + done);
+      await this.spool.read(piece, offset + done);
       yield piece;
     }
+    // Where it ended otherwise, a connection may still have it.
+    this.#rooms.push(room);
   }
-  return { sizeBytes, sha256, pieces };
 }
