@@ -2,6 +2,7 @@
 // failure may pass, and answered within bounds of time and bytes. Two clocks that differ are
 // brought together once, by the storage's own.
 import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { AwsV4Signer } from 'aws4fetch';
 import type { Dispatcher } from 'undici';
 import { type Clock, systemClock } from '../clock.ts';
@@ -156,7 +157,7 @@ export class Transport {
       method,
       path: `${url.pathname}${url.search}`,
       headers,
-      body: body === undefined || Buffer.isBuffer(body) ? (body ?? null) : body.pieces(),
+      body: sentOf(body),
       headersTimeout: silenceMs,
       bodyTimeout: silenceMs,
       ...(signal === undefined ? {} : { signal }),
@@ -210,6 +211,14 @@ export class Transport {
     const object = key === undefined ? `s3://${this.bucket}` : `s3://${this.bucket}/${key}`;
     return { what, object, endpoint: this.endpoint };
   }
+}
+
+/** Not as a stream, which would ask for a piece while the one before is under way. */
+function sentOf(body: Request['body']): Buffer | Readable | null {
+  if (body === undefined || Buffer.isBuffer(body)) return body ?? null;
+  // undici takes what can be iterated, too, and its types do not say so.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return body.pieces() as unknown as Readable;
 }
 
 const sha256Of = (body: Request['body'] = Buffer.alloc(0)): Buffer =>
