@@ -17,7 +17,10 @@ export class TrailedHash {
   update(blob: Buffer): void {
     this.#sizeBytes += blob.length;
     // So much of the end so far is no longer the end.
-    const passed = Math.max(0, Math.min(this.#tailBytes, this.#tailBytes + blob.length - HASH_BYTES));
+    const passed = Math.max(
+      0,
+      Math.min(this.#tailBytes, this.#tailBytes + blob.length - HASH_BYTES),
+    );
     this.#hash.update(this.#tail.subarray(0, passed));
     this.#tail.copyWithin(0, passed, this.#tailBytes);
     this.#tailBytes -= passed;

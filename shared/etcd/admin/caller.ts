@@ -4,7 +4,6 @@ import {
   type EtcdFailure,
   failureFromOdd,
   failureFromRefusal,
-  failureFromStatus,
   failureFromTransport,
   failureOfAll,
   isEtcdFailure,
@@ -12,10 +11,10 @@ import {
 import { systemClock } from '../../clock.ts';
 import { Failure } from '../../errors.ts';
 import { readText } from '../bounded.ts';
-import { GrpcRefusal, NoGrpc } from '../grpc/errors.ts';
 import type { Reply } from '../transport.ts';
 import { type Fields, isFields, Odd, textIn } from './fields.ts';
 import { type EtcdEndpoint, type Gateway, NotConnected, TooLarge } from './gateway.ts';
+import { openMessages } from './messages.ts';
 
 export interface CallOptions {
   /** How long until the call fails; each has a default of its own. */
@@ -161,7 +160,9 @@ export class Caller {
   async messages(path: string, signal: AbortSignal): Promise<AsyncIterable<Buffer> | undefined> {
     const [endpoint] = this.endpoints;
     if (endpoint === undefined) throw new Error('nobody to ask');
-    return this.#loggedIn((token) => this.#openMessages(endpoint, path, token, signal), signal);
+    const ask = (token: string | undefined) =>
+      openMessages(this.#gateway, endpoint, { path, token, silenceMs: SILENCE_MAX_MS, signal });
+    return this.#loggedIn(ask, signal);
   }
 
   /** Fails with LOGIN_FAILED when the login is none; what this caller uses stays as it is. */
@@ -228,29 +229,6 @@ export class Caller {
     if (reply.statusCode === 200) return { endpoint: endpoint.url, body: reply.body };
     const text = await readText(reply.body, ANSWER_BYTES_MAX);
     throw failureFromRefusal(about, reply.statusCode, text ?? '');
-  }
-
-  async #openMessages(
-    endpoint: EtcdEndpoint,
-    path: string,
-    token: string | undefined,
-    signal: AbortSignal,
-  ): Promise<AsyncIterable<Buffer> | undefined> {
-    try {
-      return await this.#gateway.messages(endpoint, {
-        path,
-        token,
-        silenceMs: SILENCE_MAX_MS,
-        signal,
-      });
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof Failure) throw error;
-      const about = { endpoint: endpoint.url, path, isChange: false };
-      if (error instanceof GrpcRefusal) throw failureFromStatus(about, error);
-      if (error instanceof NoGrpc) return undefined;
-      throw failureFromTransport(about, error);
-    }
   }
 
   async #post<Told>(

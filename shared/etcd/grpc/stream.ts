@@ -6,6 +6,7 @@ import {
   type ClientHttp2Stream,
   connect,
   type IncomingHttpHeaders,
+  type IncomingHttpStatusHeader,
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import { once } from 'node:events';
@@ -84,18 +85,18 @@ function asked(session: ClientHttp2Session, call: GrpcCall): ClientHttp2Stream {
   return stream;
 }
 
-async function responseOf(stream: ClientHttp2Stream): Promise<IncomingHttpHeaders> {
-  const closed = new AbortController();
-  stream.once('close', () => closed.abort());
-  const [headers] = (await once(stream, 'response', { signal: closed.signal })) as [
-    IncomingHttpHeaders,
-  ];
-  // What goes wrong from now on is told to whoever reads.
-  stream.on('error', () => undefined);
-  return headers;
+type Headers = IncomingHttpHeaders & IncomingHttpStatusHeader;
+
+function responseOf(stream: ClientHttp2Stream): Promise<Headers> {
+  return new Promise((resolve, reject) => {
+    stream.once('response', resolve);
+    // What goes wrong after that is told to whoever reads.
+    stream.on('error', reject);
+    stream.once('close', () => reject(new Error('it closed the connection')));
+  });
 }
 
-function assertBegun(headers: IncomingHttpHeaders): void {
+function assertBegun(headers: Headers): void {
   const { ':status': status, 'content-type': type = '' } = headers;
   if (Number(status) !== 200 || !type.startsWith('application/grpc')) {
     throw new NoGrpc(`it answered ${status ?? ''} with ${type}`);

@@ -1,6 +1,6 @@
 // Backups of a real etcd of three members into a real S3, and all that goes wrong on the way:
 // after each failure nothing is left in the bucket, and the next run succeeds.
-import { execFile, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,6 +18,7 @@ import { settingsFor } from '../../builders/posing-s3.ts';
 import { EtcdCluster } from '../etcd/cluster.ts';
 import { EtcdWriter } from '../storage-audit/world.ts';
 import { bundleProgram } from './program.ts';
+import { spoilSpool } from './spoil.ts';
 import { BUCKET, KEYS, passOn, S3Relay, type S3Server, slowDown, startS3 } from './s3-server.ts';
 
 const run = promisify(execFile);
@@ -29,11 +30,13 @@ let bucket: Bucket;
 const relay = new S3Relay(() => s3.url);
 let relayUrl: string;
 let number = 0;
+let etcdctlPath: string;
 
 /** Time that passes at once, by this machine's clock. */
 const hasty = { nowMs: () => Date.now(), sleep: () => Promise.resolve() };
 
 beforeAll(async () => {
+  etcdctlPath = await resolvePart('etcdctl');
   cluster = await EtcdCluster.start(3);
   s3 = await startS3(cluster.plane);
   relayUrl = await relay.start();
@@ -77,6 +80,8 @@ interface Way {
   readonly settings?: Partial<S3Settings>;
   readonly signal?: AbortSignal;
   readonly clock?: typeof hasty;
+  /** Once, when so many bytes of the snapshot have come; the stream waits for it. */
+  readonly behind?: { readonly bytes: number; readonly act: () => void };
 }
 
 /** Over the relay. */
@@ -86,10 +91,21 @@ function take(way: Way = {}): Promise<Backup> {
   const place = { bucket: way.bucket ?? BUCKET, key };
   const address = { place, settings: settings(relayUrl, way.settings) };
   const endpoints = [0, 1, 2].map((index) => cluster.placeOf(index).endpoint.url);
+  let { bytes, act } = way.behind ?? { bytes: Infinity, act: () => undefined };
+  const onProgress = (step: string, done: number): void => {
+    if (step !== 'sent' || done < bytes) return;
+    bytes = Infinity;
+    act();
+  };
   return backUp(
     { etcd: { endpoints }, to: { address, spoolDir: cluster.plane.dir } },
-    { signal, clock: way.clock ?? hasty, onProgress: () => undefined },
+    { signal, clock: way.clock ?? hasty, onProgress },
   );
+}
+
+/** Returns when it is done: nothing else of this process goes on meanwhile. */
+function etcdctl(index: number, ...args: readonly string[]): void {
+  execFileSync(etcdctlPath, ['--endpoints', cluster.placeOf(index).endpoint.url, ...args]);
 }
 
 const keyOf = ({ name }: Backup): string => name.slice(`s3://${BUCKET}/`.length);
@@ -184,15 +200,17 @@ describe('it goes on', () => {
   test('when the leader changes in the middle', async () => {
     const first = await cluster.leader();
     const { memberId } = (await cluster.at((first + 1) % 3).status()).header;
-    relay.meddle = atFirstPart(() => cluster.at(first).moveLeader(memberId));
-    await expect(take()).resolves.toMatchObject({ facts: { isHashConfirmed: true } });
+    const act = () => etcdctl(first, 'move-leader', BigInt(memberId).toString(16));
+    await expect(take({ behind: { bytes: 1, act } })).resolves.toMatchObject({
+      facts: { isHashConfirmed: true },
+    });
     expect(await cluster.leader()).not.toBe(first);
   });
 
   test('when etcd is compacted in the middle, and says what is not confirmed', async () => {
     const { revision } = (await cluster.at(0).status()).header;
-    relay.meddle = atFirstPart(() => cluster.at(0).keys.compact(`${Number(revision) - 1}`));
-    const { facts } = await take();
+    const act = () => etcdctl(0, 'compact', `${Number(revision) - 1}`);
+    const { facts } = await take({ behind: { bytes: 1, act } });
     expect(facts).toMatchObject({
       isHashConfirmed: false,
       unconfirmed: expect.stringMatching(/^a compaction went from \d+ to \d+ before the hash/),
@@ -246,8 +264,8 @@ describe('nothing is left, and the reason is told', () => {
     const of = ids.findIndex(
       ({ header }) => BigInt(header.memberId) === BigInt(`0x${before.facts.memberId}`),
     );
-    relay.meddle = atFirstPart(() => cluster.part(of).kill());
-    await expect(take()).rejects.toMatchObject({
+    const act = () => void cluster.part(of).kill();
+    await expect(take({ behind: { bytes: 1, act } })).rejects.toMatchObject({
       code: 'ETCD_SNAPSHOT_BROKEN',
       message: expect.stringMatching(/broke off at byte \d+ .*Nothing was kept/),
     });
@@ -255,6 +273,14 @@ describe('nothing is left, and the reason is told', () => {
     expect(facts.isHashConfirmed).toBe(true);
     expect(facts.memberId).not.toBe(before.facts.memberId);
     await cluster.part(of).start();
+  });
+
+  test('when the disk has another byte than what came', async () => {
+    // By then the first MiB is there, and the first part, of eight, is not on its way.
+    const behind = { bytes: 5e6, act: () => spoilSpool(9_000) };
+    await expect(take({ behind })).rejects.toMatchObject({
+      code: expect.stringMatching(/^(?:S3_CHECKSUM|SNAPSHOT_DAMAGED)$/),
+    });
   });
 
   test('when an object is there already, or comes while it runs: it stays as it is', async () => {
