@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Backup, backUp } from '../../../functions/etcd-backup/backup.ts';
+import { type Backup, backUp, type BackupDeps } from '../../../functions/etcd-backup/backup.ts';
 import { runAudit } from '../../../functions/storage-audit/command.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { type Bucket, openBucket } from '../../../shared/s3/bucket.ts';
@@ -17,6 +17,7 @@ import { Spool } from '../../../shared/spool.ts';
 import { settingsFor } from '../../builders/posing-s3.ts';
 import { EtcdCluster } from '../etcd/cluster.ts';
 import { EtcdWriter } from '../storage-audit/world.ts';
+import { behind } from './behind.ts';
 import { bundleProgram } from './program.ts';
 import { spoilSpool } from './spoil.ts';
 import { BUCKET, KEYS, passOn, S3Relay, type S3Server, slowDown, startS3 } from './s3-server.ts';
@@ -80,26 +81,20 @@ interface Way {
   readonly settings?: Partial<S3Settings>;
   readonly signal?: AbortSignal;
   readonly clock?: typeof hasty;
-  /** Once, when so many bytes of the snapshot have come; the stream waits for it. */
-  readonly behind?: { readonly bytes: number; readonly act: () => void };
+  readonly onProgress?: BackupDeps['onProgress'];
 }
 
 /** Over the relay. */
 function take(way: Way = {}): Promise<Backup> {
   number += 1;
   const { key = `run/${number}.db`, signal = new AbortController().signal } = way;
+  const { clock = hasty, onProgress = () => undefined } = way;
   const place = { bucket: way.bucket ?? BUCKET, key };
   const address = { place, settings: settings(relayUrl, way.settings) };
   const endpoints = [0, 1, 2].map((index) => cluster.placeOf(index).endpoint.url);
-  let { bytes, act } = way.behind ?? { bytes: Infinity, act: () => undefined };
-  const onProgress = (step: string, done: number): void => {
-    if (step !== 'sent' || done < bytes) return;
-    bytes = Infinity;
-    act();
-  };
   return backUp(
     { etcd: { endpoints }, to: { address, spoolDir: cluster.plane.dir } },
-    { signal, clock: way.clock ?? hasty, onProgress },
+    { signal, clock, onProgress },
   );
 }
 
@@ -201,7 +196,7 @@ describe('it goes on', () => {
     const first = await cluster.leader();
     const { memberId } = (await cluster.at((first + 1) % 3).status()).header;
     const act = () => etcdctl(first, 'move-leader', BigInt(memberId).toString(16));
-    await expect(take({ behind: { bytes: 1, act } })).resolves.toMatchObject({
+    await expect(take({ onProgress: behind(1, act) })).resolves.toMatchObject({
       facts: { isHashConfirmed: true },
     });
     expect(await cluster.leader()).not.toBe(first);
@@ -210,7 +205,7 @@ describe('it goes on', () => {
   test('when etcd is compacted in the middle, and says what is not confirmed', async () => {
     const { revision } = (await cluster.at(0).status()).header;
     const act = () => etcdctl(0, 'compact', `${Number(revision) - 1}`);
-    const { facts } = await take({ behind: { bytes: 1, act } });
+    const { facts } = await take({ onProgress: behind(1, act) });
     expect(facts).toMatchObject({
       isHashConfirmed: false,
       unconfirmed: expect.stringMatching(/^a compaction went from \d+ to \d+ before the hash/),
@@ -265,7 +260,7 @@ describe('nothing is left, and the reason is told', () => {
       ({ header }) => BigInt(header.memberId) === BigInt(`0x${before.facts.memberId}`),
     );
     const act = () => void cluster.part(of).kill();
-    await expect(take({ behind: { bytes: 1, act } })).rejects.toMatchObject({
+    await expect(take({ onProgress: behind(1, act) })).rejects.toMatchObject({
       code: 'ETCD_SNAPSHOT_BROKEN',
       message: expect.stringMatching(/broke off at byte \d+ .*Nothing was kept/),
     });
@@ -277,8 +272,8 @@ describe('nothing is left, and the reason is told', () => {
 
   test('when the disk has another byte than what came', async () => {
     // By then the first MiB is there, and the first part, of eight, is not on its way.
-    const behind = { bytes: 5e6, act: () => spoilSpool(9_000) };
-    await expect(take({ behind })).rejects.toMatchObject({
+    const onProgress = behind(5e6, () => spoilSpool(9_000));
+    await expect(take({ onProgress })).rejects.toMatchObject({
       code: expect.stringMatching(/^(?:S3_CHECKSUM|SNAPSHOT_DAMAGED)$/),
     });
   });
@@ -401,6 +396,5 @@ test('with logins only root may, and says who it is', async () => {
   const deps = { signal: new AbortController().signal, onProgress: () => undefined };
   const { facts } = await backUp({ etcd: { endpoints, login }, to: { path } }, deps);
   expect(facts).toMatchObject({ keys: 50, isHashConfirmed: true });
-  const { stdout } = await run('sha256sum', [path]);
-  expect(stdout.split(' ')[0]).toBe(facts.sha256);
+  expect((await run('sha256sum', [path])).stdout.split(' ')[0]).toBe(facts.sha256);
 });
