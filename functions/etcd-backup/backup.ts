@@ -97,7 +97,7 @@ function targetOf(
   const { place, settings } = to.address;
   const bucket = openBucket(place.bucket, settings, clock === undefined ? {} : { clock });
   const target = new S3Target(bucket, { place, mark });
-  // What is sealed goes out from memory: the disk has what is read.
+  // A sealed one goes out from memory: the disk has the plain bytes, which are read.
   if (seal === undefined) return new SpooledTarget(target, to);
   return new SealedTarget(target, seal.key, seal.spooling);
 }

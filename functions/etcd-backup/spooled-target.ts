@@ -11,7 +11,7 @@ import { PartUploads } from './part-uploads.ts';
 import type { ObjectPart, S3Target } from './s3-target.ts';
 import type { Target } from './target.ts';
 
-/** Of which every part of an object is a multiple. */
+/** Every part of an object is a multiple of it. */
 const WRITE_BYTES = 1024 * 1024;
 
 /** A part of which not all bytes are on the disk. */

@@ -1,5 +1,5 @@
-// What a request sends: its size and its hash are known before its first byte, and a request that
-// is sent again has all of it again, in pieces that no connection has to keep.
+// The content of a request: its size and its hash are known before its first byte, and a request
+// that is sent again has all of it again, in pieces that no connection has to keep.
 import { createHash } from 'node:crypto';
 
 export interface Content {

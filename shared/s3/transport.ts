@@ -181,7 +181,7 @@ export class Transport {
         .replaceAll(/[:-]|\.\d{3}/g, ''),
     });
     const signed = Object.fromEntries((await signer.sign()).headers);
-    // What comes in pieces has no length of its own.
+    // Pieces have no length of their own.
     if (body === undefined || Buffer.isBuffer(body)) return signed;
     return { ...signed, 'content-length': `${body.sizeBytes}` };
   }

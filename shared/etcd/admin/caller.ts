@@ -154,8 +154,8 @@ export class Caller {
   }
 
   /**
-   * The messages of a stream over gRPC, which costs a member a third of what its gateway takes, from
-   * the first endpoint; undefined where nobody speaks it there.
+   * The messages of a stream over gRPC, which costs a member a quarter of what its gateway takes,
+   * from the first endpoint; undefined where nobody speaks it there.
    */
   async messages(path: string, signal: AbortSignal): Promise<AsyncIterable<Buffer> | undefined> {
     const [endpoint] = this.endpoints;

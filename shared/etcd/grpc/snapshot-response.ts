@@ -10,7 +10,7 @@ export async function* snapshotBlobs(messages: AsyncIterable<Buffer>): AsyncGene
 }
 
 /** The blob is a part of the message. */
-export function blobIn(message: Buffer): Blob {
+function blobIn(message: Buffer): Blob {
   const cursor = { at: 0 };
   let blob = message.subarray(0, 0);
   let leftBytes = 0;

@@ -22,9 +22,9 @@ export interface GrpcCall {
   readonly signal: AbortSignal;
 }
 
-/** Who speaks HTTP/2 says so before anything else. */
+/** A server of HTTP/2 says so before anything else. */
 const HELLO_MS = 5_000;
-/** What may be under way: a window more or less costs nothing on a network of one cluster. */
+/** So much may be under way: a window more or less costs nothing on a network of one cluster. */
 const WINDOW_BYTES = 1024 * 1024;
 const HEADERS_BYTES_MAX = 16 * 1024;
 
@@ -49,7 +49,7 @@ export async function openGrpcStream(
     session.setLocalWindowSize(WINDOW_BYTES);
     const stream = asked(session, call);
     assertBegun(await responseOf(stream));
-    return answers(session, stream);
+    return await begun(answers(session, stream));
   } catch (error) {
     session.destroy();
     throw error;
@@ -90,7 +90,7 @@ type Headers = IncomingHttpHeaders & IncomingHttpStatusHeader;
 function responseOf(stream: ClientHttp2Stream): Promise<Headers> {
   return new Promise((resolve, reject) => {
     stream.once('response', resolve);
-    // What goes wrong after that is told to whoever reads.
+    // A later one is told to whoever reads.
     stream.on('error', reject);
     stream.once('close', () => reject(new Error('it closed the connection')));
   });
@@ -103,6 +103,21 @@ function assertBegun(headers: Headers): void {
   }
   // A refusal has its trailers at once, and nothing before.
   if (headers['grpc-status'] !== undefined) assertOk(headers);
+}
+
+/** With the first message: a refusal may have headers of its own before it. */
+async function begun(messages: AsyncGenerator<Buffer>): Promise<AsyncIterable<Buffer>> {
+  const first = await messages.next();
+  async function* all(): AsyncGenerator<Buffer> {
+    if (first.done === true) return;
+    try {
+      yield first.value;
+      yield* messages;
+    } finally {
+      await messages.return(undefined);
+    }
+  }
+  return all();
 }
 
 async function* answers(

@@ -1,5 +1,5 @@
-// What comes in lies on the disk, and its parts go out from there with the hash of what came: a
-// disk that has something else ends the backup, and nothing is under way afterwards.
+// A stream lies on the disk, and its parts go out from there with the hash of what came: a disk
+// that has something else ends the backup, and nothing is under way afterwards.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeSync, openSync, closeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
