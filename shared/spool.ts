@@ -54,6 +54,16 @@ export class Spool {
     }
   }
 
+  /** Fills all of `bytes`. */
+  async read(bytes: Buffer, offset: number): Promise<void> {
+    for (let done = 0; done < bytes.length;) {
+      const left = bytes.length - done;
+      const { bytesRead } = await this.#file.read(bytes, done, left, offset + done);
+      if (bytesRead === 0) throw unreadable(this.#shown, offset + done);
+      done += bytesRead;
+    }
+  }
+
   /** Whether the name still belongs to it. */
   isThere(): Promise<boolean> {
     return this.isAt(this.path);
@@ -104,6 +114,11 @@ async function openNew(path: string): Promise<FileHandle> {
   } catch (error) {
     throw unwritable(dirname(path), error);
   }
+}
+
+function unreadable(object: string, offset: number): Failure {
+  const message = `${object} ends at byte ${offset}, and more was written. Name a place that can.`;
+  return new Failure('DISK_UNWRITABLE', message, { object });
 }
 
 export function unwritable(object: string, cause: unknown, offset = 0): Failure {

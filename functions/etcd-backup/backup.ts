@@ -11,13 +11,14 @@ import { openBucket } from '../../shared/s3/bucket.ts';
 import { readSealKey, type SealKey } from '../../shared/sealed/key.ts';
 import { type Facts, factsOf, type Received } from './facts.ts';
 import { FileTarget } from './file-target.ts';
-import { type Mark, markOf } from './mark.ts';
+import { markOf } from './mark.ts';
 import { findSources, type Source } from './member.ts';
 import type { SpoolOptions } from './own-spool.ts';
 import { PartQueue, settle } from './part-queue.ts';
 import { readThrough } from './read-through.ts';
 import { S3Target } from './s3-target.ts';
 import { SealedTarget } from './sealed-target.ts';
+import { SpooledTarget } from './spooled-target.ts';
 import type { Target } from './target.ts';
 
 export interface BackupOptions {
@@ -87,18 +88,18 @@ function targetOf(
   key: SealKey | undefined,
   clock: Clock | undefined,
 ): Target {
-  const target = storageOf(to, markOf(writer, key), clock);
-  if (sealing === undefined || key === undefined) return target;
-  return new SealedTarget(target, key, sealing);
-}
-
-function storageOf(to: BackupOptions['to'], mark: Mark, clock: Clock | undefined): Target {
-  if ('path' in to) return new FileTarget(to.path, mark);
+  const mark = markOf(writer, key);
+  const seal = key && sealing && { key, spooling: sealing };
+  if ('path' in to) {
+    const target = new FileTarget(to.path, mark);
+    return seal === undefined ? target : new SealedTarget(target, seal.key, seal.spooling);
+  }
   const { place, settings } = to.address;
   const bucket = openBucket(place.bucket, settings, clock === undefined ? {} : { clock });
-  // One that is sealed is read from another copy.
-  const spooling = mark.key === undefined ? to : undefined;
-  return new S3Target(bucket, { place, spooling, mark });
+  const target = new S3Target(bucket, { place, mark });
+  // A sealed one goes out from memory: the disk has the plain bytes, which are read.
+  if (seal === undefined) return new SpooledTarget(target, to);
+  return new SealedTarget(target, seal.key, seal.spooling);
 }
 
 /** All of the stream, with the hash at its end that says so. */

@@ -83,7 +83,10 @@ export class PartQueue {
 const SETTLE_MS = 5_000;
 
 /** Nothing is under way afterwards: a part would come after an abort, and be left. */
-export async function settle(queue: PartQueue, stop: AbortController): Promise<void> {
+export async function settle(
+  queue: Pick<PartQueue, 'settled'>,
+  stop: AbortController,
+): Promise<void> {
   await Promise.race([queue.settled(), systemClock.sleep(SETTLE_MS, stop.signal)]).catch(
     () => undefined,
   );

@@ -1,26 +1,31 @@
 // A backup as an object: its parts go out while the snapshot comes in, and are put together only
-// when it was checked. Beside it, this machine's disk has the same bytes to read them through.
+// when it was checked.
 import { createHash } from 'node:crypto';
 import { factsNameOf } from '../../shared/api/etcd-backup.ts';
 import { Failure } from '../../shared/errors.ts';
 import type { Bucket, StoredObject } from '../../shared/s3/bucket.ts';
 import type { Part } from '../../shared/s3/completion.ts';
+import { type Content, contentOf } from '../../shared/s3/content.ts';
 import { isS3Failure, S3Failure } from '../../shared/s3/errors.ts';
 import type { Upload } from '../../shared/s3/lists.ts';
 import { type Place, shownPlace } from '../../shared/s3/place.ts';
-import type { Spool } from '../../shared/spool.ts';
 import { type Facts, textOfFacts } from './facts.ts';
 import { isOfSameBackup, type Mark } from './mark.ts';
-import { beginSpool, type SpoolOptions } from './own-spool.ts';
 import type { StreamPart } from './part-queue.ts';
 import { earlierIn, type Looked, readFacts } from './s3-earlier.ts';
-import { attemptsMet, backupExists, type Target } from './target.ts';
+import { attemptsMet, backupExists, type Storage } from './target.ts';
 
 export interface S3TargetOptions {
   readonly place: Place;
-  /** Where the copy is; undefined where nobody reads these bytes. */
-  readonly spooling: SpoolOptions | undefined;
   readonly mark: Mark;
+}
+
+/** A part of the object, wherever its bytes lie. */
+export interface ObjectPart {
+  /** From 1. */
+  readonly number: number;
+  readonly offset: number;
+  readonly content: Content;
 }
 
 const MIB = 1024 * 1024;
@@ -30,7 +35,7 @@ const PARTS = 5_000;
 /** A pod that is to end has half a minute. */
 const ABORT_MS = 15_000;
 
-export class S3Target implements Target {
+export class S3Target implements Storage {
   readonly name: string;
   readonly partsAtOnce = 4;
   readonly #bucket: Bucket;
@@ -38,7 +43,6 @@ export class S3Target implements Target {
   readonly #parts = new Map<number, Part>();
   readonly #digests = new Map<number, Buffer>();
   #partBytes = PART_BYTES_MIN;
-  #spool: Spool | undefined;
   #upload: Upload | undefined;
   /** Then it may be carried out, whatever was answered. */
   #isCompleting = false;
@@ -53,31 +57,26 @@ export class S3Target implements Target {
     return this.#partBytes;
   }
 
-  get spool(): Spool {
-    if (this.#spool === undefined) throw new Error('nothing has begun');
-    return this.#spool;
-  }
-
   earlier(signal: AbortSignal): Promise<Facts | undefined> {
     return earlierIn(this.#looked, signal);
   }
 
   async begin(dbSizeBytes: number, signal: AbortSignal): Promise<void> {
-    const { place, spooling, mark } = this.#options;
+    const { place, mark } = this.#options;
     const fitting = Math.ceil(dbSizeBytes / PARTS / MIB) * MIB;
     this.#partBytes = Math.max(PART_BYTES_MIN, fitting);
-    this.#spool = spooling && (await beginSpool(spooling, dbSizeBytes));
     this.#upload = await this.#bucket.createUpload(place.key, mark.run, signal);
   }
 
-  async send({ bytes, number, offset }: StreamPart, signal: AbortSignal): Promise<void> {
-    const sending = this.#bucket.uploadPart(this.#begun(), number, bytes, { offset, signal });
-    // Both have ended when this has: the buffer is used again, and an abort comes last.
-    const [sent, spooled] = await Promise.allSettled([sending, this.#spool?.write(bytes, offset)]);
-    if (spooled.status === 'rejected') throw spooled.reason;
-    if (sent.status === 'rejected') throw sent.reason;
-    this.#parts.set(number, sent.value);
-    this.#digests.set(number, createHash('sha256').update(bytes).digest());
+  send({ bytes, number, offset }: StreamPart, signal: AbortSignal): Promise<void> {
+    return this.sendContent({ number, offset, content: contentOf(bytes) }, signal);
+  }
+
+  async sendContent({ number, offset, content }: ObjectPart, signal: AbortSignal): Promise<void> {
+    const upload = this.#begun();
+    const sent = await this.#bucket.uploadPart(upload, number, content, { offset, signal });
+    this.#parts.set(number, sent);
+    this.#digests.set(number, content.sha256);
   }
 
   async finish(facts: Facts, signal: AbortSignal): Promise<Facts> {
@@ -110,9 +109,8 @@ export class S3Target implements Target {
     this.#upload = undefined;
   }
 
-  async close(): Promise<void> {
-    await this.#spool?.close();
-    await this.#bucket.close();
+  close(): Promise<void> {
+    return this.#bucket.close();
   }
 
   #begun(): Upload {

@@ -8,7 +8,7 @@ import type { Spool } from '../../shared/spool.ts';
 import type { Facts } from './facts.ts';
 import { beginSpool, type SpoolOptions } from './own-spool.ts';
 import { PartQueue, settle, type StreamPart } from './part-queue.ts';
-import type { Target } from './target.ts';
+import type { Storage, Target } from './target.ts';
 
 const PART_BYTES = 1024 * 1024;
 
@@ -17,7 +17,7 @@ export class SealedTarget implements Target {
   readonly partBytes = PART_BYTES;
   // Chunks are sealed in their order; those that are sealed go out beside each other.
   readonly partsAtOnce = 1;
-  readonly #target: Target;
+  readonly #target: Storage;
   readonly #key: SealKey;
   readonly #spooling: SpoolOptions;
   readonly #sealer: Sealer;
@@ -27,7 +27,7 @@ export class SealedTarget implements Target {
   #queue: PartQueue | undefined;
   #spool: Spool | undefined;
 
-  constructor(target: Target, key: SealKey, spooling: SpoolOptions) {
+  constructor(target: Storage, key: SealKey, spooling: SpoolOptions) {
     this.name = target.name;
     this.#target = target;
     this.#key = key;

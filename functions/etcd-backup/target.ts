@@ -5,14 +5,12 @@ import type { Spool } from '../../shared/spool.ts';
 import type { Facts } from './facts.ts';
 import type { StreamPart } from './part-queue.ts';
 
-export interface Target {
+export interface Storage {
   /** As its user named it. */
   readonly name: string;
   /** From `begin` on. */
   readonly partBytes: number;
   readonly partsAtOnce: number;
-  /** The bytes that etcd sent, on this machine's disk, from `begin` on. */
-  readonly spool: Spool;
   /**
    * The facts when an earlier attempt at this backup has finished it, held against what is there;
    * what one left unfinished is taken back. Fails with BACKUP_EXISTS when anything else is there.
@@ -26,6 +24,12 @@ export interface Target {
   /** Leaves nothing behind, or says what is left. */
   abort(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** One that has a copy to read. */
+export interface Target extends Storage {
+  /** The bytes that etcd sent, on this machine's disk, from `begin` on. */
+  readonly spool: Spool;
 }
 
 export function backupExists(name: string, cause?: unknown): Failure {

@@ -20,6 +20,7 @@ import {
 } from './admin/upkeep.ts';
 import { type Blob, blobsOf } from './blobs.ts';
 import { CLUSTER_VERSION } from './admin/cluster-version.ts';
+import { snapshotBlobs } from './grpc/snapshot-response.ts';
 import type { EtcdTls } from './tls.ts';
 
 export interface EtcdAdminOptions {
@@ -106,9 +107,11 @@ export class EtcdMemberAdmin extends EtcdAdmin {
 
   /**
    * The database of the member as it is now, piece by piece: it is whole when its hash says so.
-   * With logins only root may have it.
+   * With logins only root may have it. A piece is good until the next one is asked for.
    */
   async snapshot(signal: AbortSignal): Promise<AsyncIterable<Blob>> {
+    const messages = await this.caller.messages('/etcdserverpb.Maintenance/Snapshot', signal);
+    if (messages !== undefined) return snapshotBlobs(messages);
     const { endpoint, body } = await this.caller.stream('/v3/maintenance/snapshot', signal);
     return blobsOf(endpoint, body);
   }

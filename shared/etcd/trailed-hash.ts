@@ -6,7 +6,8 @@ const HASH_BYTES = 32;
 
 export class TrailedHash {
   readonly #hash = createHash('sha256');
-  #tail: Buffer = Buffer.alloc(0);
+  readonly #tail = Buffer.alloc(HASH_BYTES);
+  #tailBytes = 0;
   #sizeBytes = 0;
 
   get sizeBytes(): number {
@@ -14,22 +15,33 @@ export class TrailedHash {
   }
 
   update(blob: Buffer): void {
-    const bytes = Buffer.concat([this.#tail, blob]);
-    const known = Math.max(0, bytes.length - HASH_BYTES);
-    this.#hash.update(bytes.subarray(0, known));
-    this.#tail = Buffer.from(bytes.subarray(known));
     this.#sizeBytes += blob.length;
+    // So much of the end so far is no longer the end.
+    const passed = Math.max(
+      0,
+      Math.min(this.#tailBytes, this.#tailBytes + blob.length - HASH_BYTES),
+    );
+    this.#hash.update(this.#tail.subarray(0, passed));
+    this.#tail.copyWithin(0, passed, this.#tailBytes);
+    this.#tailBytes -= passed;
+    const known = Math.max(0, blob.length - HASH_BYTES);
+    this.#hash.update(blob.subarray(0, known));
+    this.#tailBytes += blob.copy(this.#tail, this.#tailBytes, known);
   }
 
   /** As etcd tells it; throws when the bytes do not match. */
   checked(): string {
     const sha256 = this.#hash.copy().digest('hex');
-    if (this.#sizeBytes > HASH_BYTES && sha256 === this.#tail.toString('hex')) return sha256;
+    if (this.#sizeBytes > HASH_BYTES && sha256 === this.#end().toString('hex')) return sha256;
     throw new Error(`its ${this.#sizeBytes} bytes do not match the hash that etcd sent with them`);
   }
 
   /** As `sha256sum` tells it, of the whole file with its trailer. */
   ofFile(): string {
-    return this.#hash.copy().update(this.#tail).digest('hex');
+    return this.#hash.copy().update(this.#end()).digest('hex');
+  }
+
+  #end(): Buffer {
+    return this.#tail.subarray(0, this.#tailBytes);
   }
 }

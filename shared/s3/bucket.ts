@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import { completionOf, type Part } from './completion.ts';
+import type { Content } from './content.ts';
 import { failureFromOdd, isS3Failure, S3Failure } from './errors.ts';
 import {
   isUnderWay,
@@ -133,11 +134,11 @@ export class Bucket {
   async uploadPart(
     { key, id }: Upload,
     number: number,
-    body: Buffer,
+    body: Content,
     { offset, signal }: { readonly offset: number; readonly signal?: AbortSignal },
   ): Promise<Part> {
-    const sha256 = sha256Of(body);
-    const bytes = `bytes ${offset} to ${offset + body.length}`;
+    const sha256 = body.sha256.toString('base64');
+    const bytes = `bytes ${offset} to ${offset + body.sizeBytes}`;
     const what = `Sending part ${number} of ${this.#place(key)}, ${bytes},`;
     const query = { partNumber: `${number}`, uploadId: id };
     const headers = { 'x-amz-checksum-sha256': sha256 };

@@ -2,9 +2,11 @@
 // failure may pass, and answered within bounds of time and bytes. Two clocks that differ are
 // brought together once, by the storage's own.
 import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { AwsV4Signer } from 'aws4fetch';
 import type { Dispatcher } from 'undici';
 import { type Clock, systemClock } from '../clock.ts';
+import type { Content } from './content.ts';
 import { Failure } from '../errors.ts';
 import {
   type About,
@@ -25,7 +27,7 @@ export interface Request {
   readonly key?: string | undefined;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Buffer;
+  readonly body?: Buffer | Content;
   /** The request, for whoever reads that it failed. */
   readonly what: string;
   /** Default: whatever failure may pass. `refused`: only when it was certainly not carried out. */
@@ -157,7 +159,7 @@ export class Transport {
       method,
       path: `${url.pathname}${url.search}`,
       headers,
-      body: body ?? null,
+      body: sentOf(body),
       headersTimeout: silenceMs,
       bodyTimeout: silenceMs,
       ...(signal === undefined ? {} : { signal }),
@@ -170,11 +172,10 @@ export class Transport {
     signal: AbortSignal | undefined,
   ): Promise<Record<string, string>> {
     const credentials = await this.#keys.read(signal);
-    const hash = createHash('sha256').update(body ?? '');
     const signer = new AwsV4Signer({
       method,
       url: url.href,
-      headers: { ...headers, 'x-amz-content-sha256': hash.digest('hex') },
+      headers: { ...headers, 'x-amz-content-sha256': sha256Of(body).toString('hex') },
       accessKeyId: credentials.accessKeyId,
       secretAccessKey: credentials.secretAccessKey,
       ...(credentials.sessionToken === undefined ? {} : { sessionToken: credentials.sessionToken }),
@@ -185,7 +186,10 @@ export class Transport {
         .toISOString()
         .replaceAll(/[:-]|\.\d{3}/g, ''),
     });
-    return Object.fromEntries((await signer.sign()).headers);
+    const signed = Object.fromEntries((await signer.sign()).headers);
+    // Pieces have no length of their own.
+    if (body === undefined || Buffer.isBuffer(body)) return signed;
+    return { ...signed, 'content-length': `${body.sizeBytes}` };
   }
 
   /** Whether the clocks differed, and no longer do. The answer to a HEAD has no words to say so. */
@@ -203,6 +207,17 @@ export class Transport {
     return { what, object, endpoint: this.endpoint };
   }
 }
+
+/** Not as a stream, which would ask for a piece while the one before is under way. */
+function sentOf(body: Request['body']): Buffer | Readable | null {
+  if (body === undefined || Buffer.isBuffer(body)) return body ?? null;
+  // undici takes what can be iterated, too, and its types do not say so.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return body.pieces() as unknown as Readable;
+}
+
+const sha256Of = (body: Request['body'] = Buffer.alloc(0)): Buffer =>
+  Buffer.isBuffer(body) ? createHash('sha256').update(body).digest() : body.sha256;
 
 interface Missed {
   readonly failure: Failure;

@@ -14,6 +14,7 @@ import { readText } from '../bounded.ts';
 import type { Reply } from '../transport.ts';
 import { type Fields, isFields, Odd, textIn } from './fields.ts';
 import { type EtcdEndpoint, type Gateway, NotConnected, TooLarge } from './gateway.ts';
+import { openMessages } from './messages.ts';
 
 export interface CallOptions {
   /** How long until the call fails; each has a default of its own. */
@@ -152,6 +153,18 @@ export class Caller {
     return this.#loggedIn((token) => this.#open(endpoint, path, token, signal), signal);
   }
 
+  /**
+   * The messages of a stream over gRPC, which costs a member a quarter of what its gateway takes,
+   * from the first endpoint; undefined where nobody speaks it there.
+   */
+  async messages(path: string, signal: AbortSignal): Promise<AsyncIterable<Buffer> | undefined> {
+    const [endpoint] = this.endpoints;
+    if (endpoint === undefined) throw new Error('nobody to ask');
+    const ask = (token: string | undefined) =>
+      openMessages(this.#gateway, endpoint, { path, token, silenceMs: SILENCE_MAX_MS, signal });
+    return this.#loggedIn(ask, signal);
+  }
+
   /** Fails with LOGIN_FAILED when the login is none; what this caller uses stays as it is. */
   async checkLogin(login: EtcdLogin, options: CallOptions = {}): Promise<void> {
     await this.ask(authenticate(login), options);
@@ -166,7 +179,7 @@ export class Caller {
     try {
       return await ask(token);
     } catch (error) {
-      if (login === undefined || !isEtcdFailure(error, ...LOGIN_REASONS)) throw error;
+      if (login === undefined || !mayHelp(error, token)) throw error;
       await this.#session.renew(token, () => this.#logIn(login, ends));
       return this.#askAsKnown(ask, ends);
     }
@@ -257,6 +270,11 @@ function within(ms: number, signal: AbortSignal | undefined): AbortSignal {
 
 /** The request was not carried out, and a new token may help. */
 const LOGIN_REASONS = ['INVALID_TOKEN', 'NO_LOGIN', 'AUTH_CHANGED'] as const;
+
+/** Over gRPC one without a token is whom its certificate names. */
+const mayHelp = (error: unknown, token: string | undefined): boolean =>
+  isEtcdFailure(error, ...LOGIN_REASONS) ||
+  (token === undefined && isEtcdFailure(error, 'PERMISSION_DENIED'));
 
 /** Another member may answer, and the change was certainly not made here. */
 function mayAskNext({ reason, isInDoubt }: EtcdFailure, isChange: boolean): boolean {

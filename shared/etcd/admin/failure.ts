@@ -53,9 +53,20 @@ const SEE_IT_RUNS =
 const MESSAGE_BYTES_MAX = 300;
 
 export function failureFromRefusal(about: About, statusCode: number, text: string): EtcdFailure {
-  const refused = readRefusal(statusCode, text);
+  return refusal(about, `etcd answered ${statusCode}`, readRefusal(statusCode, text));
+}
+
+/** As gRPC has it. */
+export function failureFromStatus(
+  about: About,
+  { code, message }: { readonly code: number; readonly message: string },
+): EtcdFailure {
+  return refusal(about, 'etcd refused', { statusCode: 200, code, message: shown(message) });
+}
+
+function refusal(about: About, how: string, refused: Refused): EtcdFailure {
   const { reason, isInDoubt } = judge(refused);
-  const what = `etcd answered ${statusCode}: ${refused.message}`;
+  const what = `${how}: ${refused.message}`;
   if (isInDoubt && about.isChange) {
     return new EtcdFailure(about, { reason, code: 'ETCD_IN_DOUBT', what, next: LOOK });
   }
@@ -112,10 +123,11 @@ export function failureOfAll(about: About, failures: readonly EtcdFailure[]): Et
   return new EtcdFailure(about, judged, new AggregateError(failures));
 }
 
+const shown = (message: string): string =>
+  cut(message.replaceAll(/\p{Cc}+/gu, ' ').trim(), MESSAGE_BYTES_MAX);
+
 /** As both generations of the gateway write it; a proxy may write anything. */
 function readRefusal(statusCode: number, text: string): Refused {
-  const shown = (message: string): string =>
-    cut(message.replaceAll(/\p{Cc}+/gu, ' ').trim(), MESSAGE_BYTES_MAX);
   try {
     const json: unknown = JSON.parse(text);
     if (isFields(json)) {

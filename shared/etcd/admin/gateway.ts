@@ -1,10 +1,13 @@
 // One request to one member over its JSON gateway: a bounded answer, or an error that says whether
 // anything was sent. A stranger may listen there.
 import { createSecureContext, type SecureContext } from 'node:tls';
+import type { Socket } from 'node:net';
 import type { buildConnector, Dispatcher } from 'undici';
 import { Failure } from '../../errors.ts';
 import { readText } from '../bounded.ts';
 import { reasonOf } from '../errors.ts';
+import { NoGrpc } from '../grpc/errors.ts';
+import type { GrpcCall } from '../grpc/stream.ts';
 import { type EtcdTls, readTls } from '../tls.ts';
 
 export interface EtcdEndpoint {
@@ -86,6 +89,24 @@ export class Gateway {
     );
   }
 
+  /** Over gRPC, on a connection of its own. Fails with NoGrpc where nobody speaks it. */
+  async messages(endpoint: EtcdEndpoint, call: GrpcCall): Promise<AsyncIterable<Buffer>> {
+    const { openGrpcStream } = await import('../grpc/stream.ts');
+    const connect = await this.#connector(endpoint, { preferH2: true });
+    const { origin, protocol, hostname, port } = new URL(endpoint.url);
+    const socket = await new Promise<Socket>((resolve, reject) => {
+      connect({ protocol, hostname, host: hostname, port }, (...[error, made]) => {
+        if (error === null) resolve(made);
+        else reject(error);
+      });
+    });
+    if ('alpnProtocol' in socket && socket.alpnProtocol !== 'h2') {
+      socket.destroy();
+      throw new NoGrpc('it does not offer HTTP/2');
+    }
+    return openGrpcStream(origin, socket, call);
+  }
+
   async #pooled<Told>(
     endpoint: EtcdEndpoint,
     ask: (pool: Dispatcher) => Promise<Told>,
@@ -128,20 +149,27 @@ export class Gateway {
     return new Pool(origin, { ...options, connections: CONNECTIONS_MAX });
   }
 
-  async #connection(
-    { url, serverName }: EtcdEndpoint,
+  async #connection(endpoint: EtcdEndpoint, onConnected?: () => void): Promise<Connection> {
+    const connect = await this.#connector(endpoint, { allowH2: false }, onConnected);
+    const rest = { maxHeaderSize: HEADERS_BYTES_MAX, headersTimeout: 0, bodyTimeout: 0 } as const;
+    return { origin: new URL(endpoint.url).origin, options: { connect, allowH2: false, ...rest } };
+  }
+
+  async #connector(
+    { serverName }: EtcdEndpoint,
+    spoken: Pick<buildConnector.BuildOptions, 'allowH2' | 'preferH2'>,
     onConnected: () => void = () => undefined,
-  ): Promise<Connection> {
+  ): Promise<buildConnector.connector> {
     const { buildConnector } = await import('../undici.ts');
     const secureContext = await this.#readContext();
     const connector = buildConnector({
       secureContext,
       timeout: CONNECT_TIMEOUT_MS,
-      allowH2: false,
       // A session that is taken up again shows no certificate.
       maxCachedSessions: 0,
+      ...spoken,
     });
-    const connect: buildConnector.connector = (target, done) => {
+    return (target, done) => {
       const named = serverName === undefined ? target : { ...target, servername: serverName };
       connector(named, (...[error, socket]) => {
         if (error !== null) return done(new NotConnected(error), null);
@@ -149,8 +177,6 @@ export class Gateway {
         return done(null, socket);
       });
     };
-    const rest = { maxHeaderSize: HEADERS_BYTES_MAX, headersTimeout: 0, bodyTimeout: 0 } as const;
-    return { origin: new URL(url).origin, options: { connect, allowH2: false, ...rest } };
   }
 
   async #readContext(): Promise<SecureContext> {

@@ -15,8 +15,10 @@ export interface Bytes {
 }
 
 /** A multiple of every page size that bbolt has been given. */
-const BLOCK_BYTES = 128 * 1024;
+export const BLOCK_BYTES = 128 * 1024;
 const BLOCKS = 16;
+/** The head of a record, which lies in the block that its page was found in. */
+const SMALL_BYTES = 4096;
 
 export function bytesOfBuffer(buffer: Buffer): Bytes {
   const slice = (offset: number, length: number): Buffer => {
@@ -60,6 +62,8 @@ class FileBytes implements Bytes {
 
   copy(offset: number, length: number): Buffer {
     if (offset + length > this.sizeBytes) throw cutOff(this.sizeBytes, offset + length);
+    const isWithinOne = (offset % BLOCK_BYTES) + length <= BLOCK_BYTES;
+    if (length <= SMALL_BYTES && isWithinOne) return Buffer.from(this.page(offset, length));
     const bytes = Buffer.allocUnsafeSlow(length);
     this.#fill(bytes, offset);
     return bytes;

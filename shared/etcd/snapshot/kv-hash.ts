@@ -1,15 +1,13 @@
 // The hash of all keys as a member tells it (HashKV), from records that come from the last to the
 // first. It covers every record behind the last compaction, and of those before it only the newest
 // of each key that is not deleted: it is the same before and after etcd has cleaned up.
-import type { Bytes } from './bytes.ts';
+import { BLOCK_BYTES, type Bytes } from './bytes.ts';
 import { crc32c, Crc32cFromEnd } from './crc32c.ts';
 import type { Page } from './page.ts';
 import { compareMain, type Revision } from './record.ts';
 
 /** etcd's name of the bucket that holds the records: its hash begins with it. */
 const BUCKET = Buffer.from('key');
-/** A record may be as large as etcd lets it, and is read in pieces. */
-const PIECE_BYTES = 128 * 1024;
 
 /** Bytes of the page that lie side by side. */
 interface Run {
@@ -66,9 +64,12 @@ export class KvHash {
     if (page.bytes !== undefined) {
       return crc32c(0, page.bytes.subarray(from - page.offset, end - page.offset));
     }
+    // A record may be as large as etcd lets it: it is read block by block, and nothing is copied.
     let crc = 0;
-    for (let at = from; at < end; at += PIECE_BYTES) {
-      crc = crc32c(crc, this.#bytes.copy(at, Math.min(PIECE_BYTES, end - at)));
+    for (let at = from; at < end;) {
+      const length = Math.min(end - at, BLOCK_BYTES - (at % BLOCK_BYTES));
+      crc = crc32c(crc, this.#bytes.page(at, length));
+      at += length;
     }
     return crc;
   }

@@ -1,13 +1,13 @@
 // Backups of a real etcd of three members into a real S3, and all that goes wrong on the way:
 // after each failure nothing is left in the bucket, and the next run succeeds.
-import { execFile, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Backup, backUp } from '../../../functions/etcd-backup/backup.ts';
+import { type Backup, backUp, type BackupDeps } from '../../../functions/etcd-backup/backup.ts';
 import { runAudit } from '../../../functions/storage-audit/command.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { type Bucket, openBucket } from '../../../shared/s3/bucket.ts';
@@ -17,7 +17,9 @@ import { Spool } from '../../../shared/spool.ts';
 import { settingsFor } from '../../builders/posing-s3.ts';
 import { EtcdCluster } from '../etcd/cluster.ts';
 import { EtcdWriter } from '../storage-audit/world.ts';
+import { behind } from './behind.ts';
 import { bundleProgram } from './program.ts';
+import { spoilSpool } from './spoil.ts';
 import { BUCKET, KEYS, passOn, S3Relay, type S3Server, slowDown, startS3 } from './s3-server.ts';
 
 const run = promisify(execFile);
@@ -29,11 +31,13 @@ let bucket: Bucket;
 const relay = new S3Relay(() => s3.url);
 let relayUrl: string;
 let number = 0;
+let etcdctlPath: string;
 
 /** Time that passes at once, by this machine's clock. */
 const hasty = { nowMs: () => Date.now(), sleep: () => Promise.resolve() };
 
 beforeAll(async () => {
+  etcdctlPath = await resolvePart('etcdctl');
   cluster = await EtcdCluster.start(3);
   s3 = await startS3(cluster.plane);
   relayUrl = await relay.start();
@@ -77,19 +81,26 @@ interface Way {
   readonly settings?: Partial<S3Settings>;
   readonly signal?: AbortSignal;
   readonly clock?: typeof hasty;
+  readonly onProgress?: BackupDeps['onProgress'];
 }
 
 /** Over the relay. */
 function take(way: Way = {}): Promise<Backup> {
   number += 1;
   const { key = `run/${number}.db`, signal = new AbortController().signal } = way;
+  const { clock = hasty, onProgress = () => undefined } = way;
   const place = { bucket: way.bucket ?? BUCKET, key };
   const address = { place, settings: settings(relayUrl, way.settings) };
   const endpoints = [0, 1, 2].map((index) => cluster.placeOf(index).endpoint.url);
   return backUp(
     { etcd: { endpoints }, to: { address, spoolDir: cluster.plane.dir } },
-    { signal, clock: way.clock ?? hasty, onProgress: () => undefined },
+    { signal, clock, onProgress },
   );
+}
+
+/** Returns when it is done: nothing else of this process goes on meanwhile. */
+function etcdctl(index: number, ...args: readonly string[]): void {
+  execFileSync(etcdctlPath, ['--endpoints', cluster.placeOf(index).endpoint.url, ...args]);
 }
 
 const keyOf = ({ name }: Backup): string => name.slice(`s3://${BUCKET}/`.length);
@@ -184,15 +195,17 @@ describe('it goes on', () => {
   test('when the leader changes in the middle', async () => {
     const first = await cluster.leader();
     const { memberId } = (await cluster.at((first + 1) % 3).status()).header;
-    relay.meddle = atFirstPart(() => cluster.at(first).moveLeader(memberId));
-    await expect(take()).resolves.toMatchObject({ facts: { isHashConfirmed: true } });
+    const act = () => etcdctl(first, 'move-leader', BigInt(memberId).toString(16));
+    await expect(take({ onProgress: behind(1, act) })).resolves.toMatchObject({
+      facts: { isHashConfirmed: true },
+    });
     expect(await cluster.leader()).not.toBe(first);
   });
 
   test('when etcd is compacted in the middle, and says what is not confirmed', async () => {
     const { revision } = (await cluster.at(0).status()).header;
-    relay.meddle = atFirstPart(() => cluster.at(0).keys.compact(`${Number(revision) - 1}`));
-    const { facts } = await take();
+    const act = () => etcdctl(0, 'compact', `${Number(revision) - 1}`);
+    const { facts } = await take({ onProgress: behind(1, act) });
     expect(facts).toMatchObject({
       isHashConfirmed: false,
       unconfirmed: expect.stringMatching(/^a compaction went from \d+ to \d+ before the hash/),
@@ -246,8 +259,8 @@ describe('nothing is left, and the reason is told', () => {
     const of = ids.findIndex(
       ({ header }) => BigInt(header.memberId) === BigInt(`0x${before.facts.memberId}`),
     );
-    relay.meddle = atFirstPart(() => cluster.part(of).kill());
-    await expect(take()).rejects.toMatchObject({
+    const act = () => void cluster.part(of).kill();
+    await expect(take({ onProgress: behind(1, act) })).rejects.toMatchObject({
       code: 'ETCD_SNAPSHOT_BROKEN',
       message: expect.stringMatching(/broke off at byte \d+ .*Nothing was kept/),
     });
@@ -255,6 +268,14 @@ describe('nothing is left, and the reason is told', () => {
     expect(facts.isHashConfirmed).toBe(true);
     expect(facts.memberId).not.toBe(before.facts.memberId);
     await cluster.part(of).start();
+  });
+
+  test('when the disk has another byte than what came', async () => {
+    // By then the first MiB is there, and the first part, of eight, is not on its way.
+    const onProgress = behind(5e6, () => spoilSpool(9_000));
+    await expect(take({ onProgress })).rejects.toMatchObject({
+      code: expect.stringMatching(/^(?:S3_CHECKSUM|SNAPSHOT_DAMAGED)$/),
+    });
   });
 
   test('when an object is there already, or comes while it runs: it stays as it is', async () => {
@@ -375,6 +396,5 @@ test('with logins only root may, and says who it is', async () => {
   const deps = { signal: new AbortController().signal, onProgress: () => undefined };
   const { facts } = await backUp({ etcd: { endpoints, login }, to: { path } }, deps);
   expect(facts).toMatchObject({ keys: 50, isHashConfirmed: true });
-  const { stdout } = await run('sha256sum', [path]);
-  expect(stdout.split(' ')[0]).toBe(facts.sha256);
+  expect((await run('sha256sum', [path])).stdout.split(' ')[0]).toBe(facts.sha256);
 });

@@ -4,6 +4,7 @@ import { request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Authority } from '../../../knative/try/local/plane/authority.ts';
 import { isEtcdFailure } from '../../../shared/etcd/admin/failure.ts';
+import { TrailedHash } from '../../../shared/etcd/trailed-hash.ts';
 import type { Identity } from '../../../shared/x509.ts';
 import { EtcdCluster } from './cluster.ts';
 
@@ -70,6 +71,19 @@ describe.each(['etcd-previous', 'etcd', 'etcd-next'] as const)('%s', (part) => {
     expect(told).toContain('CommonName of client sending a request against gateway');
     expect(await usersTold(cluster, {}, nameless)).toContain('user name is empty');
     expect(await cluster.admin({ login: ROOT }).users.list()).toEqual(['root']);
+  });
+
+  test('over gRPC a snapshot is given to root alone, who logs in', async () => {
+    const { signal } = new AbortController();
+    const { endpoint } = cluster.placeOf(0);
+    await expect(cluster.admin().at(endpoint).snapshot(signal)).rejects.toMatchObject({
+      reason: 'NO_LOGIN',
+      message: expect.stringContaining('(/etcdserverpb.Maintenance/Snapshot at https:'),
+    });
+    const hash = new TrailedHash();
+    const pieces = await cluster.admin({ login: ROOT }).at(endpoint).snapshot(signal);
+    for await (const { blob } of pieces) hash.update(blob);
+    expect(hash.checked()).toHaveLength(64);
   });
 
   test('a user without a password is one by certificate alone', async () => {

@@ -2,10 +2,12 @@
 // lost.
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { contentOf } from '../../../shared/s3/content.ts';
 import { answers, breaksOff, poseAsS3, refusesS3 } from '../../builders/posing-s3.ts';
 
 const upload = { key: 'a/etcd.db', id: 'u1' };
 const body = Buffer.from('part');
+const content = contentOf(body);
 const sha256 = createHash('sha256').update(body).digest('base64');
 const gone = refusesS3(404, 'NoSuchUpload');
 const headOf = (writer: string) =>
@@ -19,7 +21,7 @@ test('what may pass is sent again: 503, SlowDown, a lost connection', async () =
     refusesS3(400, 'RequestTimeout'),
     answers(200, { etag: '"p"', 'x-amz-checksum-sha256': sha256 }),
   );
-  const part = await s3.open().uploadPart(upload, 3, body, { offset: 8 });
+  const part = await s3.open().uploadPart(upload, 3, content, { offset: 8 });
   expect(part).toEqual({ number: 3, etag: '"p"', sha256 });
   expect(new Set(s3.asked.map(({ path }) => path))).toEqual(
     new Set(['/backups/a/etcd.db?partNumber=3&uploadId=u1']),
@@ -29,7 +31,7 @@ test('what may pass is sent again: 503, SlowDown, a lost connection', async () =
 
 test('not for ever, and the failure says which part and bytes, and the answer', async () => {
   const s3 = await poseAsS3(refusesS3(503, 'SlowDown'));
-  await expect(s3.open().uploadPart(upload, 3, body, { offset: 8 })).rejects.toMatchObject({
+  await expect(s3.open().uploadPart(upload, 3, content, { offset: 8 })).rejects.toMatchObject({
     code: 'S3_UNAVAILABLE',
     message: expect.stringMatching(
       /^Sending part 3 of s3:.*\/a\/etcd.db, bytes 8 to 12, failed: http.*503 SlowDown: said so/,
@@ -64,12 +66,12 @@ test('two clocks that differ are brought together by that of the storage, once',
     refusesS3(403, 'RequestTimeTooSkewed', date),
   );
   const bucket = s3.open();
-  await bucket.uploadPart(upload, 1, body, { offset: 0 });
+  await bucket.uploadPart(upload, 1, content, { offset: 0 });
   expect(s3.asked.map(({ headers }) => String(headers['x-amz-date']).slice(0, 8))).toEqual([
     '19700101',
     '20300101',
   ]);
-  await expect(bucket.uploadPart(upload, 2, body, { offset: 0 })).rejects.toMatchObject({
+  await expect(bucket.uploadPart(upload, 2, content, { offset: 0 })).rejects.toMatchObject({
     code: 'S3_REFUSED',
     message: expect.stringContaining('Set the clock of this machine right.'),
   });
@@ -84,7 +86,7 @@ test('a clock that differs is seen in an answer without words as well', async ()
 
 test('a storage that says that it has another checksum is not believed', async () => {
   const s3 = await poseAsS3(answers(200, { etag: '"p"', 'x-amz-checksum-sha256': 'other' }));
-  await expect(s3.open().uploadPart(upload, 1, body, { offset: 0 })).rejects.toMatchObject({
+  await expect(s3.open().uploadPart(upload, 1, content, { offset: 0 })).rejects.toMatchObject({
     code: 'S3_CHECKSUM',
     message: expect.stringContaining(`has the sha256 other, not ${sha256}`),
   });
