@@ -25,7 +25,7 @@ function tools(text: string): readonly string[] {
 }
 
 /** Mains that we have written lie beside their go.mod. */
-const OURS = 'ballast.dev/parts';
+const OURS = 'ballast.dev';
 
 /** Our own program has no version but that of this repository. */
 const versioned = partNames.filter((name) => name !== 'pause');
@@ -74,6 +74,7 @@ test('nothing that only others run is built for `npm start`', () => {
     'etcd-next',
     'etcd-tools',
     'porcupine',
+    'feed-reader',
     'versitygw',
     'kube-controller-manager',
   ]);

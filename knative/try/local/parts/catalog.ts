@@ -135,6 +135,18 @@ const entries: readonly PartEntry[] = [
     user: 'tests',
   },
   {
+    // The example of docs/agents.md: it is tried by what tries our own reader.
+    name: 'feed-reader',
+    group: 'feed-reader',
+    package: 'ballast.dev/example/reader',
+    module: 'github.com/nats-io/nats.go',
+    version: 'v1.55.0',
+    stamps: {},
+    minorSkew: 0,
+    isKubebuilderAsset: false,
+    user: 'tests',
+  },
+  {
     // An S3 that keeps its objects in a directory.
     name: 'versitygw',
     group: 'versitygw',

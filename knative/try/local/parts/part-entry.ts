@@ -12,6 +12,7 @@ export type PartName =
   | 'nats-server-previous'
   | 'apiserver_receive_adapter'
   | 'porcupine-check'
+  | 'feed-reader'
   | 'versitygw'
   | 'kwok'
   | 'kube-controller-manager'
@@ -48,8 +49,8 @@ export type KnativePartName =
   | 'kn';
 
 /**
- * The Go modules beside this file: the versions that Kubernetes, Knative and etcd want clash in a
- * single one.
+ * The Go modules beside this file, and the example of a reader in docs/example-go: the versions that
+ * Kubernetes, Knative and etcd want clash in a single one.
  */
 export type PartGroup =
   | 'etcd'
@@ -57,6 +58,7 @@ export type PartGroup =
   | 'etcd-next'
   | 'etcd-tools'
   | 'porcupine'
+  | 'feed-reader'
   | 'versitygw'
   | 'kubernetes'
   | 'nats'
