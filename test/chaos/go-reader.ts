@@ -1,5 +1,5 @@
 // The reader in Go of docs/example-go as its authors would run it: a process that prints what
-// changes, and all that it holds when it is asked. It can be killed, and begins from nothing then.
+// changes and how it stands. It can be killed, and begins from nothing then.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -13,16 +13,13 @@ import { type ReaderOptions, readerName } from './reader.ts';
 /** Those that it knows. */
 export type GoScope = Exclude<Scope, { readonly namespaces: readonly string[] }>;
 
-export interface GoState {
+interface GoState {
   readonly phase: string;
   readonly why?: string;
+  readonly isStale: boolean;
   readonly version: number;
   readonly verified: number;
-  readonly isStale: boolean;
   readonly snapshots: number;
-  readonly resumes: number;
-  readonly gaps: number;
-  readonly mismatches: number;
 }
 
 interface Row {
@@ -31,15 +28,9 @@ interface Row {
   readonly object: ObjectMessage;
 }
 
-export interface Held {
-  readonly state: GoState;
-  readonly held: readonly Row[];
-}
-
 type Line =
   | ({ readonly type: 'added' | 'changed' | 'removed' } & Row)
-  | { readonly type: 'state'; readonly state: GoState }
-  | ({ readonly type: 'held'; readonly to: string } & Held);
+  | ({ readonly type: 'state' } & GoState);
 
 export interface GoReaderOptions extends ReaderOptions {
   readonly scope: GoScope;
@@ -47,21 +38,33 @@ export interface GoReaderOptions extends ReaderOptions {
   readonly api?: string;
 }
 
+const CONNECTING: GoState = {
+  phase: 'connecting',
+  isStale: false,
+  version: 0,
+  verified: 0,
+  snapshots: 0,
+};
+
 export class GoReader {
   readonly name: string;
   readonly observer: Observer;
-  /** All that it printed since it was opened, but answers. */
-  lines: Exclude<Line, { readonly type: 'held' }>[] = [];
+  /** What it printed adds up to: by subject, what its agent would hold. */
+  readonly held = new Map<string, Row>();
+  /** Everything that it said of itself since it was opened. */
+  states: GoState[] = [];
   readonly #options: GoReaderOptions;
   #child: ChildProcess | undefined;
   #reading: Promise<void> = Promise.resolve();
-  #asked = 0;
-  readonly #answers = new Map<string, PromiseWithResolvers<Held>>();
 
   constructor(options: GoReaderOptions) {
     this.#options = options;
     this.name = `${readerName(options.scope)} in Go`;
     this.observer = new Observer(this.name, options.isSlandered);
+  }
+
+  get state(): GoState {
+    return this.states.at(-1) ?? CONNECTING;
   }
 
   async open(): Promise<void> {
@@ -71,10 +74,11 @@ export class GoReader {
     const child = spawn(await resolvePart('feed-reader'), args, {
       // Not as an argument: everybody on a machine sees those.
       env: { ...process.env, NATS_URL: url },
-      stdio: ['pipe', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
     await once(child, 'spawn');
-    this.lines = [];
+    this.held.clear();
+    this.states = [];
     this.#child = child;
     this.#reading = this.#read(child);
   }
@@ -83,50 +87,40 @@ export class GoReader {
     const child = this.#child;
     this.#child = undefined;
     if (child === undefined) return;
-    const exited = once(child, 'exit');
+    const exited = child.exitCode === null ? once(child, 'exit') : undefined;
     child.kill('SIGKILL');
     await exited;
     await this.#reading;
   }
 
-  async held(): Promise<Held> {
-    const child = this.#child;
-    if (child === undefined) throw new Error(`the reader ${this.name} is not open`);
-    this.#asked += 1;
-    const answer = Promise.withResolvers<Held>();
-    this.#answers.set(String(this.#asked), answer);
-    child.stdin?.write(`${this.#asked}\n`);
-    return answer.promise;
-  }
-
-  async differences(expected: View): Promise<readonly string[]> {
-    const { state, held } = await this.held();
+  /** Objects that it holds and should not, or lacks; and whether it says itself that all is well. */
+  differences(expected: View): readonly string[] {
     const own = viewOf(expected, this.#options.scope);
-    const has = new Map(held.map(({ subject, object }) => [subject, comparable(object)]));
+    const has = new Map(
+      [...this.held].map(([subject, { object }]) => [subject, comparable(object)]),
+    );
     const found = differences(own, has).map((line) => `${this.name}: ${line}`);
-    const isWell = state.phase === 'current' && !state.isStale;
-    return isWell ? found : [`${this.name} is ${JSON.stringify(state)}`, ...found];
+    const { phase, isStale, why = '' } = this.state;
+    if (phase === 'current' && !isStale) return found;
+    return [`${this.name} is ${isStale ? 'stale and ' : ''}${phase}: ${why}`, ...found];
   }
 
   async #read({ stdout }: ChildProcess): Promise<void> {
     if (stdout === null) return;
-    try {
-      for await (const text of createInterface({ input: stdout })) this.#take(lineOf(text));
-    } finally {
-      const ended = new Error(`the reader ${this.name} has ended`);
-      for (const answer of this.#answers.values()) answer.reject(ended);
-      this.#answers.clear();
-    }
+    for await (const text of createInterface({ input: stdout })) this.#take(lineOf(text));
   }
 
   #take(line: Line): void {
-    if (line.type === 'held') {
-      this.#answers.get(line.to)?.resolve(line);
-      this.#answers.delete(line.to);
+    if (line.type === 'state') {
+      this.states.push(line);
       return;
     }
-    this.lines.push(line);
-    if (line.type === 'added' || line.type === 'changed') this.observer.saw(line);
+    if (line.type === 'removed') {
+      this.held.delete(line.subject);
+      return;
+    }
+    this.held.set(line.subject, line);
+    this.observer.saw(line);
   }
 }
 

@@ -251,9 +251,9 @@ export class Rig {
     const endsAtMs = this.clock.nowMs() + withinMs;
     for (;;) {
       const read = this.readers.flatMap((reader) => reader.differences(expected));
-      const inGo = this.goReaders.map((reader) => reader.differences(expected));
-      const located = this.#located?.differences(this.kube);
-      const found = [...read, ...(await Promise.all(inGo)).flat(), ...((await located) ?? [])];
+      const inGo = this.goReaders.flatMap((reader) => reader.differences(expected));
+      const located = (await this.#located?.differences(this.kube)) ?? [];
+      const found = [...read, ...inGo, ...located];
       if (found.length === 0 || this.clock.nowMs() > endsAtMs) return found;
       await this.clock.sleep(RETRY_MS);
     }

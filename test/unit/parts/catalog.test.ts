@@ -34,8 +34,8 @@ describe.each(versioned)('%s', (name) => {
   const entry = partEntry(name);
 
   test('has the version that go.mod pins', () => {
-    const required = goMod(entry.group).match(/^\t\S+ v\S+/gm) ?? [];
-    expect(required).toContain(`\t${entry.module} ${entry.version}`);
+    const required = goMod(entry.group).match(/(?<=^(?:\t|require ))\S+ v\S+/gm) ?? [];
+    expect(required).toContain(`${entry.module} ${entry.version}`);
   });
 
   test('is built from a package of its module', () => {
