@@ -49,7 +49,7 @@ const CONNECTING: GoState = {
 export class GoReader {
   readonly name: string;
   readonly observer: Observer;
-  /** What it printed adds up to: by subject, what its agent would hold. */
+  /** The sum of what it printed: by subject, as an agent would hold it. */
   readonly held = new Map<string, Row>();
   /** Everything that it said of itself since it was opened. */
   states: GoState[] = [];
@@ -93,7 +93,7 @@ export class GoReader {
     await this.#reading;
   }
 
-  /** Objects that it holds and should not, or lacks; and whether it says itself that all is well. */
+  /** Objects that it holds wrongly or lacks; and whether it says itself that all is well. */
   differences(expected: View): readonly string[] {
     const own = viewOf(expected, this.#options.scope);
     const has = new Map(

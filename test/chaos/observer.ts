@@ -40,7 +40,7 @@ export class Observer {
     this.#look(change.entry);
   }
 
-  /** Of a reader of another kind. */
+  /** The same of a reader of another kind. */
   saw(sighting: Sighting): void {
     this.seen += 1;
     this.#look(sighting);

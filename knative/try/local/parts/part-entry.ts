@@ -49,8 +49,8 @@ export type KnativePartName =
   | 'kn';
 
 /**
- * The Go modules beside this file, and the example of a reader in docs/example-go: the versions that
- * Kubernetes, Knative and etcd want clash in a single one.
+ * The Go modules beside this file, and the example of a reader in docs/example-go: the versions
+ * that Kubernetes, Knative and etcd want clash in a single one.
  */
 export type PartGroup =
   | 'etcd'
