@@ -71,6 +71,18 @@ test('a live message that never came is noticed by the next one on its subject',
     await feed.put(node1, pod('a'));
     await feed.put(node1, pod('b'));
   });
+  await feed.put(node1, pod('b'));
+  await untilWhole(reader, feed);
+  expect(reader.state.snapshots).toBe(2);
+});
+
+test('also when others came in between, and nothing else is missing', async () => {
+  const feed = await world.feed();
+  await feed.put(node1, pod('a'));
+  const reader = await readerOf(feed);
+  await untilWhole(reader, feed);
+  await feed.silently(async () => void (await feed.put(node1, pod('a'))));
+  await feed.put(node1, pod('b'));
   await feed.put(node1, pod('a'));
   await untilWhole(reader, feed);
   expect(reader.state.snapshots).toBe(2);
