@@ -3,7 +3,9 @@
 import type { FeedMessage } from '../../shared/feed/messages.ts';
 import { BUILT_IN } from '../../shared/feed/projections/built-in.ts';
 import { show } from '../../shared/feed/projections/show.ts';
+import { encodeToken } from '../../shared/feed/subjects.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import type { Scope } from '../../shared/nats/replica/scope.ts';
 
 /** Messages by subject, as text. */
 export type View = ReadonlyMap<string, string>;
@@ -17,6 +19,19 @@ export async function expectedView(kube: KubeClient): Promise<View> {
   });
   const all = (await Promise.all(lists)).flat();
   return new Map(all.map(({ subject, message }) => [subject, comparable(message)]));
+}
+
+/** The part that a scope shows. */
+export function viewOf(view: View, scope: Scope): View {
+  const isShown = ([subject]: readonly [string, string]): boolean => {
+    if (scope === 'cluster') return true;
+    const [place = '', node = '', , namespace = ''] = subject.split('.');
+    if ('namespaces' in scope) {
+      return namespace === '_' || scope.namespaces.map(encodeToken).includes(namespace);
+    }
+    return place === 'all' || (place === 'node' && node === encodeToken(scope.node));
+  };
+  return new Map([...view].filter(isShown));
 }
 
 /** A reader holds the same messages for as long as nothing changes, and is looked at again. */

@@ -104,10 +104,14 @@ const READER_KILLED: Fault = {
   kind: 'reader killed',
   on: 'reader',
   weight: 2,
-  begin: async ({ readers }, random) => {
+  begin: async ({ readers, goReaders }, random) => {
     const reader = random.pick(readers);
-    await reader.close();
-    return async () => reader.open(random.chance(0.7) ? 'bookmark' : 'nothing');
+    const inGo = random.fork('in Go').pick(goReaders);
+    await Promise.all([reader.close(), inGo.close()]);
+    return async () => {
+      reader.open(random.chance(0.7) ? 'bookmark' : 'nothing');
+      await inGo.open();
+    };
   },
 };
 

@@ -3,6 +3,8 @@
 import type { Change } from '../../shared/nats/replica/changes.ts';
 import type { Entry } from '../../shared/nats/replica/entry.ts';
 
+type Sighting = Pick<Entry, 'subject' | 'version' | 'object'>;
+
 interface Seen {
   readonly epoch: number;
   /** A stream sequence, or a resourceVersion. */
@@ -35,13 +37,27 @@ export class Observer {
   note(change: Change): void {
     this.seen += 1;
     if (change.type === 'resync' || change.type === 'removed') return;
-    const { entry } = change;
-    const { epoch, kind, namespace = '', name, uid, resourceVersion } = entry.object;
-    this.#check(this.#sequences, entry.subject, { epoch, at: entry.version }, 'sequence');
+    this.#look(change.entry);
+  }
+
+  /** The same of a reader of another kind. */
+  saw(sighting: Sighting): void {
+    this.seen += 1;
+    this.#look(sighting);
+  }
+
+  #look({ subject, version, object }: Sighting): void {
+    const { epoch, kind, namespace = '', name, uid, resourceVersion } = object;
+    this.#check(this.#sequences, subject, { epoch, at: version }, 'sequence');
     if (this.#isSlandered(`${kind} ${namespace}/${name}`)) return;
-    const identity = kind === 'EndpointSlice' ? `${uid} ${entry.subject}` : uid;
+    const identity = kind === 'EndpointSlice' ? `${uid} ${subject}` : uid;
     const revision = { epoch, at: Number(resourceVersion) };
-    this.#check(this.#revisions, identity, revision, `resourceVersion of ${nameOf(entry)}`);
+    this.#check(
+      this.#revisions,
+      identity,
+      revision,
+      `resourceVersion of ${kind} ${namespace}/${name}`,
+    );
   }
 
   #check(known: Map<string, Seen>, key: string, now: Seen, kind: string): void {
@@ -54,6 +70,3 @@ export class Observer {
     this.violations.push(`${this.#reader} saw ${key} go back: ${kind}: ${step}`);
   }
 }
-
-const nameOf = ({ object: { kind, namespace = '', name } }: Entry): string =>
-  `${kind} ${namespace}/${name}`;

@@ -1,10 +1,9 @@
 // One reader of the feed as an agent has it: a replica that can be killed, comes back from its
 // bookmark or from nothing, and is watched by an observer through all of it.
-import { encodeToken } from '../../shared/feed/subjects.ts';
 import type { Bookmark } from '../../shared/nats/replica/bookmark.ts';
 import { type Replica, openReplica } from '../../shared/nats/replica/replica.ts';
 import type { Scope } from '../../shared/nats/replica/scope.ts';
-import { type View, comparable, differences } from './compare.ts';
+import { type View, comparable, differences, viewOf } from './compare.ts';
 import { Observer } from './observer.ts';
 
 export interface ReaderOptions {
@@ -66,7 +65,7 @@ export class Reader {
         comparable(object),
       ]),
     );
-    const own = new Map([...expected].filter(([subject]) => this.#isMine(subject)));
+    const own = viewOf(expected, this.#options.scope);
     const { phase, why = '' } = this.replica.state;
     const found = differences(own, held).map((line) => `${this.name}: ${line}`);
     return phase === 'current' ? found : [`${this.name} is ${phase}: ${why}`, ...found];
@@ -74,15 +73,5 @@ export class Reader {
 
   async #follow(replica: Replica): Promise<void> {
     for await (const change of replica.changes()) this.observer.note(change);
-  }
-
-  #isMine(subject: string): boolean {
-    const { scope } = this.#options;
-    if (scope === 'cluster') return true;
-    const [place = '', node = '', , namespace = ''] = subject.split('.');
-    if ('namespaces' in scope) {
-      return namespace === '_' || scope.namespaces.map(encodeToken).includes(namespace);
-    }
-    return place === 'all' || (place === 'node' && node === encodeToken(scope.node));
   }
 }

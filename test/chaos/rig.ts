@@ -18,8 +18,10 @@ import { type KubeClient, openKube } from '../../shared/kube/client.ts';
 import type { Scope } from '../../shared/nats/replica/scope.ts';
 import { expectedView } from './compare.ts';
 import { forgetTombstones } from './forget.ts';
+import { GoReader, type GoScope } from './go-reader.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { addInstance } from './instance.ts';
+import type { Observer } from './observer.ts';
 import { Reader, readerName } from './reader.ts';
 import { Relay } from './relay.ts';
 import { Located } from './located.ts';
@@ -54,6 +56,7 @@ export class Rig {
   readonly kube: KubeClient;
   readonly relay = new Relay();
   readonly readers: Reader[] = [];
+  readonly goReaders: GoReader[] = [];
   readonly clock: Clock = systemClock;
   readonly heartbeat: Heartbeat;
   readonly #accounts: ServiceAccounts;
@@ -110,7 +113,7 @@ export class Rig {
     this.#accounts.close();
     for (const part of this.plane.parts()) part.resume();
     await this.#located?.stop();
-    await Promise.all(this.readers.map((reader) => reader.close()));
+    await Promise.all([...this.readers, ...this.goReaders].map((reader) => reader.close()));
     await this.kube.close();
     await this.plane.stop();
     await this.relay.close();
@@ -147,12 +150,23 @@ export class Rig {
   }
 
   addReader(scope: Scope): Reader {
-    const url = this.plane.part(NATS).urls?.[readerName(scope)] ?? '';
-    const isSlandered = (name: string): boolean => this.relay.slandered.has(name);
-    const reader = new Reader({ url, feed: FEED, scope, isSlandered });
+    const reader = new Reader({ ...this.#readerOptions(scope), scope });
     this.readers.push(reader);
     reader.open();
     return reader;
+  }
+
+  async addGoReader(scope: GoScope): Promise<GoReader> {
+    const reader = new GoReader({ ...this.#readerOptions(scope), scope });
+    this.goReaders.push(reader);
+    await reader.open();
+    return reader;
+  }
+
+  #readerOptions(scope: Scope) {
+    const url = this.plane.part(NATS).urls?.[readerName(scope)] ?? '';
+    const isSlandered = (name: string): boolean => this.relay.slandered.has(name);
+    return { url, feed: FEED, isSlandered };
   }
 
   /** Its answers are compared with the API server from now on. */
@@ -237,7 +251,9 @@ export class Rig {
     const endsAtMs = this.clock.nowMs() + withinMs;
     for (;;) {
       const read = this.readers.flatMap((reader) => reader.differences(expected));
-      const found = [...read, ...((await this.#located?.differences(this.kube)) ?? [])];
+      const inGo = this.goReaders.flatMap((reader) => reader.differences(expected));
+      const located = (await this.#located?.differences(this.kube)) ?? [];
+      const found = [...read, ...inGo, ...located];
       if (found.length === 0 || this.clock.nowMs() > endsAtMs) return found;
       await this.clock.sleep(RETRY_MS);
     }
@@ -248,8 +264,12 @@ export class Rig {
     await forgetTombstones(this.plane.part(NATS).url, FEED);
   }
 
+  get observers(): readonly Observer[] {
+    return [...this.readers, ...this.goReaders].map(({ observer }) => observer);
+  }
+
   get violations(): readonly string[] {
-    return this.readers.flatMap(({ observer }) => observer.violations);
+    return this.observers.flatMap(({ violations }) => violations);
   }
 
   async #startAdapter(sinkUrl: string): Promise<void> {

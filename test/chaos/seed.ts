@@ -38,7 +38,7 @@ export async function runSeed(
   const random = new Random(seed);
   const mutator = new Mutator(rig.kube);
   rig.relay.slandered.clear();
-  for (const { observer } of rig.readers) observer.startOver();
+  for (const observer of rig.observers) observer.startOver();
   await mutator.cleanUp(random.fork('clean'));
   const healedBefore = (await rig.status()).events?.healed ?? 0;
   const count = random.between(FAULTS_MIN, FAULTS_MAX);

@@ -25,7 +25,7 @@ function tools(text: string): readonly string[] {
 }
 
 /** Mains that we have written lie beside their go.mod. */
-const OURS = 'ballast.dev/parts';
+const OURS = 'ballast.dev';
 
 /** Our own program has no version but that of this repository. */
 const versioned = partNames.filter((name) => name !== 'pause');
@@ -34,8 +34,8 @@ describe.each(versioned)('%s', (name) => {
   const entry = partEntry(name);
 
   test('has the version that go.mod pins', () => {
-    const required = goMod(entry.group).match(/^\t\S+ v\S+/gm) ?? [];
-    expect(required).toContain(`\t${entry.module} ${entry.pin ?? entry.version}`);
+    const required = goMod(entry.group).match(/(?<=^(?:\t|require ))\S+ v\S+/gm) ?? [];
+    expect(required).toContain(`${entry.module} ${entry.pin ?? entry.version}`);
   });
 
   test('is built from a package of its module', () => {
@@ -79,6 +79,7 @@ test('nothing that only others run is built for `npm start`', () => {
     'etcd-tools-previous',
     'etcd-tools-next',
     'porcupine',
+    'feed-reader',
     'versitygw',
     'prometheus',
     'kube-controller-manager',

@@ -39,8 +39,11 @@ export type CacheCheck = 'quick' | 'full';
 const MANIFEST = 'manifest.json';
 const KEY_LENGTH = 16;
 
+/** It lies where authors of readers look. */
+const EXAMPLE = '../../../../docs/example-go';
+
 export const moduleDir = (group: PartGroup): string =>
-  fileURLToPath(new URL(`${group}/`, import.meta.url));
+  fileURLToPath(new URL(`${group === 'feed-reader' ? EXAMPLE : group}/`, import.meta.url));
 
 export const ldflags = (stamps: Readonly<Record<string, string>>): string =>
   ['-s', '-w', ...Object.entries(stamps).map(([name, value]) => `-X ${name}=${value}`)].join(' ');

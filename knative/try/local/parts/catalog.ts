@@ -3,6 +3,7 @@
 import { knativeEntries } from './knative-entries.ts';
 import { legacyEntries } from './legacy-entries.ts';
 import type { PartEntry, PartGroup, PartName } from './part-entry.ts';
+import { testEntries } from './test-entries.ts';
 
 const KUBERNETES_VERSION = 'v1.36.3';
 const ETCD_VERSION = 'v3.6.16';
@@ -56,8 +57,6 @@ const etcdutl = {
 
 const CONTAINERD = 'github.com/containerd/containerd/v2';
 const CNI = 'github.com/containernetworking/plugins';
-const PROMETHEUS = 'github.com/prometheus/prometheus';
-const VERSITYGW = 'github.com/versity/versitygw';
 
 /** Parts of a node; taken as built, or as somebody has put them into a directory. */
 const ofCluster = {
@@ -136,45 +135,7 @@ const entries: readonly PartEntry[] = [
     version: ETCD_PREVIOUS_VERSION,
   },
   { ...etcdutl, name: 'etcdutl-next', group: 'etcd-tools-next', version: ETCD_NEXT_VERSION },
-  {
-    name: 'porcupine-check',
-    group: 'porcupine',
-    package: 'ballast.dev/parts/porcupine',
-    module: 'github.com/anishathalye/porcupine',
-    version: 'v1.3.1',
-    stamps: {},
-    minorSkew: 0,
-    isKubebuilderAsset: false,
-    user: 'tests',
-  },
-  {
-    // An S3 that keeps its objects in a directory.
-    name: 'versitygw',
-    group: 'versitygw',
-    package: `${VERSITYGW}/cmd/versitygw`,
-    module: VERSITYGW,
-    version: 'v1.8.0',
-    stamps: { 'main.Version': 'v1.8.0' },
-    versionArgs: ['--version'],
-    minorSkew: 0,
-    isKubebuilderAsset: false,
-    user: 'tests',
-  },
-  {
-    // Runs the tests of alerts.
-    name: 'promtool',
-    group: 'prometheus',
-    package: `${PROMETHEUS}/cmd/promtool`,
-    module: PROMETHEUS,
-    version: 'v0.316.0',
-    stamps: { 'github.com/prometheus/common/version.Version': 'v0.316.0' },
-    // The clients of every cloud are half of it, and no rule needs one.
-    tags: ['remove_all_sd'],
-    versionArgs: ['--version'],
-    minorSkew: 0,
-    isKubebuilderAsset: false,
-    user: 'tests',
-  },
+  ...testEntries,
   {
     name: 'kwok',
     group: 'kwok',

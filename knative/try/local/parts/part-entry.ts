@@ -18,6 +18,7 @@ export type PartName =
   | 'apiserver_receive_adapter'
   | 'porcupine-check'
   | 'promtool'
+  | 'feed-reader'
   | 'versitygw'
   | 'kwok'
   | 'kube-controller-manager'
@@ -54,8 +55,8 @@ export type KnativePartName =
   | 'kn';
 
 /**
- * The Go modules beside this file: the versions that Kubernetes, Knative and etcd want clash in a
- * single one.
+ * The Go modules beside this file, and the example of a reader in docs/example-go: the versions
+ * that Kubernetes, Knative and etcd want clash in a single one.
  */
 export type PartGroup =
   | 'etcd'
@@ -67,6 +68,7 @@ export type PartGroup =
   | 'etcd-tools-previous'
   | 'etcd-tools-next'
   | 'porcupine'
+  | 'feed-reader'
   | 'versitygw'
   | 'prometheus'
   | 'kubernetes'

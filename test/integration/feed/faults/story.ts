@@ -53,7 +53,7 @@ class Story {
     await rig.setInstances(1);
     for (const late of rig.readers.splice(this.#staying)) await late.close();
     rig.relay.slandered.clear();
-    for (const { observer } of rig.readers) observer.startOver();
+    for (const observer of rig.observers) observer.startOver();
     await mutator.cleanUp(random);
     await mutator.create(PODS, pod('changed', random, 'n0'));
     await mutator.create(PODS, pod('deleted', random, 'n1'));
