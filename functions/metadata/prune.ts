@@ -1,5 +1,6 @@
 // Writes tombstones for messages that the feed's spec no longer covers, like `kubectl apply
-// --prune`: those of resources that were dropped from it, and those on subjects it does not have.
+// --prune`: those of resources that were dropped from it, those on subjects it does not have, and
+// those that nobody can read.
 import { encodeMessage } from '../../shared/feed/messages.ts';
 import { holdsObject } from './decide.ts';
 import type { EpochTask } from './deps.ts';
@@ -32,8 +33,8 @@ export async function pruneResources(
 }
 
 /**
- * Ends messages on subjects that the feed does not have. Readers of a namespace would otherwise
- * receive them.
+ * Ends messages on subjects that the feed does not have, which readers of a namespace would
+ * otherwise receive, and those that say nothing. A sweep that repaired one was before us.
  */
 export async function pruneForeign(
   { feed, stream }: Session,

@@ -1,6 +1,6 @@
 // Scans the whole stream once, and adds up what each ledger holds, the checkpoints that stand in
-// it, the objects of each resource, and messages that are not the feed's. It holds sums and never
-// the objects.
+// it, the objects of each resource, and messages that are not the feed's or that nobody can read.
+// It holds sums and never the objects.
 import {
   type Checkpoint,
   type ObjectMessage,
@@ -34,7 +34,7 @@ export interface LedgerSum {
   checkpointSequence: number;
 }
 
-/** A message on a subject that the feed does not have. */
+/** A message on a subject that the feed does not have, or one that says nothing. */
 export interface ForeignMessage {
   readonly subject: string;
   readonly sequence: number;
@@ -74,6 +74,8 @@ export class StreamSums {
     const { subject, sequence, message } = published;
     const place = parseSubject(subject);
     if (place === undefined) return this.#takeOther(subject, stored);
+    // An empty one would end the pages of all readers before it.
+    if (message === undefined) this.#takeForeign(subject, sequence);
     const isShown = message !== undefined && !isTombstone(message);
     const mark = isShown ? entryOf(subject, stored, message) : undefined;
     this.#before?.meet(published, place.key.resource, mark);
@@ -107,8 +109,11 @@ export class StreamSums {
     }
     const message = decodeMessage(data);
     const isRemoved = message !== undefined && isTombstone(message);
-    if (isOfFeed(subject) || isRemoved || this.foreign.length >= FOREIGN_MAX) return;
-    this.foreign.push({ subject, sequence });
+    if (!isOfFeed(subject) && !isRemoved) this.#takeForeign(subject, sequence);
+  }
+
+  #takeForeign(subject: string, sequence: number): void {
+    if (this.foreign.length < FOREIGN_MAX) this.foreign.push({ subject, sequence });
   }
 
   #ledger(name: string): LedgerSum {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../shared/kube/objects.ts';
 import type { Stream } from '../../../shared/nats/stream.ts';
 import { openReplica } from '../../../shared/nats/replica/replica.ts';
+import { FeedWriter } from '../../builders/feed-writer.ts';
 import { withFeedEach } from './each.ts';
 import { annotatePod, bindPod, createPod, labelPod, removePod } from './objects.ts';
 import { type FeedWorld, type Sender, soon } from './world.ts';
@@ -83,4 +84,18 @@ test('a forged delete on the node of another life does not flicker for a reader'
     await sender.change(forged(real, { uid: 'another' }, { nodeName }), 'delete');
   }
   expect(await world.changedSince(stream, lastSequence)).toEqual([]);
+});
+
+// Between accounts it is the end of the answers: a page would end there, and no reader be current.
+test('an empty message in the stream is ended by the next sweep', async () => {
+  await sender.change(await createPod(world.kube, 'a', 'n1'), 'add');
+  const writer = await FeedWriter.open(world.plane.part('nats-server').url, feed);
+  await writer.raw('node.n1.pods.web.a', '');
+  await writer.close();
+  expect(await sender.sweep()).toBe(204);
+  const url = world.plane.part('nats-server').urls?.['reader'] ?? '';
+  const replica = openReplica({ url, feed, scope: 'cluster', name: 'test' });
+  await replica.whenCurrent({ signal: soon() });
+  await replica.close();
+  expect(await world.difference(stream)).toEqual([]);
 });
