@@ -116,7 +116,9 @@ async function made({ apiVersion, kind, metadata }: Manifest): Promise<KubeObjec
   const ref = await kube.resourceFor(apiVersion, kind);
   if (ref === undefined) throw new Error(`the API server has no ${kind}`);
   const { name, namespace } = metadata;
-  return kube.get(ref, { name, ...(namespace === undefined ? {} : { namespace }) });
+  // Some say one for kustomize alone.
+  const isPlaced = ref.isNamespaced && namespace !== undefined;
+  return kube.get(ref, { name, ...(isPlaced ? { namespace } : {}) });
 }
 
 test('what the lines make is what the manifests say, but for what kn cannot say', async () => {
