@@ -27,6 +27,7 @@ export interface AuditedRequest {
   readonly namespace: string;
   readonly name: string;
   readonly isAllowed: boolean;
+  readonly receivedMs: number;
 }
 
 export class Installed {
@@ -107,6 +108,7 @@ export class Installed {
 interface AuditEvent {
   readonly verb: string;
   readonly requestURI: string;
+  readonly requestReceivedTimestamp: string;
   readonly user: { readonly username: string };
   readonly objectRef?: Readonly<Partial<Record<string, string>>>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -118,7 +120,7 @@ const verbsOf = ({ verb, responseStatus }: AuditEvent): readonly string[] =>
   verb === 'patch' && responseStatus?.code === CREATED ? [verb, 'create'] : [verb];
 
 function askedIn(event: AuditEvent): readonly AuditedRequest[] {
-  const { requestURI, user, objectRef = {}, annotations } = event;
+  const { requestURI, requestReceivedTimestamp, user, objectRef = {}, annotations } = event;
   const { apiGroup = '', resource, subresource, namespace = '', name = '' } = objectRef;
   const path = requestURI.split('?')[0] ?? '';
   const requests = {
@@ -128,6 +130,7 @@ function askedIn(event: AuditEvent): readonly AuditedRequest[] {
     namespace,
     name,
     isAllowed: annotations?.['authorization.k8s.io/decision'] === 'allow',
+    receivedMs: Date.parse(requestReceivedTimestamp),
   };
   return verbsOf(event).map((verb) => ({ ...requests, verb }));
 }

@@ -21,12 +21,12 @@ interface Used {
   /** All that was applied, roles among it. */
   readonly objects: Parameters<typeof grantsIn>[0];
   /** Requests before it may have been refused. */
-  readonly forgiven: number;
+  readonly grantedAtMs: number;
 }
 
-export function misfitsOf({ account, requests: all, objects, forgiven }: Used): Misfits {
+export function misfitsOf({ account, requests: all, objects, grantedAtMs }: Used): Misfits {
   const requests = all.filter(
-    (one, index) => one.account === account && (one.isAllowed || index >= forgiven),
+    (one) => one.account === account && (one.isAllowed || one.receivedMs >= grantedAtMs),
   );
   const grants = grantsIn(objects).filter((grant) => grant.account === account);
   const isOfResource = ({ resource }: AuditedRequest): boolean =>

@@ -40,6 +40,7 @@ import { HandMadePeer } from './hand-made-peer.ts';
 import { LeftEtcd } from './left-etcd.ts';
 import { HandMadeServer } from './hand-made-server.ts';
 import { startOwnPart } from '../../lanes/own-part.ts';
+import { untilGranted } from './granted.ts';
 import { Installed } from './installed.ts';
 import { type Misfits, misfitsOf, NONE } from './misfits.ts';
 
@@ -62,7 +63,7 @@ let installed: Installed;
 let skippedMs = 0;
 const later: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + skippedMs };
 const printed: Manifest[] = [];
-let forgiven = 0;
+let grantedAtMs = 0;
 
 beforeAll(async () => {
   installed = await Installed.open();
@@ -78,12 +79,13 @@ beforeAll(async () => {
 
 /** As `npm run migrate` and `npm run rights` print it; what was refused until then is forgiven. */
 async function grantPrinted(rights: readonly Manifest[]): Promise<void> {
-  forgiven = (await installed.requests()).length;
   printed.push(...rights);
   await applyObjects(
     installed.kube,
     rights.map((object) => ({ file: 'printed', object })),
   );
+  await untilGranted(installed.kube, NAMESPACE, grantsIn(rights));
+  grantedAtMs = systemClock.nowMs();
 }
 
 afterAll(async () => {
@@ -113,7 +115,7 @@ async function startSource(name: string, port: number): Promise<void> {
 const misfits = async (account: string): Promise<Misfits> => {
   const objects = [...installed.wiring.objects.map(({ object }) => object), ...printed];
   const requests = await installed.requests();
-  return misfitsOf({ account, requests, objects, forgiven });
+  return misfitsOf({ account, requests, objects, grantedAtMs });
 };
 
 test('metadata: a feed, one with a Secret, events, sweeps that list and replay', async () => {
