@@ -30,6 +30,8 @@ export interface BackupOptions {
    * A secret, the same for all attempts at one backup; undefined for a run that is the only one.
    */
   readonly writer?: string | undefined;
+  /** Nobody but these attempts writes to this name: uploads that wait there are theirs. */
+  readonly isNameOwn?: boolean;
 }
 
 export interface BackupDeps {
@@ -84,7 +86,7 @@ async function taken(sources: readonly Source[], target: Target, deps: BackupDep
 }
 
 function targetOf(
-  { to, writer, sealing }: BackupOptions,
+  { to, writer, sealing, isNameOwn = false }: BackupOptions,
   key: SealKey | undefined,
   clock: Clock | undefined,
 ): Target {
@@ -96,7 +98,7 @@ function targetOf(
   }
   const { place, settings } = to.address;
   const bucket = openBucket(place.bucket, settings, clock === undefined ? {} : { clock });
-  const target = new S3Target(bucket, { place, mark });
+  const target = new S3Target(bucket, { place, mark, isNameOwn });
   // A sealed one goes out from memory: the disk has the plain bytes, which are read.
   if (seal === undefined) return new SpooledTarget(target, to);
   return new SealedTarget(target, seal.key, seal.spooling);

@@ -52,6 +52,10 @@ export function destinationOf(backup: EtcdBackup): string {
   return `${CLAIM_DIR}/${claim?.path ?? `${name}-${defaultName(backup)}`}`;
 }
 
+/** No other EtcdBackup has this object, unless its user wrote the name. */
+export const isNameOwn = ({ spec: { target } }: EtcdBackup): boolean =>
+  target.s3 !== undefined && target.s3.key === undefined;
+
 /** Its name for people, to whom a path in a pod means nothing. */
 export function locationOf(backup: EtcdBackup): string {
   const { claim } = backup.spec.target;

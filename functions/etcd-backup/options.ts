@@ -41,6 +41,8 @@ ${S3_USAGE}
   --writer SECRET    the same for all attempts at one backup, and known to nobody else: one that
                      finds what an earlier one has finished tells that, and what an earlier one
                      left it takes back
+  --own-name         with --writer: nobody else ever writes to this name, so that uploads of earlier
+                     attempts that were killed are aborted first
   --result FILE      write the result there, too
   -h, --help         this text
 
@@ -60,6 +62,7 @@ const OPTIONS = {
   's3-sse': { type: 'string' },
   'encrypt-key-file': { type: 'string' },
   writer: { type: 'string' },
+  'own-name': { type: 'boolean' },
   result: { type: 'string' },
 } as const;
 
@@ -81,6 +84,7 @@ export async function commandOptions(args: readonly string[]): Promise<CommandOp
     to: address === undefined ? { path: to } : { address, spoolDir, spoolBytes },
     sealing: keyPath === undefined ? undefined : { keyPath, spoolDir, spoolBytes },
     writer: writerOf(values.writer),
+    isNameOwn: isNameOwn(values),
     resultPath: values.result,
   };
 }
@@ -89,6 +93,12 @@ export async function commandOptions(args: readonly string[]): Promise<CommandOp
 function writerOf(text: string | undefined): string | undefined {
   if (text === undefined || /^[\w-]{16,128}$/.test(text)) return text;
   throw new UsageError('--writer is 16 to 128 letters, digits, _ and - that nobody else knows');
+}
+
+function isNameOwn(values: { readonly 'own-name'?: boolean; readonly writer?: string }): boolean {
+  const { 'own-name': isOwn = false, writer } = values;
+  if (isOwn && writer === undefined) throw new UsageError('--own-name goes with --writer');
+  return isOwn;
 }
 
 function encryptionOf(text: string | undefined): string | undefined {

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { factsNameOf } from '../../shared/api/etcd-backup.ts';
 import type { Bucket, StoredObject } from '../../shared/s3/bucket.ts';
 import { download } from '../../shared/s3/download.ts';
+import { isS3Failure } from '../../shared/s3/errors.ts';
 import { type Place, shownPlace } from '../../shared/s3/place.ts';
 import {
   type Facts,
@@ -38,6 +39,24 @@ export async function earlierIn(looked: Looked, signal: AbortSignal): Promise<Fa
   if (facts !== undefined) await bucket.deleteFound(beside, facts, signal);
   if (backup !== undefined) await bucket.deleteFound(place.key, backup, signal);
   return undefined;
+}
+
+/** Without the right to list uploads they are left to a lifecycle rule, as without us. */
+export async function abortUploadsTo(
+  bucket: Bucket,
+  key: string,
+  signal: AbortSignal,
+): Promise<void> {
+  let found;
+  try {
+    found = await bucket.uploads(key, signal);
+  } catch (error) {
+    if (isS3Failure(error, 'S3_REFUSED')) return;
+    throw error;
+  }
+  for (const upload of found.filter((one) => one.key === key)) {
+    await bucket.abortUpload(upload, signal);
+  }
 }
 
 async function ownAt(

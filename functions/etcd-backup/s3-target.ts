@@ -12,12 +12,14 @@ import { type Place, shownPlace } from '../../shared/s3/place.ts';
 import { type Facts, textOfFacts } from './facts.ts';
 import { isOfSameBackup, type Mark } from './mark.ts';
 import type { StreamPart } from './part-queue.ts';
-import { earlierIn, type Looked, readFacts } from './s3-earlier.ts';
+import { abortUploadsTo, earlierIn, type Looked, readFacts } from './s3-earlier.ts';
 import { attemptsMet, backupExists, type Storage } from './target.ts';
 
 export interface S3TargetOptions {
   readonly place: Place;
   readonly mark: Mark;
+  /** Then uploads to it that are under way were left by earlier attempts. */
+  readonly isNameOwn: boolean;
 }
 
 /** A part of the object, wherever its bytes lie. */
@@ -57,7 +59,10 @@ export class S3Target implements Storage {
     return this.#partBytes;
   }
 
-  earlier(signal: AbortSignal): Promise<Facts | undefined> {
+  async earlier(signal: AbortSignal): Promise<Facts | undefined> {
+    const { place, isNameOwn } = this.#options;
+    // An attempt that was killed by force could not do it, and an upload does not say whose it is.
+    if (isNameOwn) await abortUploadsTo(this.#bucket, place.key, signal);
     return earlierIn(this.#looked, signal);
   }
 

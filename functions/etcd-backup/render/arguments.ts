@@ -8,7 +8,7 @@ import { CHECK, CONFIRM } from '../../../shared/jobs/etcdutl.ts';
 import { option, RESULT } from '../../../shared/jobs/manifest.ts';
 import { s3Options } from '../../../shared/jobs/s3.ts';
 import { quantityOf } from '../../../shared/kube/quantity.ts';
-import { destinationOf, type EtcdBackup } from '../object.ts';
+import { destinationOf, type EtcdBackup, isNameOwn } from '../object.ts';
 import type { Source } from '../state.ts';
 import type { Rehearsing } from './rehearsing.ts';
 
@@ -18,6 +18,7 @@ export const SPOOL_DIR = '/spool';
 export const REHEARSAL_DIR = '/rehearsal';
 
 export const PASSWORD_FILE = 'password';
+const OWN_NAME = '--own-name';
 
 export function argumentsOf(backup: EtcdBackup, source: Source, secret: string): readonly string[] {
   const { endpoints, tlsSecret, login } = source;
@@ -42,6 +43,7 @@ export function argumentsOf(backup: EtcdBackup, source: Source, secret: string):
     ...(spool?.medium === 'Node' ? [option('spool-bytes', bytesOf(spool))] : []),
     // One attempt knows by it what an earlier one has left.
     option('writer', secret),
+    ...(isNameOwn(backup) ? [OWN_NAME] : []),
     RESULT,
   ];
 }

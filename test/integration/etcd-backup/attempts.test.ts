@@ -7,6 +7,8 @@ import { type Backup, backUp } from '../../../functions/etcd-backup/backup.ts';
 import { writtenFactsIn } from '../../../functions/etcd-backup/facts.ts';
 import { markOf } from '../../../functions/etcd-backup/mark.ts';
 import { type Bucket, openBucket } from '../../../shared/s3/bucket.ts';
+import { contentOf } from '../../../shared/s3/content.ts';
+import type { Upload } from '../../../shared/s3/lists.ts';
 import { settingsFor } from '../../builders/posing-s3.ts';
 import { EtcdCluster } from '../etcd/cluster.ts';
 import { EtcdWriter } from '../storage-audit/world.ts';
@@ -79,16 +81,25 @@ interface Attempt {
   readonly etcd?: string;
   readonly signal?: AbortSignal;
   readonly spoolBytes?: number;
+  readonly isNameOwn?: boolean;
 }
 
 function attempt(how: Attempt = {}): Promise<Backup> {
-  const { of = OURS, isRelayed = false, etcd, signal, spoolBytes } = how;
+  const { of = OURS, isRelayed = false, etcd, signal, spoolBytes, isNameOwn = false } = how;
   const place = { bucket: BUCKET, key };
   const address = { place, settings: settings(isRelayed ? relayUrl : s3.url) };
   const endpoints = [etcd ?? cluster.placeOf(0).endpoint.url];
   const to = { address, spoolDir: cluster.plane.dir, spoolBytes };
   const deps = { signal: signal ?? new AbortController().signal, onProgress: () => undefined };
-  return backUp({ etcd: { endpoints }, to, writer: of ?? undefined }, { ...deps, clock: hasty });
+  const options = { etcd: { endpoints }, to, writer: of ?? undefined, isNameOwn };
+  return backUp(options, { ...deps, clock: hasty });
+}
+
+/** With a part in it, as a killed pod leaves it. */
+async function leaveUpload(to: string): Promise<Upload> {
+  const upload = await bucket.createUpload(to, mark('killed'));
+  await bucket.uploadPart(upload, 1, contentOf(Buffer.alloc(1_000)), { offset: 0 });
+  return upload;
 }
 
 /** A request that is held until it is let go. */
@@ -145,6 +156,29 @@ test.each([
   if (facts !== undefined) await bucket.putNew(`${key}.json`, Buffer.from(facts), mark('1'));
   await expect(attempt({ of: THEIRS })).rejects.toMatchObject({ code: 'BACKUP_EXISTS' });
   await assertWhole(await attempt());
+});
+
+test('the upload of one that was killed by force goes, where the name is its own', async () => {
+  await begin();
+  const killed = await leaveUpload(key);
+  const others = await leaveUpload(`${key}-of-others`);
+  await attempt({ isNameOwn: false });
+  const ids = async () => (await bucket.uploads(key)).map(({ id }) => id);
+  expect((await ids()).toSorted()).toEqual([killed.id, others.id].toSorted());
+  // Also by one that finds the backup there.
+  await attempt({ isNameOwn: true, etcd: 'http://127.0.0.1:1' });
+  expect(await ids()).toEqual([others.id]);
+  await bucket.abortUpload(others);
+});
+
+test('without the right to list uploads a backup is taken all the same', async () => {
+  await begin();
+  const body = Buffer.from('<Error><Code>AccessDenied</Code></Error>');
+  relay.meddle = async (passing) =>
+    passing.method === 'GET' && /[?&]uploads\b/.test(passing.path)
+      ? passing.answer({ statusCode: 403, headers: {}, body })
+      : passOn(passing);
+  await assertWhole(await attempt({ isNameOwn: true, isRelayed: true }));
 });
 
 test('one whose bytes are others than its facts say is taken anew', async () => {

@@ -35,6 +35,7 @@ test.each([
   [[...ETCD, '--to', 's3://bbb/k', '--s3-endpoint', 'x'], '--s3-endpoint must be as'],
   [[...ETCD, '--to', 's3://bbb/k', '--spool-bytes', '2Gi'], '--spool-bytes wants a whole number'],
   [[...ETCD, '--to', 'f', '--writer', 'short'], '--writer is 16 to 128 letters'],
+  [[...ETCD, '--to', 's3://bbb/k', '--own-name'], '--own-name goes with --writer'],
 ])('%j ends with 2', async (args, message) => {
   const { code, out, err } = await run(...args);
   expect([code, out]).toEqual([2, '']);

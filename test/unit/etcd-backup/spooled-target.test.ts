@@ -38,7 +38,7 @@ const holds: S3Manner = (response, asked) => {
 async function begun(manner: S3Manner): Promise<{ s3: PosingS3; target: SpooledTarget }> {
   const s3 = await poseAsS3(manner);
   const place = { bucket: 'backups', key: 'etcd.db' };
-  const object = new S3Target(s3.open(), { place, mark: markOf(undefined) });
+  const object = new S3Target(s3.open(), { place, mark: markOf(undefined), isNameOwn: false });
   const target = new SpooledTarget(object, { spoolDir: dir });
   await target.begin(bytes.length, signal);
   return { s3, target };
