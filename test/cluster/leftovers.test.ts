@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
@@ -18,6 +18,7 @@ import {
 } from './support/machine-state.ts';
 import { nodeArchive } from './support/node-image.ts';
 import { claim, pod, service, WEB } from './support/pods.ts';
+import { userId } from '../../knative/try/local/process/user-id.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../knative/try/cluster/main.ts');
 /** Beside the one that a person may be running. */
@@ -51,7 +52,7 @@ afterEach(async () => {
 });
 
 const readState = (): Promise<MachineState> =>
-  machineState(join(clusters, `ballast-${userInfo().uid}`), INTERFACE);
+  machineState(join(clusters, `ballast-${userId()}`), INTERFACE);
 
 const command = (...args: readonly string[]): ChildProcess =>
   spawn(process.execPath, [MAIN, ...args], {

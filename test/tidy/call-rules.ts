@@ -43,6 +43,14 @@ const bans: readonly Ban[] = [
     instead: 'call readArguments of shared/arguments.ts.',
   },
   {
+    name: 'user',
+    of: /^userInfo$/,
+    within: /./,
+    except: /^$/,
+    reason: 'it fails for a user that no file of users knows, as containers have them',
+    instead: 'call userId of knative/try/local/process/user-id.ts.',
+  },
+  {
     name: 'process-exit',
     of: /^process\.(exit|abort)$/,
     within: /./,

@@ -2,7 +2,7 @@
 // another cluster, and it goes.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { addressesIn } from '../../../knative/try/cluster/addresses.ts';
@@ -10,6 +10,7 @@ import { cleanUpLeftovers } from '../../../knative/try/cluster/clean-up.ts';
 import { findClusters } from '../../../knative/try/cluster/cluster-directory.ts';
 import { endCluster, showLogs, showStatus } from '../../../knative/try/cluster/running.ts';
 import { startTimeTicks } from '../../../knative/try/local/process/proc.ts';
+import { userId } from '../../../knative/try/local/process/user-id.ts';
 
 const SUBNET = '10.198.0.0/16';
 const record = JSON.stringify({ addresses: addressesIn(SUBNET), nodes: 1 });
@@ -34,7 +35,7 @@ afterEach(() => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-const root = (): string => join(scratch, `ballast-${userInfo().uid}`);
+const root = (): string => join(scratch, `ballast-${userId()}`);
 
 async function clusterOf(pid: number, text: string | undefined): Promise<void> {
   const dir = join(root(), `cluster-${pid}-abc123`);

@@ -91,6 +91,13 @@ const samples: readonly Sample[] = [
     good: file('shared/function/config.ts', "f(process.env['PORT']);"),
   },
   {
+    rule: 'user',
+    case: 'the user by name',
+    bad: file('test/a.ts', 'const { uid } = userInfo();'),
+    at: 'test/a.ts:1',
+    good: file('test/a.ts', 'const uid = userId();'),
+  },
+  {
     rule: 'environment',
     case: 'env imported from node:process',
     bad: file('shared/a.ts', "import { env } from 'node:process';"),

@@ -3,7 +3,6 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createHash } from 'node:crypto';
-import { userInfo } from 'node:os';
 import { type CacheCheck, checkCache, sealCache } from './cache.ts';
 import { groupEntries } from './catalog.ts';
 import type { PartGroup, PartEntry } from './part-entry.ts';
@@ -12,6 +11,7 @@ import { withLock } from './lock.ts';
 import type { BuildReporter } from './report.ts';
 import { askVersion } from './search.ts';
 import type { PartsSettings } from './settings.ts';
+import { userId } from '../process/user-id.ts';
 
 export interface BuildOptions {
   readonly settings: PartsSettings;
@@ -46,7 +46,7 @@ export async function buildGroup(
 /** One build at a time for the whole cache: a single one already keeps every core busy. */
 function lockName({ cacheDir }: PartsSettings): string {
   const hash = createHash('sha256').update(cacheDir).digest('hex').slice(0, 16);
-  return `ballast-parts-${userInfo().uid}-${hash}`;
+  return `ballast-parts-${userId()}-${hash}`;
 }
 
 async function buildBeside(group: PartGroup, dir: string, options: BuildOptions): Promise<void> {

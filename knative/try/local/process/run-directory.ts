@@ -2,10 +2,11 @@
 // the processes and removes the directory; when that was killed too, the next start does.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pidsWithEnvironment, startTimeTicks } from './proc.ts';
 import { startReaper } from './start-reaper.ts';
+import { userId } from './user-id.ts';
 
 /** A plane is processes; a cluster is more, and whoever made it cleans up after it. */
 export type RunKind = 'plane' | 'cluster';
@@ -29,7 +30,7 @@ const SCRATCH_FILE = 'scratch';
 
 const REAPER = join(import.meta.dirname, 'reaper.ts');
 
-const runRoot = (): string => join(tmpdir(), `ballast-${userInfo().uid}`);
+const runRoot = (): string => join(tmpdir(), `ballast-${userId()}`);
 export const markOf = (path: string): string => `${MARK_NAME}=${path}`;
 
 export async function makeRunDirectory(
