@@ -46,8 +46,9 @@ export function start(
   command: readonly string[] = config.Entrypoint,
 ): ChildProcess {
   const own = config.Env.map((line) => line.split('='));
-  // The image's PATH has no mount and no chroot; nothing in it looks for a program.
-  const { PATH = '' } = process.env;
+  // The image's PATH has no mount and no chroot; nothing in it looks for a program. They are for
+  // administrators, so that the PATH of others lacks them.
+  const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`;
   const { unshare, chroot } = process.getuid?.() === 0 ? asRoot(config) : asAnybody(config);
   const enter = ['sh', '-c', ENTER, 'enter', ...chroot, root, ...command];
   return spawn('unshare', ['--mount', ...unshare, ...enter], {
