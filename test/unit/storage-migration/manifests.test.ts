@@ -171,17 +171,23 @@ test('rights on a kind that the API server has not are refused, not printed', as
   }
 });
 
-test('rights are printed with a note where no API server can be asked', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'migrate-test-'));
-  try {
-    const away = await kubeconfigOf(dir, 'http://127.0.0.1:1');
-    // Beside each other, since each tries for a while.
-    const both = [away, join(dir, 'none')].map((one) => migrateBeside(one, 'widgets.example.com'));
-    for (const said of await Promise.all(both)) {
-      expect([said.status, said.isPrinted]).toEqual([0, true]);
-      expect(said.err).toContain('Whether there is a widgets.example.com could not be asked');
+test(
+  'rights are printed with a note where no API server can be asked',
+  { timeout: 30_000 },
+  async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'migrate-test-'));
+    try {
+      const away = await kubeconfigOf(dir, 'http://127.0.0.1:1');
+      // Beside each other, since each tries for a while.
+      const both = [away, join(dir, 'none')].map((one) =>
+        migrateBeside(one, 'widgets.example.com'),
+      );
+      for (const said of await Promise.all(both)) {
+        expect([said.status, said.isPrinted]).toEqual([0, true]);
+        expect(said.err).toContain('Whether there is a widgets.example.com could not be asked');
+      }
+    } finally {
+      await rm(dir, { recursive: true });
     }
-  } finally {
-    await rm(dir, { recursive: true });
-  }
-});
+  },
+);
