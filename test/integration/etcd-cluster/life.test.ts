@@ -1,6 +1,6 @@
 // The life of EtcdClusters on real etcds: birth, more members and fewer, another spec, a member
 // that is lost, sleep, and coming back.
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { EtcdTraffic } from '../../builders/etcd-traffic.ts';
 import { EtcdPlace } from './etcd-place.ts';
 import { type Named, SCENARIO_MS } from './etcd-scene.ts';
@@ -14,6 +14,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await place?.stop();
 });
+
+afterEach(() => place.endAll());
 
 test(
   'three lines become three members with certificates, and what was written stays',

@@ -159,6 +159,7 @@ async function as<Told>(user: string, ask: (admin: EtcdAdmin) => Promise<Told>):
 test(
   'where etcd asks for logins a lost quorum is recovered, too, and it asks for them afterwards',
   async () => {
+    await place.endAll();
     await place.namespace(guarded.namespace);
     const permissions = [{ prefix: '/orders/', access: 'ReadWrite' }];
     const auth = {

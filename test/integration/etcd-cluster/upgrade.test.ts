@@ -1,7 +1,7 @@
 // EtcdClusters become other versions of etcd on real ones: 3.5 to 3.6 under writers and probes, 3.6
 // to 3.7, what is refused, and what an EtcdCluster that is made again does with older and newer
 // data.
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { BORN_ANNOTATION, VERSION_ANNOTATION } from '../../../shared/api/etcd-peer.ts';
 import { CLAIMS } from '../../../shared/stateful/parts.ts';
 import { EtcdTraffic } from '../../builders/etcd-traffic.ts';
@@ -26,6 +26,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await place?.stop();
 });
+
+afterEach(() => place.endAll());
 
 async function addressesOf(cluster: Named): Promise<readonly string[]> {
   return (await place.pods(cluster)).map(({ status }) => String(Object(status).podIP));

@@ -1,6 +1,6 @@
 // The upkeep of EtcdClusters on real etcds: a database that is full, a member whose data differs
 // from that of the others, and claims that grow.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { EtcdClusterStatus } from '../../../shared/api/etcd-cluster.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import { CLAIMS } from '../../../shared/stateful/parts.ts';
@@ -26,6 +26,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await place?.stop();
 });
+
+afterEach(() => place.endAll());
 
 /** A member that copies its database answers none of these. */
 async function alarmsOf(admin: EtcdAdmin): Promise<readonly string[]> {

@@ -42,7 +42,8 @@ afterAll(async () => {
   await place?.stop();
 });
 
-afterEach(() => {
+afterEach(async () => {
+  await place.etcd.endAll(OLD);
   const [error] = place.pods.errors.splice(0);
   if (error !== undefined) throw error;
 });
