@@ -1,6 +1,6 @@
 // A place for restores: EtcdClusters on real etcds, a real S3, the function with the rights of its
 // own account, and pods of its Jobs whose containers are our program and etcdutl.
-import { chown, lstat, readdir, readFile } from 'node:fs/promises';
+import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { etcdRestore } from '../../../functions/etcd-restore/index.ts';
 import { etcdRestoreRights } from '../../../knative/tools/rights/etcd-restore.ts';
@@ -9,6 +9,7 @@ import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { ETCD_RESTORES, type EtcdRestoreStatus } from '../../../shared/api/etcd-restore.ts';
 import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
 import { type Bucket, openBucket } from '../../../shared/s3/bucket.ts';
+import { giveTo } from '../../builders/rooted.ts';
 import { settingsFor } from '../../builders/posing-s3.ts';
 import { sendEvent } from '../../builders/send-event.ts';
 import { until } from '../../builders/versioned-kind.ts';
@@ -58,7 +59,7 @@ export class RestorePlace {
         'quay.io/coreos/etcd:v3.7.3': { [ETCDUTL]: await resolvePart('etcdutl-next') },
       },
       claimDir: (namespace, claim) => etcd.claimDir({ namespace, name: '' }, claim),
-      between: (dir) => giveTo(UID, join(dir, 'var/lib/etcd')),
+      between: (dir) => giveAllTo(UID, join(dir, 'var/lib/etcd')),
     });
     pods.start();
     const place = new RestorePlace(etcd, s3, bucket, pods);
@@ -165,10 +166,10 @@ export class RestorePlace {
 }
 
 /** As fsGroup does: files of the pod before are those of a member. */
-async function giveTo(uid: number, path: string): Promise<void> {
+async function giveAllTo(uid: number, path: string): Promise<void> {
   const dir = await readdir(path, { withFileTypes: true, recursive: true }).catch(() => []);
   for (const { parentPath, name } of dir) {
     const at = join(parentPath, name);
-    if ((await lstat(at)).uid !== uid) await chown(at, uid, uid);
+    if ((await lstat(at)).uid !== uid) await giveTo(uid, at);
   }
 }

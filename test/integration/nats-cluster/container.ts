@@ -1,15 +1,15 @@
 // One pod's container as a real process: nats-server or etcd in a root directory of its own, with
 // the pod's files, environment and volumes in their places, on a loopback address of its own.
 import { execFile } from 'node:child_process';
-import { chown, link, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Plane } from '../../../knative/try/local/plane/plane.ts';
 import type { Part } from '../../../knative/try/local/process/part.ts';
+import { giveTo, rooted } from '../../builders/rooted.ts';
 import type { ContainerSpec, PodSpec } from './pod-spec.ts';
 
 const run = promisify(execFile);
-const CHROOT = '/usr/sbin/chroot';
 
 /** As much of a log as the kubelet keeps for the last words of a container. */
 const LAST_LINES = 80;
@@ -112,7 +112,7 @@ export class Container {
       await mkdir(join(at, '..'), { recursive: true });
       if (persistentVolumeClaim !== undefined && claimDir !== undefined) await rename(claimDir, at);
       else await mkdir(at, { recursive: true });
-      if (emptyDir !== undefined || persistentVolumeClaim !== undefined) await chown(at, uid, uid);
+      if (emptyDir !== undefined || persistentVolumeClaim !== undefined) await giveTo(uid, at);
     }
   }
 
@@ -138,20 +138,14 @@ export class Container {
 
   /** As the kubelet, it reads variables anew each time, and starts nothing while one is missing. */
   async start(): Promise<void> {
-    const { plane, podName, ip, spec } = this.#options;
+    const { plane, podName, ip, root, spec } = this.#options;
     const variables = await this.#readVariables();
     if (variables === undefined) return;
     this.#variables = variables;
     this.#starts += 1;
     this.#part = await plane.add({
-      name: `${podName} ${this.#options.root.slice(-6)} start ${this.#starts}`,
-      command: CHROOT,
-      args: [
-        ...(process.getuid?.() === 0 ? [`--userspec=${spec.securityContext.runAsUser}`] : []),
-        this.#options.root,
-        this.#program,
-        ...(await this.#argsAt(ip)),
-      ],
+      name: `${podName} ${root.slice(-6)} start ${this.#starts}`,
+      ...rooted(root, spec.securityContext.runAsUser, [this.#program, ...(await this.#argsAt(ip))]),
       env: Object.fromEntries(this.#variables),
       url: '',
       ready: async () => true,
@@ -215,8 +209,8 @@ export class Container {
   /** Beside what runs in it. */
   async exec([program = '', ...args]: readonly string[]): Promise<void> {
     const { root, spec } = this.#options;
-    const inside = [`--userspec=${spec.securityContext.runAsUser}`, root, `/bin/${program}`];
-    await run(CHROOT, [...inside, ...args]);
+    const inside = rooted(root, spec.securityContext.runAsUser, [`/bin/${program}`, ...args]);
+    await run(inside.command, [...inside.args]);
   }
 
   /** Its preStop hook, then SIGTERM, and SIGKILL when the grace is over. */
