@@ -42,7 +42,8 @@ function keepMemoryFlat(): void {
   // A large snapshot makes gigabytes of short-lived objects: left alone, V8 takes more and more
   // memory to collect them less often.
   setFlagsFromString('--semi-space-growth-factor=1');
-  // It collects the memory of what passed by sooner: 20 MB less, for half a second of each gigabyte.
+  // It collects the memory of what passed by sooner: 20 MB less, for half a second of each
+  // gigabyte.
   setFlagsFromString('--optimize-for-size');
   // V8's middle compiler keeps 10 MB of working memory, which a program this long has no use for.
   setFlagsFromString('--no-maglev');

@@ -1,4 +1,5 @@
-// `npm run build [-- name ...]`: builds the named functions, or all of them, and what else is named.
+// `npm run build [-- name ...]`: builds the named functions, or all of them, and what else has a
+// name here.
 import { functionNames } from './function-names.ts';
 
 // An unfinished build is ended and removed on the way out (see prime.ts and build.ts).
@@ -19,8 +20,8 @@ if (named.includes('--help') || named.includes('-h')) {
   process.stdout.write(
     `${USAGE}\n\nBundles functions into dist, all of them when none is named.` +
       `\nThere are: ${known.join(', ')}.` +
-      '\n\nkubectl-ballast  one executable of what people run against a cluster, for this machine,' +
-      '\n                 its archive and a manifest for krew: docs/kubectl-ballast.md' +
+      '\n\nkubectl-ballast  one executable of what people run against a cluster, for this' +
+      '\n                 machine, its archive and a manifest for krew: docs/kubectl-ballast.md' +
       '\nreader           the reader of the feed as a package for npm: docs/agents.md\n',
   );
 } else if (unknown.length > 0) {

@@ -1,9 +1,9 @@
-// What may stand next on a line of kubectl ballast, as kubectl asks its plugins: a line for each,
-// and at last a number that says whether a shell shall offer files instead.
+// Completes a line of kubectl ballast as kubectl asks its plugins to: a line for each word that may
+// stand next, and at last a number that says whether a shell shall offer files instead.
 import { SHELLS } from './completion.ts';
 import { subcommands } from './subcommands.ts';
 
-/** Of cobra, which kubectl is written with, and whose words its plugins have to speak. */
+/** The numbers of cobra, which kubectl is written with: its plugins have to speak like it. */
 const FILES_WHERE_NOTHING_FITS = 0;
 const NO_FILES = 4;
 

@@ -41,7 +41,7 @@ export async function runPlugin(
 
 function whyNot(name: string): string {
   if (name === '') return 'which command?';
-  // What is no name may hold anything.
+  // A word that is no name may hold anything.
   const printed = JSON.stringify(name).slice(1, -1);
   return `there is no ${name.startsWith('-') ? 'option' : 'command'} ${printed}`;
 }

@@ -71,7 +71,7 @@ const replica = openReplica(options);
 const version: number = await replica.whenCurrent({ signal: AbortSignal.timeout(30_000) });
 const ips: readonly Entry[] = replica.catalog.byIp('10.1.2.3');
 const told = (change: Change): string =>
-  change.type === 'resync' ? 'resync' : change.entry.key.name + ' ' + (change.entry.object.phase ?? '');
+  change.type === 'resync' ? '' : [change.entry.key.name, change.entry.object.phase].join(' ');
 for await (const change of replica.changes()) {
   console.log(version > 0, ips[0]?.key.name, told(change));
   break;

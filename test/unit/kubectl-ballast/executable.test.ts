@@ -1,7 +1,7 @@
 // kubectl ballast as it ships: one executable, run without a Node that it could find, without a
 // home and without a clone, says and does what the commands of `npm run` do.
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -88,7 +88,7 @@ test.each([
   expect(err).toContain(`${why}\n\nusage: kubectl ballast COMMAND`);
 });
 
-/** What each cannot follow: it answers with its whole usage. */
+/** Calls that cannot be followed: each is answered with the whole usage. */
 const WRONG: readonly (readonly [string, readonly string[]])[] = [
   ['audit', ['--no-such']],
   ['backup', ['--etcd', 'http://127.0.0.1:1']],
@@ -127,11 +127,11 @@ test.each([
   expect(alone(name, ...args)).toEqual(npmRun(name, ...args));
 });
 
-test('a program that is no Node of its own gets nothing put into it', async () => {
-  const script = join(dir, 'script');
-  await writeFile(script, '#!/bin/sh\n');
-  const writing = writeExecutable(script, join(dir, 'kubectl-ballast.cjs'), join(dir, 'none'));
-  await expect(writing).rejects.toThrow();
-  const again = writeExecutable(executable, join(dir, 'kubectl-ballast.cjs'), join(dir, 'none'));
-  await expect(again).rejects.toThrow();
+test.each([
+  ['is no Node', () => join(dir, 'kubectl-ballast.cjs')],
+  ['has a program in it already', () => executable],
+])('nothing is put into a program that %s', async (_, programOf) => {
+  const out = join(dir, 'none');
+  const writing = writeExecutable(programOf(), join(dir, 'kubectl-ballast.cjs'), out);
+  await expect(writing).rejects.toThrow('no place for a program');
 });

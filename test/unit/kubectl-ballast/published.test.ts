@@ -1,5 +1,5 @@
-// What kubectl ballast is published as: an archive that is the same for the same files, and a
-// manifest that krew takes.
+// The archive in which kubectl ballast is published is the same for the same files, and krew takes
+// the manifest beside it.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

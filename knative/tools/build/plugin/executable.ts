@@ -18,9 +18,9 @@ export async function writeExecutable(
   program: string,
   outfile: string,
 ): Promise<void> {
-  const blob = await blobOf(node, program);
   const copy = await readFile(node);
   setMark(copy);
+  const blob = await blobOf(node, program);
   const out = createWriteStream(outfile, { mode: EXECUTABLE_MODE });
   for (const piece of withNote(copy, NOTE_NAME, blob)) {
     if (!out.write(piece)) await once(out, 'drain');
