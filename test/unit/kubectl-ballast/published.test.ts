@@ -79,6 +79,15 @@ test('nothing is put into a program that is laid out otherwise', () => {
   const header = Buffer.alloc(4_096);
   expect(() => withNote(header, 'NAME', Buffer.alloc(1))).toThrow('no 64-bit program of Linux');
   header.write('\u007fELF\u0002\u0001', 'latin1');
+  header.writeBigUInt64LE(64n, 32);
+  header.writeUInt16LE(56, 54);
+  // About the table itself, code, and a note.
+  const types = [6, 1, 4];
+  header.writeUInt16LE(types.length, 56);
+  for (const [index, type] of types.entries()) header.writeUInt32LE(type, 64 + 56 * index);
+  // A program that may be put anywhere, and one that has its place.
   header.writeUInt16LE(3, 16);
   expect(() => withNote(header, 'NAME', Buffer.alloc(1))).toThrow('laid out otherwise');
+  header.writeUInt16LE(2, 16);
+  expect(withNote(header, 'NAME', Buffer.alloc(1))).toHaveLength(3);
 });
