@@ -51,10 +51,11 @@ function refuseWrong(args: string[], options: OptionsConfig): void {
 /** A command that prints its answer; of what it cannot follow it says why, and how it is used. */
 export async function answerCommand(
   usage: string,
-  answer: (args: readonly string[]) => string | Promise<string>,
+  answer: (args: readonly string[], usage: string) => string | Promise<string>,
+  args: readonly string[] = process.argv.slice(2),
 ): Promise<void> {
   try {
-    process.stdout.write(await answer(process.argv.slice(2)));
+    process.stdout.write(await answer(args, usage));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     process.stderr.write(`${error.message}\n\n${usage}`);

@@ -11,7 +11,8 @@ import {
   type Terminal,
 } from '../../shared/jobs/program.ts';
 import type { Facts } from './facts.ts';
-import { type CommandOptions, commandOptions, USAGE } from './options.ts';
+import { CALLED_AS } from './called-as.ts';
+import { type CommandOptions, commandOptions, usageOf } from './options.ts';
 
 type Result = { readonly outcome: 'done'; readonly backup: string; readonly facts: Facts } | Failed;
 
@@ -29,18 +30,19 @@ export async function runBackup(
   args: readonly string[],
   terminal: Terminal,
   signal: AbortSignal,
+  calledAs = CALLED_AS,
 ): Promise<number> {
   const { out, err } = terminal;
   let options: CommandOptions | undefined;
   try {
     options = await commandOptions(args);
     if (options === undefined) {
-      out(USAGE);
+      out(usageOf(calledAs));
       return 0;
     }
   } catch (error) {
     if (error instanceof UsageError) {
-      err(`${printable(error.message)}\n\n${USAGE}`);
+      err(`${printable(error.message)}\n\n${usageOf(calledAs)}`);
       // Somebody may wait for a result.
       const next = 'Ask otherwise; where an EtcdBackup asked, create another one.';
       const message = `The program was asked wrongly: ${error.message}. ${next}`;

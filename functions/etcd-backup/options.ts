@@ -7,15 +7,16 @@ import { endpointOf, ETCD_ARGUMENTS, tlsOf } from '../../shared/etcd/arguments.t
 import { Failure } from '../../shared/errors.ts';
 import { S3_ARGUMENTS, S3_USAGE, s3AddressOf } from '../../shared/s3/arguments.ts';
 import type { BackupOptions } from './backup.ts';
+import type { CalledAs } from './called-as.ts';
 
 export interface CommandOptions extends BackupOptions {
   /** Where the result is written as well, such as the termination message of a pod. */
   readonly resultPath: string | undefined;
 }
 
-export const USAGE = `usage: npm run backup -- --etcd URL --to s3://BUCKET/KEY | FILE  [OPTION...]
-       node etcd-backup.mjs --etcd URL --to s3://BUCKET/KEY | FILE  [OPTION...]
-       npm run backup -- --remove --help  removes one
+export const usageOf = ([first, ...others]: CalledAs): string => `\
+usage: ${[first, ...others].map(synopsisOf).join('       ')}\
+       ${first} --remove --help  removes one
 
 Takes a backup of an etcd, whoever made it: streams the snapshot of one member, checks it against
 its own hash and against the hash of all keys that the member tells, and only then has it stand
@@ -49,6 +50,9 @@ ${S3_USAGE}
 Writes its result to stdout as one line of JSON of less than 4 KiB. Ends with 0 when there is a
 backup, with 1 when there is none, and with 2 when it was asked wrongly.
 `;
+
+const synopsisOf = (calledAs: string): string =>
+  `${calledAs} --etcd URL --to s3://BUCKET/KEY | FILE  [OPTION...]\n`;
 
 const OPTIONS = {
   help: { type: 'boolean', short: 'h' },

@@ -15,12 +15,15 @@ import {
   commandOptions,
   type FindEtcd,
   PLANE_USAGE,
+  SCRATCH_USAGE,
   type Source,
-  USAGE,
+  usageOf,
 } from './options.ts';
 import { kubePageOf, pageOf } from './page.ts';
 
 export interface Terminal {
+  /** How it was called, for its usage; by the name of the file that ships when absent. */
+  readonly calledAs?: string;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   /** Whether somebody watches stderr. */
@@ -48,7 +51,7 @@ export async function runAudit(
   signal?: AbortSignal,
 ): Promise<number> {
   const { out, err, findEtcd } = terminal;
-  const usage = findEtcd === undefined ? USAGE : `${USAGE}${PLANE_USAGE}`;
+  const usage = usageIn(terminal);
   try {
     const options = await commandOptions(args, findEtcd);
     if (options === undefined) {
@@ -69,6 +72,11 @@ export async function runAudit(
     }
     return CANNOT_TELL;
   }
+}
+
+function usageIn({ calledAs = 'storage-audit', findEtcd, startScratch }: Terminal): string {
+  const ofPlane = findEtcd === undefined ? '' : PLANE_USAGE;
+  return `${usageOf(calledAs)}${ofPlane}${startScratch === undefined ? '' : SCRATCH_USAGE}`;
 }
 
 /** Some controls, such as C1, JSON leaves as they are. */

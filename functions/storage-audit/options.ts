@@ -42,7 +42,8 @@ export type FindEtcd = (planeDir: string | undefined) => Promise<string>;
 
 export const EXAMPLES_MAX = 1_000;
 
-export const USAGE = `usage: storage-audit FILE | s3://BUCKET/KEY | --etcd URL | --kube  [OPTION...]
+export const usageOf = (calledAs: string): string => `\
+usage: ${calledAs} FILE | s3://BUCKET/KEY | --etcd URL | --kube  [OPTION...]
 
 Is anything stored in an old version? Counts the objects in etcd by kind and version, and says of
 each version of each CustomResourceDefinition whether it may be removed. Nothing is changed.
@@ -83,7 +84,10 @@ it may not, 2 when it could not be told.
 export const PLANE_USAGE = `
 Without FILE, --etcd or --kube: the etcd of what npm start, or npm run cluster, holds up.
   --plane DIR        which one, when several run: the directory of its kubeconfig
+`;
 
+/** For who runs it beside the parts of an API server. */
+export const SCRATCH_USAGE = `
 Without --scratch, an API server is started for --against, and ended again.
 `;
 

@@ -4,13 +4,17 @@ import type { StartScratch } from './against/scratch.ts';
 import { CANNOT_TELL, runAudit } from './command.ts';
 import type { FindEtcd } from './options.ts';
 
-/** For who runs it beside the parts of a control plane. */
+/** For who runs it beside a control plane, and beside the parts of one. */
 export interface Nearby {
-  readonly findEtcd: FindEtcd;
-  readonly startScratch: StartScratch;
+  readonly findEtcd?: FindEtcd;
+  readonly startScratch?: StartScratch;
+  readonly calledAs?: string;
 }
 
-export async function runAsProgram(nearby?: Nearby): Promise<void> {
+export async function runAsProgram(
+  nearby?: Nearby,
+  args: readonly string[] = process.argv.slice(2),
+): Promise<void> {
   keepMemoryFlat();
   const end = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => end.abort());
@@ -31,7 +35,7 @@ export async function runAsProgram(nearby?: Nearby): Promise<void> {
     process.exitCode = CANNOT_TELL;
     terminal.err(`The answer could not be written (${error.message}).\n`);
   });
-  const code = await runAudit(process.argv.slice(2), terminal, end.signal);
+  const code = await runAudit(args, terminal, end.signal);
   if (!isLost) process.exitCode = code;
 }
 

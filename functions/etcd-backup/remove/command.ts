@@ -10,8 +10,9 @@ import {
   lineOf,
   type Terminal,
 } from '../../../shared/jobs/program.ts';
+import { CALLED_AS } from '../called-as.ts';
 import { FileStore } from './file-store.ts';
-import { REMOVAL_USAGE, type RemovalOptions, removalOptions } from './options.ts';
+import { type RemovalOptions, removalOptions, removalUsageOf } from './options.ts';
 import { remove } from './remove.ts';
 import { S3Store } from './s3-store.ts';
 
@@ -22,17 +23,18 @@ export async function runRemoval(
   args: readonly string[],
   terminal: Terminal,
   signal: AbortSignal,
+  calledAs = CALLED_AS,
 ): Promise<number> {
   let options: RemovalOptions | undefined;
   try {
     options = removalOptions(args);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    terminal.err(`${printable(error.message)}\n\n${REMOVAL_USAGE}`);
+    terminal.err(`${printable(error.message)}\n\n${removalUsageOf(calledAs)}`);
     return ASKED_WRONGLY;
   }
   if (options === undefined) {
-    terminal.out(REMOVAL_USAGE);
+    terminal.out(removalUsageOf(calledAs));
     return 0;
   }
   const { result, sentence } = await outcomeOf(options, signal);

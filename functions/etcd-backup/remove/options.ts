@@ -6,6 +6,7 @@ import {
   type S3Address,
   s3AddressOf,
 } from '../../../shared/s3/arguments.ts';
+import type { CalledAs } from '../called-as.ts';
 import type { Known } from './remove.ts';
 
 export interface RemovalOptions {
@@ -15,9 +16,8 @@ export interface RemovalOptions {
   readonly resultPath: string | undefined;
 }
 
-export const REMOVAL_USAGE = `\
-usage: npm run backup -- --remove s3://BUCKET/KEY | FILE --sha256 HEX --size BYTES  [OPTION...]
-       node etcd-backup.mjs --remove s3://BUCKET/KEY | FILE --sha256 HEX --size BYTES  [OPTION...]
+export const removalUsageOf = (calledAs: CalledAs): string => `\
+usage: ${calledAs.map(synopsisOf).join('       ')}\
 
 Removes a stored backup and its facts, when they are those of this sha256 and size, and nothing
 else. One that is gone already is no failure.
@@ -33,6 +33,9 @@ ${S3_USAGE}
 Writes its result to stdout as one line of JSON. Ends with 0 when it is gone, with 1 when it is not,
 and with 2 when it was asked wrongly.
 `;
+
+const synopsisOf = (calledAs: string): string =>
+  `${calledAs} --remove s3://BUCKET/KEY | FILE --sha256 HEX --size BYTES  [OPTION...]\n`;
 
 const OPTIONS = {
   help: { type: 'boolean', short: 'h' },

@@ -51,7 +51,8 @@ export async function buildFolder(folder: string, outDir: string): Promise<Built
   return { name, purpose, dir: outDir, sources };
 }
 
-async function inVersion<Told>(
+/** Resolves with what `build` tells, once its directory is the one that `outDir` shows. */
+export async function inVersion<Told>(
   outDir: string,
   build: (workDir: string) => Promise<Told>,
 ): Promise<Told> {

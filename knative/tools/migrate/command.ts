@@ -8,7 +8,8 @@ import { printable } from '../../../shared/function/printable.ts';
 import { askWhetherServed } from './kind.ts';
 import { type MigrationRequest, migrationFor, rightsFor } from './manifests.ts';
 
-export const USAGE = `usage: npm run -s migrate -- RESOURCE [options] | kubectl apply -f -
+export const usageOf = (calledAs: string): string => `\
+usage: ${calledAs} RESOURCE [options] | kubectl apply -f -
 
 Prints a StorageMigration for RESOURCE, such as widgets.example.com or secrets, and before it the
 ClusterRole and ClusterRoleBinding that give the function rights on just this kind. The role goes
@@ -25,6 +26,8 @@ when the StorageMigration is deleted.
   --help            this
 `;
 
+export const USAGE = usageOf('npm run -s migrate --');
+
 const OPTIONS = {
   rights: { type: 'boolean' },
   mode: { type: 'string' },
@@ -39,9 +42,9 @@ const OPTIONS = {
 /** As kubectl says it: the plural, and after a dot the group. */
 const RESOURCE = /^[a-z]([a-z0-9-]*[a-z0-9])?([.][a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
-export async function answer(args: readonly string[]): Promise<string> {
+export async function answer(args: readonly string[], usage = USAGE): Promise<string> {
   const { values, positionals } = readArguments(args, OPTIONS);
-  if (values.help === true) return USAGE;
+  if (values.help === true) return usage;
   const [name, ...more] = positionals;
   if (name === undefined) throw new UsageError('which resource is to be migrated?');
   if (more.length > 0) throw new UsageError(`one resource at a time, not also ${more.join(' ')}`);

@@ -5,7 +5,8 @@ import { feedAccounts, type Login, type Reader } from '../../../shared/nats/acco
 import { configText } from '../../../shared/nats/config-text.ts';
 import type { Scope } from '../../../shared/nats/replica/scope.ts';
 
-export const USAGE = `usage: npm run -s nats-rights -- FEED [READER...]
+export const usageOf = (calledAs: string): string => `\
+usage: ${calledAs} FEED [READER...]
 
 Prints, for the configuration of a nats-server, the account that holds the stream of FEED with the
 user of the function, and the account of those who read it. Passwords are variables of the server's
@@ -20,10 +21,12 @@ and
   -h, --help                 this text
 `;
 
+export const USAGE = usageOf('npm run -s nats-rights --');
+
 const FEED_NAME = /^[A-Za-z0-9_-]{1,63}$/;
 const USER_NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
-export function answer(args: readonly string[]): string {
+export function answer(args: readonly string[], usage = USAGE): string {
   const options = {
     cluster: { type: 'string', multiple: true },
     node: { type: 'string', multiple: true },
@@ -32,7 +35,7 @@ export function answer(args: readonly string[]): string {
     help: { type: 'boolean', short: 'h' },
   } as const;
   const { values, positionals } = readArguments(args, options);
-  if (values.help === true) return USAGE;
+  if (values.help === true) return usage;
   const [feed, ...more] = positionals;
   if (feed === undefined) throw new UsageError('which feed is it about?');
   if (more.length > 0) throw new UsageError(`one feed at a time, not also ${more.join(' ')}`);

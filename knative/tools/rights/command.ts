@@ -10,14 +10,14 @@ import { etcdRestoreRights } from './etcd-restore.ts';
 import { natsClusterRights, secretRights } from './manifests.ts';
 import { takeoverRights } from './takeover.ts';
 
-export const USAGE = `\
-usage: npm run -s rights -- nats-cluster -n NAMESPACE [options] | kubectl apply -f -
-       npm run -s rights -- etcd-cluster -n NAMESPACE [options] | kubectl apply -f -
-       npm run -s rights -- etcd-peer -n NAMESPACE [--cluster NAME] | kubectl apply -f -
-       npm run -s rights -- etcd-backup -n NAMESPACE | kubectl apply -f -
-       npm run -s rights -- etcd-restore -n NAMESPACE | kubectl apply -f -
-       npm run -s rights -- takeover -n NAMESPACE [options] | kubectl apply -f -
-       npm run -s rights -- metadata --secret NAME | kubectl apply -f -
+export const usageOf = (calledAs: string): string => `\
+usage: ${calledAs} nats-cluster -n NAMESPACE [options] | kubectl apply -f -
+       ${calledAs} etcd-cluster -n NAMESPACE [options] | kubectl apply -f -
+       ${calledAs} etcd-peer -n NAMESPACE [--cluster NAME] | kubectl apply -f -
+       ${calledAs} etcd-backup -n NAMESPACE | kubectl apply -f -
+       ${calledAs} etcd-restore -n NAMESPACE | kubectl apply -f -
+       ${calledAs} takeover -n NAMESPACE [options] | kubectl apply -f -
+       ${calledAs} metadata --secret NAME | kubectl apply -f -
 
 nats-cluster: what it needs in a namespace that has NatsClusters, and a guard: as long as one is
 there, neither their definition nor, around those of its own, ballast-system is deleted.
@@ -61,6 +61,8 @@ metadata: to read a Secret that a MetadataFeed names in spec.nats.secretRef.
   --help                this
 `;
 
+export const USAGE = usageOf('npm run -s rights --');
+
 const OPTIONS = {
   namespace: { type: 'string', short: 'n' },
   cluster: { type: 'string' },
@@ -84,9 +86,9 @@ const GRANTED = [
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
-export function answer(args: readonly string[]): string {
+export function answer(args: readonly string[], usage = USAGE): string {
   const { values, positionals } = readArguments(args, OPTIONS);
-  if (values.help === true) return USAGE;
+  if (values.help === true) return usage;
   const [name, ...more] = positionals;
   if (name === undefined) throw new UsageError('the rights of which function?');
   if (more.length > 0) throw new UsageError(`one function at a time, not also ${more.join(' ')}`);

@@ -6,8 +6,8 @@ import { printable } from '../../../shared/function/printable.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { FoundLegacy } from './find.ts';
 
-export const USAGE = `\
-usage: npm run -s takeover -- [options]
+export const usageOf = (calledAs: string): string => `\
+usage: ${calledAs} [options]
 
 Looks for clusters whose operator is gone, such as EtcdClusters of etcd.database.coreos.com, and
 prints for each how it would be taken over: every object that would be made, adopted, changed,
@@ -21,6 +21,8 @@ out by this version. A plan with an id is the word of the function, of a Takeove
 It reads with the rights of $KUBECONFIG. It ends with 0; with 1 when something speaks against a
 plan; and with 2 when nothing could be told.
 `;
+
+export const USAGE = usageOf('npm run -s takeover --');
 
 interface Terminal {
   readonly out: (text: string) => void;
@@ -43,12 +45,13 @@ export async function runTakeover(
   args: readonly string[],
   { out, err }: Terminal,
   open: () => Promise<KubeClient>,
+  usage = USAGE,
 ): Promise<number> {
   try {
     const { values, positionals } = readArguments(args, OPTIONS);
     refuseWords(positionals);
     if (values.help === true) {
-      out(USAGE);
+      out(usage);
       return 0;
     }
     const found = await find(open, values.namespace);
@@ -59,7 +62,7 @@ export async function runTakeover(
   } catch (error) {
     const isUsage = error instanceof UsageError;
     if (!isUsage && !(error instanceof Failure)) throw error;
-    err(`${printable(error.message)}\n${isUsage ? `\n${USAGE}` : ''}`);
+    err(`${printable(error.message)}\n${isUsage ? `\n${usage}` : ''}`);
     return CANNOT_TELL;
   }
 }

@@ -28,7 +28,8 @@ const FEED = 'cluster';
 /** A lost event is made good by the sweep, which comes each minute and takes some seconds. */
 const WITHIN_SECONDS = 75;
 
-export const USAGE = `usage: npm run watch -- SCOPE [OPTION...]
+export const usageOf = (calledAs: string): string => `\
+usage: ${calledAs} SCOPE [OPTION...]
 
 Shows what a reader of the metadata feed holds, and every change as it comes.
 
