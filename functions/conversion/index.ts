@@ -8,7 +8,7 @@ import { integer, text } from '../../shared/function/parsers.ts';
 import { Deps } from './deps.ts';
 import { routes } from './routes.ts';
 
-const port = integer(0, 65_535);
+const portNumber = integer(0, 65_535);
 
 export const conversion = defineFunction({
   name: 'conversion',
@@ -19,7 +19,7 @@ export const conversion = defineFunction({
     tlsPort: {
       env: 'TLS_PORT',
       meaning: 'where to listen with TLS, with a certificate of its own; nowhere when not set',
-      parse: (value): number | undefined => port(value),
+      parse: (value): number | undefined => portNumber(value),
       fallback: undefined,
     },
     namespace: {
