@@ -7,7 +7,7 @@ import type { KubeObject } from '../../shared/kube/objects.ts';
 import { GROUP } from './versions.ts';
 
 /** The definitions by the names of their kinds, in the plural and in lower case. */
-export const PLURALS = [
+const PLURALS = [
   'etcdbackups',
   'etcdbackupschedules',
   'etcdclusters',

@@ -48,7 +48,7 @@ export function convertObject(
 interface Memory {
   readonly path: string;
   readonly kept: Kept | undefined;
-  /** What has to be kept now. */
+  /** Collects the fields that have to be kept now. */
   readonly lost: Record<string, Fields>;
 }
 

@@ -1,7 +1,7 @@
-// What stands before the plain port: TLS and the keeper of its certificate, when it is told to have
-// them. The conversions themselves need nothing.
-import type { Logger } from 'pino';
+// Holds TLS before the plain port and the keeper of its certificate, when it is told to have them.
+// The conversions themselves need nothing.
 import type { Clock } from '../../shared/clock.ts';
+import type { Scope } from '../../shared/function/define.ts';
 import { type KubeClient, openKube } from '../../shared/kube/client.ts';
 import { KeyReader } from '../../shared/kube/key-reader.ts';
 import type { ServedBy } from './bundle.ts';
@@ -14,7 +14,7 @@ export interface DepsOptions extends ServedBy {
   /** No TLS when absent. */
   readonly tlsPort: number | undefined;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly log: Scope['log'];
 }
 
 export class Deps {

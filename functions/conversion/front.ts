@@ -12,15 +12,20 @@ const CONNECTIONS_MAX = 512;
 
 export class TlsFront {
   readonly #server: Server;
-  readonly #sockets = new Set<TLSSocket>();
+  /** Those in their handshake too, which hold up the end otherwise. */
+  readonly #sockets = new Set<Socket>();
 
   /** `port` is the plain one, on this host. */
   constructor(port: number) {
     const options = { handshakeTimeout: HANDSHAKE_MS, allowHalfOpen: true };
     this.#server = createServer(options, (socket) => this.#handOn(socket, port));
     this.#server.maxConnections = CONNECTIONS_MAX;
-    // A handshake that fails is between its two sides; the server goes on.
-    this.#server.on('tlsClientError', () => undefined);
+    this.#server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    // A client that speaks no TLS gets no answer, and keeps no connection.
+    this.#server.on('tlsClientError', (_error, socket) => socket.destroy());
   }
 
   /** New connections are shown this one. */
@@ -50,15 +55,11 @@ export class TlsFront {
   }
 
   #handOn(outer: TLSSocket, port: number): void {
-    this.#sockets.add(outer);
     const inner = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
     const end = (one: Socket): void => {
       one.destroy();
     };
-    outer.once('close', () => {
-      this.#sockets.delete(outer);
-      end(inner);
-    });
+    outer.once('close', () => end(inner));
     inner.once('close', () => end(outer));
     outer.on('error', () => end(inner));
     inner.on('error', () => end(outer));

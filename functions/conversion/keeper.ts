@@ -1,8 +1,8 @@
 // Keeps the certificate of the function: it is in a Secret with its authority, which all replicas
 // read and any of them renews. A replica shows another certificate only once the definitions have
 // the authority of it, and leaves them the former one for as long as others may show that.
-import type { Logger } from 'pino';
 import type { Clock } from '../../shared/clock.ts';
+import type { Scope } from '../../shared/function/define.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { isKubeError } from '../../shared/kube/errors.ts';
 import { dataAt, type Issued } from '../../shared/stateful/certificates/renewal.ts';
@@ -18,9 +18,9 @@ import { type ServedBy, writeBundle } from './bundle.ts';
 
 const LISTENER = 'webhook';
 /** A certificate is renewed a month before its end, so that a look in a minute is soon enough. */
-export const LOOK_EVERY_MS = 60_000;
+const LOOK_EVERY_MS = 60_000;
 /** After a look that failed or that changed something. An API server has a new bundle by then. */
-export const LOOK_AGAIN_MS = 5_000;
+const LOOK_AGAIN_MS = 5_000;
 /** Ten looks of the other replicas. */
 export const OVERLAP_MS = 600_000;
 
@@ -32,7 +32,7 @@ export interface Shown {
 export interface KeeperOptions {
   readonly kube: KubeClient;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly log: Scope['log'];
   readonly served: ServedBy;
   readonly show: (shown: Shown) => void;
 }

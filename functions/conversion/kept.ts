@@ -1,4 +1,4 @@
-// What an object said in one version, and the other has no words for, in an annotation of it. It
+// Keeps in an annotation what an object said in one version, and the other has no words for. It
 // counts for as long as the other version still says what was made of it.
 import { isRecord, parseLossless } from '../../shared/kube/json.ts';
 import type { Fields } from './part.ts';

@@ -17,8 +17,8 @@ export interface Part {
   /** The key of an item, where `at` goes through a list. */
   keyOf?(item: Fields): string;
   /**
-   * What was kept, with what the other version says now instead of what it said. Without it, or
-   * undefined, what was kept is out of date after such a change.
+   * Puts what the other version says now into what was kept. Without it, or when it answers
+   * undefined, that is out of date after such a change.
    */
   refit?(kept: Fields, now: Fields): Fields | undefined;
 }

@@ -23,6 +23,9 @@ export interface ReviewAnswer {
   };
 }
 
+/** Says which object it is, and why. */
+class Refused extends Error {}
+
 interface Request {
   readonly uid: string;
   readonly desiredAPIVersion: string;
@@ -38,7 +41,7 @@ export function answerReview(review: unknown): ReviewAnswer {
     const convertedObjects = objects.map((object, index) => convertedAt(object, index, to));
     return { ...answer, response: { uid, convertedObjects, result: { status: 'Success' } } };
   } catch (error) {
-    if (!(error instanceof Unconvertible)) throw error;
+    if (!(error instanceof Unconvertible || error instanceof Refused)) throw error;
     const result = { status: 'Failure', reason: 'Invalid', message: error.message } as const;
     return { ...answer, response: { uid, convertedObjects: [], result } };
   }
@@ -46,7 +49,7 @@ export function answerReview(review: unknown): ReviewAnswer {
 
 function convertedAt(object: unknown, index: number, to: Version): Fields {
   if (!isRecord(object)) {
-    throw new Unconvertible(`request.objects[${index}]`, 'is not an object.');
+    throw new Refused(`request.objects[${index}] is not an object.`);
   }
   try {
     const from = versionOf(object['apiVersion'], 'apiVersion');
@@ -57,8 +60,8 @@ function convertedAt(object: unknown, index: number, to: Version): Fields {
     return convertObject(object, parts, from, to);
   } catch (error) {
     if (!(error instanceof Unconvertible)) throw error;
-    const message = `of ${nameOf(object)} (request.objects[${index}]) cannot be converted`;
-    throw new Unconvertible(error.field, `${message}: ${error.message}.`);
+    const which = `${nameOf(object)} (request.objects[${index}])`;
+    throw new Refused(`${which} cannot be converted: ${error.message}.`);
   }
 }
 

@@ -11,7 +11,7 @@ import { answerReview } from './review.ts';
  * 5 MB.
  */
 export const REVIEW_BYTES_MAX = 16 * 1024 * 1024;
-/** What parsing may take beside the text: a megabyte of empty lists would be thirty. */
+/** Bounds what parsing takes beside the text: a megabyte of empty lists would be thirty. */
 const PARSED_BYTES_MAX = 128 * 1024 * 1024;
 
 const CONVERT: Route<Deps> = {

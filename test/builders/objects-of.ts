@@ -6,7 +6,7 @@ import { parseLossless } from '../../shared/kube/json.ts';
 import { anyText } from './any-text.ts';
 import type { Schema } from './own-kinds.ts';
 
-/** What the texts of our kinds mean, and what looks like it. */
+/** Texts that mean something in our kinds, and some that look like them. */
 const TEXTS = ['1h', '60m', '8h', '90m', '99999h', '00m', '1s', '10000', '0', 'key', 'main', ''];
 /** Around units and their limits. */
 const NUMBERS = [0, 1, 59, 60, 90, 3_600, 5_400, 86_400, 5_999_940, 6_000_000, 9_999_999_999];

@@ -2,7 +2,7 @@
 // unit for each of them in v1beta1.
 import type { Fields, Part } from '../part.ts';
 
-/** What the rules of v1alpha1 let in. */
+/** As the rules of v1alpha1 let it in. */
 const TIME = /^([1-9][0-9]{0,4})(m|h)$/;
 const REVISIONS = /^[1-9][0-9]{0,9}$/;
 const MINUTE_SECONDS = 60;

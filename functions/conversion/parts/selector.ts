@@ -16,7 +16,7 @@ function down({ selector: whole }: Fields): Fields {
     : {};
 }
 
-/** Whoever changes labels in v1alpha1 does not see the expressions, and is not to lose them. */
+/** The expressions stay: they are not seen by those who change labels in v1alpha1. */
 function refit({ selector: kept }: Fields, { selector: now }: Fields): Fields | undefined {
   if (!isRecord(kept) || !Object.hasOwn(kept, 'matchExpressions')) return undefined;
   const { matchExpressions } = kept;

@@ -89,7 +89,7 @@ function metadataFeed(version: Node): void {
 
 const selectorOf = (matchLabels: Node): Node => ({
   description:
-    'Only objects that it selects are shown. An object that it selects no longer is shown as removed.',
+    'Only objects that it selects are shown. One that it selects no longer is shown as removed.',
   type: 'object',
   'x-kubernetes-validations': [
     {

@@ -108,7 +108,7 @@ const sizes = async (): Promise<readonly number[]> => [
   ...new Set((await bundles()).map((each) => each.length)),
 ];
 
-test('the next authority is believed long before it signs, and the former one until its end', async () => {
+test('the next authority is believed long before it signs, the former to its end', async () => {
   const former = (await bundles())[0]?.[0] ?? '';
   const isFormer = (): boolean =>
     isIssuedBy(new X509Certificate(one.shown?.certificate ?? ''), new X509Certificate(former));
@@ -132,7 +132,7 @@ test('the next authority is believed long before it signs, and the former one un
   expect((await bundles())[0]).not.toContain(former);
 });
 
-test('a Secret that somebody emptied is filled anew, and both authorities are believed for a while', async () => {
+test('an emptied Secret is filled anew, and both authorities hold for a while', async () => {
   await one.settle();
   await other.settle();
   const before = one.shown?.certificate;

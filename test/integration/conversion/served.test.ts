@@ -127,8 +127,9 @@ describe('what v1alpha1 has no words for', () => {
     );
     const name = { namespace: 'default', name: 'expressive' };
     const stored = await rig.kube.get(alpha('metadatafeeds'), name);
-    expect(stored?.metadata.annotations).toHaveProperty([annotationOf('v1beta1')]);
-    const [item] = (stored?.['spec'] as { resources: object[] }).resources;
+    if (stored === null) throw new Error('it is not there');
+    expect(stored.metadata.annotations).toHaveProperty([annotationOf('v1beta1')]);
+    const [item] = (stored['spec'] as { resources: object[] }).resources;
     const resources = [{ ...item, matchLabels: { app: 'b' } }];
     const patch = { type: 'merge', body: { spec: { resources } } } as const;
     await rig.kube.patch(alpha('metadatafeeds'), name, patch, {});
@@ -149,7 +150,7 @@ async function letExpressionsIn(): Promise<void> {
   await rig.kube.patch(CRDS, name, { type: 'json', body: [{ op: 'remove', path: at }] }, {});
 }
 
-test('the API server believes it by the authority that it wrote itself, and by nothing else', async () => {
+test('the API server believes it by the authority that it wrote itself', async () => {
   const definitions = await rig.definitions();
   expect(definitions).toHaveLength(WHOLE_KINDS.length);
   for (const definition of definitions) {
@@ -188,7 +189,7 @@ test('hundreds of objects are listed, by pages and all at once', async () => {
   }
 });
 
-test('with the function away what is stored is read, and the rest says what is missing', async () => {
+test('while it is away what is stored is read, and the rest says what is missing', async () => {
   await rig.goAway();
   const name = { name: 'many-000' };
   expect(await rig.kube.get(STORAGE_MIGRATIONS, name)).toMatchObject({ spec: { pause: true } });
@@ -203,6 +204,6 @@ test('with the function away what is stored is read, and the rest says what is m
   await rig.comeBack();
   await until('it to be read again', async () => {
     const again = await rig.kube.get(beta('storagemigrations'), name).catch(() => null);
-    return again !== null && (again['spec'] as { paused: boolean }).paused === false;
+    return again !== null && !(again['spec'] as { paused: boolean }).paused;
   });
 });

@@ -1,5 +1,5 @@
-// What each kind says in its two versions, and what is kept of words that the other one lacks: how
-// long it counts, and what of somebody else's text is believed.
+// Each kind says it in its two versions, and keeps what the other one has no words for: how long
+// that counts, and what of somebody else's text is believed.
 import { describe, expect, test } from 'vitest';
 import { convertObject, Unconvertible } from '../../../functions/conversion/convert.ts';
 import { annotationOf } from '../../../functions/conversion/kept.ts';

@@ -45,29 +45,28 @@ const bad = { ...migration('bad'), metadata: { namespace: 'shop', name: 'bad' } 
 test.each([
   [
     [{ ...bad, kind: 'Widget' }],
-    'kind of Widget shop/bad (request.objects[0]) cannot be converted: kind Widget is none of ballast.dev.',
+    'Widget shop/bad (request.objects[0]) cannot be converted: kind Widget is none of ballast.dev.',
   ],
   [
     [migration('a'), { ...bad, apiVersion: 'ballast.dev/v9' }],
-    'apiVersion of StorageMigration shop/bad (request.objects[1]) cannot be converted: apiVersion ballast.dev/v9 is unknown; ballast.dev/v1alpha1 and ballast.dev/v1beta1 are converted.',
+    'StorageMigration shop/bad (request.objects[1]) cannot be converted: ' +
+      'apiVersion ballast.dev/v9 is unknown; ' +
+      'ballast.dev/v1alpha1 and ballast.dev/v1beta1 are converted.',
   ],
-  [[{ ...bad, kind: 7 }], 'kind of type number is none of'],
+  [[{ ...bad, kind: 7 }], 'shop/bad (request.objects[0]) cannot be converted: kind of type number'],
   [[{ ...bad, kind: 'constructor' }], 'kind constructor is none of'],
   [[migration('a'), 'text'], 'request.objects[1] is not an object.'],
   [[null], 'request.objects[0] is not an object.'],
   [[[]], 'request.objects[0] is not an object.'],
   [
     [{ ...bad, metadata: 'none' }],
-    'metadata of StorageMigration (request.objects[0]) cannot be converted: metadata is not an object.',
+    'StorageMigration (request.objects[0]) cannot be converted: metadata is not an object.',
   ],
   [
     [{ ...bad, metadata: { name: 'bad', annotations: [] } }],
-    'metadata.annotations of StorageMigration bad',
+    'StorageMigration bad (request.objects[0]) cannot be converted: metadata.annotations is not',
   ],
-  [
-    [{ ...bad, metadata: { name: 'bad', annotations: { a: 1 } } }],
-    'metadata.annotations[a] of StorageMigration bad',
-  ],
+  [[{ ...bad, metadata: { annotations: { a: 1 } } }], 'metadata.annotations[a] is not text.'],
 ])('one that is at fault is named: %j', (objects, message) => {
   expect(messageOf(objects)).toContain(message);
 });

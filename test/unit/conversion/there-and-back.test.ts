@@ -12,7 +12,7 @@ import { asRead, OWN_KINDS } from '../../builders/own-kinds.ts';
 
 const RUNS = { numRuns: 50 };
 const partsOf = (kind: string): readonly Part[] => KINDS.get(kind) ?? [];
-/** What one version calls a field, and another does not know. */
+/** Names of fields in one version that another does not know. */
 const OTHERS = [
   ...new Set([...KINDS.values()].flat().flatMap(({ names }) => names)),
   'unknown',
