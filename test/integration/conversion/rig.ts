@@ -53,14 +53,25 @@ export class ConversionRig {
   }
 
   static async start(plane: PlaneAddress): Promise<ConversionRig> {
+    const rig = await ConversionRig.prepare(plane);
+    try {
+      await rig.comeBack();
+      await rig.whenConverting();
+      return rig;
+    } catch (error) {
+      await rig.stop();
+      throw error;
+    }
+  }
+
+  /** Without the function. */
+  static async prepare(plane: PlaneAddress): Promise<ConversionRig> {
     const { kubeconfigPath } = plane;
     const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
     const dir = await mkdtemp(join(tmpdir(), 'ballast-conversion-'));
     const rig = new ConversionRig(plane, kube, await freePort(), dir);
     try {
       await rig.#applyStep();
-      await rig.comeBack();
-      await rig.whenConverting();
       return rig;
     } catch (error) {
       await rig.stop();
@@ -80,16 +91,21 @@ export class ConversionRig {
   }
 
   async comeBack(): Promise<void> {
-    const environment = {
+    const environment = await this.environment();
+    const build = { version: '0', commit: '' };
+    const log = pino({ level: 'silent' });
+    this.#running = await startFunction(conversion, { environment, build, log });
+  }
+
+  /** With which it runs here, on any free port beside that for TLS. */
+  async environment(): Promise<Readonly<Record<string, string>>> {
+    return {
       PORT: '0',
       LISTEN_HOST: '127.0.0.1',
       DRAIN_MINIMUM_SECONDS: '0',
       TLS_PORT: String(this.tlsPort),
       KUBECONFIG: await this.#ownKubeconfig(),
     };
-    const build = { version: '0', commit: '' };
-    const log = pino({ level: 'silent' });
-    this.#running = await startFunction(conversion, { environment, build, log });
   }
 
   /** The API server believes it, for every kind. */
