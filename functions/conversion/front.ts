@@ -24,8 +24,6 @@ export class TlsFront {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
-    // A client that speaks no TLS gets no answer, and keeps no connection.
-    this.#server.on('tlsClientError', (_error, socket) => socket.destroy());
   }
 
   /** New connections are shown this one. */

@@ -3,12 +3,15 @@
 import { type Plane } from '../../../knative/try/local/plane/plane.ts';
 import { inParallel } from '../../../knative/try/local/cluster/in-parallel.ts';
 import { STORAGE_MIGRATIONS } from '../../../shared/api/storage-migration.ts';
+import { systemClock } from '../../../shared/clock.ts';
 import { CRDS } from '../../../shared/kube/crds.ts';
+import { isKubeError } from '../../../shared/kube/errors.ts';
 import { startShipped } from '../../builders/shipped.ts';
 import { ConversionRig } from '../../integration/conversion/rig.ts';
 
 export const OBJECTS = 5_000;
 const IN_FLIGHT_MAX = 8;
+const ASK_EVERY_MS = 50;
 const LISTED_MS = 120_000;
 const NAME = { name: 'storagemigrations.ballast.dev' };
 
@@ -56,7 +59,7 @@ export class ConversionPlace {
     const body = { spec: { conversion: { webhook } } };
     await this.rig.kube.patch(CRDS, NAME, { type: 'merge', body }, {});
     while (performance.now() - startedMs < LISTED_MS) {
-      const count = await this.#listed();
+      const count = await this.#listed().catch(whileInitializing);
       if (count === OBJECTS && (await reviews()) - before >= OBJECTS) {
         return performance.now() - startedMs;
       }
@@ -66,9 +69,16 @@ export class ConversionPlace {
 
   async #listed(): Promise<number> {
     const path = '/apis/ballast.dev/v1beta1/storagemigrations';
-    const { text } = await this.rig.kube.raw({ method: 'GET', path, repeat: 'always' });
+    const { text } = await this.rig.kube.raw({ method: 'GET', path, repeat: 'unsent' });
     return text.split('"paused":').length - 1;
   }
+}
+
+/** The API server reads and converts all of them before it lists the first one. */
+async function whileInitializing(error: unknown): Promise<number> {
+  if (!isKubeError(error, 'KUBE_THROTTLED')) throw error;
+  await systemClock.sleep(ASK_EVERY_MS);
+  return 0;
 }
 
 const migration = (name: string) => ({
