@@ -1,4 +1,5 @@
-// The two webhooks as processes: our bundle as it ships, and the peer, which is told its certificate.
+// The two webhooks as processes: our bundle as it ships, and the peer, which is told its
+// certificate.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
