@@ -17,7 +17,7 @@ export class TlsFront {
 
   /** `port` is the plain one, on this host. */
   constructor(port: number) {
-    const options = { handshakeTimeout: HANDSHAKE_MS, allowHalfOpen: true };
+    const options = { handshakeTimeout: HANDSHAKE_MS, allowHalfOpen: true, noDelay: true };
     this.#server = createServer(options, (socket) => this.#handOn(socket, port));
     this.#server.maxConnections = CONNECTIONS_MAX;
     this.#server.on('connection', (socket: Socket) => {
