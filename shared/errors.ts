@@ -30,6 +30,7 @@ export const errorTable = {
   FEED_VERSION_AHEAD: retry('The version that was asked for is not reached yet'),
   CRDS_ABSENT: reject('There is no CustomResourceDefinition where it should be', 422),
   CRDS_UNREADABLE: reject('A file of CustomResourceDefinitions cannot be read', 422),
+  REVIEW_INVALID: reject('The request is no ConversionReview that can be answered', 422),
   QUERY_INVALID: reject('A parameter of the question is missing, unknown or wrong'),
   OBJECT_UNKNOWN: reject('The feed holds nothing of what was asked for', 404),
   NATS_UNAVAILABLE: retry('NATS does not answer'),

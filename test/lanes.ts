@@ -46,6 +46,7 @@ export const lanes: readonly Lane[] = [
     name: 'migration',
     include: [
       'test/integration/api/*.test.ts',
+      'test/integration/conversion/*.test.ts',
       'test/integration/migration/{changes,clean,conversion,crd,killed,kinds}.test.ts',
       'test/integration/migration/{late,lifecycle,refused,spec,webhook}.test.ts',
       'test/integration/{etcd-cluster,etcd-peer,nats-cluster}/crd.test.ts',

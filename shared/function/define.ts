@@ -52,6 +52,8 @@ export interface FileBody {
   readonly sizeBytesMax: number;
   /** Advice to the sender of a larger one; ends a sentence. */
   readonly advice: string;
+  /** Whether it is JSON that the route reads itself, as exactly as it came. */
+  readonly isJson?: boolean;
 }
 
 export interface Answer {
@@ -100,6 +102,8 @@ export interface FunctionDefinition<Config extends object, Deps> extends Behavio
    * with. A function without it cannot be told to ask for tokens.
    */
   readApiServer?(deps: NoInfer<Deps>, path: string, signal: AbortSignal): Promise<unknown>;
+  /** Once it listens, for what stands before the port that it listens on. */
+  listening?(deps: NoInfer<Deps>, port: number): Promise<void>;
   close?(deps: Deps): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import { quoted } from '../cut.ts';
 import { Failure } from '../errors.ts';
 import { Answer as HttpAnswer } from './answer.ts';
 import { type BodyLimit, BODY_BYTES_MAX, assertAnnouncedLength, assertNotEncoded } from './body.ts';
-import type { Answer, Route, RouteRequest } from './define.ts';
+import type { Answer, FileBody, Route, RouteRequest } from './define.ts';
 import { type ScannedHeaders, scanHeaders } from './headers.ts';
 import { decodeJson } from './json.ts';
 import { parseMediaType } from './media-type.ts';
@@ -105,7 +105,7 @@ async function readRequest<Deps>(
     request.method === 'POST'
       ? await bytesOf(request, work, headers, takesFile ?? { sizeBytesMax: BODY_BYTES_MAX })
       : EMPTY;
-  if (bytes.length > 0) assertTaken(request.path, headers.contentType, takesFile !== undefined);
+  if (bytes.length > 0) assertTaken(request.path, headers.contentType, takesFile);
   const hasJson = bytes.length > 0 && takesFile === undefined;
   const weigh = (sizeBytes: number): void => work.runtime.intake.weigh(work, sizeBytes);
   return {
@@ -132,7 +132,8 @@ async function bytesOf<Deps>(
 const EMPTY = Buffer.alloc(0);
 const FILE_TYPE = 'application/octet-stream';
 
-function assertTaken(path: string, contentType: string | undefined, isFile: boolean): void {
+function assertTaken(path: string, contentType: string | undefined, file?: FileBody): void {
+  const isFile = file !== undefined && file.isJson !== true;
   const type = parseMediaType(contentType ?? '');
   if (isFile ? type?.essence === FILE_TYPE : type?.isJson === true) return;
   const [content, wanted] = isFile ? ['a file', FILE_TYPE] : ['JSON', 'application/json'];

@@ -14,7 +14,8 @@ export const rooted = (root: string, uid: number, program: readonly string[]): C
     ? { command: '/usr/sbin/chroot', args: [`--userspec=${uid}`, root, ...program] }
     : {
         command: '/usr/bin/unshare',
-        args: ['--user', '--map-root-user', `--root=${root}`, ...program],
+        // Under another number than root's, so that files may be kept from it.
+        args: ['--user', `--map-user=${uid}`, `--map-group=${uid}`, `--root=${root}`, ...program],
       };
 
 /** As fsGroup does. Who is not root runs all users of these pods by itself. */

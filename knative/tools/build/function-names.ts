@@ -10,3 +10,9 @@ export async function functionNames(): Promise<string[]> {
   const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   return names.filter((name) => existsSync(join(FUNCTIONS, name, 'index.ts')));
 }
+
+/** Those that are Knative Services: func can deploy them too. */
+export async function knativeNames(): Promise<string[]> {
+  const names = await functionNames();
+  return names.filter((name) => existsSync(join(FUNCTIONS, name, 'func.yaml')));
+}

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { functionNames } from '../../../knative/tools/build/function-names.ts';
+import { knativeNames } from '../../../knative/tools/build/function-names.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { NATS_CLUSTER_LEASE } from '../../../shared/api/nats-cluster.ts';
 import type { Manifest } from '../../../shared/kube/objects.ts';
@@ -223,7 +223,7 @@ test('kn shows services, sources and triggers of ours as ready', async () => {
   ];
   // A new namespace rolls the adapter of each source that watches all of them.
   await eventually(async () => {
-    expect(list('service')).toEqual(await functionNames());
+    expect(list('service')).toEqual(await knativeNames());
     expect(list('source', 'apiserver')).toEqual(wakeful);
     expect(list('trigger')).toEqual(wakeful.map((name) => `${name}-changes`));
   });

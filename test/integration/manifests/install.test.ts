@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { functionNames } from '../../../knative/tools/build/function-names.ts';
+import { knativeNames } from '../../../knative/tools/build/function-names.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
 import { openKube } from '../../../shared/kube/client.ts';
@@ -222,7 +222,7 @@ test(
     expect(name).toMatch(/^ballast-settings-/);
     const services = objects.filter(({ kind }) => kind === 'Service');
     const named = services.filter((one) => JSON.stringify(one).includes(name));
-    expect(named.map(({ metadata }) => metadata.name)).toEqual(await functionNames());
+    expect(named.map(({ metadata }) => metadata.name)).toEqual(await knativeNames());
     // The class of a broker that is there cannot be changed, and event policies need the feature.
     const apply = ['apply', '--validate=strict'];
     const refused = list(objects.filter(({ kind }) => /^(?:Broker|EventPolicy)$/.test(kind)));

@@ -1,0 +1,179 @@
+// The first step of the timeline on a real API server, as it is shipped, with conversion running
+// under its own account. There are no pods here: the Service is another name of this machine, and
+// the definitions name the port that the function listens on.
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { pino } from 'pino';
+import { parseAllDocuments } from 'yaml';
+import { conversion } from '../../../functions/conversion/index.ts';
+import { applyObjects } from '../../../knative/try/local/cluster/apply-objects.ts';
+import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
+import type { PlaneAddress } from '../../../knative/try/local/plane/address.ts';
+import { freePort } from '../../../knative/try/local/process/ports.ts';
+import { type RunningFunction, startFunction } from '../../../shared/function/start.ts';
+import { type KubeClient, openKube } from '../../../shared/kube/client.ts';
+import { CRDS } from '../../../shared/kube/crds.ts';
+import { isRecord } from '../../../shared/kube/json.ts';
+import type { KubeObject, Manifest, ResourceRef } from '../../../shared/kube/objects.ts';
+import { until } from '../../builders/versioned-kind.ts';
+
+const REPO = fileURLToPath(new URL('../../..', import.meta.url));
+const STEP = 'knative/overlays/timeline/1-served';
+const ACCOUNTS = { group: '', version: 'v1', resource: 'serviceaccounts' } as const;
+export const NAMESPACE = 'ballast-system';
+const MEGABYTES = 1_000_000;
+
+export const beta = (resource: string): ResourceRef => ({
+  group: 'ballast.dev',
+  version: 'v1beta1',
+  resource,
+});
+
+export const alpha = (resource: string): ResourceRef => ({
+  ...beta(resource),
+  version: 'v1alpha1',
+});
+
+export class ConversionRig {
+  readonly plane: PlaneAddress;
+  readonly kube: KubeClient;
+  readonly tlsPort: number;
+  readonly #dir: string;
+  #running: RunningFunction | undefined;
+
+  private constructor(plane: PlaneAddress, kube: KubeClient, tlsPort: number, dir: string) {
+    this.plane = plane;
+    this.kube = kube;
+    this.tlsPort = tlsPort;
+    this.#dir = dir;
+  }
+
+  static async start(plane: PlaneAddress): Promise<ConversionRig> {
+    const rig = await ConversionRig.prepare(plane);
+    try {
+      await rig.comeBack();
+      await rig.whenConverting();
+      return rig;
+    } catch (error) {
+      await rig.stop();
+      throw error;
+    }
+  }
+
+  /** Without the function. */
+  static async prepare(plane: PlaneAddress): Promise<ConversionRig> {
+    const { kubeconfigPath } = plane;
+    const kube = openKube({ kubeconfigPath, userAgent: 'test', fieldManager: 'test' });
+    const dir = await mkdtemp(join(tmpdir(), 'ballast-conversion-'));
+    const rig = new ConversionRig(plane, kube, await freePort(), dir);
+    try {
+      await rig.#applyStep();
+      return rig;
+    } catch (error) {
+      await rig.stop();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.goAway();
+    await this.kube.close();
+    await rm(this.#dir, { recursive: true });
+  }
+
+  async goAway(): Promise<void> {
+    await this.#running?.stop();
+    this.#running = undefined;
+  }
+
+  async comeBack(): Promise<void> {
+    const environment = await this.environment();
+    const build = { version: '0', commit: '' };
+    const log = pino({ level: 'silent' });
+    this.#running = await startFunction(conversion, { environment, build, log });
+  }
+
+  /** With which it runs here, on any free port beside that for TLS. */
+  async environment(): Promise<Readonly<Record<string, string>>> {
+    return {
+      PORT: '0',
+      LISTEN_HOST: '127.0.0.1',
+      DRAIN_MINIMUM_SECONDS: '0',
+      TLS_PORT: String(this.tlsPort),
+      KUBECONFIG: await this.#ownKubeconfig(),
+    };
+  }
+
+  /** The API server believes it, for every kind. */
+  async whenConverting(): Promise<void> {
+    await until('objects to be converted', async () => {
+      const names = await this.definitions();
+      const bundles = names.map((one) => webhookOf(one)['caBundle']);
+      return bundles.length > 0 && bundles.every((bundle) => typeof bundle === 'string');
+    });
+  }
+
+  async definitions(): Promise<readonly KubeObject[]> {
+    const { items } = await this.kube.list(CRDS);
+    return items.filter(({ metadata }) => metadata.name.endsWith('.ballast.dev'));
+  }
+
+  /** As kubectl renders the step. */
+  async rendered(): Promise<readonly Manifest[]> {
+    const kubectl = await resolvePart('kubectl');
+    const options = { cwd: REPO, maxBuffer: 10 * MEGABYTES };
+    const { stdout } = await promisify(execFile)(kubectl, ['kustomize', STEP], options);
+    return [...parseAllDocuments(stdout)].map((document) => document.toJS() as Manifest);
+  }
+
+  async #applyStep(): Promise<void> {
+    const objects = (await this.rendered()).map((object) => this.#placed(object));
+    await applyObjects(
+      this.kube,
+      objects.map((object) => ({ file: STEP, object })),
+    );
+  }
+
+  #placed(object: Manifest): Manifest {
+    if (object.kind === 'Service') {
+      return { ...object, spec: { type: 'ExternalName', externalName: 'localhost' } };
+    }
+    if (object.kind !== 'CustomResourceDefinition') return object;
+    const copy = structuredClone(object);
+    Object.assign(webhookOf(copy)['service'] as object, { port: this.tlsPort });
+    return copy;
+  }
+
+  async #ownKubeconfig(): Promise<string> {
+    const target = { namespace: NAMESPACE, name: 'conversion', subresource: 'token' };
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
+    const { status } = await this.kube.createSubresource(ACCOUNTS, target, body);
+    const { token } = status as { readonly token: string };
+    const server = this.plane.part('kube-apiserver').url;
+    const path = join(this.#dir, 'kubeconfig');
+    const cluster = { server, 'certificate-authority': this.plane.caPath };
+    const config = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'own',
+      clusters: [{ name: 'own', cluster }],
+      users: [{ name: 'own', user: { token } }],
+      contexts: [{ name: 'own', context: { cluster: 'own', user: 'own' } }],
+    };
+    await writeFile(path, JSON.stringify(config));
+    return path;
+  }
+}
+
+/** The `clientConfig` of a definition. */
+export function webhookOf(definition: KubeObject | Manifest): Record<string, unknown> {
+  let value: unknown = definition;
+  for (const name of ['spec', 'conversion', 'webhook', 'clientConfig']) {
+    value = isRecord(value) ? value[name] : undefined;
+  }
+  return isRecord(value) ? value : {};
+}
