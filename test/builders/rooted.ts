@@ -1,5 +1,5 @@
-// A program in a root directory of its own, as its pod's user. Who is not root has no other user to
-// give, and enters by a namespace of users, in which it still is itself to everybody outside.
+// Runs a program in a root directory of its own, as its pod's user. Without root there is no other
+// user to give, and a namespace of users is entered, outside of which it is still the same one.
 import { chown } from 'node:fs/promises';
 
 const isRoot = process.getuid?.() === 0;
@@ -14,10 +14,11 @@ export const rooted = (root: string, uid: number, program: readonly string[]): C
     ? { command: '/usr/sbin/chroot', args: [`--userspec=${uid}`, root, ...program] }
     : {
         command: '/usr/bin/unshare',
-        args: ['--user', '--map-root-user', `--root=${root}`, ...program],
+        // Under another number than root's, so that files may be kept from it.
+        args: ['--user', `--map-user=${uid}`, `--map-group=${uid}`, `--root=${root}`, ...program],
       };
 
-/** As fsGroup does. Who is not root runs all users of these pods by itself. */
+/** Does what fsGroup does. Without root all users of these pods are the same one. */
 export async function giveTo(uid: number, path: string): Promise<void> {
   if (isRoot) await chown(path, uid, uid);
 }
