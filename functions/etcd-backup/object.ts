@@ -52,7 +52,7 @@ export function destinationOf(backup: EtcdBackup): string {
   return `${CLAIM_DIR}/${claim?.path ?? `${name}-${defaultName(backup)}`}`;
 }
 
-/** No other EtcdBackup has this object, unless its user wrote the name. */
+/** The default name has the uid of its EtcdBackup, so that no other one writes there. */
 export const isNameOwn = ({ spec: { target } }: EtcdBackup): boolean =>
   target.s3 !== undefined && target.s3.key === undefined;
 

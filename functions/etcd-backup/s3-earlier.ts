@@ -41,7 +41,7 @@ export async function earlierIn(looked: Looked, signal: AbortSignal): Promise<Fa
   return undefined;
 }
 
-/** Without the right to list uploads they are left to a lifecycle rule, as without us. */
+/** Leaves them to a lifecycle rule of the bucket where we have no right to list uploads. */
 export async function abortUploadsTo(
   bucket: Bucket,
   key: string,

@@ -18,7 +18,6 @@ export const SPOOL_DIR = '/spool';
 export const REHEARSAL_DIR = '/rehearsal';
 
 export const PASSWORD_FILE = 'password';
-const OWN_NAME = '--own-name';
 
 export function argumentsOf(backup: EtcdBackup, source: Source, secret: string): readonly string[] {
   const { endpoints, tlsSecret, login } = source;
@@ -43,7 +42,7 @@ export function argumentsOf(backup: EtcdBackup, source: Source, secret: string):
     ...(spool?.medium === 'Node' ? [option('spool-bytes', bytesOf(spool))] : []),
     // One attempt knows by it what an earlier one has left.
     option('writer', secret),
-    ...(isNameOwn(backup) ? [OWN_NAME] : []),
+    ...(isNameOwn(backup) ? ['--own-name'] : []),
     RESULT,
   ];
 }

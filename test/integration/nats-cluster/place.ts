@@ -1,7 +1,9 @@
 // NatsClusters without nodes: a plane whose StatefulSet controller is the real one, and pods whose
 // containers are real nats-servers on loopback. Faults that only such a place has are here, too.
+import { execFile } from 'node:child_process';
 import { chmod, copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { ServiceAccounts } from '../../../knative/try/local/cluster/service-accounts.ts';
 import { resolvePart } from '../../../knative/try/local/parts/resolve.ts';
 import { addControllerManager } from '../../../knative/try/local/plane/kube-controller-manager.ts';
@@ -10,6 +12,8 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { startShipped } from '../../builders/shipped.ts';
 import { Kubelet } from './kubelet.ts';
 import { type Named, NEW_IMAGE, OLD_IMAGE, Scene } from './scene.ts';
+
+const run = promisify(execFile);
 
 export class Place extends Scene {
   readonly plane: Plane;
@@ -49,6 +53,8 @@ export class Place extends Scene {
     this.#accounts.close();
     await this.#kubelet.stop();
     await this.kube.close();
+    // Without root a directory that was made unreadable could not be removed, here or by any plane.
+    await run('chmod', ['-R', 'u+rwX', join(this.plane.dir, 'kubelet')]);
     await this.plane.stop();
   }
 
