@@ -35,8 +35,7 @@ export async function findLeft(
   }
   const claims: FoundClaim[] = [];
   for await (const object of labelled(kube, CLAIMS, legacy, signal)) {
-    const { name, uid } = object.metadata;
-    claims.push({ name, uid, isOwned: isOwned(object) });
+    claims.push({ ...identityOf(object), isOwned: isOwned(object) });
   }
   const service = async (name: string): Promise<FoundService | undefined> => {
     const { namespace } = legacy;
@@ -67,6 +66,11 @@ async function* labelled(
 const byName = <Named extends { readonly name: string }>(all: readonly Named[]): readonly Named[] =>
   all.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
+function identityOf({ metadata }: KubeObject) {
+  const { name, uid, resourceVersion, ownerReferences: owners = [] } = metadata;
+  return { name, uid, resourceVersion, owners };
+}
+
 function podOf(object: KubeObject): FoundPod {
   const { name, uid, deletionTimestamp } = object.metadata;
   const { podIP, phase } = fieldOf({ ...object }, 'status');
@@ -89,8 +93,7 @@ function claimIn(volumes: unknown): string | undefined {
 }
 
 function serviceOf(object: KubeObject, isOwned: boolean): FoundService {
-  const { name, uid } = object.metadata;
   const selector = fieldOf(fieldOf({ ...object }, 'spec'), 'selector');
   const labels = Object.entries(selector).map(([key, value]) => [key, textOf(value)]);
-  return { name, uid, selector: Object.fromEntries(labels), isOwned };
+  return { ...identityOf(object), selector: Object.fromEntries(labels), isOwned };
 }

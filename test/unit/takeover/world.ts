@@ -2,6 +2,7 @@
 // it, with three members, and Takeover shop/over. A test says what differs.
 import { pino } from 'pino';
 import { Deps } from '../../../functions/takeover/deps.ts';
+import { DOOR } from '../../../functions/takeover/door.ts';
 import { reconciler } from '../../../functions/takeover/reconciler.ts';
 import {
   LEGACY_ETCDS,
@@ -149,11 +150,14 @@ const depsOf = (): Deps =>
       workMs: 10_000,
       lease: { namespace: 'ballast-system', name: 'l', sweepSeconds: 60, isForObjects: true },
     },
-    async (endpoint, tls) => {
-      Object.assign(asked, { endpoint, tls });
-      const said = world.answers.get(new URL(endpoint.url).hostname) ?? 'nobody is there';
-      if (typeof said === 'string') throw new Failure('ETCD_UNAVAILABLE', said);
-      return said;
+    {
+      ...DOOR,
+      ask: async (endpoint, tls) => {
+        Object.assign(asked, { endpoint, tls });
+        const said = world.answers.get(new URL(endpoint.url).hostname) ?? 'nobody is there';
+        if (typeof said === 'string') throw new Failure('ETCD_UNAVAILABLE', said);
+        return said;
+      },
     },
   );
 

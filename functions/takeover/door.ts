@@ -1,0 +1,49 @@
+// The door to the members of the old and of the new cluster: one short conversation at a time. What
+// is carried out is for members without TLS.
+import { CLIENT_PORT } from '../../shared/api/etcd-names.ts';
+import { openEtcdAdmin } from '../../shared/etcd/admin.ts';
+import type { EtcdAlarm } from '../../shared/etcd/admin/alarms.ts';
+import type { CallOptions } from '../../shared/etcd/admin/caller.ts';
+import type { HeadsOf, KeyHead } from '../../shared/etcd/admin/keys.ts';
+import { askLegacy } from '../../shared/etcd/legacy.ts';
+
+export interface Door {
+  readonly ask: typeof askLegacy;
+  /** As the member knows them once it has applied all that came before. */
+  readonly alarms: (url: string, options: CallOptions) => Promise<readonly EtcdAlarm[]>;
+  readonly raise: (url: string, memberId: string, options: CallOptions) => Promise<void>;
+  readonly disarm: (url: string, memberId: string, options: CallOptions) => Promise<void>;
+  readonly heads: (
+    urls: readonly string[],
+    of: HeadsOf,
+    options: CallOptions,
+  ) => Promise<readonly KeyHead[]>;
+}
+
+/** Without TLS. */
+export const urlAt = (ip: string): string =>
+  `http://${ip.includes(':') ? `[${ip}]` : ip}:${CLIENT_PORT}`;
+
+export const DOOR: Door = {
+  ask: askLegacy,
+  alarms: async (url, options) => {
+    const etcd = openEtcdAdmin({ endpoints: [url] });
+    return etcd.alarms.list(options).finally(() => etcd.close());
+  },
+  raise: async (url, memberId, options) => {
+    const etcd = openEtcdAdmin({ endpoints: [url] });
+    await etcd.alarms
+      .raise({ memberId, type: 'CORRUPT' }, options)
+      .finally(() => etcd.close());
+  },
+  disarm: async (url, memberId, options) => {
+    const etcd = openEtcdAdmin({ endpoints: [url] });
+    await etcd.alarms
+      .disarm({ memberId, type: 'CORRUPT' }, options)
+      .finally(() => etcd.close());
+  },
+  heads: async (urls, of, options) => {
+    const etcd = openEtcdAdmin({ endpoints: urls });
+    return etcd.keys.heads(of, options).finally(() => etcd.close());
+  },
+};
